@@ -1,4 +1,4 @@
-/** How every command is put together: its settings as flags, its answer as text or JSON. */
+/** The parts that all commands share: settings as flags, and answers as text or JSON. */
 import { type Command, Option } from 'commander';
 import type { Given } from '#src/app/config.ts';
 import { SettingsError } from '#src/app/failures.ts';
@@ -14,11 +14,11 @@ import type { Screen } from './terminal/screen.ts';
 
 export interface CliDependencies {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** To standard output, as it is. */
+  /** Writes a text to standard output, unchanged. */
   readonly print: (text: string) => void;
-  /** One line on standard error, for what is no part of the answer. */
+  /** Prints one line on standard error, for messages that are not part of the answer. */
   readonly notify: (line: string) => void;
-  /** What standard output is. */
+  /** Width and colours of standard output. */
   readonly screen: Screen;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -26,7 +26,7 @@ export interface CliDependencies {
 
 type SettingName = keyof typeof SETTINGS;
 
-/** What one can be, for completion to offer. Whether it is one of these is checked where it is read. */
+/** Values that shell completion offers. The code that reads a setting checks its value. */
 const VALUES: Readonly<Partial<Record<SettingName, readonly string[]>>> = {
   role: ROLES,
   logLevel: LOG_LEVELS,
@@ -47,7 +47,7 @@ function toOption(
   return option;
 }
 
-/** The settings given to a command, as flags or by the environment. */
+/** Collects the settings that a command was given, as flags and in the environment. */
 export function readGiven(command: Command, env: CliDependencies['env']): Given {
   const flags: Record<string, string> = {};
   for (const option of command.options) {
@@ -57,19 +57,22 @@ export function readGiven(command: Command, env: CliDependencies['env']): Given 
   return { flags, env };
 }
 
-/** Does the work and prints its answer. */
+/** Adds `--json` and an action that does the work and prints its answer. */
 export function addAction(
   command: Command,
   dependencies: CliDependencies,
   work: (given: Given, argument: string) => Promise<Answer>,
 ): Command {
-  return command.option('--json', 'print JSON').action(async () => {
+  return addJsonOption(command).action(async () => {
     const answer = await work(readGiven(command, dependencies.env), command.args[0] ?? '');
     printAnswer(answer, command.opts(), dependencies);
   });
 }
 
-/** As JSON where `--json` was given. */
+export function addJsonOption(command: Command): Command {
+  return command.option('--json', 'print JSON');
+}
+
 export function printAnswer({ json, text }: Answer, options: Options, { print }: CliDependencies): void {
   print(`${isSet(options, 'json') ? jsonLine(json) : text}\n`);
 }
@@ -82,9 +85,9 @@ export function addModeOption(command: Command): Command {
   return command.addOption(modeOption('test or live').makeOptionMandatory());
 }
 
-/** A command with an endpoint profile can do without the option, since a profile is of one mode. */
+/** An endpoint profile belongs to one mode, so a command with `--endpoint` does not need `--mode`. */
 export function addOptionalModeOption(command: Command): Command {
-  return command.addOption(modeOption('test or live; with --endpoint, the mode of the profile'));
+  return command.addOption(modeOption('test or live; not needed with --endpoint'));
 }
 
 function modeOption(description: string): Option {

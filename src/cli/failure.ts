@@ -1,20 +1,20 @@
-/** How a command ends, for scripts. `docs/cli.md` and the help say the same. */
+/** The ways in which a command can fail, and their exit codes. `docs/cli.md` and the help list the same codes. */
 
 export const EXIT = {
   done: 0,
-  /** Refused by the service, or it could not be done. */
+  /** The service refused the request, or the command failed. */
   failed: 1,
   wrongUsage: 2,
   notFound: 3,
   notAuthenticated: 4,
-  /** No answer, or an answer of 500 and above: another time it may go well. */
+  /** No answer, or a status of 500 or above. A later attempt may succeed. */
   unavailable: 5,
-  /** Ctrl-C at a prompt, as a shell has it. */
+  /** Ctrl-C at a prompt. Shells use the same code. */
   interrupted: 130,
 } as const;
 export type Exit = (typeof EXIT)[keyof typeof EXIT];
 
-/** A command that ends with one line on standard error. */
+/** Ends a command with one line on standard error. */
 export class CommandFailure extends Error {
   readonly exit: Exit;
 
@@ -25,15 +25,15 @@ export class CommandFailure extends Error {
   }
 }
 
-/** What was typed cannot be. */
+/** The user typed something invalid. */
 export function wrongUsage(message: string): CommandFailure {
   return new CommandFailure(message, EXIT.wrongUsage);
 }
 
-/** What was asked has been answered, and the answer is no: the exit code is all that is left to say. */
+/** The command has printed its answer, and the answer is no. Only the exit code is left to set. */
 export class NegativeAnswer extends Error {
   constructor() {
-    super('answered: no');
-    this.name = 'AnsweredNo';
+    super('The answer is no.');
+    this.name = 'NegativeAnswer';
   }
 }

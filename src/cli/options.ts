@@ -1,4 +1,4 @@
-/** The options of a command as commander hands them over. */
+/** Reads the options of a command as commander passes them, and adds common kinds of options. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 export type Options = Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ export function isSet(options: Options, name: string): boolean {
   return options[name] === true;
 }
 
-/** Reads a whole number from 1 to `max`. */
+/** Returns a parser for a whole number from 1 to `max`. */
 export function countParser(max: number): (text: string) => number {
   return (text) => {
     const count = Number(text);
@@ -26,13 +26,13 @@ export function countParser(max: number): (text: string) => number {
   };
 }
 
-/** An option that may be given several times. */
+/** Adds an option that can be given several times. */
 export function addRepeatable(command: Command, flags: string, about: string): Command {
-  const gather = (value: string, before: readonly string[] | undefined) => [...(before ?? []), value];
-  return command.addOption(new Option(flags, `${about}; repeatable`).argParser(gather));
+  const collect = (value: string, before: readonly string[] | undefined) => [...(before ?? []), value];
+  return command.addOption(new Option(flags, `${about}; repeatable`).argParser(collect));
 }
 
-/** An option with a fixed set of values. */
+/** Adds an option with a fixed set of values. */
 export function addChoice(
   command: Command,
   flags: string,

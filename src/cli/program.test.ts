@@ -21,7 +21,7 @@ const DEPENDENCIES = {
 
 const whole = await buildProgram(DEPENDENCIES);
 
-/** Every command that does something, with the words that call it. */
+/** Every command that can run, with the words that call it. */
 function leaves(command: Command, path = 'sched'): readonly (readonly [path: string, leaf: Command])[] {
   return command.commands.flatMap((child) => {
     const words = `${path} ${child.name()}`;
@@ -29,7 +29,14 @@ function leaves(command: Command, path = 'sched'): readonly (readonly [path: str
   });
 }
 
-/** Of these the ones that speak to the service, and the tools. */
+/** Every command that only has subcommands. */
+function groups(command: Command, path = 'sched'): readonly (readonly [path: string, group: Command])[] {
+  return command.commands
+    .filter(({ commands }) => commands.length > 0)
+    .map((child) => [`${path} ${child.name()}`, child]);
+}
+
+/** The commands that call the API, and the tools. */
 function apiCommandsAndTools() {
   return leaves(whole).filter(
     ([path]) => !/ (?:dev|serve|migrate|move|reseal|project|key|secret|user)\b/.test(path),
@@ -42,7 +49,7 @@ describe('docs/cli.md', () => {
     for (const [path] of leaves(whole)) expect(PAGE).toContain(`\`${path}`);
   });
 
-  test('names every flag of the commands that speak to the service, and of the tools', () => {
+  test('names every flag of the API commands and of the tools', () => {
     const flags = new Set(
       apiCommandsAndTools().flatMap(([, leaf]) => leaf.options.map(({ long, short }) => short ?? long ?? '')),
     );
@@ -50,7 +57,7 @@ describe('docs/cli.md', () => {
     expect(flags.size).toBeGreaterThan(40);
   });
 
-  test('names every exit code, and so does the help', () => {
+  test('names every exit code, as the help does', () => {
     for (const code of Object.values(EXIT)) expect(PAGE).toContain(`\n| ${code} | `);
     const help: string[] = [];
     whole.configureOutput({ writeOut: (text) => help.push(text) }).outputHelp();
@@ -59,9 +66,9 @@ describe('docs/cli.md', () => {
   });
 });
 
-/** Code in a page, be it within a line or a block, with lines that go on joined. */
+/** Code in a page: a block, or inline code. */
 const CODE = /^```[^\n]*\n([\s\S]*?)^```$|`([^`\n]+)`/gm;
-/** A call of the command, to the end of it. */
+/** One call of the command, up to its end. */
 const CALL = /(?:^sched|npx sched|\$\(sched|main\.ts) ((?:--?)?[a-z][^\n|;&<>)#]*)/gm;
 
 function callsIn(page: string): readonly string[] {
@@ -70,10 +77,10 @@ function callsIn(page: string): readonly string[] {
   );
 }
 
-/** The first word of a call that there is no command or flag for. */
+/** The first word of a call that is not a command or flag. */
 function unknownIn(call: string): string | undefined {
   let command = whole;
-  // What is quoted is a value.
+  // Quoted text is a value.
   const words = call.replaceAll(/"[^"]*"|'[^']*'/g, 'value').split(/[\s[\]]+/);
   return words.find((word) => {
     if (/^-./.test(word)) return !isFlag(word.replace(/=.*/, ''), command);
@@ -92,12 +99,12 @@ function isFlag(word: string, command: Command): boolean {
 describe('every page', () => {
   const pages = globSync(['README.md', 'docs/**/*.md', 'sdk/README.md'], { cwd: ROOT }).sort();
 
-  test.each(pages)('%s calls only what there is', (page) => {
+  test.each(pages)('%s calls only existing commands and flags', (page) => {
     const calls = callsIn(readFileSync(join(ROOT, page), 'utf8'));
     expect(calls.filter((call) => unknownIn(call) !== undefined)).toEqual([]);
   });
 
-  test('which would be noticed', () => {
+  test('a wrong call in a page is found', () => {
     expect(callsIn(PAGE).length).toBeGreaterThan(60);
     const page = '`sched tial`\n```sh\nid=$(npx sched schedules create \\\n  --dealy 5s --json)\n```';
     expect(callsIn(page).map(unknownIn)).toEqual(['tial', '--dealy']);
@@ -105,7 +112,7 @@ describe('every page', () => {
 });
 
 describe('the program', () => {
-  test('has only the command that is called, where that is one', async () => {
+  test('contains only the called command, and everything for an unknown one', async () => {
     const called = async (name: string) =>
       (await buildProgram(DEPENDENCIES, name)).commands.map((command) => command.name());
     expect(await called('preview')).toEqual(['preview']);
@@ -115,22 +122,27 @@ describe('the program', () => {
       expect(await called(name)).toEqual(all);
   });
 
-  test('its help fits 80 columns', () => {
-    for (const [path, command] of [...apiCommandsAndTools(), ['sched', whole] as const]) {
+  test('the help of every command fits 80 columns', () => {
+    for (const [path, command] of [['sched', whole] as const, ...groups(whole), ...leaves(whole)]) {
       const help: string[] = [];
       const output = { writeOut: (text: string) => help.push(text), getOutHelpWidth: () => 80 };
       command.configureOutput(output).outputHelp();
       const lines = help.join('').split('\n');
       expect(
-        lines.filter((line) => line.length > 80),
+        // A single long word, such as an example of a URL, cannot be wrapped.
+        lines.filter((line) => line.length > 80 && line.trim().includes(' ')),
         path,
       ).toEqual([]);
     }
   });
 
-  test('every command is described, and every flag', () => {
+  test('every command is described by an imperative sentence without a period', () => {
+    for (const [path, command] of [...groups(whole), ...leaves(whole)])
+      expect(command.description(), path).toMatch(/^[A-Z][a-z]+,? .*[^.]$/);
+  });
+
+  test('every flag is described', () => {
     for (const [path, leaf] of leaves(whole)) {
-      expect(leaf.description(), path).not.toBe('');
       for (const { flags, description } of leaf.options) expect(description, `${path} ${flags}`).not.toBe('');
     }
   });

@@ -1,6 +1,6 @@
 /**
- * The tree of commands. A command's file is loaded when it is the one that was called: the server, the stores
- * and the zones are most of the code, and hardly a command needs them all. Help and completion show the whole.
+ * The tree of commands. Only the file of the called command is loaded: the server, the stores and the time zones
+ * are most of the code, and few commands need all of them. Help and completion load the whole tree.
  */
 import { Command } from 'commander';
 import { packageVersion } from '#src/app/process.ts';
@@ -13,11 +13,13 @@ Examples:
   sched tail
   sched preview "0 9 * * MON-FRI" --tz Europe/Berlin
 
-Commands over the API find the service by SCHED_URL and SCHED_API_KEY, or by a
-context (sched context --help); with neither, it is the one of "sched dev".
+Commands that call the API find the service through SCHED_URL and
+SCHED_API_KEY, or through a context (sched context --help). Without either,
+they call the service of "sched dev" on this machine.
 
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 not found,
-4 the key is not accepted, 5 the service cannot be reached or is in trouble.`;
+Exit codes:
+  0 done          1 refused or failed        2 wrong usage or settings
+  3 not found     4 API key not accepted     5 service unreachable or failing`;
 
 type Add = (program: Command, dependencies: CliDependencies) => void;
 
@@ -30,7 +32,7 @@ const TOOLS = 'Tools:';
 
 const GROUPS: readonly Group[] = [
   {
-    heading: 'The service:',
+    heading: 'Run and administer the service:',
     commands: {
       dev: async () => (await import('./service/serve-commands.ts')).devCommand,
       serve: async () => (await import('./service/serve-commands.ts')).serveCommand,
@@ -44,7 +46,7 @@ const GROUPS: readonly Group[] = [
     },
   },
   {
-    heading: 'Schedules and deliveries, over the API:',
+    heading: 'Call the API of a service:',
     commands: {
       schedules: async () => (await import('./api/schedule-commands.ts')).scheduleCommands,
       deliveries: async () => (await import('./api/delivery-commands.ts')).deliveryCommands,
@@ -63,18 +65,19 @@ const GROUPS: readonly Group[] = [
   },
 ];
 
-/** The words after `sched` that show more than one command: the tree they are in has to be whole. */
+/** The commands that show other commands, so they need the whole tree. */
 const SHOW_ALL: ReadonlySet<string> = new Set(['help', 'completion']);
 
-/** The whole tree; or only the one command that is called, where that is a command. */
+/** Builds only the called command. Without one, or with an unknown one, it builds the whole tree. */
 export async function buildProgram(dependencies: CliDependencies, called?: string): Promise<Command> {
   const program = new Command('sched')
     .description('Scheduled HTTP requests, on time and never lost.')
-    .version(packageVersion(), '-v, --version')
-    .option('--no-color', 'no colours, on a terminal neither')
+    .version(packageVersion(), '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .option('--no-color', 'print no colours, even on a terminal')
     .addHelpText('after', AFTER_HELP)
     .addHelpCommand(
-      new Command('help').argument('[command]').description('explain a command').helpGroup(TOOLS),
+      new Command('help').argument('[command]').description('Print the help of a command').helpGroup(TOOLS),
     );
   const isAlone =
     called !== undefined &&

@@ -1,8 +1,8 @@
 /**
- * The command line as a person and a script meet it: through pipes, with something on standard input or nothing,
- * and in a pseudo-terminal of a chosen width, where keys can be pressed.
+ * Runs the command line as scripts and people do: through pipes, with or without standard input, and in a
+ * pseudo-terminal of a given width, where a test can press keys.
  *
- * Nothing is taken over from the environment of the tests, and no context of whoever runs them is read.
+ * Commands inherit nothing from the environment of the tests, and do not read the contexts of the developer.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,13 +34,13 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** What every command here has: a home of its own. */
+/** Every command gets its own home directory. */
 function environment(env: Env): Record<string, string> {
   const home = temporaryDirectory();
   return { PATH: process.env.PATH ?? '', HOME: home, TERM: 'xterm-256color', ...env };
 }
 
-/** A command in pipes, to its end. */
+/** Runs a command in pipes until it ends. */
 export async function runPiped(args: readonly string[], options: Piped = {}): Promise<Ended> {
   const running = startPiped(args, options);
   running.child.stdin.end(options.input ?? '');
@@ -51,20 +51,20 @@ export interface Started {
   readonly child: ChildProcessWithoutNullStreams;
   readonly output: { readonly stdout: string; readonly stderr: string };
   readonly ended: Promise<Ended>;
-  /** When it has written something of this form, on either stream. */
+  /** Resolves when the output, on either stream, matches. */
   waitForText(form: RegExp): Promise<RegExpExecArray>;
 }
 
-/** A command in pipes that goes on. */
+/** Starts a command in pipes. */
 export function startPiped(args: readonly string[], { env = {}, cwd = ROOT }: Piped = {}): Started {
   const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: environment(env) });
   running.add(child);
   const output = { stdout: '', stderr: '' };
-  const hears = listeners();
+  const waiters = textWaiters();
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
       output[name] += text;
-      hears.look();
+      waiters.check();
     });
   }
   child.stdin.on('error', () => {});
@@ -76,12 +76,12 @@ export function startPiped(args: readonly string[], { env = {}, cwd = ROOT }: Pi
     child,
     output,
     ended,
-    waitForText: (form) => hears.wait(form, () => output.stdout + output.stderr),
+    waitForText: (form) => waiters.wait(form, () => output.stdout + output.stderr),
   };
 }
 
 export interface Terminal extends AsyncDisposable {
-  /** Everything that was on it, as bytes came. */
+  /** All output so far, with its control sequences. */
   readonly screen: string;
   readonly ended: Promise<number>;
   waitForText(form: RegExp): Promise<RegExpExecArray>;
@@ -93,7 +93,7 @@ export interface TerminalOptions {
   readonly columns?: number;
 }
 
-/** A command at a terminal. */
+/** Starts a command at a terminal. */
 export function startAtTerminal(args: readonly string[], options: TerminalOptions = {}): Terminal {
   const { env = {}, columns = 100 } = options;
   const pty = spawnInTerminal(process.execPath, [MAIN, ...args], {
@@ -104,10 +104,10 @@ export function startAtTerminal(args: readonly string[], options: TerminalOption
   });
   running.add(pty);
   let screen = '';
-  const hears = listeners();
+  const waiters = textWaiters();
   pty.onData((text) => {
     screen += text;
-    hears.look();
+    waiters.check();
   });
   const { promise: ended, resolve } = Promise.withResolvers<number>();
   pty.onExit(({ exitCode }) => {
@@ -119,7 +119,7 @@ export function startAtTerminal(args: readonly string[], options: TerminalOption
       return screen;
     },
     ended,
-    waitForText: (form) => hears.wait(form, () => screen),
+    waitForText: (form) => waiters.wait(form, () => screen),
     type: (keys) => pty.write(keys),
     async [Symbol.asyncDispose]() {
       if (running.has(pty)) pty.kill('SIGKILL');
@@ -128,32 +128,35 @@ export function startAtTerminal(args: readonly string[], options: TerminalOption
   };
 }
 
-/** A command at a terminal, to its end. */
+/** Runs a command at a terminal until it ends. */
 export async function runAtTerminal(args: readonly string[], options: TerminalOptions = {}) {
   await using terminal = startAtTerminal(args, options);
   const code = await terminal.ended;
   return { code, screen: terminal.screen };
 }
 
-/** Those who wait for something to be said. */
-function listeners() {
+/** Lets tests wait until a growing text matches. */
+function textWaiters() {
   const waiting = new Set<() => void>();
   return {
-    look: () => {
+    check: () => {
       for (const each of waiting) each();
     },
     async wait(form: RegExp, text: () => string): Promise<RegExpExecArray> {
       const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
-      const look = () => {
+      const check = () => {
         const found = form.exec(text());
         if (found !== null) resolve(found);
       };
-      const timer = setTimeout(() => reject(new Error(`It did not say ${form}:\n${text()}`)), WAIT_MS_MAX);
-      waiting.add(look);
-      look();
+      const timer = setTimeout(
+        () => reject(new Error(`The output does not match ${form}:\n${text()}`)),
+        WAIT_MS_MAX,
+      );
+      waiting.add(check);
+      check();
       return promise.finally(() => {
         clearTimeout(timer);
-        waiting.delete(look);
+        waiting.delete(check);
       });
     },
   };
@@ -162,7 +165,7 @@ function listeners() {
 const ESCAPE = '\u001b';
 const COLOUR = new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g');
 
-/** Without the colours that are our own; any other control sequence stays. */
+/** Removes colours. Any other control sequence stays. */
 export function withoutColours(text: string): string {
   return text.replace(COLOUR, '');
 }

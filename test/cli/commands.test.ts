@@ -1,4 +1,4 @@
-/** Schedules, deliveries and endpoint profiles from the command line, through pipes. */
+/** The commands for schedules, deliveries and endpoint profiles, run through pipes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ interface Shown {
 }
 
 describe.concurrent('schedules', () => {
-  test.concurrent('one is made from flags, and arrives as it was told', async () => {
+  test.concurrent('flags create a schedule, and its request arrives with them', async () => {
     const hook = receiver().hook();
     const flags = ['--endpoint', hook.url, '--delay', '1s', '--method', 'PUT', '--idempotency-key', 'k-1'];
     const { stdout } = await sched(
@@ -35,7 +35,7 @@ describe.concurrent('schedules', () => {
     expect([headerOf(request, 'x-tenant'), headerOf(request, 'idempotency-key')]).toEqual(['acme', 'k-1']);
   });
 
-  test.concurrent('the whole body from a file, with a flag on top, once for one request key', async () => {
+  test.concurrent('--data reads a file, a flag overrides its field, and a repeated request key has no effect', async () => {
     const path = join(temporaryDirectory(), 'schedule.json');
     writeFileSync(path, JSON.stringify({ endpoint: 'https://example.com/', delay: '1h', ttl: '2h' }));
     const args = ['--data', `@${path}`, '--ttl', '3h', '--request-key', 'once'];
@@ -44,7 +44,7 @@ describe.concurrent('schedules', () => {
     expect(await json('schedules', 'create', ...args)).toEqual(first);
   });
 
-  test.concurrent('one is shown with its next runs and what clock changes do to them', async () => {
+  test.concurrent('show prints the next runs with notes on clock changes', async () => {
     const recurring = { cron: '30 2 28 3 *', timezone: 'Europe/Berlin' };
     const { id } = await client().schedules.create({ endpoint: 'https://e.com', ...recurring });
     const { stdout } = await sched(['schedules', 'show', id]);
@@ -54,13 +54,13 @@ describe.concurrent('schedules', () => {
     expect(await json('schedules', 'show', id)).toMatchObject({ id, next_runs: { length: 5 } });
   });
 
-  test.concurrent('a wall-clock time that a clock does not show is told when it is asked for', async () => {
+  test.concurrent('create notes a wall-clock time that does not exist', async () => {
     const local = ['--local', '2027-03-28T02:30:00', '--tz', 'Europe/Berlin'];
     const { stdout } = await sched(['schedules', 'create', '--endpoint', 'https://e.com', ...local]);
     expect(stdout).toContain('02:30 does not exist on 2027-03-28, fires 03:30');
   });
 
-  test.concurrent('it is paused, resumed, changed, moved and canceled', async () => {
+  test.concurrent('a schedule is paused, resumed, updated, rescheduled and canceled', async () => {
     const { id } = await client().schedules.create({ ...FAR, metadata: { a: 'b' } });
     expect(await json('schedules', 'pause', id)).toMatchObject({ id, state: 'paused' });
     expect(await json('schedules', 'resume', id)).toMatchObject({ state: 'active' });
@@ -79,7 +79,7 @@ describe.concurrent('schedules', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^State +canceled$/m) });
   });
 
-  test.concurrent('lists follow pages up to a limit, and filter', async () => {
+  test.concurrent('list reads several pages up to the limit, and filters', async () => {
     const label = ['--metadata', 'list=pages'];
     const body = { ...FAR, metadata: { list: 'pages' } };
     await Promise.all(Array.from({ length: 130 }, () => client().schedules.create(body)));
@@ -99,7 +99,7 @@ describe.concurrent('schedules', () => {
 });
 
 describe.concurrent('deliveries', () => {
-  test.concurrent('one is listed, shown with its attempts, and replayed', async () => {
+  test.concurrent('a delivery is listed, shown with its attempts, and replayed', async () => {
     const hook = receiver().hook();
     const schedule = await client().schedules.create({ endpoint: hook.url, delay: '1s' });
     await hook.arrived();
@@ -110,7 +110,7 @@ describe.concurrent('deliveries', () => {
     const { stdout } = await sched(['deliveries', 'show', delivery]);
     expect(stdout).toMatch(/^Status +succeeded$/m);
     expect(stdout).toMatch(
-      /^TRY {2}OUTCOME {2}CODE {2}FIRED AT .+\n1 +success +200 +\S+ \S+Z +\d+ ms +\d+ ms +-$/m,
+      /^ATTEMPT {2}OUTCOME {2}CODE {2}FIRED AT .+\n1 +success +200 +\S+ \S+Z +\d+ ms +\d+ ms +-$/m,
     );
     expect(await json('deliveries', 'attempts', delivery)).toMatchObject([
       { attempt_no: 1, outcome: 'success' },
@@ -119,7 +119,7 @@ describe.concurrent('deliveries', () => {
     await hook.arrived(2);
   });
 
-  test.concurrent('one that has not ended is not replayed', async () => {
+  test.concurrent('a delivery that has not ended cannot be replayed', async () => {
     const { id } = await client().schedules.create(FAR);
     const [pending] = (await client().schedules.deliveries(id).page()).data;
     const delivery = pending?.id ?? '';
@@ -129,7 +129,7 @@ describe.concurrent('deliveries', () => {
   });
 });
 
-test.concurrent('endpoint profiles are made, changed, listed and archived', async () => {
+test.concurrent('endpoint profiles are created, changed, listed and archived', async () => {
   const flags = ['--endpoint', 'https://example.com/hook', '--timeout', '5s', '--header', 'X-A: b'];
   const breaker = ['--breaker-threshold', '3', '--breaker-base-open', '1m', '--breaker-max-open', '1h'];
   const { id } = await json<Shown>(
@@ -153,26 +153,26 @@ test.concurrent('endpoint profiles are made, changed, listed and archived', asyn
     expect.objectContaining({ id }),
   );
   const { stdout } = await sched(['endpoints', 'show', id]);
-  expect(stdout).toMatch(/^Breaker +opens after 3, for 1m to 1h, probe 5s$/m);
+  expect(stdout).toMatch(/^Breaker +opens after 3 failures, for 1m to 1h; probe timeout 5s$/m);
   expect(stdout).toMatch(/^Headers +X-A$/m);
 });
 
-describe.concurrent('exit codes, and one line that says why', () => {
+describe.concurrent('a failed command has an exit code and one line that says why', () => {
   const wrongKey = { SCHED_API_KEY: 'sk_test_wrongWRONG0123456789' };
   test.concurrent.each<[string, readonly string[], Record<string, string>, number, RegExp]>([
     [
-      'refused',
+      'refused by the service',
       ['schedules', 'create', '--delay', '5m'],
       {},
       1,
       /^sched: 422 missing_endpoint.+\[req_\w+\]\n$/,
     ],
     [
-      'refused, and which part of the expression it is',
+      'refused, with the wrong field of --cron',
       ['schedules', 'create', '--endpoint', 'https://e.com', '--cron', '0 25 * * *'],
       {},
       1,
-      /422 invalid_cron \(cron\): .+ In --cron, the hour has "25", allowed are 0 to 23\.\n$/,
+      /422 invalid_cron \(cron\): .+ In --cron, the hour has "25", but only 0 to 23 are allowed\.\n$/,
     ],
     [
       'wrong usage',
@@ -182,23 +182,23 @@ describe.concurrent('exit codes, and one line that says why', () => {
       /--max-attempts "x" is not a number/,
     ],
     [
-      'refused, and nothing is said of an expression that was no flag',
+      'refused, without a hint for a cron expression in --data',
       ['schedules', 'create', '--endpoint', 'https://e.com', '--data', '{"cron":"0 25 * * *"}'],
       {},
       1,
       /422 invalid_cron \(cron\): .+ \[req_\w+\]\n$/,
     ],
-    ['an id that is none', ['schedules', 'show', ''], {}, 2, /^sched: <id> must not be empty\.\n$/],
+    ['an empty id', ['schedules', 'show', ''], {}, 2, /^sched: <id> must not be empty\.\n$/],
     ['not found', ['schedules', 'show', 'sch_nope'], {}, 3, /^sched: 404 not_found: .+\[req_\w+\]\n$/],
     [
-      'the key is not accepted',
+      'API key not accepted',
       ['schedules', 'list'],
       wrongKey,
       4,
-      /^sched: 401 invalid_api_key: .+ The key came from SCHED_API_KEY\.\n$/,
+      /^sched: 401 invalid_api_key: .+ The API key came from SCHED_API_KEY\.\n$/,
     ],
     [
-      'nobody there',
+      'no service at the address',
       ['schedules', 'list'],
       { SCHED_URL: 'http://127.0.0.1:9' },
       5,
@@ -212,7 +212,7 @@ describe.concurrent('exit codes, and one line that says why', () => {
     expect(stderr).not.toContain('WRONG');
   });
 
-  test.concurrent('something that is not Sched', async () => {
+  test.concurrent('an address that is not a Sched service', async () => {
     const hook = receiver().hook();
     const { code, stderr } = await sched(['schedules', 'list'], { env: { SCHED_URL: hook.url } });
     expect(code).toBe(5);
@@ -220,13 +220,13 @@ describe.concurrent('exit codes, and one line that says why', () => {
   });
 });
 
-test.concurrent('a reader that has gone away is no fault', async () => {
+test.concurrent('a closed pipe is not an error', async () => {
   const { child, ended } = startPiped(['schedules', 'list', '--json'], { env: env() });
   child.stdout.destroy();
   expect(await ended).toMatchObject({ code: 0, stderr: '' });
 });
 
-test.runIf(existsSync('/dev/full')).concurrent('an answer that cannot be written is a failure', async () => {
+test.runIf(existsSync('/dev/full')).concurrent('an answer that cannot be written is an error', async () => {
   const full = openSync('/dev/full', 'w');
   const child = spawn(process.execPath, [MAIN, 'preview', '0 9 * * *'], { stdio: ['ignore', full, 'pipe'] });
   closeSync(full);
@@ -235,7 +235,7 @@ test.runIf(existsSync('/dev/full')).concurrent('an answer that cannot be written
   expect(stderr).toMatch(/^sched: The answer cannot be written: ENOSPC.+\n$/);
 });
 
-test.concurrent('what is typed almost right is told', async () => {
+test.concurrent('a mistyped command or flag gets a suggestion', async () => {
   expect((await sched(['schedule', 'list'])).stderr).toContain('Did you mean schedules?');
   expect((await sched(['schedules', 'lst'])).stderr).toContain('Did you mean list?');
   expect((await sched(['schedules', 'list', '--stat', 'active'])).stderr).toContain('Did you mean --state?');

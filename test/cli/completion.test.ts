@@ -1,4 +1,4 @@
-/** Completion, asked of a real bash; of the other shells, where they are installed, whether they can read theirs. */
+/** Completion in a real bash. For the other shells, if installed, the test only checks that they parse their script. */
 import { execFile, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ describe('bash', () => {
     });
   });
 
-  /** What is offered for the last word. */
+  /** The words that bash offers for the last word. */
   async function offered(...words: readonly string[]): Promise<readonly string[]> {
     const asked = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=\${#COMP_LINE}
       _sched; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -61,7 +61,7 @@ describe('bash', () => {
     [['sched', '--no-color', 'tail', '--status', 'dead'], ['dead_letter']],
     [['sched', 'key', 'create', '--mode', 'l'], ['live']],
     [['sched', 'completion', 'f'], ['fish']],
-    // A value that has the name of a command is not taken for one.
+    // A value with the name of a command does not count as a command.
     [['sched', 'schedules', '--url', 'tail', 'paus'], ['pause']],
     [['sched', 'preview', '--tz', ''], []],
     [['sched', 'verify', 'package-lo'], ['package-lock.json']],
@@ -76,7 +76,7 @@ describe('bash', () => {
     expect(await offered(...words)).toEqual(wanted);
   });
 
-  test('every command is offered, and every flag of one', async () => {
+  test('all commands are offered, and all flags of a command', async () => {
     const all = await offered('sched', '');
     expect(all).toEqual(
       expect.arrayContaining(['dev', 'serve', 'schedules', 'tail', 'verify', 'completion']),
@@ -86,12 +86,12 @@ describe('bash', () => {
   });
 
   test.each([
-    // Which bash splits at `=`, `@` and `:`.
+    // Bash splits these words at `=`, `@` and `:`.
     ['sched schedules list --state=act', '--state=active'],
     ['sched schedules create --data @package-lo', '@package-lock.json'],
     ['sched schedules create --body=@package-lo', '--body=@package-lock.json'],
     ['sched tail --url http://127.0.0.1:8080 --context=stag', '--context=staging'],
-  ])('at a terminal, %s and a tab', async (typed, completed) => {
+  ])('at a terminal, a tab completes %s', async (typed, completed) => {
     const pty = spawn('bash', ['--noprofile', '--norc', '-i'], {
       cols: 200,
       cwd: ROOT,
@@ -110,7 +110,7 @@ describe('bash', () => {
   });
 });
 
-test.each(['zsh', 'fish'])('%s can read its script', async (shell) => {
+test.each(['zsh', 'fish'])('%s can parse its script', async (shell) => {
   const path = await script(shell);
   const isInstalled = spawnSync(shell, ['--version']).error === undefined;
   if (isInstalled) expect(spawnSync(shell, ['-n', path])).toMatchObject({ status: 0 });

@@ -1,4 +1,4 @@
-/** Contexts: stored by the command line, and used by it. */
+/** Contexts, as commands store and use them. */
 import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { runPiped, startAtTerminal } from './command.ts';
 const TEST_KEY = 'sk_test_contextCONTEXT0123456789';
 const LIVE_KEY = 'sk_live_contextCONTEXT0123456789';
 
-/** Answers every list with nothing, and remembers the keys it was sent. */
+/** A service that answers every list with an empty page and records the keys it receives. */
 let server: Server;
 let url = '';
 const keys: (string | undefined)[] = [];
@@ -31,13 +31,13 @@ function store() {
   return { path, env, context };
 }
 
-describe('a life of contexts', () => {
-  test('set from a pipe, listed without its key, used, removed', async () => {
+describe('contexts', () => {
+  test('a context is set from a pipe, listed without its key, used and removed', async () => {
     const { path, env, context } = store();
     const set = await context(['set', 'staging', '--url', `${url}/`], `${TEST_KEY}\n`);
     expect(set).toEqual({
       code: 0,
-      stdout: 'Context staging is stored. It is in use.\n',
+      stdout: 'Context staging is stored. It is the current context.\n',
       stderr: '',
     });
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -45,7 +45,7 @@ describe('a life of contexts', () => {
 
     const { stdout } = await context(['list']);
     expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
-      ['NAME', 'IN USE', 'MODE', 'KEY', 'URL'],
+      ['NAME', 'CURRENT', 'MODE', 'KEY', 'URL'],
       ['staging', 'yes', 'test', '…6789', url],
       ['production', '-', 'live', '…6789', 'https://sched.example.com'],
       [''],
@@ -60,20 +60,20 @@ describe('a life of contexts', () => {
       { name: 'staging', current: false },
       { name: 'production', current: true },
     ]);
-    // In use is another one now: its key is not for this address.
+    // Another context is current now. Its key does not belong to this address.
     const refused = await runPiped(['schedules', 'list', '--url', url], { env });
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('key of context production') });
     expect((await runPiped(['schedules', 'list', '--context', 'staging'], { env })).code).toBe(0);
     expect(keys).toHaveLength(2);
 
-    expect((await context(['remove', 'production'])).stdout).toContain('None is in use now.');
+    expect((await context(['remove', 'production'])).stdout).toContain('There is no current context now.');
     expect(readFileSync(path, 'utf8')).not.toContain(LIVE_KEY);
   });
 
-  test.concurrent('at a terminal the key is asked for, and not shown', async () => {
+  test.concurrent('at a terminal, a prompt asks for the key and does not show it', async () => {
     const { path, env } = store();
     await using terminal = startAtTerminal(['context', 'set', 'staging', '--url', url], { env });
-    await terminal.waitForText(/API key \(it is not shown\): /);
+    await terminal.waitForText(/API key \(not shown\): /);
     terminal.type(`${TEST_KEY}\r`);
     expect(await terminal.ended).toBe(0);
     expect(terminal.screen).toContain('Context staging is stored.');
@@ -81,19 +81,19 @@ describe('a life of contexts', () => {
     expect(readFileSync(path, 'utf8')).toContain(TEST_KEY);
   });
 
-  test.concurrent('a file that others can read is warned about on standard error', async () => {
+  test.concurrent('a file that others can read causes a warning on standard error', async () => {
     const { path, env, context } = store();
     await context(['set', 'staging', '--url', url], TEST_KEY);
     chmodSync(path, 0o640);
     const { code, stdout, stderr } = await runPiped(['schedules', 'list', '--json'], { env });
     expect({ code, stdout }).toEqual({ code: 0, stdout: '[]\n' });
     expect(stderr).toBe(
-      `sched: warning: ${path} holds API keys and can be read by others; run: chmod 600 ${path}\n`,
+      `sched: warning: Others can read ${path}, and it holds API keys. Run: chmod 600 ${path}\n`,
     );
   });
 });
 
-test.concurrent('what many store at once is all stored, over a lock that was left behind', async () => {
+test.concurrent('contexts that several processes store at once are all kept, despite a stale lock', async () => {
   const { path, context } = store();
   await context(['set', 'first', '--url', url], TEST_KEY);
   writeFileSync(`${path}.lock`, '');
@@ -106,7 +106,7 @@ test.concurrent('what many store at once is all stored, over a lock that was lef
   expect(readdirSync(dirname(path))).toEqual([basename(path)]);
 });
 
-test.concurrent('while a key is asked for, others may store theirs', async () => {
+test.concurrent('other processes can store contexts while one waits at its prompt', async () => {
   const { path, env, context } = store();
   await using terminal = startAtTerminal(['context', 'set', 'asked', '--url', url], { env });
   await terminal.waitForText(/API key/);
@@ -124,7 +124,7 @@ test.concurrent.each<[readonly string[], string, number, string]>([
   [['set', 'staging', '--url', 'https://e.com'], '', 2, 'must be an API key'],
   [['use', 'nope'], '', 1, 'There is no context "nope"'],
   [['remove', 'nope'], '', 1, 'There is no context "nope"'],
-])('context %j with %j is refused', async (args, input, exit, why) => {
+])('context %j with input %j is refused', async (args, input, exit, why) => {
   const { code, stdout, stderr } = await store().context(args, input);
   expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
   expect(stderr).toContain(why);

@@ -1,4 +1,4 @@
-/** `sched preview`: no service, the rules of the service. */
+/** `sched preview`, which follows the rules of the service without one. */
 import { describe, expect, test } from 'vitest';
 import { runAtTerminal, runPiped, withoutColours } from './command.ts';
 
@@ -7,7 +7,7 @@ async function preview(...args: readonly string[]) {
 }
 
 describe.concurrent('in a pipe', () => {
-  test.concurrent('the next runs, one a line, with what clock changes do to them', async () => {
+  test.concurrent('each run is a line, with notes on clock changes', async () => {
     const { code, stdout, stderr } = await preview(
       '30 2 * * *',
       '--tz',
@@ -32,7 +32,7 @@ describe.concurrent('in a pipe', () => {
     ]);
   });
 
-  test.concurrent('as JSON', async () => {
+  test.concurrent('--json prints the runs with their notes', async () => {
     const { stdout } = await preview(
       '30 2 * * *',
       '--tz=Europe/Berlin',
@@ -66,20 +66,22 @@ describe.concurrent('in a pipe', () => {
   test.concurrent.each([
     ['2020-01-01T09:00:00', 'fire_at_in_past', 'in the past'],
     ['2090-01-01T09:00:00', 'fire_at_too_far', 'more than 10 years away'],
-  ])('that the service would refuse %s is said on standard error', async (local, refusal, why) => {
+  ])('a warning on standard error says that the service would refuse %s', async (local, refusal, why) => {
     const { code, stdout, stderr } = await preview('--local', local, '--json');
     expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({ code: 0, refusal });
-    expect(stderr).toMatch(new RegExp(`^sched: warning: The service would refuse it: it is ${why}.*\\.\\n$`));
+    expect(stderr).toMatch(
+      new RegExp(`^sched: warning: The service would refuse this time: it is ${why}.*\\.\\n$`),
+    );
   });
 
-  test.concurrent('a wall-clock time moves by the gap it falls into', async () => {
+  test.concurrent('a wall-clock time in a gap moves by the length of the gap', async () => {
     const { stdout } = await preview('--local', '2027-03-28T02:30:00', '--tz', 'Europe/Berlin');
     expect(stdout).toContain('Sun 2027-03-28 03:30 +02:00  2027-03-28 01:30:00Z');
     expect(stdout).toContain('02:30 does not exist on 2027-03-28, fires 03:30');
   });
 });
 
-test.concurrent('at a terminal a note stands below its run, and the table fits', async () => {
+test.concurrent('at a terminal, a note is below its run, and the table fits', async () => {
   const args = ['preview', '30 2 * * *', '--tz', 'Europe/Berlin', '--from', '2027-03-26T12:00:00Z'];
   const { code, screen } = await runAtTerminal(args, { columns: 80 });
   expect(code).toBe(0);
@@ -92,17 +94,17 @@ test.concurrent('at a terminal a note stands below its run, and the table fits',
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
 });
 
-describe.concurrent('what cannot be previewed: exit code 2, and which part of it', () => {
+describe.concurrent('invalid input ends with exit code 2 and names the wrong part', () => {
   test.concurrent.each([
-    [['60 * * * *'], 'the minute has "60", allowed are 0 to 59'],
-    [['0 9 * * FRI-MON'], 'the day of week has the range FRI-MON, which ends before it begins'],
-    [['@daily'], '@daily is not known'],
+    [['60 * * * *'], 'the minute has "60", but only 0 to 59 are allowed'],
+    [['0 9 * * FRI-MON'], 'the day of week has the range FRI-MON, which ends before it starts'],
+    [['@daily'], '@daily is not supported'],
     [['0 0 30 2 *'], 'no year has such a date'],
     [['0 9 * * *', '--tz', 'CEST'], '--tz "CEST" is not an IANA time zone'],
     [['--local', '2027-02-30T00:00:00'], '--local "2027-02-30T00:00:00" is not a date'],
     [['0 9 * * *', '--from', 'today'], '--from "today" is not an RFC 3339 instant'],
-    [['0 9 * * *', '--local', '2027-01-01T00:00:00'], 'Give a cron expression, or a wall-clock time'],
-    [[], 'Give a cron expression'],
+    [['0 9 * * *', '--local', '2027-01-01T00:00:00'], 'Give either a cron expression, or a wall-clock time'],
+    [[], 'Give either a cron expression'],
     [['0 9 * * *', '-n', '1001'], 'a whole number from 1 to 1000'],
   ])('%j', async (args, why) => {
     const { code, stdout, stderr } = await preview(...args);

@@ -1,5 +1,4 @@
-/** A real service and a receiver for a file of tests, and commands that speak to it. */
-
+/** Starts a real service and a receiver for a test file, and runs commands against them. */
 import { afterAll, beforeAll, expect } from 'vitest';
 import { Sched } from '#sdk/index.ts';
 import { SETTINGS, TEST_KEY } from '#test/delivery/harness.ts';
@@ -12,16 +11,16 @@ export { TEST_KEY } from '#test/delivery/harness.ts';
 export interface Service {
   readonly url: () => string;
   readonly receiver: () => Receiver;
-  /** For what is not the command line's part of a test. */
+  /** A client for the parts of a test that do not use the command line. */
   readonly client: () => Sched;
   readonly env: () => Record<string, string>;
-  /** A command in pipes, with the address and the key in its environment. */
+  /** Runs a command in pipes, with the address and the key in its environment. */
   readonly sched: (args: readonly string[], options?: Piped) => Promise<Ended>;
-  /** What it answers with `--json`; it must have succeeded, without a word on standard error. */
+  /** Runs a command with `--json`. It must succeed and print nothing on standard error. */
   readonly json: <T = Record<string, unknown>>(...args: readonly string[]) => Promise<T>;
 }
 
-/** To be called at the top of a test file. */
+/** Must be called at the top of a test file. */
 export function useService(): Service {
   let running: { readonly sched: SchedProcess; readonly receiver: Receiver } | null = null;
   const harness = () => {

@@ -1,4 +1,4 @@
-/** `sched tail`, beside a real service that sends to a real receiver. */
+/** `sched tail` with a real service that sends to a real receiver. */
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -20,8 +20,8 @@ interface Line {
 const WATCHING = /Watching \d+ waiting deliveries/;
 const QUICK_RETRIES = { base: '100ms', factor: 1, max: '100ms' };
 
-/** What a tail has told of a schedule: `1 retryable 500`, `end succeeded`. */
-function told(stdout: string, { id }: Schedule): readonly string[] {
+/** The events of one schedule in the output, such as `1 retryable 500` and `end succeeded`. */
+function eventsOf(stdout: string, { id }: Schedule): readonly string[] {
   const lines = stdout.split('\n').filter((line) => line !== '');
   return lines
     .map((line) => JSON.parse(line) as Line)
@@ -41,8 +41,8 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-// The longest of all: the others go on beside it.
-test.concurrent('it waits for a service that is gone, says so once, and goes on', async () => {
+// This test takes longest, so it comes first and the others run beside it.
+test.concurrent('tail waits for a service that stopped, says so once, and continues', async () => {
   const settings = { dataDir: temporaryDirectory(), env: { ...SETTINGS, SCHED_PORT: await freePort() } };
   const first = await startSched(settings);
   const tail = startPiped(['tail'], { env: { SCHED_URL: first.url, SCHED_API_KEY: TEST_KEY } });
@@ -60,21 +60,22 @@ test.concurrent('it waits for a service that is gone, says so once, and goes on'
   expect(stderr.split('\n')).toHaveLength(4);
 });
 
-test.concurrent('every attempt and every end is told, of what waited before and of what came later', async () => {
+test.concurrent('tail reports every attempt and every end, of earlier and of later deliveries', async () => {
   const failsFirst = receiver().hook(answer(500), answer(200));
   const body = { retry_policy: QUICK_RETRIES };
-  const before = await client().schedules.create({ ...body, endpoint: failsFirst.url, delay: '3s' });
+  const before = await client().schedules.create({ ...body, endpoint: failsFirst.url, delay: '24h' });
   const canceled = await client().schedules.create({ endpoint: failsFirst.url, delay: '24h' });
   const tail = startPiped(['tail', '--json'], { env: env() });
   await tail.waitForText(WATCHING);
   const redirects = receiver().hook(answer(302));
+  await client().schedules.reschedule(before.id, { delay: '1s' });
   const after = await client().schedules.create({ endpoint: redirects.url, delay: '1s' });
   const ended = (schedule: Schedule) =>
     tail.waitForText(new RegExp(`"type":"end".+"schedule_id":"${schedule.id}"`));
   await ended(after);
   await client().schedules.cancel(canceled.id);
   await Promise.all([ended(before), ended(canceled)]);
-  // A replay is due at once: it may be over before it is first seen.
+  // A replay is due at once. It may end before a list first shows it.
   const [delivery] = (await client().schedules.deliveries(before.id).page()).data;
   const replay = await client().deliveries.replay(delivery?.id ?? '');
   await tail.waitForText(new RegExp(`"type":"end".+"id":"${replay.id}"`));
@@ -82,18 +83,18 @@ test.concurrent('every attempt and every end is told, of what waited before and 
   const { code, stdout, stderr } = await tail.ended;
   expect(code).toBe(0);
   expect(stderr).toMatch(/^sched: Watching \d+ waiting deliveries and new ones\. Stop with Ctrl-C\.\n$/);
-  expect(told(stdout, before)).toEqual([
+  expect(eventsOf(stdout, before)).toEqual([
     '1 retryable 500',
     '2 success 200',
     'end succeeded',
     '1 success 200',
     'end succeeded',
   ]);
-  expect(told(stdout, after)).toEqual(['1 terminal 302', 'end dead_letter']);
-  expect(told(stdout, canceled)).toEqual(['end canceled']);
+  expect(eventsOf(stdout, after)).toEqual(['1 terminal 302', 'end dead_letter']);
+  expect(eventsOf(stdout, canceled)).toEqual(['end canceled']);
 });
 
-test.concurrent('a recurring schedule is followed from run to run, alone, and only where it ended badly', async () => {
+test.concurrent('--schedule and --status limit the output to one schedule and status, over several runs', async () => {
   const hook = receiver().hook(answer(302));
   const recurring = await client().schedules.create({ endpoint: hook.url, cron: '0 0 1 1 *' });
   const other = await client().schedules.create({ endpoint: receiver().hook().url, delay: '2s' });
@@ -118,7 +119,7 @@ test.concurrent('a recurring schedule is followed from run to run, alone, and on
 });
 
 test.concurrent.each([80, 100])(
-  'at a terminal of %i columns lines fit, have colours, and Ctrl-C ends it with 0',
+  'at a terminal with %i columns, lines fit and have colours, and Ctrl-C ends with exit code 0',
   async (columns) => {
     await using terminal = startAtTerminal(['tail'], { env: env(), columns });
     await terminal.waitForText(WATCHING);
@@ -135,7 +136,7 @@ test.concurrent.each([80, 100])(
   },
 );
 
-test.concurrent('what is paused over its instant and resumed is told', async () => {
+test.concurrent('tail reports a delivery that was resumed after its instant', async () => {
   const { url: endpoint } = receiver().hook();
   const before = await client().schedules.create({ endpoint, delay: '1s' });
   await client().schedules.pause(before.id);
@@ -149,10 +150,11 @@ test.concurrent('what is paused over its instant and resumed is told', async () 
     await tail.waitForText(new RegExp(`"type":"end".+"schedule_id":"${id}"`));
   tail.child.kill('SIGINT');
   const { stdout } = await tail.ended;
-  for (const each of [before, after]) expect(told(stdout, each)).toEqual(['1 success 200', 'end succeeded']);
+  for (const each of [before, after])
+    expect(eventsOf(stdout, each)).toEqual(['1 success 200', 'end succeeded']);
 });
 
-test.concurrent('a reader that has gone away ends it', async () => {
+test.concurrent('a closed pipe ends the command', async () => {
   const tail = startPiped(['tail', '--json'], { env: env() });
   await tail.waitForText(WATCHING);
   tail.child.stdout.destroy();
@@ -160,7 +162,7 @@ test.concurrent('a reader that has gone away ends it', async () => {
   expect(await tail.ended).toMatchObject({ code: 0 });
 });
 
-test.concurrent('it ends by itself after the time it was given', async () => {
+test.concurrent('--for ends the command after the given time', async () => {
   const { id } = await client().schedules.create({ endpoint: 'https://example.com/', delay: '24h' });
   const { code, stdout } = await startPiped(['tail', '--for', '1s', '--schedule', id], { env: env() }).ended;
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
@@ -170,13 +172,13 @@ test.concurrent.each([
   [['--schedule', 'sch_nope'], 3, '404 not_found'],
   [['--schedule', ''], 2, 'must not be empty'],
   [['--status', 'scheduled'], 2, 'succeeded, retry_scheduled, dead_letter, expired, canceled'],
-])('%j ends it at once', async (args, exit, why) => {
+])('%j ends the command at once', async (args, exit, why) => {
   const { code, stdout, stderr } = await startPiped(['tail', ...args], { env: env() }).ended;
   expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
   expect(stderr).toContain(why);
 });
 
-test.concurrent('a key that is not accepted ends it with 4', async () => {
+test.concurrent('an API key that is not accepted ends the command with exit code 4', async () => {
   const wrong = { ...env(), SCHED_API_KEY: 'sk_test_wrongWRONG0123456789' };
   expect(await startPiped(['tail'], { env: wrong }).ended).toMatchObject({ code: 4, stdout: '' });
 });

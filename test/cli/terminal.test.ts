@@ -1,11 +1,11 @@
-/** At a terminal: tables that fit it, colours, and nothing that acts on it but these. */
+/** The output at a terminal: tables fit, and colours are the only control sequences. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Ended, runAtTerminal, runPiped, withoutColours } from './command.ts';
 
 const KEY = { SCHED_API_KEY: 'sk_test_terminalTERMINAL0123456789' };
-/** Sets the title, clears the screen, turns the text around, and more lines than one. */
+/** A text that sets the title, clears the screen, reverses the reading direction, and adds lines. */
 const HOSTILE = 'x\u001b]0;owned\u0007\u001b[2J\u009b31m\u202etxt\r\nsched: forged';
 const ID = '01jcq3v8k4zqgw5m2r7n9x0abc';
 
@@ -88,7 +88,7 @@ const REFUSAL = {
   },
 };
 
-/** A service that means no good: every text in what it answers acts on a terminal. */
+/** A hostile service: every text in its answers holds control characters. */
 let server: Server;
 let env: Record<string, string> = {};
 beforeAll(async () => {
@@ -112,9 +112,9 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['deliveries', 'replay', 'dlv_refused'],
 ];
 
-describe.concurrent('what comes from the service does nothing but be read', () => {
+describe.concurrent('texts from the service cannot control the terminal', () => {
   test.concurrent.each(COMMANDS.map((args) => [args.join(' '), args] as const))('%s', async (_, args) => {
-    // So wide that nothing is cut.
+    // The terminal is wide enough to cut nothing.
     const { screen } = await runAtTerminal(args, { env, columns: 500 });
     const text = withoutColours(screen).replaceAll('\r\n', '\n');
     expect(text).toContain('owned');
@@ -123,7 +123,7 @@ describe.concurrent('what comes from the service does nothing but be read', () =
     expect(text).not.toMatch(/^sched: forged/m);
   });
 
-  test.concurrent('in a pipe neither', async () => {
+  test.concurrent('a pipe gets no control characters either', async () => {
     const ends = await Promise.all(COMMANDS.map((args) => runPiped(args, { env })));
     for (const { stdout, stderr } of ends) expect(stdout + stderr).not.toMatch(/[^\P{Cc}\n]/u);
     const [, , { stdout }] = ends as [Ended, Ended, Ended];
@@ -133,7 +133,7 @@ describe.concurrent('what comes from the service does nothing but be read', () =
 
 describe.concurrent('tables', () => {
   test.concurrent.each([40, 60, 70, 80, 100, 132, 200])(
-    'fit %i columns, and ids are whole',
+    'fit %i columns and have whole ids',
     async (columns) => {
       for (const args of COMMANDS.filter(([, verb]) => verb === 'list')) {
         const { screen } = await runAtTerminal(args, { env, columns });
@@ -144,14 +144,14 @@ describe.concurrent('tables', () => {
     },
   );
 
-  test.concurrent('in a pipe nothing is cut', async () => {
+  test.concurrent('are not cut in a pipe', async () => {
     const { stdout } = await runPiped(['schedules', 'list'], { env });
     expect(stdout).toContain(`https://example.com/${'a'.repeat(90)}/`);
     expect(stdout).not.toContain('…');
     expect(stdout).toContain('team=東京');
   });
 
-  test.concurrent('beside an instant stands how far it is, for people only', async () => {
+  test.concurrent('show the distance of an instant at a terminal only', async () => {
     const { screen } = await runAtTerminal(['deliveries', 'list'], { env, columns: 132 });
     expect(screen).toMatch(/2026-11-15 08:00:00.007Z .*(?:ago|in \d)/);
     expect((await runPiped(['deliveries', 'list'], { env })).stdout).not.toMatch(/ago|in \d/);
@@ -162,7 +162,7 @@ describe.concurrent('colours', () => {
   const RED = '\u001b[31mdead_letter\u001b[0m';
   const GREEN = '\u001b[32msucceeded\u001b[0m';
 
-  test.concurrent('are there at a terminal', async () => {
+  test.concurrent('are printed at a terminal', async () => {
     const { screen } = await runAtTerminal(['deliveries', 'list'], { env });
     expect(screen).toContain(RED);
     expect(screen).toContain(GREEN);
@@ -173,13 +173,13 @@ describe.concurrent('colours', () => {
     ['--no-color', ['--no-color'], {}],
     ['a dumb terminal', [], { TERM: 'dumb' }],
     ['--json', ['--json'], {}],
-  ])('not with %s', async (_, flags, extra) => {
+  ])('are not printed with %s', async (_, flags, extra) => {
     const { screen } = await runAtTerminal(['deliveries', 'list', ...flags], { env: { ...env, ...extra } });
     expect(screen).toContain('dead_letter');
     expect(screen).not.toContain('\u001b');
   });
 
-  test.concurrent('not in a pipe, unless they are asked for', async () => {
+  test.concurrent('are printed in a pipe only with FORCE_COLOR', async () => {
     expect((await runPiped(['deliveries', 'list'], { env })).stdout).not.toContain('\u001b');
     const forced = await runPiped(['deliveries', 'list'], { env: { ...env, FORCE_COLOR: '1' } });
     expect(forced.stdout).toContain(RED);

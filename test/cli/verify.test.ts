@@ -1,4 +1,4 @@
-/** `sched verify`: requests that the service's own signer has signed, as they are captured. */
+/** `sched verify` with captured requests, signed by the signer of the service. */
 import { createSecretKey } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,14 +57,16 @@ async function verdict(args: readonly string[], input = '', env: Record<string, 
 }
 
 describe.concurrent('a request that Sched signed', () => {
-  test.concurrent('is verified from standard input, and said whose it is', async () => {
+  test.concurrent('is verified from standard input, and its delivery is shown', async () => {
     const { code, stdout, stderr } = await runPiped(['verify'], { env: ENV, input: captured() });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^Verified +yes, it was signed by Sched\nDelivery +dlv_\w+, attempt 2\nSigned /);
+    expect(stdout).toMatch(
+      /^Verified +yes, Sched signed this request\nDelivery +dlv_\w+, attempt 2\nSigned /,
+    );
     expect(stdout).toContain('invoice-4711');
   });
 
-  test.concurrent('from a file, with LF, and as JSON', async () => {
+  test.concurrent('is verified from a file with LF line ends, with --json', async () => {
     const path = file(captured({}, BODY, '\n'));
     expect(await verdict([path])).toEqual({
       code: 0,
@@ -77,23 +79,23 @@ describe.concurrent('a request that Sched signed', () => {
     });
   });
 
-  test.concurrent('from a file to which an editor has added a line break, which is said', async () => {
+  test.concurrent('is verified despite a line break that an editor added, with a note', async () => {
     for (const lineBreak of ['\n', '\r\n']) {
       const path = file(captured({}, BODY + lineBreak));
       expect(await verdict([path])).toMatchObject({ code: 0, body: 'without_its_last_line_break' });
     }
     const { stdout } = await runPiped(['verify'], { env: ENV, input: captured({}, `${BODY}\n`) });
-    expect(stdout).toMatch(/^Body +without its last line break, which was not sent$/m);
+    expect(stdout).toMatch(/^Body +signed without the final line break of the capture$/m);
     const sentSo = captured({ body: `${BODY}\n` });
     expect(await verdict([], sentSo)).toMatchObject({ code: 0, body: 'as_given' });
   });
 
-  test.concurrent('as curl shows it, whatever the case of its method', async () => {
+  test.concurrent('is verified as curl prints it, with a method in any case', async () => {
     const shown = captured({}, '', '\n').trimEnd().replace('POST', 'post').replaceAll(/^/gm, '> ');
     expect(await verdict([], `${shown}\n> \n${BODY}`)).toMatchObject({ code: 0, verified: true });
   });
 
-  test.concurrent('from flags, with the body of a file and one of several secrets', async () => {
+  test.concurrent('is verified from flags, with the body in a file and several secrets', async () => {
     const secrets = file(`${OTHER_SECRET}\n${SECRET}\n`);
     const flags = headers().flatMap((line) => ['--header', line]);
     const args = [...flags, '--path', PATH, '--body', `@${file(BODY)}`, '--secret-file', secrets];
@@ -101,7 +103,7 @@ describe.concurrent('a request that Sched signed', () => {
   });
 });
 
-describe.concurrent('what is not, is told why: exit code 1', () => {
+describe.concurrent('a request that does not verify ends with exit code 1 and a reason', () => {
   test.concurrent.each<[string, Signing, string, string]>([
     ['body_reserialised', {}, '{"total":1,"name":"Grüße"}', 'spaces after commas and colons'],
     ['no_signature_matches', { secret: OTHER_SECRET }, BODY, 'secret'],
@@ -113,7 +115,7 @@ describe.concurrent('what is not, is told why: exit code 1', () => {
     expect(stdout).not.toContain(SECRET);
   });
 
-  test.concurrent('an old capture is too old, but its signature is right; --at and --tolerance accept it', async () => {
+  test.concurrent('an old capture is refused although its signature is right, unless --at or --tolerance accepts it', async () => {
     const old = captured({ secondsAgo: 4_000 });
     expect(await verdict([], old)).toMatchObject({
       code: 1,
@@ -126,7 +128,7 @@ describe.concurrent('what is not, is told why: exit code 1', () => {
     expect(await verdict(['--at', then], old)).toMatchObject({ code: 0, verified: true });
   });
 
-  test.concurrent('an old one that does not match either says so', async () => {
+  test.concurrent('an old capture with a wrong signature gets both reasons', async () => {
     const old = captured({ secondsAgo: 4_000, secret: OTHER_SECRET });
     expect(await verdict([], old)).toMatchObject({
       code: 1,
@@ -136,7 +138,7 @@ describe.concurrent('what is not, is told why: exit code 1', () => {
     });
   });
 
-  test.concurrent('a header that is missing, and another path', async () => {
+  test.concurrent('a missing header and a different path are refused', async () => {
     const [, ...rest] = headers();
     const withoutId = [`POST ${PATH}`, ...rest, '', BODY].join('\n');
     expect(await verdict([], withoutId)).toMatchObject({
@@ -147,17 +149,17 @@ describe.concurrent('what is not, is told why: exit code 1', () => {
   });
 });
 
-describe.concurrent('wrong usage: exit code 2', () => {
+describe.concurrent('wrong usage ends with exit code 2', () => {
   test.concurrent.each<[string, readonly string[], string, Record<string, string>, RegExp]>([
     ['no secret', [], captured(), {}, /SCHED_SIGNING_SECRET or --secret-file/],
     ['no headers', [], '', ENV, /no headers/],
-    ['no header line', [], `${PATH}\n\n`, ENV, /Not a header/],
-    ['no path', [], headers().join('\n'), ENV, /Which path/],
-    ['a body without headers', ['--body', 'x'], '', ENV, /--body goes with --header/],
-    ['no duration', ['--tolerance', '5'], captured(), ENV, /not a duration/],
-    ['no instant', ['--at', 'now'], captured(), ENV, /not an RFC 3339 instant/],
-    ['a file that is not there', ['/nowhere/captured.txt'], '', ENV, /ENOENT/],
-    ['too much', [], 'x'.repeat(1_100_000), ENV, /more than 1048576 bytes/],
+    ['a line that is not a header', [], `${PATH}\n\n`, ENV, /not a header/],
+    ['no path', [], headers().join('\n'), ENV, /path is not known/],
+    ['a body without headers', ['--body', 'x'], '', ENV, /--body needs --header/],
+    ['an invalid duration', ['--tolerance', '5'], captured(), ENV, /not a duration/],
+    ['an invalid instant', ['--at', 'now'], captured(), ENV, /not an RFC 3339 instant/],
+    ['a missing file', ['/nowhere/captured.txt'], '', ENV, /ENOENT/],
+    ['input that is too long', [], 'x'.repeat(1_100_000), ENV, /more than 1048576 bytes/],
   ])('%s', async (_, args, input, env, why) => {
     const { code, stdout, stderr } = await runPiped(['verify', ...args], { env, input });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -166,20 +168,20 @@ describe.concurrent('wrong usage: exit code 2', () => {
   });
 });
 
-test.concurrent('at a terminal it is pasted, and the secret is asked for and not shown', async () => {
+test.concurrent('at a terminal, the request is pasted, and the prompt for the secret does not show it', async () => {
   await using terminal = startAtTerminal(['verify']);
-  await terminal.waitForText(/Ctrl-D on a line of its own/);
-  // As terminals paste: line ends are carriage returns. A line may be longer than a terminal takes by itself.
+  await terminal.waitForText(/Ctrl-D on an empty line/);
+  // A terminal pastes carriage returns as line ends. This line is longer than a terminal itself accepts.
   const long = `{"long": "${'x'.repeat(5_000)}"}`;
   terminal.type(`${captured({ body: long }, long, '\r')}\r\u0004`);
-  await terminal.waitForText(/Signing secret \(it is not shown\): /);
+  await terminal.waitForText(/Signing secret \(not shown\): /);
   terminal.type(`wrong\u0015${SECRET}!\u007f\r`);
   expect(await terminal.ended).toBe(0);
-  expect(withoutColours(terminal.screen)).toContain('yes, it was signed by Sched');
+  expect(withoutColours(terminal.screen)).toContain('yes, Sched signed this request');
   expect(terminal.screen).not.toContain('whsec_');
 });
 
-test.concurrent('Ctrl-C at a question ends it with 130', async () => {
+test.concurrent('Ctrl-C at a prompt ends the command with exit code 130', async () => {
   await using terminal = startAtTerminal(['verify', file(captured())]);
   await terminal.waitForText(/Signing secret/);
   terminal.type('half a sec\u0003');

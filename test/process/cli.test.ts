@@ -67,7 +67,7 @@ describe('people', () => {
       /^https:\/\/sched\.example\.com\/dashboard\/invite#([\w-]{43})$/.exec(made.link) ?? [];
     expect(token).not.toBe('');
     const listed = await runSched(['user', 'list'], { dataDir });
-    expect(listed.stdout).toMatch(/^NAME +ROLE +PROJECTS +CREATED +SEEN\n\nINVITATION /);
+    expect(listed.stdout).toMatch(/^NAME +ROLE +PROJECTS +CREATED +LAST SEEN\n\nINVITATION /);
     expect(listed.stdout).toMatch(new RegExp(`^${made.id} +operator +shop +command line +\\S+Z$`, 'm'));
     expect(listed.stdout).not.toContain(token);
     await json(dataDir, 'user', 'remove', made.id);
@@ -193,7 +193,7 @@ describe('keys', () => {
     const dataDir = await migrated();
     await json(dataDir, 'project', 'create', 'default');
     const { stdout } = await runSched(['key', 'create', '--mode', 'live'], { dataDir });
-    expect(stdout).toMatch(/shown once.*\n\n {2}sk_live_[0-9A-Za-z]{32}\n/);
+    expect(stdout).toMatch(/not shown again:\n\n {2}sk_live_[0-9A-Za-z]{32}\n/);
   });
 });
 
@@ -233,7 +233,9 @@ describe('secrets', () => {
     const { id } = (await answer.json()) as { id: string };
     const where = ['--endpoint', id];
     const none = await runSched(['secret', 'show', ...where], { dataDir });
-    expect(none.stdout).toBe("This endpoint profile has no secret of its own: the project's sign.\n");
+    expect(none.stdout).toBe(
+      "This endpoint profile has no signing secret. The project's secrets sign its deliveries.\n",
+    );
     const created = await json(dataDir, 'secret', 'create', ...where, '--overlap', '0');
     const own = expect.objectContaining({ secret: expect.stringMatching(/^whsec_/), expires_at: null });
     expect(created).toEqual([own]);

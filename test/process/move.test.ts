@@ -145,8 +145,8 @@ describe('the answer for a person', () => {
     const { code, stdout, stderr } = await move(dataDir, database.url);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^projects +1\npartitions +2\n/);
-    expect(stdout).toContain(`SCHED_MASTER_KEY    what ${join(dataDir, 'master.key')} holds`);
-    expect(stdout).toContain('marked as moved: nothing starts on it again');
+    expect(stdout).toContain(`SCHED_MASTER_KEY    the content of ${join(dataDir, 'master.key')}`);
+    expect(stdout).toContain('marked as moved. The service does not start on it again.');
     expect(stdout).not.toContain(keyIn(dataDir));
     const env = { SCHED_DATABASE_URL: '', SCHED_MASTER_KEY: '', SCHED_PORT: '0' };
     for (const args of [['serve'], ['key', 'list'], ['migrate']]) {

@@ -180,7 +180,7 @@ describe.each([
       const again = await runSched(['reseal'], { dataDir: raw.dataDir, env });
       expect(again.code).toBe(0);
       expect(again.stdout).toMatch(/^payloads +0 +1 +0 +0$/m);
-      expect(again.stdout).toContain('Remove the previous key only when all nodes run with the present one.');
+      expect(again.stdout).toContain('Remove the previous key only when all nodes run with the current one.');
       const audited = await raw.run("SELECT actor, outcome FROM audit WHERE action = 'master_key.reseal'");
       const done = { actor: 'command line', outcome: 'done' };
       expect(audited).toEqual([done, done]);

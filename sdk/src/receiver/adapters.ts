@@ -1,6 +1,6 @@
 /** What every adapter offers beside its `receiver`. */
 export {
-  type BeginResult as Begun,
+  type BeginResult,
   type DeduplicationStore,
   MemoryStore,
   type MemoryStoreOptions,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createBody, endpointBody, labelsOf, rescheduleBody, updateBody } from './bodies.ts';
+import { createBody, endpointBody, readMetadata, rescheduleBody, updateBody } from './bodies.ts';
 
-test('flags are fields', async () => {
+test('each flag sets its field', async () => {
   expect(
     await createBody({
       endpoint: 'https://example.com/',
@@ -36,12 +36,12 @@ test('flags are fields', async () => {
   });
 });
 
-test('what is not given is not there', async () => {
+test('a field without a flag is left out', async () => {
   for (const body of [createBody, updateBody, rescheduleBody, endpointBody])
     expect(await body({})).toEqual({});
 });
 
-test('--data is the whole body, and a flag sets its field of it', async () => {
+test('--data is the whole body, and a flag sets its field in it', async () => {
   const data = '{"endpoint":"https://a.example/","delay":"1h","unknown":true}';
   expect(await createBody({ data, delay: '5m' })).toEqual({
     endpoint: 'https://a.example/',
@@ -51,7 +51,7 @@ test('--data is the whole body, and a flag sets its field of it', async () => {
   expect(await updateBody({ data: '{"ttl":null}' })).toEqual({ ttl: null });
 });
 
-test('a field of its own fields is set one by one', async () => {
+test('a flag sets only its member of a field that is an object', async () => {
   const data = {
     headers: { 'X-A': 'a', 'x-b': 'b' },
     metadata: { team: 'billing' },
@@ -82,11 +82,11 @@ test('a field of its own fields is set one by one', async () => {
   });
 });
 
-test('of a header given twice the last one counts, whatever its case', async () => {
+test('the last of two headers whose names differ only in case counts', async () => {
   expect(await createBody({ header: ['X-A: 1', 'x-a: 2'] })).toEqual({ headers: { 'x-a': '2' } });
 });
 
-test('an endpoint profile has a url, a budget and a breaker', async () => {
+test('an endpoint profile takes a url, a retry budget and a breaker policy', async () => {
   expect(
     await endpointBody({
       endpoint: 'https://example.com/',
@@ -105,21 +105,21 @@ test('an endpoint profile has a url, a budget and a breaker', async () => {
 });
 
 test.each([
-  [{ header: ['no colon'] }, '--header must be of the form'],
-  [{ header: [': no name'] }, '--header must be of the form'],
-  [{ metadata: ['no-value'] }, '--metadata "no-value" must be of the form key=value'],
+  [{ header: ['no colon'] }, '--header must have the form'],
+  [{ header: [': no name'] }, '--header must have the form'],
+  [{ metadata: ['no-value'] }, '--metadata "no-value" must have the form key=value'],
   [{ maxAttempts: 'many' }, '--max-attempts "many" is not a number'],
   [{ rateLimit: '' }, '--rate-limit "" is not a number'],
   [{ data: '{' }, '--data is not JSON'],
   [{ data: '[1]' }, '--data must be a JSON object'],
-  [{ data: '-', body: '-' }, 'both read standard input'],
+  [{ data: '-', body: '-' }, 'cannot both read standard input'],
   [{ body: '@/nowhere/file' }, '--body: ENOENT'],
 ])('%j is wrong usage', async (options, why) => {
   await expect(createBody(options)).rejects.toThrow(why);
 });
 
-test('labels that objects have are labels like any other', () => {
-  expect(Object.entries(labelsOf({ metadata: ['__proto__=a', 'b='] }) ?? {})).toEqual([
+test('a label may have the name of an inherited property', () => {
+  expect(Object.entries(readMetadata({ metadata: ['__proto__=a', 'b='] }) ?? {})).toEqual([
     ['__proto__', 'a'],
     ['b', ''],
   ]);

@@ -1,7 +1,7 @@
 /**
- * Flags as the body of a request. A flag is a field of the interface, and its value goes there as it is: what is
- * right is for the service to say. `--data` is the whole body as JSON; a flag beside it sets its field, and of a
- * field that has fields of its own the one that is meant.
+ * Builds the body of an API request from flags. Each flag sets one field, and its value is passed on unchanged: the
+ * service validates it. `--data` is the whole body as JSON. A flag beside it sets its field in that body. If the
+ * field is an object, the flag sets only its own member of the object.
  */
 import type { EndpointWrite, ScheduleCreate, ScheduleReschedule, ScheduleUpdate } from '#sdk/index.ts';
 import { wrongUsage } from '#src/cli/failure.ts';
@@ -11,7 +11,7 @@ import { readJson } from '#src/domain/json.ts';
 
 type Body = Record<string, unknown>;
 
-/** Where the value of a plain flag goes. */
+/** The fields of plain flags, by option name. */
 const TIMING_FIELDS = {
   delay: 'delay',
   at: 'fire_at',
@@ -27,7 +27,7 @@ const CREATE_FIELDS = {
   jitter: 'jitter',
   idempotencyKey: 'idempotency_key',
 } as const;
-/** Fields that have fields of their own. */
+/** Fields that are objects: flags set single members of them. */
 const GROUPS: ReadonlySet<string> = new Set([
   'headers',
   'metadata',
@@ -35,13 +35,14 @@ const GROUPS: ReadonlySet<string> = new Set([
   'retry_budget',
   'breaker_policy',
 ]);
-const PROFILE_FIELDS = { endpoint: 'url', method: 'method', timeout: 'timeout' } as const;
+const ENDPOINT_PROFILE_FIELDS = { endpoint: 'url', method: 'method', timeout: 'timeout' } as const;
 
 export async function createBody(options: Options): Promise<ScheduleCreate> {
   const { body: given, data } = options;
-  if (given === '-' && data === '-') throw wrongUsage('--body - and --data - both read standard input.');
+  if (given === '-' && data === '-')
+    throw wrongUsage('--body - and --data - cannot both read standard input. Give one of them as a file.');
   const body = textOf(options, 'body');
-  return onData(options, {
+  return mergeIntoData(options, {
     ...plainFields(options, CREATE_FIELDS),
     ...headersField(options),
     ...(body === undefined ? {} : { body: await readText(body, '--body') }),
@@ -52,7 +53,7 @@ export async function createBody(options: Options): Promise<ScheduleCreate> {
 }
 
 export async function updateBody(options: Options): Promise<ScheduleUpdate> {
-  return onData(options, {
+  return mergeIntoData(options, {
     ...plainFields(options, DELIVERY_FIELDS),
     ...metadataField(options),
     ...retryField(options),
@@ -60,12 +61,12 @@ export async function updateBody(options: Options): Promise<ScheduleUpdate> {
 }
 
 export async function rescheduleBody(options: Options): Promise<ScheduleReschedule> {
-  return onData(options, plainFields(options, TIMING_FIELDS));
+  return mergeIntoData(options, plainFields(options, TIMING_FIELDS));
 }
 
 export async function endpointBody(options: Options): Promise<EndpointWrite> {
-  return onData(options, {
-    ...plainFields(options, PROFILE_FIELDS),
+  return mergeIntoData(options, {
+    ...plainFields(options, ENDPOINT_PROFILE_FIELDS),
     ...headersField(options),
     ...metadataField(options),
     ...retryField(options),
@@ -80,14 +81,14 @@ export async function endpointBody(options: Options): Promise<EndpointWrite> {
   });
 }
 
-/** What the flags say, on top of what `--data` says. */
-async function onData(options: Options, flags: Body): Promise<Body> {
+/** Applies the fields of the flags to the body of `--data`. */
+async function mergeIntoData(options: Options, flags: Body): Promise<Body> {
   const body = await dataOf(options);
-  for (const [field, value] of Object.entries(flags)) body[field] = merged(field, body[field], value);
+  for (const [field, value] of Object.entries(flags)) body[field] = mergeField(field, body[field], value);
   return body;
 }
 
-function merged(field: string, data: unknown, flag: unknown): unknown {
+function mergeField(field: string, data: unknown, flag: unknown): unknown {
   if (!GROUPS.has(field) || !isObject(data) || !isObject(flag)) return flag;
   return field === 'headers' ? withHeaders(data, Object.entries(flag)) : { ...data, ...flag };
 }
@@ -119,19 +120,19 @@ function plainFields(options: Options, fields: Readonly<Record<string, string>>)
   return body;
 }
 
-/** `Name: value`; whether such a header may be sent is for the service to say. */
+/** Parses `Name: value`. The service decides whether the header is allowed. */
 function headersField(options: Options): Body {
   const lines = textsOf(options, 'header');
   if (lines.length === 0) return {};
   const headers = lines.map((line): readonly [string, string] => {
     const colon = line.indexOf(':');
-    if (colon < 1) throw wrongUsage('--header must be of the form "Name: value".');
+    if (colon < 1) throw wrongUsage('--header must have the form "Name: value".');
     return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
   });
   return { headers: withHeaders({}, headers) };
 }
 
-/** Of names that differ in their case alone, the last one counts: they are one header. */
+/** Names that differ only in case are one header, and the last one counts. */
 function withHeaders(before: Body, added: readonly (readonly [name: string, value: unknown])[]): Body {
   const byName = new Map<string, readonly [string, unknown]>();
   for (const header of [...Object.entries(before), ...added]) byName.set(header[0].toLowerCase(), header);
@@ -139,17 +140,17 @@ function withHeaders(before: Body, added: readonly (readonly [name: string, valu
 }
 
 function metadataField(options: Options): Body {
-  const labels = labelsOf(options);
-  return labels === null ? {} : { metadata: labels };
+  const metadata = readMetadata(options);
+  return metadata === null ? {} : { metadata };
 }
 
-/** `--metadata key=value`, of which the value may hold further `=`; null where there is none. */
-export function labelsOf(options: Options): Readonly<Record<string, string>> | null {
+/** Parses `--metadata key=value`. The value may contain `=`. Returns null if the flag is not given. */
+export function readMetadata(options: Options): Readonly<Record<string, string>> | null {
   const pairs = textsOf(options, 'metadata');
   if (pairs.length === 0) return null;
   const labels = pairs.map((pair): [string, string] => {
     const equals = pair.indexOf('=');
-    if (equals < 1) throw wrongUsage(`--metadata ${JSON.stringify(pair)} must be of the form key=value.`);
+    if (equals < 1) throw wrongUsage(`--metadata ${JSON.stringify(pair)} must have the form key=value.`);
     return [pair.slice(0, equals), pair.slice(equals + 1)];
   });
   return Object.fromEntries(labels);
@@ -168,7 +169,7 @@ function rateField(options: Options): Body {
   return groupField(options, 'rate_limit', { rateLimit: 'per_second' }, {});
 }
 
-/** Several flags that are one field together. */
+/** Combines several flags into one field. */
 function groupField(
   options: Options,
   field: string,

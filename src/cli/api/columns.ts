@@ -1,4 +1,4 @@
-/** The columns of the lists. */
+/** The columns of each list. */
 import type { Attempt, Delivery, Endpoint, Schedule } from '#sdk/index.ts';
 import { type Cell, type Column, styled } from '#src/cli/terminal/output.ts';
 import { styleOf } from '#src/cli/terminal/screen.ts';
@@ -11,7 +11,7 @@ export function statusCell(status: string): Cell {
   return styled(status, styleOf(status));
 }
 
-/** As short as it can be; what is no instant is shown as it came. */
+/** Shortens an instant. A text that is not an instant is shown unchanged. */
 export function instantText(text: string | null): string {
   if (text === null) return NOTHING;
   const at = parseInstant(text);
@@ -23,8 +23,8 @@ export function relativeText(text: string | null, now: number): string {
   return at === null ? '' : relative(at, now);
 }
 
-export function labelsText(labels: Readonly<Record<string, string>>): string {
-  return Object.entries(labels)
+export function metadataText(metadata: Readonly<Record<string, string>>): string {
+  return Object.entries(metadata)
     .map(([key, value]) => `${key}=${value}`)
     .join(' ');
 }
@@ -44,10 +44,10 @@ export function scheduleColumns(now: number): readonly Column<Schedule>[] {
       fit: 'drop',
       isForPeople: true,
     },
-    { title: 'TIMING', cell: timingText, fit: 'yield' },
+    { title: 'TIMING', cell: timingText, fit: 'cut_or_drop' },
     { title: 'METHOD', cell: ({ method }) => method, fit: 'drop' },
     { title: 'ENDPOINT', cell: ({ endpoint }) => endpoint, fit: 'cut' },
-    { title: 'METADATA', cell: ({ metadata }) => labelsText(metadata), fit: 'drop' },
+    { title: 'METADATA', cell: ({ metadata }) => metadataText(metadata), fit: 'drop' },
   ];
 }
 
@@ -68,14 +68,14 @@ export function deliveryColumns(now: number): readonly Column<Delivery>[] {
   ];
 }
 
-/** What came of the last attempt. */
+/** The result of the last attempt. */
 export function lastText({ last_status_code, error }: Delivery): string {
   if (last_status_code === null) return error ?? NOTHING;
   return error === null ? String(last_status_code) : `${last_status_code} ${error}`;
 }
 
 export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
-  { title: 'TRY', cell: ({ attempt_no }) => String(attempt_no) },
+  { title: 'ATTEMPT', cell: ({ attempt_no }) => String(attempt_no) },
   { title: 'OUTCOME', cell: outcomeCell },
   { title: 'CODE', cell: ({ status_code }) => String(status_code ?? NOTHING) },
   { title: 'FIRED AT', cell: ({ fired_at }) => instantText(fired_at) },
@@ -84,9 +84,9 @@ export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   { title: 'ERROR', cell: ({ error }) => error ?? NOTHING, fit: 'cut' },
 ];
 
-/** The row of an attempt under way says `retryable` until it is known. */
+/** An attempt in flight has the outcome `retryable` until its real outcome is known. */
 export function outcomeCell({ outcome, finished_at }: Attempt): Cell {
-  return finished_at === null ? styled('under way', 'cyan') : statusCell(outcome);
+  return finished_at === null ? styled('in flight', 'cyan') : statusCell(outcome);
 }
 
 export const ENDPOINT_COLUMNS: readonly Column<Endpoint>[] = [
@@ -95,5 +95,5 @@ export const ENDPOINT_COLUMNS: readonly Column<Endpoint>[] = [
   { title: 'METHOD', cell: ({ method }) => method },
   { title: 'URL', cell: ({ url }) => url, fit: 'cut' },
   { title: 'ARCHIVED', cell: ({ archived }) => (archived ? 'yes' : 'no'), fit: 'drop' },
-  { title: 'METADATA', cell: ({ metadata }) => labelsText(metadata), fit: 'drop' },
+  { title: 'METADATA', cell: ({ metadata }) => metadataText(metadata), fit: 'drop' },
 ];

@@ -17,32 +17,32 @@ const TWO: Contexts = {
   ]),
 };
 
-/** `url | its origin | key | its origin`. */
+/** Formats the choice as `url | its origin | key | its origin`. */
 function chosen(
   flags: ConnectionFlags,
   env: Record<string, string>,
   contexts: Contexts,
-  keyOfFile: string | null = null,
+  keyFromFile: string | null = null,
 ): string {
-  const { url, apiKey } = chooseConnection(flags, keyOfFile, env, contexts);
+  const { url, apiKey } = chooseConnection(flags, keyFromFile, env, contexts);
   return [url.value, url.from, apiKey.value, apiKey.from].join(' | ');
 }
 
-describe('a flag, else the environment, else a context, else what sched dev has', () => {
-  test('nothing at all', () => {
+describe('a value comes from a flag, else the environment, else a context, else sched dev', () => {
+  test('without anything set, the service of sched dev is called', () => {
     const dev = 'the fixed values of "sched dev"';
     expect(chosen({}, {}, NONE)).toBe(`${DEV_URL} | ${dev} | ${DEV_TEST_KEY} | ${dev}`);
     expect(chosen({}, { SCHED_URL: '', SCHED_API_KEY: '', SCHED_CONTEXT: '' }, NONE)).toContain(DEV_TEST_KEY);
   });
 
-  test('another port of this machine has the same fixed key', () => {
+  test('another port of this machine gets the same fixed key', () => {
     for (const url of ['http://127.0.0.1:9999', 'http://localhost:9999', 'http://[::1]:9999'])
       expect(chosen({ url }, {}, NONE)).toBe(
         `${url} | --url | ${DEV_TEST_KEY} | the fixed values of "sched dev"`,
       );
   });
 
-  test('a context: the one in use, of SCHED_CONTEXT, of --context', () => {
+  test('--context wins over SCHED_CONTEXT, and both over the current context', () => {
     const staging = `${STAGING.url} | context staging | ${STAGING.apiKey} | context staging`;
     const production = `${PRODUCTION.url} | context production | ${PRODUCTION.apiKey} | context production`;
     expect(chosen({}, {}, TWO)).toBe(staging);
@@ -50,13 +50,13 @@ describe('a flag, else the environment, else a context, else what sched dev has'
     expect(chosen({ context: 'staging' }, { SCHED_CONTEXT: 'production' }, TWO)).toBe(staging);
   });
 
-  test('the environment before a context, but not before one that was named by a flag', () => {
+  test('the environment wins over a context, but not over --context', () => {
     const env = { SCHED_URL: `${OTHER}/`, SCHED_API_KEY: KEY };
     expect(chosen({}, env, TWO)).toBe(`${OTHER} | SCHED_URL | ${KEY} | SCHED_API_KEY`);
     expect(chosen({ context: 'production' }, env, TWO)).toContain(PRODUCTION.apiKey);
   });
 
-  test('a key alone, for this machine', () => {
+  test('SCHED_API_KEY alone is sent to this machine', () => {
     const local: Contexts = { current: 'local', byName: new Map([['local', { ...STAGING, url: DEV_URL }]]) };
     expect(chosen({}, { SCHED_API_KEY: KEY }, NONE)).toContain(`${DEV_URL} | `);
     expect(chosen({}, { SCHED_API_KEY: KEY }, local)).toBe(
@@ -64,7 +64,7 @@ describe('a flag, else the environment, else a context, else what sched dev has'
     );
   });
 
-  test('flags before all', () => {
+  test('flags win over everything else', () => {
     expect(chosen({ url: OTHER }, { SCHED_API_KEY: KEY }, TWO)).toBe(
       `${OTHER} | --url | ${KEY} | SCHED_API_KEY`,
     );
@@ -73,39 +73,57 @@ describe('a flag, else the environment, else a context, else what sched dev has'
     );
   });
 
-  test('an address is the same with and without a slash', () => {
+  test('an address is the same with and without a final slash', () => {
     expect(chosen({ url: `${STAGING.url}/` }, {}, TWO)).toContain(STAGING.apiKey);
   });
 });
 
-describe('a key is not sent to an address that is not its own', () => {
+describe('a key is not sent to another address than its own', () => {
   test.each<[string, ConnectionFlags, Record<string, string>, Contexts, RegExp]>([
-    ['of the context in use', { url: OTHER }, {}, TWO, /key of context staging is for https:\/\/staging/],
-    ['of a context, SCHED_URL', {}, { SCHED_URL: OTHER }, TWO, /not sent to https:\/\/other.+SCHED_URL/],
-    ['of a named context', { url: OTHER, context: 'production' }, {}, TWO, /key of context production/],
     [
-      'of a named context, whatever the environment has',
+      'the current context with --url',
+      { url: OTHER },
+      {},
+      TWO,
+      /key of context staging belongs to https:\/\/staging/,
+    ],
+    [
+      'the current context with SCHED_URL',
+      {},
+      { SCHED_URL: OTHER },
+      TWO,
+      /not sent to https:\/\/other.+SCHED_URL/,
+    ],
+    [
+      'a named context with --url',
+      { url: OTHER, context: 'production' },
+      {},
+      TWO,
+      /key of context production/,
+    ],
+    [
+      'a named context with --url and SCHED_API_KEY',
       { url: OTHER, context: 'production' },
       { SCHED_API_KEY: KEY },
       TWO,
       /key of context production/,
     ],
     [
-      'of the environment',
+      'the environment with --url',
       { url: OTHER },
       { SCHED_URL: STAGING.url, SCHED_API_KEY: KEY },
       NONE,
-      /key of SCHED_API_KEY is for https:\/\/staging/,
+      /key of SCHED_API_KEY belongs to https:\/\/staging/,
     ],
-    ['alone, of the context in use', {}, { SCHED_API_KEY: KEY }, TWO, /Set SCHED_URL too/],
+    ['SCHED_API_KEY alone with the current context', {}, { SCHED_API_KEY: KEY }, TWO, /Set SCHED_URL too/],
     [
-      'alone, of SCHED_CONTEXT',
+      'SCHED_API_KEY alone with SCHED_CONTEXT',
       {},
       { SCHED_API_KEY: KEY, SCHED_CONTEXT: 'production' },
       TWO,
       /not sent to https:\/\/production.+Set SCHED_URL too/,
     ],
-    ['and there is none to make up', { url: OTHER }, {}, NONE, /no API key for https:\/\/other/],
+    ['no key is known for the address', { url: OTHER }, {}, NONE, /no API key for https:\/\/other/],
   ])('%s', (_, flags, env, contexts, why) => {
     expect(() => chosen(flags, env, contexts)).toThrow(why);
   });
@@ -118,7 +136,7 @@ test.each<[ConnectionFlags, Record<string, string>, RegExp]>([
   [{ url: 'ftp://example.com' }, {}, /--url must be an address/],
   [{}, { SCHED_URL: 'https://user:password@example.com' }, /SCHED_URL must be an address/],
   [{ url: OTHER }, { SCHED_API_KEY: 'secret with spaces' }, /SCHED_API_KEY must be an API key/],
-])('%j %j is refused, without a word of the key', (flags, env, why) => {
+])('%j %j is refused, and the error does not show the key', (flags, env, why) => {
   expect(() => chosen(flags, env, TWO)).toThrow(why);
   expect(() => chosen(flags, env, TWO)).not.toThrow(/password|secret with/);
 });

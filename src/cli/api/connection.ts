@@ -1,11 +1,13 @@
 /**
- * Which service a command speaks to, and with which key. For each: a flag, else the environment, else a context,
- * else what `sched dev` has. Where they came from is kept, because that is what an error has to say.
+ * Decides which service a command calls, and with which API key. Each of the two comes from a flag, else from the
+ * environment, else from a context, else from the fixed values of `sched dev`. Errors name the origin of a value.
  *
- * A key belongs to an address. A context is a pair of both, and so are SCHED_URL and SCHED_API_KEY when both are
- * set; a key of a pair is never sent to another address than its own. SCHED_API_KEY alone belongs to no address:
- * it goes where `--url` says, or to this machine, and nowhere that it has not been told. `--api-key-file` says
- * itself that this key is meant. `--context` means the whole pair, whatever the environment says.
+ * A key belongs to an address. A context is a pair of both. SCHED_URL and SCHED_API_KEY are a pair if both are set.
+ * The key of a pair is never sent to another address.
+ *
+ * - SCHED_API_KEY alone belongs to no address. It is sent only to the address of `--url`, or to this machine.
+ * - The key of `--api-key-file` is sent to whatever address the command calls, because the user named it explicitly.
+ * - `--context` takes the whole pair and ignores the environment.
  */
 import { DEV_TEST_KEY, DEV_URL } from '#src/app/dev/keys.ts';
 import type { CliDependencies } from '#src/cli/command.ts';
@@ -20,7 +22,7 @@ import {
   readContexts,
 } from './context-file.ts';
 
-/** A value, and where it came from: completes “it came from …”. */
+/** A value and its origin. `from` completes the sentence “It came from …”. */
 export interface Origin {
   readonly value: string;
   readonly from: string;
@@ -49,18 +51,18 @@ export async function resolveConnection(
   return chooseConnection(flags, keys?.[0] ?? null, dependencies.env, contexts);
 }
 
-/** `keyOfFile` is what `--api-key-file` holds. */
+/** `keyFromFile` is the content of the file of `--api-key-file`. */
 export function chooseConnection(
   flags: ConnectionFlags,
-  keyOfFile: string | null,
+  keyFromFile: string | null,
   env: CliDependencies['env'],
   contexts: Contexts,
 ): Connection {
   const context = findContext(flags, env, contexts);
-  // The pair that was asked for by name; the environment does not mix into it.
+  // The environment must not mix into a pair that the user named.
   const settings = flags.context === undefined ? env : {};
   const url = urlOf(flags, settings, context);
-  return { url, apiKey: keyOf(flags, keyOfFile, settings, context, url) };
+  return { url, apiKey: keyOf(flags, keyFromFile, settings, context, url) };
 }
 
 interface NamedContext extends Context {
@@ -77,9 +79,7 @@ function findContext(
   if (name === null) return null;
   const found = contexts.byName.get(name);
   if (found !== undefined) return { ...found, name };
-  throw wrongUsage(
-    `There is no context ${JSON.stringify(name)}. "sched context list" shows those there are.`,
-  );
+  throw wrongUsage(`There is no context ${JSON.stringify(name)}. "sched context list" lists the contexts.`);
 }
 
 function urlOf({ url }: ConnectionFlags, env: CliDependencies['env'], context: NamedContext | null): Origin {
@@ -92,13 +92,13 @@ function urlOf({ url }: ConnectionFlags, env: CliDependencies['env'], context: N
 
 function keyOf(
   flags: ConnectionFlags,
-  keyOfFile: string | null,
+  keyFromFile: string | null,
   env: CliDependencies['env'],
   context: NamedContext | null,
   url: Origin,
 ): Origin {
   if (flags.apiKeyFile !== undefined)
-    return { value: checkKey(keyOfFile ?? '', '--api-key-file'), from: '--api-key-file' };
+    return { value: checkKey(keyFromFile ?? '', '--api-key-file'), from: '--api-key-file' };
   const set = env.SCHED_API_KEY ?? '';
   if (set !== '') {
     const belongsTo = (env.SCHED_URL ?? '') === '' ? null : checkUrl(env.SCHED_URL ?? '', 'SCHED_URL');
@@ -111,9 +111,11 @@ function keyOf(
     if (context.url !== url.value) throw keyOfOtherAddress(`context ${context.name}`, context.url, url);
     return { value: context.apiKey, from: `context ${context.name}` };
   }
-  // Everybody knows that key: it gives nothing away, and no other service takes it.
+  // This key is public: sending it reveals nothing, and no other service accepts it.
   if (isLoopback(url)) return { value: DEV_TEST_KEY, from: DEV };
-  throw wrongUsage(`There is no API key for ${url.value}: set SCHED_API_KEY, or make a context.`);
+  throw wrongUsage(
+    `There is no API key for ${url.value}. Set SCHED_API_KEY, or store a context with "sched context set".`,
+  );
 }
 
 function isLoopback({ value }: Origin): boolean {
@@ -122,14 +124,14 @@ function isLoopback({ value }: Origin): boolean {
 
 function keyWithoutAddress({ value, from }: Origin) {
   return wrongUsage(
-    `SCHED_API_KEY is set and SCHED_URL is not: whose key it is, is not known, and it is not sent to ${value} ` +
+    `SCHED_API_KEY is set without SCHED_URL. The key may belong to another service, so it is not sent to ${value} ` +
       `(${from}). Set SCHED_URL too, or unset SCHED_API_KEY.`,
   );
 }
 
 function keyOfOtherAddress(whose: string, belongsTo: string, url: Origin) {
   return wrongUsage(
-    `The key of ${whose} is for ${belongsTo} and is not sent to ${url.value} (${url.from}): ` +
-      'set SCHED_URL and SCHED_API_KEY both, use a context of its own, or --api-key-file.',
+    `The API key of ${whose} belongs to ${belongsTo}, so it is not sent to ${url.value} (${url.from}). ` +
+      'Set both SCHED_URL and SCHED_API_KEY, store a context for this address, or use --api-key-file.',
   );
 }

@@ -21,13 +21,13 @@ import { withLock } from './context-lock.ts';
 export function contextCommands(program: Command, dependencies: CliDependencies): void {
   const contexts = program
     .command('context')
-    .description('services that commands speak to: an address and its key, by name')
+    .description('Store the address and API key of services by name')
     .addHelpText(
       'after',
       `
-Contexts are kept in $XDG_CONFIG_HOME/sched/contexts.json or where SCHED_CONFIG
-says, for you alone to read. The key of a context is only ever sent to the
-address it was stored with.
+Contexts are stored in $XDG_CONFIG_HOME/sched/contexts.json, or in the file that
+SCHED_CONFIG names. Only you can read the file. The API key of a context is only
+sent to the address that it was stored with.
 
 Examples:
   sched context set staging --url https://sched.staging.example.com
@@ -37,17 +37,20 @@ Examples:
 
   const set = contexts
     .command('set')
-    .argument('<context>', 'its name')
-    .description('store an address and its key, which is asked for or read from standard input')
-    .requiredOption('--url <url>', 'where the service is');
+    .argument('<context>', 'name of the context')
+    .description('Store an address with its API key, read from a prompt or standard input')
+    .requiredOption('--url <url>', 'address of the service');
   addChangeAction(set, dependencies, async (options, name) => {
     const url = checkUrl(textOf(options, 'url') ?? '', '--url');
     checkName(name);
-    const apiKey = checkKey(await askForKey(), 'It');
+    const apiKey = checkKey(await askForKey(), 'The input');
     return (before) => {
       const byName = new Map(before.byName).set(name, { url, apiKey });
       const current = before.current ?? name;
-      const next = current === name ? ' It is in use.' : ` Use it: sched context use ${name}`;
+      const next =
+        current === name
+          ? ' It is the current context.'
+          : ` To make it the current context: sched context use ${name}`;
       return {
         contexts: { current, byName },
         answer: {
@@ -60,7 +63,7 @@ Examples:
 
   const list = contexts
     .command('list')
-    .description('the contexts; of a key, only its end')
+    .description('List the contexts, with the last characters of each API key')
     .option('--json', 'print JSON');
   list.action(async (options: Options) => {
     const stored = await readContexts(contextPath(dependencies.env), dependencies.notify);
@@ -69,20 +72,20 @@ Examples:
 
   const use = contexts
     .command('use')
-    .argument('<context>', 'its name')
-    .description('take this one where none is named');
+    .argument('<context>', 'name of the context')
+    .description('Make a context the current one, used when no other is named');
   addChangeAction(use, dependencies, async (_, name) => (before) => {
     requireContext(before, name);
     return {
       contexts: { ...before, current: name },
-      answer: { json: { name, current: true }, text: `Context ${name} is in use.` },
+      answer: { json: { name, current: true }, text: `Context ${name} is now the current context.` },
     };
   });
 
   const remove = contexts
     .command('remove')
-    .argument('<context>', 'its name')
-    .description('forget one, and its key');
+    .argument('<context>', 'name of the context')
+    .description('Remove a context and its API key');
   addChangeAction(remove, dependencies, async (_, name) => (before) => {
     requireContext(before, name);
     const byName = new Map(before.byName);
@@ -92,7 +95,7 @@ Examples:
       contexts: { current: wasCurrent ? null : before.current, byName },
       answer: {
         json: { name, removed: true },
-        text: `Context ${name} is removed.${wasCurrent ? ' None is in use now.' : ''}`,
+        text: `Context ${name} is removed.${wasCurrent ? ' There is no current context now.' : ''}`,
       },
     };
   });
@@ -103,7 +106,7 @@ interface Change {
   readonly answer: Answer;
 }
 
-/** First whatever has to be asked for; then the contexts are read, changed and written, with nobody in between. */
+/** Asks the user first. Then, under the lock, it reads, changes and writes the contexts. */
 function addChangeAction(
   command: Command,
   dependencies: CliDependencies,
@@ -123,18 +126,22 @@ function addChangeAction(
 }
 
 async function askForKey(): Promise<string> {
-  if (canAsk()) return askSecret('API key (it is not shown): ');
-  if (process.stdin.isTTY) throw wrongUsage('Give the key on standard input.');
+  if (canAsk()) return askSecret('API key (not shown): ');
+  if (process.stdin.isTTY) throw wrongUsage('Give the API key on standard input.');
   return readSecretFromStdin('The API key');
 }
 
 function requireContext(contexts: Contexts, name: string): void {
-  if (!contexts.byName.has(name)) throw new CommandFailure(`There is no context ${JSON.stringify(name)}.`);
+  if (!contexts.byName.has(name))
+    throw new CommandFailure(
+      `There is no context ${JSON.stringify(name)}. "sched context list" lists the contexts.`,
+    );
 }
 
 function contextsAnswer({ current, byName }: Contexts, { screen }: CliDependencies): Answer {
   const all = [...byName].map(([name, context]) => ({ name, ...context }));
-  if (all.length === 0) return { json: [], text: 'There are no contexts.' };
+  if (all.length === 0)
+    return { json: [], text: 'There are no contexts. Store one with "sched context set".' };
   return {
     json: all.map(({ name, url, apiKey }) => ({
       name,
@@ -146,7 +153,7 @@ function contextsAnswer({ current, byName }: Contexts, { screen }: CliDependenci
     text: tableOf<Context & { readonly name: string }>(
       [
         { title: 'NAME', cell: ({ name }) => name },
-        { title: 'IN USE', cell: ({ name }) => (name === current ? 'yes' : '-') },
+        { title: 'CURRENT', cell: ({ name }) => (name === current ? 'yes' : '-') },
         { title: 'MODE', cell: ({ apiKey }) => parseApiKey(apiKey) ?? '-' },
         { title: 'KEY', cell: ({ apiKey }) => `…${keyHint(apiKey)}` },
         { title: 'URL', cell: ({ url }) => url, fit: 'cut' },

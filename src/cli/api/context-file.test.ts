@@ -11,13 +11,13 @@ const STAGING = { url: 'https://staging.example.com', apiKey: 'sk_test_staging01
 const CONTEXTS = { current: 'staging', byName: new Map([['staging', STAGING]]) };
 const quiet = () => {};
 
-test('the file is where SCHED_CONFIG says, else among the settings of the user', () => {
+test('the file is at SCHED_CONFIG, else in the configuration folder of the user', () => {
   expect(contextPath({ SCHED_CONFIG: '/x/p.json', XDG_CONFIG_HOME: '/y' })).toBe('/x/p.json');
   expect(contextPath({ SCHED_CONFIG: '', XDG_CONFIG_HOME: '/y' })).toBe('/y/sched/contexts.json');
   expect(contextPath({})).toMatch(/\/\.config\/sched\/contexts\.json$/);
 });
 
-test('what was written is read again, by its owner alone, and nothing is left beside it', async () => {
+test('written contexts can be read again, only by their owner, and no other file is left', async () => {
   const path = join(root, 'new/folder/contexts.json');
   await writeContexts(path, { current: null, byName: new Map() });
   await writeContexts(path, CONTEXTS);
@@ -27,23 +27,23 @@ test('what was written is read again, by its owner alone, and nothing is left be
   expect(readdirSync(join(root, 'new/folder'))).toEqual(['contexts.json']);
 });
 
-test('no file is no contexts', async () => {
+test('a missing file means no contexts', async () => {
   expect(await readContexts(join(root, 'nowhere.json'), quiet)).toEqual({ current: null, byName: new Map() });
 });
 
-test('a file that others can read is told about, and written again for its owner alone', async () => {
+test('a file that others can read causes a warning, and the next write closes it to them', async () => {
   const path = join(root, 'open.json');
   await writeContexts(path, CONTEXTS);
   chmodSync(path, 0o644);
-  const told: string[] = [];
-  await readContexts(path, (line) => told.push(line));
-  expect(told).toEqual([expect.stringContaining(`chmod 600 ${path}`)]);
+  const warnings: string[] = [];
+  await readContexts(path, (line) => warnings.push(line));
+  expect(warnings).toEqual([expect.stringContaining(`chmod 600 ${path}`)]);
   await writeContexts(path, CONTEXTS);
-  await readContexts(path, (line) => told.push(line));
-  expect(told).toHaveLength(1);
+  await readContexts(path, (line) => warnings.push(line));
+  expect(warnings).toHaveLength(1);
 });
 
-test('what cannot be written is said, and the file before it stays', async () => {
+test('a failed write is reported, and leaves no temporary file', async () => {
   const folder = join(root, 'a-folder.json');
   mkdirSync(folder);
   await expect(writeContexts(folder, CONTEXTS)).rejects.toThrow('The contexts cannot be written');
@@ -55,11 +55,14 @@ test.each([
   ['[]', '"contexts" must be an object'],
   ['{"contexts":[]}', '"contexts" must be an object'],
   ['{"contexts":{"a":{"url":"https://example.com"}}}', 'a "url" and an "api_key"'],
-  ['{"contexts":{"Not A Name":{"url":"https://e.com","api_key":"sk_test_0123456789abcdef"}}}', 'has a name'],
+  [
+    '{"contexts":{"Not A Name":{"url":"https://e.com","api_key":"sk_test_0123456789abcdef"}}}',
+    'must have a valid name',
+  ],
   ['{"contexts":{"a":{"url":"https://e.com","api_key":"short"}}}', 'the key of context a must be an API key'],
   ['{"contexts":{"a":{"url":"e.com","api_key":"sk_test_0123456789abcdef"}}}', 'must be an address'],
-  ['{"current":"b","contexts":{}}', '"current" must name one of them'],
-])('%j is refused whole', async (text, why) => {
+  ['{"current":"b","contexts":{}}', '"current" must be the name of a context'],
+])('%j is refused as a whole', async (text, why) => {
   expect(() => parseContexts(text, 'contexts.json')).toThrow(why);
   const path = join(root, 'refused.json');
   writeFileSync(path, text, { mode: 0o600 });
@@ -70,7 +73,7 @@ test.each([
   ['https://example.com', 'https://example.com'],
   ['https://EXAMPLE.com/sched//', 'https://example.com/sched'],
   ['http://127.0.0.1:8080/', 'http://127.0.0.1:8080'],
-])('%s is %s', (text, url) => {
+])('%s is normalised to %s', (text, url) => {
   expect(checkUrl(text, '--url')).toBe(url);
 });
 
@@ -81,6 +84,6 @@ test.each([
   'https://a:b@example.com',
   'https://example.com/?a',
   'https://example.com/#a',
-])('%j is no address of a service', (text) => {
+])('%j is not the address of a service', (text) => {
   expect(() => checkUrl(text, '--url')).toThrow('--url must be an address');
 });

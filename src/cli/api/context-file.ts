@@ -1,7 +1,8 @@
 /**
- * The file of contexts: pairs of a URL and the key that belongs to it, by name, and which one is in use. It holds
- * keys, so it is the owner's alone: the folder 0700, the file 0600, replaced whole and at once so that nobody
- * reads half of it. Whoever opens it to others is told.
+ * The file of contexts. Each context is a name for a URL and the API key that belongs to it. One of them is current.
+ *
+ * The file holds keys, so only its owner may read it: the folder has mode 0700, the file 0600. A file that others can
+ * read causes a warning. It is always replaced as a whole, so that no process reads half of it.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -19,7 +20,7 @@ export interface Context {
 }
 
 export interface Contexts {
-  /** The one that counts when none is named. */
+  /** The context that is used when no other is named. */
   readonly current: string | null;
   readonly byName: ReadonlyMap<string, Context>;
 }
@@ -28,19 +29,20 @@ const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const CONTEXTS_MAX = 100;
 const FILE_BYTES_MAX = 1_048_576;
 const URL_CHARACTERS_MAX = 2_000;
+/** The permissions of group and others. */
 const OTHERS = 0o077;
 const NONE: Contexts = { current: null, byName: new Map() };
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** `SCHED_CONFIG`, or where the system keeps settings. */
+/** The path of `SCHED_CONFIG`, or the usual place for settings of a user. */
 export function contextPath(env: Env): string {
   if ((env.SCHED_CONFIG ?? '') !== '') return env.SCHED_CONFIG ?? '';
   const home = env.XDG_CONFIG_HOME ?? '';
   return join(home === '' ? join(homeFolder(), '.config') : home, 'sched', 'contexts.json');
 }
 
-/** A user that the system does not know, as containers have them, has no home: the root of the file system stands in. */
+/** A container may run as a user that the system does not know. Such a user has no home, so `/` is used instead. */
 function homeFolder(): string {
   try {
     return homedir();
@@ -49,14 +51,14 @@ function homeFolder(): string {
   }
 }
 
-/** No file is no contexts. `warn` hears of a file that others can read. */
+/** A missing file means that there are no contexts. `warn` is called if others can read the file. */
 export async function readContexts(path: string, warn: (line: string) => void): Promise<Contexts> {
   try {
     await using file = await open(path);
     const { mode, size } = await file.stat();
     if (size > FILE_BYTES_MAX) throw new CommandFailure(`${path} has more than ${FILE_BYTES_MAX} bytes.`);
     if ((mode & OTHERS) !== 0 && process.platform !== 'win32')
-      warn(`warning: ${path} holds API keys and can be read by others; run: chmod 600 ${path}`);
+      warn(`warning: Others can read ${path}, and it holds API keys. Run: chmod 600 ${path}`);
     return parseContexts(await file.readFile('utf8'), path);
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return NONE;
@@ -65,31 +67,31 @@ export async function readContexts(path: string, warn: (line: string) => void): 
   }
 }
 
-/** A file that is not as it should be is refused whole: a guess could send a key to the wrong place. */
+/** An invalid file is refused as a whole, because a guess could send a key to the wrong address. */
 export function parseContexts(text: string, path: string): Contexts {
-  const broken = (why: string) => wrongUsage(`${path} is not a file of contexts: ${why}.`);
+  const invalid = (why: string) => wrongUsage(`${path} is not a valid file of contexts: ${why}.`);
   let value: unknown;
   try {
     value = readJson(text);
   } catch {
-    throw broken('it is not JSON');
+    throw invalid('it is not JSON');
   }
   const { current = null, contexts } = objectOf(value) ?? {};
   const entries = Object.entries(objectOf(contexts) ?? {});
   if (objectOf(contexts) === null || entries.length > CONTEXTS_MAX)
-    throw broken(`"contexts" must be an object of at most ${CONTEXTS_MAX}`);
+    throw invalid(`"contexts" must be an object with at most ${CONTEXTS_MAX} members`);
   const byName = new Map<string, Context>();
   for (const [name, entry] of entries) {
     const { url, api_key: apiKey } = objectOf(entry) ?? {};
     if (!NAME.test(name) || typeof url !== 'string' || typeof apiKey !== 'string')
-      throw broken('each context has a name, a "url" and an "api_key"');
+      throw invalid('each context must have a valid name, a "url" and an "api_key"');
     byName.set(name, {
       url: checkUrl(url, `the url of context ${name}`),
       apiKey: checkKey(apiKey, `the key of context ${name}`),
     });
   }
   if (current !== null && (typeof current !== 'string' || !byName.has(current)))
-    throw broken('"current" must name one of them, or be null');
+    throw invalid('"current" must be the name of a context, or null');
   return { current, byName };
 }
 
@@ -99,46 +101,54 @@ function objectOf(value: unknown): Readonly<Record<string, unknown>> | null {
     : null;
 }
 
-/** Written beside it, to the disk, and then put in its place. */
+/** Writes a new file, syncs it to disk, and renames it over the old one. */
 export async function writeContexts(path: string, { current, byName }: Contexts): Promise<void> {
-  if (byName.size > CONTEXTS_MAX) throw wrongUsage(`There can be ${CONTEXTS_MAX} contexts at most.`);
+  if (byName.size > CONTEXTS_MAX)
+    throw wrongUsage(`There can be at most ${CONTEXTS_MAX} contexts. Remove one first.`);
   const contexts = Object.fromEntries(
     [...byName].map(([name, { url, apiKey }]) => [name, { url, api_key: apiKey }]),
   );
   const text = `${JSON.stringify({ current, contexts }, null, 2)}\n`;
-  const beside = `${path}.${randomBytes(6).toString('hex')}`;
+  const temporaryPath = `${path}.${randomBytes(6).toString('hex')}`;
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
-    await using file = await open(beside, flags, 0o600);
+    await using file = await open(temporaryPath, flags, 0o600);
     await file.writeFile(text);
     await file.sync();
-    await rename(beside, path);
+    await rename(temporaryPath, path);
   } catch (error) {
-    await rm(beside, { force: true });
+    await rm(temporaryPath, { force: true });
     throw new CommandFailure(`The contexts cannot be written: ${messageOf(error)}.`);
   }
 }
 
 export function checkName(name: string): string {
   if (NAME.test(name)) return name;
-  throw wrongUsage('A context name has 1 to 64 of a-z, 0-9, - and _, the first a letter or a digit.');
+  throw wrongUsage(
+    'A context name has 1 to 64 characters of a-z, 0-9, - and _. It starts with a letter or a digit.',
+  );
 }
 
-/** Where a service is: without a slash at its end, so that two spellings of one address are one. */
+/** Removes a final slash, so that two spellings of one address compare as equal. */
 export function checkUrl(text: string, name: string): string {
   const url = text.length <= URL_CHARACTERS_MAX && URL.canParse(text) ? new URL(text) : null;
   const isPlain =
     url !== null &&
     ['http:', 'https:'].includes(url.protocol) &&
     url.username + url.password + url.search + url.hash === '';
-  if (!isPlain) throw wrongUsage(`${name} must be an address such as https://sched.example.com.`);
+  if (!isPlain)
+    throw wrongUsage(
+      `${name} must be an address such as https://sched.example.com, without user, query or fragment.`,
+    );
   return url.href.replace(/\/+$/, '');
 }
 
-/** The key itself is never shown, a wrong one neither. */
+/** The message never shows the key, even if it is wrong. */
 export function checkKey(text: string, name: string): string {
   if (parseApiKey(text) === null)
-    throw wrongUsage(`${name} must be an API key: sk_test_ or sk_live_ and at least 16 characters.`);
+    throw wrongUsage(
+      `${name} must be an API key: sk_test_ or sk_live_ with at least 16 characters after it.`,
+    );
   return text;
 }

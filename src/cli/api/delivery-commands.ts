@@ -10,16 +10,14 @@ import { addListOptions, listAnswer } from './lists.ts';
 import { type ServiceCall, withService } from './service-command.ts';
 import { addRequestKey, requestKeyOf } from './write-options.ts';
 
-/** As many as a policy allows. */
+/** The most attempts that a retry policy allows. */
 const ATTEMPTS_MAX = 50;
 
 export function deliveryCommands(program: Command, dependencies: CliDependencies): void {
-  const deliveries = program
-    .command('deliveries')
-    .description('what was sent, is being sent and will be sent');
+  const deliveries = program.command('deliveries').description('List, show and replay deliveries');
   listCommand(deliveries, dependencies);
 
-  const show = deliveries.command('show').argument('<id>').description('one delivery, with its attempts');
+  const show = deliveries.command('show').argument('<id>').description('Show a delivery and its attempts');
   withService(show, dependencies, async (call) =>
     deliveryAnswer(call, await call.sched.deliveries.get(call.argument)),
   );
@@ -27,7 +25,7 @@ export function deliveryCommands(program: Command, dependencies: CliDependencies
   const attempts = deliveries
     .command('attempts')
     .argument('<id>')
-    .description('its attempts, the first one first');
+    .description('List the attempts of a delivery, first attempt first');
   withService(addListOptions(attempts), dependencies, (call) =>
     listAnswer(
       call,
@@ -40,12 +38,12 @@ export function deliveryCommands(program: Command, dependencies: CliDependencies
   const replay = deliveries
     .command('replay')
     .argument('<id>')
-    .description('send one that has ended once more, as a new delivery')
+    .description('Send an ended delivery again, as a new delivery')
     .addHelpText(
       'after',
       `
-The receiver gets the Idempotency-Key of the original: one that deduplicates
-ignores what it has processed.
+The receiver gets the Idempotency-Key of the original delivery. A receiver that
+deduplicates ignores the replay if it has processed the original.
 
 Examples:
   sched deliveries replay dlv_…
@@ -58,13 +56,13 @@ Examples:
 }
 
 function listCommand(deliveries: Command, dependencies: CliDependencies): void {
-  const command = deliveries.command('list').description('deliveries, newest first');
-  addChoice(command, '--status <status>', 'only those with this status', DELIVERY_STATUSES);
+  const command = deliveries.command('list').description('List deliveries, newest first');
+  addChoice(command, '--status <status>', 'only deliveries with this status', DELIVERY_STATUSES);
   addListOptions(
     command
-      .option('--schedule <id>', 'only those of this schedule')
-      .option('--created-after <instant>', 'only those made after this instant, RFC 3339')
-      .option('--created-before <instant>', 'only those made before this instant'),
+      .option('--schedule <id>', 'only deliveries of this schedule')
+      .option('--created-after <instant>', 'only deliveries created after this instant (RFC 3339)')
+      .option('--created-before <instant>', 'only deliveries created before this instant (RFC 3339)'),
   ).addHelpText(
     'after',
     `
@@ -84,7 +82,7 @@ Examples:
 
 function deliveryFilters(options: Options) {
   return {
-    // Commander has checked that it is of the set.
+    // Commander accepts only values of this set.
     status: textOf(options, 'status') as Delivery['status'] | undefined,
     schedule_id: textOf(options, 'schedule'),
     created_after: textOf(options, 'createdAfter'),

@@ -1,8 +1,8 @@
-/** One object of the service, field by field. */
+/** Formats one object of the API as a list of fields. */
 import type { Delivery, Endpoint, RetryPolicy, Schedule } from '#sdk/index.ts';
 import { type Cell, fields } from '#src/cli/terminal/output.ts';
 import type { Screen } from '#src/cli/terminal/screen.ts';
-import { instantText, labelsText, lastText, relativeText, statusCell, timingText } from './columns.ts';
+import { instantText, lastText, metadataText, relativeText, statusCell, timingText } from './columns.ts';
 
 type Pair = readonly [name: string, value: Cell];
 
@@ -17,14 +17,14 @@ export function scheduleText(schedule: Schedule, screen: Screen, now: number): s
       ...optionalPair('Fires at', instantWithDistance(schedule.fire_at, now)),
       ['Next', next_fire_at === null ? '-' : instantWithDistance(next_fire_at, now)],
       ['Endpoint', `${method} ${endpoint}`],
-      ...optionalPair('Profile', endpoint_id),
+      ...optionalPair('Endpoint profile', endpoint_id),
       ...optionalPair('Headers', schedule.header_keys.join(', ')),
-      ...optionalPair('Time to live', schedule.ttl),
+      ...optionalPair('TTL', schedule.ttl),
       ...optionalPair('Jitter', schedule.jitter),
       ...optionalPair('Idempotency key', schedule.idempotency_key),
       ['Retries', retryText(retry_policy)],
       ...optionalPair('Rate limit', rateText(schedule.rate_limit)),
-      ...optionalPair('Metadata', labelsText(schedule.metadata)),
+      ...optionalPair('Metadata', metadataText(schedule.metadata)),
       ['Created', instantWithDistance(schedule.created_at, now)],
     ],
     screen,
@@ -41,11 +41,11 @@ export function deliveryText(delivery: Delivery, screen: Screen, now: number): s
       ['Scheduled for', instantWithDistance(delivery.scheduled_for, now)],
       ...optionalPair('Next attempt', instantWithDistance(delivery.next_fire_at, now)),
       ...optionalPair('Deadline', instantWithDistance(delivery.deadline, now)),
-      ['AttemptRunner', String(delivery.attempt_count)],
+      ['Attempts', String(delivery.attempt_count)],
       ['Last answer', lastText(delivery)],
       ['Idempotency key', delivery.idempotency_key],
       ...optionalPair('Replay of', delivery.replay_of),
-      ...optionalPair('Profile', profileText(delivery)),
+      ...optionalPair('Endpoint profile', profileText(delivery)),
       ['Created', instantWithDistance(delivery.created_at, now)],
       ...optionalPair('Ended', instantWithDistance(delivery.finalized_at, now)),
     ],
@@ -57,30 +57,30 @@ export function endpointText(endpoint: Endpoint, screen: Screen, now: number): s
   const { breaker_policy: breaker, retry_budget: budget } = endpoint;
   return fields(
     [
-      ['Endpoint', endpoint.id],
+      ['Endpoint profile', endpoint.id],
       ['Mode', endpoint.mode],
-      ['Sends to', `${endpoint.method} ${endpoint.url}`],
+      ['Destination', `${endpoint.method} ${endpoint.url}`],
       ['Version', String(endpoint.version)],
       ['Archived', endpoint.archived ? 'yes' : 'no'],
       ...optionalPair('Headers', endpoint.header_keys.join(', ')),
       ...optionalPair('Timeout', endpoint.timeout),
       ['Retries', retryText(endpoint.retry_policy)],
-      ...optionalPair('Retry budget', budget && `${budget.rate} a second, ${budget.burst} at once`),
+      ...optionalPair('Retry budget', budget && `${budget.rate} per second, burst ${budget.burst}`),
       ...optionalPair('Rate limit', rateText(endpoint.rate_limit)),
       ...optionalPair(
         'Breaker',
         breaker &&
-          `opens after ${breaker.threshold}, for ${breaker.base_open} to ${breaker.max_open}, probe ${breaker.probe_timeout}`,
+          `opens after ${breaker.threshold} failures, for ${breaker.base_open} to ${breaker.max_open}; probe timeout ${breaker.probe_timeout}`,
       ),
-      ...optionalPair('Metadata', labelsText(endpoint.metadata)),
+      ...optionalPair('Metadata', metadataText(endpoint.metadata)),
       ['Created', instantWithDistance(endpoint.created_at, now)],
-      ['Changed', instantWithDistance(endpoint.updated_at, now)],
+      ['Updated', instantWithDistance(endpoint.updated_at, now)],
     ],
     screen,
   );
 }
 
-/** A line only where there is something to say. */
+/** No line for a field without a value. */
 function optionalPair(name: string, value: string | null): readonly Pair[] {
   return value === null || value === '' ? [] : [[name, value]];
 }
@@ -90,11 +90,11 @@ function instantWithDistance(text: string | null, now: number): string {
 }
 
 function retryText({ max_attempts, base, factor, max }: RetryPolicy): string {
-  return `${max_attempts} attempts, from ${base} growing ×${factor} up to ${max}`;
+  return `${max_attempts} attempts; waits from ${base}, ×${factor} each, up to ${max}`;
 }
 
 function rateText(limit: { readonly per_second: number } | null): string | null {
-  return limit && `${limit.per_second} a second`;
+  return limit && `${limit.per_second} per second`;
 }
 
 function profileText({ endpoint_id, endpoint_version }: Delivery): string | null {

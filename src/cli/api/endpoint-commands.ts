@@ -14,11 +14,11 @@ import { addRequestKey, addRetryOptions, requestKeyOf } from './write-options.ts
 export function endpointCommands(program: Command, dependencies: CliDependencies): void {
   const endpoints = program
     .command('endpoints')
-    .description('endpoint profiles: a destination and how it is delivered to, for many schedules');
+    .description('Create, show and change endpoint profiles: destinations that schedules share');
 
   const create = endpoints
     .command('create')
-    .description('make a profile')
+    .description('Create an endpoint profile')
     .addHelpText(
       'after',
       `
@@ -36,8 +36,8 @@ Examples:
 
   const list = endpoints
     .command('list')
-    .description('profiles, newest first')
-    .option('--include-archived', 'archived ones too');
+    .description('List endpoint profiles, newest first')
+    .option('--include-archived', 'include archived endpoint profiles');
   withService(addListOptions(list), dependencies, (call) =>
     listAnswer(
       call,
@@ -48,7 +48,7 @@ Examples:
     ),
   );
 
-  const show = endpoints.command('show').argument('<id>').description('one profile');
+  const show = endpoints.command('show').argument('<id>').description('Show an endpoint profile');
   withService(show, dependencies, async (call) =>
     endpointAnswer(call, await call.sched.endpoints.get(call.argument)),
   );
@@ -56,7 +56,7 @@ Examples:
   const update = endpoints
     .command('update')
     .argument('<id>')
-    .description('make a new version of a profile; what is not given stays');
+    .description('Change an endpoint profile; fields that are not given stay as they are');
   withService(addBodyOptions(update), dependencies, async (call) =>
     endpointAnswer(
       call,
@@ -71,26 +71,33 @@ Examples:
   const archive = endpoints
     .command('archive')
     .argument('<id>')
-    .description('take a profile out of use; it stays readable');
+    .description('Archive an endpoint profile; it stays readable');
   withService(archive, dependencies, async (call) =>
     endpointAnswer(call, await call.sched.endpoints.archive(call.argument)),
   );
 }
 
 function addBodyOptions(command: Command): Command {
-  command.option('--endpoint <url>', 'the URL that is called');
-  addChoice(command, '--method <method>', 'the method, POST unless given', METHODS);
-  addRepeatable(command, '--header <line>', 'a header "Name: value"; those given replace all there are');
-  addRetryOptions(command.option('--timeout <duration>', 'the time for one attempt, 30s unless given'))
-    .option('--retry-budget-rate <number>', 'retries per second to this endpoint')
-    .option('--retry-budget-burst <number>', 'and how many at once')
-    .option('--rate-limit <number>', 'most deliveries per second; kept, not enforced yet')
-    .option('--breaker-threshold <number>', 'failures in a row after which it is left alone')
-    .option('--breaker-base-open <duration>', 'for how long at first')
-    .option('--breaker-max-open <duration>', 'and at most')
-    .option('--breaker-probe-timeout <duration>', 'how long others wait for a probe; all four or none');
-  addRepeatable(command, '--metadata <key=value>', 'a label; those given replace all there are');
-  command.option('--data <json>', 'the whole body as JSON: TEXT, @file or -; flags set fields of it');
+  command.option('--endpoint <url>', 'URL to send requests to');
+  addChoice(command, '--method <method>', 'HTTP method; default POST', METHODS);
+  addRepeatable(
+    command,
+    '--header <line>',
+    'header "Name: value"; the given headers replace all existing ones',
+  );
+  addRetryOptions(command.option('--timeout <duration>', 'timeout of one attempt; default 30s'))
+    .option('--retry-budget-rate <number>', 'retry budget: retries per second to this endpoint')
+    .option('--retry-budget-burst <number>', 'retry budget: retries at once')
+    .option('--rate-limit <number>', 'maximum deliveries per second; stored, not enforced yet')
+    .option('--breaker-threshold <number>', 'failures in a row that open the circuit breaker')
+    .option('--breaker-base-open <duration>', 'how long the breaker stays open at first')
+    .option('--breaker-max-open <duration>', 'how long the breaker stays open at most')
+    .option(
+      '--breaker-probe-timeout <duration>',
+      'how long other deliveries wait for a probe; give all four or none',
+    );
+  addRepeatable(command, '--metadata <key=value>', 'label; the given labels replace all existing ones');
+  command.option('--data <json>', 'whole request as JSON: TEXT, @file or -; other flags set its fields');
   return addRequestKey(command);
 }
 

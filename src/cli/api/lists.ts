@@ -1,4 +1,4 @@
-/** Lists: so many items, newest first, over as many pages as it takes. */
+/** Prints a list of up to a given number of items. It reads as many pages as that takes. */
 import type { Command } from 'commander';
 import type { Pages } from '#sdk/index.ts';
 import { NegativeAnswer } from '#src/cli/failure.ts';
@@ -7,17 +7,17 @@ import { type Answer, type Column, type Json, tableOf } from '#src/cli/terminal/
 import type { ServiceCall } from './service-command.ts';
 
 const LIMIT_DEFAULT = 20;
-/** All are held in memory, to lay out a table. */
+/** All items are held in memory, because the width of a column depends on every row. */
 const ITEMS_MAX = 100_000;
 const PAGE_ITEMS_MAX = 100;
 
 export function addListOptions(command: Command): Command {
   return command
-    .option('--limit <number>', 'how many', countParser(ITEMS_MAX), LIMIT_DEFAULT)
-    .option('--all', `as many as there are, up to ${ITEMS_MAX}`);
+    .option('--limit <number>', 'maximum number of items', countParser(ITEMS_MAX), LIMIT_DEFAULT)
+    .option('--all', `list every item, up to ${ITEMS_MAX}`);
 }
 
-/** `pages` is asked with the size of a page. */
+/** `pages` creates the list for a given page size. */
 export async function listAnswer<T extends object>(
   { options, screen }: ServiceCall,
   notify: (line: string) => void,
@@ -26,17 +26,18 @@ export async function listAnswer<T extends object>(
 ): Promise<Answer> {
   const isAll = isSet(options, 'all');
   const most = isAll ? ITEMS_MAX : Number(options.limit);
-  // One more than is shown says whether there are more.
+  // One item more than is shown tells whether the list goes on.
   const found = await pages({ limit: Math.min(most + 1, PAGE_ITEMS_MAX) }).toArray(most + 1);
   const items = found.slice(0, most);
   if (found.length > most && isAll) {
-    notify(`There are more than ${ITEMS_MAX}: ask for fewer at once.`);
+    notify(`The list has more than ${ITEMS_MAX} items. Narrow it down with filters or --limit.`);
     throw new NegativeAnswer();
   }
   if (found.length > most && screen.columns !== null)
-    notify(`There are more: --limit ${most * 5}, or --all.`);
+    notify(`The list goes on. Use --limit ${most * 5} or --all to see more.`);
   return {
     json: items as unknown as Json,
-    text: items.length === 0 && screen.columns !== null ? 'There are none.' : tableOf(columns, items, screen),
+    text:
+      items.length === 0 && screen.columns !== null ? 'The list is empty.' : tableOf(columns, items, screen),
   };
 }

@@ -5,7 +5,7 @@ import { addChoice, addRepeatable, type Options, textOf } from '#src/cli/options
 import type { Answer, Json } from '#src/cli/terminal/output.ts';
 import { METHODS } from '#src/domain/destination.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
-import { createBody, labelsOf, rescheduleBody, updateBody } from './bodies.ts';
+import { createBody, readMetadata, rescheduleBody, updateBody } from './bodies.ts';
 import { deliveryColumns, scheduleColumns } from './columns.ts';
 import { scheduleText } from './details.ts';
 import { addListOptions, listAnswer } from './lists.ts';
@@ -13,22 +13,22 @@ import { type ServiceCall, withService } from './service-command.ts';
 import { addRequestKey, addRetryOptions, requestKeyOf } from './write-options.ts';
 
 export function scheduleCommands(program: Command, dependencies: CliDependencies): void {
-  const schedules = program.command('schedules').description('make, show and steer schedules');
+  const schedules = program.command('schedules').description('Create, show and change schedules');
   createCommand(schedules, dependencies);
   listCommand(schedules, dependencies);
-  const show = schedules.command('show').argument('<id>').description('one schedule, with its next runs');
+  const show = schedules.command('show').argument('<id>').description('Show a schedule and its next runs');
   withService(show, dependencies, async (call) =>
     scheduleAnswer(call, await call.sched.schedules.get(call.argument), 'with runs'),
   );
   updateCommand(schedules, dependencies);
   rescheduleCommand(schedules, dependencies);
-  stateCommand(schedules, dependencies, 'pause', 'what is pending waits until it is resumed');
-  stateCommand(schedules, dependencies, 'resume', 'go on; what a recurring schedule missed is skipped');
-  stateCommand(schedules, dependencies, 'cancel', 'end it, for good; its history stays');
+  stateCommand(schedules, dependencies, 'pause', 'Pause a schedule; pending deliveries wait');
+  stateCommand(schedules, dependencies, 'resume', 'Resume a schedule; missed recurring runs are skipped');
+  stateCommand(schedules, dependencies, 'cancel', 'Cancel a schedule for good; its history stays');
   const deliveries = schedules
     .command('deliveries')
     .argument('<id>')
-    .description('its deliveries, newest first');
+    .description('List the deliveries of a schedule, newest first');
   withService(addListOptions(deliveries), dependencies, (call) =>
     listAnswer(
       call,
@@ -42,7 +42,7 @@ export function scheduleCommands(program: Command, dependencies: CliDependencies
 function createCommand(schedules: Command, dependencies: CliDependencies): void {
   const command = schedules
     .command('create')
-    .description('send a request once, or again and again')
+    .description('Create a schedule that sends a request once or repeatedly')
     .addHelpText(
       'after',
       `
@@ -56,22 +56,25 @@ Examples:
   sched schedules create --data @schedule.json`,
     );
   command
-    .optionsGroup('Where to, one of:')
-    .option('--endpoint <url>', 'the URL that is called')
-    .option('--endpoint-id <id>', 'an endpoint profile (sched endpoints)');
-  addTimingOptions(command, 'When, one of:');
-  command.optionsGroup('What:');
-  addChoice(command, '--method <method>', 'the method, POST unless given', METHODS);
-  addRepeatable(command, '--header <line>', 'a header "Name: value"');
-  command.option('--body <text>', 'the body: TEXT, @file or - for standard input (--data, to begin with @)');
+    .optionsGroup('Destination, one of:')
+    .option('--endpoint <url>', 'URL to send the request to')
+    .option('--endpoint-id <id>', 'endpoint profile (sched endpoints)');
+  addTimingOptions(command);
+  command.optionsGroup('Request:');
+  addChoice(command, '--method <method>', 'HTTP method; default POST', METHODS);
+  addRepeatable(command, '--header <line>', 'header "Name: value"');
+  command.option(
+    '--body <text>',
+    'body: TEXT, @file or - for standard input; use --data if TEXT starts with @',
+  );
   command
-    .optionsGroup('How:')
-    .option('--ttl <duration>', 'no attempt after this long')
-    .option('--jitter <duration>', 'spread runs by plus or minus this')
-    .option('--idempotency-key <key>', 'what the receiver gets as Idempotency-Key');
-  addRetryOptions(command).option('--rate-limit <number>', 'most deliveries per second to this endpoint');
-  addRepeatable(command, '--metadata <key=value>', 'a label');
-  command.option('--data <json>', 'the whole body as JSON: TEXT, @file or -; flags set fields of it');
+    .optionsGroup('Delivery:')
+    .option('--ttl <duration>', 'start no attempt later than this after the fire time')
+    .option('--jitter <duration>', 'move each run by up to this much, earlier or later')
+    .option('--idempotency-key <key>', 'Idempotency-Key that the receiver gets');
+  addRetryOptions(command).option('--rate-limit <number>', 'maximum deliveries per second to this endpoint');
+  addRepeatable(command, '--metadata <key=value>', 'label');
+  command.option('--data <json>', 'whole request as JSON: TEXT, @file or -; other flags set its fields');
   addRequestKey(command);
   withService(command, dependencies, async (call) => {
     const body = await createBody(call.options);
@@ -80,21 +83,21 @@ Examples:
   });
 }
 
-function addTimingOptions(command: Command, heading: string): void {
+function addTimingOptions(command: Command): void {
   command
-    .optionsGroup(heading)
-    .option('--delay <duration>', 'from now, such as 90s or 1h30m')
+    .optionsGroup('Time, one of:')
+    .option('--delay <duration>', 'after this long from now, such as 90s or 1h30m')
     .option('--at <instant>', 'at an instant, such as 2027-01-01T09:00:00+01:00')
-    .option('--local <time>', 'at a wall-clock time of --tz, such as 2027-01-01T09:00:00')
-    .option('--cron <expression>', 'again and again: minute, hour, day of month, month, day of week')
-    .option('--tz <zone>', 'the time zone of --local and --cron, UTC unless given');
+    .option('--local <time>', 'at a wall-clock time in --tz, such as 2027-01-01T09:00:00')
+    .option('--cron <expression>', 'repeatedly: minute, hour, day of month, month, day of week')
+    .option('--tz <zone>', 'time zone of --local and --cron; default UTC');
 }
 
 function listCommand(schedules: Command, dependencies: CliDependencies): void {
-  const command = schedules.command('list').description('schedules, newest first');
-  addChoice(command, '--state <state>', 'only those in this state', SCHEDULE_STATES);
-  addChoice(command, '--kind <kind>', 'only those of this kind', SCHEDULE_KINDS);
-  addRepeatable(command, '--metadata <key=value>', 'only those with this label');
+  const command = schedules.command('list').description('List schedules, newest first');
+  addChoice(command, '--state <state>', 'only schedules in this state', SCHEDULE_STATES);
+  addChoice(command, '--kind <kind>', 'only schedules of this kind', SCHEDULE_KINDS);
+  addRepeatable(command, '--metadata <key=value>', 'only schedules with this label');
   addListOptions(command).addHelpText(
     'after',
     `
@@ -113,12 +116,12 @@ Examples:
 }
 
 function scheduleFilters(options: Options) {
-  const labels = labelsOf(options);
+  const metadata = readMetadata(options);
   return {
-    // Commander has checked that they are of the set.
+    // Commander accepts only values of these sets.
     state: textOf(options, 'state') as Schedule['state'] | undefined,
     kind: textOf(options, 'kind') as Schedule['kind'] | undefined,
-    ...(labels === null ? {} : { metadata: labels }),
+    ...(metadata === null ? {} : { metadata }),
   };
 }
 
@@ -126,22 +129,21 @@ function updateCommand(schedules: Command, dependencies: CliDependencies): void 
   const command = schedules
     .command('update')
     .argument('<id>')
-    .description('change where it delivers and how; what is not given stays')
-    .option('--endpoint <url>', 'the URL that is called');
-  addChoice(command, '--method <method>', 'the method', METHODS);
-  addRetryOptions(command.option('--ttl <duration>', 'no attempt after this long'));
-  addRepeatable(command, '--metadata <key=value>', 'a label; those given replace all there are');
-  command
-    .option('--data <json>', 'the whole change as JSON: TEXT, @file or -; null clears a field')
-    .addHelpText(
-      'after',
-      `
-A retry policy is replaced whole: what is not given of it takes its default.
+    .description('Change a schedule; fields that are not given stay as they are')
+    .option('--endpoint <url>', 'URL to send the request to');
+  addChoice(command, '--method <method>', 'HTTP method', METHODS);
+  addRetryOptions(command.option('--ttl <duration>', 'start no attempt later than this after the fire time'));
+  addRepeatable(command, '--metadata <key=value>', 'label; the given labels replace all existing ones');
+  command.option('--data <json>', 'whole change as JSON: TEXT, @file or -; null clears a field').addHelpText(
+    'after',
+    `
+A retry policy is replaced as a whole: parts that are not given get their
+default values.
 
 Examples:
   sched schedules update sch_… --endpoint https://example.com/new
   sched schedules update sch_… --data '{"ttl":null}'`,
-    );
+  );
   withService(addRequestKey(command), dependencies, async (call) =>
     scheduleAnswer(
       call,
@@ -158,7 +160,7 @@ function rescheduleCommand(schedules: Command, dependencies: CliDependencies): v
   const command = schedules
     .command('reschedule')
     .argument('<id>')
-    .description('move its fire time; --cron replaces its recurrence')
+    .description('Change the time of a schedule; --cron replaces its recurrence')
     .addHelpText(
       'after',
       `
@@ -166,8 +168,8 @@ Examples:
   sched schedules reschedule sch_… --delay 10m
   sched schedules reschedule sch_… --cron "0 8 * * *" --tz Europe/Berlin`,
     );
-  addTimingOptions(command, 'When, one of:');
-  command.option('--data <json>', 'the same as JSON: TEXT, @file or -');
+  addTimingOptions(command);
+  command.option('--data <json>', 'whole request as JSON: TEXT, @file or -');
   withService(addRequestKey(command), dependencies, async (call) => {
     const body = await rescheduleBody(call.options);
     const schedule = await call.sched.schedules.reschedule(call.argument, body, requestKeyOf(call.options));
@@ -187,7 +189,7 @@ function stateCommand(
   );
 }
 
-/** `local` is the wall-clock time that was asked for: of a schedule itself, only the instant it became is known. */
+/** `local` is the wall-clock time that the user typed. The schedule itself only has the resulting instant. */
 async function scheduleAnswer(
   { isJson, screen, now }: ServiceCall,
   schedule: Schedule,
@@ -197,10 +199,10 @@ async function scheduleAnswer(
   const json = schedule as unknown as Json;
   if (isJson) return { json, text: '' };
   const text = scheduleText(schedule, screen, now());
-  // Of an instant that was given as one, all is said.
+  // Without a time zone, the text already shows the only instant.
   const hasRuns = runs === 'with runs' && schedule.timezone !== null && schedule.next_runs.length > 0;
   if (!hasRuns) return { json, text };
-  // Loaded only here: the zones take longer to load than all the rest.
+  // Loaded only here, because the time zones take longer to load than all other code.
   const { nextRunsText } = await import('./schedule-runs.ts');
   return { json, text: `${text}\n\n${nextRunsText(schedule, local, screen, now())}` };
 }

@@ -1,4 +1,4 @@
-/** How a command that speaks to the service is put together: where it is, with which key, and what it answers. */
+/** The parts that commands share which call the API: the connection, the client, and the answer. */
 import type { Command } from 'commander';
 import type { Sched } from '#sdk/index.ts';
 import { type CliDependencies, printAnswer } from '#src/cli/command.ts';
@@ -8,31 +8,31 @@ import type { Answer } from '#src/cli/terminal/output.ts';
 import type { Screen } from '#src/cli/terminal/screen.ts';
 import type { Connection } from './connection.ts';
 
-/** Somebody waits at a terminal. */
+/** Fewer than the client's default, because a person waits at the terminal. */
 const RETRIES = 2;
 
 export interface ServiceCall {
   readonly sched: Sched;
   readonly connection: Connection;
   readonly options: Options;
-  /** The first argument, mostly an id. */
+  /** The first argument, usually an id. */
   readonly argument: string;
   readonly isJson: boolean;
   readonly screen: Screen;
-  /** When it is asked: what was answered is not older. */
+  /** The current time. It is read after the answer, so that no instant in the answer lies ahead of it. */
   readonly now: () => number;
 }
 
 export function addConnectionOptions(command: Command): Command {
   return command
-    .optionsGroup('Options of every command that speaks to the service:')
-    .option('--url <url>', 'where the service is [SCHED_URL]')
-    .option('--context <context>', 'the address and the key of a context [SCHED_CONTEXT]')
-    .option('--api-key-file <file>', 'the API key, from a file [SCHED_API_KEY is the key itself]')
+    .optionsGroup('Options of every command that calls the API:')
+    .option('--url <url>', 'address of the service [SCHED_URL]')
+    .option('--context <context>', 'context with the address and the API key [SCHED_CONTEXT]')
+    .option('--api-key-file <file>', 'file that holds the API key [SCHED_API_KEY holds the key]')
     .option('--json', 'print JSON');
 }
 
-/** Does the work with the service and prints its answer. */
+/** Adds the connection options, and an action that calls the service and prints the answer. */
 export function withService(
   command: Command,
   dependencies: CliDependencies,
@@ -45,13 +45,13 @@ export function withService(
   });
 }
 
-/** Failures of the service become the command's own. */
+/** Connects and does the work. An error of the service becomes a failure of the command. */
 export async function callService(
   command: Command,
   dependencies: CliDependencies,
   work: (call: ServiceCall) => Promise<void>,
 ): Promise<void> {
-  // Loaded only when a command runs: its help needs none of it.
+  // Loaded only when the command runs, because its help does not need them.
   const [{ Sched, SchedError }, { resolveConnection: connectionFor }, { failureOf }] = await Promise.all([
     import('#sdk/index.ts'),
     import('./connection.ts'),
@@ -83,7 +83,7 @@ export async function callService(
   }
 }
 
-/** An empty one would be another address: that of the list. */
+/** An empty id would address the list instead of an object. */
 function argumentOf({ registeredArguments: [asked], args: [argument = ''] }: Command): string {
   if (asked !== undefined && argument.trim() === '') throw wrongUsage(`<${asked.name()}> must not be empty.`);
   return argument;

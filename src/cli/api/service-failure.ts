@@ -1,4 +1,4 @@
-/** What the service refused or could not do, as the one line and the exit code of a command. */
+/** Turns an error of the service into one line and an exit code. */
 import { AuthenticationError, ConnectionError, NotFoundError, type SchedError } from '#sdk/index.ts';
 import { CommandFailure, EXIT, type Exit } from '#src/cli/failure.ts';
 import { type Options, textOf } from '#src/cli/options.ts';
@@ -21,14 +21,14 @@ function exitOf(error: SchedError): Exit {
   return (error.status ?? SERVER_ERROR_STATUS) >= SERVER_ERROR_STATUS ? EXIT.unavailable : EXIT.failed;
 }
 
-/** Where the key or the address came from, when that is what may be wrong. */
+/** Names the origin of the API key or of the address, if either may be the cause. */
 function hintOf(error: SchedError, { url, apiKey }: Connection): string {
-  if (error instanceof AuthenticationError) return ` The key came from ${apiKey.from}.`;
+  if (error instanceof AuthenticationError) return ` The API key came from ${apiKey.from}.`;
   if (!(error instanceof ConnectionError) && error.code !== 'unexpected_answer') return '';
-  return ` The address came from ${url.from}${url.from.includes('sched dev') ? ': is it running?' : '.'}`;
+  return ` The address came from ${url.from}${url.from.includes('sched dev') ? '. Is it running?' : '.'}`;
 }
 
-/** The service says that an expression is none; which part of it, we can say of one that was a flag. */
+/** The service only says that the expression is invalid. For `--cron`, this adds which field is wrong. */
 function cronHint({ code, param }: SchedError, options: Options): string {
   const cron = textOf(options, 'cron');
   const isMeant = cron !== undefined && code === 'invalid_cron' && param === 'cron';

@@ -8,7 +8,7 @@ import { addConnectionOptions, callService, type ServiceCall } from './service-c
 
 /** The longest that one timer can wait. */
 const FOR_MS_MAX = 2 ** 31 - 1;
-/** Those that an attempt or an end leads to. */
+/** The statuses that a delivery can have after an attempt or at its end. */
 const STATUSES: readonly DeliveryStatus[] = [
   'succeeded',
   'retry_scheduled',
@@ -20,25 +20,27 @@ const STATUSES: readonly DeliveryStatus[] = [
 export function tailCommand(program: Command, dependencies: CliDependencies): void {
   const command = program
     .command('tail')
-    .description('deliveries as they happen: one line for each attempt, and for each end')
-    .option('--schedule <id>', 'only those of this schedule', readId)
-    .option('--for <duration>', 'end after this long; default: until Ctrl-C', readFor)
+    .description('Follow deliveries as they happen, one line for each attempt')
+    .option('--schedule <id>', 'only deliveries of this schedule', readId)
+    .option('--for <duration>', 'stop after this long; default: until Ctrl-C', readFor)
     .addHelpText(
       'after',
       `
-The command asks the service about once a second, so an attempt appears about a
-second after it ended. While many deliveries wait, a cancellation, a move or a
-resume appears later: one second more per thousand. "sched deliveries list"
-shows what happened before. With --json, each line is an object:
-{"type":"attempt",…} or {"type":"end",…}. While the service cannot be reached,
-the command waits. Ctrl-C ends it with exit code 0.
+A delivery that ends without an attempt gets a line too. The command asks the
+service about once a second, so a line appears about a second after the event.
+If many deliveries wait, canceled, rescheduled and resumed ones appear later: by
+one second for each thousand. "sched deliveries list" shows earlier deliveries.
+
+With --json, each line is an object: {"type":"attempt",…} or {"type":"end",…}.
+While the service cannot be reached, the command waits. Ctrl-C stops it with
+exit code 0.
 
 Examples:
   sched tail
   sched tail --status dead_letter --json
   sched tail --schedule sch_… --for 10m`,
     );
-  addChoice(command, '--status <status>', 'only deliveries that have come to this status', STATUSES);
+  addChoice(command, '--status <status>', 'only deliveries that reach this status', STATUSES);
   addConnectionOptions(command).action(() =>
     callService(command, dependencies, (call) => tail(call, dependencies)),
   );
@@ -84,7 +86,7 @@ async function tail(
   }
 }
 
-/** Ctrl-C, SIGTERM, a reader that has gone, or the time that was given. Told twice it is still one end. */
+/** The command ends with Ctrl-C, SIGTERM, a closed pipe, or after `--for`. Repeated signals change nothing. */
 function endOf(forMs: unknown, timers: Timers) {
   const controller = new AbortController();
   const stop = () => controller.abort();

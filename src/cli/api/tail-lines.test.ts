@@ -49,27 +49,27 @@ function at(columns: number | null, shown: TailEvent): string {
   return eventText(shown, { columns, hasColours: false }) ?? '';
 }
 
-test('at 80 columns', () => {
+test('a line at 80 columns', () => {
   expect(at(80, SUCCEEDED)).toBe(`08:00:00  ${ID}  #1   200  +7 ms    → succeeded`);
   expect(at(80, RETRIED)).toBe(`08:00:00  ${ID}  #1   -    +7 ms    → retry in 10 s: c…`);
   expect(at(80, DEAD)).toBe(`08:00:00  ${ID}  #1   -    +7 ms    → dead_letter: con…`);
   expect(at(80, CANCELED)).toBe(`08:00:00  ${ID}  end                → canceled`);
 });
 
-test('at 100 columns', () => {
+test('a line at 100 columns', () => {
   expect(at(100, RETRIED)).toBe(
     `08:00:00.007  ${ID}  #1   -    7 ms late     → retry in 10 s: connection r…`,
   );
   expect(at(100, CANCELED)).toBe(`08:00:00.007  ${ID}  end                     → canceled`);
 });
 
-test('in a pipe nothing is cut', () => {
+test('a line in a pipe is not cut', () => {
   expect(eventText(RETRIED, PLAIN)).toBe(
     `2026-11-15T08:00:00.007Z  ${ID}  ${SCHEDULE}  attempt 1   retryable  -    7 ms late     → retry in 10 s: connection refused by 203.0.113.7`,
   );
 });
 
-test('whatever the width is, a line fits, its id is whole, and it says what came of it', () => {
+test('at any width, a line fits, has its whole id, and says what comes next', () => {
   const late = event('dead_letter', { ...REFUSED, attempt_no: 1, lateness_ms: 123_456_789 });
   for (let columns = 40; columns <= 200; columns++) {
     for (const each of [SUCCEEDED, RETRIED, DEAD, CANCELED, late]) {
@@ -82,6 +82,6 @@ test('whatever the width is, a line fits, its id is whole, and it says what came
   }
 });
 
-test('an end that its last attempt has told is not told again', () => {
+test('an end that the line of the last attempt showed gets no line', () => {
   expect(eventText({ ...CANCELED, isReported: true }, PLAIN)).toBeNull();
 });

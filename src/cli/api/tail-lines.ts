@@ -1,7 +1,6 @@
 /**
- * One line for each thing that `sched tail` tells. Columns have fixed widths: what comes later is not known. The
- * narrower the terminal, the fewer and the shorter they are; what came of it, and what comes next, is always
- * there, and the id is always whole.
+ * Formats one line for each event of `sched tail`. Columns have fixed widths, because later lines are not known yet.
+ * A narrower terminal gets fewer and shorter columns. Every line has the whole id, and says what comes next.
  */
 import type { Delivery } from '#sdk/index.ts';
 import { jsonLine, printable } from '#src/cli/terminal/printable.ts';
@@ -12,7 +11,7 @@ import { parseInstant } from '#src/domain/instant.ts';
 import type { TailEvent } from './tail.ts';
 
 const GAP = '  ';
-/** `→ retry in 10 s`. */
+/** The width of `→ retry in 10 s`. */
 const END_WIDTH_MIN = 16;
 
 type AttemptEvent = Extract<TailEvent, { kind: 'attempt' }>;
@@ -31,7 +30,7 @@ const ATTEMPT: Column = {
   width: 10,
   text: (event) => ofAttempt(event, 'end', ({ attempt_no }) => `attempt ${attempt_no}`),
 };
-/** A terminal has no room for the word. */
+/** The short form for terminals. */
 const ATTEMPT_NUMBER: Column = {
   width: 3,
   text: (event) => ofAttempt(event, 'end', ({ attempt_no }) => `#${attempt_no}`),
@@ -51,7 +50,7 @@ const DELAY: Column = {
 };
 
 const PIPE: readonly Column[] = [INSTANT, ID, SCHEDULE, ATTEMPT, OUTCOME, CODE, LATE];
-/** For terminals of 129, 86, 77, 58 and fewer columns. */
+/** Layouts for terminals with at least 129, 86, 77, 58 columns, and for narrower ones. */
 const TERMINAL: readonly (readonly Column[])[] = [
   [TIME, ID, SCHEDULE, ATTEMPT_NUMBER, OUTCOME, CODE, LATE],
   [TIME, ID, ATTEMPT_NUMBER, CODE, LATE],
@@ -67,7 +66,7 @@ export function eventJson(event: TailEvent): string {
     : jsonLine({ type: 'end', delivery });
 }
 
-/** Null for an end that its last attempt has told. */
+/** Null for an end that the line of its last attempt already showed. */
 export function eventText(event: TailEvent, screen: Screen): string | null {
   if (event.kind === 'end' && event.isReported) return null;
   const { columns } = screen;
@@ -86,23 +85,23 @@ function layoutOf(columns: number | null): readonly Column[] {
   return TERMINAL.find(fits) ?? [ID];
 }
 
-/** As wide as its column, or wider: a number may be long. */
+/** A cell is at least as wide as its column. A long number makes it wider. */
 function cellOf(column: Column, event: TailEvent, style: Style | null, screen: Screen) {
   const text = padTo(printable(column.text(event)), column.width);
   return { width: widthOf(text), painted: paint(text, column === OUTCOME ? style : null, screen) };
 }
 
-/** What came of it before why: where there is no room for both, the first counts. */
+/** The result comes before the reason, because a narrow terminal cuts the end of the line. */
 function endOf(event: TailEvent): string {
   const { error } = event.kind === 'attempt' ? event.attempt : event.delivery;
   const next = event.kind === 'attempt' ? nextOf(event) : event.delivery.status;
   return error === null ? next : `${next}: ${error}`;
 }
 
-/** What comes after an attempt. */
+/** What follows the attempt. */
 function nextOf({ delivery, attempt }: AttemptEvent): string {
   const { status, next_fire_at, attempt_count } = delivery;
-  if (attempt.attempt_no < attempt_count) return 'tried again';
+  if (attempt.attempt_no < attempt_count) return 'retried';
   if (status !== 'retry_scheduled') return status;
   const next = parseInstant(next_fire_at ?? '');
   const finished = parseInstant(attempt.finished_at ?? '');

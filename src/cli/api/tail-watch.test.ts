@@ -18,8 +18,8 @@ function ids(watch: Watch, nowMs: number, max = 100): readonly string[] {
   return watch.due(nowMs, max).map(({ id }) => id);
 }
 
-describe('what is looked at', () => {
-  test('those whose instant has passed, the longest overdue first, and not more than asked for', () => {
+describe('a watched delivery is checked', () => {
+  test('when its instant has passed: the longest overdue first, up to the maximum', () => {
     const watch = new Watch();
     watch.observe(delivery('later', 'scheduled', NOW_MS + 5_000), 0, NOW_MS);
     watch.observe(delivery('second', 'scheduled', NOW_MS + 2_000), 0, NOW_MS);
@@ -29,7 +29,7 @@ describe('what is looked at', () => {
     expect(ids(watch, NOW_MS + 9_000, 1)).toEqual(['first']);
   });
 
-  test('those being sent and those that have ended at once; paused ones not', () => {
+  test('at once if it is being sent or has ended, and not while it is paused', () => {
     const watch = new Watch();
     watch.observe(delivery('claimed', 'claimed', null), 0, NOW_MS);
     watch.observe(delivery('ended', 'succeeded', null), 0, NOW_MS);
@@ -37,7 +37,7 @@ describe('what is looked at', () => {
     expect(ids(watch, NOW_MS)).toEqual(['claimed', 'ended']);
   });
 
-  test('a delivery that was moved is looked at when it is due now, and keeps what was told', () => {
+  test('at its new instant after a reschedule, and its reported attempts are kept', () => {
     const watch = new Watch();
     watch.observe(delivery('d', 'scheduled', NOW_MS + 60_000), 3, NOW_MS);
     watch.observe(delivery('d', 'scheduled', NOW_MS + 1_000), 0, NOW_MS);
@@ -45,7 +45,7 @@ describe('what is looked at', () => {
     expect(watch.get('d')?.attemptsReported).toBe(3);
   });
 
-  test('one that was paused and goes on after its instant, at once', () => {
+  test('at once if it was resumed after its instant', () => {
     const watch = new Watch();
     for (const id of ['listed', 'gone']) watch.observe(delivery(id, 'scheduled', NOW_MS + 1_000), 0, NOW_MS);
     for (const id of ['listed', 'gone']) watch.observe(delivery(id, 'paused', null), 0, NOW_MS);
@@ -56,7 +56,7 @@ describe('what is looked at', () => {
     expect(ids(watch, NOW_MS + 60_000)).toContain('gone');
   });
 
-  test('one that is held up not more often because a list shows it', () => {
+  test('not more often just because a list shows it as overdue', () => {
     const watch = new Watch();
     watch.observe(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS);
     watch.recordCheck(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS);
@@ -68,7 +68,7 @@ describe('what is looked at', () => {
   });
 });
 
-test('one that has gone from the lists is looked at before it is due', () => {
+test('a delivery that is gone from the lists is checked before it is due', () => {
   const watch = new Watch();
   for (const id of ['gone', 'there']) watch.observe(delivery(id, 'scheduled', NOW_MS + 60_000), 0, NOW_MS);
   watch.observe(delivery('there', 'scheduled', NOW_MS + 60_000), 0, NOW_MS + 2_000);
@@ -76,15 +76,15 @@ test('one that has gone from the lists is looked at before it is due', () => {
   expect(ids(watch, NOW_MS + 2_000)).toEqual(['gone']);
 });
 
-test('a known delivery that was tried meanwhile is looked at now, not when it is due again', () => {
+test('a delivery with a new attempt is checked now, not when it is due again', () => {
   const watch = new Watch();
   watch.observe(delivery('d', 'scheduled', NOW_MS), 0, NOW_MS);
   watch.observe(delivery('d', 'retry_scheduled', NOW_MS + 60_000, 1), 1, NOW_MS);
   expect(ids(watch, NOW_MS)).toEqual(['d']);
 });
 
-describe('after a look', () => {
-  test('what has ended is forgotten; what was paused is not', () => {
+describe('after a check', () => {
+  test('an ended delivery is forgotten, and a paused one is kept', () => {
     const watch = new Watch();
     for (const id of ['ended', 'paused']) watch.observe(delivery(id, 'scheduled', NOW_MS), 0, NOW_MS);
     watch.recordCheck(delivery('ended', 'dead_letter', null, 1), 1, NOW_MS);
@@ -93,7 +93,7 @@ describe('after a look', () => {
     expect(ids(watch, NOW_MS + 60_000)).toEqual([]);
   });
 
-  test('what is retried is looked at when it is due again, and what is being sent next time', () => {
+  test('a delivery that will be retried is checked when it is due, one in flight in the next round', () => {
     const watch = new Watch();
     watch.recordCheck(delivery('retried', 'retry_scheduled', NOW_MS + 10_000, 1), 1, NOW_MS);
     watch.recordCheck(delivery('sent', 'claimed', null, 1), 0, NOW_MS);
@@ -101,12 +101,12 @@ describe('after a look', () => {
     expect(ids(watch, NOW_MS + 10_000)).toEqual(['sent', 'retried']);
   });
 
-  test('what is due and still waits is looked at less and less often', () => {
+  test('an overdue delivery that still waits is checked less and less often', () => {
     const watch = new Watch();
     const waits: number[] = [];
     let nowMs = NOW_MS;
     watch.observe(delivery('d', 'scheduled', NOW_MS), 0, nowMs);
-    for (let looks = 0; looks < 7; looks++) {
+    for (let checks = 0; checks < 7; checks++) {
       watch.recordCheck(delivery('d', 'scheduled', NOW_MS), 0, nowMs);
       const nextMs = watch.get('d')?.checkAtMs ?? 0;
       waits.push(nextMs - nowMs);
@@ -116,7 +116,7 @@ describe('after a look', () => {
   });
 });
 
-test('never more than a fixed number, and those due last go', () => {
+test('the watch has a maximum, and the deliveries that are due last are dropped', () => {
   const watch = new Watch();
   for (let i = 0; i < WATCHED_MAX + 50; i++)
     watch.observe(delivery(`d${i}`, 'scheduled', NOW_MS + i), 0, NOW_MS);

@@ -8,33 +8,47 @@ function delivery(status: Delivery['status'], attempt_count: number): Delivery {
   return { status, attempt_count } as Delivery;
 }
 
-/** Finished ones, the last one under way where it is said. */
-function attempts(count: number, isLastUnderWay = false): readonly Attempt[] {
+/** Finished attempts. The last one can be in flight. */
+function attempts(count: number, isLastInFlight = false): readonly Attempt[] {
   return Array.from({ length: count }, (_, i) => {
-    const isUnderWay = isLastUnderWay && i === count - 1;
-    return { attempt_no: i + 1, finished_at: isUnderWay ? null : '2027-01-01T00:00:00.000Z' } as Attempt;
+    const isInFlight = isLastInFlight && i === count - 1;
+    return { attempt_no: i + 1, finished_at: isInFlight ? null : '2027-01-01T00:00:00.000Z' } as Attempt;
   });
 }
 
 test.each<[string, Delivery, readonly Attempt[], number, readonly number[]]>([
-  ['those not told yet', delivery('succeeded', 3), attempts(3), 1, [2, 3]],
-  ['none that is under way', delivery('claimed', 2), attempts(2, true), 0, [1]],
-  ['none that ended after the delivery was read', delivery('claimed', 1), attempts(1), 0, []],
-  ['none that began after the delivery was read', delivery('retry_scheduled', 1), attempts(2), 0, [1]],
-])('%s', (_, read, listed, attemptsReported, told) => {
-  expect(selectNewAttempts(read, listed, attemptsReported).map(({ attempt_no }) => attempt_no)).toEqual(told);
+  ['attempts that were not reported yet are selected', delivery('succeeded', 3), attempts(3), 1, [2, 3]],
+  ['an attempt in flight is not selected', delivery('claimed', 2), attempts(2, true), 0, [1]],
+  [
+    'an attempt that ended after the delivery was read is not selected',
+    delivery('claimed', 1),
+    attempts(1),
+    0,
+    [],
+  ],
+  [
+    'an attempt that started after the delivery was read is not selected',
+    delivery('retry_scheduled', 1),
+    attempts(2),
+    0,
+    [1],
+  ],
+])('%s', (_, read, listed, attemptsReported, selected) => {
+  expect(selectNewAttempts(read, listed, attemptsReported).map(({ attempt_no }) => attempt_no)).toEqual(
+    selected,
+  );
 });
 
-/** As much of a service as tail asks for: lists in pages, and single deliveries. */
+/** The part of the service that tail uses: lists in pages, and single deliveries. */
 function serviceWith(deliveries: Map<string, Delivery>) {
-  const asked: URL[] = [];
+  const requests: URL[] = [];
   const answer = async (input: string | URL | Request) => {
     const url = new URL(input instanceof Request ? input.url : input);
-    asked.push(url);
+    requests.push(url);
     const single = deliveries.get(url.pathname.split('/').at(-1) ?? '');
     if (single !== undefined) return Response.json(single);
     const { status, limit, cursor } = Object.fromEntries(url.searchParams);
-    // The list of new ones alone has no status.
+    // Only the list of new deliveries is requested without a status.
     const listed = [...deliveries.values()].filter((each) => each.status === status);
     const from = Number(cursor ?? 0);
     const next = from + Number(limit);
@@ -47,10 +61,10 @@ function serviceWith(deliveries: Map<string, Delivery>) {
     apiKey: 'sk_test_0123456789abcdef',
     fetch: answer,
   });
-  return { sched, asked };
+  return { sched, requests };
 }
 
-test('of 1,500 that wait, one that was canceled is told in the round after the next', async () => {
+test('among 1,500 waiting deliveries, a canceled one is reported within two rounds', async () => {
   const waiting = Array.from({ length: 1_500 }, (_, i): [string, Delivery] => {
     const id = `dlv_${i}`;
     const isPaused = i % 10 === 1;
@@ -59,27 +73,29 @@ test('of 1,500 that wait, one that was canceled is told in the round after the n
     return [id, { object: 'delivery', id, status, attempt_count: 0, next_fire_at } as Delivery];
   });
   const deliveries = new Map(waiting);
-  const { sched, asked } = serviceWith(deliveries);
+  const { sched, requests } = serviceWith(deliveries);
   const end = new AbortController();
-  const told: string[] = [];
+  const events: string[] = [];
   await new Tail(sched, {
     clock: systemClock,
     timers: systemTimers,
     scheduleId: undefined,
     signal: end.signal,
     emit: ({ kind, delivery }) => {
-      told.push(`${kind} ${delivery.id}`);
+      events.push(`${kind} ${delivery.id}`);
       end.abort();
     },
     notify: () => {
       const canceled = { ...deliveries.get('dlv_700'), status: 'canceled', next_fire_at: null } as Delivery;
       deliveries.set('dlv_700', canceled);
-      asked.length = 0;
+      requests.length = 0;
     },
   }).follow();
-  expect(told).toEqual(['end dlv_700']);
-  const rounds = asked.filter(({ searchParams }) => !searchParams.has('status') && searchParams.has('limit'));
+  expect(events).toEqual(['end dlv_700']);
+  const rounds = requests.filter(
+    ({ searchParams }) => !searchParams.has('status') && searchParams.has('limit'),
+  );
   expect(rounds).toHaveLength(2);
-  // The others are not looked at one by one, the paused ones neither.
-  expect(asked.filter(({ pathname }) => pathname.includes('dlv_'))).toHaveLength(1);
+  // The other deliveries are not checked one by one, nor are the paused ones.
+  expect(requests.filter(({ pathname }) => pathname.includes('dlv_'))).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-/** Options that several writing commands share. */
+/** Options that several commands share which create or change something. */
 import type { Command } from 'commander';
 import type { WriteOptions } from '#sdk/index.ts';
 import { wrongUsage } from '#src/cli/failure.ts';
@@ -8,22 +8,22 @@ const REQUEST_KEY = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 export function addRetryOptions(command: Command): Command {
   return command
-    .option('--max-attempts <number>', 'how many attempts at most, 8 unless given')
-    .option('--retry-base <duration>', 'the wait that grows with each attempt, 5s unless given')
-    .option('--retry-factor <number>', 'by what it grows, 2 unless given')
-    .option('--retry-max <duration>', 'the longest wait, 1h unless given');
+    .option('--max-attempts <number>', 'maximum number of attempts; default 8')
+    .option('--retry-base <duration>', 'wait before the first retry; default 5s')
+    .option('--retry-factor <number>', 'factor by which the wait grows; default 2')
+    .option('--retry-max <duration>', 'longest wait between attempts; default 1h');
 }
 
 export function addRequestKey(command: Command): Command {
   return command.option(
     '--request-key <key>',
-    'Idempotency-Key of this request: the same key again takes effect once',
+    'Idempotency-Key of this API request; a repeated key has no further effect',
   );
 }
 
 export function requestKeyOf(options: Options): WriteOptions {
   const idempotencyKey = textOf(options, 'requestKey');
   if (idempotencyKey !== undefined && !REQUEST_KEY.test(idempotencyKey))
-    throw wrongUsage('--request-key must be visible ASCII characters, with no white space around them.');
+    throw wrongUsage('--request-key must be visible ASCII characters, without white space at either end.');
   return { idempotencyKey };
 }

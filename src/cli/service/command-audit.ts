@@ -5,15 +5,15 @@ import { COMMAND_LINE } from '#src/control/user-rules.ts';
 import type { Mode } from '#src/domain/project.ts';
 
 export interface CommandAct extends Pick<AuditedAction, 'action'> {
-  /** What it is done to, where that is known before. */
+  /** The object of the action, if it is known before the action. */
   readonly subject?: string;
-  /** By name. */
+  /** The name of the project. */
   readonly project?: string;
   readonly mode?: Mode;
   readonly detail?: AuditedAction['detail'];
 }
 
-/** Does it, and keeps in the audit log that somebody at the command line did, and as which user of the machine. */
+/** Runs the action and records it in the audit log, with the user of this machine who ran the command. */
 export async function auditCommand<T>(
   dependencies: ControlDependencies,
   { action, subject = '', project, mode, detail = {} }: CommandAct,

@@ -1,4 +1,4 @@
-/** `sched secret … --endpoint ep_…`: the signing secrets of one endpoint profile. */
+/** `sched secret … --endpoint ep_…`: commands for the signing secrets of one endpoint profile. */
 import type { Command } from 'commander';
 import { CONTROL_SETTINGS, type Given, readControlSettings } from '#src/app/config.ts';
 import { withSecrets } from '#src/app/control-session.ts';
@@ -39,9 +39,9 @@ const ENDPOINT = '--endpoint <id>';
 export function endpointSecretCommands(secrets: Command, dependencies: CliDependencies): void {
   const create = secrets
     .command('create')
-    .description('give an endpoint profile a secret of its own, which signs alone after the overlap')
-    .requiredOption(ENDPOINT, 'the endpoint profile')
-    .option('--overlap <duration>', "how long the project's secrets sign beside it", OVERLAP_DEFAULT);
+    .description('Create a signing secret for an endpoint profile; it signs alone after the overlap')
+    .requiredOption(ENDPOINT, 'endpoint profile')
+    .option('--overlap <duration>', "how long the project's secrets sign too", OVERLAP_DEFAULT);
   addOptionalModeOption(addProjectOption(create));
   addAction(addSettings(create, CONTROL_SETTINGS), dependencies, (given) =>
     changeSecrets(given, 'secret.create', createEndpointSecret),
@@ -49,9 +49,9 @@ export function endpointSecretCommands(secrets: Command, dependencies: CliDepend
 
   const remove = secrets
     .command('remove')
-    .description("take the secrets of an endpoint profile away; the project's sign from now on")
-    .requiredOption(ENDPOINT, 'the endpoint profile')
-    .option('--overlap <duration>', 'how long those of the profile sign beside them', OVERLAP_DEFAULT);
+    .description("Remove the signing secrets of an endpoint profile; the project's secrets sign instead")
+    .requiredOption(ENDPOINT, 'endpoint profile')
+    .option('--overlap <duration>', 'how long the removed secrets sign too', OVERLAP_DEFAULT);
   addOptionalModeOption(addProjectOption(remove));
   addAction(addSettings(remove, CONTROL_SETTINGS), dependencies, (given) =>
     changeSecrets(given, 'secret.remove', removeEndpointSecrets),
@@ -59,7 +59,10 @@ export function endpointSecretCommands(secrets: Command, dependencies: CliDepend
 }
 
 export function addEndpointOption(command: Command): Command {
-  return command.option(ENDPOINT, "of this endpoint profile, instead of the project's");
+  return command.option(
+    ENDPOINT,
+    'endpoint profile whose secrets are meant; default: the secrets of the project',
+  );
 }
 
 export function endpointOf({ flags }: Given): string | null {
@@ -117,7 +120,7 @@ function answerOf(secrets: readonly OpenEndpointSecret[]): Answer {
     })),
     text:
       rows.length === 0
-        ? "This endpoint profile has no secret of its own: the project's sign."
+        ? "This endpoint profile has no signing secret. The project's secrets sign its deliveries."
         : table([['SECRET', 'ID', 'CREATED', 'SIGNS UNTIL', 'ALONE FROM'], ...rows]),
   };
 }

@@ -17,10 +17,10 @@ import type { ApiKey } from '#src/ports/control-store.ts';
 import { auditCommand } from './command-audit.ts';
 
 export function keyCommands(program: Command, dependencies: CliDependencies): void {
-  const keys = program.command('key').description('API keys');
+  const keys = program.command('key').description('Create, list and revoke API keys');
 
   const create = addModeOption(
-    addProjectOption(keys.command('create').description('make a key; it is shown once')),
+    addProjectOption(keys.command('create').description('Create an API key and print it once')),
   );
   addAction(addSettings(create, CONTROL_SETTINGS), dependencies, async (given) => {
     const project = projectOf(given);
@@ -35,12 +35,12 @@ export function keyCommands(program: Command, dependencies: CliDependencies): vo
     );
     return {
       json: { ...jsonOf(key, project), key: text },
-      text: `A ${mode} key for project ${project} (${key.id}). It is shown once, keep it:\n\n  ${text}\n`,
+      text: `Key ${key.id} for mode ${mode} of project ${project} is created. Keep it, it is not shown again:\n\n  ${text}\n`,
     };
   });
 
   const list = addProjectOption(
-    keys.command('list').description('list the keys of a project, revoked ones too'),
+    keys.command('list').description('List the API keys of a project, including revoked ones'),
   );
   addAction(addSettings(list, CONTROL_SETTINGS), dependencies, async (given) => {
     const project = projectOf(given);
@@ -59,7 +59,7 @@ export function keyCommands(program: Command, dependencies: CliDependencies): vo
     };
   });
 
-  const revoke = keys.command('revoke').argument('<id>').description('put a key out of force, for good');
+  const revoke = keys.command('revoke').argument('<id>').description('Revoke an API key for good');
   addAction(addSettings(revoke, CONTROL_SETTINGS), dependencies, async (given, id) => {
     await withControl(readControlSettings(given), (control) =>
       auditCommand(control, { action: 'key.revoke', subject: id }, () => revokeKey(control, id)),

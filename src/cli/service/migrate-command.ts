@@ -7,12 +7,12 @@ import { addAction, addSettings, type CliDependencies } from '#src/cli/command.t
 export function migrateCommand(program: Command, dependencies: CliDependencies): void {
   const migrate = program
     .command('migrate')
-    .description('make the database, or bring it up to date')
-    .option('--distribute', 'spread the tables over the workers of a Citus cluster');
+    .description('Create the database, or update its schema')
+    .option('--distribute', 'distribute the tables over the workers of a Citus cluster');
   addAction(addSettings(migrate, CONTROL_SETTINGS), dependencies, async (given) => {
     const settings = readControlSettings(given);
-    const isToDistribute = migrate.getOptionValue('distribute') === true;
-    const version = await migrateStore(settings, isToDistribute);
+    const shouldDistribute = migrate.getOptionValue('distribute') === true;
+    const version = await migrateStore(settings, shouldDistribute);
     const store = nameOfStore(settings);
     return {
       json: { store, schema_version: version },

@@ -10,7 +10,8 @@ import { showProgress } from '#src/cli/terminal/screen.ts';
 export function moveCommand(program: Command, dependencies: CliDependencies): void {
   const command = program
     .command('move')
-    .description('copy everything from the data directory into an empty PostgreSQL; the service is stopped');
+    .description('Copy everything from the data directory to an empty PostgreSQL database')
+    .addHelpText('after', '\nStop the service first.');
   addAction(addSettings(command, CONTROL_SETTINGS), dependencies, async (given) => {
     const settings = readMoveSettings(given);
     const moved = await moveStore(settings, ({ table, rows }) => showProgress(`${table} ${rows}`)).finally(
@@ -26,12 +27,12 @@ export function moveCommand(program: Command, dependencies: CliDependencies): vo
 
 function nextSteps({ dataDir, masterKey, masterKeysPrevious }: MoveSettings, store: string): string {
   const lines = [
-    `Everything is in ${store}. Start the service there, with`,
-    '  SCHED_DATABASE_URL  as for this command',
-    `  SCHED_MASTER_KEY    ${masterKey === null ? `what ${join(dataDir, 'master.key')} holds` : 'as for this command'}`,
-    ...(masterKeysPrevious === null ? [] : ['  SCHED_MASTER_KEY_PREVIOUS  as for this command']),
+    `Everything is copied to ${store}. Start the service with these settings:`,
+    '  SCHED_DATABASE_URL  the value used for this command',
+    `  SCHED_MASTER_KEY    ${masterKey === null ? `the content of ${join(dataDir, 'master.key')}` : 'the value used for this command'}`,
+    ...(masterKeysPrevious === null ? [] : ['  SCHED_MASTER_KEY_PREVIOUS  the value used for this command']),
     '',
-    `${dataDir} is kept as it was, but marked as moved: nothing starts on it again.`,
+    `${dataDir} is unchanged, but marked as moved. The service does not start on it again.`,
   ];
   return lines.join('\n');
 }

@@ -11,9 +11,9 @@ import { auditCommand } from './command-audit.ts';
 export function projectCommands(program: Command, dependencies: CliDependencies): void {
   const projects = program
     .command('project')
-    .description('projects: each has its own keys, secrets and data');
+    .description('Create and list projects, each with its own keys, secrets and data');
 
-  const create = projects.command('create').argument('<name>').description('make a project');
+  const create = projects.command('create').argument('<name>').description('Create a project');
   addAction(addSettings(create, CONTROL_SETTINGS), dependencies, async (given, name) => {
     const project = await withSecrets(
       readControlSettings(given),
@@ -25,11 +25,11 @@ export function projectCommands(program: Command, dependencies: CliDependencies)
     );
     return {
       json: jsonOf(project),
-      text: `Project ${project.name} is there. Next: sched key create --project ${name} --mode test`,
+      text: `Project ${project.name} is created. Next: sched key create --project ${name} --mode test`,
     };
   });
 
-  const list = projects.command('list').description('list the projects');
+  const list = projects.command('list').description('List the projects');
   addAction(addSettings(list, CONTROL_SETTINGS), dependencies, async (given) => {
     const all = await withControl(readControlSettings(given), ({ store }) => store.listProjects());
     const rows = all.map((project) => [

@@ -2,22 +2,27 @@ import type { Command } from 'commander';
 import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
 import { withSecrets } from '#src/app/control-session.ts';
 import { nameOfStore } from '#src/app/open-store.ts';
-import { addSettings, type CliDependencies, printAnswer, readGiven } from '#src/cli/command.ts';
+import {
+  addJsonOption,
+  addSettings,
+  type CliDependencies,
+  printAnswer,
+  readGiven,
+} from '#src/cli/command.ts';
 import { NegativeAnswer } from '#src/cli/failure.ts';
 import { type Answer, table } from '#src/cli/terminal/output.ts';
 import { showProgress } from '#src/cli/terminal/screen.ts';
 import { type ResealCounts, type ResealReport, reseal } from '#src/control/reseal.ts';
 import { auditCommand } from './command-audit.ts';
 
-/** A pipe gets a line each time this many values are done. */
+/** In a pipe, a line is printed each time this many values are done. */
 const REPORT_EVERY = 10_000;
 
 export function resealCommand(program: Command, dependencies: CliDependencies): void {
   const command = program
     .command('reseal')
-    .description('seal everything anew with the present master key, so that an earlier one can be retired')
-    .option('--json', 'print JSON');
-  addSettings(command, CONTROL_SETTINGS).action(async () => {
+    .description('Seal all stored values again with the current master key, to retire an earlier one');
+  addSettings(addJsonOption(command), CONTROL_SETTINGS).action(async () => {
     const settings = readControlSettings(readGiven(command, dependencies.env));
     const report = await withSecrets(settings, (control) =>
       auditCommand(control, { action: 'master_key.reseal' }, () =>
@@ -74,18 +79,18 @@ function cellsOf({ resealed, already, unreadable, changed }: ResealCounts): read
 function conclusionOf(report: ResealReport): readonly string[] {
   if (isComplete(report)) {
     return [
-      'Everything stored is sealed with the present master key.',
-      'Remove the previous key only when all nodes run with the present one. If one of them still ran with another',
-      'one meanwhile, run this again first. Backups from before need the previous key.',
+      'All stored values are sealed with the current master key.',
+      'Remove the previous key only when all nodes run with the current one. If a node still ran with another key',
+      'during this command, run it again first. Older backups need the previous key.',
     ];
   }
   const { total, unreadable } = report;
-  const lines = ['Keep the previous keys: not everything is sealed with the present one.'];
-  if (total.changed > 0) lines.push(`${total.changed} values were changed meanwhile: run this again.`);
+  const lines = ['Keep the previous keys: some values are not sealed with the current one.'];
+  if (total.changed > 0) lines.push(`${total.changed} values changed while the command ran. Run it again.`);
   if (total.unreadable > 0) {
     const more = total.unreadable - unreadable.length;
     lines.push(
-      `${total.unreadable} values cannot be opened: their key is missing from SCHED_MASTER_KEY_PREVIOUS, or the rows were changed by hand:`,
+      `${total.unreadable} values cannot be opened. Their key is missing from SCHED_MASTER_KEY_PREVIOUS, or the rows were edited by hand:`,
       ...unreadable.map((place) => `  ${place}`),
       ...(more > 0 ? [`  and ${more} more`] : []),
     );

@@ -23,9 +23,9 @@ import {
 } from './endpoint-secret-commands.ts';
 
 export function secretCommands(program: Command, dependencies: CliDependencies): void {
-  const secrets = program.command('secret').description('signing secrets');
+  const secrets = program.command('secret').description('Show and change signing secrets');
 
-  const show = secrets.command('show').description('show the secrets that sign, newest first');
+  const show = secrets.command('show').description('Show the signing secrets in use, newest first');
   addEndpointOption(addOptionalModeOption(addProjectOption(show)));
   addAction(addSettings(show, CONTROL_SETTINGS), dependencies, async (given) => {
     if (endpointOf(given) !== null) return showForEndpoint(given);
@@ -41,8 +41,8 @@ export function secretCommands(program: Command, dependencies: CliDependencies):
 
   const rotate = secrets
     .command('rotate')
-    .description('make a new secret; the ones before it sign beside it for the overlap')
-    .option('--overlap <duration>', 'how long the ones before it still sign', OVERLAP_DEFAULT);
+    .description('Create a new signing secret; earlier ones sign too during the overlap')
+    .option('--overlap <duration>', 'how long the earlier secrets sign too', OVERLAP_DEFAULT);
   addEndpointOption(addOptionalModeOption(addProjectOption(rotate)));
   addAction(addSettings(rotate, CONTROL_SETTINGS), dependencies, async (given) => {
     if (endpointOf(given) !== null) return rotateForEndpoint(given);

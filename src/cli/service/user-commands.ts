@@ -20,42 +20,42 @@ const ROLE_DEFAULT = 'viewer';
 const URL_DEFAULT = 'http://127.0.0.1:8080';
 const EVERY_PROJECT = 'all';
 
-/** The names of projects, by their ids. */
-type Names = ReadonlyMap<string, string>;
+/** Names of projects, by project id. */
+type ProjectNames = ReadonlyMap<string, string>;
 
-interface Person {
+interface ListedUser {
   readonly user: User;
   readonly seenAt: Instant | null;
 }
 
 export function userCommands(program: Command, dependencies: CliDependencies): void {
-  const users = program.command('user').description('people who may use the dashboard');
+  const users = program.command('user').description('Invite, list and remove users of the dashboard');
 
   const create = users
     .command('create')
-    .description('invite somebody; the link is shown once')
-    .addOption(new Option('--role <role>', 'what they may do').choices(ROLES).default(ROLE_DEFAULT))
-    .option('--projects <names>', 'the projects they see, with commas between; without it, every one')
+    .description('Create an invitation and print its link once')
+    .addOption(new Option('--role <role>', 'role of the user').choices(ROLES).default(ROLE_DEFAULT))
+    .option('--projects <names>', 'projects of the user, separated by commas; default: all')
     .option(
       '--url <url>',
-      `where people reach the service; without it the first of ${SETTINGS.publicOrigins.env}, or ${URL_DEFAULT}`,
+      `address of the dashboard; default: the first of ${SETTINGS.publicOrigins.env}, or ${URL_DEFAULT}`,
     );
   addAction(addSettings(create, CONTROL_SETTINGS), dependencies, (given) => createUser(given));
 
-  const list = users.command('list').description('list the people, and the invitations that are open');
+  const list = users.command('list').description('List the users and the open invitations');
   addAction(addSettings(list, CONTROL_SETTINGS), dependencies, (given) =>
     withControl(readControlSettings(given), async (control) => {
       const names = await namesOf(control);
-      const people = await Promise.all(
-        (await control.store.people.listUsers()).map((user) => personOf(control, user)),
+      const users = await Promise.all(
+        (await control.store.people.listUsers()).map((user) => readUser(control, user)),
       );
       const invitations = await control.store.people.listInvitations(control.clock.now());
       return {
         json: {
-          users: people.map((person) => personJson(person, names)),
+          users: users.map((user) => userJson(user, names)),
           invitations: invitations.map((invitation) => invitationJson(invitation, names)),
         },
-        text: [peopleTable(people, names), ...invitationTable(invitations, names)].join('\n\n'),
+        text: [userTable(users, names), ...invitationTable(invitations, names)].join('\n\n'),
       };
     }),
   );
@@ -63,19 +63,22 @@ export function userCommands(program: Command, dependencies: CliDependencies): v
   const remove = users
     .command('remove')
     .argument('<name>')
-    .description('remove somebody, or take back an invitation by its id');
+    .description('Remove a user by name, or an invitation by id');
   addAction(addSettings(remove, CONTROL_SETTINGS), dependencies, (given, who) =>
     withControl(readControlSettings(given), async (control) => {
       if (parseId('inv', who) !== null) {
         await auditCommand(control, { action: 'invitation.remove', subject: who }, () =>
           removeInvitation(control, who, COMMAND_LINE),
         );
-        return { json: { id: who, removed: true }, text: `The invitation ${who} is taken back.` };
+        return { json: { id: who, removed: true }, text: `Invitation ${who} is removed.` };
       }
       const { id, name } = await auditCommand(control, { action: 'user.remove', subject: who }, () =>
         removeUser(control, who, COMMAND_LINE),
       );
-      return { json: { id, name, removed: true }, text: `${name} is removed, and signed out everywhere.` };
+      return {
+        json: { id, name, removed: true },
+        text: `User ${name} is removed and signed out everywhere.`,
+      };
     }),
   );
 }
@@ -96,12 +99,12 @@ async function createUser(given: Given) {
     const until = formatInstant(invitation.expiresAt);
     return {
       json: { ...invitationJson(invitation, await namesOf(control)), link },
-      text: `An invitation as ${role}, good until ${until}. It is shown once:\n\n  ${link}\n`,
+      text: `An invitation with the role ${role} is created. It is valid until ${until}. The link is not shown again:\n\n  ${link}\n`,
     };
   });
 }
 
-/** Where the dashboard is: a service may be reached below a path. */
+/** The address of the dashboard. A service may be reached below a path. */
 function baseOf(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -110,31 +113,31 @@ function baseOf(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-async function namesOf({ store }: ControlDependencies): Promise<Names> {
+async function namesOf({ store }: ControlDependencies): Promise<ProjectNames> {
   return new Map((await store.listProjects()).map(({ id, name }) => [id, name]));
 }
 
-async function personOf(control: ControlDependencies, user: User): Promise<Person> {
+async function readUser(control: ControlDependencies, user: User): Promise<ListedUser> {
   const [newest] = await openSessions(control, user);
   return { user, seenAt: newest?.seenAt ?? null };
 }
 
-function projectsOf(reach: ProjectScope, names: Names): readonly string[] | null {
-  return reach === null ? null : reach.map((id) => names.get(id) ?? id);
+function projectsOf(scope: ProjectScope, names: ProjectNames): readonly string[] | null {
+  return scope === null ? null : scope.map((id) => names.get(id) ?? id);
 }
 
-function peopleTable(people: readonly Person[], names: Names): string {
-  const rows = people.map(({ user, seenAt }) => [
+function userTable(users: readonly ListedUser[], names: ProjectNames): string {
+  const rows = users.map(({ user, seenAt }) => [
     user.name,
     user.role,
     projectsOf(user.projects, names)?.join(', ') ?? EVERY_PROJECT,
     formatInstant(user.createdAt),
     instantOr(seenAt, '-'),
   ]);
-  return table([['NAME', 'ROLE', 'PROJECTS', 'CREATED', 'SEEN'], ...rows]);
+  return table([['NAME', 'ROLE', 'PROJECTS', 'CREATED', 'LAST SEEN'], ...rows]);
 }
 
-function invitationTable(invitations: readonly Invitation[], names: Names): readonly string[] {
+function invitationTable(invitations: readonly Invitation[], names: ProjectNames): readonly string[] {
   if (invitations.length === 0) return [];
   const rows = invitations.map((invitation) => [
     invitation.id,
@@ -143,10 +146,10 @@ function invitationTable(invitations: readonly Invitation[], names: Names): read
     invitation.createdBy,
     formatInstant(invitation.expiresAt),
   ]);
-  return [table([['INVITATION', 'ROLE', 'PROJECTS', 'BY', 'GOOD UNTIL'], ...rows])];
+  return [table([['INVITATION', 'ROLE', 'PROJECTS', 'BY', 'VALID UNTIL'], ...rows])];
 }
 
-function personJson({ user, seenAt }: Person, names: Names) {
+function userJson({ user, seenAt }: ListedUser, names: ProjectNames) {
   return {
     id: user.id,
     name: user.name,
@@ -157,7 +160,7 @@ function personJson({ user, seenAt }: Person, names: Names) {
   };
 }
 
-function invitationJson(invitation: Invitation, names: Names) {
+function invitationJson(invitation: Invitation, names: ProjectNames) {
   return {
     id: invitation.id,
     role: invitation.role,

@@ -1,12 +1,12 @@
-/** What is read from files and from standard input: whole, and never more than is allowed. */
+/** Reads files and standard input as a whole, up to a limit. */
 import { open } from 'node:fs/promises';
 import { messageOf } from '#src/app/failures.ts';
 import { wrongUsage } from '#src/cli/failure.ts';
 
-/** As much as the service takes in one request. */
+/** The service accepts this much in one request. */
 export const INPUT_BYTES_MAX = 1_048_576;
 
-/** `TEXT`, `@file` or `-` for standard input. */
+/** `given` is the text itself, `@file`, or `-` for standard input. */
 export async function readText(given: string, flag: string): Promise<string> {
   if (given === '-') return decodeUtf8(await readStdin(flag), flag);
   return given.startsWith('@') ? decodeUtf8(await readFile(given.slice(1), flag), flag) : given;
@@ -48,16 +48,16 @@ function decodeUtf8(bytes: Buffer, name: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw wrongUsage(`${name} must be text in UTF-8.`);
+    throw wrongUsage(`${name} must be UTF-8 text.`);
   }
 }
 
-/** One secret from standard input: a line break at its end is not part of it. */
+/** Reads one secret. A line break at its end is not part of it. */
 export async function readSecretFromStdin(name: string): Promise<string> {
   return decodeUtf8(await readStdin(name), name).replace(/\r?\n$/, '');
 }
 
-/** As `readSecretFromStdin`, of a file; several are on lines of their own. */
+/** Reads secrets from a file, one on each line. */
 export async function readSecrets(path: string, name: string): Promise<readonly string[]> {
   return decodeUtf8(await readFile(path, name), name)
     .split(/\r?\n/)

@@ -6,7 +6,7 @@ import { widthOf } from './width.ts';
 
 const COLOURED = { columns: null, hasColours: true };
 
-test('columns are as wide as their widest cell, and lines end with their last character', () => {
+test('columns are as wide as their widest cell, and lines have no trailing spaces', () => {
   expect(
     table([
       ['NAME', 'ID', 'NOTE'],
@@ -16,7 +16,7 @@ test('columns are as wide as their widest cell, and lines end with their last ch
   ).toBe('NAME    ID       NOTE\na       long-id\nlonger  x        last');
 });
 
-test('an instant that is not there is said in a word', () => {
+test('a missing instant is shown as the given word', () => {
   expect(instantOr(null, '-')).toBe('-');
   expect(instantOr(instant(0), '-')).toBe('1970-01-01T00:00:00.000Z');
 });
@@ -38,20 +38,20 @@ const ITEMS = [
   { id: 'id_2', url: 'https://example.com/', note: '' },
 ];
 
-test('in a pipe nothing is cut, and what is only for people is not there', () => {
+test('a pipe gets uncut cells, without the columns for people', () => {
   const [titles = '', first = ''] = tableOf(COLUMNS, ITEMS, PLAIN).split('\n');
   expect(titles).toMatch(/^ID +URL +NOTE$/);
   expect(first).toBe(`id_1  ${ITEMS[0]?.url}  something longer`);
 });
 
-test.each([100, 80, 60, 50, 40])('on a terminal of %i columns every line fits', (columns) => {
+test.each([100, 80, 60, 50, 40])('every line fits a terminal with %i columns', (columns) => {
   const lines = tableOf(COLUMNS, ITEMS, { columns, hasColours: false }).split('\n');
   for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(columns);
   expect(lines[0]).toMatch(/^ID +SINCE +URL/);
   expect(lines[1]).toContain('id_1');
 });
 
-test('what may be cut is cut before a column is left out', () => {
+test('cells are cut before a column is dropped', () => {
   const at = (columns: number) => tableOf(COLUMNS, ITEMS, { columns, hasColours: false });
   expect(at(60)).toContain('something longer');
   expect(at(60)).toContain('…');
@@ -59,7 +59,7 @@ test('what may be cut is cut before a column is left out', () => {
   expect(at(40)).toContain('https://example.com/xxx…');
 });
 
-test('colours do not move columns, and end where their text does', () => {
+test('colours do not move columns, and end with their text', () => {
   const rows = [
     [styled('succeeded', 'green'), 'a'],
     [styled('x', 'red'), 'b'],
@@ -67,7 +67,7 @@ test('colours do not move columns, and end where their text does', () => {
   expect(table(rows, COLOURED)).toBe('\u001b[32msucceeded\u001b[0m  a\n\u001b[31mx\u001b[0m          b');
 });
 
-test('wide characters keep columns in line', () => {
+test('columns stay aligned with wide characters', () => {
   expect(
     table([
       ['東京', 'a'],
@@ -76,7 +76,7 @@ test('wide characters keep columns in line', () => {
   ).toBe('東京  a\nx     b');
 });
 
-test('a cell is one line of text, whatever it holds', () => {
+test('a cell is always one line without control characters', () => {
   expect(table([['a\u001b[2J\nb', 'c']])).toBe('a[2J b  c');
   expect(fields([['name', styled('v\u0007\r\nalue', 'red')]], PLAIN)).toBe('name  v alue');
 });

@@ -1,7 +1,8 @@
 /**
- * What a command prints: a table, a list of fields or a line for a person, one line of JSON for a program. A
- * table on a terminal fits its width: cells that may be cut are, then columns that may go are left out, and at
- * last the others from the right, as long as the first one stays. In a pipe nothing is missing.
+ * Formats what a command prints. A person gets a table, a list of fields or a line; a program gets one line of JSON.
+ *
+ * A table fits the width of the terminal. First, cells that may be cut are cut. Then columns that may be dropped are
+ * dropped. At last the other columns are dropped from the right, except the first one. A pipe gets everything.
  */
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import { printable } from './printable.ts';
@@ -10,13 +11,13 @@ import { cutTo, padTo, widthOf } from './width.ts';
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
-/** The same answer in both forms. */
+/** One answer in two forms. */
 export interface Answer {
   readonly json: Json;
   readonly text: string;
 }
 
-/** A text, and how it is shown where there are colours. */
+/** A text, and its style if the screen has colours. */
 export interface Styled {
   readonly text: string;
   readonly style: Style | null;
@@ -24,16 +25,16 @@ export interface Styled {
 export type Cell = string | Styled;
 
 /**
- * What becomes of a column where the terminal is too narrow: it stays, it is cut, it is left out, or it yields:
- * cut first, and left out when all others that may go have gone.
+ * What happens to a column if the terminal is too narrow. With `cut_or_drop` it is cut first, and dropped after all
+ * columns with `drop`.
  */
-export type Fit = 'keep' | 'cut' | 'drop' | 'yield';
+export type Fit = 'keep' | 'cut' | 'drop' | 'cut_or_drop';
 
 export interface Column<T> {
   readonly title: string;
   readonly cell: (item: T) => Cell;
   readonly fit?: Fit;
-  /** Says again, in a friendlier way, what another column says: for people only. */
+  /** The column repeats another one in a friendlier form. A pipe does not get it. */
   readonly isForPeople?: boolean;
 }
 
@@ -44,7 +45,7 @@ export function styled(text: string, style: Style | null): Styled {
   return { text, style };
 }
 
-/** One line for each item, below the titles. */
+/** Formats one line for each item, below the titles. */
 export function tableOf<T>(columns: readonly Column<T>[], items: readonly T[], screen: Screen): string {
   const shown = columns.filter(({ isForPeople = false }) => screen.columns !== null || !isForPeople);
   const titles = shown.map(({ title }) => styled(title, 'bold'));
@@ -56,7 +57,7 @@ export function tableOf<T>(columns: readonly Column<T>[], items: readonly T[], s
   );
 }
 
-/** Columns as wide as their widest cell, no lines, nothing after the last one. */
+/** Columns are as wide as their widest cell. Lines have no trailing spaces. */
 export function table(
   rows: readonly (readonly Cell[])[],
   screen: Screen = PLAIN,
@@ -79,32 +80,32 @@ function naturalWidths(rows: readonly (readonly Styled[])[]): readonly number[] 
   return widths;
 }
 
-/** Widths that fit; 0 for a column that is left out. */
+/** Returns widths that fit the terminal. A dropped column has the width 0. */
 function fitWidths(
   natural: readonly number[],
   fits: readonly Fit[],
   columns: number | null,
 ): readonly number[] {
   if (columns === null) return natural;
-  const mayGo = [...indexesOf(fits, 'drop'), ...indexesOf(fits, 'yield')];
-  const others = fits.map((_, i) => i).filter((i) => i > 0 && !mayGo.includes(i));
+  const droppable = [...indexesOf(fits, 'drop'), ...indexesOf(fits, 'cut_or_drop')];
+  const others = fits.map((_, i) => i).filter((i) => i > 0 && !droppable.includes(i));
   const widths = [...natural];
-  for (const goes of [...mayGo, ...others.toReversed()]) {
+  for (const dropped of [...droppable, ...others.toReversed()]) {
     const cut = cutWidths(widths, fits, columns);
     if (excessOf(cut, columns) <= 0) return cut;
-    widths[goes] = 0;
+    widths[dropped] = 0;
   }
   return cutWidths(widths, fits, columns);
 }
 
-/** The last first. */
+/** Returns the indexes from the last to the first. */
 function indexesOf(fits: readonly Fit[], fit: Fit): readonly number[] {
   return fits.flatMap((each, i) => (each === fit ? [i] : [])).toReversed();
 }
 
 function cutWidths(natural: readonly number[], fits: readonly Fit[], columns: number): readonly number[] {
   const widths = [...natural];
-  for (const i of [...indexesOf(fits, 'yield'), ...indexesOf(fits, 'cut')]) {
+  for (const i of [...indexesOf(fits, 'cut_or_drop'), ...indexesOf(fits, 'cut')]) {
     const width = widths[i] ?? 0;
     const excess = Math.max(excessOf(widths, columns), 0);
     widths[i] = Math.max(width - excess, Math.min(width, CUT_WIDTH_MIN));
@@ -132,7 +133,7 @@ function tableLine(row: readonly Styled[], widths: readonly number[], screen: Sc
     .join(GAP);
 }
 
-/** Names and values, one below the other. A value is never cut. */
+/** Formats names and values, one pair on each line. Values are never cut. */
 export function fields(pairs: readonly (readonly [name: string, value: Cell])[], screen: Screen): string {
   return table(
     pairs.map(([name, value]) => [styled(name, 'dim'), value]),

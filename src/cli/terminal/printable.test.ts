@@ -14,7 +14,7 @@ test.each([
   expect(printable(text)).toBe(shown);
 });
 
-test('nothing that acts on a terminal is left, and JSON keeps its value', () => {
+test('no control character is left, and JSON keeps its value', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       expect(printable(text)).not.toMatch(ACTS);

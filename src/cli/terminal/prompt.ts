@@ -1,7 +1,7 @@
 /**
- * Questions at a terminal. What is asked is written to standard error: standard output is for answers. A secret
- * is read key by key with the terminal's echo switched off. The echo is back however it ends: Node sees to it when
- * the process is interrupted or terminated, and here it is seen to when it is hung up. SIGKILL leaves it off.
+ * Prompts at a terminal. They are written to standard error, because standard output is for answers. A secret is read
+ * key by key with the echo of the terminal switched off. Node restores the echo when the process is interrupted or
+ * terminated, and this file restores it on SIGHUP. After SIGKILL the echo stays off.
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -16,11 +16,11 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** Asks for a secret without showing it. */
+/** Reads a secret without showing it. */
 export async function askSecret(question: string): Promise<string> {
   const { stdin, stderr } = process;
   using _ = restoreOnHangUp();
-  // The echo goes before the question comes: whoever answers it at once is not shown either.
+  // The echo is switched off before the prompt appears, so that even the fastest typing is not shown.
   stdin.setRawMode(true).setEncoding('utf8').resume();
   stderr.write(question);
   try {
@@ -33,7 +33,7 @@ export async function askSecret(question: string): Promise<string> {
         secret = applyKey(secret, key);
       }
       if (secret.length > SECRET_CHARACTERS_MAX)
-        throw wrongUsage(`More than ${SECRET_CHARACTERS_MAX} characters.`);
+        throw wrongUsage(`The input has more than ${SECRET_CHARACTERS_MAX} characters.`);
     }
   } finally {
     stdin.setRawMode(false).pause();
@@ -41,7 +41,7 @@ export async function askSecret(question: string): Promise<string> {
   }
 }
 
-/** Puts the terminal back, and then lets the signal do what it does. */
+/** Restores the terminal on SIGHUP, and then sends the signal again for its usual effect. */
 function restoreOnHangUp(): Disposable {
   const hangUp = () => {
     process.stdin.setRawMode(false);
@@ -56,7 +56,7 @@ function applyKey(secret: string, key: string): string {
   return KEY.backspace.some((each) => each === key) ? secret.slice(0, -1) : secret + key;
 }
 
-/** Lines until Ctrl-D. A terminal by itself would cut a line at 4,095 bytes. */
+/** Reads lines until Ctrl-D. Readline is needed, because a terminal itself cuts lines at 4,095 bytes. */
 export async function askLines(request: string): Promise<string> {
   const { stdin: input, stderr: output } = process;
   output.write(request);
@@ -73,7 +73,8 @@ export async function askLines(request: string): Promise<string> {
   lines.on('line', (line) => {
     given.push(line);
     characters += line.length + 1;
-    if (characters > PASTE_CHARACTERS_MAX) fail(wrongUsage(`More than ${PASTE_CHARACTERS_MAX} characters.`));
+    if (characters > PASTE_CHARACTERS_MAX)
+      fail(wrongUsage(`The input has more than ${PASTE_CHARACTERS_MAX} characters.`));
   });
   await once(lines, 'close');
   if (failure !== null) throw failure;

@@ -16,14 +16,14 @@ test.each([
   expect(screenOf(stream, env, isRefused).hasColours).toBe(hasColours);
 });
 
-test('a pipe has no width, and a terminal always one that a table fits into', () => {
+test('a pipe has no width, and a terminal at least the width of a readable table', () => {
   expect(screenOf({}, {}, false).columns).toBeNull();
   expect(screenOf(TERMINAL, {}, false).columns).toBe(100);
   expect(screenOf({ isTTY: true }, {}, false).columns).toBe(80);
   expect(screenOf({ isTTY: true, columns: 3 }, {}, false).columns).toBe(40);
 });
 
-test('paint is for colours only', () => {
+test('paint changes nothing on a screen without colours', () => {
   expect(paint('x', 'red', { columns: 80, hasColours: true })).toBe('\u001b[31mx\u001b[0m');
   expect(paint('x', 'red', PLAIN)).toBe('x');
   expect(paint('', 'red', { columns: 80, hasColours: true })).toBe('');

@@ -1,16 +1,15 @@
-/** Where a command's answer goes: a terminal of some width, or a pipe. */
+/** The screen that an answer is printed on: a terminal with a width, or a pipe. */
 
 export interface Screen {
-  /** Null in a pipe, where nothing is cut. */
+  /** Null for a pipe, where nothing is cut. */
   readonly columns: number | null;
   readonly hasColours: boolean;
 }
 
-/** A pipe. */
 export const PLAIN: Screen = { columns: null, hasColours: false };
 
 const COLUMNS_DEFAULT = 80;
-/** Narrower, a table is of no use: lines wrap there. */
+/** A table is not readable in fewer columns. On narrower terminals, lines wrap. */
 const COLUMNS_MIN = 40;
 
 interface Stream {
@@ -18,7 +17,7 @@ interface Stream {
   readonly columns?: number;
 }
 
-/** `--no-color`, then FORCE_COLOR, then NO_COLOR; unless they speak, colours are for a terminal that has them. */
+/** `--no-color` wins over FORCE_COLOR, and FORCE_COLOR over NO_COLOR. By default a capable terminal gets colours. */
 export function screenOf(
   { isTTY = false, columns = COLUMNS_DEFAULT }: Stream,
   env: Readonly<Record<string, string | undefined>>,
@@ -58,7 +57,7 @@ const STATUS_STYLES: Readonly<Record<string, Style>> = {
   completed: 'dim',
 };
 
-/** The colour of a state, status or outcome. */
+/** The style of a state, status or outcome. */
 export function styleOf(status: string): Style | null {
   return STATUS_STYLES[status] ?? null;
 }

@@ -17,7 +17,7 @@ test.each([
   expect(relative(1_000_000_000_000 + distanceMs, 1_000_000_000_000)).toBe(text);
 });
 
-test('instants and wall clocks are as short as they can be', () => {
+test('instants and wall-clock times leave out what is zero', () => {
   expect(shortInstant(instant(0))).toBe('1970-01-01 00:00:00Z');
   expect(shortInstant(instant(1_005))).toBe('1970-01-01 00:00:01.005Z');
   expect(localText(0, 3_600_000)).toBe('Thu 1970-01-01 00:00 +01:00');

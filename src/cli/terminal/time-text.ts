@@ -1,4 +1,4 @@
-/** Instants in the words of a person: how far away, and what a clock on the wall shows. */
+/** Formats instants for people: as a distance from now, and as a wall-clock time. */
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import { dateText, offsetText, timeText } from '#src/domain/run-words.ts';
 
@@ -8,10 +8,10 @@ const UNITS = [
   { name: 'min', ms: 60_000 },
   { name: 's', ms: 1_000 },
 ] as const;
-/** From here on hours tell nothing. */
+/** From this distance on, hours are left out. */
 const DAYS_ONLY_FROM_MS = 10 * 86_400_000;
 
-/** `in 3 h 20 min`, `2 d 4 h ago`, `now`: two units at most. */
+/** Returns `in 3 h 20 min`, `2 d 4 h ago` or `now`, with at most two units. */
 export function relative(at: number, now: number): string {
   const distanceMs = Math.abs(at - now);
   if (distanceMs < 1_000) return 'now';
@@ -29,14 +29,14 @@ function distance(ms: number): string {
   return `${whole} ${large.name} ${rest} ${small.name}`;
 }
 
-/** For a column of instants: `2026-11-15 08:00:00Z`, with milliseconds where there are any. */
+/** Returns `2026-11-15 08:00:00Z`, with milliseconds unless they are zero. */
 export function shortInstant(at: Instant): string {
   return formatInstant(at).replace('T', ' ').replace('.000Z', 'Z');
 }
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const;
 
-/** `Mon 2027-03-29 09:00 +02:00`. */
+/** Returns `Mon 2027-03-29 09:00 +02:00`. */
 export function localText(local: number, offsetMs: number): string {
   const weekday = WEEKDAYS[new Date(local).getUTCDay()] ?? '';
   return `${weekday} ${dateText(local)} ${timeText(local)} ${offsetText(offsetMs)}`;

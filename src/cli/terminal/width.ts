@@ -1,4 +1,4 @@
-/** How wide a text is on a terminal, in cells: wide characters take two, marks that combine take none. */
+/** Measures the width of text on a terminal, in cells. Wide characters take two cells, combining marks none. */
 
 const ASCII = /^[\u0020-\u007e]*$/;
 const COMBINES = /^[\p{Mn}\p{Me}\p{Cf}]/u;
@@ -6,7 +6,7 @@ const WIDE =
   /^[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const CUT = '…';
 
-/** Made when it is first needed: most texts are ASCII. */
+/** Created on first use, because most texts are ASCII. */
 let segmenter: Intl.Segmenter | null = null;
 
 function* graphemes(text: string): Generator<string> {
@@ -26,7 +26,7 @@ export function widthOf(text: string): number {
   return cells;
 }
 
-/** At most so wide; what is cut off is marked by `…`. */
+/** Cuts a text to at most `cellsMax` cells. `…` marks the cut. */
 export function cutTo(text: string, cellsMax: number): string {
   if (widthOf(text) <= cellsMax) return text;
   let kept = '';

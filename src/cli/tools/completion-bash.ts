@@ -1,10 +1,10 @@
 /**
- * Completion for bash: the words before the cursor are walked down the tree, flags and their values skipped; then
- * what can follow is offered. Everything is in the script: a key press asks no process.
+ * Completion for bash. The script follows the words before the cursor down the command tree, skips flags and their
+ * values, and offers what can come next. Everything is in the script, so a key press starts no process.
  *
- * The words are those between white space. Bash by itself splits them at `=` and `:` as well, unless it is told
- * otherwise, and what is offered replaces only the piece behind the last of these: what stands before it is taken
- * off again. (It splits at `@` too, but replaces that.)
+ * The script splits words at white space. Bash itself also splits them at `=` and `:` by default, and an offered word
+ * replaces only the piece after the last of these. The script therefore removes the part before it again. (Bash
+ * splits at `@` too, but replaces that piece as well.)
  */
 import {
   CONTEXT_LINE,
@@ -29,7 +29,7 @@ _sched_contexts() {
     if [[ $line =~ $form ]]; then printf '%s ' "\${BASH_REMATCH[1]}"; fi
   done < "$file"
 }
-# What can be offered, for this word, with this before it.
+# Offers the values $1 that complete the word $2, with the prefix $3.
 _sched_offer() {
   case $1 in
     @files) compopt -o filenames 2> /dev/null; _sched_files "$3" "$2" ;;
@@ -100,12 +100,12 @@ function nextWords({ commands, flags, values }: CompletionNode): string {
   return `values=${bashWords(next)} flags=${quoteWords(flags.map(({ name }) => name))}`;
 }
 
-/** Words, or one that stands for what only the shell can know. */
+/** Quotes the words, or one word such as `@files` for values that only the shell knows. */
 function bashWords(values: Values): string {
   return quoteWords(typeof values === 'string' ? [`@${values}`] : values);
 }
 
-/** `path flag` for each flag that is followed by a value. */
+/** Returns `path flag` for each flag that takes a value. */
 function flagsWithValue(nodes: readonly CompletionNode[]): readonly string[] {
   return nodes.flatMap(({ path, flags }) =>
     flags.filter(({ takesValue }) => takesValue).map(({ name }) => `${path} ${name}`),

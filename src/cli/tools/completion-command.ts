@@ -14,12 +14,12 @@ const SCRIPTS: ReadonlyMap<string, (nodes: readonly CompletionNode[]) => string>
 export function completionCommand(program: Command, dependencies: CliDependencies): void {
   program
     .command('completion')
-    .description('print a script that completes commands, flags and their values in a shell')
+    .description('Print a shell script that completes commands, flags and values')
     .addArgument(new Argument('<shell>', 'the shell').choices([...SCRIPTS.keys()]))
     .addHelpText(
       'after',
       `
-To have it in every new shell:
+To enable completion in every new shell:
   bash  echo 'eval "$(sched completion bash)"' >> ~/.bashrc
   zsh   echo 'eval "$(sched completion zsh)"' >> ~/.zshrc       (after compinit)
   fish  sched completion fish > ~/.config/fish/completions/sched.fish`,

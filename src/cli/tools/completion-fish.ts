@@ -1,4 +1,4 @@
-/** Completion for fish: one line for each thing that can follow. */
+/** Completion for fish. The script has one line for each word that can follow. */
 import {
   CONTEXT_LINE,
   type CompletionFlag,

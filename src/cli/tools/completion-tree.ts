@@ -1,8 +1,8 @@
-/** The tree of commands as completion needs it: at each word, what may come next. Nothing is listed by hand. */
+/** The command tree as completion needs it: for each command, the words that can follow. It is derived from commander. */
 import type { Command, Option } from 'commander';
 import { cutTo } from '#src/cli/terminal/width.ts';
 
-/** What a word can be: one of a set, a file, a text that may be `@file`, the name of a context. Mostly anything. */
+/** The possible values of a word: a fixed set, files, text or `@file`, or names of contexts. Empty means any text. */
 export type Values = readonly string[] | 'files' | 'at_files' | 'contexts';
 
 export interface CompletionFlag {
@@ -13,17 +13,17 @@ export interface CompletionFlag {
 }
 
 export interface CompletionNode {
-  /** The words that lead to it: `sched schedules list`. */
+  /** The words of the command, such as `sched schedules list`. */
   readonly path: string;
   readonly about: string;
   readonly commands: readonly { readonly name: string; readonly about: string }[];
   readonly flags: readonly CompletionFlag[];
-  /** Of its first argument. */
+  /** The possible values of the first argument. */
   readonly values: Values;
 }
 
 const ABOUT_CHARACTERS_MAX = 60;
-/** By what stands for a value in the help. */
+/** The possible values, by the placeholder in the help. */
 const NAMED_VALUES: ReadonlyMap<string, Values> = new Map([
   ['file', 'files'],
   ['path', 'files'],
@@ -31,15 +31,15 @@ const NAMED_VALUES: ReadonlyMap<string, Values> = new Map([
 ]);
 
 export function nodesOf(program: Command): readonly CompletionNode[] {
-  return walk(program, program.name(), program.options.filter(isForAll));
+  return collectNodes(program, program.name(), program.options.filter(isForAll));
 }
 
-/** Flags of the program itself that count for every command. */
+/** Flags of the program that every command accepts. */
 function isForAll({ long }: Option): boolean {
   return long === '--no-color';
 }
 
-function walk(command: Command, path: string, common: readonly Option[]): readonly CompletionNode[] {
+function collectNodes(command: Command, path: string, common: readonly Option[]): readonly CompletionNode[] {
   const commands = command.commands.map((child) => ({
     name: child.name(),
     about: shorten(child.description()),
@@ -53,12 +53,15 @@ function walk(command: Command, path: string, common: readonly Option[]): readon
     flags: [...options.map(flagOf), { ...HELP }],
     values: argument?.argChoices ?? NAMED_VALUES.get(argument?.name() ?? '') ?? [],
   };
-  return [node, ...command.commands.flatMap((child) => walk(child, `${path} ${child.name()}`, common))];
+  return [
+    node,
+    ...command.commands.flatMap((child) => collectNodes(child, `${path} ${child.name()}`, common)),
+  ];
 }
 
 const HELP: CompletionFlag = {
   name: '--help',
-  about: 'display help for command',
+  about: 'print this help',
   takesValue: false,
   values: [],
 };
@@ -77,7 +80,7 @@ function isTextOrFile({ description }: Option): boolean {
   return description.includes('TEXT, @file');
 }
 
-/** Beside a word there is room for a few others. */
+/** Keeps the first sentence, because a shell shows descriptions on one line. */
 function shorten(text: string): string {
   const [sentence = ''] = text.split(/ \[|[.:;\n]\s/, 1);
   return cutTo(sentence, ABOUT_CHARACTERS_MAX);

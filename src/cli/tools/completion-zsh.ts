@@ -1,4 +1,4 @@
-/** Completion for zsh: a function for each command, with what is said about each flag. */
+/** Completion for zsh. The script has a function for each command, with the description of each flag. */
 import {
   CONTEXT_LINE,
   type CompletionFlag,

@@ -8,17 +8,23 @@ const RUNS_MAX = 1_000;
 export function previewCommand(program: Command, dependencies: CliDependencies): void {
   const command = program
     .command('preview')
-    .description('when a cron expression or a wall-clock time fires, and what clock changes do to it')
+    .description('Print when a cron expression or a wall-clock time fires')
     .argument('[cron]', 'five fields: minute, hour, day of month, month, day of week')
-    .option('--local <time>', 'a wall-clock time instead: YYYY-MM-DDTHH:MM:SS')
-    .option('--tz <zone>', 'an IANA time zone', 'UTC')
-    .option('-n, --count <number>', `how many runs, at most ${RUNS_MAX}`, countParser(RUNS_MAX), RUNS_DEFAULT)
-    .option('--from <instant>', 'as if it were this instant, RFC 3339; default now')
+    .option('--local <time>', 'wall-clock time instead of a cron expression: YYYY-MM-DDTHH:MM:SS')
+    .option('--tz <zone>', 'IANA time zone', 'UTC')
+    .option(
+      '-n, --count <number>',
+      `number of runs, at most ${RUNS_MAX}`,
+      countParser(RUNS_MAX),
+      RUNS_DEFAULT,
+    )
+    .option('--from <instant>', 'print runs after this instant (RFC 3339); default now')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       `
-Nothing is sent anywhere: the rules are those of the service.
+The command needs no service. It follows the same rules as the service, and notes
+what clock changes do to a run.
 
 Examples:
   sched preview "0 9 * * MON-FRI" --tz Europe/Berlin
@@ -26,7 +32,7 @@ Examples:
   sched preview --local 2027-10-31T02:30:00 --tz Europe/Berlin`,
     );
   command.action(async (cron: string | undefined, options: Options) => {
-    // Loaded only here: no other tool needs the zones.
+    // Loaded only here, because no other tool needs the time zones.
     const { preview } = await import('./preview.ts');
     const asked = {
       cron,

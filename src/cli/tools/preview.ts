@@ -1,4 +1,4 @@
-/** What `sched preview` answers. */
+/** The answer of `sched preview`. */
 
 import { wrongUsage } from '#src/cli/failure.ts';
 import type { Answer } from '#src/cli/terminal/output.ts';
@@ -22,7 +22,7 @@ export interface PreviewRequest {
 
 export interface Preview {
   readonly answer: Answer;
-  /** What else should be known: that the service would not take it. */
+  /** A warning that the service would refuse this time. */
   readonly warning: string | null;
 }
 
@@ -32,7 +32,7 @@ export function preview(asked: PreviewRequest, screen: Screen, nowMs: number): P
   if (!isZone(zone))
     throw wrongUsage(`--tz ${JSON.stringify(zone)} is not an IANA time zone such as Europe/Berlin.`);
   if ((cron === undefined) === (local === undefined))
-    throw wrongUsage('Give a cron expression, or a wall-clock time with --local.');
+    throw wrongUsage('Give either a cron expression, or a wall-clock time with --local.');
   const runs = cron === undefined ? [localTimeRun(local ?? '', zone)] : cronRuns(cron, zone, now, count);
   const refusal = local === undefined ? null : refusalOf(local, zone, now);
   return {
@@ -46,7 +46,7 @@ export function preview(asked: PreviewRequest, screen: Screen, nowMs: number): P
       },
       text: runsText(runs, zone, now, screen),
     },
-    warning: refusal && `The service would refuse it: ${REFUSALS[refusal]}.`,
+    warning: refusal && `The service would refuse this time: ${REFUSALS[refusal]}.`,
   };
 }
 
@@ -55,7 +55,7 @@ const REFUSALS = {
   fire_at_too_far: 'it is more than 10 years away',
 } as const;
 
-/** The code that the service would answer with. */
+/** The error code of the service for this time, or null if it accepts it. */
 function refusalOf(local: string, zone: string, now: Instant): keyof typeof REFUSALS | null {
   const read = readTiming('local_fire_at', local, zone, now);
   if (read.ok) return null;
@@ -80,10 +80,11 @@ function localTimeRun(text: string, zone: string): Run {
 
 function cronRuns(text: string, zone: string, now: Instant, count: number): readonly Run[] {
   const fault = cronFault(text);
-  if (fault !== null) throw wrongUsage(`Not a cron expression: ${faultText(fault)}.`);
+  if (fault !== null) throw wrongUsage(`The cron expression is not valid: ${faultText(fault)}.`);
   const cron = cachedCron(text);
-  // The service refuses an expression without an occurrence by then; further ones may lie beyond it.
+  // The service refuses an expression without an occurrence before the horizon. Later occurrences may lie beyond it.
   const runs = cron === null ? [] : nextRunsOf(cron, zone, now, horizon(now), count);
-  if (runs.length === 0) throw wrongUsage('It does not fire within 10 years: the service refuses it.');
+  if (runs.length === 0)
+    throw wrongUsage('The cron expression does not fire within 10 years, so the service would refuse it.');
   return runs;
 }

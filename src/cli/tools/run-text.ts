@@ -1,4 +1,4 @@
-/** Runs and their notes (see `run-notes.ts`) as a table, and as JSON. */
+/** Formats runs and their notes (see `run-notes.ts`) as a table and as JSON. */
 
 import { type Column, type Json, styled, tableOf } from '#src/cli/terminal/output.ts';
 import { paint, type Screen } from '#src/cli/terminal/screen.ts';
@@ -7,7 +7,7 @@ import { formatInstant } from '#src/domain/instant.ts';
 import type { Run, RunNote } from '#src/domain/run-notes.ts';
 import { monthText, noteText, offsetText, wallClockText } from '#src/domain/run-words.ts';
 
-/** A table of runs. A note is a column in a pipe; on a terminal it stands below its run, where there is room. */
+/** In a pipe, notes are a column. On a terminal, notes are below their run, where they have more space. */
 export function runsText(runs: readonly Run[], zone: string, now: number, screen: Screen): string {
   const columns: readonly Column<Run>[] = [
     { title: `LOCAL (${zone})`, cell: ({ local, offsetMs }) => localText(local, offsetMs) },

@@ -6,26 +6,20 @@ import { addRepeatable, type Options } from '#src/cli/options.ts';
 export function verifyCommand(program: Command, dependencies: CliDependencies): void {
   const verify = program
     .command('verify')
-    .description('whether a received request was signed by Sched, and if not, why')
-    .argument('[file]', 'the request as it was captured; default standard input')
-    .option('--body <text>', 'the raw body, with --header: TEXT, @file or - for standard input')
-    .option(
-      '--method <method>',
-      'the method, where no request line was captured; default POST; signed in capitals',
-    )
-    .option('--path <path>', 'the path or URL that Sched was told, where another or none was captured')
-    .option(
-      '--secret-file <file>',
-      'the signing secret, several on lines of their own [SCHED_SIGNING_SECRET]',
-    )
-    .option('--tolerance <duration>', 'how far the timestamp may be away', '300s')
-    .option('--at <instant>', 'judge as if it were this instant, RFC 3339; default now')
+    .description('Check whether Sched signed a received request, and say why not')
+    .argument('[file]', 'captured request; default standard input')
+    .option('--body <text>', 'raw body, with --header: TEXT, @file or - for standard input')
+    .option('--method <method>', 'HTTP method, if no request line was captured; default POST')
+    .option('--path <path>', 'path or URL that Sched sent to, if another or none was captured')
+    .option('--secret-file <file>', 'file with signing secrets, one on each line [SCHED_SIGNING_SECRET]')
+    .option('--tolerance <duration>', 'allowed difference between the timestamp and the clock', '300s')
+    .option('--at <instant>', 'check as if it were this instant (RFC 3339); default now')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       `
-A captured request is the request line (may be missing), the headers, an empty
-line, and the body to the byte (a line break at its end may be too many):
+A captured request has the request line (optional), the headers, an empty line,
+and the exact bytes of the body. An extra line break at the end does no harm.
 
   POST /hooks/reminder HTTP/1.1
   Sched-Delivery-Id: dlv_…
@@ -33,8 +27,8 @@ line, and the body to the byte (a line break at its end may be too many):
 
   {"hello":"world"}
 
-At a terminal, paste it and end with Ctrl-D. The secret is asked for there,
-unless it is set, and never shown.
+At a terminal, paste the request and press Ctrl-D. The command asks for the
+secret unless it is set, and never shows it.
 
 Examples:
   sched verify captured.txt
@@ -43,7 +37,7 @@ Examples:
 
 Exit codes: 0 verified, 1 not verified, 2 wrong usage.`,
     );
-  addRepeatable(verify, '--header <line>', 'a header "Name: value", instead of a captured request');
+  addRepeatable(verify, '--header <line>', 'header "Name: value", instead of a captured request');
   verify.action(async (file: string | undefined, options: Options) => {
     const { verifyCaptured: judge } = await import('./verify.ts');
     const { answer, isVerified } = await judge(file, options, dependencies);

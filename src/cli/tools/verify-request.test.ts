@@ -6,7 +6,7 @@ function captured(text: string) {
   return { ...rest, headers: { ...rest.headers }, body: Buffer.from(body).toString() };
 }
 
-test('a whole request, whatever its line ends are, and the body to the byte', () => {
+test('a whole request is parsed with any line ends, and its body keeps its exact bytes', () => {
   const whole = {
     method: 'POST',
     target: '/hook?a=1',
@@ -18,7 +18,7 @@ test('a whole request, whatever its line ends are, and the body to the byte', ()
   expect(captured('POST /hook?a=1\nHost: example.com\nX-A: 1\nX-A: 2\n\n')).toEqual({ ...whole, body: '' });
 });
 
-test('without a request line, without a body, after empty lines', () => {
+test('request line and body are optional, and empty lines at the start are skipped', () => {
   expect(captured('\n\nSched-Attempt: 1')).toEqual({
     method: null,
     target: null,
@@ -28,21 +28,24 @@ test('without a request line, without a body, after empty lines', () => {
 });
 
 test.each([
-  ['as curl -v shows it', '> POST /hook HTTP/1.1\r\n> A: 1\r\n> \r\n{"a":\n  1}'],
-  ['as curl -v shows it, without white space at the end', '> POST /hook HTTP/1.1\n> A: 1\n>\n{"a":\n  1}'],
+  ['as curl -v prints it', '> POST /hook HTTP/1.1\r\n> A: 1\r\n> \r\n{"a":\n  1}'],
+  ['as curl -v prints it, without trailing white space', '> POST /hook HTTP/1.1\n> A: 1\n>\n{"a":\n  1}'],
   ['indented', '\n    POST /hook HTTP/1.1\n    A: 1\n\n    {"a":\n      1}'],
-  ['indented, the body not', '\t POST /hook\n\t A: 1\n\t \n{"a":\n  1}'],
-  ['of HTTP/2', ':method: POST\n:path: /hook\n:scheme: https\n:authority: e.com\nA: 1\n\n{"a":\n  1}'],
+  ['indented except for the body', '\t POST /hook\n\t A: 1\n\t \n{"a":\n  1}'],
+  [
+    'with the pseudo-headers of HTTP/2',
+    ':method: POST\n:path: /hook\n:scheme: https\n:authority: e.com\nA: 1\n\n{"a":\n  1}',
+  ],
 ])('%s', (_, text) => {
   const whole = { method: 'POST', target: '/hook', headers: { a: ['1'] }, body: '{"a":\n  1}' };
   expect(captured(text)).toEqual(whole);
 });
 
-test('an empty line in the body is part of it', () => {
+test('an empty line in the body belongs to the body', () => {
   expect(captured('A: 1\n\nfirst\n\nsecond').body).toBe('first\n\nsecond');
 });
 
-test('bytes that are no text are kept', () => {
+test('bytes that are not text are kept', () => {
   const bytes = Buffer.concat([Buffer.from('A: 1\n\n'), Buffer.from([0xff, 0x00, 0x0a, 0x80])]);
   expect([...parseCaptured(bytes).body]).toEqual([0xff, 0x00, 0x0a, 0x80]);
 });
@@ -54,7 +57,7 @@ test.each([['{"a":1}'], ['POST /hook HTTP/1.1\nno header\n\n'], [''], ['POST /ho
   },
 );
 
-test('a name that objects have is a header like any other', () => {
+test('a header may have the name of an inherited property', () => {
   expect(Object.entries(headersOf(['__proto__: a', 'constructor: b']))).toEqual([
     ['__proto__', ['a']],
     ['constructor', ['b']],

@@ -1,7 +1,7 @@
 /**
- * What `sched verify` answers. The judgement is the SDK's, the very function a receiver calls. A capture is
- * usually older than a receiver would accept: then it is judged once more, as of the instant it was signed, to
- * say whether the signature itself is right.
+ * The answer of `sched verify`. The check is the SDK's `verify`, the same function that a receiver calls. A captured
+ * request is usually older than a receiver accepts. It is then checked a second time without regard to its age, to say
+ * whether the signature itself is right.
  */
 import { type NotVerified, SECRETS_MAX, type Verified, verify } from '#sdk/receiver/verify.ts';
 import type { CliDependencies } from '#src/cli/command.ts';
@@ -25,15 +25,15 @@ export interface Verdict {
   readonly isVerified: boolean;
 }
 
-/** What the body may have been: a line break at its end is easily added, by an editor, and lost, in a paste. */
+/** A possible body. An editor easily adds a final line break, and pasting easily loses it. */
 interface BodyCandidate {
   readonly bytes: Uint8Array;
   readonly form: 'as_given' | 'with_a_line_break' | 'without_its_last_line_break';
 }
 
 const FORM_TEXTS: Readonly<Record<Exclude<BodyCandidate['form'], 'as_given'>, string>> = {
-  with_a_line_break: 'with a line break at its end, which was not captured',
-  without_its_last_line_break: 'without its last line break, which was not sent',
+  with_a_line_break: 'signed with a final line break, which the capture lacks',
+  without_its_last_line_break: 'signed without the final line break of the capture',
 };
 
 interface VerifyInput {
@@ -56,7 +56,8 @@ export async function verifyCaptured(
   const secretFile = textOf(options, 'secretFile');
   const { captured, bodies } = await readRequest(file, options);
   const url = textOf(options, 'path') ?? captured.target;
-  if (url === null) throw wrongUsage('Which path was it sent to? Give the request line, or --path.');
+  if (url === null)
+    throw wrongUsage('The path is not known. Give it with --path, or include the request line.');
   const question = {
     method: (textOf(options, 'method') ?? captured.method ?? METHOD_DEFAULT).toUpperCase(),
     url,
@@ -68,11 +69,11 @@ export async function verifyCaptured(
   };
   const { result, form } = await verifyBodies(question);
   if (result.ok) return { answer: verifiedAnswer(result, form, nowMs, dependencies), isVerified: true };
-  const isTimeAlone = result.reason === 'timestamp_too_old' || result.reason === 'timestamp_in_future';
-  const itself = isTimeAlone
+  const isOnlyTime = result.reason === 'timestamp_too_old' || result.reason === 'timestamp_in_future';
+  const ignoringAge = isOnlyTime
     ? (await verifyBodies({ ...question, toleranceSeconds: Number.MAX_SAFE_INTEGER })).result
     : null;
-  return { answer: refusedAnswer(result, itself, dependencies), isVerified: false };
+  return { answer: refusedAnswer(result, ignoringAge, dependencies), isVerified: false };
 }
 
 interface Result {
@@ -80,7 +81,7 @@ interface Result {
   readonly form: BodyCandidate['form'];
 }
 
-/** The first body that is right; where none is, what there is to say of the first. */
+/** Returns the result of the first body that verifies. If none does, it returns the result of the first body. */
 async function verifyBodies({
   bodies,
   secrets,
@@ -94,7 +95,7 @@ async function verifyBodies({
     if (result.ok) return { result, form };
     first ??= { result, form };
   }
-  if (first === null) throw new Error('There was no body to judge.');
+  if (first === null) throw new Error('There is no body to check.');
   return first;
 }
 
@@ -102,12 +103,13 @@ async function readRequest(file: string | undefined, options: Options) {
   const lines = textsOf(options, 'header');
   const body = textOf(options, 'body');
   if (lines.length > 0) {
-    if (file !== undefined) throw wrongUsage('Give a captured request or --header, not both.');
+    if (file !== undefined) throw wrongUsage('Give either a captured request or --header, not both.');
     const bytes = await readBytes(body ?? '', '--body');
     const captured: CapturedRequest = { method: null, target: null, headers: headersOf(lines), body: bytes };
     return { captured, bodies: bodyCandidates(bytes) };
   }
-  if (body !== undefined) throw wrongUsage('--body goes with --header; a captured request has its own.');
+  if (body !== undefined)
+    throw wrongUsage('--body needs --header. A captured request contains its own body.');
   if (file === undefined && canAsk()) return readPasted();
   const captured = parseCaptured(
     file === undefined ? await readStdin('The request') : await readFile(file, file),
@@ -125,7 +127,7 @@ function bodyCandidates(bytes: Uint8Array): readonly BodyCandidate[] {
 
 async function readPasted() {
   const text = await askLines(
-    'Paste the request: the request line, the headers, an empty line and the body. End it with Ctrl-D on a line of its own.\n',
+    'Paste the request: the request line, the headers, an empty line and the body. Then press Ctrl-D on an empty line.\n',
   );
   const captured = parseCaptured(Buffer.from(text));
   const bodies: readonly BodyCandidate[] = [
@@ -143,13 +145,13 @@ async function resolveSecrets(
   if (file !== undefined) {
     const secrets = await readSecrets(file, '--secret-file');
     if (secrets.length === 0 || secrets.length > SECRETS_MAX)
-      throw wrongUsage(`--secret-file must hold 1 to ${SECRETS_MAX} secrets, each on a line.`);
+      throw wrongUsage(`--secret-file must hold 1 to ${SECRETS_MAX} secrets, one on each line.`);
     return secrets;
   }
   if (given !== '') return [given];
-  if (!canAsk()) throw wrongUsage('Give the signing secret by SCHED_SIGNING_SECRET or --secret-file.');
-  const secret = await askSecret('Signing secret (it is not shown): ');
-  if (secret === '') throw wrongUsage('No secret was given.');
+  if (!canAsk()) throw wrongUsage('Give the signing secret with SCHED_SIGNING_SECRET or --secret-file.');
+  const secret = await askSecret('Signing secret (not shown): ');
+  if (secret === '') throw wrongUsage('The signing secret is empty.');
   return [secret];
 }
 
@@ -190,7 +192,7 @@ function verifiedAnswer(
     },
     text: fields(
       [
-        ['Verified', styled('yes, it was signed by Sched', 'green')],
+        ['Verified', styled('yes, Sched signed this request', 'green')],
         ['Delivery', `${deliveryId}, attempt ${attempt}`],
         ['Signed', `${signedAt} (${relative(signedAtMs, nowMs)})`],
         ['Idempotency-Key', idempotencyKey],
@@ -201,30 +203,33 @@ function verifiedAnswer(
   };
 }
 
-/** `itself` is what there is to say about the signature where only its age is refused. */
+/** `ignoringAge` is the result without regard to the timestamp, or null if the timestamp was accepted. */
 function refusedAnswer(
   result: NotVerified,
-  itself: Verified | NotVerified | null,
+  ignoringAge: Verified | NotVerified | null,
   { screen }: CliDependencies,
 ): Answer {
   const { ok: _, ...facts } = result;
   const lines = [
     `${paint('Not verified', 'red', screen)} (${result.reason}): ${printable(result.message)}`,
-    ...(itself === null ? [] : [itselfText(itself)]),
+    ...(ignoringAge === null ? [] : [signatureText(ignoringAge)]),
   ];
   return {
     json: {
       verified: false,
       ...facts,
-      signature_matches: itself === null ? null : itself.ok,
-      ...(itself?.ok === false && { signature_reason: itself.reason, signature_message: itself.message }),
+      signature_matches: ignoringAge === null ? null : ignoringAge.ok,
+      ...(ignoringAge?.ok === false && {
+        signature_reason: ignoringAge.reason,
+        signature_message: ignoringAge.message,
+      }),
     },
     text: lines.join('\n'),
   };
 }
 
-function itselfText(itself: Verified | NotVerified): string {
-  if (itself.ok)
-    return 'The signature itself is right: only its time is wrong. --at or --tolerance judge it at another.';
-  return `The signature itself does not match either (${itself.reason}): ${printable(itself.message)}`;
+function signatureText(result: Verified | NotVerified): string {
+  if (result.ok)
+    return 'The signature itself is right. Only its age is refused. Use --at or --tolerance to accept it.';
+  return `The signature itself does not match either (${result.reason}): ${printable(result.message)}`;
 }
