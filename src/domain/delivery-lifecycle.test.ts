@@ -13,7 +13,6 @@ import {
   defer,
   endUnsent,
   FIRST_ATTEMPT_GRACE_MS,
-  INTERRUPTED,
   isPending,
   isReplayable,
   isTerminal,
@@ -27,6 +26,7 @@ import {
   sweep,
   WAITING_STATUSES,
 } from './delivery-lifecycle.ts';
+import { INTERRUPTED } from './failures.ts';
 import { type Instant, instant } from './instant.ts';
 import type { Partition } from './project.ts';
 import { DEFAULT_RETRY_POLICY } from './retry.ts';

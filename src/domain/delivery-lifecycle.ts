@@ -328,9 +328,6 @@ export type AttemptResult =
       readonly error: string;
     };
 
-/** The error of an attempt whose process died before it could settle. */
-export const INTERRUPTED: AttemptResult = { outcome: 'retryable', statusCode: null, error: 'interrupted' };
-
 /** Closes an attempt and moves its delivery. What was ordered of the schedule meanwhile counts. */
 export function settle(
   delivery: Delivery,

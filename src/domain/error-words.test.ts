@@ -1,8 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Attempt } from './delivery.ts';
 import { EXPLAINED_ERRORS, tryWords } from './error-words.ts';
+import { FAILURE_CODES, FAILURES } from './failures.ts';
 import { instant } from './instant.ts';
 
 const URL_TEXT = 'https://shop.example:8443/hook?token=hidden';
@@ -11,40 +10,9 @@ function failed(error: string | null, statusCode: number | null = null) {
   return { outcome: 'retryable', statusCode, error, finishedAt: instant(1) } as const;
 }
 
-/** How the source of each layer writes what an attempt ends with. */
-const WRITTEN: Readonly<Record<string, readonly RegExp[]>> = {
-  egress: [/\b(?:forbidden|unresolved|failed)\('([^']+)'/g, /\bwhy(?: =|:) '([^']+)'/g],
-  engine: [/\bfailed\('\w+', '([^']+)'/g, /\bunsendable\('\w+', '([^']+)'/g],
-  domain: [/INTERRUPTED: AttemptResult = .*error: '([^']+)'/g],
-};
-/** Its tables too. */
-const WRITTEN_IN_TABLES = [
-  /return '([^']+)';/g,
-  /\?\? '([^']+ [^']+)'/g,
-  /^ {2}\w+: '([^']+)',$/gm,
-  /^const [A-Z_]+ = '([^']+)';$/gm,
-  /^ {2}\['\w+', '([^']+)'\],$/gm,
-];
-
-function writtenErrors(): ReadonlySet<string> {
-  const found = new Set<string>();
-  for (const [layer, patterns] of Object.entries(WRITTEN)) {
-    const directory = join(import.meta.dirname, '..', layer);
-    for (const name of readdirSync(directory, { encoding: 'utf8', recursive: true }).filter((file) =>
-      /^[\w/-]+\.ts$/.test(file),
-    )) {
-      const text = readFileSync(join(directory, name), 'utf8');
-      const used = name.endsWith('failures.ts') ? [...patterns, ...WRITTEN_IN_TABLES] : patterns;
-      for (const pattern of used) for (const [, error = ''] of text.matchAll(pattern)) found.add(error);
-    }
-  }
-  return found;
-}
-
-test('every error that can be written has words of its own, and no other has', () => {
-  const written = writtenErrors();
-  expect(written.size).toBeGreaterThan(25);
-  expect([...written].sort()).toEqual([...EXPLAINED_ERRORS].sort());
+test('every failure has words of its own', () => {
+  const texts = FAILURE_CODES.map((code) => FAILURES[code].text).filter((text) => !text.includes('{}'));
+  expect([...new Set(texts)].sort()).toEqual([...EXPLAINED_ERRORS].sort());
 });
 
 test.each(EXPLAINED_ERRORS)('%j is told in sentences, without path and query', (error) => {

@@ -12,7 +12,8 @@ import {
   SUCCESS,
 } from '#src/store/contract/builders.ts';
 import type { Delivery } from './delivery.ts';
-import { defer, INTERRUPTED, settle } from './delivery-lifecycle.ts';
+import { defer, settle } from './delivery-lifecycle.ts';
+import { INTERRUPTED } from './failures.ts';
 import { formatInstant, type Instant, instant, parseInstant } from './instant.ts';
 import { labelDigests } from './labels.ts';
 import { jitterMs, nextRuns, pendingFireAt } from './occurrence.ts';

@@ -157,38 +157,38 @@ describe('the answer', () => {
   });
 
   test.each([
-    ['not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'malformed answer'],
-    ['a short line', 'no\r\n', 'malformed answer'],
-    ['a bad version', 'HTTP/9.9 200 OK\r\n\r\n', 'malformed answer'],
-    ['a bad status', 'HTTP/1.1 2xx OK\r\n\r\n', 'malformed answer'],
-    ['a bad length', 'HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n', 'malformed answer'],
-    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 'malformed answer'],
-    ['a tab behind the length', 'HTTP/1.1 200 OK\r\nContent-Length: 0\t\r\n\r\n', 'malformed answer'],
-    ['a folded header', 'HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 0\r\n\r\n', 'malformed answer'],
-    ['a bad header', 'HTTP/1.1 200 OK\r\nno colon\r\n\r\n', 'malformed answer'],
-    ['an upgrade', 'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'malformed answer'],
-    ['empty', '', 'connection closed before an answer'],
-    ['half a head', 'HTTP/1.1 200 OK\r\nContent-', 'connection closed before an answer'],
-    ['no final answer', 'HTTP/1.1 100 Continue\r\n\r\n', 'connection closed before an answer'],
-    ['half an informational answer', 'HTTP/1.1 100 Conti', 'connection closed before an answer'],
+    ['not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'malformed_response'],
+    ['a short line', 'no\r\n', 'malformed_response'],
+    ['a bad version', 'HTTP/9.9 200 OK\r\n\r\n', 'malformed_response'],
+    ['a bad status', 'HTTP/1.1 2xx OK\r\n\r\n', 'malformed_response'],
+    ['a bad length', 'HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n', 'malformed_response'],
     [
-      'a header without end',
-      `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}`,
-      'headers of the answer are too large',
+      'two lengths',
+      'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+      'malformed_response',
     ],
+    ['a tab behind the length', 'HTTP/1.1 200 OK\r\nContent-Length: 0\t\r\n\r\n', 'malformed_response'],
+    ['a folded header', 'HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length: 0\r\n\r\n', 'malformed_response'],
+    ['a bad header', 'HTTP/1.1 200 OK\r\nno colon\r\n\r\n', 'malformed_response'],
     [
-      'too many headers',
-      `HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(20_000)}\r\n`,
-      'headers of the answer are too large',
+      'an upgrade',
+      'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+      'malformed_response',
     ],
+    ['empty', '', 'connection_closed'],
+    ['half a head', 'HTTP/1.1 200 OK\r\nContent-', 'connection_closed'],
+    ['no final answer', 'HTTP/1.1 100 Continue\r\n\r\n', 'connection_closed'],
+    ['half an informational answer', 'HTTP/1.1 100 Conti', 'connection_closed'],
+    ['a header without end', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}`, 'response_headers_too_large'],
+    ['too many headers', `HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(20_000)}\r\n`, 'response_headers_too_large'],
     [
       'an endless informational answer',
       `HTTP/1.1 100 Continue\r\n${'X: y\r\n'.repeat(9_000)}`,
-      'headers of the answer are too large',
+      'response_headers_too_large',
     ],
-  ])('is a failure if it is %s', async (_name, bytes, why) => {
+  ])('is a failure if it is %s', async (_name, bytes, failure) => {
     const server = await startServerAnswering(bytes);
-    expect(await send(sharedEgress(), server.url())).toEqual({ kind: 'failed', why });
+    expect(await send(sharedEgress(), server.url())).toEqual({ kind: 'failed', failure });
     await eventually(() => expect(server.open()).toBe(0));
   });
 
@@ -196,11 +196,11 @@ describe('the answer', () => {
     const egress = sharedEgress();
     const { port } = await startTcpServer(() => {});
     const refused = await send(egress, `https://127.0.0.2:${port}/`);
-    expect(refused).toEqual({ kind: 'failed', why: 'connection refused' });
+    expect(refused).toEqual({ kind: 'failed', failure: 'connection_refused' });
     const server = await startTlsServer((socket) => socket.once('data', () => socket.destroy()));
     expect(await send(egress, server.url())).toMatchObject({ kind: 'failed' });
     const resetting = await startTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
-    expect(await send(egress, resetting.url())).toEqual({ kind: 'failed', why: 'connection reset' });
+    expect(await send(egress, resetting.url())).toEqual({ kind: 'failed', failure: 'connection_reset' });
   });
 });
 

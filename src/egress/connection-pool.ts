@@ -17,7 +17,7 @@ import { BoundedConnectionSet } from './bounded-connection-set.ts';
 import { ConnectLimiter } from './connect-limiter.ts';
 import { Connection, type ConnectionDependencies, connectionKeyOf, type Destination } from './connection.ts';
 import type { Connector } from './connector.ts';
-import { failed } from './failures.ts';
+import { SendFailure } from './failures.ts';
 import { OriginPool, type Waiter } from './origin-pool.ts';
 
 /** One customer alone may use two thirds of these two limits. */
@@ -30,7 +30,7 @@ const DRAINING_MAX = 384;
 const SPARE_MAX = 4_000;
 const SPARE_SHARE = 1 / 7;
 
-const CLOSED = failed('broken off');
+const CLOSED = new SendFailure('aborted');
 
 export class ConnectionPool {
   readonly #dependencies: ConnectionDependencies;

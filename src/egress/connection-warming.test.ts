@@ -72,7 +72,7 @@ test('a warm connection that fails to open is ignored', async () => {
   await eventually(() => expect(server.accepted).toHaveLength(2));
   expect(await send(egress, `https://127.0.0.2:${server.port}/`)).toEqual({
     kind: 'failed',
-    why: 'connection refused',
+    failure: 'connection_refused',
   });
 });
 

@@ -14,7 +14,7 @@ import type { Partition } from '#src/domain/project.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import type { ConnectLimiter, ConnectPermit } from './connect-limiter.ts';
 import type { Connector } from './connector.ts';
-import { failed, notSent } from './failures.ts';
+import { SendFailure, toSendFailure } from './failures.ts';
 import { InformationalFilter } from './informational.ts';
 
 /** Idle time of a connection whose server names none. */
@@ -29,7 +29,7 @@ const HEADERS_BYTES_MAX = 16_384;
 const NO_TIMEOUT = 0;
 
 /** Created once: creating an error costs more than the rest of destroying a connection. */
-const DESTROYED = failed('broken off');
+const DESTROYED = new SendFailure('aborted');
 
 /** Ends the request that only opens the connection and is never written. */
 const OPENED = new Error('The connection is open.');
@@ -143,12 +143,12 @@ export class Connection {
       await permit.granted;
       socket = await connector.open(this.#url, signal, () => limiter.awaitHandshake(this.customer));
     } catch (error) {
-      return callback(notSent(error), null);
+      return callback(toSendFailure(error), null);
     } finally {
       signal.removeEventListener('abort', permit.release);
       permit.release();
     }
-    if (socket.destroyed) return callback(failed('connection reset'), null);
+    if (socket.destroyed) return callback(new SendFailure('connection_reset'), null);
     this.#filter = InformationalFilter.install(socket);
     callback(null, socket);
   }

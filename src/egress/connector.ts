@@ -1,6 +1,6 @@
 /**
  * Opens a connection: resolves the name, checks its addresses, connects to one of them and starts TLS over
- * exactly that socket. Every failure on the way is a `NotSent`. Not a byte is written before the guard has
+ * exactly that socket. Every failure on the way is a `SendFailure`. Not a byte is written before the guard has
  * allowed every address.
  */
 import type { Socket } from 'node:net';
@@ -13,7 +13,7 @@ import {
 } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { type DialDependencies, dial } from './dial.ts';
-import { failed, NotSent, notSent, unresolved } from './failures.ts';
+import { SendFailure, toSendFailure } from './failures.ts';
 import { checkAddresses, type EgressRules, type Host, hostOf, knownAddresses } from './guard.ts';
 import type { Resolve } from './resolver.ts';
 
@@ -58,7 +58,7 @@ export class Connector {
       await awaitHandshake();
       return await this.#secure(socket, host, port, signal);
     } catch (error) {
-      throw notSent(error);
+      throw toSendFailure(error);
     }
   }
 
@@ -69,10 +69,10 @@ export class Connector {
     try {
       addresses = await unlessAborted(signal, this.#dependencies.resolve(host.name, signal));
     } catch (error) {
-      throw error instanceof NotSent ? error : unresolved('name does not resolve', error);
+      throw error instanceof SendFailure ? error : new SendFailure('name_unresolved', error);
     }
-    if (addresses.length === 0) throw unresolved('name has no address');
-    if (addresses.length > ADDRESSES_MAX) throw unresolved('name has too many addresses');
+    if (addresses.length === 0) throw new SendFailure('name_without_address');
+    if (addresses.length > ADDRESSES_MAX) throw new SendFailure('name_with_too_many_addresses');
     return addresses;
   }
 
@@ -115,13 +115,13 @@ function handshake(socket: TLSSocket, signal: AbortSignal): Promise<void> {
   socket.once('secureConnect', resolve);
   // The listener stays for the life of the socket, as in `dial`.
   socket.on('error', reject);
-  socket.once('close', () => reject(failed('TLS handshake failed')));
+  socket.once('close', () => reject(new SendFailure('tls_handshake_failed')));
   return unlessAborted(signal, promise);
 }
 
 function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const abort = () => reject(failed('broken off'));
+  const abort = () => reject(new SendFailure('aborted'));
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
   work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));

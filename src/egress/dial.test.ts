@@ -85,9 +85,9 @@ describe('of several addresses', () => {
     const dialed = harness.dial('127.0.0.1', '127.0.0.2');
     harness.timers.fire(HEAD_START_MS);
     harness.aborter.abort();
-    await expect(dialed).rejects.toMatchObject({ result: { kind: 'failed', why: 'broken off' } });
+    await expect(dialed).rejects.toMatchObject({ failure: 'aborted' });
     for (const socket of harness.sockets.values()) expect(socket.destroyed).toBe(true);
-    await expect(harness.dial('127.0.0.3')).rejects.toMatchObject({ result: { why: 'broken off' } });
+    await expect(harness.dial('127.0.0.3')).rejects.toMatchObject({ failure: 'aborted' });
     expect(harness.dialed).toHaveLength(2);
   });
 
@@ -96,7 +96,7 @@ describe('of several addresses', () => {
     harness.peer = '127.0.0.9';
     const dialed = harness.dial('127.0.0.1', '127.0.0.2');
     harness.answer('127.0.0.1');
-    await expect(dialed).rejects.toMatchObject({ result: { kind: 'forbidden' } });
+    await expect(dialed).rejects.toMatchObject({ failure: 'address_not_allowed' });
     expect(harness.sockets.get('127.0.0.1')?.destroyed).toBe(true);
     expect(harness.dialed).toHaveLength(1);
   });

@@ -8,7 +8,7 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { type Address, isSameAddress, parseAddress } from '#src/domain/public-address.ts';
 import type { Timers } from '#src/ports/system.ts';
-import { failed, forbidden } from './failures.ts';
+import { SendFailure } from './failures.ts';
 
 /** Starts a connection to exactly this address. */
 export type Connect = (address: Address, port: number) => Socket;
@@ -48,7 +48,7 @@ export function dial(
       end();
       reject(error);
     };
-    const abort = () => fail(failed('broken off'));
+    const abort = () => fail(new SendFailure('aborted'));
     const end = () => {
       cancelTimer();
       signal.removeEventListener('abort', abort);
@@ -71,7 +71,7 @@ export function dial(
         if (!open.delete(socket)) return;
         if (!isPeer(socket, address)) {
           socket.destroy();
-          return fail(forbidden('address is not allowed'));
+          return fail(new SendFailure('address_not_allowed'));
         }
         end();
         resolve(socket);

@@ -20,7 +20,8 @@ test('a connection that cannot be opened is not reported', async () => {
   const onConnected = (wasOpen: boolean) => void reported.push(wasOpen);
   expect(await send(loopbackEgress(), server.url(), { onConnected })).toMatchObject({ kind: 'failed' });
   expect(await send(loopbackEgress(), 'https://10.0.0.1/', { onConnected })).toMatchObject({
-    kind: 'forbidden',
+    kind: 'failed',
+    failure: 'address_not_allowed',
   });
   expect(reported).toEqual([]);
 });

@@ -7,7 +7,7 @@ import type { SendResult } from '#src/ports/egress.ts';
 import type { Timers } from '#src/ports/system.ts';
 import type { Connection, Destination } from './connection.ts';
 import type { ConnectionPool } from './connection-pool.ts';
-import { BROKEN_OFF, notSent } from './failures.ts';
+import { toSendFailure } from './failures.ts';
 import type { Waiter } from './origin-pool.ts';
 
 export const BODY_BYTES_MAX = 65_536;
@@ -68,7 +68,7 @@ export class Exchange implements Waiter<Connection>, Dispatcher.DispatchHandler 
   }
 
   fail(error: unknown): void {
-    this.#end(notSent(error).result);
+    this.#end({ kind: 'failed', failure: toSendFailure(error).failure });
   }
 
   /** The request is about to be written. undici may have had to open a new connection for it. */
@@ -98,13 +98,13 @@ export class Exchange implements Waiter<Connection>, Dispatcher.DispatchHandler 
     this.#endBody();
     if (this.#isAnswered || this.#connection === null) this.#discard();
     else this.#pool.discardBroken(this.#connection);
-    this.#end(notSent(error).result);
+    this.#end({ kind: 'failed', failure: toSendFailure(error).failure });
   }
 
   /** Does nothing after the answer: the body is still read, for the next request on the connection. */
   abort(): void {
     if (this.#isOver) return;
-    this.#end(BROKEN_OFF);
+    this.#end({ kind: 'failed', failure: 'aborted' });
     this.#discard();
   }
 

@@ -1,105 +1,80 @@
-/**
- * Why a request was not answered, in words that may be shown to the customer: short, always the same for the
- * same cause, and without addresses, names or anything else of the inside.
- */
+/** Turns the errors of Node and undici into failures of the table (`domain/failures.ts`). */
 import { errors } from 'undici';
-import type { SendResult } from '#src/ports/egress.ts';
+import { FAILURES, type FailureCode } from '#src/domain/failures.ts';
 
-export type Unanswered = Exclude<SendResult, { readonly kind: 'answered' }>;
+/** Ends a request before its answer. */
+export class SendFailure extends Error {
+  readonly failure: FailureCode;
 
-/** What ends a request before its answer, carrying what is to be told about it. */
-export class NotSent extends Error {
-  readonly result: Unanswered;
-
-  constructor(result: Unanswered, options?: ErrorOptions) {
-    super(result.why, options);
-    this.name = 'NotSent';
-    this.result = result;
+  constructor(failure: FailureCode, cause?: unknown) {
+    super(FAILURES[failure].text, { cause });
+    this.name = 'SendFailure';
+    this.failure = failure;
   }
 }
 
-export function forbidden(why: string): NotSent {
-  return new NotSent({ kind: 'forbidden', why });
-}
-
-export function unresolved(why: string, cause?: unknown): NotSent {
-  return new NotSent({ kind: 'unresolved', why }, { cause });
-}
-
-export function failed(why: string, cause?: unknown): NotSent {
-  return new NotSent({ kind: 'failed', why }, { cause });
-}
-
-export const BROKEN_OFF: Unanswered = { kind: 'failed', why: 'broken off' };
-
-const NOT_TRUSTED = 'certificate is not trusted';
-const UNREACHABLE = 'destination is unreachable';
-const MALFORMED = 'malformed answer';
-
-const WHY_BY_CODE: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection reset',
-  EPIPE: 'connection reset',
-  ECONNABORTED: 'connection reset',
-  ETIMEDOUT: 'connection timed out',
-  EHOSTUNREACH: UNREACHABLE,
-  ENETUNREACH: UNREACHABLE,
-  EHOSTDOWN: UNREACHABLE,
-  ENETDOWN: UNREACHABLE,
-  EADDRNOTAVAIL: UNREACHABLE,
-  CERT_HAS_EXPIRED: 'certificate has expired',
-  CERT_NOT_YET_VALID: 'certificate is not yet valid',
-  CERT_REVOKED: 'certificate was revoked',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate is for another name',
-  DEPTH_ZERO_SELF_SIGNED_CERT: NOT_TRUSTED,
-  SELF_SIGNED_CERT_IN_CHAIN: NOT_TRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT: NOT_TRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NOT_TRUSTED,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: NOT_TRUSTED,
-  CERT_UNTRUSTED: NOT_TRUSTED,
-  CERT_CHAIN_TOO_LONG: NOT_TRUSTED,
-  INVALID_CA: NOT_TRUSTED,
-  CERT_SIGNATURE_FAILURE: 'certificate is not valid',
-  INVALID_PURPOSE: 'certificate is not valid',
-  CERT_REJECTED: 'certificate is not valid',
-  HOSTNAME_MISMATCH: 'certificate is for another name',
-  EPROTO: 'TLS handshake failed',
-  UND_ERR_SOCKET: 'connection closed before an answer',
-  UND_ERR_HEADERS_OVERFLOW: 'headers of the answer are too large',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: MALFORMED,
-  UND_ERR_DESTROYED: 'broken off',
-  UND_ERR_INVALID_ARG: 'request cannot be written',
-  UND_ERR_NOT_SUPPORTED: 'request cannot be written',
-  ERR_ASSERTION: MALFORMED,
+const FAILURE_BY_ERROR_CODE: Readonly<Record<string, FailureCode>> = {
+  ECONNREFUSED: 'connection_refused',
+  ECONNRESET: 'connection_reset',
+  EPIPE: 'connection_reset',
+  ECONNABORTED: 'connection_reset',
+  ETIMEDOUT: 'connection_timed_out',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  EHOSTDOWN: 'unreachable',
+  ENETDOWN: 'unreachable',
+  EADDRNOTAVAIL: 'unreachable',
+  EMFILE: 'too_many_connections',
+  ENFILE: 'too_many_connections',
+  ENOBUFS: 'too_many_connections',
+  CERT_HAS_EXPIRED: 'certificate_expired',
+  CERT_NOT_YET_VALID: 'certificate_not_yet_valid',
+  CERT_REVOKED: 'certificate_revoked',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate_name_mismatch',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate_untrusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate_untrusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'certificate_untrusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate_untrusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate_untrusted',
+  CERT_UNTRUSTED: 'certificate_untrusted',
+  CERT_CHAIN_TOO_LONG: 'certificate_untrusted',
+  INVALID_CA: 'certificate_untrusted',
+  CERT_SIGNATURE_FAILURE: 'certificate_invalid',
+  INVALID_PURPOSE: 'certificate_invalid',
+  CERT_REJECTED: 'certificate_invalid',
+  HOSTNAME_MISMATCH: 'certificate_name_mismatch',
+  EPROTO: 'tls_handshake_failed',
+  UND_ERR_SOCKET: 'connection_closed',
+  UND_ERR_HEADERS_OVERFLOW: 'response_headers_too_large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'malformed_response',
+  UND_ERR_DESTROYED: 'aborted',
+  UND_ERR_INVALID_ARG: 'request_unwritable',
+  UND_ERR_NOT_SUPPORTED: 'request_unwritable',
+  ERR_ASSERTION: 'malformed_response',
 };
 
-const WHY_BY_PREFIX: readonly (readonly [prefix: string, why: string])[] = [
-  ['ERR_SSL_', 'TLS handshake failed'],
-  ['ERR_TLS_', 'TLS handshake failed'],
-  ['ERR_OSSL_', 'TLS handshake failed'],
+const FAILURE_BY_PREFIX: readonly (readonly [prefix: string, failure: FailureCode])[] = [
+  ['ERR_SSL_', 'tls_handshake_failed'],
+  ['ERR_TLS_', 'tls_handshake_failed'],
+  ['ERR_OSSL_', 'tls_handshake_failed'],
 ];
 
-/** undici closes the connection with these when it does not like what came. */
+/** undici closes the connection with these messages when it cannot parse the answer. They have no code of their own. */
 const MALFORMED_MESSAGES: ReadonlySet<string> = new Set(['bad response', 'bad upgrade']);
 
-/** This machine has no connection to spare: that says nothing about the destination. */
-const EXHAUSTED: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS']);
-
-export function notSent(error: unknown): NotSent {
-  if (error instanceof NotSent) return error;
-  return EXHAUSTED.has(codeOf(error))
-    ? unresolved('too many open connections', error)
-    : failed(whyOf(error), error);
+export function toSendFailure(error: unknown): SendFailure {
+  return error instanceof SendFailure ? error : new SendFailure(failureOf(error), error);
 }
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-function whyOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'connection failed';
-  if (error instanceof errors.HTTPParserError || MALFORMED_MESSAGES.has(error.message)) return MALFORMED;
+function failureOf(error: unknown): FailureCode {
+  if (!(error instanceof Error)) return 'connection_failed';
+  if (error instanceof errors.HTTPParserError || MALFORMED_MESSAGES.has(error.message))
+    return 'malformed_response';
   const code = codeOf(error);
-  const byPrefix = WHY_BY_PREFIX.find(([prefix]) => code.startsWith(prefix));
-  return WHY_BY_CODE[code] ?? byPrefix?.[1] ?? 'connection failed';
+  const byPrefix = FAILURE_BY_PREFIX.find(([prefix]) => code.startsWith(prefix));
+  return FAILURE_BY_ERROR_CODE[code] ?? byPrefix?.[1] ?? 'connection_failed';
 }

@@ -23,8 +23,8 @@ import type { EgressOptions } from './client.ts';
 import { type Connect, tcpConnect } from './dial.ts';
 import type { Resolve } from './resolver.ts';
 
-const NOT_ALLOWED = { kind: 'forbidden', why: 'address is not allowed' } as const;
-const NO_PLAIN_HTTP = { kind: 'forbidden', why: 'plain HTTP is not allowed' } as const;
+const NOT_ALLOWED = { kind: 'failed', failure: 'address_not_allowed' } as const;
+const NO_PLAIN_HTTP = { kind: 'failed', failure: 'plain_http_not_allowed' } as const;
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 
@@ -139,7 +139,7 @@ describe('plain HTTP', () => {
   test('and HTTPS are the only schemes', async () => {
     const egress = loopbackEgress({ allowHttp: true });
     for (const url of ['ftp://127.0.0.1/', 'ws://127.0.0.1/', 'wss://127.0.0.1/', 'file:///etc/passwd']) {
-      expect(await send(egress, url)).toEqual({ kind: 'forbidden', why: 'scheme is not allowed' });
+      expect(await send(egress, url)).toEqual({ kind: 'failed', failure: 'scheme_not_allowed' });
     }
   });
 });
@@ -178,7 +178,7 @@ describe('names', () => {
     const egress = loopbackEgress({ resolve, connect, allowHttp: true });
     for (const scheme of ['https', 'http']) {
       const verdict = await send(egress, `${scheme}://${host}/`);
-      expect(verdict).toEqual({ kind: 'forbidden', why: 'localhost is not allowed' });
+      expect(verdict).toEqual({ kind: 'failed', failure: 'localhost_not_allowed' });
     }
     expect(resolve).not.toHaveBeenCalled();
     expect(connect).not.toHaveBeenCalled();
@@ -200,7 +200,7 @@ describe('names', () => {
 
     test('reach a receiver that listens on IPv6 only', async () => {
       const server = await startHttpsServer((response) => response.end(), { address: '::1' });
-      const refused = { kind: 'failed', why: 'certificate is for another name' };
+      const refused = { kind: 'failed', failure: 'certificate_name_mismatch' };
       expect(await send(allowing(), server.url('/', 'localhost'))).toEqual(refused);
       expect(server.accepted).toHaveLength(1);
     });
@@ -219,29 +219,29 @@ describe('names', () => {
     const url = server.url('/', 'localhost.example.com');
     expect(await send(sharedEgress(), url)).toEqual({
       kind: 'failed',
-      why: 'certificate is for another name',
+      failure: 'certificate_name_mismatch',
     });
   });
 
   test.each([
-    ['nothing', () => Promise.resolve([]), 'name has no address'],
+    ['nothing', () => Promise.resolve([]), 'name_without_address'],
     [
       'too many addresses',
       () => Promise.resolve(Array.from({ length: 257 }, () => '8.8.8.8')),
-      'name has too many addresses',
+      'name_with_too_many_addresses',
     ],
-    ['an error', () => Promise.reject(new Error('at 10.0.0.53')), 'name does not resolve'],
+    ['an error', () => Promise.reject(new Error('at 10.0.0.53')), 'name_unresolved'],
     [
       'an error at once',
       () => {
         throw new Error('at 10.0.0.53');
       },
-      'name does not resolve',
+      'name_unresolved',
     ],
-  ])('that resolve to %s cannot be reached', async (_name, resolve, why) => {
+  ])('that resolve to %s cannot be reached', async (_name, resolve, failure) => {
     expect(await send(loopbackEgress({ resolve }), 'https://gone.test/')).toEqual({
-      kind: 'unresolved',
-      why,
+      kind: 'failed',
+      failure,
     });
   });
 
@@ -317,7 +317,7 @@ describe('the environment', () => {
   test('cannot switch off the check of certificates', async () => {
     const server = await startHttpsServer((response) => response.end());
     const results = await sendWith({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }, null, [server.url()]);
-    expect(results).toEqual([{ kind: 'failed', why: 'certificate is not trusted' }]);
+    expect(results).toEqual([{ kind: 'failed', failure: 'certificate_untrusted' }]);
   });
 });
 

@@ -13,7 +13,7 @@ import {
   isPublicAddress,
   parseAddress,
 } from '#src/domain/public-address.ts';
-import { forbidden } from './failures.ts';
+import { SendFailure } from './failures.ts';
 
 export interface EgressRules {
   /** Private networks that the operator allows. */
@@ -43,10 +43,10 @@ export function hostOf({ hostname }: URL): Host {
 
 /** Throws for a URL that can be refused without its addresses. */
 export function checkUrl(url: URL, { allowHttp, allowLocalhost = false }: EgressRules): void {
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw forbidden('scheme is not allowed');
-  if (url.protocol === 'http:' && !allowHttp) throw forbidden('plain HTTP is not allowed');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new SendFailure('scheme_not_allowed');
+  if (url.protocol === 'http:' && !allowHttp) throw new SendFailure('plain_http_not_allowed');
   // Such a name always means this machine, even if it resolves to another address (RFC 6761).
-  if (!allowLocalhost && isLocalhost(url.hostname)) throw forbidden('localhost is not allowed');
+  if (!allowLocalhost && isLocalhost(url.hostname)) throw new SendFailure('localhost_not_allowed');
 }
 
 /** The addresses of a host that needs no name server, or null for a name that must be resolved. */
@@ -67,10 +67,10 @@ export function checkAddresses(
 ): readonly Address[] {
   return texts.map((text) => {
     const address = parseAddress(text);
-    if (address === undefined) throw forbidden('address is not allowed');
+    if (address === undefined) throw new SendFailure('address_not_allowed');
     const isException = isInside(address, allow);
-    if (!isException && !isPublicAddress(text)) throw forbidden('address is not allowed');
-    if (!isException && url.protocol !== 'https:') throw forbidden('plain HTTP is not allowed');
+    if (!isException && !isPublicAddress(text)) throw new SendFailure('address_not_allowed');
+    if (!isException && url.protocol !== 'https:') throw new SendFailure('plain_http_not_allowed');
     return address;
   });
 }

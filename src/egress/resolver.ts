@@ -9,8 +9,9 @@
  * then ignored. Name servers that never answer for IPv6 are common, and a delivery would wait for them.
  */
 import { Resolver } from 'node:dns/promises';
+import type { FailureCode } from '#src/domain/failures.ts';
 import type { Timers } from '#src/ports/system.ts';
-import { failed, type NotSent, unresolved } from './failures.ts';
+import { SendFailure } from './failures.ts';
 import { HostsFile } from './hosts-file.ts';
 
 /** Resolves to at least one address, or rejects. */
@@ -46,7 +47,7 @@ class Lookup {
   readonly #timers: Timers;
   readonly #signal: AbortSignal | undefined;
   readonly #found: string[] = [];
-  #why = 'name does not exist';
+  #failure: FailureCode = 'name_not_found';
 
   constructor(resolver: Resolver, timers: Timers, signal: AbortSignal | undefined) {
     this.#resolver = resolver;
@@ -55,7 +56,7 @@ class Lookup {
   }
 
   async addressesOf(name: string): Promise<readonly string[]> {
-    if (this.#signal?.aborted === true) throw failed('broken off');
+    if (this.#signal?.aborted === true) throw new SendFailure('aborted');
     const cancel = () => this.#resolver.cancel();
     const cancelTimers = [this.#timers.after(LOOKUP_MS, cancel)];
     this.#signal?.addEventListener('abort', cancel);
@@ -80,12 +81,12 @@ class Lookup {
       return addresses.length > 0;
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      if (!NO_SUCH_NAME.has(code)) this.#why = 'name server did not answer';
+      if (!NO_SUCH_NAME.has(code)) this.#failure = 'name_server_silent';
       return false;
     }
   }
 
-  #notFound(): NotSent {
-    return this.#signal?.aborted === true ? failed('broken off') : unresolved(this.#why);
+  #notFound(): SendFailure {
+    return new SendFailure(this.#signal?.aborted === true ? 'aborted' : this.#failure);
   }
 }

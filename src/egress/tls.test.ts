@@ -16,16 +16,16 @@ import {
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 
-function failure(why: string) {
-  return { kind: 'failed', why };
+function failedWith(failure: string) {
+  return { kind: 'failed', failure };
 }
 
 describe('a certificate', () => {
   test.each([
-    ['that has expired', 'expired', 'certificate has expired'],
-    ['for another name', 'other-name', 'certificate is for another name'],
-    ['that is self-signed', 'untrusted', 'certificate is not trusted'],
-  ] as const)('%s is refused, for a name and for an address', async (_name, certificate, why) => {
+    ['that has expired', 'expired', 'certificate_expired'],
+    ['for another name', 'other-name', 'certificate_name_mismatch'],
+    ['that is self-signed', 'untrusted', 'certificate_untrusted'],
+  ] as const)('%s is refused, for a name and for an address', async (_name, certificate, failure) => {
     let requests = 0;
     const server = await startHttpsServer(
       (response) => {
@@ -35,8 +35,8 @@ describe('a certificate', () => {
       { certificate },
     );
     const egress = sharedEgress();
-    expect(await send(egress, server.url('/', 'receiver.test'))).toEqual(failure(why));
-    expect(await send(egress, server.url())).toEqual(failure(why));
+    expect(await send(egress, server.url('/', 'receiver.test'))).toEqual(failedWith(failure));
+    expect(await send(egress, server.url())).toEqual(failedWith(failure));
     expect(requests).toBe(0);
     await eventually(() => expect(server.open()).toBe(0));
   });
@@ -47,7 +47,7 @@ describe('a certificate', () => {
     expect(await send(egress, server.url('/', 'receiver.test'))).toEqual(ANSWERED);
     expect(await send(egress, server.url('/', 'one.receiver.test'))).toEqual(ANSWERED);
     expect(await send(egress, server.url('/', '127.0.0.1'))).toEqual(ANSWERED);
-    const other = failure('certificate is for another name');
+    const other = failedWith('certificate_name_mismatch');
     expect(await send(egress, server.url('/', 'two.one.receiver.test'))).toEqual(other);
     expect(await send(egress, server.url('/', 'elsewhere.test'))).toEqual(other);
     const unnamed = await startHttpsServer((response) => response.end(), { address: '127.0.0.2' });
@@ -58,7 +58,7 @@ describe('a certificate', () => {
   test('of a private authority is refused without its bundle', async () => {
     const server = await startHttpsServer((response) => response.end());
     const egress = loopbackEgress({ certificates: null });
-    expect(await send(egress, server.url())).toEqual(failure('certificate is not trusted'));
+    expect(await send(egress, server.url())).toEqual(failedWith('certificate_untrusted'));
   });
 
   test('is accepted if any authority in the bundle signed it', async () => {
@@ -99,15 +99,15 @@ describe('the handshake', () => {
     ],
   ] satisfies [string, TlsOptions][])('fails if the server %s', async (_name, options) => {
     const server = await startTlsServer((socket) => socket.resume(), options);
-    expect(await send(sharedEgress(), server.url())).toEqual(failure('TLS handshake failed'));
+    expect(await send(sharedEgress(), server.url())).toEqual(failedWith('tls_handshake_failed'));
   });
 
   test.each([
-    ['does not speak TLS', 'HTTP/1.1 400 Bad Request\r\n\r\n', 'TLS handshake failed'],
-    ['closes the connection', '', 'connection reset'],
-  ])('fails if the server %s', async (_name, bytes, why) => {
+    ['does not speak TLS', 'HTTP/1.1 400 Bad Request\r\n\r\n', 'tls_handshake_failed'],
+    ['closes the connection', '', 'connection_reset'],
+  ])('fails if the server %s', async (_name, bytes, failure) => {
     const server = await startTcpServer((socket) => socket.once('data', () => socket.end(bytes)));
-    expect(await send(sharedEgress(), server.url())).toEqual(failure(why));
+    expect(await send(sharedEgress(), server.url())).toEqual(failedWith(failure));
     await eventually(() => expect(server.open()).toBe(0));
   });
 });
@@ -129,6 +129,6 @@ describe('a TLS session', () => {
     expect(await send(egress, server.url('/', 'one.receiver.test'))).toEqual(ANSWERED);
     expect(resumed).toEqual([false, true, false]);
     const other = await send(egress, server.url('/', 'elsewhere.test'));
-    expect(other).toEqual(failure('certificate is for another name'));
+    expect(other).toEqual(failedWith('certificate_name_mismatch'));
   });
 });

@@ -3,6 +3,7 @@
  * followed, and nothing of the answer is kept but its status.
  */
 import type { Method } from '#src/domain/destination.ts';
+import type { FailureCode } from '#src/domain/failures.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import type { Partition } from '#src/domain/project.ts';
 
@@ -19,12 +20,7 @@ export interface OutboundRequest {
 
 export type SendResult =
   | { readonly kind: 'answered'; readonly statusCode: number }
-  /** The guard refused: a blocked address, or plain HTTP where it is not allowed. Not a byte was sent. */
-  | { readonly kind: 'forbidden'; readonly why: string }
-  /** Nobody was reached: the name does not resolve, or this machine has no connection to spare. */
-  | { readonly kind: 'unresolved'; readonly why: string }
-  /** No answer: refused, reset, broken off, a failed handshake. */
-  | { readonly kind: 'failed'; readonly why: string };
+  | { readonly kind: 'failed'; readonly failure: FailureCode };
 
 export interface Egress {
   /**

@@ -1,6 +1,6 @@
 /** The multiplied and awakened rows of hostile customers are such as the service could have written. */
 import { describe, expect, test } from 'vitest';
-import { INTERRUPTED } from '#src/domain/delivery-lifecycle.ts';
+import { INTERRUPTED } from '#src/domain/failures.ts';
 import { instant } from '#src/domain/instant.ts';
 import { DAY_MS, FAILURE, HOUR_MS, HOURLY, START, SUCCESS } from '#src/store/contract/builders.ts';
 import { type Fixture, type Opened, pendingOf, Suite } from '#src/store/contract/fixture.ts';

@@ -159,7 +159,7 @@ export async function eventually(check: () => void): Promise<void> {
 }
 
 export const ANSWERED = { kind: 'answered', statusCode: 200 } as const;
-export const ABORTED = { kind: 'failed', why: 'broken off' } as const;
+export const ABORTED = { kind: 'failed', failure: 'aborted' } as const;
 
 /** Timers that fire when the test says so. */
 export class ScriptedTimers implements Timers, Stopwatch {

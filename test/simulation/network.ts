@@ -153,7 +153,7 @@ export class Network {
       if (sent.fortune !== null) return;
       callOff();
       this.#end(sent, { kind: 'broken_off' }, clock);
-      onEnd({ kind: 'failed', why: 'aborted' });
+      onEnd({ kind: 'failed', failure: 'aborted' });
     };
   }
 
@@ -206,11 +206,11 @@ export class Network {
       case 'slow':
         return { afterMs: prng.between(1_000, 45_000), result: ok };
       case 'resetting':
-        return { afterMs: soon, result: { kind: 'failed', why: 'connection reset' } };
+        return { afterMs: soon, result: { kind: 'failed', failure: 'connection_reset' } };
       case 'unresolved':
-        return { afterMs: soon, result: { kind: 'unresolved', why: 'name does not resolve' } };
+        return { afterMs: soon, result: { kind: 'failed', failure: 'name_unresolved' } };
       case 'forbidden':
-        return { afterMs: 0, result: { kind: 'forbidden', why: 'blocked address' } };
+        return { afterMs: 0, result: { kind: 'failed', failure: 'address_not_allowed' } };
     }
   }
 
@@ -218,8 +218,8 @@ export class Network {
     return this.#prng.pick<SendResult>([
       { kind: 'answered', statusCode: 500 },
       { kind: 'answered', statusCode: 429 },
-      { kind: 'failed', why: 'connection refused' },
-      { kind: 'failed', why: 'connection reset' },
+      { kind: 'failed', failure: 'connection_refused' },
+      { kind: 'failed', failure: 'connection_reset' },
     ]);
   }
 }

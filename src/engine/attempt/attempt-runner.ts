@@ -168,8 +168,8 @@ export class AttemptRunner {
     metrics.lateness('send', Math.max(now - dueAt, 0) / MS_PER_SECOND);
     const timer = new AttemptTimer(clock, firedAt, now);
     const onConnected = (wasOpen: boolean) => timer.connected(wasOpen);
-    const exchange = await this.#sender.send(request.request, request.timeoutMs, onConnected);
-    return { outcome: outcomeOf(exchange), timer };
+    const result = await this.#sender.send(request.request, request.timeoutMs, onConnected);
+    return { outcome: outcomeOf(result), timer };
   }
 
   async #settle(

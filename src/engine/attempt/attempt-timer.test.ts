@@ -56,7 +56,7 @@ test('of one that timed out, how far it came', async () => {
 test('of one that reached nobody, only that it was on its way', async () => {
   await using harness = await EngineHarness.open();
   const { id, sent } = await underWay(harness);
-  sent.answer({ kind: 'unresolved', why: 'name does not resolve' });
+  sent.answer({ kind: 'failed', failure: 'name_unresolved' });
   await harness.time.settled();
   expect(await timingOf(harness, id)).toMatchObject({ claimedMs: 0, connectedMs: null, firstByteMs: null });
 });

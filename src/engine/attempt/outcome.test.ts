@@ -1,14 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '#src/domain/breaker.ts';
 import type { AttemptOutcome } from '#src/domain/delivery.ts';
-import { type Exchange, outcomeOf } from './outcome.ts';
+import type { FailureCode } from '#src/domain/failures.ts';
+import type { SendResult } from '#src/ports/egress.ts';
+import { outcomeOf, unsent } from './outcome.ts';
 
-function answered(statusCode: number): Exchange {
+function answered(statusCode: number): SendResult {
   return { kind: 'answered', statusCode };
 }
 
-describe('what an exchange comes to', () => {
-  test.for<readonly [string, Exchange, AttemptOutcome, number | null, string | null, Evidence]>([
+function failed(failure: FailureCode): SendResult {
+  return { kind: 'failed', failure };
+}
+
+describe('the outcome of a request', () => {
+  test.for<readonly [string, SendResult, AttemptOutcome, number | null, string | null, Evidence]>([
     ['200', answered(200), 'success', 200, null, 'success'],
     ['204', answered(204), 'success', 204, null, 'success'],
     ['299', answered(299), 'success', 299, null, 'success'],
@@ -24,52 +30,31 @@ describe('what an exchange comes to', () => {
     ['599', answered(599), 'retryable', 599, 'HTTP 599', 'failure'],
     ['199', answered(199), 'retryable', 199, 'HTTP 199', 'failure'],
     ['999', answered(999), 'retryable', 999, 'HTTP 999', 'failure'],
-    ['a time-out', { kind: 'timed_out' }, 'retryable', null, 'timeout', 'failure'],
-    [
-      'a reset',
-      { kind: 'failed', why: 'connection reset' },
-      'retryable',
-      null,
-      'connection reset',
-      'failure',
-    ],
-    [
-      'a refusal',
-      { kind: 'failed', why: 'connection refused' },
-      'retryable',
-      null,
-      'connection refused',
-      'failure',
-    ],
-    [
-      'a TLS failure',
-      { kind: 'failed', why: 'certificate expired' },
-      'retryable',
-      null,
-      'certificate expired',
-      'failure',
-    ],
-    [
-      'a name that does not resolve',
-      { kind: 'unresolved', why: 'no such name' },
-      'retryable',
-      null,
-      'no such name',
-      'nothing',
-    ],
+    ['a time-out', failed('timeout'), 'retryable', null, 'timeout', 'failure'],
+    ['a reset', failed('connection_reset'), 'retryable', null, 'connection reset', 'failure'],
+    ['a refusal', failed('connection_refused'), 'retryable', null, 'connection refused', 'failure'],
+    ['a TLS failure', failed('certificate_expired'), 'retryable', null, 'certificate has expired', 'failure'],
+    ['an unknown name', failed('name_not_found'), 'retryable', null, 'name does not exist', 'nothing'],
     [
       'a blocked address',
-      { kind: 'forbidden', why: 'blocked address' },
+      failed('address_not_allowed'),
       'terminal',
       null,
-      'blocked address',
+      'address is not allowed',
       'nothing',
     ],
-    ['plain HTTP', { kind: 'forbidden', why: 'not HTTPS' }, 'terminal', null, 'not HTTPS', 'nothing'],
-    ['an interruption', { kind: 'interrupted' }, 'retryable', null, 'interrupted', 'nothing'],
-  ])('%s', ([, exchange, outcome, statusCode, error, evidence]) => {
+    [
+      'plain HTTP',
+      failed('plain_http_not_allowed'),
+      'terminal',
+      null,
+      'plain HTTP is not allowed',
+      'nothing',
+    ],
+    ['an interruption', failed('interrupted'), 'retryable', null, 'interrupted', 'nothing'],
+  ])('%s', ([, sent, outcome, statusCode, error, evidence]) => {
     const result = outcome === 'success' ? { outcome, statusCode } : { outcome, statusCode, error };
-    expect(outcomeOf(exchange)).toEqual({ result, evidence });
+    expect(outcomeOf(sent)).toEqual({ result, evidence });
   });
 
   test('only 2xx is a success and only 3xx is terminal, of all status codes', () => {
@@ -78,5 +63,22 @@ describe('what an exchange comes to', () => {
       const expected = hundreds === 2 ? 'success' : hundreds === 3 ? 'terminal' : 'retryable';
       expect(outcomeOf(answered(statusCode)).result).toMatchObject({ outcome: expected, statusCode });
     }
+  });
+});
+
+describe('the outcome of an attempt without a request', () => {
+  test('says nothing about the destination', () => {
+    expect(unsent({ kind: 'unsendable', failure: 'forbidden_header', detail: '"host"' })).toEqual({
+      result: { outcome: 'terminal', statusCode: null, error: 'forbidden header "host"' },
+      evidence: 'nothing',
+    });
+    expect(unsent({ kind: 'unsendable', failure: 'request_unreadable' })).toEqual({
+      result: { outcome: 'retryable', statusCode: null, error: 'internal error' },
+      evidence: 'nothing',
+    });
+  });
+
+  test('is an interruption when it was stopped before', () => {
+    expect(unsent(null)).toMatchObject({ result: { error: 'interrupted' }, evidence: 'nothing' });
   });
 });

@@ -3,9 +3,9 @@
  * and checked, which may happen before the instant. The attempt's headers and signature are added when it is made.
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import type { AttemptResult } from '#src/domain/delivery-lifecycle.ts';
 import { durationMsCeil } from '#src/domain/duration.ts';
 import { DEFAULT_TIMEOUT_MS } from '#src/domain/endpoint-profile.ts';
+import type { FailureCode } from '#src/domain/failures.ts';
 import { type Headers, mergeHeaders } from '#src/domain/headers.ts';
 import { customerHeaders, forbiddenHeader, outboundHeaders } from '#src/domain/outbound-headers.ts';
 import { decodeHeaders, decodePayload, NO_PAYLOAD, type Payload } from '#src/domain/payload.ts';
@@ -33,7 +33,9 @@ export interface Draft {
 /** The attempt ends before anything leaves the process, because its request cannot be sent. */
 export interface Unsendable {
   readonly kind: 'unsendable';
-  readonly result: AttemptResult;
+  readonly failure: FailureCode;
+  /** The name of the header, for `forbidden_header`. */
+  readonly detail?: string;
 }
 
 export interface Sendable {
@@ -43,7 +45,7 @@ export interface Sendable {
 }
 
 /** The request could not be read from the store. */
-export const UNREADABLE = unsendable('retryable', 'internal error');
+export const UNREADABLE: Unsendable = { kind: 'unsendable', failure: 'request_unreadable' };
 
 export class RequestBuilder {
   readonly #dependencies: EngineDependencies;
@@ -81,9 +83,10 @@ export class RequestBuilder {
     const { headers, body, isJson } = this.#payload(delivery, message);
     const custom = mergeHeaders(this.#profileHeaders(delivery, message), headers);
     const forbidden = forbiddenHeader(custom);
-    if (forbidden !== null) return unsendable('terminal', `forbidden header ${shown(forbidden)}`);
+    if (forbidden !== null)
+      return { kind: 'unsendable', failure: 'forbidden_header', detail: shown(forbidden) };
     const url = URL.parse(delivery.target.url);
-    if (url === null) return unsendable('terminal', 'unreadable URL');
+    if (url === null) return { kind: 'unsendable', failure: 'invalid_url' };
     return {
       kind: 'draft',
       url,
@@ -141,7 +144,7 @@ export class RequestBuilder {
 
   #sign(draft: Draft, delivery: Delivery, attempt: Attempt, keys: Keys): Sendable | Unsendable {
     // A request never goes out unsigned.
-    if (keys.length === 0) return unsendable('retryable', 'no signing secret');
+    if (keys.length === 0) return { kind: 'unsendable', failure: 'no_signing_secret' };
     const { url, path, body, timeoutMs } = draft;
     const now = this.#dependencies.clock.now();
     const headers = outboundHeaders({ delivery, attempt, path, headers: draft.headers, body, keys, now });
@@ -155,10 +158,6 @@ const SHOWN_CHARACTERS_MAX = 100;
 /** A header's name may hold any character. Its value is never shown. */
 function shown(name: string): string {
   return JSON.stringify(name).slice(0, SHOWN_CHARACTERS_MAX);
-}
-
-export function unsendable(outcome: 'retryable' | 'terminal', error: string): Unsendable {
-  return { kind: 'unsendable', result: { outcome, statusCode: null, error } };
 }
 
 function timeoutMsOf({ profile }: StoredPayload): number {

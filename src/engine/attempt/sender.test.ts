@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
-import type { OutboundRequest } from '#src/ports/egress.ts';
+import type { OutboundRequest, SendResult } from '#src/ports/egress.ts';
 import { OK, ScriptedEgress, type Sent, VirtualTime } from '#test/engine-harness.ts';
-import type { Exchange } from './outcome.ts';
 import { Sender } from './sender.ts';
 
 const REQUEST: OutboundRequest = {
@@ -20,7 +19,7 @@ function setUp() {
   const egress = new ScriptedEgress(time);
   egress.respond = () => null;
   const sender = new Sender({ egress, timers: time });
-  const ended: Exchange[] = [];
+  const ended: SendResult[] = [];
   const send = (timeoutMs: number): Sent => {
     void sender.send(REQUEST, timeoutMs, () => {}).then((exchange) => ended.push(exchange));
     const sent = egress.sent.at(-1);
@@ -50,9 +49,9 @@ describe('a request', () => {
     const { time, ended, send } = setUp();
     const answers = [
       OK,
-      { kind: 'failed', why: 'reset' },
-      { kind: 'forbidden', why: 'blocked' },
-      { kind: 'unresolved', why: 'no such name' },
+      { kind: 'failed', failure: 'connection_reset' },
+      { kind: 'failed', failure: 'address_not_allowed' },
+      { kind: 'failed', failure: 'name_not_found' },
     ] as const;
     for (const answer of answers) send(30_000).answer(answer);
     await time.settled();
@@ -74,7 +73,7 @@ describe('a request', () => {
     await time.advance(1_499);
     expect([sent.isBrokenOff, ended]).toEqual([false, []]);
     await time.advance(1);
-    expect([sent.isBrokenOff, ended]).toEqual([true, [{ kind: 'timed_out' }]]);
+    expect([sent.isBrokenOff, ended]).toEqual([true, [{ kind: 'failed', failure: 'timeout' }]]);
     expect(time.pending).toBe(0);
   });
 
@@ -92,7 +91,7 @@ describe('a request', () => {
     await time.advance(1_000);
     sent.answer(OK);
     await time.settled();
-    expect(ended).toEqual([{ kind: 'timed_out' }]);
+    expect(ended).toEqual([{ kind: 'failed', failure: 'timeout' }]);
   });
 
   test('whose egress breaks its word and throws has failed, and leaves no timer behind', async () => {
@@ -102,7 +101,7 @@ describe('a request', () => {
     };
     const egress = { send, warm: () => {}, close: async () => {} };
     const exchange = await new Sender({ egress, timers: time }).send(REQUEST, 1_000, () => {});
-    expect(exchange).toEqual({ kind: 'failed', why: 'internal error' });
+    expect(exchange).toEqual({ kind: 'failed', failure: 'egress_error' });
     expect(time.pending).toBe(0);
   });
 });
@@ -116,7 +115,11 @@ describe('an interruption', () => {
     const hanging = [send(1_000), send(2_000)];
     sender.interrupt();
     await time.settled();
-    expect(ended).toEqual([OK, { kind: 'interrupted' }, { kind: 'interrupted' }]);
+    expect(ended).toEqual([
+      OK,
+      { kind: 'failed', failure: 'interrupted' },
+      { kind: 'failed', failure: 'interrupted' },
+    ]);
     expect([answered, ...hanging].map(({ isBrokenOff }) => isBrokenOff)).toEqual([false, true, true]);
     expect(time.pending).toBe(0);
   });
@@ -127,6 +130,6 @@ describe('an interruption', () => {
     sender.interrupt();
     sent.answer(OK);
     await time.advance(10_000);
-    expect(ended).toEqual([{ kind: 'interrupted' }]);
+    expect(ended).toEqual([{ kind: 'failed', failure: 'interrupted' }]);
   });
 });

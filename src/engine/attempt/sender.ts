@@ -1,13 +1,12 @@
 /** Sends one request, and ends it when its time is over or the engine stops. */
-
+import type { FailureCode } from '#src/domain/failures.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
-import type { OutboundRequest } from '#src/ports/egress.ts';
-import type { Exchange } from './outcome.ts';
+import type { OutboundRequest, SendResult } from '#src/ports/egress.ts';
 
 export class Sender {
   readonly #dependencies: Pick<EngineDependencies, 'egress' | 'timers'>;
   /** The functions that interrupt the requests in flight. */
-  readonly #inFlight = new Set<(why: Exchange) => void>();
+  readonly #inFlight = new Set<(failure: FailureCode) => void>();
 
   constructor(dependencies: Pick<EngineDependencies, 'egress' | 'timers'>) {
     this.#dependencies = dependencies;
@@ -17,31 +16,31 @@ export class Sender {
     request: OutboundRequest,
     timeoutMs: number,
     onConnected: (wasOpen: boolean) => void,
-  ): Promise<Exchange> {
+  ): Promise<SendResult> {
     const { egress, timers } = this.#dependencies;
-    const { promise, resolve } = Promise.withResolvers<Exchange>();
+    const { promise, resolve } = Promise.withResolvers<SendResult>();
     let drop = () => {};
-    const end = (exchange: Exchange) => {
+    const end = (result: SendResult) => {
       if (!this.#inFlight.delete(interrupt)) return;
       cancelTimer();
-      resolve(exchange);
+      resolve(result);
     };
-    const interrupt = (why: Exchange) => {
-      end(why);
+    const interrupt = (failure: FailureCode) => {
+      end({ kind: 'failed', failure });
       drop();
     };
-    const cancelTimer = timers.after(timeoutMs, () => interrupt({ kind: 'timed_out' }));
+    const cancelTimer = timers.after(timeoutMs, () => interrupt('timeout'));
     this.#inFlight.add(interrupt);
     try {
       drop = egress.send(request, end, onConnected);
     } catch {
-      end({ kind: 'failed', why: 'internal error' });
+      end({ kind: 'failed', failure: 'egress_error' });
     }
     return promise;
   }
 
   /** Interrupts all requests in flight. */
   interrupt(): void {
-    for (const interrupt of this.#inFlight) interrupt({ kind: 'interrupted' });
+    for (const interrupt of this.#inFlight) interrupt('interrupted');
   }
 }

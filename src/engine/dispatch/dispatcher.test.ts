@@ -499,9 +499,9 @@ describe('the breaker', () => {
     await using harness = await EngineHarness.open();
     const { views } = await withBreaker(harness, [5, 6, 7], '');
     const results = [
-      { kind: 'unresolved', why: 'no such name' },
+      { kind: 'failed', failure: 'name_not_found' },
       { kind: 'answered', statusCode: 301 },
-      { kind: 'forbidden', why: 'blocked' },
+      { kind: 'failed', failure: 'address_not_allowed' },
     ] as const;
     harness.egress.respond = () => results[harness.egress.sent.length - 1] ?? OK;
     await harness.time.advance(7_000);

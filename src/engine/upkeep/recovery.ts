@@ -5,9 +5,10 @@
  * In a cluster every node looks after its own slots. The claims are listed first, and then it is asked who
  * lives: a node that joined in between is not taken for dead, however early it claimed.
  */
-import { INTERRUPTED } from '#src/domain/delivery-lifecycle.ts';
+
 import { dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import { INTERRUPTED } from '#src/domain/failures.ts';
 import type { AttemptsInFlight } from '#src/engine/attempt/attempts-in-flight.ts';
 import type { Settler } from '#src/engine/attempt/settler.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ATTEMPT_OUTCOMES, type Attempt } from '#src/domain/delivery.ts';
-import { INTERRUPTED } from '#src/domain/delivery-lifecycle.ts';
 import { editProfile } from '#src/domain/endpoint-profile.ts';
+import { INTERRUPTED } from '#src/domain/failures.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';

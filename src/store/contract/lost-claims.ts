@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { INTERRUPTED } from '#src/domain/delivery-lifecycle.ts';
+import { INTERRUPTED } from '#src/domain/failures.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import type { UnsettledAttempt } from '#src/ports/store.ts';
 import { FAILURE, HOUR_MS, HOURLY, SUCCESS } from './builders.ts';

@@ -4,8 +4,10 @@
  * time, and the window doubles up to its bound. What is deferred is deferred to exactly the end of the window.
  * It is saved soon after it turned, so that a restart does not forget it.
  */
+
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
+import type { FailureCode } from '#src/domain/failures.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { ms } from '../durations.ts';
 import type { Sent } from '../network.ts';
@@ -239,6 +241,9 @@ function policyIn(profile: EndpointProfile | undefined): Policy {
   };
 }
 
+/** Failures that say nothing about the destination, of those that the simulated network has. */
+const NOT_REACHED: ReadonlySet<FailureCode> = new Set(['address_not_allowed', 'name_unresolved']);
+
 function evidenceOf(sent: Sent, timeoutMs: number): 'success' | 'failure' | 'nothing' {
   const { fortune } = sent;
   if (fortune === null || fortune.kind === 'orphaned') return 'nothing';
@@ -246,8 +251,7 @@ function evidenceOf(sent: Sent, timeoutMs: number): 'success' | 'failure' | 'not
     return (sent.endedMs ?? 0) - sent.elapsedMs >= timeoutMs ? 'failure' : 'nothing';
   }
   const { result } = fortune;
-  if (result.kind === 'forbidden' || result.kind === 'unresolved') return 'nothing';
-  if (result.kind === 'failed') return 'failure';
+  if (result.kind === 'failed') return NOT_REACHED.has(result.failure) ? 'nothing' : 'failure';
   if (result.statusCode < 300) return 'success';
   return result.statusCode < 400 ? 'nothing' : 'failure';
 }

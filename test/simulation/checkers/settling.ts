@@ -138,8 +138,10 @@ function expectedOf(
     return lasted >= timeoutMs ? { outcome: 'retryable', statusCode: null } : null;
   }
   const { result } = fortune;
-  if (result.kind === 'forbidden') return { outcome: 'terminal', statusCode: null };
-  if (result.kind !== 'answered') return { outcome: 'retryable', statusCode: null };
+  if (result.kind === 'failed') {
+    const isBlocked = result.failure === 'address_not_allowed';
+    return { outcome: isBlocked ? 'terminal' : 'retryable', statusCode: null };
+  }
   const { statusCode } = result;
   if (statusCode < 300) return { outcome: 'success', statusCode };
   return { outcome: statusCode < 400 ? 'terminal' : 'retryable', statusCode };
