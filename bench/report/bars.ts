@@ -6,17 +6,8 @@
  */
 import { CONTENDER_IDS, type ContenderId } from '../contender.ts';
 import type { LatenessRound, RecoveryLine, Results, SchedStoreKind, StoredLine } from '../results.ts';
-import { burstRate, exactRatio, known, medianOf, milliseconds, ratio, whole } from './figures.ts';
+import { type Bar, burstRate, exactRatio, known, medianOf, milliseconds, ratio, whole } from './figures.ts';
 import { neighbourBars } from './neighbour.ts';
-
-export interface Bar {
-  readonly work: string;
-  /** What is asked. */
-  readonly asked: string;
-  readonly measured: string;
-  /** Null where it was not measured. */
-  readonly isMet: boolean | null;
-}
 
 /** Those that do the work for others, neither the limit nor the bare route nor Sched. */
 const OTHERS: ReadonlySet<ContenderId> = new Set(['limit', 'bare-route', 'bullmq-hz']);

@@ -2,6 +2,15 @@
 import { type LatenessRound, perSecondOf } from '../results.ts';
 import { type Spread, spreadOf } from '../statistics.ts';
 
+export interface Bar {
+  readonly work: string;
+  /** What is asked. */
+  readonly asked: string;
+  readonly measured: string;
+  /** Null where it was not measured. */
+  readonly isMet: boolean | null;
+}
+
 export const NOTHING = '–';
 const EXACT_BELOW = 10;
 const TENTHS_BELOW = 100;

@@ -8,7 +8,7 @@ import type {
   SchedStoreKind,
   SchedVersion,
 } from '../results.ts';
-import type { Bar } from './bars.ts';
+import type { Bar } from './figures.ts';
 import { known, medianOf, milliseconds, NOTHING, spread, whole } from './figures.ts';
 import { plain, table } from './markdown.ts';
 

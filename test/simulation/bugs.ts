@@ -11,8 +11,8 @@ import type { Hints } from '#src/ports/hints.ts';
 import { type LoadedDelivery, StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
 import type { Step } from '#src/store/sql/steps.ts';
-import type { AnyStore } from './life.ts';
 import { type Patch, patched } from './patched.ts';
+import type { AnyStore } from './stores.ts';
 import type { Witness } from './witness.ts';
 
 export interface Bug {

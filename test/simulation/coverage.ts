@@ -1,6 +1,7 @@
 /** Where a run has been: what the simulation never does, it cannot find. */
 import type { ScheduleId } from '#src/domain/id.ts';
-import type { Checker, Scene } from './checkers/checker.ts';
+import type { Checker } from './checkers/checker.ts';
+import type { Scene } from './checkers/scene.ts';
 import { HANGING_HOST, PROMPT_HOST, type Sent } from './network.ts';
 import { isWaitingStatus } from './witness.ts';
 

@@ -9,10 +9,8 @@ import { IdMint } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { EngineInsight } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
-import type { ControlStore } from '#src/ports/control-store.ts';
 import type { Egress } from '#src/ports/egress.ts';
 import type { Hints } from '#src/ports/hints.ts';
-import type { Store } from '#src/ports/store.ts';
 import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { EngineMetrics, Log } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
@@ -20,11 +18,10 @@ import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { Bug } from './bugs.ts';
 import type { LifeFacts } from './checkers/checker.ts';
+import type { AnyStore } from './stores.ts';
 import { seededRandom } from './template.ts';
 import { Scope } from './virtual-time.ts';
 import { type Disk, VirtualWriter } from './writer.ts';
-
-export type AnyStore = Store & ControlStore;
 
 export interface LifeDependencies {
   readonly directory: string;

@@ -6,7 +6,7 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { ClaimWrite, EndWrite, SettleWrite } from '#src/ports/store.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { ClaimAnswer } from './checkers/checker.ts';
-import type { AnyStore } from './life.ts';
+import type { AnyStore } from './stores.ts';
 import type { Scope } from './virtual-time.ts';
 
 export interface Watch {

@@ -13,9 +13,9 @@ import { type AnyStore, type Fixture, pendingOf, Suite } from '#src/store/contra
 import { connector } from '#src/store/postgres/connect.ts';
 import { distribute } from '#src/store/postgres/distribute.ts';
 import { MIGRATIONS } from '#src/store/postgres/migrations.ts';
+import { decodeText } from '#src/store/postgres/parameter-encoding.ts';
 import { PostgresStore } from '#src/store/postgres/postgres-store.ts';
 import { migrate } from '#src/store/postgres/schema-version.ts';
-import { decodeText } from '#src/store/postgres/text.ts';
 import { type Db, openForReading, openForWriting } from '#src/store/sqlite/connection.ts';
 import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { systemTimers } from '#src/system/timers.ts';

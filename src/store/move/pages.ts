@@ -1,5 +1,5 @@
 /** The rows of a table of SQLite as PostgreSQL takes them, a bounded piece at a time. */
-import { encodeText } from '#src/store/postgres/text.ts';
+import { encodeText } from '#src/store/postgres/parameter-encoding.ts';
 import type { Db } from '#src/store/sqlite/connection.ts';
 import { columnsOf, type Row, type Table, type Value } from './tables.ts';
 

@@ -4,7 +4,7 @@
  * its length, so that nothing can stray from one column to the next; bytes count as their own digest.
  */
 import { hash } from 'node:crypto';
-import type { Queryable } from '#src/store/postgres/queryable.ts';
+import type { Queryable } from '#src/store/postgres/connect.ts';
 import { columnsOf, type Table, type Value } from './tables.ts';
 
 export interface Summary {

@@ -4,9 +4,9 @@
  * is only good for a while, and where it was made: sessions, failed logins, orders to a gate.
  */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import { keyParameters } from '#src/store/postgres/places.ts';
 import { type Statement, statementBuilders } from '#src/store/postgres/statement-builders.ts';
 import { statements } from '#src/store/postgres/statements.ts';
+import { keyParameters } from '#src/store/postgres/verbs.ts';
 import {
   ATTEMPT_FIXED,
   ATTEMPT_OUTCOME,

@@ -2,7 +2,7 @@ import type { Timers } from '#src/ports/system.ts';
 import type { DatabaseAddress } from './address.ts';
 import { connect } from './connect.ts';
 import { unavailableInstead } from './faults.ts';
-import { decodeText } from './text.ts';
+import { decodeText } from './parameter-encoding.ts';
 
 /** Any number that nobody else takes a lock on. */
 const LOCK = 0x5343_4842;

@@ -7,19 +7,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { START } from '#src/store/contract/builders.ts';
-import type { StatementName } from '#src/store/sql/steps.ts';
+import type { StatementName } from '#src/store/sql/statement-names.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { addressOf } from '#test/postgres/contract-databases.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { connect } from './connect.ts';
 import { FiringReads } from './firing-reads.ts';
-import { arrayTypesOf } from './parameter-encoding.ts';
+import { arrayTypesOf, decodeText } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from './read-pool.ts';
 import { migrate } from './schema-version.ts';
 import { statements } from './statements.ts';
-import { decodeText } from './text.ts';
 
 interface Plan {
   readonly 'Node Type': string;

@@ -9,8 +9,8 @@ import { addressOf, openedIn } from '#test/postgres/contract-databases.ts';
 import { connect } from './connect.ts';
 import { distribute, isDistributed } from './distribute.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { decodeText } from './parameter-encoding.ts';
 import { migrate } from './schema-version.ts';
-import { decodeText } from './text.ts';
 
 if (CITUS_URL === '') {
   test.skip('Citus: skipped, as SCHED_TEST_CITUS_URL names none');

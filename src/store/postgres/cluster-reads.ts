@@ -2,7 +2,7 @@
 import { instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from './read-pool.ts';
 
 /** A node under its lease, without a slot; or a slot under its epoch, with its owner. */
 interface StateRow {

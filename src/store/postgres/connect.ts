@@ -22,6 +22,11 @@ import {
 } from './address.ts';
 import { codeOf } from './faults.ts';
 
+/** A connection, as far as migrations need one. */
+export interface Queryable {
+  query(sql: string, values?: unknown[]): Promise<{ readonly rows: readonly object[] }>;
+}
+
 export interface ConnectOptions {
   readonly timers: Timers;
   /** Makes of a stored text the one that was meant. */

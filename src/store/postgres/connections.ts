@@ -9,6 +9,7 @@
  */
 import type { Client } from 'pg';
 import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
+import type { SqlRunner } from '#src/store/sql/steps.ts';
 import type { DatabaseAddress } from './address.ts';
 import { connector } from './connect.ts';
 import { Executor } from './executor.ts';
@@ -17,12 +18,12 @@ import { LabelSearcher } from './label-searcher.ts';
 import { LargePayloads } from './large-payloads.ts';
 import { LeaseConnection } from './lease-connection.ts';
 import { OnDemandReadPool } from './on-demand-read-pool.ts';
+import { decodeText } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
 import { prepareSchema } from './prepare-schema.ts';
-import { ReadPool } from './read-pool.ts';
+import { type Reader, ReadPool } from './read-pool.ts';
 import { ReconnectingClient } from './reconnecting-client.ts';
 import { statements } from './statements.ts';
-import { decodeText } from './text.ts';
 import { allowPipelining } from './transaction.ts';
 import { WriteQueue } from './write-queue.ts';
 
@@ -157,4 +158,13 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
     await Promise.all(clients.map((one) => one.close()));
     throw unavailableInstead(error);
   }
+}
+
+/** The queries of a family go to `reader`, its verbs to `writer`. */
+export function sqlRunner(reader: Reader, writer: WriteQueue): SqlRunner {
+  return {
+    query: (sql, ...values) => reader.query(sql, ...values),
+    lookUp: (sql, ...values) => reader.lookUp(sql, ...values),
+    run: (steps) => writer.run(steps),
+  };
 }

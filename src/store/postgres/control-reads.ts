@@ -13,7 +13,7 @@ import {
   toProject,
   toSecret,
 } from '#src/store/sql/control-rows.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from './read-pool.ts';
 
 const PROJECTS = `SELECT p.id, p.name, p.pinned_version, p.created_at, t.partition AS test,
     l.partition AS live FROM projects p

@@ -3,7 +3,7 @@
  * copied to every server, and what nodes tell each other and what is known of people stays where they connect to.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Queryable } from './queryable.ts';
+import type { Queryable } from './connect.ts';
 
 const DISTRIBUTED = [
   'deliveries',

@@ -12,8 +12,9 @@ import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { CustomerCursor, CustomersPage } from '#src/ports/store.ts';
-import { BEFORE_EVERY_DELIVERY, type DueCursor, type DueRow, toDue } from '#src/store/sql/due-rows.ts';
-import type { Reader } from './reader.ts';
+import { type DueRow, toDue } from '#src/store/sql/due-rows.ts';
+import { BEFORE_EVERY_DELIVERY, BEFORE_EVERY_PARTITION, type DueCursor } from '#src/store/sql/page-bounds.ts';
+import type { Reader } from './read-pool.ts';
 import { byDueInstant, mergeSlotScans, type SlotRow } from './slot-scans.ts';
 
 const COLUMNS = 'partition, id, due_at, deadline, endpoint_id, url, payload_bytes';
@@ -69,7 +70,6 @@ const DUE_OF_CUSTOMERS = `SELECT found.*
 
 /** Customers are looked for in so many slots with one statement. */
 const SLOTS_TOGETHER = 64;
-const BEFORE_EVERY_PARTITION = Number.MIN_SAFE_INTEGER;
 
 const EVERY_SLOT: ReadonlySet<Slot> = new Set(Array.from({ length: SLOTS }, (_, slot) => slot as Slot));
 

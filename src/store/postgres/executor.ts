@@ -14,9 +14,9 @@ import type { QueryResult } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { Parameter, Rejection } from '#src/store/sql/steps.ts';
-import { faultOf } from './faults.ts';
-import type { ReconnectingClient, SqlValue, TransactionQuery } from './reconnecting-client.ts';
-import { awaitAll } from './settled.ts';
+import { awaitAll, faultOf } from './faults.ts';
+import type { SqlValue } from './parameter-encoding.ts';
+import type { ReconnectingClient, TransactionQuery } from './reconnecting-client.ts';
 import {
   type Group,
   planStages,

@@ -53,3 +53,14 @@ export function unavailableInstead(error: unknown): unknown {
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
+
+/**
+ * Waits for all statements of a transaction. It fails with the first error, because later statements only report that
+ * the transaction has failed. A lost connection takes precedence: then the outcome is not known.
+ */
+export async function awaitAll(sent: readonly Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(sent);
+  const lost = results.findLast((result) => result.status === 'rejected');
+  if (lost !== undefined && faultOf(lost.reason) === 'unavailable') throw lost.reason;
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}

@@ -23,7 +23,7 @@ import {
   firingScheduleIn,
   type JoinedRow,
 } from './joined-rows.ts';
-import type { Reader, Values } from './reader.ts';
+import type { Reader, Values } from './read-pool.ts';
 
 /**
  * The row that a condition names by its whole key, looked up on its own. Left to join as it likes, the planner

@@ -27,24 +27,27 @@ import type {
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page } from '#src/ports/store.ts';
 import { DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
-import { countSteps, type DueStepRow, toDueCounts } from '#src/store/sql/due-counts.ts';
-import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
-import { BREAKER_IS_CLOSED } from '#src/store/sql/gate-sql.ts';
-import { idsAfter, idsBefore } from '#src/store/sql/id-ranges.ts';
+import { endpointDigest } from '#src/store/sql/digests.ts';
 import {
   ACTIVE_ROWS_MAX,
+  BREAKER_IS_CLOSED,
+  countSteps,
   DUE_ROWS_MAX,
+  type DueStepRow,
   GATE_ROWS_MAX,
   PROFILES_MATCHING_MAX,
   PROFILES_SCANNED_MAX,
   STATS_ROWS_MAX,
-} from '#src/store/sql/insight-bounds.ts';
+  toDueCounts,
+} from '#src/store/sql/insight-queries.ts';
+import { idsAfter, idsBefore } from '#src/store/sql/page-bounds.ts';
 import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import { fitOnPage, type ScannedRow, search } from '#src/store/sql/schedule-search.ts';
 import { byEndpoint, byInstant, type EndpointStatsRow, type StatsRow } from '#src/store/sql/stats-rows.ts';
 import { DELIVERY, deliveryIn, FIRING_SCHEDULE, firingScheduleIn, type JoinedRow } from './joined-rows.ts';
 import { STATUS_KEY } from './migrations.ts';
-import type { Reader, SqlValue } from './reader.ts';
+import type { SqlValue } from './parameter-encoding.ts';
+import type { Reader } from './read-pool.ts';
 import { Reads } from './reads.ts';
 import { comparedUrl, contains, scanQuery, type WantedDestination } from './schedule-scans.ts';
 

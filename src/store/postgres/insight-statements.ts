@@ -1,4 +1,4 @@
-import type { InsightStatementName } from '#src/store/sql/insight-verbs.ts';
+import type { InsightStatementName } from '#src/store/sql/statement-names.ts';
 import { rows } from './array-rows.ts';
 import { PLAIN, type Statement, statementBuilders } from './statement-builders.ts';
 

@@ -32,7 +32,7 @@ import {
   type ProfileVersionRow,
   type ScheduleRow,
 } from '#src/store/sql/rows.ts';
-import type { Values } from './reader.ts';
+import type { Values } from './read-pool.ts';
 
 export type JoinedRow = Readonly<Record<string, unknown>>;
 

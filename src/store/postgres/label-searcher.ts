@@ -10,7 +10,7 @@ import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { type LabelScans, LabelSearch } from '#src/store/sql/label-search.ts';
 import type { ScannedRow } from '#src/store/sql/schedule-search.ts';
 import { OnDemandReadPool } from './on-demand-read-pool.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from './read-pool.ts';
 import type { ReconnectingClient } from './reconnecting-client.ts';
 import { labelCountsQuery, scanQuery } from './schedule-scans.ts';
 

@@ -12,10 +12,9 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import { MARK } from './executor.ts';
-import { faultOf, unavailableInstead } from './faults.ts';
+import { awaitAll, faultOf, unavailableInstead } from './faults.ts';
 import { ReadPool } from './read-pool.ts';
 import type { ReconnectingClient } from './reconnecting-client.ts';
-import { awaitAll } from './settled.ts';
 import type { Statements } from './stages.ts';
 
 /** A second attempt is made when the connection is back within this time: a lease has hardly more to spare. */

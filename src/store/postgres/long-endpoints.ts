@@ -5,9 +5,9 @@
 import { endpointKeyOf, KEY_CHARACTERS_MAX } from '#src/domain/endpoint-key.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { slotOf } from '#src/domain/slot.ts';
-import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
-import type { Queryable } from './queryable.ts';
-import { decodeText } from './text.ts';
+import { endpointDigest } from '#src/store/sql/digests.ts';
+import type { Queryable } from './connect.ts';
+import { decodeText } from './parameter-encoding.ts';
 
 const TOGETHER_MAX = 1_000;
 

@@ -20,8 +20,8 @@
  * index of what is due and leave dead entries at its front: they are cleaned up early.
  */
 import { SLOTS } from '#src/domain/slot.ts';
+import type { Queryable } from './connect.ts';
 import { rewriteLongEndpoints } from './long-endpoints.ts';
-import type { Queryable } from './queryable.ts';
 
 export const STATE_KEY = "state || '/' || kind || '/' || id";
 export const STATUS_KEY = "status || '/' || id";

@@ -6,8 +6,8 @@ import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { connector } from './connect.ts';
 import { OnDemandReadPool } from './on-demand-read-pool.ts';
+import { decodeText } from './parameter-encoding.ts';
 import { ReconnectingClient } from './reconnecting-client.ts';
-import { decodeText } from './text.ts';
 
 let database: TestDatabase;
 const links: ReconnectingClient[] = [];

@@ -5,7 +5,8 @@
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { unavailableInstead } from './faults.ts';
-import type { Reader, SqlValue, Values } from './reader.ts';
+import type { SqlValue } from './parameter-encoding.ts';
+import type { Reader, Values } from './read-pool.ts';
 import type { QueryOptions, ReconnectingClient } from './reconnecting-client.ts';
 
 const QUESTION_MS_MAX = 2_000;

@@ -6,7 +6,7 @@ import { START } from '#src/store/contract/builders.ts';
 import { ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from './read-pool.ts';
 import { Reads } from './reads.ts';
 import { migrate } from './schema-version.ts';
 

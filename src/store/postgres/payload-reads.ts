@@ -8,7 +8,7 @@ import type { ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { StoredPayload } from '#src/ports/store.ts';
 import type { LargePayloads } from './large-payloads.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from './read-pool.ts';
 
 /** A sealed payload up to this size is read together with others: one that the engine takes for small always is. */
 export const SMALL_SEALED_BYTES_MAX = 16_384 + 64;

@@ -2,9 +2,10 @@
  * Statements about people, their sessions and what they did. In the order of `statements.ts`: users first, whoever
  * changes one of them has them before anything that hangs on them.
  */
-import type { PeopleStatementName } from '#src/store/sql/people-names.ts';
+
 import { AUDIT, INVITATION, SESSION, USER_FIXED, USER_MUTABLE } from '#src/store/sql/people-rows.ts';
 import { PRUNED_TOGETHER_MAX } from '#src/store/sql/people-verbs.ts';
+import type { PeopleStatementName } from '#src/store/sql/statement-names.ts';
 import { rows } from './array-rows.ts';
 import { PLAIN, positionsOf, type Statement, statementBuilders } from './statement-builders.ts';
 

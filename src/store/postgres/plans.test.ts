@@ -14,8 +14,7 @@ import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { Prunable } from '#src/ports/store.ts';
 import { START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
-import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
-import { labelBytes } from '#src/store/sql/label-rows.ts';
+import { endpointDigest, labelBytes } from '#src/store/sql/digests.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
@@ -28,12 +27,13 @@ import { InsightReads } from './insight-reads.ts';
 import { COMMON, JOINED, LABELLED, PIECE_ROWS, RARE, SCHEDULE_LISTS, SEARCHES } from './label-plans.ts';
 import { labelScans } from './label-searcher.ts';
 import { LargePayloads } from './large-payloads.ts';
+import type { SqlValue } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
-import { keyParameters } from './places.ts';
-import type { Reader, SqlValue, Values } from './reader.ts';
+import type { Reader, Values } from './read-pool.ts';
 import { Reads } from './reads.ts';
-import { RETENTION } from './retention.ts';
+import { RETENTION_QUERIES } from './retention-queries.ts';
 import { migrate } from './schema-version.ts';
+import { keyParameters } from './verbs.ts';
 
 const LARGE = 1 as Partition;
 const PAGE = { before: null, limit: 20 };
@@ -387,7 +387,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         expectWalk(
           (reader) => {
             const parameters = what === 'schedules' ? [0, '', START, BATCH] : [START, BATCH];
-            return reader.query(RETENTION[what], ...parameters);
+            return reader.query(RETENTION_QUERIES[what], ...parameters);
           },
           indexes,
           3 * BATCH,

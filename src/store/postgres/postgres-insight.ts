@@ -13,13 +13,13 @@ import type {
   ScheduleSearch,
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page } from '#src/ports/store.ts';
-import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
-import { PAST_EVERY_DIGEST } from '#src/store/sql/insight-bounds.ts';
+import { endpointDigest } from '#src/store/sql/digests.ts';
 import { insightVerbs as verbs } from '#src/store/sql/insight-verbs.ts';
 import { pruneStats } from '#src/store/sql/stats-retention.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import { InsightReads } from './insight-reads.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from './read-pool.ts';
+import { OLDEST_STATS, OLDEST_STATS_DISTRIBUTED } from './retention-queries.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 export interface PostgresInsightDependencies {
@@ -76,7 +76,7 @@ export class PostgresInsight implements InsightStore {
 
   pruneStats(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
     const { firing, settling, distributed } = this.#dependencies;
-    const oldest = distributed ? OLDEST_DISTRIBUTED : OLDEST;
+    const oldest = distributed ? OLDEST_STATS_DISTRIBUTED : OLDEST_STATS;
     return pruneStats(
       {
         oldestStats: (spanMs, before, limit) => firing.query(oldest.stats, spanMs, before, limit),
@@ -143,33 +143,3 @@ export class PostgresInsight implements InsightStore {
     await this.#dependencies.api.run(verbs.removeBreakerReset(order));
   }
 }
-
-interface Oldest {
-  readonly stats: string;
-  readonly endpointStats: string;
-}
-
-/** By partition: the first of each is one step into its index. */
-const OLDEST: Oldest = {
-  stats: `SELECT p.partition, t.at FROM partitions p
-    JOIN LATERAL (
-      SELECT min(at) AS at FROM tallies t WHERE t.partition = p.partition AND t.span_ms = $1
-    ) t ON t.at < $2 LIMIT $3`,
-  endpointStats: `SELECT p.partition, t.at, coalesce(
-      (SELECT e.endpoint_key FROM endpoint_tallies e
-        WHERE e.partition = p.partition AND e.at = t.at ORDER BY e.endpoint_key LIMIT 1 OFFSET $3),
-      '${PAST_EVERY_DIGEST}') AS up_to
-    FROM partitions p
-    JOIN LATERAL (
-      SELECT min(at) AS at FROM endpoint_tallies t WHERE t.partition = p.partition
-    ) t ON t.at < $1 LIMIT $2`,
-};
-
-/** Citus takes no such step; it looks at all that is old, and an hour of endpoints goes as one. */
-const OLDEST_DISTRIBUTED: Oldest = {
-  stats: `SELECT t.partition, min(t.at) AS at FROM partitions p JOIN tallies t ON t.partition = p.partition
-    WHERE t.span_ms = $1 AND t.at < $2 GROUP BY t.partition LIMIT $3`,
-  endpointStats: `SELECT t.partition, min(t.at) AS at, '${PAST_EVERY_DIGEST}' AS up_to
-    FROM partitions p JOIN endpoint_tallies t ON t.partition = p.partition
-    WHERE t.at < $1 AND $3::bigint IS NOT NULL GROUP BY t.partition LIMIT $2`,
-};

@@ -48,21 +48,17 @@ import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
 import { SqlSealed } from '#src/store/sql/sealed.ts';
-import { toFence } from '#src/store/sql/taken.ts';
-import { makeVerbs } from '#src/store/sql/verbs.ts';
-import { type Connections, openConnections, type PostgresOptions } from './connections.ts';
+import { toFence } from '#src/store/sql/verbs.ts';
+import { type Connections, openConnections, type PostgresOptions, sqlRunner } from './connections.ts';
 import { ControlReads } from './control-reads.ts';
 import { DueReads } from './due-reads.ts';
 import { FiringReads } from './firing-reads.ts';
 import type { LeaseConnection } from './lease-connection.ts';
 import type { PayloadReads } from './payload-reads.ts';
-import { keyParameters } from './places.ts';
 import { PostgresInsight } from './postgres-insight.ts';
 import { Reads } from './reads.ts';
-import { RETENTION } from './retention.ts';
-import { sqlRunner } from './sql-of.ts';
-
-const verbs = makeVerbs(keyParameters);
+import { RETENTION_QUERIES } from './retention-queries.ts';
+import { verbs } from './verbs.ts';
 
 export class PostgresStore extends SqlMaintenance implements Store, ControlStore, ClusterStore {
   readonly people: PeopleStore;
@@ -91,7 +87,11 @@ export class PostgresStore extends SqlMaintenance implements Store, ControlStore
     this.#due = new DueReads(pools.firing, distributed);
     this.#payloads = payloads;
     this.#lease = lease;
-    this.#retention = new Retention((sql, ...values) => pools.firing.query(sql, ...values), RETENTION, verbs);
+    this.#retention = new Retention(
+      (sql, ...values) => pools.firing.query(sql, ...values),
+      RETENTION_QUERIES,
+      verbs,
+    );
     const sql = sqlRunner(pools.api, writers.api);
     this.people = new SqlPeople(sql);
     this.jobs = new SqlReplayJobs(sql, verbs);

@@ -1,8 +1,21 @@
 /** A bounded number of connections to ask questions on. Each takes several at a time, one behind the other. */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { unavailableInstead } from './faults.ts';
-import type { Reader, SqlValue, Values } from './reader.ts';
+import type { SqlValue } from './parameter-encoding.ts';
 import type { QueryOptions, ReconnectingClient } from './reconnecting-client.ts';
+
+/** The values of one row, in the order of the columns. */
+export type Values = readonly unknown[];
+
+/** Runs single statements. Everything in one answer is of one moment. */
+export interface Reader {
+  /** The server plans the query each time, because the best plan may depend on what the tables hold by now. */
+  query<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** Every row is named by its whole key. There is only one good plan, so the server keeps it. */
+  lookUp<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** A look-up of many wide rows, where column names would cost more than the values. */
+  lookUpValues(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Values[]>;
+}
 
 /** More than this unanswered means that the database cannot keep up: refuse rather than grow. */
 const IN_FLIGHT_MAX = 5_000;

@@ -22,8 +22,9 @@ import {
   type Receipt,
 } from '#src/ports/store.ts';
 import { ATTEMPT_FIXED, ATTEMPT_OUTCOME, DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
-import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
-import { labelBytes, rangesOf } from '#src/store/sql/label-rows.ts';
+import { labelBytes } from '#src/store/sql/digests.ts';
+import { rangesOf } from '#src/store/sql/label-rows.ts';
+import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/page-bounds.ts';
 import { type AttemptRow, type DeliveryRow, fromAttemptRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import {
   DELIVERY,
@@ -39,7 +40,7 @@ import {
   scheduleIn,
 } from './joined-rows.ts';
 import { STATE_KEY, STATUS_KEY } from './migrations.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from './read-pool.ts';
 import { newestOfLabel } from './schedule-scans.ts';
 
 const NEWEST_VERSION = `JOIN endpoint_versions v

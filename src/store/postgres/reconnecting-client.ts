@@ -12,11 +12,8 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { copyOut } from './copy-out.ts';
 import { isUnavailable } from './faults.ts';
-import { type ArrayTypes, type ArrayValue, arrayParameter, arrayTypesOf } from './parameter-encoding.ts';
-import { encodeText } from './text.ts';
+import { type ArrayTypes, arrayTypesOf, encodeParameters, type SqlValue } from './parameter-encoding.ts';
 import { runTransaction } from './transaction.ts';
-
-export type SqlValue = ArrayValue | readonly ArrayValue[];
 
 export interface TransactionQuery {
   readonly sql: string;
@@ -115,7 +112,7 @@ export class ReconnectingClient {
       if (parameters.length === 0) return client.query(sql);
       const { name, arrays } = known(sql);
       const { isPrepared, ...shape } = manner;
-      const question = { text: sql, values: encoded(parameters, arrays), ...shape };
+      const question = { text: sql, values: encodeParameters(parameters, arrays), ...shape };
       return client.query(this.#dependencies.prepares && isPrepared ? { name, ...question } : question);
     });
   }
@@ -132,7 +129,7 @@ export class ReconnectingClient {
       return {
         sql,
         name: this.#dependencies.prepares && isPrepared ? name : '',
-        values: encoded(parameters, arrays),
+        values: encodeParameters(parameters, arrays),
       };
     });
     return this.#use((client) => runTransaction(client, parts));
@@ -231,21 +228,4 @@ export class ReconnectingClient {
     callOff();
     client.connection.stream.destroy();
   }
-}
-
-function encoded(parameters: readonly SqlValue[], arrays: ArrayTypes): (string | Buffer | null)[] {
-  return parameters.map((value, index) => {
-    const type = arrays[index] ?? null;
-    if (isArray(value)) {
-      if (type === null) throw new Error('A statement must say what its arrays hold.');
-      return arrayParameter(type, value);
-    }
-    if (value === null) return null;
-    if (typeof value === 'object') return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-    return typeof value === 'string' ? encodeText(value) : String(value);
-  });
-}
-
-function isArray(value: SqlValue): value is readonly ArrayValue[] {
-  return Array.isArray(value);
 }

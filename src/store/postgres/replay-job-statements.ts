@@ -7,8 +7,8 @@ import {
   REPLAY_ITEM_KEY,
   REPLAY_JOB_FIXED,
   REPLAY_JOB_MUTABLE,
-  type ReplayJobStatementName,
 } from '#src/store/sql/replay-job-rows.ts';
+import type { ReplayJobStatementName } from '#src/store/sql/statement-names.ts';
 import { rows } from './array-rows.ts';
 import { PLAIN, positionsOf, type Statement, statementBuilders } from './statement-builders.ts';
 

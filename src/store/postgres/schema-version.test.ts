@@ -7,8 +7,8 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import { START } from '#src/store/contract/builders.ts';
 import { createDatabase, execute, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
+import type { Queryable } from './connect.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
-import type { Queryable } from './queryable.ts';
 import { migrate, requireCurrent, SCHEMA_VERSION } from './schema-version.ts';
 
 let server: string;

@@ -11,10 +11,10 @@
  */
 import type { Instant } from '#src/domain/instant.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
+import type { Queryable } from './connect.ts';
 import { distribute, isToBeDistributed } from './distribute.ts';
 import { codeOf } from './faults.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
-import type { Queryable } from './queryable.ts';
 
 /** The schema this version of the program works with. */
 export const SCHEMA_VERSION = newestOf(MIGRATIONS);

@@ -7,7 +7,9 @@
  * other. A statement keeps to it by the order of its rows. Where several statements of a stage change rows of one
  * table, those of all of them are locked ahead of the first.
  */
-import type { Parameter, StatementName, Step } from '#src/store/sql/steps.ts';
+
+import type { StatementName } from '#src/store/sql/statement-names.ts';
+import type { Parameter, Step } from '#src/store/sql/steps.ts';
 import type { Statement } from './statement-builders.ts';
 
 export type Verb = readonly Step[];

@@ -22,7 +22,7 @@ import {
 } from '#src/store/sql/columns.ts';
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { sealedStatements } from '#src/store/sql/sealed.ts';
-import type { StatementName } from '#src/store/sql/steps.ts';
+import type { StatementName } from '#src/store/sql/statement-names.ts';
 import { notToBeSwept } from '#src/store/sql/sweep-verbs.ts';
 import { rows } from './array-rows.ts';
 import { insightStatements } from './insight-statements.ts';

@@ -2,7 +2,7 @@
  * The statements of sweeps. Rows are locked in the order of their ids, as everywhere. The first piece has several
  * statuses and cannot keep that order: it skips locked rows, and a later piece takes them.
  */
-import type { StatementName } from '#src/store/sql/steps.ts';
+import type { StatementName } from '#src/store/sql/statement-names.ts';
 import { rows } from './array-rows.ts';
 import { PLAIN, type Statement, statementBuilders } from './statement-builders.ts';
 

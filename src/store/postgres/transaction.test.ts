@@ -12,7 +12,7 @@ import { type PostgresProxy, startProxy } from '#test/postgres/proxy.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { connect } from './connect.ts';
 import { faultOf } from './faults.ts';
-import { decodeText } from './text.ts';
+import { decodeText } from './parameter-encoding.ts';
 import { allowPipelining, runTransaction, type TransactionStatement } from './transaction.ts';
 
 const FREE_AFTER_MS = 300;

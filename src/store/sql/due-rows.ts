@@ -1,4 +1,4 @@
-/** What a look at due work reads of a delivery. */
+/** The columns of a delivery that a scan for due work reads. */
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { whereTo } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
@@ -14,10 +14,6 @@ export interface DueRow {
   readonly url: string;
   readonly payload_bytes: number;
 }
-
-/** Where a look begins: after this one. */
-export type DueCursor = Pick<DueDelivery, 'dueAt' | 'id'>;
-export const BEFORE_EVERY_DELIVERY = { dueAt: Number.MIN_SAFE_INTEGER, id: '' };
 
 export function toDue(row: DueRow): DueDelivery {
   return {

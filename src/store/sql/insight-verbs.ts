@@ -3,17 +3,10 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { StatsSpanMs } from '#src/domain/stats.ts';
 import type { BreakerReset, SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
-import { endpointDigest } from './endpoint-digest.ts';
+import { endpointDigest } from './digests.ts';
+import type { InsightStatementName } from './statement-names.ts';
 import { toCounts } from './stats-rows.ts';
 import type { Step } from './steps.ts';
-
-export type InsightStatementName =
-  | 'saveStatsRow'
-  | 'saveEndpointStats'
-  | 'removeStats'
-  | 'removeEndpointStats'
-  | 'saveBreakerReset'
-  | 'removeBreakerReset';
 
 type InsightStep = Step<InsightStatementName>;
 

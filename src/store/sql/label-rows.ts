@@ -3,7 +3,6 @@
  * schedule id). Each combination of one label, a state and a kind is thus a range of one index, newest last.
  * Every verb that changes state, kind or labels of a schedule changes these rows in the same transaction.
  */
-import { type LabelDigest, labelDigest } from '#src/domain/labels.ts';
 import {
   SCHEDULE_KINDS,
   SCHEDULE_STATES,
@@ -36,13 +35,4 @@ export const COMPLETABLE_STATES = SCHEDULE_STATES.filter(
 
 function quoted(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ');
-}
-
-/** The digest of a label as a row has it. */
-export function labelBytes(name: string, value: string): Uint8Array {
-  return digestBytes(labelDigest(name, value));
-}
-
-export function digestBytes(digest: LabelDigest): Uint8Array {
-  return Buffer.from(digest, 'hex');
 }

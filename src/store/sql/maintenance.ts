@@ -8,15 +8,11 @@ import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { TrustedTime } from '#src/domain/trusted-time.ts';
-import type { Rejection, Step } from './steps.ts';
+import { BEFORE_EVERY_ID } from './page-bounds.ts';
+import type { SqlRunner } from './steps.ts';
 import { SweepQueue } from './sweep-queue.ts';
 import { fromSweepRow, SWEEP_COLUMNS, SWEPT_TOGETHER_MAX, type SweepRow } from './sweep-verbs.ts';
 import type { makeVerbs } from './verbs.ts';
-
-export interface UpkeepSql {
-  query<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
-  run<A extends Rejection>(steps: readonly Step[]): Promise<'done' | A>;
-}
 
 interface TrustedTimeRow {
   readonly seen_at: Instant;
@@ -32,7 +28,6 @@ const OLDEST_SWEEPS = `SELECT ${SWEEP_COLUMNS.join(', ')} FROM (
   ) AS placed ORDER BY place, ordered_at LIMIT $1`;
 const NEXT_PIECE = `SELECT id FROM deliveries
   WHERE partition = $1 AND schedule_id = $2 AND status = $3 AND id > $4 AND id <= $5 ORDER BY id LIMIT $6`;
-const BEFORE_EVERY_ID = '';
 const TRUSTED_TIME = 'SELECT seen_at, trusted_at, believed_from FROM trusted_time';
 
 type Verbs = Pick<
@@ -41,13 +36,13 @@ type Verbs = Pick<
 >;
 
 export abstract class SqlMaintenance {
-  readonly #sql: UpkeepSql;
+  readonly #sql: Pick<SqlRunner, 'query' | 'run'>;
   readonly #verbs: Verbs;
   readonly #sweepTurns = new SweepQueue();
   protected readonly sweptTogetherMax: number;
 
   /** `sweptTogetherMax`: how many deliveries of one status a piece of a sweep changes. */
-  constructor(sql: UpkeepSql, verbs: Verbs, sweptTogetherMax = SWEPT_TOGETHER_MAX) {
+  constructor(sql: Pick<SqlRunner, 'query' | 'run'>, verbs: Verbs, sweptTogetherMax = SWEPT_TOGETHER_MAX) {
     this.#sql = sql;
     this.#verbs = verbs;
     this.sweptTogetherMax = sweptTogetherMax;

@@ -34,14 +34,7 @@ import {
   type UserRow,
 } from './people-rows.ts';
 import { peopleVerbs as verbs } from './people-verbs.ts';
-import type { Rejection, Step } from './steps.ts';
-
-export interface SqlRunner {
-  query<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
-  /** The same, of rows that are named by their whole key. */
-  lookUp<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
-  run<A extends Rejection>(steps: readonly Step[]): Promise<'done' | A>;
-}
+import type { SqlRunner } from './steps.ts';
 
 /** Nobody reads more on one page; who has more people than this has them elsewhere too. */
 const LISTED_MAX = 1_000;

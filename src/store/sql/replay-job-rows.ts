@@ -5,17 +5,6 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { ReplayFilter, ReplayItem, ReplayJob, ReplayJobState } from '#src/domain/replay-job.ts';
 
-export type ReplayJobStatementName =
-  | 'lockPartition'
-  | 'noOtherReplayJob'
-  | 'insertReplayJob'
-  | 'replaceReplayJob'
-  | 'clearReplayJob'
-  | 'removeReplayJob'
-  | 'insertReplayItem'
-  | 'takeReplayItem'
-  | 'removeReplayItem';
-
 export interface ReplayJobRow {
   readonly partition: Partition;
   readonly id: JobId;

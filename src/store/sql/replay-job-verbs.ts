@@ -2,7 +2,7 @@
 import type { JobId } from '#src/domain/id.ts';
 import type { ReplayItem, ReplayJob } from '#src/domain/replay-job.ts';
 import type { ItemReplay } from '#src/ports/replay-job-store.ts';
-import { endpointDigest } from './endpoint-digest.ts';
+import { endpointDigest } from './digests.ts';
 import { REPLAY_JOB_FIXED, REPLAY_JOB_MUTABLE, toReplayJobRow } from './replay-job-rows.ts';
 import { guard, type Parameter, pick, type Step } from './steps.ts';
 import type { makeVerbs } from './verbs.ts';

@@ -8,7 +8,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { ReplayItem, ReplayJob } from '#src/domain/replay-job.ts';
 import type { ItemReplay, ReplayJobStore } from '#src/ports/replay-job-store.ts';
-import { endpointDigest } from './endpoint-digest.ts';
+import { endpointDigest } from './digests.ts';
 import {
   fromReplayItemRow,
   fromReplayJobRow,
@@ -18,13 +18,8 @@ import {
   type ReplayJobRow,
 } from './replay-job-rows.ts';
 import { type ItemKey, type JobKey, makeReplayJobVerbs } from './replay-job-verbs.ts';
-import type { Rejection, Step } from './steps.ts';
+import type { SqlRunner } from './steps.ts';
 import type { makeVerbs } from './verbs.ts';
-
-export interface ReplayJobSql {
-  query<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
-  run<A extends Rejection>(steps: readonly Step[]): Promise<'done' | A>;
-}
 
 const JOBS = `SELECT ${[...REPLAY_JOB_FIXED, ...REPLAY_JOB_MUTABLE].join(', ')} FROM replay_jobs`;
 const OPEN = "state IN ('gathering', 'running')";
@@ -56,10 +51,10 @@ const ITEMS_LEFT = `SELECT endpoint_key, delivery_id FROM replay_items
 const ENDED_BEFORE = 'SELECT partition, id FROM replay_jobs WHERE ended_at < $1 ORDER BY ended_at LIMIT $2';
 
 export class SqlReplayJobs implements ReplayJobStore {
-  readonly #sql: ReplayJobSql;
+  readonly #sql: Pick<SqlRunner, 'query' | 'run'>;
   readonly #verbs: ReturnType<typeof makeReplayJobVerbs>;
 
-  constructor(sql: ReplayJobSql, verbs: Pick<ReturnType<typeof makeVerbs>, 'addReplay'>) {
+  constructor(sql: Pick<SqlRunner, 'query' | 'run'>, verbs: Pick<ReturnType<typeof makeVerbs>, 'addReplay'>) {
     this.#sql = sql;
     this.#verbs = makeReplayJobVerbs(verbs);
   }

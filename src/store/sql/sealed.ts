@@ -11,9 +11,9 @@ import {
   type SealedReplacement,
   type SealedStore,
 } from '#src/ports/vault.ts';
-import type { SqlRunner } from './people.ts';
 import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.ts';
-import type { SealedStatementName, Step } from './steps.ts';
+import type { SealedStatementName } from './statement-names.ts';
+import type { SqlRunner, Step } from './steps.ts';
 
 interface EntryRow extends Readonly<Record<string, unknown>> {
   readonly head: Uint8Array | null;

@@ -5,7 +5,7 @@
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { HOUR_MS, MINUTE_MS, type StatsSpanMs } from '#src/domain/stats.ts';
-import { PRUNED_PARTITIONS, PRUNED_ROWS, PRUNED_STEPS } from './insight-bounds.ts';
+import { PRUNED_PARTITIONS, PRUNED_ROWS, PRUNED_STEPS } from './insight-queries.ts';
 import { insightVerbs } from './insight-verbs.ts';
 import type { Step } from './steps.ts';
 

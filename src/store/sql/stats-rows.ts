@@ -6,7 +6,7 @@ import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { LATENESS_CLASSES, NO_STATS, type Stats } from '#src/domain/stats.ts';
 import type { EndpointActivity, StatsPoint } from '#src/ports/insight-store.ts';
-import { endpointDigest } from './endpoint-digest.ts';
+import { endpointDigest } from './digests.ts';
 
 export interface StatsRow {
   readonly at: Instant;

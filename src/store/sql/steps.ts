@@ -8,7 +8,6 @@ import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profil
 import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
 import type { ProfileWrite, Receipt } from '#src/ports/store.ts';
-import type { SealedColumnName } from '#src/ports/vault.ts';
 import {
   ATTEMPT_FIXED,
   ATTEMPT_OUTCOME,
@@ -16,78 +15,8 @@ import {
   PROFILE_VERSION,
   SCHEDULE_MUTABLE,
 } from './columns.ts';
-import type { InsightStatementName } from './insight-verbs.ts';
-import type { PeopleStatementName } from './people-names.ts';
-import type { ReplayJobStatementName } from './replay-job-rows.ts';
 import { toAttemptRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from './rows.ts';
-
-/** Replaces a sealed value that is still as it was read (`sealed.ts`). */
-export type SealedStatementName = `reseal ${SealedColumnName}`;
-
-/** What a store must have a statement for. */
-export type StatementName =
-  | InsightStatementName
-  | ReplayJobStatementName
-  | 'slotHeld'
-  | 'profileAtRevision'
-  | 'insertProfile'
-  | 'replaceProfile'
-  | 'insertProfileVersion'
-  | 'profileUnused'
-  | 'insertReceipt'
-  | 'removeReceipt'
-  | 'insertSchedule'
-  | 'replaceSchedule'
-  | 'advanceSchedule'
-  | 'completeSchedule'
-  | 'scheduleInState'
-  | 'scheduleExists'
-  | 'removeSchedule'
-  | 'insertPayload'
-  | 'removePayload'
-  | 'insertDelivery'
-  | 'insertNextDelivery'
-  | 'replaceDelivery'
-  | 'claimDelivery'
-  | 'settleDelivery'
-  | 'deferDelivery'
-  | 'sweepFirstDeliveries'
-  | 'sweepDeliveries'
-  | 'markSweep'
-  | 'endSweep'
-  | 'removeSweep'
-  | 'removeStaleSweep'
-  | 'removeDelivery'
-  | 'insertAttempt'
-  | 'closeAttempt'
-  | 'removeAttempts'
-  | 'deleteLabel'
-  | 'insertLabel'
-  | 'completeLabel'
-  | 'saveGate'
-  | 'removeGate'
-  | 'removeOldGate'
-  | 'insertProject'
-  | 'insertPartition'
-  | 'insertKey'
-  | 'revokeKey'
-  | 'touchKey'
-  | 'retireSecrets'
-  | 'insertSecret'
-  | 'lockProfile'
-  | 'noEndpointSecretInForce'
-  | 'endEndpointSecret'
-  | 'insertEndpointSecret'
-  | 'renewLease'
-  | 'endLease'
-  | 'endLeaseAsSeen'
-  | 'nodeLives'
-  | 'takeSlot'
-  | 'releaseSlot'
-  | 'releaseSlotsOf'
-  | 'saveTrustedTime'
-  | SealedStatementName
-  | PeopleStatementName;
+import type { StatementName } from './statement-names.ts';
 
 export type Parameter = string | number | Uint8Array | null;
 
@@ -96,6 +25,15 @@ export type Rejection = 'stale' | 'key_taken' | 'in_use' | 'taken' | 'missing' |
 
 /** A statement, the verb's answer if it does not hold, and its parameters. */
 export type Step<Name extends string = StatementName> = readonly [Name, Rejection | null, ...Parameter[]];
+
+/** The queries and verbs of one family, on the connections that are meant for it. */
+export interface SqlRunner {
+  /** Parameters are `$1`, `$2` and so on, each used once and in this order. */
+  query<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
+  /** A query whose rows are named by their whole key. */
+  lookUp<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
+  run<A extends Rejection>(steps: readonly Step[]): Promise<'done' | A>;
+}
 
 type Values<Row> = Readonly<Record<keyof Row, Parameter>>;
 

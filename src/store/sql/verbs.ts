@@ -350,3 +350,16 @@ const ONE = 1;
 function held(slot: Slot, { node, epochs }: Fence): Step {
   return ['slotHeld', 'stale', slot, node, epochs.get(slot) ?? NEVER];
 }
+
+/** The fence of a node for the slots that it took. Taking a slot raised its epoch by one. */
+export function toFence(
+  node: string,
+  seen: readonly Pick<SlotState, 'slot' | 'epoch'>[],
+  answers: readonly ('done' | 'stale')[],
+): Fence {
+  const epochs = new Map<Slot, number>();
+  for (const [index, { slot, epoch }] of seen.entries()) {
+    if (answers[index] === 'done') epochs.set(slot, epoch + 1);
+  }
+  return { node, epochs };
+}

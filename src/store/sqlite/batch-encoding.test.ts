@@ -11,7 +11,7 @@ test('a batch arrives as it was sent', () => {
       ['scheduleInState', 'stale', 1, 'sch_1', 'true'],
     ],
     [['insertReceipt', 'key_taken', 1, 'ключ', '', 200, '\ud800', 1.5, null]],
-    [['giveRoomBack', null]],
+    [['removeProbe', null]],
   ];
   expect(decodeBatch(encodeBatch(batch))).toEqual(batch);
 });

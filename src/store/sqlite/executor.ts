@@ -7,9 +7,12 @@
  * cost as much as the verb itself, and are almost never needed.
  */
 
-import type { Parameter, Rejection, StatementName, Step } from '#src/store/sql/steps.ts';
+import type { StatementName } from '#src/store/sql/statement-names.ts';
+import type { Parameter, Rejection, Step } from '#src/store/sql/steps.ts';
 import { type Db, isUnavailable, openForWriting } from './connection.ts';
-import { type DiskCheckStatementName, STATEMENTS, type Statement } from './statements.ts';
+import type { DiskCheckStatementName } from './disk-check.ts';
+import type { Statement } from './statement-builders.ts';
+import { STATEMENTS } from './statements.ts';
 
 export type SqliteStep = Step<StatementName | DiskCheckStatementName>;
 export type Batch = readonly (readonly SqliteStep[])[];

@@ -20,14 +20,13 @@ import type {
   StoredPayload,
   UnsettledAttempt,
 } from '#src/ports/store.ts';
-import { BEFORE_EVERY_DELIVERY, type DueCursor, type DueRow, toDue } from '#src/store/sql/due-rows.ts';
+import { type DueRow, toDue } from '#src/store/sql/due-rows.ts';
+import { BEFORE_EVERY_DELIVERY, BEFORE_EVERY_PARTITION, type DueCursor } from '#src/store/sql/page-bounds.ts';
 import { type AttemptRow, type DeliveryRow, fromAttemptRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-verbs.ts';
 import type { Db } from './connection.ts';
 import { PreparedQueries } from './prepared-queries.ts';
 import { Reads } from './reads.ts';
-
-const BEFORE_EVERY_PARTITION = Number.MIN_SAFE_INTEGER;
 
 export class FiringReads {
   readonly #ask: PreparedQueries;

@@ -24,22 +24,25 @@ import type {
   UpcomingDelivery,
 } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter, Page, ScheduleFilter } from '#src/ports/store.ts';
-import { countSteps, type DueStepRow, toDueCounts } from '#src/store/sql/due-counts.ts';
-import { endpointDigest } from '#src/store/sql/endpoint-digest.ts';
-import { BREAKER_IS_CLOSED } from '#src/store/sql/gate-sql.ts';
-import { idsAfter, idsBefore } from '#src/store/sql/id-ranges.ts';
+import { endpointDigest } from '#src/store/sql/digests.ts';
 import {
   ACTIVE_ROWS_MAX,
+  BREAKER_IS_CLOSED,
+  countSteps,
+  type DueStepRow,
   GATE_ROWS_MAX,
   PROFILES_MATCHING_MAX,
   PROFILES_SCANNED_MAX,
   STATS_ROWS_MAX,
-} from '#src/store/sql/insight-bounds.ts';
+  toDueCounts,
+} from '#src/store/sql/insight-queries.ts';
+import { idsAfter, idsBefore } from '#src/store/sql/page-bounds.ts';
 import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import { fitOnPage, type ScannedRow, search } from '#src/store/sql/schedule-search.ts';
 import { byEndpoint, byInstant, type EndpointStatsRow, type StatsRow } from '#src/store/sql/stats-rows.ts';
+import type { Parameter } from '#src/store/sql/steps.ts';
 import type { Db } from './connection.ts';
-import { type Parameter, PreparedQueries } from './prepared-queries.ts';
+import { PreparedQueries } from './prepared-queries.ts';
 import { Reads } from './reads.ts';
 import { hasPart, labelCountsQuery, scanQuery, type WantedDestination } from './schedule-scans.ts';
 

@@ -1,5 +1,5 @@
-import type { InsightStatementName } from '#src/store/sql/insight-verbs.ts';
-import type { Statement } from './statements.ts';
+import type { InsightStatementName } from '#src/store/sql/statement-names.ts';
+import type { Statement } from './statement-builders.ts';
 
 export const INSIGHT_STATEMENTS = {
   saveStatsRow: {

@@ -10,7 +10,7 @@ import type { Partition } from '#src/domain/project.ts';
 import type { FoundSchedules } from '#src/ports/store.ts';
 import { START } from '#src/store/contract/builders.ts';
 import { ALL_SCHEDULES } from '#src/store/contract/everything.ts';
-import { labelBytes } from '#src/store/sql/label-rows.ts';
+import { labelBytes } from '#src/store/sql/digests.ts';
 import { SCAN_MS_MAX } from '#src/store/sql/label-search.ts';
 import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
 

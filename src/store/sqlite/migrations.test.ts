@@ -12,7 +12,7 @@ import type { Partition } from '#src/domain/project.ts';
 import { SCHEDULE_STATES, type Schedule } from '#src/domain/schedule.ts';
 import { Builders, DAY_MS, HOURLY, START } from '#src/store/contract/builders.ts';
 import { ALL_SCHEDULES, readEverything } from '#src/store/contract/everything.ts';
-import { labelBytes } from '#src/store/sql/label-rows.ts';
+import { labelBytes } from '#src/store/sql/digests.ts';
 import { toDeliveryRow, toScheduleRow } from '#src/store/sql/rows.ts';
 import { APPLICATION_ID } from './connection.ts';
 import { MIGRATIONS } from './migrations.ts';

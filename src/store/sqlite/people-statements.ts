@@ -1,7 +1,8 @@
 /** Statements about people, their sessions and what they did. */
-import type { PeopleStatementName } from '#src/store/sql/people-names.ts';
+
 import { AUDIT, INVITATION, SESSION, USER_FIXED, USER_MUTABLE } from '#src/store/sql/people-rows.ts';
 import { PRUNED_TOGETHER_MAX } from '#src/store/sql/people-verbs.ts';
+import type { PeopleStatementName } from '#src/store/sql/statement-names.ts';
 import { insertInto, type Statement } from './statement-builders.ts';
 
 /** Removes the first rows for which this is so. */

@@ -16,16 +16,16 @@ import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import { Builders, START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import { firingProfile, firingSchedule } from '#src/store/contract/fixture.ts';
-import { type ReplayJobSql, SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
+import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { toDeliveryRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from '#src/store/sql/rows.ts';
+import type { SqlRunner } from '#src/store/sql/steps.ts';
 import { type Db, migrate, openForWriting } from './connection.ts';
 import { prepareControlReads } from './control-reads.ts';
 import { FiringReads } from './firing-reads.ts';
 import { InsightReads } from './insight-reads.ts';
-import { PreparedQueries } from './prepared-queries.ts';
+import { PreparedQueries, sqlRunner } from './prepared-queries.ts';
 import { Reads } from './reads.ts';
-import { RETENTION } from './retention.ts';
-import { sqlRunner } from './sql-of.ts';
+import { RETENTION_QUERIES } from './retention-queries.ts';
 import { STATEMENTS } from './statements.ts';
 import { verbs } from './verbs.ts';
 
@@ -237,7 +237,7 @@ test.for([
   ['gates', ['SEARCH gates USING COVERING INDEX gates_saved (saved_at<?)']],
 ] as const)('retention of %s walks from the oldest on', ([what, expected]) => {
   const parameters = what === 'schedules' ? [0, '', START, 100] : [START, 100];
-  expect(plansOf((asked) => new PreparedQueries(asked).all(RETENTION[what], ...parameters))).toEqual(
+  expect(plansOf((asked) => new PreparedQueries(asked).all(RETENTION_QUERIES[what], ...parameters))).toEqual(
     expected,
   );
 });
@@ -346,7 +346,7 @@ describe('bulk replays find', () => {
   async function plansOfJobs(ask: (jobs: SqlReplayJobs) => Promise<unknown>): Promise<readonly string[]> {
     const asked: string[] = [];
     const answering = sqlRunner(async (question) => question(new PreparedQueries(db)), { run: unwritten });
-    const sql: ReplayJobSql = {
+    const sql: Pick<SqlRunner, 'query' | 'run'> = {
       query: (text, ...values) => {
         asked.push(...planOf(text.replace(/\$\d+/g, '?')));
         return answering.query(text, ...values);

@@ -1,9 +1,10 @@
-/** How questions are put to a connection: each statement is prepared once, and what belongs together is read at once. */
+/** Runs queries on a connection. Each statement is prepared once, and a snapshot reads several of one moment. */
 import type Database from 'better-sqlite3';
+import type { Parameter, SqlRunner } from '#src/store/sql/steps.ts';
 import type { Db } from './connection.ts';
+import type { WriteQueue } from './writer.ts';
 
 type Statement = Database.Statement<unknown[]>;
-export type Parameter = string | number | Uint8Array | null;
 
 export class PreparedQueries {
   readonly #db: Db;
@@ -29,7 +30,7 @@ export class PreparedQueries {
     return statement;
   }
 
-  /** Everything read inside is of one moment; inside another, of that one's. */
+  /** All queries inside see the data of one moment. A nested snapshot is part of the outer one. */
   inSnapshot<T>(read: () => T): T {
     if (this.#db.inTransaction) return read();
     this.#prepared('BEGIN').run();
@@ -41,7 +42,16 @@ export class PreparedQueries {
   }
 }
 
-/** Parameters that are used once each and in their order, as SQLite takes them: `?` for `$1`. */
-export function withQuestionMarks(sql: string): string {
+/** SQLite takes `?` where shared queries have `$1`. This works because each parameter is used once and in order. */
+function withQuestionMarks(sql: string): string {
   return sql.replaceAll(/\$\d+/g, '?');
+}
+
+export function sqlRunner(
+  read: <T>(query: (queries: PreparedQueries) => T) => Promise<T>,
+  writer: Pick<WriteQueue, 'run'>,
+): SqlRunner {
+  const query: SqlRunner['query'] = (sql, ...values) =>
+    read((queries) => queries.all(withQuestionMarks(sql), ...values));
+  return { query, lookUp: query, run: (steps) => writer.run(steps) };
 }

@@ -16,8 +16,9 @@ import {
   type Receipt,
 } from '#src/ports/store.ts';
 import { PROFILE_VERSION_FIRING, SCHEDULE_FIRING } from '#src/store/sql/columns.ts';
-import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
-import { labelBytes, rangesOf } from '#src/store/sql/label-rows.ts';
+import { labelBytes } from '#src/store/sql/digests.ts';
+import { rangesOf } from '#src/store/sql/label-rows.ts';
+import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/page-bounds.ts';
 import {
   type AttemptRow,
   type DeliveryRow,
@@ -33,8 +34,9 @@ import {
   type ProfileVersionRow,
   type ScheduleRow,
 } from '#src/store/sql/rows.ts';
+import type { Parameter } from '#src/store/sql/steps.ts';
 import type { Db } from './connection.ts';
-import { type Parameter, PreparedQueries } from './prepared-queries.ts';
+import { PreparedQueries } from './prepared-queries.ts';
 
 export class Reads {
   readonly #ask: PreparedQueries;

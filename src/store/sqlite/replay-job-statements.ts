@@ -3,10 +3,10 @@ import {
   REPLAY_ITEM_KEY,
   REPLAY_JOB_FIXED,
   REPLAY_JOB_MUTABLE,
-  type ReplayJobStatementName,
 } from '#src/store/sql/replay-job-rows.ts';
+import type { ReplayJobStatementName } from '#src/store/sql/statement-names.ts';
+import type { Statement } from './statement-builders.ts';
 import { insertInto, replaceIn } from './statement-builders.ts';
-import type { Statement } from './statements.ts';
 
 const ITEM = REPLAY_ITEM_KEY.map((column) => `${column} = ?`).join(' AND ');
 

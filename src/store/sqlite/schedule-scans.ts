@@ -6,10 +6,11 @@ import { labelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { HIDDEN_QUERY } from '#src/domain/role.ts';
 import type { ScheduleFilter } from '#src/ports/store.ts';
-import { PAST_EVERY_ID } from '#src/store/sql/id-ranges.ts';
-import { labelBytes, rangesOf } from '#src/store/sql/label-rows.ts';
+import { labelBytes } from '#src/store/sql/digests.ts';
+import { rangesOf } from '#src/store/sql/label-rows.ts';
+import { PAST_EVERY_ID } from '#src/store/sql/page-bounds.ts';
 import { MATCHES_AND_LAST } from '#src/store/sql/schedule-search.ts';
-import type { Parameter } from './prepared-queries.ts';
+import type { Parameter } from '#src/store/sql/steps.ts';
 
 /** What a destination must be. */
 export interface WantedDestination {

@@ -13,7 +13,6 @@ import type {
   ScheduleSearch,
 } from '#src/ports/insight-store.ts';
 import { type DeliveryFilter, type Page, StoreUnavailable } from '#src/ports/store.ts';
-import { PAST_EVERY_DIGEST } from '#src/store/sql/insight-bounds.ts';
 import { insightVerbs as verbs } from '#src/store/sql/insight-verbs.ts';
 import type { LabelScans } from '#src/store/sql/label-search.ts';
 import { type OldestEndpointRow, type OldestRow, pruneStats } from '#src/store/sql/stats-retention.ts';
@@ -21,6 +20,7 @@ import { ClusterReads } from './cluster-reads.ts';
 import { type Db, unavailableInstead } from './connection.ts';
 import { InsightReader } from './insight-reader.ts';
 import { PreparedQueries } from './prepared-queries.ts';
+import { OLDEST_ENDPOINT_STATS, OLDEST_STATS } from './retention-queries.ts';
 import type { WriteQueue } from './writer.ts';
 
 export interface SqliteInsightDependencies {
@@ -156,17 +156,3 @@ export class SqliteInsight implements InsightStore {
     return this.#asker.close();
   }
 }
-
-/** By partition: the first of each is one step into its index. */
-const OLDEST_STATS = `SELECT partition, at FROM (
-    SELECT p.partition, (SELECT min(t.at) FROM tallies t
-      WHERE t.partition = p.partition AND t.span_ms = ?) AS at FROM partitions p
-  ) WHERE at < ? LIMIT ?`;
-const OLDEST_ENDPOINT_STATS = `SELECT partition, at, coalesce(
-    (SELECT t.endpoint_key FROM endpoint_tallies t INDEXED BY endpoint_tallies_at
-      WHERE t.partition = o.partition AND t.at = o.at ORDER BY t.endpoint_key LIMIT 1 OFFSET ?),
-    '${PAST_EVERY_DIGEST}') AS up_to
-  FROM (
-    SELECT p.partition, (SELECT min(t.at) FROM endpoint_tallies t INDEXED BY endpoint_tallies_at
-      WHERE t.partition = p.partition) AS at FROM partitions p
-  ) o WHERE at < ? LIMIT ?`;

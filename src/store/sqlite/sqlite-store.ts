@@ -54,7 +54,7 @@ import { SqlPeople } from '#src/store/sql/people.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { Retention } from '#src/store/sql/retention.ts';
 import { SqlSealed } from '#src/store/sql/sealed.ts';
-import { toFence } from '#src/store/sql/taken.ts';
+import { toFence } from '#src/store/sql/verbs.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import {
   type Db,
@@ -68,10 +68,9 @@ import { prepareControlReads } from './control-reads.ts';
 import type { WriterData } from './executor.ts';
 import { FiringReads } from './firing-reads.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
-import { PreparedQueries } from './prepared-queries.ts';
+import { PreparedQueries, sqlRunner } from './prepared-queries.ts';
 import { Reads } from './reads.ts';
-import { RETENTION } from './retention.ts';
-import { sqlRunner } from './sql-of.ts';
+import { RETENTION_QUERIES } from './retention-queries.ts';
 import { SqliteInsight } from './sqlite-insight.ts';
 import { verbs } from './verbs.ts';
 import { type OpenWriter, type WriteQueue, Writer } from './writer.ts';
@@ -141,7 +140,7 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
     this.#cluster = new ClusterReads(reader);
     this.#retention = new Retention(
       (sql, ...values) => this.#read(() => questions.all(sql, ...values)),
-      RETENTION,
+      RETENTION_QUERIES,
       verbs,
     );
     this.people = new SqlPeople(sql);
@@ -328,13 +327,13 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
     return looked;
   }
 
-  /** A disk that refused the last write must take more than a beat, which may still fit where nothing else does. */
+  /** After a failed write the disk must also take a write of ordinary size: see `disk-check.ts`. */
   async check(now: Instant): Promise<void> {
     if (this.#writer.isFailing) {
-      await this.#writer.run(verbs.takeRoom());
-      await this.#writer.run(verbs.giveRoomBack());
+      await this.#writer.run(verbs.writeProbe());
+      await this.#writer.run(verbs.removeProbe());
     }
-    await this.#writer.run(verbs.check(now));
+    await this.#writer.run(verbs.writeHeartbeat(now));
   }
 
   async addProject(project: Omit<Project, 'partitions'>): Promise<Project | 'taken'> {

@@ -23,20 +23,13 @@ import {
 } from '#src/store/sql/columns.ts';
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { sealedStatements } from '#src/store/sql/sealed.ts';
-import type { StatementName } from '#src/store/sql/steps.ts';
+import type { StatementName } from '#src/store/sql/statement-names.ts';
 import { notToBeSwept } from '#src/store/sql/sweep-verbs.ts';
+import { DISK_CHECK_STATEMENTS, type DiskCheckStatementName } from './disk-check.ts';
 import { INSIGHT_STATEMENTS } from './insight-statements.ts';
 import { PEOPLE_STATEMENTS } from './people-statements.ts';
 import { REPLAY_JOB_STATEMENTS } from './replay-job-statements.ts';
 import { insertInto, replaceIn, resealIn, type Statement } from './statement-builders.ts';
-
-export type { Statement };
-
-/** More than a create of ordinary size takes. */
-const ROOM_BYTES = 262_144;
-
-/** What only this store needs: whether the disk takes a write, and more than a beat. */
-export type DiskCheckStatementName = 'beat' | 'takeRoom' | 'giveRoomBack';
 
 /** Changes deliveries of a schedule that have a status, as far as `which` says. */
 function sweep(which: string): string {
@@ -252,10 +245,5 @@ export const STATEMENTS = {
   ...PEOPLE_STATEMENTS,
   ...REPLAY_JOB_STATEMENTS,
 
-  takeRoom: { sql: `INSERT INTO room (bytes) VALUES (zeroblob(${ROOM_BYTES}))`, holds: 'always' },
-  giveRoomBack: { sql: 'DELETE FROM room', holds: 'always' },
-  beat: {
-    sql: 'INSERT INTO heartbeat (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
-    holds: 'always',
-  },
+  ...DISK_CHECK_STATEMENTS,
 } as const satisfies Readonly<Record<StatementName | DiskCheckStatementName, Statement>>;

@@ -1,11 +1,11 @@
-import type { Instant } from '#src/domain/instant.ts';
-import type { Step } from '#src/store/sql/steps.ts';
-import { makeVerbs } from '#src/store/sql/verbs.ts';
-import type { DiskCheckStatementName } from './statements.ts';
+/** The verbs of the SQLite store. Its tables have no columns for slots and digests, and `unhex` decodes label digests. */
+import { type KeyParameters, makeVerbs } from '#src/store/sql/verbs.ts';
+import { diskCheckVerbs } from './disk-check.ts';
 
-export const verbs = {
-  ...makeVerbs({ label: (digest) => digest, delivery: () => [], gate: () => [] }),
-  check: (now: Instant): readonly Step<DiskCheckStatementName>[] => [['beat', null, now]],
-  takeRoom: (): readonly Step<DiskCheckStatementName>[] => [['takeRoom', null]],
-  giveRoomBack: (): readonly Step<DiskCheckStatementName>[] => [['giveRoomBack', null]],
+const keyParameters: KeyParameters = {
+  label: (digest) => digest,
+  delivery: () => [],
+  gate: () => [],
 };
+
+export const verbs = { ...makeVerbs(keyParameters), ...diskCheckVerbs };

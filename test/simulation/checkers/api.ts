@@ -10,7 +10,8 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { ApiCall } from '../api-call.ts';
 import { callOf } from '../bodies.ts';
-import { type Checker, type Scene, Violation } from './checker.ts';
+import { type Checker, Violation } from './checker.ts';
+import type { Scene } from './scene.ts';
 
 const NAME = 'api';
 

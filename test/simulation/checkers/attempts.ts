@@ -5,7 +5,8 @@
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import { isWaitingStatus, sameAttempt } from '../witness.ts';
-import { type Checker, type DeliveryChange, type Scene, Violation } from './checker.ts';
+import { type Checker, type DeliveryChange, Violation } from './checker.ts';
+import type { Scene } from './scene.ts';
 
 const NAME = 'attempts';
 const PUNCTUAL_MS = 300;

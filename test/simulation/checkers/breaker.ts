@@ -11,7 +11,8 @@ import type { FailureCode } from '#src/domain/failures.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { ms } from '../durations.ts';
 import type { Sent } from '../network.ts';
-import { type Checker, type LifeFacts, type Scene, Violation } from './checker.ts';
+import { type Checker, type LifeFacts, Violation } from './checker.ts';
+import type { Scene } from './scene.ts';
 
 const NAME = 'breaker';
 /** Time enough to be saved, on a disk that works. */

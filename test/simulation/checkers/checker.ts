@@ -8,8 +8,6 @@ import type { Schedule } from '#src/domain/schedule.ts';
 import type { ClaimWrite, EndWrite, SettleWrite } from '#src/ports/store.ts';
 import type { ApiCall } from '../api-call.ts';
 import type { Sent } from '../network.ts';
-import type { VirtualTime } from '../virtual-time.ts';
-import type { Witness } from '../witness.ts';
 
 export class Violation extends Error {
   readonly checker: string;
@@ -37,35 +35,6 @@ export interface LifeFacts {
   readonly leaselessMs: number;
   /** What time it is for it, provided that it is told right. */
   now(): Instant;
-}
-
-export interface Scene {
-  readonly time: VirtualTime;
-  readonly witness: Witness;
-  /** Those that have not ended. */
-  readonly lives: readonly LifeFacts[];
-  lifeOf(node: string | undefined): LifeFacts | null;
-  /** Whose verb is being carried out. */
-  readonly writer: string | null;
-  /** When the store last failed a read or a write, or the clock was set. */
-  readonly troubleMs: number;
-  readonly clockSetMs: number;
-  /** Until when the disk was at a batch that took it long. */
-  readonly slowUntilMs: number;
-  readonly retentionMs: number;
-  /** What a gate learns in so long before it is handed over may be lost: it is saved before it is given back. */
-  readonly handOverMs: number;
-  /** The verbs asked of the store and not answered, by delivery. */
-  isAsked(deliveryId: Delivery['id']): boolean;
-  isLostClaim(token: string): boolean;
-  /** The permits to send that a process has. */
-  readonly permitsMax: number;
-  /** The signing secret of each customer. */
-  readonly secrets: ReadonlyMap<Partition, string>;
-  /** Since when whoever dispatches it has been at work undisturbed; null while nobody is. */
-  undisturbedSinceMs(delivery: Delivery): number | null;
-  /** Whether it is this one's to dispatch, as the store has it: what others decide about it is refused. */
-  holds(life: LifeFacts, delivery: Delivery): boolean;
 }
 
 export interface DeliveryChange {
@@ -120,5 +89,3 @@ export interface Checker {
   /** Faults have stopped, and all that had to happen has had its time. */
   atEnd?(): void;
 }
-
-export type CheckerOf = (scene: Scene) => Checker;

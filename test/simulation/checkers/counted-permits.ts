@@ -3,8 +3,9 @@ import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import { bodyBytesOf } from '../bodies.ts';
-import type { Checker, LifeFacts, Scene } from './checker.ts';
+import type { Checker, LifeFacts } from './checker.ts';
 import { Permits, type Punctuality } from './permits.ts';
+import type { Scene } from './scene.ts';
 
 /** A delivery that is found later than this waits as overdue work. */
 const OVERDUE_AFTER_MS = 1_000;

@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
 import { TERMINAL } from '../witness.ts';
-import { type Checker, type DeliveryChange, type Scene, Violation } from './checker.ts';
+import { type Checker, type DeliveryChange, Violation } from './checker.ts';
+import type { Scene } from './scene.ts';
 
 const NAME = 'life';
 

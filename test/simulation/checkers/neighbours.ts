@@ -19,9 +19,10 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import { bodyBytesOf } from '../bodies.ts';
 import { isWaitingStatus } from '../witness.ts';
 import { gateKey } from './breaker.ts';
-import { type Checker, type Scene, Violation } from './checker.ts';
+import { type Checker, Violation } from './checker.ts';
 import { countedPermits } from './counted-permits.ts';
 import { OwnBursts } from './own-bursts.ts';
+import type { Scene } from './scene.ts';
 
 const NAME = 'neighbours';
 /** Others hold so many at least: where nobody is in the way, the checker of punctuality has the word. */

@@ -7,7 +7,8 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { gateKey } from './breaker.ts';
-import { type Checker, type Scene, Violation } from './checker.ts';
+import { type Checker, Violation } from './checker.ts';
+import type { Scene } from './scene.ts';
 
 const LAPSE_MS = 300;
 /** Rounding to whole milliseconds. */

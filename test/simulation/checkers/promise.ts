@@ -3,7 +3,8 @@
  * has ended; what is still to come is still there.
  */
 import { isWaitingStatus } from '../witness.ts';
-import { type Checker, type Scene, Violation } from './checker.ts';
+import { type Checker, Violation } from './checker.ts';
+import type { Scene } from './scene.ts';
 
 const NAME = 'promise';
 

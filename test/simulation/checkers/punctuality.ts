@@ -7,9 +7,10 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import { isWaitingStatus } from '../witness.ts';
 import { gateKey } from './breaker.ts';
-import { type Checker, type LifeFacts, type Scene, Violation } from './checker.ts';
+import { type Checker, type LifeFacts, Violation } from './checker.ts';
 import { countedPermits } from './counted-permits.ts';
 import { OwnBursts } from './own-bursts.ts';
+import type { Scene } from './scene.ts';
 
 const NAME = 'punctuality';
 /** After trouble: a rest, a look, and what they take. */

@@ -4,7 +4,8 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import { gateKey } from './breaker.ts';
-import { type Checker, type Scene, Violation } from './checker.ts';
+import { type Checker, Violation } from './checker.ts';
+import type { Scene } from './scene.ts';
 
 const NAME = 'reservations';
 const LAPSE_MS = 300;

@@ -7,7 +7,8 @@ import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import { firstAfter } from '../cron-model.ts';
 import { TERMINAL } from '../witness.ts';
-import { type Checker, type Scene, Violation } from './checker.ts';
+import { type Checker, Violation } from './checker.ts';
+import type { Scene } from './scene.ts';
 
 const NAME = 'schedules';
 

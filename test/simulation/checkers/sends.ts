@@ -8,7 +8,8 @@ import type { DeliveryId } from '#src/domain/id.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import { bodyBytesOf, bodyText, callOf } from '../bodies.ts';
 import type { Sent } from '../network.ts';
-import { type Checker, type Scene, Violation } from './checker.ts';
+import { type Checker, Violation } from './checker.ts';
+import type { Scene } from './scene.ts';
 
 const NAME = 'sends';
 /** No claim takes longer: a clock that was set before that has nothing to do with it. */

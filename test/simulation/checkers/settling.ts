@@ -7,7 +7,8 @@ import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts'
 import { ms } from '../durations.ts';
 import type { Sent } from '../network.ts';
 import { isWaitingStatus } from '../witness.ts';
-import { type Checker, type Scene, Violation } from './checker.ts';
+import { type Checker, Violation } from './checker.ts';
+import type { Scene } from './scene.ts';
 
 const NAME = 'settling';
 const PUNCTUAL_MS = 300;

@@ -2,7 +2,8 @@
  * A clean stop ends in its time, and leaves nothing claimed behind, but for a claim whose answer the store lost a moment
  * before: the process had no time to find it, and the next one does.
  */
-import { type Checker, type Scene, Violation } from './checker.ts';
+import { type Checker, Violation } from './checker.ts';
+import type { Scene } from './scene.ts';
 
 const NAME = 'stops';
 /** Beyond the grace: to settle what was broken off, on a slow disk. */

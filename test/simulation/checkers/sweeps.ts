@@ -5,7 +5,8 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import { isWaitingStatus } from '../witness.ts';
-import { type Checker, type Scene, Violation } from './checker.ts';
+import { type Checker, Violation } from './checker.ts';
+import type { Scene } from './scene.ts';
 
 const NAME = 'sweeps';
 /** The calls that wait for the end of a sweep. */

@@ -14,7 +14,7 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sql/steps.ts';
 import { ReferenceClock } from '#src/system/reference-clock.ts';
 import { type Patch, patched } from '../patched.ts';
-import type { SharedStore } from './node.ts';
+import type { SharedStore } from '../stores.ts';
 
 export interface ClusterBug {
   /** The checkers that may be the first to notice. */

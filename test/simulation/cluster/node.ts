@@ -8,7 +8,6 @@ import { IdMint } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { EngineInsight } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
-import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { Egress } from '#src/ports/egress.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
@@ -17,12 +16,11 @@ import type { Vault } from '#src/ports/vault.ts';
 import { ReferenceClock } from '#src/system/reference-clock.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { LifeFacts } from '../checkers/checker.ts';
-import { type AnyStore, NO_METRICS } from '../life.ts';
+import { NO_METRICS } from '../life.ts';
+import type { SharedStore } from '../stores.ts';
 import { seededRandom } from '../template.ts';
 import { Scope } from '../virtual-time.ts';
 import type { ClusterBug } from './bugs.ts';
-
-export type SharedStore = AnyStore & ClusterStore;
 
 export interface NodeDependencies {
   readonly node: string;

@@ -1,7 +1,8 @@
 /** What the checkers of a cluster may look at beyond what all may, and what else they are told of. */
 import type { Fence } from '#src/domain/slot.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
-import type { Checker, Scene } from '../checkers/checker.ts';
+import type { Checker } from '../checkers/checker.ts';
+import type { Scene } from '../checkers/scene.ts';
 import type { ClusterNode } from './node.ts';
 import type { SlotChange, SlotTable } from './slot-table.ts';
 

@@ -1,0 +1,47 @@
+/** Queries for rows that are old enough to be removed. */
+import { PAST_EVERY_ENDPOINT_DIGEST } from '#src/store/sql/digests.ts';
+import { ENDED_STATES, type RetentionQueries, TERMINAL_STATUSES } from '#src/store/sql/retention.ts';
+
+export const RETENTION_QUERIES: RetentionQueries = {
+  deliveries: `SELECT partition, id, revision FROM deliveries
+    WHERE finalized_at < $1 AND status IN (${TERMINAL_STATUSES}) ORDER BY finalized_at LIMIT $2`,
+  // The second condition on schedule_id is a range. With equality alone the planner may hash all deliveries at once.
+  schedules: `SELECT s.partition, s.id, s.revision, s.label_digests, s.ended_at,
+      NOT EXISTS (SELECT 1 FROM deliveries d
+        WHERE d.partition = s.partition AND d.schedule_id = s.id AND d.schedule_id >= s.id) AS is_free
+    FROM schedules s
+    WHERE (s.ended_at, s.id) > ($1, $2) AND s.ended_at < $3 AND s.state IN (${ENDED_STATES})
+    ORDER BY s.ended_at, s.id LIMIT $4`,
+  receipts: 'SELECT partition, key FROM receipts WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2',
+  gates: 'SELECT partition, endpoint FROM gates WHERE saved_at < $1 ORDER BY saved_at LIMIT $2',
+};
+
+interface OldestStatsQueries {
+  readonly stats: string;
+  readonly endpointStats: string;
+}
+
+/** The oldest stats of each partition. An index finds each of them in one step. */
+export const OLDEST_STATS: OldestStatsQueries = {
+  stats: `SELECT p.partition, t.at FROM partitions p
+    JOIN LATERAL (
+      SELECT min(at) AS at FROM tallies t WHERE t.partition = p.partition AND t.span_ms = $1
+    ) t ON t.at < $2 LIMIT $3`,
+  endpointStats: `SELECT p.partition, t.at, coalesce(
+      (SELECT e.endpoint_key FROM endpoint_tallies e
+        WHERE e.partition = p.partition AND e.at = t.at ORDER BY e.endpoint_key LIMIT 1 OFFSET $3),
+      '${PAST_EVERY_ENDPOINT_DIGEST}') AS up_to
+    FROM partitions p
+    JOIN LATERAL (
+      SELECT min(at) AS at FROM endpoint_tallies t WHERE t.partition = p.partition
+    ) t ON t.at < $1 LIMIT $2`,
+};
+
+/** Citus has no lateral join here. It reads all old rows, and an hour of endpoint stats is removed at once. */
+export const OLDEST_STATS_DISTRIBUTED: OldestStatsQueries = {
+  stats: `SELECT t.partition, min(t.at) AS at FROM partitions p JOIN tallies t ON t.partition = p.partition
+    WHERE t.span_ms = $1 AND t.at < $2 GROUP BY t.partition LIMIT $3`,
+  endpointStats: `SELECT t.partition, min(t.at) AS at, '${PAST_EVERY_ENDPOINT_DIGEST}' AS up_to
+    FROM partitions p JOIN endpoint_tallies t ON t.partition = p.partition
+    WHERE t.at < $1 AND $3::bigint IS NOT NULL GROUP BY t.partition LIMIT $2`,
+};

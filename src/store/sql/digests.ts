@@ -1,0 +1,23 @@
+/** Digests that stand in for long values in index keys. */
+import { hash } from 'node:crypto';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { type LabelDigest, labelDigest } from '#src/domain/labels.ts';
+
+const ENDPOINT_DIGEST_CHARACTERS = 32;
+
+/** Sorts after every digest of an endpoint: those are hexadecimal digits. */
+export const PAST_EVERY_ENDPOINT_DIGEST = 'g';
+
+/** Stands in for the endpoint key, because an index cannot hold a URL of any length. */
+export function endpointDigest(endpoint: EndpointKey): string {
+  return hash('sha256', endpoint, 'hex').slice(0, ENDPOINT_DIGEST_CHARACTERS);
+}
+
+/** The digest of a label in the form that its rows store. */
+export function labelBytes(name: string, value: string): Uint8Array {
+  return digestBytes(labelDigest(name, value));
+}
+
+export function digestBytes(digest: LabelDigest): Uint8Array {
+  return Buffer.from(digest, 'hex');
+}

@@ -1,0 +1,29 @@
+/**
+ * The health check of the disk. A heartbeat row is small and may still fit on a disk that takes nothing else. After
+ * a failed write the check therefore first writes, and then removes, as much as an ordinary create takes.
+ */
+import type { Instant } from '#src/domain/instant.ts';
+import type { Step } from '#src/store/sql/steps.ts';
+import type { Statement } from './statement-builders.ts';
+
+export type DiskCheckStatementName = 'writeHeartbeat' | 'writeProbe' | 'removeProbe';
+
+type DiskCheckStep = Step<DiskCheckStatementName>;
+
+/** More than a create of ordinary size takes. */
+const PROBE_BYTES = 262_144;
+
+export const DISK_CHECK_STATEMENTS = {
+  writeProbe: { sql: `INSERT INTO room (bytes) VALUES (zeroblob(${PROBE_BYTES}))`, holds: 'always' },
+  removeProbe: { sql: 'DELETE FROM room', holds: 'always' },
+  writeHeartbeat: {
+    sql: 'INSERT INTO heartbeat (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
+    holds: 'always',
+  },
+} as const satisfies Readonly<Record<DiskCheckStatementName, Statement>>;
+
+export const diskCheckVerbs = {
+  writeHeartbeat: (now: Instant): readonly DiskCheckStep[] => [['writeHeartbeat', null, now]],
+  writeProbe: (): readonly DiskCheckStep[] => [['writeProbe', null]],
+  removeProbe: (): readonly DiskCheckStep[] => [['removeProbe', null]],
+};
