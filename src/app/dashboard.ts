@@ -20,7 +20,7 @@ import { peopleRoutes } from '#src/control/http/routes/people.ts';
 import { projectRoutes } from '#src/control/http/routes/projects.ts';
 import { secretRoutes } from '#src/control/http/routes/secrets.ts';
 import { sessionRoutes } from '#src/control/http/routes/session.ts';
-import { entryRoutes } from '#src/control/http/routes/sign-in.ts';
+import { signInRoutes } from '#src/control/http/routes/sign-in.ts';
 import { mountControl } from '#src/control/http/server.ts';
 import { SessionGuard } from '#src/control/http/session-guard.ts';
 import { LiveStreams } from '#src/control/live/live-streams.ts';
@@ -73,9 +73,9 @@ export function mountDashboard(
   const authorizer = new Authorizer({
     ...routes,
     store,
-    pause: (who) => pauses.pause(who),
-    onRefused: (act) => refusals.record(act),
-    auditor: (act, carryOut) => runAudited(dependencies, act, carryOut, ({ subject }) => subject),
+    pause: (userId) => pauses.pause(userId),
+    onRefused: (action) => refusals.record(action),
+    auditor: (action, act) => runAudited(dependencies, action, act, ({ subject }) => subject),
   });
   const pauses = pausesOf(timers);
   const concurrency = new ConcurrencyLimit(pauses);
@@ -103,7 +103,7 @@ function routesOf(dependencies: DashboardDependencies & PeopleDependencies, shar
   const { insight, jobs } = dependencies.store;
   const data: DataDependencies = { ...dependencies, ...shared, insight, jobs, node: dependencies.about.node };
   return {
-    publicRoutes: entryRoutes(dependencies, () => insight.warmUp()),
+    publicRoutes: signInRoutes(dependencies, () => insight.warmUp()),
     routes: [
       ...sessionRoutes(dependencies),
       ...projectRoutes(dependencies),

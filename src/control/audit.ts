@@ -1,6 +1,6 @@
 /**
- * The audit log of an act: that it was begun is written before, so that nothing is done that was not written down;
- * what came of it is written after. An entry that stays `begun` is of an act whose end nobody knows.
+ * The audit log. An entry is written before the action, so that no action goes unrecorded. Its outcome is written
+ * afterwards. An entry that stays `begun` belongs to an action whose outcome is unknown.
  */
 
 import { URL_CHARACTERS_MAX } from '#src/domain/destination.ts';
@@ -12,7 +12,7 @@ import { ControlRefusal } from './refusal.ts';
 
 const DETAIL_FIELDS_MAX = 16;
 const TEXT_CHARACTERS_MAX = 200;
-/** These are destinations, which are kept whole. */
+/** These details are destinations, which may be as long as a URL. */
 const DESTINATION_FIELDS: ReadonlySet<string> = new Set(['from', 'to']);
 
 export interface AuditDependencies {
@@ -21,27 +21,27 @@ export interface AuditDependencies {
   readonly ids: IdMint;
 }
 
-/** Who does what, to what, where. */
+/** Who does what to which object, and from which address. */
 export type AuditedAction = Pick<
   AuditEntry,
   'userId' | 'actor' | 'address' | 'peer' | 'action' | 'subject' | 'projectId' | 'mode' | 'detail'
 >;
 
-/** Carries it out. `subjectOf`: what it was done to, where that is known only then. */
+/** Runs the action between two writes to the audit log. `subjectOf` names an object that the action itself creates. */
 export async function runAudited<T>(
   { store: { people }, clock, ids }: AuditDependencies,
-  given: AuditedAction,
+  action: AuditedAction,
   act: () => Promise<T>,
-  subjectOf: (made: T) => string | undefined = () => undefined,
+  subjectOf: (result: T) => string | undefined = () => undefined,
 ): Promise<T> {
-  const entry = newEntry({ clock, ids }, given, 'begun', null);
+  const entry = newEntry({ clock, ids }, action, 'begun', null);
   const { subject } = entry;
   await people.addAudit(entry);
   try {
-    const made = await act();
-    // It is done, whether that can be written down or not.
-    await people.endAudit(entry.id, 'done', null, truncate(subjectOf(made) ?? subject)).catch(() => {});
-    return made;
+    const result = await act();
+    // The action has taken effect, even if its outcome cannot be recorded.
+    await people.endAudit(entry.id, 'done', null, truncate(subjectOf(result) ?? subject)).catch(() => {});
+    return result;
   } catch (error) {
     const code = refusalCode(error);
     const outcome = code === null ? 'failed' : 'refused';
@@ -50,30 +50,30 @@ export async function runAudited<T>(
   }
 }
 
-/** Writes down what is over already. */
+/** Records an action that has already ended. */
 export async function recordAudit(
   { store: { people }, clock, ids }: AuditDependencies,
-  given: AuditedAction,
+  action: AuditedAction,
   outcome: 'done' | 'refused',
   code: string | null,
 ): Promise<void> {
-  await people.addAudit(newEntry({ clock, ids }, given, outcome, code));
+  await people.addAudit(newEntry({ clock, ids }, action, outcome, code));
 }
 
 function newEntry(
   { clock, ids }: Pick<AuditDependencies, 'clock' | 'ids'>,
-  given: AuditedAction,
+  action: AuditedAction,
   outcome: AuditEntry['outcome'],
   code: string | null,
 ): AuditEntry {
   const at = clock.now();
   return {
-    ...given,
+    ...action,
     id: ids.mint('aud', at),
     at,
-    actor: truncate(given.actor),
-    subject: truncate(given.subject),
-    detail: truncateDetail(given.detail),
+    actor: truncate(action.actor),
+    subject: truncate(action.subject),
+    detail: truncateDetail(action.detail),
     outcome,
     code,
   };
@@ -84,16 +84,16 @@ function refusalCode(error: unknown): string | null {
 }
 
 function truncateDetail(detail: AuditEntry['detail']): AuditEntry['detail'] {
-  const facts = Object.entries(detail).slice(0, DETAIL_FIELDS_MAX);
+  const fields = Object.entries(detail).slice(0, DETAIL_FIELDS_MAX);
   return Object.fromEntries(
-    facts.map(([name, fact]) => {
+    fields.map(([name, value]) => {
       const max = DESTINATION_FIELDS.has(name) ? URL_CHARACTERS_MAX : TEXT_CHARACTERS_MAX;
-      return [truncate(name), typeof fact === 'string' ? truncate(fact, max) : fact];
+      return [truncate(name), typeof value === 'string' ? truncate(value, max) : value];
     }),
   );
 }
 
-/** Whole characters only. */
+/** Truncates a text, and never splits a surrogate pair. */
 function truncate(text: string, max = TEXT_CHARACTERS_MAX): string {
   if (text.length <= max) return text;
   return `${text.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;

@@ -1,14 +1,13 @@
 /**
- * What every start of the service makes sure of: a project `default` that can be used at once, with a key
- * and a signing secret in each mode.
+ * Sets up projects. Every start makes sure that a project `default` exists and can be used at once, with a key and a
+ * signing secret in each mode.
  *
- * The operator may bring the keys and the secret. What is brought is added beside what is there, at the
- * first start or a later one; what is not brought is made where there is none, and told to the caller, to
- * be printed once. Each step looks at what is stored and adds what is missing, so a start that died
- * between two steps is completed by the next one.
+ * The operator may provide the keys and the secret. Provided credentials are added beside the existing ones, at the
+ * first start or a later one. Missing credentials are generated and returned to the caller, to be printed once. Each
+ * step reads what is stored and adds what is missing, so the next start completes one that was interrupted.
  *
- * What an operator took away stays away: a revoked key is not put back in force, and a mode whose keys
- * were all revoked gets no new one. A brought secret that was rotated away does not come back.
+ * Credentials that an operator removed stay removed. A revoked key is not put back in force, and a mode whose keys
+ * were all revoked gets no new one. A provided secret that was rotated away does not return.
  */
 import { hashKey } from '#src/domain/api-key.ts';
 import { MODES, type Mode } from '#src/domain/project.ts';
@@ -21,14 +20,14 @@ import { addSecret, ensureSecret, wasSecret } from './secrets.ts';
 
 export const DEFAULT_PROJECT = 'default';
 
-/** What the operator brings, if anything. Their form is the settings' to check. */
+/** Credentials that the operator provides. The settings have checked their form. */
 export interface ProvidedCredentials {
   readonly keys: Readonly<Record<Mode, string | null>>;
-  /** Serves both modes. */
+  /** The secret is used in both modes. */
   readonly signingSecret: string | null;
 }
 
-/** Something that was made here and is shown once. */
+/** A credential that was generated here. It is shown once. */
 export interface GeneratedCredential {
   readonly kind: 'key' | 'signing secret';
   readonly mode: Mode;
@@ -37,35 +36,35 @@ export interface GeneratedCredential {
 
 export interface BootstrapReport {
   readonly generated: readonly GeneratedCredential[];
-  /** The modes whose brought key has been revoked, and so opens nothing. */
+  /** The modes whose provided key has been revoked and is not accepted. */
   readonly revoked: readonly Mode[];
-  /** The modes in which the brought secret took the place of another one. */
+  /** The modes in which the provided secret replaced another one. */
   readonly superseded: readonly Mode[];
 }
 
 export async function bootstrap(
   dependencies: SealingDependencies,
-  brought: ProvidedCredentials,
+  provided: ProvidedCredentials,
 ): Promise<BootstrapReport> {
   const project = (await dependencies.store.findProject(DEFAULT_PROJECT)) ?? (await addDefault(dependencies));
-  const made: GeneratedCredential[] = [];
+  const generated: GeneratedCredential[] = [];
   const revoked: Mode[] = [];
   const superseded: Mode[] = [];
   for (const mode of MODES) {
-    const key = await bootstrapKey(dependencies, project, mode, brought.keys[mode]);
+    const key = await bootstrapKey(dependencies, project, mode, provided.keys[mode]);
     if (key === 'revoked') revoked.push(mode);
-    else if (key !== 'present') made.push({ kind: 'key', mode, text: key.text });
+    else if (key !== 'present') generated.push({ kind: 'key', mode, text: key.text });
   }
   for (const mode of MODES) {
-    const secret = await bootstrapSecret(dependencies, project, mode, brought.signingSecret);
+    const secret = await bootstrapSecret(dependencies, project, mode, provided.signingSecret);
     if (secret === 'superseded') superseded.push(mode);
-    else if (secret !== 'present') made.push({ kind: 'signing secret', mode, text: secret.text });
+    else if (secret !== 'present') generated.push({ kind: 'signing secret', mode, text: secret.text });
   }
   await completeProjects(dependencies);
-  return { generated: made, revoked, superseded };
+  return { generated, revoked, superseded };
 }
 
-/** The command line may be adding it at the same moment. */
+/** Adds the default project, or returns the one that the command line added at the same moment. */
 async function addDefault(dependencies: SealingDependencies): Promise<Project> {
   try {
     return await addProject(dependencies, DEFAULT_PROJECT);
@@ -80,14 +79,14 @@ async function bootstrapKey(
   dependencies: SealingDependencies,
   project: Project,
   mode: Mode,
-  brought: string | null,
+  provided: string | null,
 ): Promise<'present' | 'revoked' | { readonly text: string }> {
   const keys = await dependencies.store.listKeys(project.partitions[mode]);
-  if (brought === null) return keys.length > 0 ? 'present' : makeKey(dependencies, project, mode);
-  const hash = hashKey(brought);
+  if (provided === null) return keys.length > 0 ? 'present' : makeKey(dependencies, project, mode);
+  const hash = hashKey(provided);
   const stored = keys.find((key) => key.hash === hash);
   if (stored !== undefined) return stored.revokedAt === null ? 'present' : 'revoked';
-  const added = await addKey(dependencies, project, mode, brought);
+  const added = await addKey(dependencies, project, mode, provided);
   if (added === 'taken') throw new ControlRefusal('key_elsewhere', mode);
   return 'present';
 }
@@ -96,13 +95,13 @@ async function bootstrapSecret(
   dependencies: SealingDependencies,
   project: Project,
   mode: Mode,
-  brought: string | null,
+  provided: string | null,
 ): Promise<'present' | 'superseded' | { readonly text: string }> {
-  if (brought === null) return (await ensureSecret(dependencies, project, mode)) ?? 'present';
+  if (provided === null) return (await ensureSecret(dependencies, project, mode)) ?? 'present';
   const partition = project.partitions[mode];
-  if (await wasSecret(dependencies, partition, brought)) return 'present';
+  if (await wasSecret(dependencies, partition, provided)) return 'present';
   const signing = await dependencies.store.listSecrets(partition, dependencies.clock.now());
-  await addSecret(dependencies, partition, brought);
+  await addSecret(dependencies, partition, provided);
   return signing.length > 0 ? 'superseded' : 'present';
 }
 

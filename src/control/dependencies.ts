@@ -8,7 +8,7 @@ import type { FailedLoginLog } from './failed-login-log.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import type { Passwords } from './passwords.ts';
 
-/** What the control plane needs from the dependencies. */
+/** What every part of the control plane needs. */
 export interface ControlDependencies {
   readonly store: ControlStore & Pick<Store, 'findProfile'> & { readonly people: PeopleStore };
   readonly clock: Clock;
@@ -16,12 +16,12 @@ export interface ControlDependencies {
   readonly ids: IdMint;
 }
 
-/** Where signing secrets are read or made, the vault too. */
+/** The parts that read or create signing secrets need the vault too. */
 export interface SealingDependencies extends ControlDependencies {
   readonly vault: Vault;
 }
 
-/** Where passwords are shown and taken. */
+/** The parts that check or set passwords. */
 export interface PeopleDependencies extends ControlDependencies {
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;

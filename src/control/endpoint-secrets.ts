@@ -1,6 +1,6 @@
 /**
- * Signing secrets of an endpoint profile: one receiver then cannot use what it received against another. Which of them
- * sign, and whether the project's do beside them, is in `domain/endpoint-secrets.ts`.
+ * Signing secrets of an endpoint profile. With its own secret, a receiver cannot forge requests to another receiver.
+ * `domain/endpoint-secrets.ts` decides which of them sign, and whether the project's secrets sign beside them.
  */
 import {
   creation,
@@ -21,14 +21,14 @@ import { requireProject } from './projects.ts';
 import { type ControlCode, ControlRefusal } from './refusal.ts';
 import { afterOverlap, newSecretText, type OpenSecret, OVERLAP_DEFAULT, openSecrets } from './secrets.ts';
 
-/** A change is decided at most this often when others interfere. */
+/** A change is decided again at most this often after a conflicting write. */
 const CONFLICTS_MAX = 5;
 
 export interface OpenEndpointSecret extends OpenSecret {
   readonly aloneFrom: Instant | null;
 }
 
-/** A profile that exists. */
+/** Identifies an endpoint profile that exists. */
 export interface EndpointProfileRef {
   readonly partition: Partition;
   readonly endpointId: EndpointId;
@@ -46,7 +46,7 @@ const REFUSALS: Readonly<Record<SecretsRefusal, ControlCode>> = {
   too_many: 'too_many_secrets',
 };
 
-/** Finds the profile of that id, archived or not. */
+/** Finds the endpoint profile by its id, archived or not. */
 export async function requireEndpoint(
   dependencies: SealingDependencies,
   partition: Partition,
@@ -58,7 +58,7 @@ export async function requireEndpoint(
   return { partition, endpointId: profile.id };
 }
 
-/** Finds the profile by the name of its project and its id. */
+/** Finds the endpoint profile by the name of its project and its id. */
 export async function requireEndpointOf(
   dependencies: SealingDependencies,
   projectName: string,
@@ -69,8 +69,8 @@ export async function requireEndpointOf(
   return requireEndpoint(dependencies, project.partitions[mode], id);
 }
 
-/** The mode in which the project has this profile; null where it has none of that id. */
-export async function modeOfEndpoint(
+/** Returns the mode in which the project has this endpoint profile, or null if it has none with that id. */
+export async function findEndpointMode(
   { store }: SealingDependencies,
   projectName: string,
   id: string,
@@ -95,21 +95,21 @@ export function listEndpointSecrets(
 /** Lists the secrets that sign now, with their texts. */
 export async function showEndpointSecrets(
   dependencies: SealingDependencies,
-  place: EndpointProfileRef,
+  profile: EndpointProfileRef,
 ): Promise<readonly OpenEndpointSecret[]> {
-  const secrets = await listEndpointSecrets(dependencies, place);
+  const secrets = await listEndpointSecrets(dependencies, profile);
   return secrets.map((secret) => openEndpointSecret(dependencies.vault, secret));
 }
 
-/** Opens the secrets that sign a delivery to this profile, or to none. */
+/** Opens the secrets that sign a delivery to this endpoint profile. A null id stands for an inline destination. */
 export async function signingSecrets(
   dependencies: SealingDependencies,
   partition: Partition,
   endpointId: EndpointId | null,
 ): Promise<readonly OpenSecret[]> {
-  const projects = await openSecrets(dependencies, partition);
+  const ofProject = await openSecrets(dependencies, partition);
   const own = endpointId === null ? [] : await showEndpointSecrets(dependencies, { partition, endpointId });
-  return signersAt(projects, own, dependencies.clock.now());
+  return signersAt(ofProject, own, dependencies.clock.now());
 }
 
 export function openEndpointSecret(vault: Vault, secret: EndpointSecret): OpenEndpointSecret {
@@ -118,52 +118,52 @@ export function openEndpointSecret(vault: Vault, secret: EndpointSecret): OpenEn
   return { id, text: text.toString('utf8'), createdAt, expiresAt, aloneFrom };
 }
 
-/** The project's secrets sign beside the new one for the overlap. Answers all that sign, as the next two do. */
+/** The project's secrets sign beside the new one for the overlap. Returns every secret that signs, like the next two. */
 export function createEndpointSecret(
   dependencies: SealingDependencies,
-  place: EndpointProfileRef,
+  profile: EndpointProfileRef,
   overlap: string = OVERLAP_DEFAULT,
 ): Promise<readonly OpenEndpointSecret[]> {
-  return change(dependencies, place, overlap, creation);
+  return change(dependencies, profile, overlap, creation);
 }
 
 /** Older secrets sign beside the new one for the overlap. */
 export function rotateEndpointSecret(
   dependencies: SealingDependencies,
-  place: EndpointProfileRef,
+  profile: EndpointProfileRef,
   overlap: string = OVERLAP_DEFAULT,
 ): Promise<readonly OpenEndpointSecret[]> {
-  return change(dependencies, place, overlap, rotation);
+  return change(dependencies, profile, overlap, rotation);
 }
 
-/** The project's secrets sign at once, and those of the profile beside them for the overlap. */
+/** The project's secrets sign at once. Those of the endpoint profile sign beside them for the overlap. */
 export function removeEndpointSecrets(
   dependencies: SealingDependencies,
-  place: EndpointProfileRef,
+  profile: EndpointProfileRef,
   overlap: string = OVERLAP_DEFAULT,
 ): Promise<readonly OpenEndpointSecret[]> {
-  return change(dependencies, place, overlap, removal);
+  return change(dependencies, profile, overlap, removal);
 }
 
 async function change(
   dependencies: SealingDependencies,
-  place: EndpointProfileRef,
+  profile: EndpointProfileRef,
   overlap: string,
   decide: Decision,
 ): Promise<readonly OpenEndpointSecret[]> {
-  for (let attempt = 0; attempt < CONFLICTS_MAX; attempt++) {
+  for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
     const now = dependencies.clock.now();
     const end = afterOverlap(overlap, now);
-    const before = await dependencies.store.listEndpointSecrets(place.partition, place.endpointId, now);
+    const before = await dependencies.store.listEndpointSecrets(profile.partition, profile.endpointId, now);
     const decided = decide(before, end, now);
-    if (typeof decided === 'string') throw new ControlRefusal(REFUSALS[decided], place.endpointId);
+    if (typeof decided === 'string') throw new ControlRefusal(REFUSALS[decided], profile.endpointId);
     const { ended } = decided;
-    const added = decided.added && newSecret(dependencies, place, now, decided.added.aloneFrom);
-    const answer = await dependencies.store.changeEndpointSecrets({ ...place, before, ended, added });
-    if (answer === 'done') return showEndpointSecrets(dependencies, place);
-    if (answer === 'missing') throw new ControlRefusal('unknown_endpoint', place.endpointId);
+    const added = decided.added && newSecret(dependencies, profile, now, decided.added.aloneFrom);
+    const answer = await dependencies.store.changeEndpointSecrets({ ...profile, before, ended, added });
+    if (answer === 'done') return showEndpointSecrets(dependencies, profile);
+    if (answer === 'missing') throw new ControlRefusal('unknown_endpoint', profile.endpointId);
   }
-  throw new ControlRefusal('changed_meanwhile', place.endpointId);
+  throw new ControlRefusal('changed_meanwhile', profile.endpointId);
 }
 
 function newSecret(

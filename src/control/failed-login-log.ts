@@ -1,8 +1,8 @@
 /**
- * The trace of wrong passwords. Each is a log line, and a throttle that begins is an entry of the audit log too.
+ * Records wrong passwords. Each one is a log line. A throttle that starts is an entry of the audit log too.
  *
- * The typed name may be anything, a password in the wrong field among it: a log line has its keyed hash, by which
- * guesses of the same name are known as such. The audit log names people who exist.
+ * A typed name may be anything, even a password in the wrong field. So a log line has its keyed hash, which still shows
+ * that several guesses used the same name. The audit log names only users who exist.
  */
 import type { Instant } from '#src/domain/instant.ts';
 import type { User } from '#src/ports/people-store.ts';
@@ -13,9 +13,9 @@ import { type AuditDependencies, type AuditedAction, recordAudit } from './audit
 import type { ThrottleStart } from './login-throttle.ts';
 
 const HOUR_MS = 3_600_000;
-/** Guesses from many addresses begin many throttles. Beyond this number in an hour, only the log has them. */
+/** Guesses from many addresses start many throttles. Beyond this number in an hour, only the log has them. */
 const ENTRIES_PER_HOUR_MAX = 100;
-/** No person can have this name. */
+/** No user can have this name. */
 const ACTOR = 'failed logins';
 const NAME_SCOPE = 'login-name';
 
@@ -23,9 +23,9 @@ export interface FailedLogin {
   readonly name: string;
   readonly address: string;
   readonly peer: string;
-  /** The person of that name, if there is one. */
+  /** The user of that name, if there is one. */
   readonly user: User | null;
-  /** The throttles that begin with it. */
+  /** The throttles that this guess starts. */
   readonly throttlesStarted: readonly ThrottleStart[];
 }
 
@@ -36,31 +36,31 @@ export interface FailedLoginLogDependencies extends AuditDependencies {
 
 export class FailedLoginLog {
   readonly #dependencies: FailedLoginLogDependencies;
-  /** Guesses of names that nobody has must not use up the entries of those that somebody has. */
-  readonly #ofPeople: HourlyLimiter;
-  readonly #ofStrangers: HourlyLimiter;
+  /** Guesses with unknown names must not use up the entries of known ones, so each kind has its own limit. */
+  readonly #knownNames: HourlyLimiter;
+  readonly #unknownNames: HourlyLimiter;
 
   constructor(dependencies: FailedLoginLogDependencies) {
     this.#dependencies = dependencies;
-    this.#ofPeople = new HourlyLimiter(dependencies.clock);
-    this.#ofStrangers = new HourlyLimiter(dependencies.clock);
+    this.#knownNames = new HourlyLimiter(dependencies.clock);
+    this.#unknownNames = new HourlyLimiter(dependencies.clock);
   }
 
-  async record({ name, address, peer, user, throttlesStarted: begun }: FailedLogin): Promise<void> {
+  async record({ name, address, peer, user, throttlesStarted }: FailedLogin): Promise<void> {
     const { log, vault } = this.#dependencies;
     const nameHash = vault.keyedHash(NAME_SCOPE, name);
     log.warn({ address, name_hash: nameHash }, 'a login failed');
-    for (const { by, failures } of begun) {
+    for (const { by, failures } of throttlesStarted) {
       log.warn({ address, name_hash: nameHash, by, failures }, 'logins are throttled');
       const subject = by === 'address' ? '' : (user?.name ?? '');
-      const left = (subject === '' ? this.#ofStrangers : this.#ofPeople).take();
-      if (left === 'none') continue;
-      const further = left === 'the last one' ? { further: 'in the log alone, for an hour' } : {};
+      const permit = (subject === '' ? this.#unknownNames : this.#knownNames).take();
+      if (permit === 'none') continue;
+      const further = permit === 'last' ? { further: 'only in the log, for an hour' } : {};
       await this.#write({ address, peer, subject }, { by, failures, name_hash: nameHash, ...further });
     }
   }
 
-  /** The answer to a wrong password does not depend on whether this can be written. */
+  /** A failed write does not change the answer to a wrong password. */
   async #write(
     about: Pick<AuditedAction, 'address' | 'peer' | 'subject'>,
     detail: AuditedAction['detail'],
@@ -84,24 +84,24 @@ export class FailedLoginLog {
   }
 }
 
-/** Allows a number of entries an hour. */
+/** Allows `ENTRIES_PER_HOUR_MAX` entries an hour. */
 class HourlyLimiter {
   readonly #clock: Clock;
-  #from: Instant | null = null;
+  #windowStart: Instant | null = null;
   #taken = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  take(): 'one' | 'the last one' | 'none' {
+  take(): 'one' | 'last' | 'none' {
     const now = this.#clock.now();
-    if (this.#from === null || Math.abs(now - this.#from) >= HOUR_MS) {
-      this.#from = now;
+    if (this.#windowStart === null || Math.abs(now - this.#windowStart) >= HOUR_MS) {
+      this.#windowStart = now;
       this.#taken = 0;
     }
     this.#taken += 1;
     if (this.#taken > ENTRIES_PER_HOUR_MAX) return 'none';
-    return this.#taken === ENTRIES_PER_HOUR_MAX ? 'the last one' : 'one';
+    return this.#taken === ENTRIES_PER_HOUR_MAX ? 'last' : 'one';
   }
 }

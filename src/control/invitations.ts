@@ -1,6 +1,6 @@
 /**
- * How people come: somebody who may lets them in by a link, and they choose their name and password themselves.
- * Nobody ever types another one's password, nor one's own on a command line.
+ * Invitations. An admin invites a person with a link, and the person chooses a name and a password. So nobody ever
+ * types the password of another person, or any password on a command line.
  */
 import { parseId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
@@ -21,12 +21,12 @@ import {
 
 const DAY_MS = 86_400_000;
 const INVITATION_MS = 7 * DAY_MS;
-/** The link of the first admin stands in the output of the first start, which others may read later. */
+/** The first admin's link is printed in the output of the first start, which others may read later. */
 const FIRST_INVITATION_MS = DAY_MS;
 const FIRST_START = 'first start';
 const FIRST_REVISION = 1;
 
-/** What somebody is to be: their role, and the names of the projects they see, null for all of them. */
+/** What a user may do: their role, and the names of the projects they see. Null stands for every project. */
 export interface AccessGrant {
   readonly role: string;
   readonly projects: readonly string[] | null;
@@ -34,11 +34,11 @@ export interface AccessGrant {
 
 export interface NewInvitation {
   readonly invitation: Invitation;
-  /** This is the only time it is known. */
+  /** The token is known only now. The store has its hash. */
   readonly token: string;
 }
 
-/** Behind `#`, where it is sent to no server and kept in no log. */
+/** The token is in the fragment, which browsers send to no server and which no log keeps. */
 export function invitationPath(token: string): string {
   return `/dashboard/invite#${token}`;
 }
@@ -56,7 +56,7 @@ export async function invite(
   });
 }
 
-/** For whoever comes first: null where somebody is there, or is invited to be an admin of everything. */
+/** Invites the first admin. Returns null if there is a user, or an open invitation for an admin of every project. */
 export async function inviteFirstAdmin(dependencies: ControlDependencies): Promise<NewInvitation | null> {
   const { people } = dependencies.store;
   if ((await people.countUsers()) > 0) return null;
@@ -99,8 +99,8 @@ export async function requireInvitation(
 }
 
 /**
- * Who lets nobody in any more has no invitations, but for one that they made at that very moment: so it is asked again
- * when it is used. Those that no person made are always meant.
+ * A user who loses the right to invite also loses their invitations. One that they made at that very moment may remain,
+ * so the right is checked again when an invitation is used. Invitations that no user made are always valid.
  */
 async function isInviterStillAllowed(people: PeopleStore, { createdBy }: Invitation): Promise<boolean> {
   if (parseName(createdBy) === null) return true;
@@ -122,7 +122,7 @@ export async function acceptInvitation(
   const name = requireName(nameText);
   const strong = requireStrongPassword(password, name);
   const { people } = dependencies.store;
-  // It costs less to ask than to hash; what counts is what the store says in the end.
+  // This check saves the cost of a hash. The store decides whether the name is free.
   if ((await people.findUserByName(name)) !== null) throw new ControlRefusal('name_taken', name);
   const passwordHash = await dependencies.passwords.hash(strong);
   const now = dependencies.clock.now();

@@ -8,12 +8,12 @@ import { requireProject } from './projects.ts';
 import { ControlRefusal } from './refusal.ts';
 
 export interface NewKey {
-  /** The key itself: this is the only time it is known. */
+  /** The key itself. It is known only now; the store has its hash. */
   readonly text: string;
   readonly key: ApiKey;
 }
 
-/** Keeps the hash of a key that was made here or brought by the operator. `taken`: it is stored already. */
+/** Stores the hash of a key that was generated or that the operator provided. `taken` means it is already stored. */
 export async function addKey(
   dependencies: ControlDependencies,
   project: Project,
@@ -41,7 +41,8 @@ export async function makeKey(
 ): Promise<NewKey> {
   const text = newApiKey(mode, dependencies.random);
   const key = await addKey(dependencies, project, mode, text);
-  if (key === 'taken') throw new Error('A fresh random key was there already: the randomness is broken.');
+  if (key === 'taken')
+    throw new Error('A new random key already exists. The random number generator is broken.');
   return { text, key };
 }
 
@@ -53,7 +54,7 @@ export async function createKey(
   return makeKey(dependencies, await requireProject(dependencies.store, projectName), mode);
 }
 
-/** All keys of a project, revoked ones too, in the order they were made. */
+/** Lists all keys of a project in the order of their creation, including revoked ones. */
 export async function listKeys(
   dependencies: ControlDependencies,
   projectName: string,
@@ -65,6 +66,6 @@ export async function listKeys(
 
 export async function revokeKey(dependencies: ControlDependencies, idText: string): Promise<void> {
   const id = parseId('key', idText);
-  const revoked = id !== null && (await dependencies.store.revokeKey(id, dependencies.clock.now()));
-  if (!revoked) throw new ControlRefusal('unknown_key', idText);
+  const isRevoked = id !== null && (await dependencies.store.revokeKey(id, dependencies.clock.now()));
+  if (!isRevoked) throw new ControlRefusal('unknown_key', idText);
 }

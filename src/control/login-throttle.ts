@@ -1,13 +1,13 @@
 /**
- * How often somebody may guess. Failures are counted by name and address together, by name over all addresses, and
- * by address over all names; beyond a free number each makes the next guess wait, twice as long every time.
+ * Limits how often a password may be guessed. Failures are counted by name and address together, by name over all
+ * addresses, and by address over all names. Beyond a free number, each failure makes the next guess wait twice as long.
  *
- * A guess is counted before it is checked, and taken back when it was right: of many at once none is checked that
- * was not counted. Counting fails where somebody else counted meanwhile, on this node or another; then it is looked
- * again. While a guess has to wait it is neither checked nor counted, so that waiting comes to an end.
+ * A guess is counted before it is checked, and uncounted if it was right. So many guesses at once cannot be checked
+ * before they are counted. If another guess was counted in between, on this node or another, the counts are read
+ * again. A guess that has to wait is neither checked nor counted, so that the wait ends.
  *
- * Whoever guesses from everywhere could keep the owner of a name out, by making the name wait. Where that name was
- * signed in from before, only the failures from there count.
+ * An attacker with many addresses could lock the owner of a name out by making that name wait. So from an address
+ * where the name has signed in before, only the failures from that address count.
  */
 import { hash } from 'node:crypto';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -17,16 +17,16 @@ import type { Clock } from '#src/ports/system.ts';
 import { ControlRefusal } from './refusal.ts';
 
 export interface Limit {
-  /** So many may fail before the next has to wait. */
+  /** The number of failures before the next guess has to wait. */
   readonly free: number;
   readonly waitMsMax: number;
-  /** After so long without one, all are forgotten. */
+  /** The failures are forgotten after this time without another one. */
   readonly forgetMs: number;
 }
 
 const FIRST_WAIT_MS = 1_000;
 const HOUR_MS = 3_600_000;
-/** More doublings than any longest wait has. */
+/** No wait is doubled more often. */
 const DOUBLINGS_MAX = 20;
 
 export const LIMITS = {
@@ -36,27 +36,27 @@ export const LIMITS = {
 } as const satisfies Readonly<Record<string, Limit>>;
 type Kind = keyof typeof LIMITS;
 
-/** No failure counts for longer. */
+/** The longest time for which a failure counts. */
 export const FAILURE_MS_MAX = Math.max(...Object.values(LIMITS).map(({ forgetMs }) => forgetMs));
-/** How long it is remembered that a name was signed in from an address. */
+/** How long an address is remembered as one where a name has signed in. */
 export const FAMILIAR_MS = 30 * 24 * HOUR_MS;
 
-/** Of those who come between, on other nodes: on this one guesses are counted one after the other. */
+/** Conflicts with other nodes. On this node guesses are counted one after the other. */
 const CONFLICTS_MAX = 5;
 const WAITING_MAX = 64;
-/** Whoever guesses without end from one place is not to take up all the room. */
+/** One address must not fill the whole queue. */
 const WAITING_PER_ADDRESS_MAX = 8;
 
-/** How long the next guess has to wait after so many failures. */
+/** Returns how long the next guess has to wait after this many failures. */
 export function waitMsOf(limit: Limit, failures: number, lastAt: Instant, now: Instant): number {
   if (failures < limit.free || now - lastAt >= limit.forgetMs) return 0;
   const doublings = Math.min(failures - limit.free, DOUBLINGS_MAX);
   const fullMs = Math.min(FIRST_WAIT_MS * 2 ** doublings, limit.waitMsMax);
-  // A clock that was set back makes nobody wait for longer.
+  // The wait is bounded, so that a clock that was set back does not make it longer.
   return Math.min(Math.max(lastAt + fullMs - now, 0), fullMs);
 }
 
-/** A throttle: the next guess under the same name, from the same address, or both, has to wait. */
+/** A throttle that starts: the next guess with the same name, from the same address, or both, has to wait. */
 export interface ThrottleStart {
   readonly by: 'name_and_address' | 'name' | 'address';
   readonly failures: number;
@@ -67,15 +67,16 @@ type Subjects = Readonly<Record<Kind | 'familiar', string>>;
 /** A guess that was counted. */
 export interface Guess {
   readonly subjects: Subjects;
-  /** The throttles that begin with it, if it is wrong. */
+  /** The throttles that this guess starts, if it is wrong. */
   readonly throttlesStarted: readonly ThrottleStart[];
 }
 
 export class LoginThrottle {
   readonly #people: PeopleStore;
   readonly #clock: Clock;
+  /** Ends when the last guess in the queue has been counted. */
   #last: Promise<unknown> = Promise.resolve();
-  /** By the place they come from. */
+  /** Number of guesses in the queue, by address. */
   readonly #waiting = new Map<string, number>();
 
   constructor(people: PeopleStore, clock: Clock) {
@@ -83,34 +84,34 @@ export class LoginThrottle {
     this.#clock = clock;
   }
 
-  /** Counts a guess; refuses one that has to wait. */
+  /** Counts a guess, or refuses it because it has to wait. */
   async count(name: string, address: string): Promise<Guess> {
-    const place = addressKey(address);
-    this.#enter(place);
-    const counted = this.#last.then(() => this.#count(subjectsOf(name, place)));
+    const source = addressKey(address);
+    this.#enqueue(source);
+    const counted = this.#last.then(() => this.#count(subjectsOf(name, source)));
     this.#last = counted.catch(() => {});
     try {
       return await counted;
     } finally {
-      this.#leave(place);
+      this.#dequeue(source);
     }
   }
 
-  #enter(place: string): void {
-    const ofPlace = this.#waiting.get(place) ?? 0;
+  #enqueue(source: string): void {
+    const fromSource = this.#waiting.get(source) ?? 0;
     const all = [...this.#waiting.values()].reduce((sum, count) => sum + count, 0);
-    if (all >= WAITING_MAX || ofPlace >= WAITING_PER_ADDRESS_MAX) throw throttled(FIRST_WAIT_MS);
-    this.#waiting.set(place, ofPlace + 1);
+    if (all >= WAITING_MAX || fromSource >= WAITING_PER_ADDRESS_MAX) throw throttled(FIRST_WAIT_MS);
+    this.#waiting.set(source, fromSource + 1);
   }
 
-  #leave(place: string): void {
-    const others = (this.#waiting.get(place) ?? 1) - 1;
-    if (others > 0) this.#waiting.set(place, others);
-    else this.#waiting.delete(place);
+  #dequeue(source: string): void {
+    const others = (this.#waiting.get(source) ?? 1) - 1;
+    if (others > 0) this.#waiting.set(source, others);
+    else this.#waiting.delete(source);
   }
 
   async #count(subjects: Subjects): Promise<Guess> {
-    for (let attempts = 0; attempts < CONFLICTS_MAX; attempts++) {
+    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
       const now = this.#clock.now();
       const found = await this.#find(Object.values(subjects));
       const waitMs = longestWait(subjects, found, now);
@@ -124,20 +125,20 @@ export class LoginThrottle {
   }
 
   async #find(subjects: readonly string[]): Promise<FailuresBySubject> {
-    return new Map((await this.#people.findLoginFailures(subjects)).map((one) => [one.subject, one]));
+    return new Map((await this.#people.findLoginFailures(subjects)).map((row) => [row.subject, row]));
   }
 
-  /** It was right. */
+  /** The guess was right: its failures are cleared, and the address counts as familiar. */
   async recordSuccess({ subjects: { both, name, address, familiar } }: Guess): Promise<void> {
     await this.#people.clearLoginFailures([both]);
     await this.#people.undoLoginFailure([name, address]);
     const was = (await this.#find([familiar])).get(familiar) ?? null;
     const change = { subject: familiar, failures: 0, lastAt: this.#clock.now(), was };
-    // Somebody else says the same at this moment, if it is not as it was.
+    // A conflict means that another login just wrote the same.
     await this.#people.replaceLoginFailures([change]);
   }
 
-  /** It was not checked after all. */
+  /** The guess could not be checked. */
   async uncount({ subjects: { both, name, address } }: Guess): Promise<void> {
     await this.#people.undoLoginFailure([both, name, address]);
   }
@@ -180,8 +181,8 @@ const THROTTLED_BY = {
 } as const satisfies Readonly<Record<Kind, ThrottleStart['by']>>;
 
 /**
- * A throttle is told when it begins, and again whenever twice as many have failed: somebody who guesses slowly must not
- * be told of once and never again. Exactly one guess is counted as each number, on whatever node.
+ * A throttle is reported when it starts, and again whenever the number of failures has doubled. Otherwise a slow
+ * attacker would be reported only once. Exactly one guess reaches each number, on any node.
  */
 function throttlesStartedBy(changes: readonly Counted[]): readonly ThrottleStart[] {
   return changes.flatMap(({ kind, failures }) =>
@@ -191,16 +192,16 @@ function throttlesStartedBy(changes: readonly Counted[]): readonly ThrottleStart
   );
 }
 
-function subjectsOf(name: string, place: string): Subjects {
+function subjectsOf(name: string, source: string): Subjects {
   return {
-    both: digest('both', name, place),
+    both: digest('both', name, source),
     name: digest('name', name),
-    address: digest('address', place),
-    familiar: digest('familiar', name, place),
+    address: digest('address', source),
+    familiar: digest('familiar', name, source),
   };
 }
 
-/** What a name is said to be may be anything, and names are nobody else's business. */
+/** A typed name may be anything, even a password, so only its digest is stored. */
 function digest(kind: Kind | 'familiar', ...words: readonly string[]): string {
   return `${kind}:${hash('sha256', JSON.stringify(words), 'hex')}`;
 }
@@ -208,7 +209,7 @@ function digest(kind: Kind | 'familiar', ...words: readonly string[]): string {
 const IPV6_NETWORK_BYTES = 8;
 const MAPPED = '::ffff:';
 
-/** Of IPv6 the network: whoever has one address there has them all. */
+/** IPv6 addresses are counted by network, since a client with one address of a network usually has all of them. */
 function addressKey(text: string): string {
   const address = parseAddress(text.toLowerCase().startsWith(MAPPED) ? text.slice(MAPPED.length) : text);
   if (address?.family !== 'ipv6') return address?.text ?? text;

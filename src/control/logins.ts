@@ -1,4 +1,4 @@
-/** To sign in, and to show one's password again: whatever is guessed is counted first (`throttle.ts`). */
+/** Checks passwords, at sign-in and when a user confirms theirs. Every guess is counted first (`login-throttle.ts`). */
 import type { User } from '#src/ports/people-store.ts';
 import type { PeopleDependencies } from './dependencies.ts';
 import type { Verdict } from './passwords.ts';
@@ -9,23 +9,23 @@ export interface Login {
   readonly name: string;
   readonly password: string;
   readonly address: string;
-  /** The address that is connected, which may be a proxy's. */
+  /** The address at the other end of the connection, which may be a proxy's. */
   readonly peer: string;
 }
 
-/** A name that nobody can have is counted under one that nobody has. */
+/** Guesses with invalid names are all counted under this name, which no user has. */
 const NO_NAME = '';
 
-/** Who it is. That a name is unknown cannot be told from a wrong password, nor by how long it takes. */
+/** Returns the user. An unknown name gets the same answer as a wrong password, and takes as long. */
 export async function login(dependencies: PeopleDependencies, given: Login): Promise<User> {
   const name = parseName(given.name);
   const user = name === null ? null : await dependencies.store.people.findUserByName(name);
   const verdict = await guess(dependencies, name ?? NO_NAME, given, user);
   if (user === null || verdict === 'wrong') throw new ControlRefusal('wrong_login', '');
-  return verdict === 'right' ? user : renewed(dependencies, user, given.password);
+  return verdict === 'right' ? user : rehash(dependencies, user, given.password);
 }
 
-/** That somebody who is signed in knows their password. */
+/** Checks that a user who is signed in knows their password. */
 export async function confirmPassword(
   dependencies: PeopleDependencies,
   user: User,
@@ -41,8 +41,8 @@ async function guess(
   { password, address, peer }: Omit<Login, 'name'>,
   user: User | null,
 ): Promise<Verdict> {
-  const { passwords, throttle, failedLogins: loginTrace } = dependencies;
-  // What cannot be checked is not written down either: anybody can ask for it, as often as they like.
+  const { passwords, throttle, failedLogins } = dependencies;
+  // A guess that cannot be checked must not be counted, since anybody can send any number of them.
   passwords.requireCapacity();
   const counted = await throttle.count(name, address);
   const text = normalisePassword(password);
@@ -54,17 +54,13 @@ async function guess(
     throw error;
   }
   if (verdict === 'wrong')
-    await loginTrace.record({ name, address, peer, user, throttlesStarted: counted.throttlesStarted });
+    await failedLogins.record({ name, address, peer, user, throttlesStarted: counted.throttlesStarted });
   else await throttle.recordSuccess(counted);
   return verdict;
 }
 
-/** The cost was raised since the password was set. */
-async function renewed(
-  { store, passwords }: PeopleDependencies,
-  user: User,
-  password: string,
-): Promise<User> {
+/** Hashes the password again, because the cost was raised since it was set. */
+async function rehash({ store, passwords }: PeopleDependencies, user: User, password: string): Promise<User> {
   const passwordHash = await passwords.hash(normalisePassword(password) ?? password);
   await store.people.renewPasswordHash(user.id, user.passwordHash, passwordHash);
   return { ...user, passwordHash };

@@ -11,7 +11,7 @@ export async function requireProject(store: ControlStore, name: string): Promise
   return project;
 }
 
-/** A project with its two partitions, still without keys and secrets. */
+/** Adds a project with its two partitions, still without keys and secrets. */
 export async function addProject(dependencies: ControlDependencies, name: string): Promise<Project> {
   if (!NAME.test(name)) throw new ControlRefusal('invalid_project_name', name);
   const now = dependencies.clock.now();

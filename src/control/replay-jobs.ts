@@ -1,4 +1,4 @@
-/** What people do with bulk replays: begin one, and stop it. The engine makes the replays. */
+/** Begins and stops bulk replays. The engine makes the replays. */
 import { requireFound } from '#src/commands/command.ts';
 import { isReplayable } from '#src/domain/delivery-lifecycle.ts';
 import { Refusal } from '#src/domain/errors.ts';
@@ -24,12 +24,12 @@ export interface ReplayJobsDependencies {
   readonly ids: IdMint;
 }
 
-/** How often a decision is made anew. A job that is worked on moves many times a second. */
+/** How often a decision is made again after a conflicting write. A running job changes many times a second. */
 const CONFLICTS_MAX = 50;
 
 /**
- * Begins to replay what the filter names, as far as it is there by now. What a job that is open may replay is not part
- * of another: a second click replays nothing twice.
+ * Begins to replay the deliveries that match the filter and exist now. A delivery that an open job may replay cannot be
+ * part of another job, so a second click replays nothing twice.
  */
 export async function beginReplay(
   { jobs, clock, ids }: ReplayJobsDependencies,
@@ -39,18 +39,18 @@ export async function beginReplay(
   by: string,
 ): Promise<ReplayJob> {
   if (expected === 0) throw new Refusal('invalid_request', 'expected', 'There is nothing to replay.');
-  for (let attempts = 0; attempts < CONFLICTS_MAX; attempts++) {
+  for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
     const now = clock.now();
     const wanted = replayable(filter, now);
     const open = await jobs.listOpenJobs(partition, OPEN_REPLAY_JOBS_MAX);
-    const same = open.find((job) => overlap(job.filter, wanted));
-    if (same !== undefined) throw new ControlRefusal('replay_under_way', same.id);
+    const overlapping = open.find((job) => overlap(job.filter, wanted));
+    if (overlapping !== undefined) throw new ControlRefusal('replay_under_way', overlapping.id);
     if (open.length >= OPEN_REPLAY_JOBS_MAX) {
       throw new ControlRefusal('too_many_jobs', String(OPEN_REPLAY_JOBS_MAX));
     }
     const id = ids.mint('job', now);
     const job = createJob({ partition, id, filter: wanted, expected, createdBy: by }, now);
-    const known = open.map((one) => one.id);
+    const known = open.map((openJob) => openJob.id);
     if ((await jobs.addJob(job, known)) === 'done') return job;
   }
   throw new StoreUnavailable('Bulk replays kept being begun while this one was.');
@@ -62,18 +62,18 @@ function replayable({ status, createdBefore, ...filter }: DeliveryFilter, now: I
       'status must be that of deliveries that can be replayed: dead_letter, expired or succeeded.';
     throw new Refusal('invalid_request', 'status', message);
   }
-  // Replays are created from now on: a job must never come to its own.
+  // Replays are created from now on. A job must never replay its own replays.
   const before = createdBefore === null || createdBefore > now ? now : createdBefore;
   return { ...filter, status, createdBefore: before };
 }
 
-/** The job as it has ended. What is under way at this moment counts, or is not done. */
+/** Returns the stopped job. Each replay in flight either counts in it or is not made. */
 export async function stopReplay(
   { jobs, clock }: ReplayJobsDependencies,
   partition: Partition,
   id: JobId,
 ): Promise<ReplayJob> {
-  for (let attempts = 0; attempts < CONFLICTS_MAX; attempts++) {
+  for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
     const stopped = stop(requireFound(await jobs.findJob(partition, id)), clock.now());
     if (stopped === null) throw new ControlRefusal('job_ended', id);
     if ((await jobs.replaceJob(stopped)) === 'done') return stopped;

@@ -1,10 +1,10 @@
 /**
- * Seals everything anew with the present master key, so that an earlier one can be retired.
+ * Seals every value again with the present master key, so that an earlier key can be retired.
  *
- * It works beside the service, a bounded page at a time with a pause after each. Columns are walked in the order of
- * their keys. The head of a value names its master key, so what is sealed with the present one already is passed by
- * unopened: a run that was interrupted is carried on by running it again. A value is replaced only where it is still
- * the one that was read.
+ * It runs beside the service. It reads each column in the order of its keys, one bounded page at a time, and pauses
+ * after each page. The head of a value names its master key, so a value sealed with the present key is skipped without
+ * opening it. An interrupted run is therefore continued by running it again. A value is replaced only if it has not
+ * changed since it was read.
  */
 
 import type { Timers } from '#src/ports/system.ts';
@@ -21,18 +21,18 @@ import {
 /** Counts of a column's values, by outcome. */
 export interface ResealCounts {
   readonly resealed: number;
-  /** They were sealed with the present key, for the context they are in, before this run. */
+  /** These were sealed with the present key, for their present context, before this run. */
   readonly already: number;
-  /** They cannot be opened: their key is not at hand, or they were tampered with. */
+  /** These cannot be opened: their key is missing, or they were tampered with. */
   readonly unreadable: number;
-  /** Somebody else changed them in this moment; they were left as they are. */
+  /** These changed after they were read, and were left as they are. */
   readonly changed: number;
 }
 
 export interface ResealReport {
   readonly columns: Readonly<Record<SealedColumnName, ResealCounts>>;
   readonly total: ResealCounts;
-  /** The places of the first ones that cannot be opened. */
+  /** The contexts of the first values that cannot be opened. */
   readonly unreadable: readonly string[];
 }
 
@@ -44,11 +44,11 @@ export interface ResealDependencies {
   readonly progress: (name: SealedColumnName, counts: ResealCounts) => void;
 }
 
-/** Rows that are looked at, and written in one transaction, at a time. */
+/** Rows that are read, and written in one transaction, at a time. */
 export const PAGE_ROWS_MAX = 50;
-/** Values that are read and written at a time; a single one may be larger. */
+/** Total size of the values that are read and written at a time. A single value may be larger. */
 export const PAGE_BYTES_MAX = 1_048_576;
-/** The service's writes go on in this pause. */
+/** The service can write during this pause. */
 export const PAUSE_MS = 50;
 const UNREADABLE_NAMED_MAX = 20;
 
@@ -74,21 +74,21 @@ function sum(one: ResealCounts, other: ResealCounts): ResealCounts {
   };
 }
 
-/** Walks through one column. */
+/** Reseals one column. */
 class ColumnResealer {
   readonly #dependencies: ResealDependencies;
   readonly #name: SealedColumnName;
-  readonly #cannotOpen: (context: string) => void;
+  readonly #onUnreadable: (context: string) => void;
   #counts = NONE;
 
   constructor(
     dependencies: ResealDependencies,
     name: SealedColumnName,
-    cannotOpen: (context: string) => void,
+    onUnreadable: (context: string) => void,
   ) {
     this.#dependencies = dependencies;
     this.#name = name;
-    this.#cannotOpen = cannotOpen;
+    this.#onUnreadable = onUnreadable;
   }
 
   async run(): Promise<ResealCounts> {
@@ -99,7 +99,7 @@ class ColumnResealer {
       const last = entries.at(-1);
       if (last === undefined) return this.#counts;
       for (const page of this.#pages(entries)) {
-        await this.#page(page);
+        await this.#resealPage(page);
         await this.#pause();
       }
       progress(this.#name, this.#counts);
@@ -107,7 +107,7 @@ class ColumnResealer {
     }
   }
 
-  /** The rows that have to be read, in pieces of a bounded size; the others are counted. */
+  /** Yields the rows that have to be read, in pages of a bounded size, and counts the others. */
   *#pages(entries: readonly SealedEntry[]): Generator<readonly SealedEntry[]> {
     let page: SealedEntry[] = [];
     let bytes = 0;
@@ -129,7 +129,7 @@ class ColumnResealer {
     if (page.length > 0) yield page;
   }
 
-  async #page(entries: readonly SealedEntry[]): Promise<void> {
+  async #resealPage(entries: readonly SealedEntry[]): Promise<void> {
     const { sealed } = this.#dependencies;
     const replacements: SealedReplacement[] = [];
     for (const entry of entries) {
@@ -145,21 +145,21 @@ class ColumnResealer {
 
   #replacement({ key, context, legacyContext }: SealedEntry, was: Uint8Array): SealedReplacement | null {
     const { vault } = this.#dependencies;
-    const inPlace = this.#opened(context, was);
+    const inPlace = this.#tryOpen(context, was);
     if (inPlace !== null && vault.isCurrentKey(was)) {
       this.#count({ already: 1 });
       return null;
     }
-    const plain = inPlace ?? (legacyContext === null ? null : this.#opened(legacyContext, was));
+    const plain = inPlace ?? (legacyContext === null ? null : this.#tryOpen(legacyContext, was));
     if (plain === null) {
       this.#count({ unreadable: 1 });
-      this.#cannotOpen(context);
+      this.#onUnreadable(context);
       return null;
     }
     return { key, was, sealed: vault.seal(context, plain) };
   }
 
-  #opened(context: string, sealed: Uint8Array): Uint8Array | null {
+  #tryOpen(context: string, sealed: Uint8Array): Uint8Array | null {
     try {
       return this.#dependencies.vault.open(context, sealed);
     } catch {

@@ -1,7 +1,7 @@
 /**
- * The audit log gets refusals by role: one entry for each person, route and hour. The store remembers when the last
- * was written, so that nodes together write one; this process remembers too, so that a person who is refused again
- * and again costs the store nothing.
+ * Records refusals by role in the audit log: one entry for each user, route and hour. The store keeps the time of the
+ * last entry, so that all nodes together write one. This process caches it, so that a user who is refused again and
+ * again costs the store nothing.
  */
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -10,7 +10,7 @@ import type { Log } from '#src/ports/telemetry.ts';
 import { type AuditDependencies, type AuditedAction, recordAudit } from './audit.ts';
 
 const HOUR_MS = 3_600_000;
-const REMEMBERED_MAX = 10_000;
+const CACHED_MAX = 10_000;
 
 export type RefusedAction = Omit<AuditedAction, 'action' | 'subject' | 'detail'> & {
   /** Method and pattern, such as `POST p/:project/:mode/keys`. */
@@ -19,31 +19,31 @@ export type RefusedAction = Omit<AuditedAction, 'action' | 'subject' | 'detail'>
 
 export class RoleRefusals {
   readonly #dependencies: AuditDependencies & { readonly log: Log };
-  readonly #written = new LRUCache<string, Instant>({ max: REMEMBERED_MAX });
+  readonly #written = new LRUCache<string, Instant>({ max: CACHED_MAX });
 
   constructor(dependencies: AuditDependencies & { readonly log: Log }) {
     this.#dependencies = dependencies;
   }
 
-  /** The refusal stands whether it can be written down or not. */
-  async record(act: RefusedAction): Promise<void> {
+  /** A failed write does not change the refusal. */
+  async record(action: RefusedAction): Promise<void> {
     const { clock, log } = this.#dependencies;
-    const subject = `refused:${hash('sha256', JSON.stringify([act.userId, act.route]), 'hex')}`;
+    const subject = `refused:${hash('sha256', JSON.stringify([action.userId, action.route]), 'hex')}`;
     const now = clock.now();
     if (isRecent(this.#written.get(subject), now)) return;
     this.#written.set(subject, now);
     try {
-      const last = await this.#lastOf(subject, now);
+      const last = await this.#claimEntry(subject, now);
       if (last !== null) this.#written.set(subject, last);
-      else await this.#writeFirst(subject, act);
+      else await this.#writeOrRelease(subject, action);
     } catch (error) {
       this.#written.delete(subject);
       log.warn({ error: String(error) }, 'a refusal could not be written into the audit log');
     }
   }
 
-  /** Returns when the entry was last written, by any node; null once it is this node's turn. */
-  async #lastOf(subject: string, now: Instant): Promise<Instant | null> {
+  /** Returns when any node last wrote the entry. Null means that this node has to write it. */
+  async #claimEntry(subject: string, now: Instant): Promise<Instant | null> {
     const { people } = this.#dependencies.store;
     const [was = null] = await people.findLoginFailures([subject]);
     if (was !== null && isRecent(was.lastAt, now)) return was.lastAt;
@@ -51,17 +51,17 @@ export class RoleRefusals {
     return (await people.replaceLoginFailures([change])) === 'done' ? null : now;
   }
 
-  async #writeFirst(subject: string, act: RefusedAction): Promise<void> {
+  async #writeOrRelease(subject: string, action: RefusedAction): Promise<void> {
     try {
-      await this.#write(act);
+      await this.#write(action);
     } catch (error) {
       await this.#dependencies.store.people.clearLoginFailures([subject]);
       throw error;
     }
   }
 
-  #write({ route, ...act }: RefusedAction): Promise<void> {
-    const entry = { ...act, action: 'access.refused', subject: route, detail: {} };
+  #write({ route, ...given }: RefusedAction): Promise<void> {
+    const entry = { ...given, action: 'access.refused', subject: route, detail: {} };
     return recordAudit(this.#dependencies, entry, 'refused', 'not_allowed');
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Signing secrets, one in force per (project, mode). Rotation adds a new one; those before it sign beside
- * it for the overlap, so that receivers can change over without refusing a delivery.
+ * Signing secrets. Each project and mode has one in force. Rotation adds a new one. Older ones sign beside it for the
+ * overlap, so that receivers can change over without refusing a delivery.
  */
 import { durationMsCeil } from '#src/domain/duration.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -35,7 +35,7 @@ export function openSecret(vault: Vault, secret: SigningSecret): OpenSecret {
   return { id: secret.id, text, createdAt: secret.createdAt, expiresAt: secret.expiresAt };
 }
 
-/** Those that sign now, newest first. */
+/** Opens the secrets that sign now, newest first. */
 export async function openSecrets(
   dependencies: SealingDependencies,
   partition: Partition,
@@ -44,7 +44,7 @@ export async function openSecrets(
   return secrets.map((secret) => openSecret(dependencies.vault, secret));
 }
 
-/** Whether this text ever was a secret here, signing or retired. */
+/** Returns true if this text is or was a secret here. */
 export async function wasSecret(
   dependencies: SealingDependencies,
   partition: Partition,
@@ -54,7 +54,7 @@ export async function wasSecret(
   return secrets.some((secret) => openSecret(dependencies.vault, secret).text === text);
 }
 
-/** Makes `text` the secret in force; those before it stop signing after the overlap, a duration. */
+/** Makes `text` the secret in force. Older secrets stop signing after the overlap, which is a duration. */
 export async function addSecret(
   dependencies: SealingDependencies,
   partition: Partition,
@@ -77,7 +77,7 @@ export function afterOverlap(overlap: string, now: Instant): Instant {
   return instant(now + overlapMs);
 }
 
-/** Gives a (project, mode) that has no secret its first one; null when it has one. */
+/** Adds a first secret to this project and mode. Returns null if there is one already. */
 export async function ensureSecret(
   dependencies: SealingDependencies,
   project: Project,
@@ -97,7 +97,7 @@ export async function showSecrets(
   return openSecrets(dependencies, project.partitions[mode]);
 }
 
-/** Answers all that sign from now on, newest first. With no overlap, only the new one does. */
+/** Returns every secret that signs from now on, newest first. With an overlap of 0, only the new one signs. */
 export async function rotateSecret(
   dependencies: SealingDependencies,
   projectName: string,

@@ -1,10 +1,10 @@
 /**
- * Sessions. A token is 256 random bits, known to the browser alone; what is stored is its SHA-256, which opens
- * nothing. Whoever signs in gets a new one, and the one that was presented is over: a session that somebody else
- * planted is never the one that is used.
+ * Sessions. A token is 256 random bits, known to the browser alone. The store has its SHA-256, which cannot be used to
+ * sign in. A user who signs in gets a new token, and the session of the presented token ends. So an attacker cannot
+ * make a user adopt a session that the attacker knows.
  *
- * A session is over after a while in which nobody used it, and after a longer one in any case. What a page asks for by
- * itself is no use of it.
+ * A session ends after 8 hours without use, and after 7 days in any case. Requests that a page makes by itself do not
+ * count as use.
  */
 import { createHmac, hash } from 'node:crypto';
 import { instant } from '#src/domain/instant.ts';
@@ -19,7 +19,7 @@ const ADDRESS_CHARACTERS_MAX = 64;
 const AGENT_CHARACTERS_MAX = 200;
 export const IDLE_MS_MAX = 8 * 3_600_000;
 export const SESSION_MS_MAX = 7 * 86_400_000;
-/** When it was last used is written no more often than this. */
+/** The time of the last use is written at most this often. */
 const TOUCH_EVERY_MS = 60_000;
 
 export interface SessionDependencies {
@@ -34,12 +34,12 @@ export interface FoundSession {
 }
 
 export interface NewSession {
-  /** The token itself: this is the only time it is known. */
+  /** The token itself. It is known only now; the store has its hash. */
   readonly token: string;
   readonly session: Session;
 }
 
-/** `presented`: the token that came along, which is over from now on. */
+/** `presented` is the token that came with the request. Its session ends. */
 export async function createSession(
   { store, clock, random }: SessionDependencies,
   user: User,
@@ -59,14 +59,14 @@ export async function createSession(
     agent: agent.slice(0, AGENT_CHARACTERS_MAX),
   };
   const replaced = presented !== null && TOKEN.test(presented) ? hashToken(presented) : null;
-  // Their password may have been changed since it was shown.
+  // The password may have been changed since it was checked.
   if ((await store.people.addSession(session, user.passwordHash, replaced)) === 'stale') {
     throw new ControlRefusal('wrong_login', '');
   }
   return { token, session };
 }
 
-/** `isUsed`: somebody asks, rather than a page that was left open. Only then does the session go on for longer. */
+/** `isUsed` means that a person makes the request, not a page that was left open. Only then does the session last longer. */
 export async function findSession(
   { store, clock }: Pick<SessionDependencies, 'store' | 'clock'>,
   token: string,
@@ -77,13 +77,13 @@ export async function findSession(
   if (found === null || !isUsed) return found;
   const now = clock.now();
   if (now - found.session.seenAt >= TOUCH_EVERY_MS) {
-    // Nobody waits for it; should it fail, the next request does it.
+    // The request does not wait for this write. If it fails, the next request writes again.
     void store.people.touchSession(found.session.hash, now).catch(() => {});
   }
   return found;
 }
 
-/** By its hash, without counting as a use of it. */
+/** Finds a session by its hash. This does not count as use. */
 export async function findSessionByHash(
   { store, clock }: Pick<SessionDependencies, 'store' | 'clock'>,
   hash: string,
@@ -92,7 +92,7 @@ export async function findSessionByHash(
   return found !== null && isOpen(found.session, clock.now()) ? found : null;
 }
 
-/** Newest use first. */
+/** Lists the open sessions of a user, the last used one first. */
 export async function openSessions(
   { store, clock }: Pick<SessionDependencies, 'store' | 'clock'>,
   { id }: User,
@@ -113,12 +113,12 @@ export function hashToken(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
-/** What people see of a session: enough to tell them apart. */
+/** The part of the hash that users see, long enough to tell sessions apart. */
 export function sessionIdOf({ hash }: Session): string {
   return hash.slice(0, SESSION_ID_CHARACTERS);
 }
 
-/** The session's token against forgery. It follows from the session's token, which does not follow from it. */
+/** Derives the CSRF token from the session's token. The session's token cannot be derived from it. */
 export function csrfToken(token: string): string {
   return createHmac('sha256', token).update('csrf').digest('base64url');
 }

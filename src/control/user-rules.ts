@@ -1,4 +1,4 @@
-/** What a name, a password, a role and a reach may be. */
+/** Rules for the name, password, role and project scope of a user. */
 import { ROLES, type Role } from '#src/domain/role.ts';
 import type { ControlStore } from '#src/ports/control-store.ts';
 import type { ProjectScope, User } from '#src/ports/people-store.ts';
@@ -8,11 +8,11 @@ import { ControlRefusal } from './refusal.ts';
 const NAME = /^[a-z0-9._@+-]{1,64}$/;
 const PASSWORD_CHARACTERS_MIN = 12;
 const PASSWORD_CHARACTERS_MAX = 256;
-/** Of what is sent: a character may come as several, and become fewer. */
+/** The limit before normalisation, which may join several characters into one. */
 const PASSWORD_UNITS_MAX = 2_048;
 const SCOPE_PROJECTS_MAX = 100;
 
-/** The first that are tried of those that are long enough; compared without what is no letter and no digit. */
+/** Common passwords of at least the minimum length. They are compared by letters and digits alone. */
 const COMMON: ReadonlySet<string> = new Set([
   '123456789012',
   '1234567890123',
@@ -43,13 +43,13 @@ const COMMON: ReadonlySet<string> = new Set([
   'correcthorsebatterystaple',
 ]);
 
-/** What somebody may not be is what somebody else has. */
+/** A user who acts on other users, or the command line. */
 export type Actor = Pick<User, 'name' | 'role' | 'projects'>;
 
-/** Whoever may run commands on the machine may do everything. No person can have this name. */
+/** A person who may run commands on the machine may do everything. No user can have this name. */
 export const COMMAND_LINE: Actor = { name: 'command line', role: 'admin', projects: null };
 
-/** Null where nobody can be called so. */
+/** Returns the name in lower case, or null if it is not a valid name. */
 export function parseName(text: string): string | null {
   const name = text.toLowerCase();
   return NAME.test(name) ? name : null;
@@ -61,12 +61,12 @@ export function requireName(text: string): string {
   return name;
 }
 
-/** The same password typed on another keyboard is the same. Null where it is too long to be one. */
+/** Makes the same password equal on every keyboard. Returns null if it is too long. */
 export function normalisePassword(password: string): string | null {
   return password.length > PASSWORD_UNITS_MAX ? null : password.normalize('NFKC');
 }
 
-/** The password as it is hashed. */
+/** Returns the password in the form that is hashed. */
 export function requireStrongPassword(password: string, name: string): string {
   const text = normalisePassword(password);
   const characters = text === null ? Number.POSITIVE_INFINITY : Array.from(text).length;
@@ -86,12 +86,12 @@ function weak(why: string): ControlRefusal {
 }
 
 export function requireRole(text: string): Role {
-  const role = ROLES.find((one) => one === text);
+  const role = ROLES.find((known) => known === text);
   if (role === undefined) throw new ControlRefusal('invalid_role', text.slice(0, 64));
   return role;
 }
 
-/** By the names of projects; null for every one. */
+/** Takes names of projects. Null stands for every project. */
 export async function requireProjectScope(
   store: ControlStore,
   names: readonly string[] | null,
@@ -103,7 +103,7 @@ export async function requireProjectScope(
   return projects.map(({ id }) => id);
 }
 
-/** Who is confined to some projects could make somebody who is not, and be them. */
+/** An admin of some projects must not invite: they could invite an admin of every project, and become that one. */
 export function canInvite({ role, projects }: Pick<Actor, 'role' | 'projects'>): boolean {
   return role === 'admin' && projects === null;
 }

@@ -1,4 +1,4 @@
-/** What becomes of people who are there. Each change ends their sessions: what they may is asked anew. */
+/** Changes to users. Each change ends the user's sessions, so that their rights are read again. */
 import { parseId } from '#src/domain/id.ts';
 import type { User } from '#src/ports/people-store.ts';
 import type { ControlDependencies, PeopleDependencies } from './dependencies.ts';
@@ -17,7 +17,7 @@ type StoreDependencies = Pick<ControlDependencies, 'store'>;
 
 const SUBJECT_CHARACTERS_MAX = 64;
 
-/** By id or by name. */
+/** Finds a user by id or by name. */
 async function requireUser({ store }: StoreDependencies, who: string): Promise<User> {
   const id = parseId('usr', who);
   const user = await (id === null
@@ -63,7 +63,7 @@ export interface PasswordChange {
   readonly password: string;
   readonly address: string;
   readonly peer: string;
-  /** The one that goes on, by its hash; all others of theirs end. */
+  /** The hash of the session that continues. The user's other sessions end. */
   readonly keptSession: string;
 }
 

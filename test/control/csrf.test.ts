@@ -77,7 +77,7 @@ describe('signing somebody in against their will', () => {
     expectRefused(answer, 403, 'bad_origin');
     expect(answer.headers['set-cookie']).toBeUndefined();
     expectRefused(await victim.post('invitation', { token: 'a' }, headers), 403, 'bad_origin');
-    expectRefused(await victim.post('invitation/look', { token: 'a' }, headers), 403, 'bad_origin');
+    expectRefused(await victim.post('invitation/lookup', { token: 'a' }, headers), 403, 'bad_origin');
   });
 });
 

@@ -30,7 +30,7 @@ describe('bodies', () => {
     const { admin, browse } = dashboard();
     const raw = `{"name":${'[],'.repeat(6_000)}`;
     const stranger = browse();
-    for (const path of ['login', 'invitation', 'invitation/look']) {
+    for (const path of ['login', 'invitation', 'invitation/lookup']) {
       const answer = await stranger.send('POST', path, { raw, headers: stranger.pageHeaders() });
       expectRefused(answer, 413, 'payload_too_large');
     }

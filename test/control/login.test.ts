@@ -71,7 +71,7 @@ describe('an invitation', () => {
     expect(json.path).toMatch(/^\/dashboard\/invite#[\w-]{43}$/);
     const token = json.path.split('#')[1] ?? '';
 
-    const look = await browse().post('invitation/look', { token });
+    const look = await browse().post('invitation/lookup', { token });
     expect(look.json).toEqual({ role: 'operator', expires_at: expect.any(String) });
 
     const browser = browse();
@@ -84,7 +84,7 @@ describe('an invitation', () => {
     expect(session.projects.map(({ name }) => name)).toEqual(['shop']);
 
     expectRefused(await browse().accept(token, 'another', PASSWORD), 410, 'invitation_gone');
-    expectRefused(await browse().post('invitation/look', { token }), 410, 'invitation_gone');
+    expectRefused(await browse().post('invitation/lookup', { token }), 410, 'invitation_gone');
   });
 
   test('that was taken back, is over or was made up is gone', async () => {

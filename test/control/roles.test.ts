@@ -12,7 +12,7 @@ const MATRIX_MS_MAX = 120_000;
 const SERVED = [
   'GET /api/whoami',
   'POST /api/login',
-  'POST /api/invitation/look',
+  'POST /api/invitation/lookup',
   'POST /api/invitation',
   'GET /api/live',
   'ALL /api/*',

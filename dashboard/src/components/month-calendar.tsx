@@ -55,7 +55,7 @@ export function MonthCalendar({ calendar, month, day, onDay }: MonthCalendarProp
       <Agenda weeks={weeks} timezone={calendar.timezone} />
       <p class="mt-3 text-sm text-dim">
         Days of {calendar.timezone}.{' '}
-        {calendar.not_whole.length === 0 ? '' : 'Days with … have more runs than can be shown at once.'}
+        {calendar.incomplete_days.length === 0 ? '' : 'Days with … have more runs than can be shown at once.'}
       </p>
     </div>
   );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Calendar } from '../../../src/control/http/data-contract.ts';
 import { dateIn, isMonth, offsetAt, shiftDay, shiftMonth, weeksOf, windowOf } from './calendar-month.ts';
 
-const EMPTY: Calendar = { timezone: 'Europe/Berlin', past: [], coming: [], not_whole: [] };
+const EMPTY: Calendar = { timezone: 'Europe/Berlin', past: [], coming: [], incomplete_days: [] };
 const HOUR_MS = 3_600_000;
 
 describe('the weeks of a month', () => {
@@ -31,7 +31,7 @@ describe('the weeks of a month', () => {
   });
 
   it('mark the days that have more runs than are given', () => {
-    const calendar = { ...EMPTY, not_whole: [{ from: '2026-11-22', until: '2026-11-24' }] };
+    const calendar = { ...EMPTY, incomplete_days: [{ from: '2026-11-22', until: '2026-11-24' }] };
     const days = weeksOf('2026-11', calendar).flat();
     expect(days.filter((day) => day.hasMore).map((day) => day.date)).toEqual([
       '2026-11-22',

@@ -64,7 +64,7 @@ export function weeksOf(month: Month, calendar: Calendar): readonly (readonly Ca
         isInMonth: monthOf(date) === month,
         past: past.get(date) ?? [],
         coming: coming.get(date) ?? [],
-        hasMore: calendar.not_whole.some(({ from, until }) => from <= date && date <= until),
+        hasMore: calendar.incomplete_days.some(({ from, until }) => from <= date && date <= until),
         clockShiftMs: clockShift(calendar.timezone, at),
       });
     }

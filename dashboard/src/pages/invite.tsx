@@ -37,7 +37,7 @@ export function InvitePage() {
   useEffect(() => {
     document.title = 'Invitation · Sched';
     if (token === '') return;
-    post<InvitationSummary>('invitation/look', { token }).then(setLook, (cause) =>
+    post<InvitationSummary>('invitation/lookup', { token }).then(setLook, (cause) =>
       setFault(asApiError(cause)),
     );
   }, [token]);

@@ -152,7 +152,7 @@ function ScheduleResults({
         <Table caption="Schedules" columns={COLUMNS} rows={page.data} rowKey={(schedule) => schedule.id} />
         {filter.q === '' || page.next_cursor === null ? null : (
           <p class="px-4 py-2 text-sm text-dim">
-            Looked at {plural(page.looked_at, 'schedule')} to find these {formatCount(page.data.length)}.
+            Looked at {plural(page.scanned, 'schedule')} to find these {formatCount(page.data.length)}.
           </p>
         )}
         <Pager nextCursor={page.next_cursor} />
@@ -161,7 +161,7 @@ function ScheduleResults({
   }
   if (page.next_cursor !== null) {
     return (
-      <EmptyState icon="search" title={`Nothing found among ${plural(page.looked_at, 'schedule')}`}>
+      <EmptyState icon="search" title={`Nothing found among ${plural(page.scanned, 'schedule')}`}>
         <p>A search looks at a bounded number of schedules at a time, the newest first.</p>
         <Button kind="primary" onClick={() => setQuery({ cursor: page.next_cursor }, {})}>
           Search on

@@ -16,7 +16,7 @@ import type { SealingDependencies } from '#src/control/dependencies.ts';
 import {
   createEndpointSecret,
   type EndpointProfileRef,
-  modeOfEndpoint,
+  findEndpointMode,
   type OpenEndpointSecret,
   removeEndpointSecrets,
   requireEndpointOf,
@@ -93,7 +93,7 @@ async function runForEndpoint(
 ): Promise<Answer> {
   const [id, project] = [endpointOf(given) ?? '', projectOf(given)];
   const secrets = await withSecrets(readControlSettings(given), async (control) => {
-    const mode = '--mode' in given.flags ? modeOf(given) : await modeOfEndpoint(control, project, id);
+    const mode = '--mode' in given.flags ? modeOf(given) : await findEndpointMode(control, project, id);
     if (mode === null) throw new ControlRefusal('unknown_endpoint', id);
     return auditCommand(control, { action, subject: id, project, mode, detail }, async () =>
       act(control, await requireEndpointOf(control, project, mode, id)),

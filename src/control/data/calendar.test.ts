@@ -32,7 +32,7 @@ test('what was and what comes stand side by side, with notes on the clock', asyn
     `schedules/${schedule.id}/calendar?from=2026-11-15T00:00:00Z&until=2026-11-20T00:00:00Z`,
     'viewer',
   );
-  expect(body).toMatchObject({ timezone: 'Europe/Berlin', not_whole: [] });
+  expect(body).toMatchObject({ timezone: 'Europe/Berlin', incomplete_days: [] });
   expect(body.past).toEqual([
     {
       delivery_id: pending.id,
@@ -80,7 +80,7 @@ test('more than fits is left out, and said to be', async () => {
   const { body } = await bench.get(`schedules/${id}/calendar`);
   expect(body.coming).toHaveLength(2_000);
   // 2,000 minutes from 09:00 on: until 18:19 of the next day.
-  expect(body.not_whole).toEqual([{ from: '2026-11-16', until: '2026-12-16' }]);
+  expect(body.incomplete_days).toEqual([{ from: '2026-11-16', until: '2026-12-16' }]);
 });
 
 test('the window has its bounds, and the schedule must be there', async () => {

@@ -57,7 +57,7 @@ export function calendarRoute({
           const firesAt = coming.runs[index]?.firesAt ?? run.at;
           return presentRun(firesAt === run.at ? run : movedRun(run, timezone, firesAt));
         }),
-        not_whole: notWhole(timezone, window, clock.now(), occurrences, coming),
+        incomplete_days: notWhole(timezone, window, clock.now(), occurrences, coming),
       };
       return json(calendar);
     },
@@ -91,9 +91,9 @@ function notWhole(
   now: Instant,
   occurrences: readonly Delivery[],
   coming: Coming,
-): Calendar['not_whole'] {
+): Calendar['incomplete_days'] {
   const day = (at: Instant) => wallClockText(toLocal(timezone, at)).slice(0, 10);
-  const spans: Calendar['not_whole'][number][] = [];
+  const spans: Calendar['incomplete_days'][number][] = [];
   const last = occurrences.length < RUNS_MAX ? undefined : occurrences.at(-1);
   if (last !== undefined) {
     const until = instant(Math.min(window.until, now));

@@ -57,7 +57,7 @@ export function searchRoute({
       const page: ScheduleSearchPage<ScheduleResource> = {
         data: found.map((view) => presentSchedule(view, mode)),
         next_cursor: next === null ? null : encodeCursor(list, next),
-        looked_at: scanned,
+        scanned,
       };
       return json(page);
     },
@@ -100,7 +100,7 @@ async function byId(
   return {
     data: view === null ? [] : [presentSchedule(view, mode)],
     next_cursor: null,
-    looked_at: view === null ? 0 : 1,
+    scanned: view === null ? 0 : 1,
   };
 }
 

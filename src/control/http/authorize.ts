@@ -1,8 +1,9 @@
 /**
- * From a person and a path to an answer: which route it is, of which project, whether they may, and into the audit
- * log before it is done. A project that somebody may not see is answered exactly as one that does not exist.
+ * Authorizes a request and runs its route. It finds the route and the project, checks the role of the caller, and
+ * writes the action into the audit log before it runs. A project that the caller may not see answers `404`, exactly
+ * like one that does not exist.
  *
- * Live pages ask here too, without HTTP: only for what changes and reveals nothing.
+ * Live pages use this without HTTP, and only for routes that change and reveal nothing.
  */
 import type { FastifyRequest } from 'fastify';
 import type { AuditedAction } from '#src/control/audit.ts';
@@ -20,24 +21,24 @@ import { Router } from './router.ts';
 export interface ControlRequest {
   readonly caller: Caller;
   readonly method: string;
-  /** Below `/dashboard/api/`, as it was sent. */
+  /** The path below `/dashboard/api/`, still percent-encoded. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Read once it is known that they may ask. */
+  /** The body is read only after the caller has been authorized. */
   readonly body: () => JsonBody | Promise<JsonBody>;
   readonly fastifyRequest: FastifyRequest | null;
 }
 
-/** Carries it out; that it was begun, and what came of it, is kept in the audit log. */
-export type Auditor = (act: AuditedAction, carryOut: () => Promise<Answer>) => Promise<Answer>;
+/** Runs an action and writes its begin and its outcome into the audit log. */
+export type Auditor = (action: AuditedAction, act: () => Promise<Answer>) => Promise<Answer>;
 
 export interface AuthorizerDependencies extends Routes {
   readonly store: Pick<ControlStore, 'findProject'>;
   readonly auditor: Auditor;
-  /** Lets what is due go first. */
-  readonly pause: (who: string) => Promise<void>;
-  /** Keeps a refusal by role in the audit log. */
-  readonly onRefused: (act: RefusedAction) => Promise<void>;
+  /** Yields to deliveries that are due. */
+  readonly pause: (userId: string) => Promise<void>;
+  /** Records a refusal by role in the audit log. */
+  readonly onRefused: (action: RefusedAction) => Promise<void>;
 }
 
 export interface Routes {
@@ -45,81 +46,81 @@ export interface Routes {
   readonly projectRoutes: readonly Route<ProjectRequest>[];
 }
 
-/** `name`: method and pattern. */
+/** The name is the method and the pattern. */
 type KnownRoute =
   | { readonly name: string; readonly isOfProject: false; readonly route: Route<RouteRequest> }
   | { readonly name: string; readonly isOfProject: true; readonly route: Route<ProjectRequest> };
 
 type ProjectContext = Omit<ProjectRequest, keyof RouteRequest>;
 
-/** A session has no key; this is no hash of any. */
+/** A session has no API key. No key has this hash. */
 const NO_KEY_HASH = '';
 
 export class Authorizer {
-  readonly #options: AuthorizerDependencies;
+  readonly #dependencies: AuthorizerDependencies;
   readonly #router = new Router<KnownRoute>();
 
-  constructor(options: AuthorizerDependencies) {
-    this.#options = options;
-    for (const route of options.routes) {
+  constructor(dependencies: AuthorizerDependencies) {
+    this.#dependencies = dependencies;
+    for (const route of dependencies.routes) {
       const { method, path } = route;
       this.#router.add(method, path, { name: `${method} ${path}`, isOfProject: false, route });
     }
-    for (const route of options.projectRoutes) {
+    for (const route of dependencies.projectRoutes) {
       const { method } = route;
       const path = `p/:project/:mode/${route.path}`;
       this.#router.add(method, path, { name: `${method} ${path}`, isOfProject: true, route });
     }
   }
 
-  /** `path`: with its query, such as `p/default/test/overview?range=1h`. */
-  async get(caller: Caller, path: string): Promise<Answer> {
-    const [place = '', search = ''] = path.split(/\?(.*)/s, 2);
-    const known = this.#router.match('GET', place)?.value;
+  /** `target` is a path with its query, such as `p/default/test/overview?range=1h`. */
+  async get(caller: Caller, target: string): Promise<Answer> {
+    const [path = '', search = ''] = target.split(/\?(.*)/s, 2);
+    const known = this.#router.match('GET', path)?.value;
     if (known === undefined || known.route.audited !== null) throw new Refusal('not_found');
     const query = new URLSearchParams(search);
-    return this.handle({ caller, method: 'GET', path: place, query, body: () => ({}), fastifyRequest: null });
+    return this.handle({ caller, method: 'GET', path, query, body: () => ({}), fastifyRequest: null });
   }
 
-  async handle(question: ControlRequest): Promise<Answer> {
-    const { role, id } = question.caller.user;
-    return hideQueriesFrom(role, await this.#answerOf(question), () => this.#options.pause(id));
+  async handle(request: ControlRequest): Promise<Answer> {
+    const { role, id } = request.caller.user;
+    return hideQueriesFrom(role, await this.#dispatch(request), () => this.#dependencies.pause(id));
   }
 
-  async #answerOf(question: ControlRequest): Promise<Answer> {
-    const found = this.#router.match(question.method, question.path);
-    if (found === null) throw new Refusal('not_found');
-    const { value: known, params } = found;
+  async #dispatch(request: ControlRequest): Promise<Answer> {
+    const match = this.#router.match(request.method, request.path);
+    if (match === null) throw new Refusal('not_found');
+    const { value: known, params } = match;
     if (!known.isOfProject) {
-      await this.#requireRight(question.caller, known, null);
-      return this.#act(known.route, await askedOf(question, params), null);
+      await this.#requireRole(request.caller, known, null);
+      return this.#run(known.route, await routeRequestOf(request, params), null);
     }
-    const place = await this.#endpointRefKey(question.caller.user, params);
-    await this.#requireRight(question.caller, known, place);
-    return this.#act(known.route, { ...(await askedOf(question, params)), ...place }, place);
+    const context = await this.#requireProject(request.caller.user, params);
+    await this.#requireRole(request.caller, known, context);
+    return this.#run(known.route, { ...(await routeRequestOf(request, params)), ...context }, context);
   }
 
-  async #requireRight(
+  async #requireRole(
     { user, address, peer }: Caller,
     known: KnownRoute,
-    place: ProjectContext | null,
+    context: ProjectContext | null,
   ): Promise<void> {
     if (isAllowed(user, known)) return;
-    await this.#options.onRefused({
+    await this.#dependencies.onRefused({
       userId: user.id,
       actor: user.name,
       address,
       peer,
-      projectId: place?.project.id ?? null,
-      mode: place?.mode ?? null,
+      projectId: context?.project.id ?? null,
+      mode: context?.mode ?? null,
       route: known.name,
     });
     throw new AccessRefusal('not_allowed');
   }
 
-  async #endpointRefKey(user: User, params: Readonly<Record<string, string>>): Promise<ProjectContext> {
+  async #requireProject(user: User, params: Readonly<Record<string, string>>): Promise<ProjectContext> {
     const { project: name = '', mode = '' } = params;
-    const project = await this.#options.store.findProject(name);
+    const project = await this.#dependencies.store.findProject(name);
     if (project === null || !canSeeProject(user, project) || !isMode(mode)) throw new Refusal('not_found');
     const partition = project.partitions[mode];
     const { id: projectId, pinnedVersion } = project;
@@ -127,25 +128,25 @@ export class Authorizer {
     return { project, mode, partition, tenant };
   }
 
-  async #act<A extends RouteRequest>(
-    { audited, handle: answer }: Route<A>,
-    asked: A,
-    place: ProjectContext | null,
+  async #run<A extends RouteRequest>(
+    { audited, handle }: Route<A>,
+    request: A,
+    context: ProjectContext | null,
   ): Promise<Answer> {
-    if (audited === null) return answer(asked);
-    const { user, address, peer } = asked.caller;
-    const act: AuditedAction = {
+    if (audited === null) return handle(request);
+    const { user, address, peer } = request.caller;
+    const action: AuditedAction = {
       userId: user.id,
       actor: user.name,
       address,
       peer,
       action: audited.action,
-      subject: audited.subject(asked),
-      projectId: place?.project.id ?? null,
-      mode: place?.mode ?? null,
-      detail: (await audited.detail?.(asked)) ?? {},
+      subject: audited.subject(request),
+      projectId: context?.project.id ?? null,
+      mode: context?.mode ?? null,
+      detail: (await audited.detail?.(request)) ?? {},
     };
-    return this.#options.auditor(act, () => answer(asked));
+    return this.#dependencies.auditor(action, () => handle(request));
   }
 }
 
@@ -153,16 +154,15 @@ export function canSeeProject({ projects }: Pick<User, 'projects'>, { id }: Proj
   return projects === null || projects.includes(id);
 }
 
-/** A matter of no single project concerns all of them: an admin of some alone has no say in it. */
+/** A route outside a project concerns every project, so an admin of only some projects may not use it as an admin. */
 function isAllowed({ role, projects }: User, { isOfProject, route: { needs } }: KnownRoute): boolean {
-  const hasSay = isOfProject || needs !== 'admin' || projects === null;
-  return hasSay && mayAct(role, needs);
+  const isInScope = isOfProject || needs !== 'admin' || projects === null;
+  return isInScope && mayAct(role, needs);
 }
 
-/** The body is read only once it is known that the caller may ask. */
-async function askedOf(
-  { caller, query, body, fastifyRequest: request }: ControlRequest,
+async function routeRequestOf(
+  { caller, query, body, fastifyRequest }: ControlRequest,
   params: Readonly<Record<string, string>>,
 ): Promise<RouteRequest> {
-  return { caller, params, query, body: await body(), fastifyRequest: request };
+  return { caller, params, query, body: await body(), fastifyRequest };
 }

@@ -1,53 +1,53 @@
 /**
- * So that nobody's questions hold up the thread that fires: of one person a few are answered at a time and some more
- * wait, until everything else had its turn. No browser asks for so much at once.
+ * Limits the concurrent requests of one user, so that they cannot block the thread that sends deliveries. A few run at
+ * a time and some more wait. The rest is refused. No browser sends that many at once.
  */
 import type { Pauses } from '#src/commands/pauses.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
 export const CONCURRENT_MAX = 3;
-/** All that the live pages of one person watch fits in. */
+/** Everything that the live pages of one user watch fits in the queue. */
 export const WAITING_MAX = 48;
 
-interface Load {
+interface UserQueue {
   running: number;
   readonly waiting: (() => void)[];
 }
 
 export class ConcurrencyLimit {
   readonly #pauses: Pauses;
-  /** Of those who ask at the moment. */
-  readonly #places = new Map<string, Load>();
+  /** The users with a request at the moment. */
+  readonly #queues = new Map<string, UserQueue>();
 
   constructor(pauses: Pauses) {
     this.#pauses = pauses;
   }
 
-  async run<T>(who: string, work: () => Promise<T>): Promise<T> {
-    const place = this.#places.get(who) ?? { running: 0, waiting: [] };
-    this.#places.set(who, place);
-    if (place.running < CONCURRENT_MAX) place.running += 1;
-    else await waitIn(place);
+  async run<T>(user: string, work: () => Promise<T>): Promise<T> {
+    const queue = this.#queues.get(user) ?? { running: 0, waiting: [] };
+    this.#queues.set(user, queue);
+    if (queue.running < CONCURRENT_MAX) queue.running += 1;
+    else await waitIn(queue);
     try {
       return await work();
     } finally {
-      // Not at once: questions that need no waiting would come one after the other all the same.
-      void this.#pauses.pause(who).then(() => this.#handOver(who, place));
+      // A pause comes first. Without it, requests that never wait for I/O would follow each other without a gap.
+      void this.#pauses.pause(user).then(() => this.#release(user, queue));
     }
   }
 
-  #handOver(who: string, place: Load): void {
-    const next = place.waiting.shift();
+  #release(user: string, queue: UserQueue): void {
+    const next = queue.waiting.shift();
     if (next !== undefined) {
       next();
       return;
     }
-    place.running -= 1;
-    if (place.running === 0) this.#places.delete(who);
+    queue.running -= 1;
+    if (queue.running === 0) this.#queues.delete(user);
   }
 }
 
-function waitIn({ waiting }: Load): Promise<void> {
+function waitIn({ waiting }: UserQueue): Promise<void> {
   if (waiting.length >= WAITING_MAX) throw new Refusal('unavailable');
   return new Promise((resolve) => void waiting.push(resolve));
 }

@@ -1,17 +1,17 @@
 /**
- * What the dashboard's page and the control plane say to each other: types alone, which the page imports as well.
- * Everything lies under `/dashboard/api`. It is not an interface for customers and may change with any version.
+ * The contract between the dashboard's page and the control plane. It contains only types, and the page imports them
+ * too. All paths are below `/dashboard/api`. It is not an API for customers and may change with any version.
  *
- *   POST login, logout, logout-everywhere, password, invitation, invitation/look     GET whoami, sessions
+ *   POST login, logout, logout-everywhere, password, invitation, invitation/lookup     GET whoami, sessions
  *   GET  projects · POST projects
  *   GET  users · POST users/:id, users/:id/remove · GET, POST invitations · POST invitations/:id/remove
  *   GET  audit, about
  *   GET  live?watch=…&watch=…                                    (see `LiveEvent`)
  *
- * and of one project in one mode, under `p/:project/:mode/`, :project being its name:
+ * The routes of one project in one mode are below `p/:project/:mode/`. `:project` is the name of the project.
  *
- *   the operations of /v1 with the same paths, bodies and answers (schedules…, deliveries…, endpoints…); deliveries
- *   are `DeliveryWithTarget`
+ *   The operations of /v1 have the same paths, bodies and answers (schedules…, deliveries…, endpoints…), except that
+ *   deliveries are `DeliveryWithTarget`.
  *   GET  overview?range=                                         Overview
  *   GET  upcoming?from=&until=                                   Upcoming
  *   GET  search/schedules?q=&state=&kind=&cursor=                ScheduleSearchPage
@@ -30,15 +30,15 @@
  *                                                                EndpointSecrets, the new one with its text
  *   POST endpoints/:id/secrets/:secret/reveal                    EndpointSecretInfo with its text
  *
- * A change is a POST or PATCH with JSON, the session's cookie and the header `X-Sched-Csrf` with the session's token.
- * Errors have the envelope of /v1; codes of the control plane's own are in `ControlErrorCode`.
- * What the pages of a project show is in `data-contract.ts`. Instants are text as in /v1 (`2026-11-15T08:00:00.000Z`).
+ * A change is a POST or PATCH with JSON, the session's cookie, and the session's CSRF token in the header
+ * `X-Sched-Csrf`. Errors have the envelope of /v1. The control plane's own codes are in `ControlErrorCode`. The answers
+ * of a project's routes are in `data-contract.ts`. Instants are text as in /v1 (`2026-11-15T08:00:00.000Z`).
  */
 export type RoleName = 'viewer' | 'operator' | 'admin';
 export type ModeName = 'test' | 'live';
 
 export type ControlErrorCode =
-  /** 401: no session, or one that is over. */
+  /** 401: there is no session, or it has ended. */
   | 'not_signed_in'
   /** 401: the name or the password is wrong. */
   | 'wrong_login'
@@ -48,13 +48,13 @@ export type ControlErrorCode =
   | 'not_allowed'
   /** 403: only an admin may send stored headers or a body elsewhere. */
   | 'destination_guarded'
-  /** 403: not asked for by the dashboard's own page. */
+  /** 403: the request does not come from the dashboard's own page. */
   | 'bad_origin'
-  /** 403: the token against forgery is of another session. */
+  /** 403: the CSRF token belongs to another session. */
   | 'bad_csrf_token'
-  /** 421: asked for under another address than those of `SCHED_PUBLIC_URL`. */
+  /** 421: the host of the request is not one of `SCHED_PUBLIC_URL`. */
   | 'wrong_host'
-  /** 422: of whoever is signed in; a wrong one does not sign out. */
+  /** 422: the current password is wrong. The user stays signed in. */
   | 'wrong_password'
   | 'weak_password'
   | 'invalid_name'
@@ -79,7 +79,7 @@ export type ControlErrorCode =
   | 'replay_under_way'
   | 'too_many_jobs'
   | 'job_ended'
-  /** 410: used, taken back, or over. */
+  /** 410: the invitation was used or withdrawn, or it has expired. */
   | 'invitation_gone';
 
 export interface Done {
@@ -93,12 +93,12 @@ export interface SessionInfo {
     readonly role: RoleName;
   };
   readonly csrf: string;
-  /** Those the person may see. */
+  /** The projects that the user may see. */
   readonly projects: readonly ProjectInfo[];
   readonly expires_at: string;
 }
 
-/** Null: nobody is signed in. That is an answer, not a fault. */
+/** Null means that nobody is signed in. This is not an error. */
 export type WhoAmI = SessionInfo | null;
 
 export interface ProjectInfo {
@@ -107,11 +107,11 @@ export interface ProjectInfo {
   readonly created_at: string;
 }
 
-/** Everything about the installation that is no secret. */
+/** Facts about the installation that are not secret. */
 export interface About {
   readonly version: string;
   readonly store: 'sqlite' | 'postgres';
-  /** A Go duration; null: kept for ever. */
+  /** A Go duration. Null means that data is kept for ever. */
   readonly retention: string | null;
   readonly node: string;
 }
@@ -134,10 +134,10 @@ export interface UserInfo {
   readonly id: string;
   readonly name: string;
   readonly role: RoleName;
-  /** Names; null: every project. */
+  /** Names of projects. Null stands for every project. */
   readonly projects: readonly string[] | null;
   readonly created_at: string;
-  /** Of their newest session; null when none is open. */
+  /** The last use of the user's newest session. Null if none is open. */
   readonly seen_at: string | null;
 }
 
@@ -150,8 +150,8 @@ export interface InvitationInfo {
   readonly expires_at: string;
 }
 
-/** Shown once: the path of the page by which it is accepted, the token behind `#`. */
 export interface NewInvitation extends InvitationInfo {
+  /** The path of the page that accepts the invitation, with the token in its fragment. It is shown once. */
   readonly path: string;
 }
 
@@ -165,9 +165,9 @@ export interface AuditLine {
   readonly project: string | null;
   readonly mode: ModeName | null;
   readonly detail: Readonly<Record<string, string | number | boolean | null>>;
-  /** Null, like the peer, for somebody at the command line. */
+  /** Null, like the peer, for an action of the command line. */
   readonly address: string | null;
-  /** The other end of the connection: a proxy, where it is not the address. Null too where it was not kept yet. */
+  /** The other end of the connection, a proxy if it differs from the address. Null also in old entries without it. */
   readonly peer: string | null;
   readonly outcome: 'begun' | 'done' | 'refused' | 'failed';
   readonly code: string | null;
@@ -187,29 +187,29 @@ export interface KeyInfo {
 }
 
 export interface NewKey extends KeyInfo {
-  /** Shown once. */
+  /** The key itself. It is shown once. */
   readonly key: string;
 }
 
 export interface SecretInfo {
   readonly id: string;
   readonly created_at: string;
-  /** When it stops signing; null for the one in force. */
+  /** When it stops signing. Null for the secret in force. */
   readonly expires_at: string | null;
-  /** Only for an admin who asked for it. */
+  /** The secret itself, only for an admin who revealed or created it. */
   readonly text?: string;
 }
 
 /** A signing secret of one endpoint profile. */
 export interface EndpointSecretInfo extends SecretInfo {
-  /** From then on the project's secrets do not sign beside it; null: they do until it ends. */
+  /** When the project's secrets stop signing beside it. Null means that they sign until this one ends. */
   readonly alone_from: string | null;
 }
 
 /**
- * `GET live`: server-sent events. A `watch` is a path of this API with its query, such as
- * `p/default/test/overview?range=1h`; at most 6. The event `data` brings the answer, at the start and whenever it has
- * changed; `refused` that it cannot be had any more. A watch that is refused with 401 ends the stream.
+ * The server-sent events of `GET live`. A `watch` is a path of this API with its query, such as
+ * `p/default/test/overview?range=1h`. A stream has at most 6. The event `data` has the answer, at the start and whenever
+ * it has changed. The event `refused` means that no further answer follows. A watch refused with 401 ends the stream.
  */
 export type LiveEvent =
   | { readonly event: 'data'; readonly watch: string; readonly body: unknown }

@@ -1,7 +1,7 @@
 /**
- * The session's cookie. Behind TLS it has the prefix `__Host-`, by which browsers take it from this very host alone:
- * no neighbour under the same domain can plant one. Without TLS, on a developer's machine or inside a network, that
- * is not to be had, and the cookie has another name: neither is ever read in the place of the other.
+ * The session's cookie. Behind TLS it has the prefix `__Host-`. Browsers accept such a cookie only from this very host,
+ * so no other host of the same domain can set one. Without TLS, on a developer's machine or inside a network, browsers
+ * do not allow the prefix. The cookie then has another name, and neither name is accepted in place of the other.
  */
 import type { IncomingMessage } from 'node:http';
 import { headerOf, isBehindTls } from './request-headers.ts';
@@ -11,10 +11,10 @@ const NAME_BEHIND_TLS = `__Host-${NAME}`;
 const ATTRIBUTES = 'Path=/dashboard; HttpOnly; SameSite=Strict';
 const ATTRIBUTES_BEHIND_TLS = 'Path=/; Secure; HttpOnly; SameSite=Strict';
 
-/** What a token looks like; anything else is not even looked up. */
+/** The form of a token. Any other text is not looked up. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** The token that a browser presents. Null as well where there are two: one of them is somebody else's. */
+/** Returns the token in the cookie. Returns null if there are two cookies, since one of them may be an attacker's. */
 export function presentedToken(request: IncomingMessage): string | null {
   const prefix = `${isBehindTls(request) ? NAME_BEHIND_TLS : NAME}=`;
   const pairs = (headerOf(request, 'cookie') ?? '').split(';').map((pair) => pair.trim());
@@ -24,7 +24,7 @@ export function presentedToken(request: IncomingMessage): string | null {
   return value !== undefined && others.length === 0 && TOKEN.test(value) ? value : null;
 }
 
-/** What is sent as `Set-Cookie` so that the browser keeps the token. */
+/** The `Set-Cookie` headers that make the browser keep the token. */
 export function setCookieHeaders(
   request: IncomingMessage,
   token: string,
@@ -36,7 +36,7 @@ export function setCookieHeaders(
   return [`${kept}; Max-Age=${forSeconds}`];
 }
 
-/** Whichever it keeps. */
+/** The `Set-Cookie` headers that make the browser drop the token, under either name. */
 export function clearCookieHeaders(): readonly string[] {
   return [`${NAME_BEHIND_TLS}=; ${ATTRIBUTES_BEHIND_TLS}; Max-Age=0`, `${NAME}=; ${ATTRIBUTES}; Max-Age=0`];
 }

@@ -1,4 +1,4 @@
-/** What the pages of a project show: the answers of the routes under `p/:project/:mode/`; see `contract.ts`. */
+/** The answers of a project's routes, below `p/:project/:mode/`. See `contract.ts`. */
 import type { Listed } from './contract.ts';
 
 export interface Counts {
@@ -14,7 +14,7 @@ export type OverviewRange = '1h' | '6h' | '24h' | '7d' | '30d';
 export interface Lateness {
   readonly p50_ms: number | null;
   readonly p99_ms: number | null;
-  /** How many attempts kept to it, of all. */
+  /** The number of attempts that were at most this late. */
   readonly within_100_ms: number;
   readonly within_300_ms: number;
   readonly attempts: number;
@@ -24,7 +24,7 @@ export interface Overview {
   readonly range: OverviewRange;
   readonly now: string;
   readonly step_ms: number;
-  /** One for each step of the range, the last one not over yet; steps without any are zeros. */
+  /** Every step of the range. The last one is still open. Steps without deliveries are zeros. */
   readonly steps: readonly (Counts & {
     readonly at: string;
     readonly p50_ms: number | null;
@@ -32,10 +32,10 @@ export interface Overview {
   })[];
   readonly total: Counts;
   readonly lateness: Lateness & {
-    /** AttemptRunner in each class, the last one without an upper end. */
+    /** The number of attempts in each class of lateness. The last class has no upper bound. */
     readonly classes: readonly { readonly up_to_ms: number | null; readonly attempts: number }[];
   };
-  /** By the minute, from now on, for an hour; coming runs of recurring schedules included. */
+  /** Deliveries due in the next hour, by minute. Future runs of recurring schedules are included. */
   readonly due: {
     readonly from: string;
     readonly step_ms: number;
@@ -43,7 +43,7 @@ export interface Overview {
     readonly is_complete: boolean;
   };
   readonly breakers: readonly OpenBreaker[];
-  /** Null for one process on a file. */
+  /** Null for a single process with SQLite. */
   readonly nodes:
     | readonly {
         readonly node: string;
@@ -53,14 +53,14 @@ export interface Overview {
         readonly slots: number;
       }[]
     | null;
-  /** Slots that nobody holds. */
+  /** The number of slots without an owner. */
   readonly free_slots: number;
-  /** Whether anything was ever stored here: else the page teaches. */
+  /** True if nothing was ever stored here. The page then shows how to begin. */
   readonly is_empty: boolean;
 }
 
 export interface OpenBreaker {
-  /** The profile's id, or origin and path. */
+  /** The id of the endpoint profile, or the origin and path of an inline destination. */
   readonly endpoint: string;
   readonly endpoint_id: string | null;
   readonly url: string | null;
@@ -73,7 +73,7 @@ export interface Upcoming {
   readonly from: string;
   readonly until: string;
   readonly step_ms: number;
-  /** The busiest endpoints first; what is left is together under `endpoint: null`. */
+  /** The busiest endpoints first. All others are summed up under `endpoint: null`. */
   readonly endpoints: readonly {
     readonly endpoint: string | null;
     readonly endpoint_id: string | null;
@@ -83,7 +83,7 @@ export interface Upcoming {
   }[];
   readonly counts: readonly number[];
   readonly total: number;
-  /** In the order they are due, as far as they fit. */
+  /** The earliest runs, in the order they are due. */
   readonly runs: readonly {
     readonly at: string;
     readonly schedule_id: string;
@@ -98,10 +98,10 @@ export interface Upcoming {
   readonly is_complete: boolean;
 }
 
-/** `data`: schedules as /v1 shows them. */
+/** `data` has schedules as /v1 shows them. */
 export interface ScheduleSearchPage<Schedule> extends Listed<Schedule> {
-  /** How many were looked at to find these. */
-  readonly looked_at: number;
+  /** The number of schedules that were scanned to find these. */
+  readonly scanned: number;
 }
 
 export interface PreviewRequest {
@@ -114,8 +114,8 @@ export interface PreviewRequest {
 }
 
 /**
- * What a wall clock does to a run: see `domain/run-notes.ts`. `jitter`: it fires up to that much earlier or later, which
- * cannot be known before the schedule has its id.
+ * What a wall clock does to a run: see `domain/run-notes.ts`. `jitter` means that the run fires earlier or later by up
+ * to the jitter. The exact instant depends on the id of the schedule, which a preview does not have.
  */
 export interface RunNoteInfo {
   readonly kind: 'gap' | 'fold' | 'offset' | 'short_months' | 'jitter';
@@ -124,7 +124,7 @@ export interface RunNoteInfo {
 
 export interface PreviewRun {
   readonly at: string;
-  /** As the clock of the schedule's zone shows it, such as `2026-11-15T09:00:00`, and its distance from UTC. */
+  /** The local time in the schedule's timezone, such as `2026-11-15T09:00:00`. `offset` is its distance from UTC. */
   readonly local: string;
   readonly offset: string;
   readonly notes: readonly RunNoteInfo[];
@@ -133,7 +133,7 @@ export interface PreviewRun {
 export interface Preview {
   readonly timezone: string;
   readonly runs: readonly PreviewRun[];
-  /** Later ones, within a year, that a change of the clock moves or makes ambiguous: the first of each change. */
+  /** Later runs within a year that a clock change moves or makes ambiguous. Only the first run of each change. */
   readonly clock_changes: readonly PreviewRun[];
 }
 
@@ -148,8 +148,8 @@ export interface Calendar {
     readonly last_status_code: number | null;
   }[];
   readonly coming: readonly PreviewRun[];
-  /** Days of the zone, both ends included, that have more runs than are given here. */
-  readonly not_whole: readonly { readonly from: string; readonly until: string }[];
+  /** Days of the timezone with more runs than are listed here. Both ends are included. */
+  readonly incomplete_days: readonly { readonly from: string; readonly until: string }[];
 }
 
 export interface AttemptInfo {
@@ -160,32 +160,32 @@ export interface AttemptInfo {
   readonly fired_at: string;
   readonly finished_at: string | null;
   readonly lateness_ms: number;
-  /** From `fired_at`, in milliseconds; null where it is not known or did not come to that. */
+  /** Milliseconds since `fired_at`. Null if it is unknown or the attempt did not get that far. */
   readonly claimed_ms: number | null;
   readonly connected_ms: number | null;
   readonly first_byte_ms: number | null;
   readonly end_ms: number | null;
   readonly was_connected_before: boolean;
   readonly error: string | null;
-  /** What happened and what to do about it, in plain words. */
+  /** What happened and what to do, in plain words. */
   readonly words: string;
 }
 
-/** A delivery as /v1 shows it, and where it goes. */
+/** A delivery as /v1 shows it, with its destination. */
 export type DeliveryWithTarget<Delivery> = Delivery & { readonly url: string; readonly method: string };
 
-/** `delivery` and `schedule` as /v1 shows them. */
+/** `delivery` and `schedule` are as /v1 shows them. */
 export interface DeliveryDetails<Delivery, Schedule> {
   readonly delivery: Delivery;
   readonly schedule: Schedule | null;
   readonly url: string;
   readonly method: string;
   readonly attempts: readonly AttemptInfo[];
-  /** Why it is as it is and what comes next, in plain words. */
+  /** The state of the delivery, its reason, and what comes next, in plain words. */
   readonly words: string;
 }
 
-/** `profile` as /v1 shows it; null for an inline destination. */
+/** `profile` is as /v1 shows it, and null for an inline destination. */
 export interface Destination<EndpointProfile> {
   readonly endpoint: string;
   readonly profile: EndpointProfile | null;
@@ -203,7 +203,7 @@ export interface Destinations<EndpointProfile> {
   readonly next_cursor: string | null;
 }
 
-/** Query of a list of deliveries, as in /v1. */
+/** The query of a list of deliveries, as in /v1. */
 export interface DeliveryQuery {
   readonly status?: string;
   readonly schedule_id?: string;
@@ -213,7 +213,7 @@ export interface DeliveryQuery {
 
 export interface DeliveryCount {
   readonly count: number;
-  /** False: there are at least so many. */
+  /** False means that there may be more. */
   readonly is_exact: boolean;
 }
 
@@ -233,6 +233,6 @@ export interface ReplayJobInfo {
 
 export interface Revealed {
   readonly headers: Readonly<Record<string, string>>;
-  /** Null: it has none. */
+  /** Null if there is no body. */
   readonly body: string | null;
 }

@@ -1,6 +1,6 @@
 /**
- * Whatever goes wrong in the control plane, answered in the envelope of /v1. What the interface refuses keeps its
- * code there; the control plane's own codes are one table, here.
+ * Errors of the control plane, answered in the envelope of /v1. Refusals of the API keep their code. The control
+ * plane's own codes have their statuses here.
  */
 import type { FastifyReply } from 'fastify';
 import { JSON_TYPE, refusalOf } from '#src/api/errors.ts';
@@ -9,7 +9,7 @@ import { ERRORS, type ErrorCode, type ErrorType } from '#src/domain/errors.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { ControlErrorCode } from './contract.ts';
 
-/** Why somebody does not get past the door: who they are, where they come from, what they may. */
+/** Refusals because of the session, the origin or the role. */
 const ACCESS_REFUSALS = {
   not_signed_in: { status: 401, message: 'Nobody is signed in, or the session is over. Sign in again.' },
   not_allowed: { status: 403, message: 'Your role does not allow this.' },
@@ -36,7 +36,7 @@ export class AccessRefusal extends Error {
   }
 }
 
-/** Their messages are written where they are refused, in `control/refusal.ts`. */
+/** The messages are in `control/refusal.ts`. */
 const STATUS_OF: Readonly<Record<ControlCode, number>> = {
   invalid_project_name: 422,
   project_exists: 409,
@@ -69,7 +69,7 @@ const STATUS_OF: Readonly<Record<ControlCode, number>> = {
 
 const MS_PER_SECOND = 1_000;
 
-/** An object of /v1 is missing for a key; here there is none. */
+/** The message of /v1 speaks of an API key, which the dashboard does not use. */
 const NOT_FOUND = 'There is no such thing here, or it is not yours to see.';
 
 export interface ErrorDescription {
@@ -77,7 +77,7 @@ export interface ErrorDescription {
   readonly code: ControlErrorCode | ErrorCode;
   readonly message: string;
   readonly param: string | null;
-  /** How long it is of no use to try again; 0 where that is not a matter of time. */
+  /** How long to wait before trying again. 0 if waiting does not help. */
   readonly waitMs: number;
 }
 
@@ -90,9 +90,9 @@ export function describeError(error: unknown, requestId: string, log: Log): Erro
     const { code, message, waitMs } = error;
     return { status: STATUS_OF[code], code, message, param: null, waitMs };
   }
-  const { code, param, message } = refusalOf(error, requestId, log);
-  const said = code === 'not_found' ? NOT_FOUND : message;
-  return { status: ERRORS[code].status, code, message: said, param, waitMs: 0 };
+  const { code, param, message: apiMessage } = refusalOf(error, requestId, log);
+  const message = code === 'not_found' ? NOT_FOUND : apiMessage;
+  return { status: ERRORS[code].status, code, message, param, waitMs: 0 };
 }
 
 export function refuse(reply: FastifyReply, error: unknown, log: Log): FastifyReply {

@@ -1,10 +1,10 @@
-/** Fields of a body, each read with its bounds. A wrong one is refused by its name; what it held is not repeated. */
+/** Reads fields of a request within their bounds. An error names the field and never repeats its value. */
 import { Refusal } from '#src/domain/errors.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
 import { MODES, type Mode } from '#src/domain/project.ts';
 import type { JsonBody } from './route.ts';
 
-/** Longer than any name, password or token that is taken. */
+/** Longer than any valid name, password or token. */
 const TEXT_CHARACTERS_MAX = 1_024;
 const LIST_MAX = 1_000;
 
@@ -14,13 +14,13 @@ export function readText(body: JsonBody, name: string): string {
   return value;
 }
 
-/** Undefined where it is left out or null. */
+/** Returns undefined if the field is missing or null. */
 export function readOptionalText(body: JsonBody, name: string): string | undefined {
   const value = body[name];
   return value === undefined || value === null ? undefined : readText(body, name);
 }
 
-/** Null where it is left out or null. */
+/** Returns null if the field is missing or null. */
 export function readTexts(body: JsonBody, name: string): readonly string[] | null {
   const value = body[name];
   if (value === undefined || value === null) return null;

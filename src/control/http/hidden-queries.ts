@@ -1,10 +1,10 @@
 /**
- * This module hides the queries of URLs from viewers, since they are often credentials. Every text in an answer is
- * looked at, whichever field it is in, so that no route can forget to. Metadata alone stays as it is: it is the
- * customer's own and no destination.
+ * Hides the queries of URLs from viewers, since queries often contain credentials. Every string of an answer is
+ * checked, so that no route can forget to. Only metadata stays as it is: it belongs to the customer and is not a
+ * destination.
  *
- * The answer is JSON text already, and what it is made of may be shared with people who see more: so the text is
- * changed, string by string. A long one is worked through in slices, since this is the thread that fires.
+ * The answer is JSON text already, and the objects behind it may be shared with users who see more. So the text itself
+ * is changed, string by string. A long text is handled in slices, since this thread also sends deliveries.
  */
 
 import type { YieldToEventLoop } from '#src/domain/json.ts';
@@ -12,33 +12,34 @@ import type { Role } from '#src/domain/role.ts';
 import { maySeeQueries, withHiddenQuery } from '#src/domain/role.ts';
 import type { Answer } from './route.ts';
 
-/** A slice has this many quotation marks, and takes about a millisecond. */
-const SLICE_STEPS = 10_000;
+/** Quotation marks in one slice, which takes about a millisecond. */
+const SLICE_QUOTES = 10_000;
 const METADATA = 'metadata';
-/** Metadata has texts alone: this follows each that is not the last one. */
-const IN_METADATA = [':"', ',"'];
+/** Metadata contains only strings. One of these follows every string but the last. */
+const METADATA_CONTINUES = [':"', ',"'];
 
 export async function hideQueriesFrom(role: Role, answer: Answer, pause: YieldToEventLoop): Promise<Answer> {
   if (maySeeQueries(role)) return answer;
-  const { body, comparedBody: news } = answer;
+  const { body, comparedBody } = answer;
   const shown = { ...answer, body: await withHiddenQueries(body, pause) };
-  return news === undefined ? shown : { ...shown, comparedBody: await withHiddenQueries(news, pause) };
+  if (comparedBody === undefined) return shown;
+  return { ...shown, comparedBody: await withHiddenQueries(comparedBody, pause) };
 }
 
 async function withHiddenQueries(json: string, pause: YieldToEventLoop): Promise<string> {
   if (!json.includes('?')) return json;
-  const text = new QueryHider(json);
-  while (!text.advance(SLICE_STEPS)) await pause();
-  return text.result;
+  const hider = new QueryHider(json);
+  while (!hider.advance(SLICE_QUOTES)) await pause();
+  return hider.result;
 }
 
-/** Walks from one quotation mark to the next. */
+/** Scans the text from one quotation mark to the next. */
 class QueryHider {
   readonly #json: string;
   readonly #parts: string[] = [];
   #copiedTo = 0;
   #at = 0;
-  /** The position behind the opening mark of the string that is being read; null between strings. */
+  /** Where the string that is being read begins, after its opening quote. Null between strings. */
   #begin: number | null = null;
   #isInMetadata = false;
 
@@ -46,14 +47,14 @@ class QueryHider {
     this.#json = json;
   }
 
-  /** Returns true once it is at the end. */
-  advance(steps: number): boolean {
-    for (let step = 0; step < steps; step++) {
-      const mark = this.#json.indexOf('"', this.#at);
-      if (mark < 0) return true;
-      this.#at = mark + 1;
-      if (this.#begin === null) this.#begin = mark + 1;
-      else if (!isEscaped(this.#json, mark)) this.#end(this.#begin, mark);
+  /** Returns true at the end of the text. */
+  advance(quotes: number): boolean {
+    for (let count = 0; count < quotes; count++) {
+      const quote = this.#json.indexOf('"', this.#at);
+      if (quote < 0) return true;
+      this.#at = quote + 1;
+      if (this.#begin === null) this.#begin = quote + 1;
+      else if (!isEscaped(this.#json, quote)) this.#end(this.#begin, quote);
     }
     return false;
   }
@@ -65,7 +66,7 @@ class QueryHider {
   #end(begin: number, end: number): void {
     this.#begin = null;
     if (this.#isInMetadata) {
-      this.#isInMetadata = IN_METADATA.some((next) => this.#json.startsWith(next, end + 1));
+      this.#isInMetadata = METADATA_CONTINUES.some((next) => this.#json.startsWith(next, end + 1));
       return;
     }
     const text = this.#json.slice(begin, end);
@@ -80,8 +81,8 @@ class QueryHider {
   }
 }
 
-function isEscaped(json: string, mark: number): boolean {
-  let at = mark;
+function isEscaped(json: string, quote: number): boolean {
+  let at = quote;
   while (json[at - 1] === '\\') at -= 1;
-  return (mark - at) % 2 === 1;
+  return (quote - at) % 2 === 1;
 }

@@ -1,8 +1,8 @@
 /**
- * Whether a request that changes something was made by the dashboard's own page. Pages of other sites can make a
- * browser send requests here; it is the browser that tells them apart, by `Origin` and by `Sec-Fetch-Site`. One of
- * them must be there, and whichever is there must be right. Such a page can send forms but not JSON, so the type of
- * the content is asked for as well. The session's own token comes on top: see `door.ts`.
+ * Checks that a request that changes something comes from the dashboard's own page. Pages of other sites can make a
+ * browser send requests here. The browser marks those by `Origin` and `Sec-Fetch-Site`. At least one of the two must be
+ * present, and each that is present must be right. Another site can send forms but not JSON, so the content type is
+ * checked too. The session's CSRF token is checked in addition: see `session-guard.ts`.
  */
 import type { IncomingMessage } from 'node:http';
 import { AccessRefusal } from './errors.ts';

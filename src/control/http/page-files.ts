@@ -1,7 +1,7 @@
 /**
- * The page as it was built, held in memory: what can be asked for is a map that is made at the start, so no path
- * leads anywhere else. Any path that is no file is a place inside the page, which finds its way by itself. What is
- * under `assets/` has its own content in its name and may be kept for ever.
+ * Serves the files of the built page from memory. The map of files is made at the start, so no path can lead to any
+ * other file. A path that is not a file is a location inside the page, which does its own routing. Names below `assets/`
+ * contain a hash of the content, so browsers may cache those files for ever.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -22,23 +22,24 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 const UNKNOWN_TYPE = 'application/octet-stream';
-/** What is compressed in itself, and what is not worth it. */
-const PACKED = new Set(['.png', '.woff2']);
-const PACKED_BYTES_MIN = 1_024;
+/** These files are compressed already. */
+const COMPRESSED = new Set(['.png', '.woff2']);
+/** Compressing a smaller file saves nothing. */
+const COMPRESSIBLE_BYTES_MIN = 1_024;
 const INDEX = 'index.html';
 const ASSETS = 'assets/';
 const ETAG_CHARACTERS = 24;
 
-const NOT_BUILT = `The dashboard's page has not been built.
+const NOT_BUILT = `The dashboard cannot be shown: its page has not been built.
 
 Build it with: npm run dashboard:build
 `;
 
 type Encoding = 'br' | 'gzip';
-type Pack = (content: Buffer) => Promise<Buffer>;
+type Compress = (content: Buffer) => Promise<Buffer>;
 
-/** Each file once: as small as it gets. */
-const ENCODINGS: Readonly<Record<Encoding, Pack>> = {
+/** Each file is compressed once, so the best compression is worth its time. */
+const ENCODINGS: Readonly<Record<Encoding, Compress>> = {
   br: promisify(brotliCompress),
   gzip: (content) => promisify(gzip)(content, { level: constants.Z_BEST_COMPRESSION }),
 };
@@ -47,38 +48,39 @@ class PageFile {
   readonly #content: Buffer;
   readonly #type: string;
   readonly #tag: string;
-  readonly #isPackable: boolean;
-  readonly #packed = new Map<Encoding, Promise<Buffer>>();
+  readonly #isCompressible: boolean;
+  readonly #compressed = new Map<Encoding, Promise<Buffer>>();
   readonly #caching: string;
 
   constructor(name: string, content: Buffer) {
     this.#content = content;
     this.#type = TYPES[extname(name)] ?? UNKNOWN_TYPE;
     this.#tag = createHash('sha256').update(content).digest('base64url').slice(0, ETAG_CHARACTERS);
-    this.#isPackable = !PACKED.has(extname(name)) && content.length >= PACKED_BYTES_MIN;
+    this.#isCompressible = !COMPRESSED.has(extname(name)) && content.length >= COMPRESSIBLE_BYTES_MIN;
     if (name.startsWith(ASSETS)) this.#caching = 'public, max-age=31536000, immutable';
     else this.#caching = name === INDEX ? 'no-store' : 'no-cache';
   }
 
   async send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const encoding = this.#isPackable ? wanted(request.headers['accept-encoding'] ?? '') : null;
+    const accepted = request.headers['accept-encoding'] ?? '';
+    const encoding = this.#isCompressible ? bestEncoding(accepted) : null;
     const tag = `"${this.#tag}${encoding === null ? '' : `-${encoding}`}"`;
     reply.headers({ 'cache-control': this.#caching, vary: 'Accept-Encoding', etag: tag });
-    if (isKnown(request.headers['if-none-match'] ?? '', tag)) return reply.code(304).send();
-    const content = encoding === null ? this.#content : await this.#packedAs(encoding);
+    if (hasTag(request.headers['if-none-match'] ?? '', tag)) return reply.code(304).send();
+    const content = encoding === null ? this.#content : await this.#compressAs(encoding);
     if (encoding !== null) reply.header('content-encoding', encoding);
     return reply.header('content-type', this.#type).send(content);
   }
 
-  /** Once, when it is first asked for. */
-  #packedAs(encoding: Encoding): Promise<Buffer> {
-    const packed = this.#packed.get(encoding) ?? ENCODINGS[encoding](this.#content);
-    this.#packed.set(encoding, packed);
-    return packed;
+  /** Compresses the file at the first request for it. */
+  #compressAs(encoding: Encoding): Promise<Buffer> {
+    const compressed = this.#compressed.get(encoding) ?? ENCODINGS[encoding](this.#content);
+    this.#compressed.set(encoding, compressed);
+    return compressed;
   }
 }
 
-/** `folder`: where the page was built to. */
+/** `folder` is where the page was built. */
 export function pageFiles(scope: FastifyInstance, folder: string): void {
   const files = readFiles(folder);
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -88,7 +90,7 @@ export function pageFiles(scope: FastifyInstance, folder: string): void {
     reply.header('content-type', TYPES['.txt'] ?? UNKNOWN_TYPE);
     return files.has(INDEX) ? reply.code(404).send('Not found.\n') : reply.code(503).send(NOT_BUILT);
   };
-  // The first for the path without a slash behind it.
+  // The empty URL is the path without a trailing slash.
   for (const url of ['', '/*']) scope.route({ method: ['GET', 'HEAD'], url, handler: serve });
 }
 
@@ -103,8 +105,8 @@ function readFiles(folder: string): ReadonlyMap<string, PageFile> {
   return files;
 }
 
-/** The best of those that the browser takes. */
-function wanted(accepted: string): Encoding | null {
+/** Returns the best encoding that the browser accepts. */
+function bestEncoding(accepted: string): Encoding | null {
   const accepts = accepted.split(',').flatMap((part) => {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
     return parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)) ? [] : [name];
@@ -114,6 +116,6 @@ function wanted(accepted: string): Encoding | null {
   return names.has('gzip') ? 'gzip' : null;
 }
 
-function isKnown(ifNoneMatch: string, tag: string): boolean {
-  return ifNoneMatch.split(',').some((known) => known.trim().replace(/^W\//, '') === tag);
+function hasTag(ifNoneMatch: string, tag: string): boolean {
+  return ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
 }

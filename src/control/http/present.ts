@@ -1,4 +1,4 @@
-/** What the control plane keeps, as the page is told of it. Hashes of passwords and tokens stay behind. */
+/** Presents objects of the control plane to the page. Hashes of passwords and tokens are never included. */
 import type { OpenEndpointSecret } from '#src/control/endpoint-secrets.ts';
 import type { OpenSecret } from '#src/control/secrets.ts';
 import { sessionIdOf } from '#src/control/sessions.ts';
@@ -18,7 +18,7 @@ import type {
   UserInfo,
 } from './contract.ts';
 
-/** Names of projects by their id, as far as whoever asks may see them. */
+/** Names of projects by their id. Only projects that the caller may see are included. */
 export type ProjectNames = ReadonlyMap<ProjectId, string>;
 
 export function namesOf(projects: readonly Project[]): ProjectNames {
@@ -59,9 +59,9 @@ export function presentOpenEndpointSecret(secret: OpenEndpointSecret): EndpointS
   return { ...presentEndpointSecret(secret), text: secret.text };
 }
 
-/** A project that is gone has no name to be shown by. */
-function namesIn(reach: ProjectScope, names: ProjectNames): readonly string[] | null {
-  return reach?.flatMap((id) => names.get(id) ?? []) ?? null;
+/** Projects without a known name are left out. */
+function namesIn(scope: ProjectScope, names: ProjectNames): readonly string[] | null {
+  return scope?.flatMap((id) => names.get(id) ?? []) ?? null;
 }
 
 export function presentUser(user: User, seenAt: Instant | null, names: ProjectNames): UserInfo {
@@ -86,7 +86,7 @@ export function presentInvitation(invitation: Invitation, names: ProjectNames): 
   };
 }
 
-/** To whoever has its token and nothing else yet. */
+/** The part of an invitation that a person sees who has its token and no account yet. */
 export function presentInvitationSummary({ role, expiresAt }: Invitation): InvitationSummary {
   return { role, expires_at: formatInstant(expiresAt) };
 }

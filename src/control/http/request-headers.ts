@@ -1,24 +1,24 @@
 /**
- * Facts that a request tells about itself. A proxy in front, if there is one, passes on `Host` and says the scheme in
- * `X-Forwarded-Proto`. Nobody but the client itself is harmed where a client writes that: a page of another site
- * cannot make a browser send it. Which client it is, is another matter: see `client-address.ts`.
+ * Reads headers of a request. A proxy in front of the service passes on `Host` and names the scheme in
+ * `X-Forwarded-Proto`. A client that sends a false scheme harms only itself, since a page of another site cannot make a
+ * browser send this header. `client-address.ts` finds the address of the client.
  */
 import type { IncomingMessage } from 'node:http';
 
 const AGENT_CHARACTERS_MAX = 200;
-/** A name or an address, and a port: nothing that would be another part of a URL. */
+/** A host name or an address with an optional port. No character can begin another part of a URL. */
 const HOST = /^[\w.:[\]-]{1,300}$/;
 
 /**
- * As it came off the wire: the server rewrites content types, and Node drops what was sent twice. What was sent
- * several times is joined, as in HTTP.
+ * Returns a header as it was sent. The parsed headers are not used, because the server rewrites content types and Node
+ * drops repeated headers. Repeated headers are joined, as HTTP says.
  */
 export function headerOf({ rawHeaders }: IncomingMessage, name: string): string | null {
   const values: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     if (rawHeaders[at]?.toLowerCase() === name) values.push(rawHeaders[at + 1] ?? '');
   }
-  // Cookies are the one list that is not divided by commas.
+  // Cookies are the only list that is not separated by commas.
   return values.length === 0 ? null : values.join(name === 'cookie' ? '; ' : ', ');
 }
 
@@ -27,7 +27,7 @@ export function isBehindTls(request: IncomingMessage): boolean {
   return scheme.trim().toLowerCase() === 'https';
 }
 
-/** The origin that the request was sent to, written as browsers write it; null where it names no host. */
+/** Returns the origin that the request was sent to, in the form of browsers. Returns null if it names no valid host. */
 export function ownOrigin(request: IncomingMessage): string | null {
   const host = headerOf(request, 'host') ?? '';
   if (!HOST.test(host)) return null;

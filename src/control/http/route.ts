@@ -1,7 +1,7 @@
 /**
- * A route of the control plane, as data: who may ask, what is written into the audit log, and the answer. Whoever
- * serves them (`server.ts`) sees to the session, the role, the origin and the token of a change, the reach of the
- * person and the audit log, once and for all of them.
+ * A route of the control plane, as data: the role it needs, what it writes into the audit log, and its handler. The
+ * server (`server.ts`) checks the session, the origin, the CSRF token, the role and the project scope for all routes,
+ * and writes the audit log.
  */
 import type { FastifyRequest } from 'fastify';
 import type { Mode, Partition } from '#src/domain/project.ts';
@@ -20,15 +20,15 @@ export type JsonBody = Readonly<Record<string, unknown>>;
 
 export interface RouteRequest {
   readonly caller: Caller;
-  /** Those of the path, decoded. */
+  /** The wildcards of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: JsonBody;
-  /** Null where a live page asks again for what it watches. */
+  /** Null if a live page polls a watched path. */
   readonly fastifyRequest: FastifyRequest | null;
 }
 
-/** Of one project in one mode, which the caller may see. */
+/** A request to one project in one mode, which the caller may see. */
 export interface ProjectRequest extends RouteRequest {
   readonly project: Project;
   readonly mode: Mode;
@@ -36,20 +36,20 @@ export interface ProjectRequest extends RouteRequest {
   readonly tenant: Tenant;
 }
 
-/** JSON text as it is sent. */
+/** The body is JSON text, ready to be sent. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
-  /** The id of what was made, for the audit log. */
+  /** The id of a created object, for the audit log. */
   readonly subject?: string;
-  /** The token of a session that the browser is to keep from now on; null: it is to forget the one it has. */
+  /** A session token that the browser has to keep. Null makes the browser drop the one it has. */
   readonly session?: string | null;
-  /** What of it is news to a live page, where not all of it is: the answer without what any clock tells. */
+  /** A live page is updated when this text changes: the body without fields that change with every second. */
   readonly comparedBody?: string;
 }
 
 export interface AuditRule<A extends RouteRequest> {
-  /** Such as `schedule.pause`. */
+  /** The name in the audit log, such as `schedule.pause`. */
   readonly action: string;
   readonly subject: (asked: A) => string;
   readonly detail?: (asked: A) => AuditEntry['detail'] | Promise<AuditEntry['detail']>;
@@ -57,10 +57,10 @@ export interface AuditRule<A extends RouteRequest> {
 
 export interface Route<A extends RouteRequest> {
   readonly method: 'GET' | 'POST' | 'PATCH';
-  /** Below `/dashboard/api/`, of a project's route below `p/:project/:mode/`; such as `schedules/:id/pause`. */
+  /** The pattern below `/dashboard/api/`, or below `p/:project/:mode/` for a project's route: `schedules/:id/pause`. */
   readonly path: string;
   readonly needs: Role;
-  /** Null: it changes nothing and reveals nothing. A GET may be audited too. */
+  /** Null if the route changes nothing and reveals nothing. A GET may be audited too. */
   readonly audited: AuditRule<A> | null;
   readonly handle: (asked: A) => Promise<Answer>;
 }
@@ -70,17 +70,17 @@ export function json(value: unknown, status = 200, subject?: string): Answer {
   return subject === undefined ? { status, body } : { status, body, subject };
 }
 
-/** Somebody without a session. */
+/** A request that needs no session. */
 export interface PublicRequest extends ClientAddress {
-  /** A session's token, if one was presented; it may be of no session at all. */
+  /** The token in the cookie. It may belong to no session. */
   readonly token: string | null;
-  /** The page asks by itself. */
+  /** The page made this request by itself. */
   readonly isAutomatic: boolean;
   readonly agent: string;
   readonly body: JsonBody;
 }
 
-/** A POST by which somebody gets a session, or looks at what would give them one. */
+/** A route by which a person gets a session, or looks up the session or invitation they have. */
 export interface PublicRoute {
   readonly method: 'GET' | 'POST';
   readonly path: string;

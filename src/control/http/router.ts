@@ -1,10 +1,10 @@
 /**
- * Which route a path is. A segment that is written out wins over one that stands for anything, and where that leads
- * nowhere the other is tried. It knows nothing of HTTP: a live page asks the same routes without it.
+ * Finds the route of a path. A fixed segment wins over a wildcard. If it leads to no route, the wildcard is tried. The
+ * router is independent of HTTP, since live pages use the same routes without it.
  */
 export interface RouteMatch<T> {
   readonly value: T;
-  /** Those of the pattern, decoded. */
+  /** The values of the wildcards, decoded. */
   readonly params: Readonly<Record<string, string>>;
 }
 
@@ -23,49 +23,49 @@ function newNode<T>(): TrieNode<T> {
 export class Router<T> {
   readonly #root: TrieNode<T> = newNode();
 
-  /** `pattern`: such as `users/:id/remove`. */
+  /** A pattern is a path such as `users/:id/remove`. */
   add(method: string, pattern: string, value: T): void {
-    let place = this.#root;
+    let node = this.#root;
     for (const segment of pattern.split('/')) {
-      const isAnything = segment.startsWith(':');
-      const next = isAnything ? place.wildcards : place.fixed;
-      const key = isAnything ? segment.slice(1) : segment;
-      const known = next.get(key) ?? newNode<T>();
-      next.set(key, known);
-      place = known;
+      const isWildcard = segment.startsWith(':');
+      const children = isWildcard ? node.wildcards : node.fixed;
+      const key = isWildcard ? segment.slice(1) : segment;
+      const child = children.get(key) ?? newNode<T>();
+      children.set(key, child);
+      node = child;
     }
-    if (place.values.has(method)) throw new Error(`There are two routes ${method} ${pattern}.`);
-    place.values.set(method, value);
+    if (node.values.has(method)) throw new Error(`There are two routes ${method} ${pattern}.`);
+    node.values.set(method, value);
   }
 
-  /** `path` as it was sent, without its query. */
+  /** Takes the path percent-encoded and without its query. */
   match(method: string, path: string): RouteMatch<T> | null {
-    const segments = decoded(path);
+    const segments = decodeSegments(path);
     return segments === null ? null : walk(this.#root, method, segments, {});
   }
 }
 
 function walk<T>(
-  place: TrieNode<T>,
+  node: TrieNode<T>,
   method: string,
   [segment, ...rest]: readonly string[],
   params: Readonly<Record<string, string>>,
 ): RouteMatch<T> | null {
   if (segment === undefined) {
-    const value = place.values.get(method);
+    const value = node.values.get(method);
     return value === undefined ? null : { value, params };
   }
-  const fixed = place.fixed.get(segment);
-  const found = fixed === undefined ? null : walk(fixed, method, rest, params);
-  if (found !== null) return found;
-  for (const [name, next] of place.wildcards) {
-    const further = walk(next, method, rest, { ...params, [name]: segment });
-    if (further !== null) return further;
+  const fixed = node.fixed.get(segment);
+  const match = fixed === undefined ? null : walk(fixed, method, rest, params);
+  if (match !== null) return match;
+  for (const [name, child] of node.wildcards) {
+    const wildcardMatch = walk(child, method, rest, { ...params, [name]: segment });
+    if (wildcardMatch !== null) return wildcardMatch;
   }
   return null;
 }
 
-function decoded(path: string): readonly string[] | null {
+function decodeSegments(path: string): readonly string[] | null {
   const segments = path.split('/', SEGMENTS_MAX + 1);
   if (segments.length > SEGMENTS_MAX || segments.includes('')) return null;
   try {

@@ -1,4 +1,4 @@
-/** What browsers are told with everything under `/dashboard`: nothing but its own files, framed by nobody, kept nowhere. */
+/** The security headers of every answer below `/dashboard`: only own files, no frames, no caching. */
 import type { IncomingMessage } from 'node:http';
 import { isBehindTls } from './request-headers.ts';
 
@@ -16,7 +16,7 @@ const POLICY = {
 
 const SECURITY_HEADERS = {
   'content-security-policy': Object.entries(POLICY)
-    .map(([what, from]) => `${what} ${from}`)
+    .map(([directive, sources]) => `${directive} ${sources}`)
     .join('; '),
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -27,7 +27,7 @@ const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 } as const;
 
-/** Names below this one are not the dashboard's: whether they have TLS is not for it to say. */
+/** Subdomains are not included, since the dashboard cannot know whether they have TLS. */
 const SECURITY_HEADERS_BEHIND_TLS = {
   ...SECURITY_HEADERS,
   'strict-transport-security': 'max-age=31536000',

@@ -1,8 +1,8 @@
 /**
- * The control plane over HTTP, under `/dashboard` on the server of the service: the page's files, and its API below
- * `/dashboard/api`. All that guards the API is here, in this order, for every route alike: the origin of a change,
- * the session, its token against forgery (`door.ts`), the route, the project, the role and the audit log (`desk.ts`).
- * Nothing of a body is read before the door, and of whoever has no session no more than a name, a password and a token.
+ * Serves the control plane under `/dashboard`: the files of the page, and its API below `/dashboard/api`. Every route
+ * passes the same checks in the same order. `session-guard.ts` checks the origin of a change, the session and its CSRF
+ * token. `authorize.ts` then checks the route, the project and the role, and writes the audit log. A body is read only
+ * after the session was checked. Without a session, only small bodies are read.
  */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -29,26 +29,26 @@ import { isAutomatic, type SessionGuard } from './session-guard.ts';
 
 const PREFIX = '/dashboard';
 const API = `${PREFIX}/api/`;
-/** To read JSON is work of the thread that fires: strangers do not get as much of it as people. */
-const STRANGERS_BODY_BYTES_MAX = 16_384;
-/** All who have no session take turns as one. */
-const STRANGERS = 'strangers';
+/** Reading JSON takes time of the thread that sends deliveries, so bodies without a session have a smaller limit. */
+const ANONYMOUS_BODY_BYTES_MAX = 16_384;
+/** All clients without a session share the pauses of one customer. */
+const ANONYMOUS = 'anonymous';
 
 export interface ControlServerOptions {
   readonly guard: SessionGuard;
   readonly addresses: ClientAddressResolver;
-  /** Origins of the dashboard; null accepts any. */
+  /** The origins of the dashboard. Null accepts any. */
   readonly publicOrigins: readonly string[] | null;
   readonly authorizer: Authorizer;
   readonly concurrency: ConcurrencyLimit;
   readonly bodies: LargeBodies;
   readonly pauses: Pauses;
-  /** Those that need no session. */
+  /** The routes that need no session. */
   readonly publicRoutes: readonly PublicRoute[];
   readonly live: LiveStreams;
   /** How long a browser keeps a session's cookie. */
   readonly cookieSeconds: number;
-  /** Where the page was built to. */
+  /** The folder of the built page. */
   readonly pageFolder: string;
   readonly log: Log;
 }
@@ -60,7 +60,7 @@ declare module 'fastify' {
 }
 
 export function mountControl(server: FastifyInstance, options: ControlServerOptions): void {
-  // Streams would keep it open.
+  // Open streams would keep the server from closing.
   server.addHook('preClose', async () => options.live.end());
   server.register(async (scope) => dashboard(scope, options), { prefix: PREFIX });
 }
@@ -77,55 +77,56 @@ async function dashboard(scope: FastifyInstance, options: ControlServerOptions):
 }
 
 async function controlApi(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {
-  const { guard: door, addresses, authorizer: desk, concurrency: turns, bodies, pauses } = options;
-  const pauseOf = (who: string) => (length?: PauseLength) => pauses.pause(who, length);
-  const bodyOf = (request: FastifyRequest, who: string): JsonBody | Promise<JsonBody> =>
+  const { guard, addresses, authorizer, concurrency, bodies, pauses } = options;
+  const pauseOf = (customer: string) => (length?: PauseLength) => pauses.pause(customer, length);
+  const bodyOf = (request: FastifyRequest, customer: string): JsonBody | Promise<JsonBody> =>
     request.method === 'GET'
       ? {}
-      : readBody(rawBody(request), { required: false, acceptsPart: false }, pauseOf(who));
+      : readBody(rawBody(request), { required: false, acceptsPart: false }, pauseOf(customer));
   scope.decorateRequest('caller', null);
-  for (const { method, path, handle: answer } of options.publicRoutes) {
-    const onRequest = async ({ raw }: FastifyRequest) => door.checkOrigin(raw);
+  for (const { method, path, handle } of options.publicRoutes) {
+    const onRequest = async ({ raw }: FastifyRequest) => guard.checkOrigin(raw);
     scope.route({
       method,
       url: `/${path}`,
-      bodyLimit: STRANGERS_BODY_BYTES_MAX,
+      bodyLimit: ANONYMOUS_BODY_BYTES_MAX,
       onRequest,
       handler: async (request, reply) => {
         const { raw } = request;
-        const visitor = {
+        const sender = {
           token: presentedToken(raw),
           isAutomatic: isAutomatic(raw),
           ...addresses.resolve(raw),
           agent: agentOf(raw),
         };
-        const body = await bodyOf(request, STRANGERS);
-        return send(request, reply, await answer({ ...visitor, body }), pauseOf(STRANGERS), options);
+        const body = await bodyOf(request, ANONYMOUS);
+        return send(request, reply, await handle({ ...sender, body }), pauseOf(ANONYMOUS), options);
       },
     });
   }
-  const admitTo = (isStream: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
-    request.caller = await door.authenticate(request.raw, isStream);
+  const authenticate = (isStream: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
+    request.caller = await guard.authenticate(request.raw, isStream);
     await bodies.admit(request, reply, request.caller.user.id);
   };
 
-  // Neither logged nor measured: how long a page is left open says nothing about the service.
-  scope.get('/live', { config: { isUnreported: true }, onRequest: admitTo(true) }, async (request, reply) => {
+  // Streams are neither logged nor measured: how long a page stays open says nothing about the service.
+  const live = { config: { isUnreported: true }, onRequest: authenticate(true) };
+  scope.get('/live', live, async (request, reply) => {
     const caller = callerOf(request);
     const headers = reply.getHeaders() as OutgoingHttpHeaders;
-    const lookUp = () => door.recheck(caller);
-    options.live.open({ caller, recheck: lookUp, query: queryOf(request), headers, response: reply.raw });
+    const recheck = () => guard.recheck(caller);
+    options.live.open({ caller, recheck, query: queryOf(request), headers, response: reply.raw });
     reply.hijack();
     return reply;
   });
-  scope.all('/*', { onRequest: admitTo(false) }, async (request, reply) => {
+  scope.all('/*', { onRequest: authenticate(false) }, async (request, reply) => {
     const { method } = request;
-    const admitted = callerOf(request);
-    const { id } = admitted.user;
+    const caller = callerOf(request);
+    const { id } = caller.user;
     const act = async () =>
-      desk.handle({
-        // A body may take its time to arrive, and the session be over by then.
-        caller: method === 'GET' ? admitted : await door.recheck(admitted),
+      authorizer.handle({
+        // A body may take long to arrive, and the session may have ended by then.
+        caller: method === 'GET' ? caller : await guard.recheck(caller),
         method,
         path: pathOf(request),
         query: queryOf(request),
@@ -133,17 +134,17 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
         fastifyRequest: request,
       });
     const pause = pauseOf(id);
-    const answer = await bodies.carryOut(request, id, pause, () => turns.run(id, act));
+    const answer = await bodies.carryOut(request, id, pause, () => concurrency.run(id, act));
     return send(request, reply, answer, pause, options);
   });
 }
 
 function callerOf({ caller }: FastifyRequest): Caller {
-  if (caller === null) throw new Error('A request without a caller.');
+  if (caller === null) throw new Error('The request has no caller. Its route does not authenticate.');
   return caller;
 }
 
-/** As it was sent: what is decoded is decoded once, segment by segment. */
+/** Returns the path still percent-encoded. The router decodes it once, segment by segment. */
 function pathOf({ url }: FastifyRequest): string {
   return url.slice(API.length).split('?', 1)[0] ?? '';
 }

@@ -1,7 +1,7 @@
 /**
- * Who gets in. A session's cookie says who it is; an `Authorization` header is never looked at. Whoever wants to
- * change something must also come from the dashboard's own page (`own-page.ts`), and must know the session's token
- * against forgery, which a page of another site cannot read.
+ * Authenticates the requests of the dashboard. The session's cookie identifies the user. An `Authorization` header is
+ * ignored. A request that changes something must also come from the dashboard's own page (`origin-check.ts`) and carry
+ * the session's CSRF token, which a page of another site cannot read.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -19,7 +19,7 @@ import { headerOf } from './request-headers.ts';
 import type { Caller } from './route.ts';
 
 const CSRF_HEADER = 'x-sched-csrf';
-/** The page marks with it what it asks for by itself. */
+/** The page sends this header with requests that it makes by itself. */
 const AUTOMATIC_HEADER = 'x-sched-automatic';
 
 export class SessionGuard {
@@ -31,13 +31,13 @@ export class SessionGuard {
     this.#addresses = addresses;
   }
 
-  /** For those who have no session yet, and want one: a session must not be planted either. */
+  /** Checks the origin of a change. It also applies before sign-in, so that no other site can sign a user in. */
   checkOrigin(request: IncomingMessage): void {
     if (isReading(request)) return;
     if (!isFromOwnPage(request) || !this.#addresses.isKnown(request)) throw new AccessRefusal('bad_origin');
   }
 
-  /** `isStream`: a page keeps it open by itself. */
+  /** `isStream`: a page keeps the request open by itself, so it does not count as use of the session. */
   async authenticate(request: IncomingMessage, isStream: boolean): Promise<Caller> {
     this.checkOrigin(request);
     const token = presentedToken(request);
@@ -53,7 +53,7 @@ export class SessionGuard {
     return { user: found.user, session: found.session, ...this.#addresses.resolve(request) };
   }
 
-  /** The same person a while later. Whoever only leaves a page open does not use their session by that. */
+  /** Reads the session of a caller again. This does not count as use: the user may only have left a page open. */
   async recheck(caller: Caller): Promise<Caller> {
     const found = await findSessionByHash(this.#dependencies, caller.session.hash);
     if (found === null) throw new AccessRefusal('not_signed_in');
@@ -62,7 +62,7 @@ export class SessionGuard {
   }
 }
 
-/** It can only let a session end sooner. */
+/** A client may send this header falsely. Its session then only ends sooner. */
 export function isAutomatic(request: IncomingMessage): boolean {
   return headerOf(request, AUTOMATIC_HEADER) !== null;
 }

@@ -1,6 +1,6 @@
 /**
- * Signing secrets of one endpoint profile. As with those of the project, everybody sees which sign and until when, and
- * their texts are shown to an admin alone. The audit log names the profile.
+ * Signing secrets of one endpoint profile. As with the project's secrets, every user sees which ones sign and until
+ * when. Only an admin sees their texts. The audit log names the endpoint profile.
  */
 
 import type { SealingDependencies } from '#src/control/dependencies.ts';
@@ -21,7 +21,7 @@ import { OVERLAP_DEFAULT } from '#src/control/secrets.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
 export function endpointSecretRoutes(dependencies: SealingDependencies): readonly Route<ProjectRequest>[] {
-  const endpointRefKey = ({ partition, params }: ProjectRequest) =>
+  const profileOf = ({ partition, params }: ProjectRequest) =>
     requireEndpoint(dependencies, partition, params.id ?? '');
   return [
     {
@@ -29,8 +29,8 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       path: 'endpoints/:id/secrets',
       needs: 'viewer',
       audited: null,
-      handle: async (asked) => {
-        const secrets = await listEndpointSecrets(dependencies, await endpointRefKey(asked));
+      handle: async (request) => {
+        const secrets = await listEndpointSecrets(dependencies, await profileOf(request));
         return json(listed(secrets.map(presentEndpointSecret)));
       },
     },
@@ -39,11 +39,11 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       path: 'endpoints/:id/secrets',
       needs: 'admin',
       audited: changing('secret.create'),
-      handle: async (asked) => {
+      handle: async (request) => {
         const secrets = await createEndpointSecret(
           dependencies,
-          await endpointRefKey(asked),
-          overlapOf(asked),
+          await profileOf(request),
+          overlapOf(request),
         );
         return json(listed(withNewText(secrets)), 201);
       },
@@ -53,11 +53,11 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       path: 'endpoints/:id/secrets/rotate',
       needs: 'admin',
       audited: changing('secret.rotate'),
-      handle: async (asked) => {
+      handle: async (request) => {
         const secrets = await rotateEndpointSecret(
           dependencies,
-          await endpointRefKey(asked),
-          overlapOf(asked),
+          await profileOf(request),
+          overlapOf(request),
         );
         return json(listed(withNewText(secrets)), 201);
       },
@@ -67,11 +67,11 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       path: 'endpoints/:id/secrets/remove',
       needs: 'admin',
       audited: changing('secret.remove'),
-      handle: async (asked) => {
+      handle: async (request) => {
         const secrets = await removeEndpointSecrets(
           dependencies,
-          await endpointRefKey(asked),
-          overlapOf(asked),
+          await profileOf(request),
+          overlapOf(request),
         );
         return json(listed(secrets.map(presentEndpointSecret)));
       },
@@ -85,9 +85,9 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
         subject: ({ params }) => params.id ?? '',
         detail: ({ params }) => ({ secret: params.secret ?? '' }),
       },
-      handle: async (asked) => {
-        const secrets = await listEndpointSecrets(dependencies, await endpointRefKey(asked));
-        const secret = secrets.find(({ id }) => id === asked.params.secret);
+      handle: async (request) => {
+        const secrets = await listEndpointSecrets(dependencies, await profileOf(request));
+        const secret = secrets.find(({ id }) => id === request.params.secret);
         if (secret === undefined) throw new Refusal('not_found');
         return json(presentOpenEndpointSecret(openEndpointSecret(dependencies.vault, secret)));
       },
@@ -103,13 +103,14 @@ function changing(action: string): AuditRule<ProjectRequest> {
   return {
     action,
     subject: ({ params }) => params.id ?? '',
-    detail: (asked) => ({ overlap: overlapOf(asked) }),
+    detail: (request) => ({ overlap: overlapOf(request) }),
   };
 }
 
-/** Only the text of the new one is news. */
+/** Only the new secret is shown with its text. */
 function withNewText([newest, ...others]: readonly OpenEndpointSecret[]): readonly EndpointSecretInfo[] {
-  if (newest === undefined) throw new Error('A change left no secret of the profile that signs.');
+  if (newest === undefined)
+    throw new Error('The change left the endpoint profile without a secret that signs.');
   return [presentOpenEndpointSecret(newest), ...others.map(presentEndpointSecret)];
 }
 

@@ -11,7 +11,7 @@ import type { Partition } from '#src/domain/project.ts';
 import type { Project } from '#src/ports/control-store.ts';
 import type { AuditFilter } from '#src/ports/people-store.ts';
 
-/** It is of no partition. */
+/** The audit log belongs to no partition. */
 const LIST: List = { partition: 0 as Partition, name: 'audit log' };
 /** The beginning of an action, such as `schedule.`. */
 const ACTION = /^[a-z_.]{1,64}$/;
@@ -41,7 +41,7 @@ export function auditRoutes(dependencies: PeopleDependencies): readonly Route<Ro
         const cursor = readText(query, 'cursor');
         const before = cursor === null ? null : decodeCursor(LIST, cursor, (text) => parseId('aud', text));
         const limit = readLimit(query);
-        // One more than is shown tells whether there is a page after it.
+        // One entry more than the page shows whether there is a next page.
         const found = await dependencies.store.people.listAudit(filter, before, limit + 1);
         const shown = found.slice(0, limit);
         const last = found.length > limit ? shown.at(-1) : undefined;
@@ -64,7 +64,7 @@ function readFilter(query: URLSearchParams, projects: readonly Project[]): Audit
   };
 }
 
-/** What is asked for must be something that can be: a filter that is passed over would show what was not asked for. */
+/** Refuses an invalid value. Ignoring it would show entries that the user did not ask for. */
 function readNamed<T>(query: URLSearchParams, name: string, read: (text: string) => T | null): T | null {
   const text = readText(query, name);
   if (text === null) return null;

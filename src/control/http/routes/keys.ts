@@ -1,4 +1,4 @@
-/** A project's API keys. Everybody sees which there are; only an admin makes and revokes them. */
+/** A project's API keys. Every user sees the list. Only an admin creates and revokes them. */
 
 import type { ControlDependencies } from '#src/control/dependencies.ts';
 import type { KeyInfo, Listed, NewKey } from '#src/control/http/contract.ts';
@@ -36,7 +36,7 @@ export function keyRoutes(dependencies: ControlDependencies): readonly Route<Pro
       needs: 'admin',
       audited: { action: 'key.revoke', subject: ({ params }) => params.id ?? '' },
       handle: async ({ partition, params: { id = '' } }) => {
-        // A key is known by its id alone: one of another project is not to be revoked from here.
+        // `revokeKey` takes only an id, so this check keeps keys of other projects from being revoked here.
         const keys = await dependencies.store.listKeys(partition);
         if (!keys.some((key) => key.id === id)) throw new Refusal('not_found');
         await revokeKey(dependencies, id);

@@ -1,4 +1,4 @@
-/** People and the invitations by which they come: an admin's business. */
+/** Users and invitations. Only an admin may see and change them. */
 
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { InvitationInfo, Listed, NewInvitation, UserInfo } from '#src/control/http/contract.ts';
@@ -42,9 +42,9 @@ function userRoutes(dependencies: PeopleDependencies): readonly Route<RouteReque
       method: 'POST',
       path: 'users/:id',
       needs: 'admin',
-      audited: { action: 'user.change', subject: idOf, detail: ({ body }) => standingDetail(body) },
+      audited: { action: 'user.change', subject: idOf, detail: ({ body }) => accessGrantDetail(body) },
       handle: async ({ caller, params: { id = '' }, body }) => {
-        const user = await changeUser(dependencies, id, readStanding(body), caller.user);
+        const user = await changeUser(dependencies, id, readAccessGrant(body), caller.user);
         const names = namesOf(await dependencies.store.listProjects());
         return json(presentUser(user, await seenAtOf(dependencies, user), names));
       },
@@ -80,9 +80,16 @@ function invitationRoutes(dependencies: PeopleDependencies): readonly Route<Rout
       method: 'POST',
       path: 'invitations',
       needs: 'admin',
-      audited: { action: 'invitation.create', subject: () => '', detail: ({ body }) => standingDetail(body) },
+      audited: {
+        action: 'invitation.create',
+        subject: () => '',
+        detail: ({ body }) => accessGrantDetail(body),
+      },
       handle: async ({ caller, body }) => {
-        const { invitation, token } = await invite(dependencies, { ...readStanding(body), by: caller.user });
+        const { invitation, token } = await invite(dependencies, {
+          ...readAccessGrant(body),
+          by: caller.user,
+        });
         const names = namesOf(await dependencies.store.listProjects());
         const shown: NewInvitation = {
           ...presentInvitation(invitation, names),
@@ -106,12 +113,12 @@ function invitationRoutes(dependencies: PeopleDependencies): readonly Route<Rout
 
 const idOf: AuditRule<RouteRequest>['subject'] = ({ params }) => params.id ?? '';
 
-function readStanding(body: JsonBody): AccessGrant {
+function readAccessGrant(body: JsonBody): AccessGrant {
   return { role: readText(body, 'role'), projects: readTexts(body, 'projects') };
 }
 
-function standingDetail(body: JsonBody): AuditEntry['detail'] {
-  const { role, projects } = readStanding(body);
+function accessGrantDetail(body: JsonBody): AuditEntry['detail'] {
+  const { role, projects } = readAccessGrant(body);
   return { role, projects: projects === null ? null : projects.join(', ') };
 }
 

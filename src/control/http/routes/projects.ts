@@ -1,4 +1,4 @@
-/** Projects: everybody sees those in their reach, an admin, who sees all, makes new ones. */
+/** Projects. A user sees those in their scope. Only an admin of every project creates new ones. */
 import { createProject } from '#src/control/bootstrap.ts';
 import type { ControlDependencies, SealingDependencies } from '#src/control/dependencies.ts';
 import { canSeeProject } from '#src/control/http/authorize.ts';

@@ -1,6 +1,6 @@
 /**
- * A project's signing secrets. Everybody sees which sign and until when; their texts are shown to an admin alone,
- * when a new one is made or when asked for, and either is kept in the audit log.
+ * A project's signing secrets. Every user sees which ones sign and until when. Only an admin sees their texts, on
+ * creation or when revealing one. Both are recorded in the audit log.
  */
 
 import type { SealingDependencies } from '#src/control/dependencies.ts';
@@ -35,8 +35,9 @@ export function secretRoutes(dependencies: SealingDependencies): readonly Route<
       handle: async ({ project, mode, body }) => {
         const overlap = readOptionalText(body, 'overlap');
         const [newest, ...others] = await rotateSecret(dependencies, project.name, mode, overlap);
-        if (newest === undefined) throw new Error('A rotation left no secret that signs.');
-        // Only the new text is news.
+        if (newest === undefined)
+          throw new Error('The rotation left the project without a secret that signs.');
+        // Only the new secret is shown with its text.
         const data = [presentOpenSecret(newest), ...others.map(presentSecret)];
         return json(listed(data), 201, newest.id);
       },

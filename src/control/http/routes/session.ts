@@ -1,4 +1,4 @@
-/** What somebody does with their own session and password. */
+/** A user's own sessions and password. */
 
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { Listed, OpenSession } from '#src/control/http/contract.ts';

@@ -1,6 +1,7 @@
 /**
- * Who somebody is, and how they get a session: by name and password, or by an invitation. Whatever token was presented, the session
- * has a new one, and the one presented is over: nobody can be made to use a session that somebody else knows.
+ * Signs a person in, by name and password or by an invitation, and tells the page who is signed in. A new session always
+ * gets a new token, and the session of the presented token ends. So an attacker cannot make a user adopt a session that
+ * the attacker knows.
  */
 import { runAudited } from '#src/control/audit.ts';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
@@ -16,17 +17,17 @@ import { formatInstant } from '#src/domain/instant.ts';
 import type { Session, User } from '#src/ports/people-store.ts';
 import { projectsOf } from './projects.ts';
 
-/** No person can have this name: an invitation does not show whose it is until it is accepted. */
+/** The actor of an acceptance, since the user does not exist yet. No user can have this name. */
 const INVITED = 'an invitation';
 
-/** What nobody asked somebody else for: it concerns no project. */
-const BY_THEMSELVES = { projectId: null, mode: null, detail: {} } as const;
+/** Signing in concerns no project. */
+const NO_PROJECT = { projectId: null, mode: null, detail: {} } as const;
 
-/** `onEntry`: somebody is signed in, and is about to look at something. */
-export function entryRoutes(dependencies: PeopleDependencies, onEntry: () => void): readonly PublicRoute[] {
-  const entered = (visitor: PublicRequest, user: User) => {
-    onEntry();
-    return signedIn(dependencies, visitor, user);
+/** `onSignIn` is called when a user is about to open pages. */
+export function signInRoutes(dependencies: PeopleDependencies, onSignIn: () => void): readonly PublicRoute[] {
+  const signIn = (request: PublicRequest, user: User) => {
+    onSignIn();
+    return openSession(dependencies, request, user);
   };
   return [
     {
@@ -35,20 +36,20 @@ export function entryRoutes(dependencies: PeopleDependencies, onEntry: () => voi
       handle: async ({ token, isAutomatic }) => {
         const found = token === null ? null : await findSession(dependencies, token, !isAutomatic);
         if (token === null || found === null) return json(null satisfies WhoAmI);
-        onEntry();
+        onSignIn();
         return json((await sessionInfo(dependencies, found.user, found.session, token)) satisfies WhoAmI);
       },
     },
     {
       method: 'POST',
       path: 'login',
-      handle: async (visitor) => {
-        const { address, peer, body } = visitor;
+      handle: async (request) => {
+        const { address, peer, body } = request;
         const name = readText(body, 'name');
         const password = readText(body, 'password');
         const user = await login(dependencies, { name, password, address, peer });
-        const act = {
-          ...BY_THEMSELVES,
+        const action = {
+          ...NO_PROJECT,
           userId: user.id,
           actor: user.name,
           address,
@@ -56,27 +57,27 @@ export function entryRoutes(dependencies: PeopleDependencies, onEntry: () => voi
           action: 'session.begin',
           subject: user.name,
         };
-        return runAudited(dependencies, act, () => entered(visitor, user));
+        return runAudited(dependencies, action, () => signIn(request, user));
       },
     },
     {
       method: 'POST',
-      path: 'invitation/look',
+      path: 'invitation/lookup',
       handle: async ({ body }) =>
         json(presentInvitationSummary(await requireInvitation(dependencies, readText(body, 'token')))),
     },
     {
       method: 'POST',
       path: 'invitation',
-      handle: async (visitor) => {
-        const { address, peer, body } = visitor;
+      handle: async (request) => {
+        const { address, peer, body } = request;
         const token = readText(body, 'token');
         const name = requireName(readText(body, 'name'));
         const password = readText(body, 'password');
-        // Only who has a real one can fill the audit log with what they try.
+        // The audit log has only requests with a valid invitation, so that nobody else can fill it.
         const { id, role } = await requireInvitation(dependencies, token);
-        const act = {
-          ...BY_THEMSELVES,
+        const action = {
+          ...NO_PROJECT,
           userId: null,
           actor: INVITED,
           address,
@@ -87,22 +88,22 @@ export function entryRoutes(dependencies: PeopleDependencies, onEntry: () => voi
         };
         const user = await runAudited(
           dependencies,
-          act,
+          action,
           () => acceptInvitation(dependencies, { token, name, password }),
           (made) => made.name,
         );
-        return entered(visitor, user);
+        return signIn(request, user);
       },
     },
   ];
 }
 
-async function signedIn(
+async function openSession(
   dependencies: PeopleDependencies,
-  visitor: PublicRequest,
+  request: PublicRequest,
   user: User,
 ): Promise<Answer> {
-  const { token: presented, address, agent } = visitor;
+  const { token: presented, address, agent } = request;
   const { token, session } = await createSession(dependencies, user, presented, address, agent);
   return { ...json(await sessionInfo(dependencies, user, session, token)), session: token };
 }
