@@ -1,4 +1,4 @@
-/** What every command needs, and the loop they share. */
+/** What every command needs: its dependencies, a mutex for each object, and a loop that retries conflicting writes. */
 import { Refusal } from '#src/domain/errors.ts';
 import type { IdMint } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -18,20 +18,20 @@ export interface Commands {
   readonly vault: Vault;
   readonly hints: Hints;
   readonly mutex: KeyedMutex;
-  /** Gives everything else its turn, and other customers theirs first. */
+  /** Yields to all other work, and to other customers first. */
   readonly pause: (partition: Partition, length?: PauseLength) => Promise<void>;
 }
 
-/** A finished answer: what is sent, and what is kept for the same request made again. */
+/** An answer that is ready to be sent. An idempotent request keeps it for a repeated request. */
 export interface RenderedAnswer {
   readonly status: number;
   readonly body: string;
 }
 
-/** Turns a result into the answer; given by the API, called before anything is stored. */
+/** Renders a result. The API provides it, and it is called before anything is stored. */
 export type Render<T> = (result: T) => RenderedAnswer;
 
-/** Makes the receipt of an answer; null for a request without an idempotency key. */
+/** Makes the receipt of an answer. Returns null for a request without an idempotency key. */
 export type MakeReceipt = (answer: RenderedAnswer, now: Instant) => Receipt | null;
 
 /** Another request stored its receipt under the same key first. */
@@ -58,19 +58,19 @@ export class KeyedMutex {
   }
 }
 
-/** How often a decision is made anew because what it was made from had changed meanwhile. */
+/** How often a decision is made again because of a conflicting write. */
 const CONFLICTS_MAX = 20;
 
-/** One attempt at a decision: `done`, or why it must be made anew. */
+/** The result of one write. `written` is `done`, or the reason why the decision has to be made again. */
 export interface WriteResult {
   readonly written: WriteOutcome;
   readonly answer: RenderedAnswer;
 }
 
-/** Reads, decides and writes until nobody else came between. */
-export async function retryUntilWritten(attempt: () => Promise<WriteResult>): Promise<RenderedAnswer> {
-  for (let attempts = 0; attempts < CONFLICTS_MAX; attempts++) {
-    const { written, answer } = await attempt();
+/** Reads, decides and writes again until no other write came in between. */
+export async function retryUntilWritten(write: () => Promise<WriteResult>): Promise<RenderedAnswer> {
+  for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
+    const { written, answer } = await write();
     if (written === 'done') return answer;
     if (written === 'key_taken') throw new IdempotencyKeyTaken();
   }
@@ -78,8 +78,8 @@ export async function retryUntilWritten(attempt: () => Promise<WriteResult>): Pr
 }
 
 /**
- * Whether labels are so long that each step with them takes its time: to read, to digest, to render and to store them.
- * Between such steps everything else has its turn.
+ * Returns true if the labels are so long that reading, hashing, rendering or storing them takes noticeable time. The
+ * command then pauses between these steps.
  */
 export function areLarge(labels: Labels): boolean {
   return labels.reduce((sum, [name, value]) => sum + name.length + value.length, 0) > SHORT_JSON_MAX;

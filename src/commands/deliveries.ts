@@ -13,7 +13,7 @@ import {
   retryUntilWritten,
 } from './command.ts';
 
-/** A answer delivery never changes again: all that can come between is retention, which removes it. */
+/** A finished delivery never changes again. Only retention can come in between, which removes it. */
 export function replayDelivery(
   { store, clock, ids, hints }: Commands,
   partition: Partition,

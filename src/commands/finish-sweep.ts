@@ -3,9 +3,9 @@ import type { Partition } from '#src/domain/project.ts';
 import type { Commands } from './command.ts';
 
 /**
- * Carries out what the last order to a schedule has left to do, piece by piece, so that nobody else waits for more
- * than a piece. It ends when the sweep is finished, or when another order has taken its place: whoever gave that one
- * carries it out. A process that dies on the way leaves the rest to the engine.
+ * Finishes the sweep that the last action on a schedule began. It works in pieces, so that other work waits for one
+ * piece at most. It ends when the sweep is finished, or when a later action has replaced the sweep, which then finishes
+ * its own. If the process dies in between, the engine finishes the sweep.
  */
 export async function finishSweep(
   { store, hints, pause }: Pick<Commands, 'store' | 'hints' | 'pause'>,
@@ -14,10 +14,10 @@ export async function finishSweep(
 ): Promise<void> {
   const unfinished = await store.findSweep(partition, id);
   if (unfinished === null) return;
-  let place = await store.continueSweep(unfinished, null);
-  while (place !== null) {
+  let cursor = await store.continueSweep(unfinished, null);
+  while (cursor !== null) {
     await pause(partition, 'long');
-    place = await store.continueSweep(unfinished, place);
+    cursor = await store.continueSweep(unfinished, cursor);
   }
   if (unfinished.action === 'resume') hints.rescan();
 }

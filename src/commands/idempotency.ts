@@ -1,10 +1,11 @@
 /**
- * Idempotent requests. The receipt, with the finished answer, is stored in the same transaction as the
- * effect; so there is never an effect without a receipt or a key that is stuck, whatever crashes when.
- * What is in flight is known only in memory: on another node, the second of two equal requests does its
- * work in vain, finds the key taken when it stores, and gives the first one's answer. A request made again
- * later goes the same way: to look for a receipt first would cost every new request a read, and nearly all are
- * new. Whatever keeps the act from being stored, a receipt under its key is the answer.
+ * Idempotent requests. The receipt contains the rendered answer, and is stored in the same transaction as the effect.
+ * So a crash leaves neither an effect without a receipt nor a key that is stuck.
+ *
+ * Requests in flight are known only in memory. On another node, the second of two equal requests does its work in vain:
+ * it finds the key taken when it stores, and returns the answer of the first. A later repeated request works the same
+ * way. Reading the receipt first would cost every new request a read, and nearly all requests are new. If the effect
+ * cannot be stored for any reason, a receipt under the same key is the answer.
  */
 import { Refusal } from '#src/domain/errors.ts';
 import { instant } from '#src/domain/instant.ts';
@@ -18,7 +19,7 @@ export const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255;
 
 export interface IdempotentRequest {
   readonly key: string;
-  /** Of method, path and the raw bytes of the body. */
+  /** A hash of the method, the path and the raw bytes of the body. */
   readonly fingerprint: string;
 }
 
@@ -36,29 +37,32 @@ export class Idempotency {
     this.#clock = clock;
   }
 
-  /** Has `act` take effect once per key; null: no key, every request counts. */
+  /** Lets `act` take effect once for each key. A null request has no key, so it always takes effect. */
   async once(
     partition: Partition,
     request: IdempotentRequest | null,
-    act: (keep: MakeReceipt) => Promise<RenderedAnswer>,
+    act: (makeReceipt: MakeReceipt) => Promise<RenderedAnswer>,
   ): Promise<IdempotentAnswer> {
-    if (request === null) return afresh(await act(keepNothing));
+    if (request === null) return firstAnswer(await act(() => null));
 
-    const slot = `${partition}/${request.key}`;
-    if (this.#inFlight.has(slot)) throw new Refusal('idempotency_in_progress');
-    this.#inFlight.add(slot);
+    const key = `${partition}/${request.key}`;
+    if (this.#inFlight.has(key)) throw new Refusal('idempotency_in_progress');
+    this.#inFlight.add(key);
     try {
-      return afresh(await act(keepFor(request)));
+      return firstAnswer(await act(receiptMaker(request)));
     } catch (error) {
-      const earlier = await this.#earlier(partition, request);
+      const earlier = await this.#findEarlierAnswer(partition, request);
       if (earlier !== null) return earlier;
       throw error instanceof IdempotencyKeyTaken ? new Refusal('idempotency_in_progress') : error;
     } finally {
-      this.#inFlight.delete(slot);
+      this.#inFlight.delete(key);
     }
   }
 
-  async #earlier(partition: Partition, request: IdempotentRequest): Promise<IdempotentAnswer | null> {
+  async #findEarlierAnswer(
+    partition: Partition,
+    request: IdempotentRequest,
+  ): Promise<IdempotentAnswer | null> {
     const receipt = await this.#store.findReceipt(partition, request.key, this.#clock.now());
     if (receipt === null) return null;
     if (receipt.fingerprint !== request.fingerprint) throw new Refusal('idempotency_key_reuse');
@@ -66,15 +70,11 @@ export class Idempotency {
   }
 }
 
-function afresh({ status, body }: RenderedAnswer): IdempotentAnswer {
+function firstAnswer({ status, body }: RenderedAnswer): IdempotentAnswer {
   return { status, body, replayed: false };
 }
 
-function keepNothing(): null {
-  return null;
-}
-
-function keepFor({ key, fingerprint }: IdempotentRequest): MakeReceipt {
+function receiptMaker({ key, fingerprint }: IdempotentRequest): MakeReceipt {
   return ({ status, body }, now) => ({
     key,
     fingerprint,

@@ -1,7 +1,8 @@
 /**
- * Pauses of work that no delivery waits for: everything else has its turn. One of all that pause goes on in a turn:
- * else the pieces of many pages would add up to a long one, and what fires would wait for all of them.
- * Customers take turns, so a pause costs a customer one piece of each other customer, however many pages they ask for.
+ * Pauses between pieces of work that no delivery waits for. Only one paused task resumes in each turn of the event
+ * loop. Otherwise the pieces of many pages would add up to a long one, and deliveries would wait for all of them.
+ * Customers are resumed round robin. So a pause costs one piece of work of each other customer, however many pages they
+ * request.
  */
 import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import { customerActivity } from '#src/ports/customer-activity.ts';
@@ -9,43 +10,43 @@ import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { ThrottledTimers } from '#src/ports/throttled-timers.ts';
 
 /**
- * A long pause comes before what keeps the store or this thread busy: a page, a large body, a part of an order to many
- * deliveries. A short one comes before each piece of it.
+ * A long pause comes before work that keeps the store or this thread busy: a page, a large body, a part of a sweep over
+ * many deliveries. A short pause comes before each piece of it.
  */
 export type PauseLength = 'short' | 'long';
 
-/** The longest rest while timers come late: somebody waits for the answer. */
+/** The longest pause while timers are late. It is bounded because a client waits for the answer. */
 const REST_MS_MAX: Readonly<Record<PauseLength, number>> = { short: 8, long: 100 };
-/** A customer that asks for little has short pauses only: long ones begin after so many in a second. */
+/** The first long pauses of a customer in each second are short ones, so that a customer with few requests is fast. */
 export const LONG_PAUSES_WAIVED = 2;
 const WAIVER_WINDOW_MS = 1_000;
 
 export class Pauses {
-  readonly #lines: Readonly<Record<PauseLength, PauseQueue>>;
+  readonly #queues: Readonly<Record<PauseLength, PauseQueue>>;
   readonly #stopwatch: Stopwatch;
-  /** Long pauses that each customer asked for since `#askedSince`. */
-  readonly #asked = new Map<string, number>();
-  #askedSince = 0;
+  /** The number of long pauses of each customer since `#windowStart`. */
+  readonly #longPauses = new Map<string, number>();
+  #windowStart = 0;
 
   constructor(short: Timers & Stopwatch, long = short) {
-    this.#lines = { short: new PauseQueue(short), long: new PauseQueue(long) };
+    this.#queues = { short: new PauseQueue(short), long: new PauseQueue(long) };
     this.#stopwatch = short;
   }
 
-  /** `customer`: who takes a turn, such as a partition or a person at the dashboard. */
+  /** `customer` is a partition, or a user of the dashboard. */
   pause(customer: string, length: PauseLength = 'short'): Promise<void> {
-    return this.#lines[length === 'long' && this.#asksForMuch(customer) ? 'long' : 'short'].wait(customer);
+    return this.#queues[length === 'long' && this.#isHeavy(customer) ? 'long' : 'short'].wait(customer);
   }
 
-  #asksForMuch(customer: string): boolean {
+  #isHeavy(customer: string): boolean {
     const now = this.#stopwatch.elapsed();
-    if (now - this.#askedSince >= WAIVER_WINDOW_MS) {
-      this.#asked.clear();
-      this.#askedSince = now;
+    if (now - this.#windowStart >= WAIVER_WINDOW_MS) {
+      this.#longPauses.clear();
+      this.#windowStart = now;
     }
-    const asked = (this.#asked.get(customer) ?? 0) + 1;
-    this.#asked.set(customer, asked);
-    return asked > LONG_PAUSES_WAIVED;
+    const count = (this.#longPauses.get(customer) ?? 0) + 1;
+    this.#longPauses.set(customer, count);
+    return count > LONG_PAUSES_WAIVED;
   }
 }
 
@@ -59,24 +60,27 @@ class PauseQueue {
 
   wait(customer: string): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#waiting.isEmpty) this.#timers.after(0, () => this.#goOn());
+      if (this.#waiting.isEmpty) this.#timers.after(0, () => this.#resumeNext());
       this.#waiting.add(customer, resolve);
     });
   }
 
-  #goOn(): void {
+  #resumeNext(): void {
     this.#waiting.next()?.();
-    if (!this.#waiting.isEmpty) this.#timers.after(0, () => this.#goOn());
+    if (!this.#waiting.isEmpty) this.#timers.after(0, () => this.#resumeNext());
   }
 }
 
 const shared = new WeakMap<Timers, Pauses>();
 
-/** Those of everybody who goes by these timers. They last longer while timers come late and customers share them. */
+/**
+ * Returns the pauses that all users of these timers share. They last longer while timers are late and customers share
+ * them.
+ */
 export function pausesOf(timers: Timers & Stopwatch): Pauses {
-  const known = shared.get(timers) ?? slowedPauses(timers);
-  shared.set(timers, known);
-  return known;
+  const pauses = shared.get(timers) ?? slowedPauses(timers);
+  shared.set(timers, pauses);
+  return pauses;
 }
 
 function slowedPauses(timers: Timers & Stopwatch): Pauses {

@@ -34,9 +34,9 @@ export async function createProfile(
   makeReceipt: MakeReceipt,
 ): Promise<RenderedAnswer> {
   const now = clock.now();
-  const { headers, ...order } = read();
+  const { headers, ...terms } = read();
   const profile: EndpointProfile = {
-    ...order,
+    ...terms,
     partition,
     id: ids.mint('ep', now),
     version: 1,
@@ -54,7 +54,9 @@ export async function createProfile(
   });
 }
 
-/** Fields are read once the profile is known: that there is none outranks a fault in them. */
+/**
+ * The fields are read after the endpoint profile is found, because `not_found` takes precedence over invalid fields.
+ */
 export function editProfile(
   { store, clock, vault, mutex, pause }: Commands,
   partition: Partition,
@@ -63,7 +65,7 @@ export function editProfile(
   render: Render<EndpointProfile>,
   makeReceipt: MakeReceipt,
 ): Promise<RenderedAnswer> {
-  const attempt = async (): Promise<WriteResult> => {
+  const write = async (): Promise<WriteResult> => {
     const before = requireFound(await store.findProfile(partition, id));
     if (areLarge(before.metadata)) await pause(partition);
     const { headers, ...edit } = await read(before);
@@ -71,7 +73,12 @@ export function editProfile(
     const profile = edited(before, { ...edit, ...(headers && { headerNames: namesOf(headers) }) }, now);
     const sealed =
       headers === undefined
-        ? carriedOver(vault, before, profile, await store.findProfileHeaders(partition, id, before.version))
+        ? resealedHeaders(
+            vault,
+            before,
+            profile,
+            await store.findProfileHeaders(partition, id, before.version),
+          )
         : sealedHeaders(vault, profile, headers);
     const answer = render(profile);
     const written = await store.replaceProfile({
@@ -81,7 +88,7 @@ export function editProfile(
     });
     return { written, answer };
   };
-  return mutex.run(`${partition}/${id}`, () => retryUntilWritten(attempt));
+  return mutex.run(`${partition}/${id}`, () => retryUntilWritten(write));
 }
 
 export function archiveProfile(
@@ -90,14 +97,14 @@ export function archiveProfile(
   id: EndpointId,
   render: Render<EndpointProfile>,
 ): Promise<RenderedAnswer> {
-  const attempt = async (): Promise<WriteResult> => {
+  const write = async (): Promise<WriteResult> => {
     const before = requireFound(await store.findProfile(partition, id));
     const profile = archived(before, clock.now());
     const written = profile === before ? 'done' : await store.archiveProfile(profile);
     if (written === 'in_use') throw new Refusal('profile_in_use');
     return { written, answer: render(profile) };
   };
-  return mutex.run(`${partition}/${id}`, () => retryUntilWritten(attempt));
+  return mutex.run(`${partition}/${id}`, () => retryUntilWritten(write));
 }
 
 function namesOf(headers: Headers): readonly string[] {
@@ -113,8 +120,8 @@ function sealedHeaders(
   return plain && sealedFor(vault, profile, plain);
 }
 
-/** An edit that leaves the headers alone makes a version all the same, which has to have its own. */
-function carriedOver(
+/** An edit that keeps the headers makes a new version too, and each version has its own sealed headers. */
+function resealedHeaders(
   vault: Commands['vault'],
   before: EndpointProfile,
   profile: EndpointProfile,

@@ -42,7 +42,7 @@ export async function createSchedule(
   makeReceipt: MakeReceipt,
 ): Promise<RenderedAnswer> {
   const now = clock.now();
-  const { headers, body, ...order } = read(now);
+  const { headers, body, ...terms } = read(now);
   const id = ids.mint('sch', now);
   const deliveryId = ids.mint('dlv', now);
   const isJson = body !== null && (await isJsonTextInSlices(body, () => pause(partition)));
@@ -52,15 +52,17 @@ export async function createSchedule(
   const payloadBytes = plain?.length ?? 0;
 
   return retryUntilWritten(async () => {
-    const { destination } = order;
+    const { destination } = terms;
     const profile =
-      destination.kind === 'inline' ? null : await backing(store, partition, destination.endpointId);
+      destination.kind === 'inline'
+        ? null
+        : await requireUsableProfile(store, partition, destination.endpointId);
     const made = life.create(
-      { ...order, partition, id, deliveryId, profile, headerNames, payloadBytes },
+      { ...terms, partition, id, deliveryId, profile, headerNames, payloadBytes },
       now,
     );
     if (made === null) throw new Refusal('invalid_cron', 'cron');
-    if (areLarge(order.metadata)) await pause(partition);
+    if (areLarge(terms.metadata)) await pause(partition);
     const answer = render({ ...made, profile });
     const written = await store.addSchedule({ ...made, payload, profile, receipt: makeReceipt(answer, now) });
     if (written === 'done') hints.due(dueDeliveryOf(made.pending));
@@ -68,8 +70,8 @@ export async function createSchedule(
   });
 }
 
-/** The profile a new schedule shall deliver through. */
-async function backing(
+/** Finds the endpoint profile of a new schedule. */
+async function requireUsableProfile(
   store: Commands['store'],
   partition: Partition,
   id: EndpointId,
@@ -80,7 +82,7 @@ async function backing(
   return profile;
 }
 
-/** Fields are read once the schedule is known: that there is none outranks a fault in them. */
+/** The fields are read after the schedule is found, because `not_found` takes precedence over invalid fields. */
 export function editSchedule(
   commands: Commands,
   partition: Partition,
@@ -115,16 +117,16 @@ export function applyScheduleAction(
   commands: Commands,
   partition: Partition,
   id: ScheduleId,
-  order: ScheduleAction,
+  action: ScheduleAction,
   render: Render<ScheduleView>,
 ): Promise<RenderedAnswer> {
   const finish = () => finishSweep(commands, partition, id);
-  return change(commands, partition, id, render, () => null, ACTIONS[order], finish);
+  return change(commands, partition, id, render, () => null, ACTIONS[action], finish);
 }
 
 /**
- * Decides on what is stored now and writes the decision, unless there is nothing to change. It is answered when it is
- * answer, also where there was nothing to change: what was decided before may not be answer yet.
+ * Decides from the stored state and writes the decision, unless nothing changes. The answer waits for `finish` in both
+ * cases, because an earlier action may have left a sweep unfinished.
  */
 function change(
   { store, clock, hints, mutex, pause }: Commands,
@@ -135,7 +137,7 @@ function change(
   decide: (view: ScheduleView, now: Instant) => life.ScheduleChange | null,
   finish: () => Promise<void> = async () => {},
 ): Promise<RenderedAnswer> {
-  const attempt = async (): Promise<WriteResult> => {
+  const write = async (): Promise<WriteResult> => {
     const view = requireFound(await store.findSchedule(partition, id));
     if (areLarge(view.schedule.metadata)) await pause(partition);
     const now = clock.now();
@@ -155,7 +157,7 @@ function change(
     return { written, answer };
   };
   return mutex.run(`${partition}/${id}`, async () => {
-    const answer = await retryUntilWritten(attempt);
+    const answer = await retryUntilWritten(write);
     await finish();
     return answer;
   });

@@ -118,7 +118,9 @@ export function openEndpointSecret(vault: Vault, secret: EndpointSecret): OpenEn
   return { id, text: text.toString('utf8'), createdAt, expiresAt, aloneFrom };
 }
 
-/** The project's secrets sign beside the new one for the overlap. Returns every secret that signs, like the next two. */
+/**
+ * The project's secrets sign beside the new one for the overlap. Returns every secret that signs, like the next two.
+ */
 export function createEndpointSecret(
   dependencies: SealingDependencies,
   profile: EndpointProfileRef,

@@ -66,7 +66,10 @@ export async function createSession(
   return { token, session };
 }
 
-/** `isUsed` means that a person makes the request, not a page that was left open. Only then does the session last longer. */
+/**
+ * `isUsed` means that a person makes the request, not a page that was left open. Only then does the session last
+ * longer.
+ */
 export async function findSession(
   { store, clock }: Pick<SessionDependencies, 'store' | 'clock'>,
   token: string,

@@ -1,11 +1,11 @@
-/** The breakers of a partition as they were saved last, by their endpoint. */
+/** Lists the breakers of a partition by endpoint, in the state that was saved last. */
 import { type BreakerState, stateOf } from '#src/domain/breaker.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 
-/** Most endpoints have none: one that is forgotten lets everything through. */
+/** Most endpoints have no gate. An endpoint without a gate lets everything through. */
 const GATES_MAX = 1_000;
 
 export interface BreakerStatus {

@@ -1,4 +1,4 @@
-/** `GET schedules/:id/calendar`: what a schedule did and what it will do, over some weeks. */
+/** `GET schedules/:id/calendar` shows past deliveries and future runs of a schedule, over some weeks. */
 import { requireFound } from '#src/commands/command.ts';
 import type { Calendar } from '#src/control/http/data-contract.ts';
 import { readPathId } from '#src/control/http/fields.ts';
@@ -15,12 +15,12 @@ import { DEFAULT_TIMEZONE } from '#src/domain/timing.ts';
 import { toLocal } from '#src/domain/zone.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { PROJECTED_MAX } from './forecast.ts';
-import { movedRun, presentRun } from './present.ts';
+import { moveRun, presentRun } from './present.ts';
 import { TimeSlicer } from './time-slicer.ts';
 import { DAY_MS, readWindow, type Window } from './window.ts';
 
 const WINDOW = { defaultMs: 31 * DAY_MS, maxMs: 62 * DAY_MS };
-/** Of what was, and of what comes. */
+/** The limit for past runs and for future runs, each. */
 const RUNS_MAX = 2_000;
 
 export function calendarRoute({
@@ -47,17 +47,18 @@ export function calendarRoute({
         timezone,
         coming.runs.map((run) => run.nominal),
       );
-      const waitsForIt = coming.runs.length > 0 ? view.pending?.id : undefined;
+      // The pending delivery is shown as the first future run.
+      const pendingId = coming.runs.length > 0 ? view.pending?.id : undefined;
       const calendar: Calendar = {
         timezone,
         past: occurrences
-          .filter((delivery) => delivery.id !== waitsForIt)
+          .filter((delivery) => delivery.id !== pendingId)
           .map((delivery) => presentPast(delivery, timezone)),
         coming: nominal.map((run, index) => {
           const firesAt = coming.runs[index]?.firesAt ?? run.at;
-          return presentRun(firesAt === run.at ? run : movedRun(run, timezone, firesAt));
+          return presentRun(firesAt === run.at ? run : moveRun(run, timezone, firesAt));
         }),
-        incomplete_days: notWhole(timezone, window, clock.now(), occurrences, coming),
+        incomplete_days: incompleteDays(timezone, window, clock.now(), occurrences, coming),
       };
       return json(calendar);
     },
@@ -69,14 +70,14 @@ interface Coming {
   readonly isComplete: boolean;
 }
 
-async function comingRuns(view: ScheduleView, { from, until }: Window, slices: TimeSlicer): Promise<Coming> {
+async function comingRuns(view: ScheduleView, { from, until }: Window, slicer: TimeSlicer): Promise<Coming> {
   const dueAt = pendingFireAt(view);
   if (dueAt === null || view.pending === null) return { runs: [], isComplete: true };
   const first = pendingRun(view.schedule, { ...view.pending, dueAt });
   const runs: Occurrence[] = dueAt >= from && dueAt < until ? [first] : [];
   let run: Occurrence | null = fastForward(view.schedule, first, from);
   for (let steps = 0; ; steps++) {
-    if (slices.isUsedUp) await slices.pause();
+    if (slicer.isUsedUp) await slicer.pause();
     if (runs.length >= RUNS_MAX || steps >= PROJECTED_MAX) return { runs, isComplete: false };
     run = nextRun(view.schedule, run);
     if (run === null || run.firesAt >= until) return { runs, isComplete: true };
@@ -84,8 +85,8 @@ async function comingRuns(view: ScheduleView, { from, until }: Window, slices: T
   }
 }
 
-/** Both lists are from the earliest on: what does not fit any more is on the day of the last one, and behind it. */
-function notWhole(
+/** Both lists begin with the earliest run. So runs beyond the limit are on the day of the last listed one, or later. */
+function incompleteDays(
   timezone: string,
   window: Window,
   now: Instant,

@@ -1,4 +1,4 @@
-/** What the routes of a project need from the dependencies. */
+/** What the routes of a project need. */
 import type { Commands } from '#src/commands/command.ts';
 import type { Idempotency } from '#src/commands/idempotency.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
@@ -6,18 +6,18 @@ import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
 
 export interface DataDependencies {
-  /** Those of /v1, which changes made here take turns with. */
+  /** The same commands as /v1 uses, so that changes from both sides are serialised. */
   readonly commands: Commands;
   readonly idempotency: Idempotency;
   readonly insight: InsightStore;
   readonly jobs: ReplayJobStore;
   readonly timers: Timers & Stopwatch;
-  /** The operator's exception: plain http:// destinations may be stored. */
+  /** True if the operator allows plain http:// destinations. */
   readonly httpAllowed: boolean;
-  /** The name of this process among its peers. */
+  /** The name of this node in the cluster. */
   readonly node: string;
-  /** Whether it has any: nodes that share a store. */
+  /** True if several nodes share the store. */
   readonly isCluster: boolean;
-  /** Tells the runner of bulk replays that there is something to do. */
+  /** Wakes the runner of bulk replays. */
   readonly wakeReplays: () => void;
 }

@@ -1,6 +1,6 @@
 /**
- * This module guards changes of destination. People who may not see stored headers and bodies must not send them
- * elsewhere. Only an admin may make such a change. The audit log has the old and the new place of each.
+ * Guards changes of destination. A user who may not see stored headers and bodies must not send them elsewhere, so only
+ * an admin may make such a change. The audit log has the old and the new destination of each change.
  */
 
 import type { OperationId } from '#src/api/contract/operations.ts';
@@ -33,24 +33,26 @@ export interface DestinationChange {
 }
 
 type Store = DataDependencies['commands']['store'];
-type UrlOf = (store: Store, asked: ProjectRequest) => Promise<string | null>;
+type UrlOf = (store: Store, request: ProjectRequest) => Promise<string | null>;
 
-/** Edits that may name a destination: in which field, and how the present one is found. */
-const MOVING: Readonly<Partial<Record<OperationId, { readonly field: string; readonly urlOf: UrlOf }>>> = {
+/** The operations that may change a destination: the field that names it, and how the present URL is found. */
+const DESTINATION_EDITS: Readonly<
+  Partial<Record<OperationId, { readonly field: string; readonly urlOf: UrlOf }>>
+> = {
   updateSchedule: { field: 'endpoint', urlOf: urlOfSchedule },
   updateEndpoint: { field: 'url', urlOf: urlOfProfile },
 };
 
-/** The place it sends to now, and the one it would after this edit. Null for an edit that does not name one. */
+/** Returns the present and the new destination. Returns null for an edit that names no destination. */
 export async function findDestinationChange(
   { commands: { store } }: Pick<DataDependencies, 'commands'>,
   operation: OperationId,
-  asked: ProjectRequest,
+  request: ProjectRequest,
 ): Promise<DestinationChange | null> {
-  const moving = MOVING[operation];
-  const text = moving && asked.body[moving.field];
+  const edit = DESTINATION_EDITS[operation];
+  const text = edit && request.body[edit.field];
   const to = typeof text === 'string' ? originAndPath(text) : null;
-  const url = moving === undefined || to === null ? null : await moving.urlOf(store, asked);
+  const url = edit === undefined || to === null ? null : await edit.urlOf(store, request);
   const from = url === null ? null : originAndPath(url);
   return from === null || to === null ? null : { from, to };
 }

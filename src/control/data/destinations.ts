@@ -1,7 +1,7 @@
 /**
- * `GET destinations`: endpoint profiles, and with the first of them the inline destinations that something was sent to
- * lately, each with its breaker and what became of the last day. `POST destinations/close-breaker` is an order to
- * whoever holds the gate of the endpoint.
+ * `GET destinations` lists endpoint profiles with their breakers and the counts of the last day. The first page also
+ * has the inline destinations that were used lately. `POST destinations/close-breaker` asks the node that owns the gate
+ * to close its breaker.
  */
 import type { EndpointResource } from '#src/api/contract/resources.ts';
 import { decodeCursor, encodeCursor } from '#src/api/cursor.ts';
@@ -40,7 +40,7 @@ function listRoute({ commands: { store, clock }, insight }: Dependencies): Route
     audited: null,
     handle: async ({ query, partition, mode }) => {
       const now = clock.now();
-      // StatsRecorder of endpoints are kept by the hour.
+      // Stats of endpoints are kept by the hour.
       const since = instant(Math.floor((now - DAY_MS) / HOUR_MS) * HOUR_MS);
       const list = { partition, name: 'destinations' };
       const cursor = readQueryText(query, 'cursor');
@@ -80,7 +80,7 @@ function keyOf({ id, url }: EndpointProfile): EndpointKey {
   return endpointKeyOf({ endpointId: id, url });
 }
 
-/** Those that have a gate, and those that were sent to. */
+/** Lists inline destinations that have a gate or were used lately. Those with an open breaker come first. */
 async function inlineEndpoints(
   insight: Dependencies['insight'],
   partition: Partition,
@@ -124,19 +124,19 @@ function closeRoute({ commands: { store, clock }, insight }: Dependencies): Rout
   };
 }
 
-/** A profile's id, or the origin and path that an inline destination is known by. */
+/** Reads the id of an endpoint profile, or the origin and path of an inline destination. */
 function readEndpoint({ endpoint }: ProjectRequest['body']): EndpointKey {
-  if (typeof endpoint !== 'string' || endpoint.length > URL_CHARACTERS_MAX) throw noEndpoint();
+  if (typeof endpoint !== 'string' || endpoint.length > URL_CHARACTERS_MAX) throw invalidEndpoint();
   const isProfile = parseId('ep', endpoint) !== null;
   const isInline = URL.canParse(endpoint) && endpointKeyOf({ endpointId: null, url: endpoint }) === endpoint;
-  if (!isProfile && !isInline) throw noEndpoint();
+  if (!isProfile && !isInline) throw invalidEndpoint();
   return endpoint as EndpointKey;
 }
 
-function noEndpoint(): Refusal {
+function invalidEndpoint(): Refusal {
   return new Refusal(
     'invalid_request',
     'endpoint',
-    'endpoint must be the id of a profile, or the origin and path of a destination.',
+    'endpoint must be the id of an endpoint profile, or the origin and path of a destination.',
   );
 }

@@ -1,4 +1,4 @@
-/** `GET deliveries/:id/details`: a delivery with its attempts as a waterfall, and in plain words. */
+/** `GET deliveries/:id/details` shows a delivery with its attempts as a waterfall, and explains both in plain words. */
 import type { DeliveryResource, ScheduleResource } from '#src/api/contract/resources.ts';
 import { presentDelivery, presentSchedule } from '#src/api/present.ts';
 import { requireFound } from '#src/commands/command.ts';
@@ -15,7 +15,7 @@ import { RETRY_BOUNDS } from '#src/domain/retry.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { DataDependencies } from './dependencies.ts';
 
-/** A delivery that is moved keeps its attempts, and may then have more than its policy allows. */
+/** A rescheduled delivery keeps its attempts, and may then have more than its policy allows. */
 const ATTEMPTS_SHOWN_MAX = 2 * RETRY_BOUNDS.maxAttempts.max;
 
 export function detailsRoute({
@@ -49,7 +49,9 @@ export function detailsRoute({
   };
 }
 
-/** By the gate as it was saved last: one that is due after its window waits for its own instant. */
+/**
+ * Uses the gate that was saved last. A delivery that is due after the breaker's window does not wait for the breaker.
+ */
 async function waitsForBreaker(
   store: Pick<Store, 'loadDeliveries'>,
   delivery: Delivery,

@@ -1,9 +1,9 @@
 /**
- * What is due in a window: deliveries that wait, and further runs of recurring schedules worked out from them.
+ * Forecasts what is due in a window: waiting deliveries, and further runs of recurring schedules projected from them.
  *
- * A schedule that recurs always has exactly one delivery that waits for its next occurrence. What is due in the
- * window is listed, and so is what is due before it, for a schedule may run again inside. Both lists are bounded and
- * read a page at a time, and so is the work of projecting: beyond the bounds the forecast says that it is not complete.
+ * A recurring schedule always has exactly one delivery that waits for its next occurrence. Deliveries that are due in
+ * the window are listed. Those due before it are listed too, since their schedules may run again inside. Both lists are
+ * bounded and read in pages, and the projection is bounded too. Beyond these bounds the forecast is marked incomplete.
  */
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
@@ -18,16 +18,16 @@ import { RevalidatingCache } from './revalidating-cache.ts';
 import { TimeSlicer } from './time-slicer.ts';
 import type { Window } from './window.ts';
 
-/** Listing them takes some 40 µs each, aside from this thread: what is on a page must be there in a moment. */
+/** Listing takes about 40 µs for each on another thread. The page must appear within a moment. */
 export const WAITING_MAX = 1_000;
 export const PROJECTED_MAX = 20_000;
-/** Rows come from another thread, and taking them in is work of this one. */
+/** Rows come from another thread. Decoding them takes time of this one, so pages are small. */
 const PAGE_ROWS = 500;
-/** A little is overdue at any time; a schedule that runs again has its delivery there. */
+/** Some deliveries are always slightly overdue. A recurring schedule may have its delivery among them. */
 const OVERDUE_MS = 60_000;
 const WINDOW_PARTS = 24;
 
-/** Where runs come from: one of them waits, others may follow it. */
+/** The schedule and destination of a run. */
 export interface Source {
   readonly scheduleId: ScheduleId;
   readonly endpoint: EndpointKey;
@@ -53,7 +53,7 @@ interface Recurring {
 
 export interface Forecast {
   readonly waiting: readonly ForecastRun[];
-  /** In no order. */
+  /** The projected runs have no order. */
   readonly projected: readonly ForecastRun[];
   readonly isComplete: boolean;
 }
@@ -63,21 +63,21 @@ type Dependencies = Pick<DataDependencies, 'insight' | 'timers'> &
 
 export class Forecasts {
   readonly #dependencies: Dependencies;
-  readonly #shared: RevalidatingCache<Forecast>;
+  readonly #cache: RevalidatingCache<Forecast>;
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
-    this.#shared = new RevalidatingCache(dependencies.timers);
+    this.#cache = new RevalidatingCache(dependencies.timers);
   }
 
   /** `until` is exclusive. */
-  of(partition: Partition, from: Instant, until: Instant): Promise<Forecast> {
-    return this.#shared.get(`${partition}/${from}/${until}`, () => this.#work(partition, from, until));
+  get(partition: Partition, from: Instant, until: Instant): Promise<Forecast> {
+    return this.#cache.get(`${partition}/${from}/${until}`, () => this.#compute(partition, from, until));
   }
 
-  async #work(partition: Partition, from: Instant, until: Instant): Promise<Forecast> {
+  async #compute(partition: Partition, from: Instant, until: Instant): Promise<Forecast> {
     const { insight, timers, clock } = this.#dependencies;
-    const slices = new TimeSlicer(timers, partition);
+    const slicer = new TimeSlicer(timers, partition);
     const recurring: Recurring[] = [];
     const waiting: ForecastRun[] = [];
     const take = ({ delivery, schedule }: UpcomingDelivery, isInside: boolean) => {
@@ -97,27 +97,27 @@ export class Forecasts {
     for (const [since, before] of [[soonest, from] as const, [from, until] as const]) {
       if (since >= before) continue;
       const isInside = since === from;
-      const isAll = await eachUpcoming(insight, partition, since, before, slices, (upcoming) =>
+      const isAll = await eachUpcoming(insight, partition, since, before, slicer, (upcoming) =>
         take(upcoming, isInside),
       );
       isComplete &&= isAll;
     }
 
-    const walks: RunCursor[] = [];
-    for (const one of recurring) {
-      if (slices.isUsedUp) await slices.pause();
-      walks.push(new RunCursor(one, from));
+    const cursors: RunCursor[] = [];
+    for (const each of recurring) {
+      if (slicer.isUsedUp) await slicer.pause();
+      cursors.push(new RunCursor(each, from));
     }
-    const { projected, isAll } = await project(walks, { from, until }, slices);
+    const { projected, isAll } = await project(cursors, { from, until }, slicer);
     return { waiting, projected, isComplete: isComplete && isAll };
   }
 }
 
-/** From one run of a schedule to the next. */
+/** Steps from one run of a schedule to the next. */
 class RunCursor {
   readonly source: Source;
   readonly #schedule: FiringSchedule;
-  /** The one that was not taken yet; null where there is none. */
+  /** The next run. Null after the last one. */
   next: Occurrence | null;
 
   constructor({ source, schedule, last }: Recurring, from: Instant) {
@@ -131,28 +131,28 @@ class RunCursor {
   }
 }
 
-/** Part by part of the window, so that what does not fit any more lies at its end. */
+/** Projects one part of the window after the other, so that runs beyond the bound are missing only at its end. */
 async function project(
-  walks: readonly RunCursor[],
+  cursors: readonly RunCursor[],
   { from, until }: Window,
-  slices: TimeSlicer,
+  slicer: TimeSlicer,
 ): Promise<{ readonly projected: readonly ForecastRun[]; readonly isAll: boolean }> {
   const projected: ForecastRun[] = [];
   let steps = 0;
   for (let part = 1; part <= WINDOW_PARTS; part++) {
     const before = from + ((until - from) * part) / WINDOW_PARTS;
-    for (const walk of walks) {
-      for (let run = walk.next; run !== null && run.firesAt < before; run = walk.next) {
-        if (slices.isUsedUp) await slices.pause();
+    for (const cursor of cursors) {
+      for (let run = cursor.next; run !== null && run.firesAt < before; run = cursor.next) {
+        if (slicer.isUsedUp) await slicer.pause();
         if (steps >= PROJECTED_MAX) return { projected, isAll: false };
         steps += 1;
         if (run.firesAt >= from) {
-          projected.push({ at: run.firesAt, source: walk.source, deliveryId: null, isRetry: false });
+          projected.push({ at: run.firesAt, source: cursor.source, deliveryId: null, isRetry: false });
         }
-        walk.step();
+        cursor.step();
       }
     }
-    if (slices.isUsedUp) await slices.pause();
+    if (slicer.isUsedUp) await slicer.pause();
   }
   return { projected, isAll: true };
 }
@@ -171,15 +171,15 @@ function sourceOf({ delivery, schedule }: UpcomingDelivery): Source {
 }
 
 /**
- * Each waiting delivery that is due from `from` on and before `until`; false when there were too many. The next page
- * begins at the instant the last one ended with: what was there already is left out.
+ * Calls `act` for each waiting delivery that is due from `from` on and before `until`. Returns false if there are too
+ * many. The next page begins at the instant of the last row, and rows that were seen already are skipped.
  */
 async function eachUpcoming(
   insight: Pick<InsightStore, 'listUpcoming'>,
   partition: Partition,
   from: Instant,
   until: Instant,
-  slices: TimeSlicer,
+  slicer: TimeSlicer,
   act: (upcoming: UpcomingDelivery) => void,
 ): Promise<boolean> {
   let seen = new Set<DeliveryId>();
@@ -190,12 +190,12 @@ async function eachUpcoming(
     const last = page.at(-1)?.delivery.dueAt ?? null;
     for (const upcoming of page) {
       if (seen.has(upcoming.delivery.id)) continue;
-      if (slices.isUsedUp) await slices.pause();
+      if (slicer.isUsedUp) await slicer.pause();
       act(upcoming);
       taken += 1;
     }
     if (page.length < rows || last === null) return true;
-    // With more at one instant than fit on a page, a larger one gets past it.
+    // If more rows than a page are due at one instant, a larger page gets past it.
     rows = last === since ? Math.min(rows * 2, WAITING_MAX + 1) : PAGE_ROWS;
     if (last !== since) seen = new Set();
     for (const { delivery } of page) if (delivery.dueAt === last) seen.add(delivery.id);

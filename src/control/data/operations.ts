@@ -1,4 +1,4 @@
-/** The operations of /v1 for people with a session: the same handlers, and who may what. */
+/** The operations of /v1 for users with a session. They have the same handlers, and need a role. */
 import { type Answering, Call, readIdempotency } from '#src/api/call.ts';
 import { OPERATIONS, type Operation, type OperationId } from '#src/api/contract/operations.ts';
 import type { DeliveryResource } from '#src/api/contract/resources.ts';
@@ -13,7 +13,7 @@ import { mayAct } from '#src/domain/role.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { editGuard, findDestinationChange } from './destination-guard.ts';
 
-/** What the audit log calls those that change something. */
+/** The names of operations that change something in the audit log. */
 const ACTIONS: Readonly<Partial<Record<OperationId, string>>> = {
   createSchedule: 'schedule.create',
   updateSchedule: 'schedule.update',
@@ -39,10 +39,10 @@ export function operationRoutes(dependencies: OperationsDependencies): readonly 
     path: operation.path.slice(1).replace('{id}', ':id'),
     needs: operation.method === 'GET' ? 'viewer' : 'operator',
     audited: auditedAs(dependencies, id, operation),
-    handle: async (asked) => {
-      const operations = mayAct(asked.caller.user.role, 'admin') ? unguarded : guarded;
-      const { status, body } = await operations[id](callOf(asked, operation));
-      const isNew = asked.params.id === undefined && operation.method === 'POST';
+    handle: async (request) => {
+      const operations = mayAct(request.caller.user.role, 'admin') ? unguarded : guarded;
+      const { status, body } = await operations[id](callOf(request, operation));
+      const isNew = request.params.id === undefined && operation.method === 'POST';
       return isNew ? { status, body, subject: idIn(body) } : { status, body };
     },
   }));
@@ -64,10 +64,10 @@ export function operationRoutes(dependencies: OperationsDependencies): readonly 
   }
 }
 
-/** Few questions of one person are answered at a time (`http/turns.ts`). */
+/** No budget is needed, since one user has few requests at a time (`http/concurrency-limit.ts`). */
 const answerAtOnce: Answering = (read) => read(Number.POSITIVE_INFINITY);
 
-/** Customers know where a schedule sends to; whoever looks through deliveries wants it beside each. */
+/** Customers know where their schedules send to. A user who looks through deliveries wants to see it beside each. */
 function presentWithTarget(delivery: Delivery, mode: Mode): DeliveryWithTarget<DeliveryResource> {
   const { url, method } = delivery.target;
   return { ...presentDelivery(delivery, mode), url, method };
@@ -83,9 +83,9 @@ function auditedAs(
   if (action === undefined) throw new Error(`The audit log has no name for ${id}.`);
   const audited = { action, subject: ({ params }: ProjectRequest) => params.id ?? '' };
   if (operation.body === null) return audited;
-  const detail = async (asked: ProjectRequest) => ({
-    ...fieldsOf(asked),
-    ...(await findDestinationChange(dependencies, id, asked)),
+  const detail = async (request: ProjectRequest) => ({
+    ...fieldsOf(request),
+    ...(await findDestinationChange(dependencies, id, request)),
   });
   return { ...audited, detail };
 }

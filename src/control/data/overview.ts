@@ -1,4 +1,4 @@
-/** `GET overview`: what was fired and how punctually, what is due, which breakers are open, and which nodes live. */
+/** `GET overview` shows what was sent and how punctually, what is due, the open breakers, and the live nodes. */
 import { readChoice } from '#src/api/query.ts';
 import type { OpenBreaker, Overview, OverviewRange } from '#src/control/http/data-contract.ts';
 import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
@@ -30,9 +30,9 @@ const RANGES: Readonly<Record<OverviewRange, Omit<SeriesWindow, 'from'>>> = {
 };
 const RANGE_NAMES = Object.keys(RANGES) as readonly OverviewRange[];
 const DEFAULT_RANGE: OverviewRange = '1h';
-const DUE_LOOKED_AT_MAX = 50_000;
+const DUE_COUNTED_MAX = 50_000;
 const BREAKERS_SHOWN_MAX = 50;
-/** Forecasts are kept for longer than a minute where they take long. */
+/** An expensive forecast is cached for longer than a minute, so its window must not change with every minute. */
 const FORECAST_STEP_MS = 5 * MINUTE_MS;
 const ANY = { state: null, kind: null, labels: [] } as const;
 
@@ -50,7 +50,7 @@ export function overviewRoute(dependencies: Dependencies): Route<ProjectRequest>
     handle: async ({ query, partition }) => {
       const range = readChoice(query, 'range', RANGE_NAMES) ?? DEFAULT_RANGE;
       const now = clock.now();
-      const stretch = stretchOf(range, now);
+      const window = seriesWindowOf(range, now);
       const [
         stats,
         due,
@@ -60,7 +60,7 @@ export function overviewRoute(dependencies: Dependencies): Route<ProjectRequest>
           items: [first],
         },
       ] = await Promise.all([
-        series.of(partition, stretch, now),
+        series.read(partition, window, now),
         dueOf(dependencies, forecasts, partition, now),
         openBreakers(dependencies, partition, now),
         clusterOf(dependencies),
@@ -70,7 +70,7 @@ export function overviewRoute(dependencies: Dependencies): Route<ProjectRequest>
       const overview: Overview = {
         now: formatInstant(now),
         range,
-        step_ms: stretch.stepMs,
+        step_ms: window.stepMs,
         steps: stats.map(({ at, stats }) => ({
           at: formatInstant(at),
           ...presentCounts(stats),
@@ -84,13 +84,13 @@ export function overviewRoute(dependencies: Dependencies): Route<ProjectRequest>
         ...cluster,
         is_empty: first === undefined && total.fired === 0,
       };
-      return { ...json(overview), comparedBody: newsOf(overview) };
+      return { ...json(overview), comparedBody: comparedBodyOf(overview) };
     },
   };
 }
 
-/** What the clock shows is none, nor that a node still lives. */
-function newsOf({ nodes, ...overview }: Overview): string {
+/** The present time and renewed leases are not news for a live page. */
+function comparedBodyOf({ nodes, ...overview }: Overview): string {
   return JSON.stringify({
     ...overview,
     now: null,
@@ -98,8 +98,8 @@ function newsOf({ nodes, ...overview }: Overview): string {
   });
 }
 
-/** The last step is the one that is not over yet. */
-function stretchOf(range: OverviewRange, now: Instant): SeriesWindow {
+/** The last step is still open. */
+function seriesWindowOf(range: OverviewRange, now: Instant): SeriesWindow {
   const { spanMs, stepMs, steps } = RANGES[range];
   return { spanMs, stepMs, steps, from: instant((Math.floor(now / stepMs) - steps + 1) * stepMs) };
 }
@@ -124,8 +124,8 @@ function presentLateness(total: Stats): Overview['lateness'] {
 }
 
 /**
- * By the forecast. Where that has too much to list, what waits is counted, and what comes after it is worked out as far
- * as it goes.
+ * Counts what is due by means of the forecast. If there are too many waiting deliveries to list, the store counts them,
+ * and only the projected runs are taken from the forecast.
  */
 async function dueOf(
   { insight }: Dependencies,
@@ -137,11 +137,11 @@ async function dueOf(
   const window = inSteps({ from, until: instant(from + HOUR_MS) });
   const { stepMs, until } = window;
   const since = instant(Math.floor(from / FORECAST_STEP_MS) * FORECAST_STEP_MS);
-  const forecast = await forecasts.of(partition, since, instant(since + HOUR_MS + FORECAST_STEP_MS));
+  const forecast = await forecasts.get(partition, since, instant(since + HOUR_MS + FORECAST_STEP_MS));
   const { waiting, projected, isComplete } = forecast;
   const counts = isComplete
     ? Array.from({ length: window.steps }, () => 0)
-    : [...(await insight.countDue(partition, from, until, stepMs, DUE_LOOKED_AT_MAX)).counts];
+    : [...(await insight.countDue(partition, from, until, stepMs, DUE_COUNTED_MAX)).counts];
   for (const { at } of isComplete ? [...waiting, ...projected] : projected) {
     const step = stepOf(window, at);
     if (at >= from && at < until) counts[step] = (counts[step] ?? 0) + 1;

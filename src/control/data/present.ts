@@ -6,7 +6,7 @@ import { noteText, offsetText, wallClockText } from '#src/domain/run-words.ts';
 import type { Stats } from '#src/domain/stats.ts';
 import { spanAt, toLocal } from '#src/domain/zone.ts';
 
-/** `more`: notes that are not about the wall clock. */
+/** `more` are notes that are not about the wall clock. */
 export function presentRun(
   { at, local, offsetMs, notes }: Run,
   more: readonly RunNoteInfo[] = [],
@@ -19,8 +19,8 @@ export function presentRun(
   };
 }
 
-/** A run that fires at another instant than the one it was noted for. */
-export function movedRun(run: Run, zone: string, firesAt: Instant): Run {
+/** Moves a run to the instant at which it really fires, and keeps its notes. */
+export function moveRun(run: Run, zone: string, firesAt: Instant): Run {
   return { ...run, at: firesAt, local: toLocal(zone, firesAt), offsetMs: spanAt(zone, firesAt).offsetMs };
 }
 

@@ -1,4 +1,4 @@
-/** `POST preview`: when a schedule would fire that is only thought of, and what clock changes do to it. */
+/** `POST preview` shows when a schedule would fire before it is created, and what clock changes do to it. */
 import { readPreview } from '#src/api/read-bodies.ts';
 import type { Preview, RunNoteInfo } from '#src/control/http/data-contract.ts';
 import { type JsonBody, json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
@@ -15,9 +15,9 @@ import { DAY_MS } from './window.ts';
 
 const RUNS_SHOWN = 10;
 const CHANGES_WITHIN_MS = 366 * DAY_MS;
-/** What a change of the clock touches lies this near to it: no clock changes by more. */
+/** Only runs this near to a clock change can be affected by it. No clock changes by more. */
 const CHANGE_NEAR_MS = 3 * 3_600_000;
-/** Every minute of that. */
+/** One run in every minute around the change. */
 const NEAR_RUNS_MAX = 361;
 
 export function previewRoute({
@@ -44,7 +44,7 @@ export function previewRoute({
   };
 }
 
-/** An instant has no zone; the one that was given besides is the one it is shown in. */
+/** A one-time schedule has no timezone. If the request names one, the run is shown in it. */
 function zoneOf({ timezone }: Timing, body: JsonBody): string {
   if (timezone !== null) return timezone;
   return typeof body.timezone === 'string' && isZone(body.timezone) ? body.timezone : DEFAULT_TIMEZONE;
@@ -55,12 +55,14 @@ function runsOf(timing: Timing, timezone: string, body: JsonBody, now: Instant):
     const cron = cachedCron(timing.cron);
     return cron === null ? [] : nextRunsOf(cron, timezone, now, horizon(now), RUNS_SHOWN);
   }
-  // Of a wall-clock time it is told what the clock does to it.
+  // A wall-clock time gets a note if a clock change moves it or makes it ambiguous.
   const local = typeof body.local_fire_at === 'string' ? parseLocalTime(body.local_fire_at) : null;
   return local === null ? withNotes(null, timezone, [timing.fireAt]) : [localRun(timezone, local)];
 }
 
-/** A recurrence is made in November for the night in March as well, which no list of the next ten shows. */
+/**
+ * A schedule made in November also runs in the night of the clock change in March, which the next ten runs do not show.
+ */
 function clockChanges(timing: Timing, timezone: string, after: Instant): readonly Run[] {
   const cron = timing.kind === 'recurring' ? cachedCron(timing.cron) : null;
   if (cron === null) return [];

@@ -1,4 +1,4 @@
-/** Bulk replays: how many there would be, the jobs there are, and orders to begin or stop one. */
+/** Bulk replays: counts deliveries to replay, lists jobs, and begins or stops one. */
 import { readChoice, readInstant, readText } from '#src/api/query.ts';
 import { requireFound } from '#src/commands/command.ts';
 import type { DeliveryCount, DeliveryQuery, ReplayJobInfo } from '#src/control/http/data-contract.ts';
@@ -79,11 +79,11 @@ export function replayRoutes(dependencies: Dependencies): readonly Route<Project
   ];
 }
 
-/** The fields of a list of deliveries, as /v1 reads them. */
+/** Reads the same filter as the list of deliveries of /v1. */
 function readFilter(query: URLSearchParams): DeliveryFilter {
   const scheduleText = readText(query, 'schedule_id');
   const scheduleId = scheduleText === null ? null : parseId('sch', scheduleText);
-  // In a list it would name no schedule; here everything would be counted, or replayed.
+  // In a list, an invalid id matches nothing. Here it would match, and replay, every delivery.
   if (scheduleText !== null && scheduleId === null)
     throw new Refusal('invalid_request', 'schedule_id', 'schedule_id must be the id of a schedule.');
   return {
@@ -108,7 +108,7 @@ function filterIn(body: JsonBody): Record<string, string> {
   );
 }
 
-/** What the person was told and agreed to. */
+/** Reads the count that the user saw and confirmed. */
 function expectedIn({ expected }: JsonBody): number {
   if (
     typeof expected !== 'number' ||

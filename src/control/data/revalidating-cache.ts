@@ -1,74 +1,63 @@
 /**
- * Answers that take work are worked out once for all who ask within a moment, the longer the more work they are. While
- * one that takes long is worked out anew, the one before it is given: a page that is open does not wait.
+ * A cache of expensive answers. Concurrent requests share one computation. An answer is cached the longer, the longer
+ * it takes. While an expensive answer is computed again, the stale one is returned, so that an open page does not wait
+ * (stale-while-revalidate).
  */
+import { LRUCache } from 'lru-cache';
 import type { Stopwatch } from '#src/ports/system.ts';
 
-const KEPT_MS = 500;
-/** So many times as long as it took: no more than a small share of the time goes into it. */
-const KEPT_RATIO = 50;
-/** What takes longer than this is not waited for when there is an older answer. */
+const FRESH_MS_MIN = 500;
+/** An answer is fresh for this many times as long as it takes. So computing it uses only a small share of the time. */
+const FRESH_RATIO = 50;
+/** A request waits for a new answer that takes no longer, even if there is a stale one. */
 const WAITED_FOR_MS = 50;
-/** One that nobody asked for in so many times as long as it is kept is too old to be given. */
-const OUTDATED_AFTER = 3;
+/** An answer older than this many times its fresh time is too old to be returned. */
+const STALE_RATIO = 3;
 const ANSWERS_MAX = 64;
 
-interface Kept<T> {
+interface CachedAnswer<T> {
   readonly answer: T;
-  readonly askedAt: number;
+  readonly requestedAt: number;
   readonly tookMs: number;
-  /** What it takes at any time, by which it is kept. */
-  readonly paceMs: number;
+  /** How long the answer usually takes, which decides how long it stays fresh. */
+  readonly usualMs: number;
 }
 
 export class RevalidatingCache<T> {
   readonly #stopwatch: Stopwatch;
-  /** In the order they were asked for. */
-  readonly #kept = new Map<string, Kept<T>>();
-  readonly #underWay = new Map<string, Promise<T>>();
+  readonly #cached = new LRUCache<string, CachedAnswer<T>>({ max: ANSWERS_MAX });
+  readonly #inFlight = new Map<string, Promise<T>>();
 
   constructor(stopwatch: Stopwatch) {
     this.#stopwatch = stopwatch;
   }
 
-  async get(name: string, work: () => Promise<T>): Promise<T> {
+  async get(key: string, compute: () => Promise<T>): Promise<T> {
     const now = this.#stopwatch.elapsed();
-    const known = this.#kept.get(name);
-    const ageMs = known === undefined ? Infinity : now - known.askedAt;
-    const keptMs = Math.max(KEPT_MS, KEPT_RATIO * (known?.paceMs ?? 0));
-    if (known !== undefined && ageMs < keptMs) return known.answer;
-    const renewed = this.#underWay.get(name) ?? this.#renew(name, work, now);
-    const isGoodEnough =
-      known !== undefined && known.tookMs > WAITED_FOR_MS && ageMs < OUTDATED_AFTER * keptMs;
-    if (!isGoodEnough) return renewed;
-    // Whoever asks next is told of it, if it fails again.
+    const cached = this.#cached.get(key);
+    const ageMs = cached === undefined ? Infinity : now - cached.requestedAt;
+    const freshMs = Math.max(FRESH_MS_MIN, FRESH_RATIO * (cached?.usualMs ?? 0));
+    if (cached !== undefined && ageMs < freshMs) return cached.answer;
+    const renewed = this.#inFlight.get(key) ?? this.#renew(key, compute, now);
+    const canBeStale = cached !== undefined && cached.tookMs > WAITED_FOR_MS && ageMs < STALE_RATIO * freshMs;
+    if (!canBeStale) return renewed;
+    // The next request computes it again, and gets the error if that fails too.
     renewed.catch(() => {});
-    return known.answer;
+    return cached.answer;
   }
 
-  async #renew(name: string, work: () => Promise<T>, askedAt: number): Promise<T> {
-    const answer = work();
-    this.#underWay.set(name, answer);
+  async #renew(key: string, compute: () => Promise<T>, requestedAt: number): Promise<T> {
+    const computing = compute();
+    this.#inFlight.set(key, computing);
     try {
-      // One that took long, such as the first of all, says little; two in a row do.
-      const given = await answer;
-      const tookMs = this.#stopwatch.elapsed() - askedAt;
-      this.#keep(name, {
-        answer: given,
-        askedAt,
-        tookMs,
-        paceMs: Math.min(tookMs, this.#kept.get(name)?.tookMs ?? 0),
-      });
-      return await answer;
+      const answer = await computing;
+      const tookMs = this.#stopwatch.elapsed() - requestedAt;
+      // One slow computation, such as the very first, says little. Two in a row do.
+      const usualMs = Math.min(tookMs, this.#cached.get(key)?.tookMs ?? 0);
+      this.#cached.set(key, { answer, requestedAt, tookMs, usualMs });
+      return answer;
     } finally {
-      this.#underWay.delete(name);
+      this.#inFlight.delete(key);
     }
-  }
-
-  #keep(name: string, kept: Kept<T>): void {
-    this.#kept.delete(name);
-    this.#kept.set(name, kept);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > ANSWERS_MAX && oldest !== undefined) this.#kept.delete(oldest);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Header values and bodies, for an admin who asks for them: nowhere else do they leave the vault but towards the
- * receiver. Each asking is in the audit log, before it is answered.
+ * Reveals header values and bodies to an admin. Otherwise they leave the vault only on the way to the receiver. Each
+ * request is written into the audit log before it is answered.
  */
 import { requireFound } from '#src/commands/command.ts';
 import type { Revealed } from '#src/control/http/data-contract.ts';

@@ -1,4 +1,4 @@
-/** Everything that can be asked and done of one project in one mode, keys and secrets aside. */
+/** The routes of one project in one mode, except keys and secrets. */
 import type { ProjectRequest, Route } from '#src/control/http/route.ts';
 import { calendarRoute } from './calendar.ts';
 import type { DataDependencies } from './dependencies.ts';

@@ -1,6 +1,6 @@
 /**
- * `GET search/schedules`. What is looked for is an id (of a schedule, or of a delivery, which leads to its schedule, or
- * of a profile, which stands for its address), or labels written `name=value` and a part of the destination.
+ * `GET search/schedules`. The search text is an id, or labels written `name=value` together with a part of the
+ * destination. The id of a delivery finds its schedule. The id of an endpoint profile stands for its URL.
  */
 
 import type { ScheduleResource } from '#src/api/contract/resources.ts';
@@ -19,8 +19,8 @@ import type { Store } from '#src/ports/store.ts';
 import type { DataDependencies } from './dependencies.ts';
 
 const TEXT_CHARACTERS_MAX = 512;
-/** At a time: a search without a match goes on from there when it is asked to. */
-const LOOKED_AT_MAX = 10_000;
+/** Schedules that one request scans. The next page continues from there, even if nothing matched. */
+const SCANNED_MAX = 10_000;
 
 export function searchRoute({
   commands,
@@ -52,7 +52,7 @@ export function searchRoute({
         partition,
         { state, kind, labels: wanted.labels, destination: url ?? wanted.destination, hidesQueries },
         { before, limit: readLimit(query) },
-        LOOKED_AT_MAX,
+        SCANNED_MAX,
       );
       const page: ScheduleSearchPage<ScheduleResource> = {
         data: found.map((view) => presentSchedule(view, mode)),
@@ -69,13 +69,13 @@ export type Search =
   | { readonly kind: 'search'; readonly labels: Labels; readonly destination: string | null };
 
 const ID = /^(?:sch|dlv)_[0-9a-z]{26}$/;
-/** A value with spaces in it is written in quotes. A URL is no label, though its query may look like it. */
+/** A value with spaces is written in quotes. A URL is not a label, though its query may look like one. */
 const LABEL = /(^|\s)([^\s=?"]+)=(?:"([^"]*)"|([^\s"]+))(?=\s|$)/g;
 
 export function parseSearch(text: string): Search {
   if (ID.test(text)) return { kind: 'id', id: text };
   const labels: (readonly [string, string])[] = [];
-  // What is left of it is a part of the destination, in which there are no spaces.
+  // The rest of the text is a part of the destination, which contains no spaces.
   const rest = text.replaceAll(
     LABEL,
     (whole, before: string, name: string, quoted?: string, plain?: string) => {

@@ -1,4 +1,4 @@
-/** Long work in short pieces: the thread that works here also fires, and what is due must not wait for a page. */
+/** Splits long work into time slices. The same thread sends deliveries, which must not wait for a page. */
 import { pausesOf } from '#src/commands/pauses.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
@@ -10,19 +10,19 @@ export class TimeSlicer {
   readonly #partition: Partition;
   #beganAt: number;
 
-  /** `partition`: whose pages these are. */
+  /** `partition` is the customer whose page is computed. */
   constructor(timers: Timers & Stopwatch, partition: Partition) {
     this.#timers = timers;
     this.#partition = partition;
     this.#beganAt = timers.elapsed();
   }
 
-  /** Whether this piece is long enough: then `rest` is to be waited for. */
+  /** True if this slice is used up. The caller then has to await `pause`. */
   get isUsedUp(): boolean {
     return this.#timers.elapsed() - this.#beganAt >= SLICE_MS;
   }
 
-  /** Lets everything else have its turn. */
+  /** Yields to all other work, then begins a new slice. */
   async pause(): Promise<void> {
     await pausesOf(this.#timers).pause(`${this.#partition}`);
     this.#beganAt = this.#timers.elapsed();

@@ -104,7 +104,7 @@ test('more than one page at the same instant is listed whole, and once', async (
   );
   const forecasts = new Forecasts({ insight: store.insight, timers: systemTimers, clock });
   const from = clock.now();
-  const { waiting, projected, isComplete } = await forecasts.of(
+  const { waiting, projected, isComplete } = await forecasts.get(
     bench.build.partition,
     from,
     instant(from + 4 * HOUR_MS),

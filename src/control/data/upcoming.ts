@@ -1,4 +1,4 @@
-/** `GET upcoming`: everything that is due in a window, by step and by endpoint, so that collisions are seen. */
+/** `GET upcoming` shows everything that is due in a window, by step and by endpoint, so that peaks are visible. */
 import type { Upcoming } from '#src/control/http/data-contract.ts';
 import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
@@ -15,8 +15,8 @@ const WINDOW = { defaultMs: HOUR_MS, maxMs: 7 * DAY_MS };
 const COUNTED_MAX = 50_000;
 const ENDPOINTS_SHOWN_MAX = 20;
 const RUNS_SHOWN_MAX = 500;
-/** More than there can be runs: an instant and the place of its run fit into one number, which sorts fast. */
-const PLACES = 65_536;
+/** Larger than any number of runs. So an instant and the index of its run fit into one number, which sorts fast. */
+const INDEX_RANGE = 65_536;
 
 export function upcomingRoute({
   commands,
@@ -24,7 +24,7 @@ export function upcomingRoute({
   timers,
 }: Pick<DataDependencies, 'commands' | 'insight' | 'timers'>): Route<ProjectRequest> {
   const forecasts = new Forecasts({ insight, timers, clock: commands.clock });
-  const shared = new RevalidatingCache<Upcoming>(timers);
+  const cache = new RevalidatingCache<Upcoming>(timers);
   return {
     method: 'GET',
     path: 'upcoming',
@@ -32,19 +32,19 @@ export function upcomingRoute({
     audited: null,
     handle: async ({ query, partition }) => {
       const now = commands.clock.now();
-      const asked = readWindow(query, now, WINDOW);
-      // What is over has been sent, or is not upcoming.
+      const { from, until } = readWindow(query, now, WINDOW);
+      // The past has no upcoming deliveries.
       const window = inSteps({
-        from: instant(Math.max(asked.from, now)),
-        until: instant(Math.max(asked.until, now + 1)),
+        from: instant(Math.max(from, now)),
+        until: instant(Math.max(until, now + 1)),
       });
-      const name = `${partition}/${window.from}/${window.until}`;
+      const key = `${partition}/${window.from}/${window.until}`;
       return json(
-        await shared.get(name, async () => {
+        await cache.get(key, async () => {
           const { from, until, stepMs } = window;
-          // Where all can be listed the counts are not needed; where not, nobody waits for one after the other.
+          // The counts are needed only if the forecast is incomplete. Reading both at once saves time then.
           const [forecast, counted] = await Promise.all([
-            forecasts.of(partition, from, until),
+            forecasts.get(partition, from, until),
             insight.countDue(partition, from, until, stepMs, COUNTED_MAX),
           ]);
           return present(
@@ -59,18 +59,18 @@ export function upcomingRoute({
   };
 }
 
-/** `counted`: what waits, where it is too much to be listed. */
+/** `counted` has the counts of waiting deliveries if there are too many to list. */
 async function present(
   window: SteppedWindow,
   counted: DueCounts | null,
   forecast: Forecast,
-  slices: TimeSlicer,
+  slicer: TimeSlicer,
 ): Promise<Upcoming> {
   const runs = [...forecast.waiting, ...forecast.projected];
   const totals = new Map<EndpointKey, { readonly source: Source; total: number }>();
   const counts = counted === null ? zeros(window) : [...counted.counts];
   for (const { at, source, deliveryId } of runs) {
-    if (slices.isUsedUp) await slices.pause();
+    if (slicer.isUsedUp) await slicer.pause();
     const known = totals.get(source.endpoint);
     if (known === undefined) totals.set(source.endpoint, { source, total: 1 });
     else known.total += 1;
@@ -84,16 +84,16 @@ async function present(
   );
   const restCounts = [...counts];
   for (const { at, source } of runs) {
-    if (slices.isUsedUp) await slices.pause();
+    if (slicer.isUsedUp) await slicer.pause();
     const row = shown.get(source.endpoint);
     if (row === undefined) continue;
     const step = stepOf(window, at);
     row.counts[step] = (row.counts[step] ?? 0) + 1;
-    // What was counted and what was listed are of two moments.
+    // The counts and the list were read at different moments, so the difference may be negative.
     restCounts[step] = Math.max((restCounts[step] ?? 0) - 1, 0);
   }
   const rest = { total: restCounts.reduce((sum, count) => sum + count, 0), counts: restCounts };
-  if (slices.isUsedUp) await slices.pause();
+  if (slicer.isUsedUp) await slicer.pause();
   return {
     from: formatInstant(window.from),
     until: formatInstant(window.until),
@@ -116,8 +116,8 @@ async function present(
 }
 
 function earliest(runs: readonly ForecastRun[], { from }: SteppedWindow): readonly ForecastRun[] {
-  const order = Float64Array.from(runs, ({ at }, place) => (at - from) * PLACES + place).sort();
-  return [...order.subarray(0, RUNS_SHOWN_MAX)].flatMap((key) => runs[key % PLACES] ?? []);
+  const order = Float64Array.from(runs, ({ at }, index) => (at - from) * INDEX_RANGE + index).sort();
+  return [...order.subarray(0, RUNS_SHOWN_MAX)].flatMap((key) => runs[key % INDEX_RANGE] ?? []);
 }
 
 function presentRun({ at, source, deliveryId, isRetry }: ForecastRun): Upcoming['runs'][number] {

@@ -1,4 +1,4 @@
-/** A window of time, as it is asked for and as it is cut into steps. */
+/** Reads a window of time from a query, and divides it into steps. */
 import { readInstant } from '#src/api/query.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -7,12 +7,12 @@ import { HOUR_MS, MINUTE_MS } from '#src/domain/stats.ts';
 export const DAY_MS = 24 * HOUR_MS;
 const STEPS_MAX = 120;
 const STEPS_MS = [1, 5, 15, 30, 60, 120, 240].map((minutes) => minutes * MINUTE_MS);
-/** Nothing is looked at further from now than this. */
+/** A window must not be further away from now. */
 const DISTANCE_MAX_MS = 400 * DAY_MS;
 
 export interface Window {
   readonly from: Instant;
-  /** Exclusive. */
+  /** The end is exclusive. */
   readonly until: Instant;
 }
 
@@ -21,7 +21,7 @@ export interface SteppedWindow extends Window {
   readonly steps: number;
 }
 
-/** `from` and `until` of a query; what is left out lies `defaultMs` away from the other, or from now. */
+/** Reads `from` and `until` of a query. By default the window begins now and lasts `defaultMs`. */
 export function readWindow(
   query: URLSearchParams,
   now: Instant,
@@ -40,7 +40,7 @@ export function readWindow(
   return { from, until };
 }
 
-/** The same window and what little more makes its steps whole, each beginning at a whole minute. */
+/** Extends the window to whole steps. Each step begins at a whole minute. */
 export function inSteps({ from, until }: Window): SteppedWindow {
   // One step may be added at each end.
   const stepMs = STEPS_MS.find((ms) => (until - from) / ms <= STEPS_MAX - 1) ?? DAY_MS;
@@ -49,7 +49,7 @@ export function inSteps({ from, until }: Window): SteppedWindow {
   return { from: instant(first), until: instant(first + steps * stepMs), stepMs, steps };
 }
 
-/** Which step an instant lies in. */
+/** Returns the step that contains an instant. */
 export function stepOf({ from, stepMs }: SteppedWindow, at: Instant): number {
   return Math.floor((at - from) / stepMs);
 }

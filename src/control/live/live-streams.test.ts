@@ -10,7 +10,7 @@ import { seededBytes } from '#src/store/contract/builders.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { callerOf } from '#test/control/data-harness.ts';
 import { SILENT } from '#test/process/control-harness.ts';
-import { LiveStreams, STREAMS_MAX, STREAMS_OF_ONE_MAX, WATCHES_MAX } from './live-streams.ts';
+import { LiveStreams, STREAMS_MAX, STREAMS_PER_USER_MAX, WATCHES_MAX } from './live-streams.ts';
 
 const ids = new IdMint(seededBytes(7));
 
@@ -342,11 +342,11 @@ describe('a stream', () => {
 
   test('beyond what one person or this node may have is sent away to come back later', async () => {
     await openBench();
-    for (let opened = 0; opened < STREAMS_OF_ONE_MAX; opened++) await bench.open('overview');
+    for (let opened = 0; opened < STREAMS_PER_USER_MAX; opened++) await bench.open('overview');
     const ninth = await bench.open('overview');
     await ninth.until(() => ninth.isEnded);
     expect(ninth.text).toBe('retry: 5000\n\n');
-    for (let opened = STREAMS_OF_ONE_MAX; opened < STREAMS_MAX; opened++) {
+    for (let opened = STREAMS_PER_USER_MAX; opened < STREAMS_MAX; opened++) {
       bench.caller = callerOf(ids, 'viewer');
       await bench.open('overview');
     }

@@ -1,9 +1,9 @@
 /**
- * `GET live`: the open pages, told of changes by server-sent events (`LiveEvent` in `http/contract.ts`).
+ * `GET live` sends changes to open pages as server-sent events (`LiveEvent` in `http/contract.ts`).
  *
- * A page names the paths it watches. Each is asked through the same routes, with the same checks, as if the page asked
- * again and again; people with the same role and the same projects share the asking. Whose session is looked up every
- * second: when it is over, or the person may do something else than when the stream began, the stream ends.
+ * A page names the paths it watches. Each path is polled through the same routes and checks as if the page requested it
+ * again and again. Users with the same role and the same projects share one watch. The session of each stream is
+ * checked about every second. The stream ends when the session ends or the user's rights change.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { describeError } from '#src/control/http/errors.ts';
@@ -14,25 +14,26 @@ import { Watch, type WatchDependencies, type WatchEvent, type WatchListener } fr
 
 export const WATCHES_MAX = 6;
 export const STREAMS_MAX = 32;
-export const STREAMS_OF_ONE_MAX = 8;
+export const STREAMS_PER_USER_MAX = 8;
 const WATCH_CHARACTERS_MAX = 2_048;
 const SESSION_CHECK_MS = 800;
-/** A comment now and then: what is cut off in between is noticed, on both sides. */
+/** A comment is sent this often, so that both sides notice a broken connection. */
 const HEARTBEAT_MS = 15_000;
-/** A page that has so much left to read when there is more to tell is cut off; it comes back. */
+/** A page with more unread bytes is disconnected before the next event. It reconnects by itself. */
 const UNREAD_BYTES_MAX = 1_048_576;
 const RECONNECT_MS = 1_000;
 const RECONNECT_WHEN_FULL_MS = 5_000;
-const OF_A_PROJECT = 'p/';
-const LOGGED_AS = 'live';
+const PROJECT_PREFIX = 'p/';
+/** Stands for the request id in the log. */
+const REQUEST_ID = 'live';
 const SIGNED_OUT: WatchEvent = { event: 'refused', status: 401, code: 'not_signed_in' };
 
 export interface StreamRequest {
   readonly caller: Caller;
-  /** Who it is now; rejects when the session is over. Looking must not count as using it. */
+  /** Reads the session again, and rejects when it has ended. This must not count as use of the session. */
   readonly recheck: () => Promise<Caller>;
   readonly query: URLSearchParams;
-  /** Those that every answer has. */
+  /** The headers that every answer has. */
   readonly headers: OutgoingHttpHeaders;
   readonly response: ServerResponse;
 }
@@ -46,13 +47,13 @@ export class LiveStreams {
     this.#dependencies = dependencies;
   }
 
-  /** Refuses what cannot be watched before anything is written. */
-  open(opening: StreamRequest): void {
-    const paths = readWatches(opening.query);
-    const { caller, headers, response } = opening;
-    // Gone while it was looked up who they are: that it is closed is not told a second time.
+  /** Refuses an invalid request before anything is written. */
+  open(request: StreamRequest): void {
+    const paths = readWatches(request.query);
+    const { caller, headers, response } = request;
+    // The client disconnected while its session was read. No further `close` event will follow.
     if (response.destroyed) return;
-    const isFull = this.#streams.size >= STREAMS_MAX || this.#countOf(caller) >= STREAMS_OF_ONE_MAX;
+    const isFull = this.#streams.size >= STREAMS_MAX || this.#countOf(caller) >= STREAMS_PER_USER_MAX;
     response.on('error', () => {});
     response.writeHead(200, {
       ...headers,
@@ -65,7 +66,7 @@ export class LiveStreams {
       response.end();
       return;
     }
-    const stream = new Stream(this.#dependencies, opening, paths, (ended) => this.#forget(ended));
+    const stream = new Stream(this.#dependencies, request, paths, (ended) => this.#remove(ended));
     this.#streams.add(stream);
     for (const path of paths) this.#watchOf(caller, path).add(stream);
   }
@@ -87,29 +88,28 @@ export class LiveStreams {
     return watch;
   }
 
-  #forget(stream: Stream): void {
+  #remove(stream: Stream): void {
     this.#streams.delete(stream);
     for (const path of stream.paths) this.#watches.get(keyOf(stream.caller, path))?.remove(stream);
   }
 }
 
 /**
- * Who gets the same answers: role and projects decide what is seen of a project. What is of no project may be of one
- * person alone, such as their sessions, and is shared with nobody.
+ * Callers with the same key get the same answers, since the role and the projects decide what is visible. A path
+ * outside a project may belong to one user, such as their sessions, so its watch is not shared.
  */
 function keyOf({ user, session }: Caller, path: string): string {
-  const whose = path.startsWith(OF_A_PROJECT) ? null : session.hash;
+  const whose = path.startsWith(PROJECT_PREFIX) ? null : session.hash;
   return JSON.stringify([user.role, user.projects, whose, path]);
 }
 
 function readWatches(query: URLSearchParams): readonly string[] {
   const paths = [...new Set(query.getAll('watch'))];
-  const isFine =
+  const isValid =
     paths.length > 0 &&
     paths.length <= WATCHES_MAX &&
     paths.every((path) => path !== '' && path.length <= WATCH_CHARACTERS_MAX);
-  if (!isFine)
-    throw new Refusal('invalid_request', 'watch', `Between 1 and ${WATCHES_MAX} paths can be watched.`);
+  if (!isValid) throw new Refusal('invalid_request', 'watch', `watch must name 1 to ${WATCHES_MAX} paths.`);
   return paths;
 }
 
@@ -118,14 +118,14 @@ class Stream implements WatchListener {
   readonly paths: readonly string[];
   readonly #dependencies: WatchDependencies;
   readonly #response: ServerResponse;
-  readonly #lookUp: () => Promise<Caller>;
+  readonly #recheck: () => Promise<Caller>;
   readonly #onEnd: (stream: Stream) => void;
   readonly #tasks: readonly PeriodicTask[];
-  #isOver = false;
+  #hasEnded = false;
 
   constructor(
     dependencies: WatchDependencies,
-    { caller, recheck: lookUp, response }: StreamRequest,
+    { caller, recheck, response }: StreamRequest,
     paths: readonly string[],
     onEnd: (stream: Stream) => void,
   ) {
@@ -133,60 +133,60 @@ class Stream implements WatchListener {
     this.paths = paths;
     this.#dependencies = dependencies;
     this.#response = response;
-    this.#lookUp = lookUp;
+    this.#recheck = recheck;
     this.#onEnd = onEnd;
     response.once('close', () => this.end());
     const { timers } = dependencies;
-    const heartbeat = new PeriodicTask(timers, () => this.#beat());
+    const heartbeat = new PeriodicTask(timers, () => this.#sendHeartbeat());
     const sessionCheck = new PeriodicTask(timers, () => this.#checkSession());
     this.#tasks = [heartbeat, sessionCheck];
     heartbeat.runWithin(HEARTBEAT_MS);
     sessionCheck.runWithin(SESSION_CHECK_MS);
   }
 
-  send(path: string, told: WatchEvent): void {
+  send(path: string, event: WatchEvent): void {
     const watch = JSON.stringify(path);
     const rest =
-      told.event === 'data'
-        ? `"body":${told.body}`
-        : `"status":${told.status},"code":${JSON.stringify(told.code)}`;
-    this.#write(`event: ${told.event}\ndata: {"event":"${told.event}","watch":${watch},${rest}}\n\n`);
+      event.event === 'data'
+        ? `"body":${event.body}`
+        : `"status":${event.status},"code":${JSON.stringify(event.code)}`;
+    this.#write(`event: ${event.event}\ndata: {"event":"${event.event}","watch":${watch},${rest}}\n\n`);
   }
 
   end(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     for (const task of this.#tasks) void task.stop();
     this.#onEnd(this);
     this.#response.end();
   }
 
   #write(text: string): void {
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     if (this.#response.writableLength > UNREAD_BYTES_MAX) this.#response.destroy();
     else this.#response.write(text);
   }
 
-  #beat(): number {
+  #sendHeartbeat(): number {
     this.#write(':\n\n');
     return HEARTBEAT_MS;
   }
 
   async #checkSession(): Promise<Wait> {
-    const isSame = await this.#isSame();
-    if (isSame || this.#isOver) return SESSION_CHECK_MS;
+    const hasSameRights = await this.#hasSameRights();
+    if (hasSameRights || this.#hasEnded) return SESSION_CHECK_MS;
     for (const path of this.paths) this.send(path, SIGNED_OUT);
     this.end();
     return null;
   }
 
-  async #isSame(): Promise<boolean> {
+  async #hasSameRights(): Promise<boolean> {
     try {
-      const { user } = await this.#lookUp();
+      const { user } = await this.#recheck();
       return keyOf({ ...this.caller, user }, '') === keyOf(this.caller, '');
     } catch (error) {
-      // While the store is away nothing can be told either.
-      return describeError(error, LOGGED_AS, this.#dependencies.log).status >= 500;
+      // While the store is unavailable the watches send nothing either, so the stream may stay open.
+      return describeError(error, REQUEST_ID, this.#dependencies.log).status >= 500;
     }
   }
 }

@@ -1,9 +1,9 @@
 /**
- * One question of live pages, asked again and again for all who would get the same answer. It is told to everyone when
- * there is news in it, and to whoever comes later at once as it was told last.
+ * Polls one path for all live pages that get the same answer. Every page is sent the answer when it has changed. A page
+ * that joins later is sent the last answer at once.
  *
- * Asking is work of the thread that fires: an answer that takes longer is asked for less often, but never so seldom
- * that a change would not be on the page within a second. What takes long is looked up aside from that thread.
+ * Polling takes time of the thread that sends deliveries. So a slower answer is polled less often, but still often
+ * enough that a change is on the page within a second. The store answers expensive reads on another thread.
  */
 import { describeError } from '#src/control/http/errors.ts';
 import type { Answer, Caller } from '#src/control/http/route.ts';
@@ -11,37 +11,38 @@ import { PeriodicTask, type Wait } from '#src/ports/periodic-task.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 
-const ASKED_EVERY_MS = 300;
-/** So many times as long as it took, nothing is asked; at most for so long. */
-const REST_RATIO = 20;
-const REST_MS_MAX = 600;
-/** A store that is away is not asked as often. */
-const FAILED_REST_MS = 2_000;
-/** What is not news by itself, such as the time, is told now and then. */
-const TOLD_ANYWAY_MS = 10_000;
-const LOGGED_AS = 'live';
+const POLL_MS = 300;
+/** The pause after a poll is this many times as long as the poll took, up to the maximum. */
+const PAUSE_RATIO = 20;
+const PAUSE_MS_MAX = 600;
+/** An unavailable store is polled less often. */
+const FAILED_PAUSE_MS = 2_000;
+/** Changes that are not news by themselves, such as the present time, are sent this often. */
+const REFRESH_MS = 10_000;
+/** Stands for the request id in the log. */
+const REQUEST_ID = 'live';
 
 export interface WatchDependencies {
   readonly timers: Timers & Stopwatch;
   readonly log: Log;
-  /** What a GET of this path answers this caller; rejects as the route does. */
+  /** Returns the answer to a GET of this path by this caller. Rejects as the route does. */
   readonly get: (caller: Caller, path: string) => Promise<Answer>;
 }
 
 export type WatchEvent =
   | { readonly event: 'data'; readonly body: string }
-  /** It cannot be had any more; nothing follows. */
+  /** The path is refused from now on. No further event follows. */
   | { readonly event: 'refused'; readonly status: number; readonly code: string };
 
 export interface WatchListener {
   readonly caller: Caller;
-  send(path: string, told: WatchEvent): void;
+  send(path: string, event: WatchEvent): void;
 }
 
-interface Last {
+interface SentAnswer {
   readonly body: string;
-  readonly news: string;
-  readonly toldAt: number;
+  readonly comparedBody: string;
+  readonly sentAt: number;
 }
 
 export class Watch {
@@ -49,16 +50,16 @@ export class Watch {
   readonly #path: string;
   readonly #onEnd: () => void;
   readonly #listeners = new Set<WatchListener>();
-  #last: Last | null = null;
+  #last: SentAnswer | null = null;
   readonly #task: PeriodicTask;
-  #isOver = false;
+  #hasEnded = false;
 
-  /** `onEnd`: nobody listens any more, or it was refused. */
+  /** `onEnd` is called when the last listener leaves, or when the path is refused. */
   constructor(dependencies: WatchDependencies, path: string, onEnd: () => void) {
     this.#dependencies = dependencies;
     this.#path = path;
     this.#onEnd = onEnd;
-    this.#task = new PeriodicTask(dependencies.timers, () => this.#ask());
+    this.#task = new PeriodicTask(dependencies.timers, () => this.#poll());
   }
 
   add(listener: WatchListener): void {
@@ -71,32 +72,33 @@ export class Watch {
     if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#end();
   }
 
-  async #ask(): Promise<Wait> {
+  async #poll(): Promise<Wait> {
     const [first] = this.#listeners;
     if (first === undefined) return null;
-    const { get: ask, timers, log } = this.#dependencies;
+    const { get, timers, log } = this.#dependencies;
     const beganAt = timers.elapsed();
-    let restMs = ASKED_EVERY_MS;
+    let pauseMs = POLL_MS;
     try {
-      this.#take(await ask(first.caller, this.#path));
+      this.#sendIfChanged(await get(first.caller, this.#path));
     } catch (error) {
-      const { status, code } = describeError(error, LOGGED_AS, log);
+      const { status, code } = describeError(error, REQUEST_ID, log);
       if (status < 500) {
         this.#refuse(status, code);
         return null;
       }
-      restMs = FAILED_REST_MS;
+      pauseMs = FAILED_PAUSE_MS;
     }
     const tookMs = timers.elapsed() - beganAt;
-    return Math.max(restMs, Math.min(REST_RATIO * tookMs, REST_MS_MAX));
+    return Math.max(pauseMs, Math.min(PAUSE_RATIO * tookMs, PAUSE_MS_MAX));
   }
 
-  #take({ body, comparedBody: news = body }: Answer): void {
+  #sendIfChanged({ body, comparedBody = body }: Answer): void {
     const now = this.#dependencies.timers.elapsed();
     const last = this.#last;
-    const isNews = last?.news !== news || (last.body !== body && now - last.toldAt >= TOLD_ANYWAY_MS);
-    if (!isNews) return;
-    this.#last = { body, news, toldAt: now };
+    const hasChanged =
+      last?.comparedBody !== comparedBody || (last.body !== body && now - last.sentAt >= REFRESH_MS);
+    if (!hasChanged) return;
+    this.#last = { body, comparedBody, sentAt: now };
     for (const listener of this.#listeners) listener.send(this.#path, { event: 'data', body });
   }
 
@@ -108,8 +110,8 @@ export class Watch {
   }
 
   #end(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     void this.#task.stop();
     this.#onEnd();
   }

@@ -1,7 +1,7 @@
 /**
- * Signs a person in, by name and password or by an invitation, and tells the page who is signed in. A new session always
- * gets a new token, and the session of the presented token ends. So an attacker cannot make a user adopt a session that
- * the attacker knows.
+ * Signs a person in, by name and password or by an invitation, and tells the page who is signed in. A new session
+ * always gets a new token, and the session of the presented token ends. So an attacker cannot make a user adopt a
+ * session that the attacker knows.
  */
 import { runAudited } from '#src/control/audit.ts';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
