@@ -1,4 +1,4 @@
-/** Removes what is over of people: sessions, invitations, failed logins, and audit entries past the retention. */
+/** Removes ended sessions, expired invitations, old failed logins, and audit entries past the retention. */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
 import { PeriodicTask } from '#src/ports/periodic-task.ts';
@@ -9,12 +9,15 @@ import { IDLE_MS_MAX } from './sessions.ts';
 
 const EVERY_MS = 3_600_000;
 const FIRST_AFTER_MS = 60_000;
-/** What fires is not to wait for it. */
+/** The store can do other work in this pause, so that deliveries do not wait. */
 const PAUSE_MS = 100;
-/** Of parts that are removed in one round; the rest is for the next. */
-const PARTS_MAX = 1_000;
-/** A clock that ran ahead of the time that passed by more than this was set: what it removes does not come back. */
-const STEP_MS = 600_000;
+/** Batches that one round removes. The next round removes the rest. */
+const BATCHES_MAX = 1_000;
+/**
+ * A clock that advanced by this much more than the elapsed time was set. Removed audit entries cannot be restored, so
+ * none are removed then.
+ */
+const CLOCK_JUMP_MS = 600_000;
 
 export interface PeopleCleanerDependencies {
   readonly people: PeopleStore;
@@ -60,7 +63,7 @@ export class PeopleCleaner {
 
   async #round(): Promise<number> {
     const now = this.#dependencies.clock.now();
-    const hasJumped = now - this.#roundAt > this.#waitMs + STEP_MS;
+    const hasJumped = now - this.#roundAt > this.#waitMs + CLOCK_JUMP_MS;
     this.#roundAt = now;
     this.#waitMs = EVERY_MS;
     await this.#prune(hasJumped);
@@ -71,7 +74,7 @@ export class PeopleCleaner {
     const { people, clock, timers } = this.#dependencies;
     const ago = (ms: number) => instant(Math.max(clock.now() - ms, 0));
     const auditBefore = this.#retentionMs === 0 || hasJumped ? null : ago(this.#retentionMs);
-    for (let parts = 0; parts < PARTS_MAX && !this.#task.isStopped; parts++) {
+    for (let batches = 0; batches < BATCHES_MAX && !this.#task.isStopped; batches++) {
       const answer = await people.prunePeople(
         clock.now(),
         ago(IDLE_MS_MAX),
