@@ -12,16 +12,9 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { IS_POSTGRES } from '#test/process/store-in-use.ts';
 import { Person } from './person.ts';
-import { createSampleData, replayDeadLetters, type SampleData } from './sample-data.ts';
+import { createSampleData, PROJECT, replayDeadLetters, type SampleData } from './sample-data.ts';
 import { useService } from './service.ts';
-import {
-  everyDialog,
-  everyPage,
-  PROJECT,
-  SIGNED_OUT_PAGES,
-  type VisitedPage,
-  visit,
-} from './visited-pages.ts';
+import { everyDialog, everyPage, SIGNED_OUT_PAGES, type VisitedPage, visit } from './visited-pages.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const AXE_OPTIONS = { resultTypes: ['violations'], iframes: false, preload: false };

@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { created } from '#test/e2e/expectations.ts';
 import { IS_POSTGRES } from '#test/process/store-in-use.ts';
 import { Person } from './person.ts';
-import { createSampleData, replayDeadLetters } from './sample-data.ts';
+import { createSampleData, PROJECT, replayDeadLetters } from './sample-data.ts';
 import { useService } from './service.ts';
-import { everyPage, PROJECT, type VisitedPage, visit } from './visited-pages.ts';
+import { everyPage, type VisitedPage, visit } from './visited-pages.ts';
 
 /** The narrowest and the widest, and both sides of the widths at which the layout changes. */
 const WIDTHS = [360, 639, 640, 831, 832, 1_000, 1_087, 1_088, 1_600];

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { created } from '#test/e2e/expectations.ts';
 import { Person } from './person.ts';
+import { PROJECT } from './sample-data.ts';
 import { useService } from './service.ts';
-import { PROJECT } from './visited-pages.ts';
 
 const service = useService();
 const TABLE = 'Deliveries, the newest first';

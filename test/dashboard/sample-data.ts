@@ -10,7 +10,8 @@ import { created, createdProfile, onlyDelivery, ordered } from '#test/e2e/expect
 import { answer, type Behaviour, delayed, hang } from '#test/receiver/behaviours.ts';
 import type { Receiver } from '#test/receiver/receiver.ts';
 import type { Person } from './person.ts';
-import { PROJECT } from './visited-pages.ts';
+
+export const PROJECT = 'p/default/test';
 
 /** What customers may write anywhere. */
 export interface Texts {

@@ -1,7 +1,7 @@
 /** Every page and every dialog of the dashboard: what is checked of all of them is checked of these. */
 
 import type { Person } from './person.ts';
-import type { SampleData } from './sample-data.ts';
+import { PROJECT, type SampleData } from './sample-data.ts';
 
 export interface VisitedPage {
   readonly name: string;
@@ -15,8 +15,6 @@ export interface VisitedPage {
   /** Opens what lies on top of the page. */
   readonly open?: (person: Person) => Promise<void>;
 }
-
-export const PROJECT = 'p/default/test';
 
 const NO_SUCH_PAGE: VisitedPage = {
   name: 'no such page',
