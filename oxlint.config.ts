@@ -8,6 +8,7 @@ import { defineConfig, type OxlintOverride } from 'oxlint';
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   ports: ['domain'],
+  texts: ['domain'],
   engine: ['domain', 'ports'],
   commands: ['domain', 'ports'],
   store: ['domain', 'ports'],
@@ -15,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   vault: ['domain', 'ports'],
   system: ['domain', 'ports'],
   api: ['domain', 'ports', 'commands'],
-  control: ['domain', 'ports', 'commands', 'api'],
+  control: ['domain', 'ports', 'texts', 'commands', 'api'],
   inbox: ['domain', 'ports'],
   app: [
     'domain',
@@ -30,7 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'control',
     'inbox',
   ],
-  cli: ['domain', 'ports', 'control', 'app'],
+  cli: ['domain', 'ports', 'texts', 'control', 'app'],
 };
 
 /** Who uses the customer's own tools: they speak to the service as a customer does. */

@@ -1,6 +1,6 @@
 /** Formats instants for people: as a distance from now, and as a wall-clock time. */
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
-import { dateText, offsetText, timeText } from '#src/domain/run-words.ts';
+import { dateText, offsetText, timeText } from '#src/texts/run-text.ts';
 
 const UNITS = [
   { name: 'd', ms: 86_400_000 },

@@ -5,7 +5,7 @@ import { paint, type Screen } from '#src/cli/terminal/screen.ts';
 import { localText, relative, shortInstant } from '#src/cli/terminal/time-text.ts';
 import { formatInstant } from '#src/domain/instant.ts';
 import type { Run, RunNote } from '#src/domain/run-notes.ts';
-import { monthText, noteText, offsetText, wallClockText } from '#src/domain/run-words.ts';
+import { monthText, noteText, offsetText, wallClockText } from '#src/texts/run-text.ts';
 
 /** In a pipe, notes are a column. On a terminal, notes are below their run, where they have more space. */
 export function runsText(runs: readonly Run[], zone: string, now: number, screen: Screen): string {

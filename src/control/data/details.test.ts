@@ -37,7 +37,7 @@ test('a delivery is shown with its attempts, where their time went, and in plain
       error: 'HTTP 503',
     },
   ]);
-  expect(body.attempts[0].words).toContain('answered with 503');
+  expect(body.attempts[0].words).toContain('answered 503 (service unavailable)');
   expect(body.words).toContain('Attempt 2 of 8 follows 10 s after the last one ended.');
 });
 
@@ -65,7 +65,9 @@ test('one that is due long after the window of the breaker is not deferred by it
   await store.saveGates([
     bench.build.gate(endpointKeyOf(pending.target), { gate: { breaker, budget: null, paces: {} } }),
   ]);
-  expect((await bench.get(`deliveries/${pending.id}/details`)).body.words).toBe('It waits for its instant.');
+  expect((await bench.get(`deliveries/${pending.id}/details`)).body.words).toBe(
+    'The delivery waits for its instant.',
+  );
 });
 
 test('one that there is not is not found', async () => {

@@ -8,11 +8,11 @@ import { json, type ProjectRequest, type Route } from '#src/control/http/route.t
 import { stateOf } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
-import { deliveryWords } from '#src/domain/delivery-words.ts';
-import { tryWords } from '#src/domain/error-words.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import { RETRY_BOUNDS } from '#src/domain/retry.ts';
 import type { Store } from '#src/ports/store.ts';
+import { attemptText } from '#src/texts/attempt-text.ts';
+import { deliveryText } from '#src/texts/delivery-text.ts';
 import type { DataDependencies } from './dependencies.ts';
 
 /** A rescheduled delivery keeps its attempts, and may then have more than its policy allows. */
@@ -42,7 +42,7 @@ export function detailsRoute({
         url,
         method,
         attempts: attempts.map((attempt) => presentAttempt(attempt, url)),
-        words: deliveryWords(delivery, { attempts, scheduleState, isDeferredByBreaker }),
+        words: deliveryText(delivery, { attempts, scheduleState, isDeferredByBreaker }),
       };
       return json(details);
     },
@@ -81,6 +81,6 @@ function presentAttempt(attempt: Attempt, url: string): AttemptInfo {
     end_ms: attempt.egressMs,
     was_connected_before: timing?.wasConnected ?? false,
     error: attempt.error,
-    words: tryWords(attempt, url),
+    words: attemptText(attempt, url),
   };
 }

@@ -2,9 +2,9 @@
 import type { Counts, PreviewRun, RunNoteInfo } from '#src/control/http/data-contract.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import type { Run } from '#src/domain/run-notes.ts';
-import { noteText, offsetText, wallClockText } from '#src/domain/run-words.ts';
 import type { Stats } from '#src/domain/stats.ts';
 import { spanAt, toLocal } from '#src/domain/zone.ts';
+import { noteText, offsetText, wallClockText } from '#src/texts/run-text.ts';
 
 /** `more` are notes that are not about the wall clock. */
 export function presentRun(

@@ -1,7 +1,7 @@
-/** Runs of a schedule and what a wall clock does to them (see `run-notes.ts`), in words. */
-import { formatInstant, instant, WALL_CLOCK_CHARACTERS } from './instant.ts';
-import type { Month, RunNote } from './run-notes.ts';
-import type { LocalTime } from './zone.ts';
+/** Writes the runs of a schedule for people, and what a wall clock does to them (`domain/run-notes.ts`). */
+import { formatInstant, instant, WALL_CLOCK_CHARACTERS } from '#src/domain/instant.ts';
+import type { Month, RunNote } from '#src/domain/run-notes.ts';
+import type { LocalTime } from '#src/domain/zone.ts';
 
 const MONTHS_NAMED_MAX = 3;
 
@@ -39,7 +39,7 @@ export function monthText({ year, month }: Month): string {
   return `${year}-${String(month).padStart(2, '0')}`;
 }
 
-/** `+02:00`, `-03:30`, `+00:19:32` of days before zones. */
+/** Returns `+02:00` or `-03:30`, and `+00:19:32` for the local times before there were zones. */
 export function offsetText(offsetMs: number): string {
   const seconds = Math.abs(offsetMs) / 1_000;
   const parts = [seconds / 3_600, (seconds / 60) % 60, seconds % 60].map(Math.floor);
@@ -47,18 +47,18 @@ export function offsetText(offsetMs: number): string {
   return `${offsetMs < 0 ? '-' : '+'}${shown.map((part) => String(part).padStart(2, '0')).join(':')}`;
 }
 
-/** The date of a wall clock's reading. */
+/** Returns `YYYY-MM-DD` of a wall clock's reading. */
 export function dateText(local: number): string {
   return formatInstant(instant(local)).slice(0, 'YYYY-MM-DD'.length);
 }
 
-/** The time of a wall clock's reading, seconds where there are any. */
+/** Returns `HH:MM` of a wall clock's reading, with the seconds unless they are zero. */
 export function timeText(local: number): string {
   const time = formatInstant(instant(local)).slice('YYYY-MM-DDT'.length, -'.000Z'.length);
   return time.endsWith(':00') ? time.slice(0, 'HH:MM'.length) : time;
 }
 
-/** `YYYY-MM-DDTHH:MM:SS`, as `local_fire_at` takes it. */
+/** Returns `YYYY-MM-DDTHH:MM:SS`, the format of `local_fire_at`. */
 export function wallClockText(local: LocalTime): string {
   return formatInstant(instant(local)).slice(0, WALL_CLOCK_CHARACTERS);
 }

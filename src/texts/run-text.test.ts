@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { RunNote } from './run-notes.ts';
-import { noteText, offsetText, wallClockText } from './run-words.ts';
-import { type LocalTime, parseLocalTime } from './zone.ts';
+import type { RunNote } from '#src/domain/run-notes.ts';
+import { type LocalTime, parseLocalTime } from '#src/domain/zone.ts';
+import { noteText, offsetText, wallClockText } from './run-text.ts';
 
 function wall(text: string): LocalTime {
   const local = parseLocalTime(text);
@@ -51,6 +51,6 @@ test.each<readonly [RunNote, string]>([
   ],
   [{ kind: 'offset', beforeMs: 3_600_000, afterMs: 7_200_000 }, 'offset changes +01:00 → +02:00'],
   [{ kind: 'short_months', months: [{ year: 2027, month: 2 }], days: [30] }, '2027-02 has no day 30'],
-])('%o in words', (note, text) => {
+])('the note %o is written as %s', (note, text) => {
   expect(noteText(note)).toBe(text);
 });
