@@ -49,7 +49,9 @@ function restartWithFewerHelpers() {
 }
 
 async function start() {
-  module.enableCompileCache(fileURLToPath(CACHE_FOLDER));
+  // Threads read the folder from the environment. Without it, each thread would compile its modules again.
+  process.env.NODE_COMPILE_CACHE ??= fileURLToPath(CACHE_FOLDER);
+  module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
   const { main } = await import('../src/cli/main.ts');
   await main();
 }

@@ -13,7 +13,6 @@ export const SETTINGS = {
   SCHED_EGRESS_CA_FILE: CA_FILE,
   // What hangs at the end of a test is not waited for.
   SCHED_SHUTDOWN_GRACE: '1s',
-  NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/sched-e2e'),
 };
 
 export function buildPage(): void {

@@ -5,7 +5,6 @@
  * endpoint, of its own. When all are done the whole of it is audited (see `audit.ts`).
  */
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { Api, PLANTED } from '#test/e2e/client.ts';
 import { created, onlyDelivery, ordered, rescheduled } from '#test/e2e/expectations.ts';
@@ -34,7 +33,6 @@ export const SETTINGS = {
   SCHED_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
   SCHED_EGRESS_ALLOW_HTTP: 'true',
   SCHED_EGRESS_CA_FILE: CA_FILE,
-  NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/sched-e2e'),
 };
 
 /** Of a file whose tests each start a service of their own: as many processes as it has nodes. */

@@ -1,6 +1,5 @@
 /** The real service, one process per test file, with everything a test needs to talk to it. */
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { runSched, type SchedProcess, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
 import { Api, PLANTED } from './client.ts';
@@ -16,8 +15,6 @@ const SETTINGS = {
   SCHED_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
   SCHED_BOOTSTRAP_SIGNING_SECRET: SIGNING_SECRET,
   SCHED_LOG_LEVEL: 'debug',
-  // Twenty starts of one program: it is compiled once.
-  NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/sched-e2e'),
   // Deliveries move when a test moves them.
   SCHED_ROLE: 'api',
 };

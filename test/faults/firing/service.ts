@@ -18,7 +18,6 @@ const SETTINGS = {
   SCHED_LOG_LEVEL: 'warn',
   SCHED_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
   SCHED_EGRESS_CA_FILE: CA_FILE,
-  NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/sched-e2e'),
 };
 
 export interface FiringOptions {
