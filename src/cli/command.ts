@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { Given } from '#src/app/config.ts';
 import { SettingsError } from '#src/app/failures.ts';
-import { ROLES, SETTINGS, type Setting } from '#src/app/settings.ts';
+import { ROLES, SETTINGS, type Setting, type Settings } from '#src/app/settings.ts';
 import { DEFAULT_PROJECT } from '#src/control/bootstrap.ts';
 import { MODES, type Mode } from '#src/domain/project.ts';
 import type { Clock, Timers } from '#src/ports/system.ts';
@@ -20,6 +20,8 @@ export interface CliDependencies {
   readonly notify: (line: string) => void;
   /** Width and colours of standard output. */
   readonly screen: Screen;
+  /** Runs the service until it ends. */
+  readonly serve: (settings: Settings) => Promise<void>;
   readonly clock: Clock;
   readonly timers: Timers;
 }

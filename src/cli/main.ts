@@ -2,7 +2,9 @@
 import { type Command, CommanderError } from 'commander';
 import { messageOf, SettingsError } from '#src/app/failures.ts';
 import { systemClock, systemTimers } from '#src/app/process.ts';
+import type { Settings } from '#src/app/settings.ts';
 import { type ControlCode, ControlRefusal } from '#src/control/refusal.ts';
+import type { CliDependencies } from './command.ts';
 import { CommandFailure, EXIT, type Exit, NegativeAnswer } from './failure.ts';
 import { buildProgram } from './program.ts';
 import { printable } from './terminal/printable.ts';
@@ -15,27 +17,51 @@ const USAGE_CODES: ReadonlySet<ControlCode> = new Set([
   'too_many_projects',
 ]);
 
+/** Streams that a command writes to. */
+export interface CommandIo {
+  readonly env: CliDependencies['env'];
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  /** Runs the service until it ends. */
+  readonly serve: CliDependencies['serve'];
+}
+
+interface OutputStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
 export async function main(): Promise<void> {
   let isOutputLost = false;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // A reader may close the pipe early (`sched key list | head -1`). That is not an error.
     if (error.code === 'EPIPE' || isOutputLost) return;
     isOutputLost = true;
-    printError(`The answer cannot be written: ${error.message}.`);
+    process.stderr.write(errorLine(`The answer cannot be written: ${error.message}.`));
     process.exitCode = EXIT.failed;
   });
-  const exit = await run(process.argv);
+  const { argv, env, stdout, stderr } = process;
+  const exit = await runCommand(argv.slice(2), { env, stdout, stderr, serve });
   process.exitCode = isOutputLost ? EXIT.failed : exit;
 }
 
-async function run(argv: readonly string[]): Promise<Exit> {
-  const { env } = process;
-  const words = argv.slice(2);
+async function serve(settings: Settings): Promise<void> {
+  // The server is most of the code. Loading it here keeps all other commands fast.
+  const { runService } = await import('#src/app/run-service.ts');
+  await runService(settings);
+}
+
+/** Runs the command that these words name. It uses nothing of the process but standard input and signals. */
+export async function runCommand(words: readonly string[], io: CommandIo): Promise<Exit> {
+  const { env, stdout, stderr } = io;
+  const printError = (text: string) => void stderr.write(errorLine(text));
   const dependencies = {
     env,
-    print: (text: string) => void process.stdout.write(text),
+    print: (text: string) => void stdout.write(text),
     notify: printError,
-    screen: screenOf(process.stdout, env, words.includes('--no-color')),
+    screen: screenOf(stdout, env, words.includes('--no-color')),
+    serve: io.serve,
     clock: systemClock,
     timers: systemTimers,
   };
@@ -44,10 +70,13 @@ async function run(argv: readonly string[]): Promise<Exit> {
     words.find((word) => !word.startsWith('-')),
   );
   visitCommands(program, (command) => {
-    command.exitOverride().configureOutput({ outputError: printError }).showSuggestionAfterError();
+    command
+      .exitOverride()
+      .configureOutput({ writeOut: dependencies.print, outputError: printError })
+      .showSuggestionAfterError();
   });
   try {
-    await program.parseAsync(argv);
+    await program.parseAsync(words, { from: 'user' });
     return EXIT.done;
   } catch (error) {
     // Commander has already printed the error, the help or the version.
@@ -69,11 +98,11 @@ function exitOf(error: unknown): Exit {
   return isUsage ? EXIT.wrongUsage : EXIT.failed;
 }
 
-/** Prints one line on standard error. Line breaks and control characters are removed. */
-function printError(text: string): void {
+/** One line for standard error. Line breaks and control characters are removed. */
+function errorLine(text: string): string {
   const line = text
     .trim()
     .replace(/^error: /, '')
     .replaceAll(/\s+/g, ' ');
-  process.stderr.write(`sched: ${printable(line)}\n`);
+  return `sched: ${printable(line)}\n`;
 }

@@ -14,6 +14,7 @@ const DEPENDENCIES = {
   env: {},
   print: () => {},
   notify: () => {},
+  serve: async () => {},
   screen: PLAIN,
   clock: systemClock,
   timers: systemTimers,

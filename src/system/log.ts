@@ -10,8 +10,10 @@ const URGENT: ReadonlySet<LogLevel> = new Set(['warn', 'error']);
 type Write = Log['info'];
 
 /** JSON lines on standard error: standard output is for what a person asked to see. */
-export function systemLog(level: LogLevel): Log & { flush(): void } {
-  const lines = new LineWriter(STDERR);
+export function systemLog(
+  level: LogLevel,
+  lines: Pick<LineWriter, 'put' | 'flush'> = new LineWriter(STDERR),
+): Log & { flush(): void } {
   let leftOut = 0;
 
   function write(label: LogLevel, fields: Parameters<Write>[0], message: string): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SETTINGS } from '#src/app/settings.ts';
-import { runSched } from './sched-process.ts';
+import { runCommand } from './run-command.ts';
 
 const SHORT_KEY_BYTES = Buffer.alloc(31, 7).toString('base64');
 
@@ -50,7 +50,7 @@ const BAD: readonly (readonly [setting: string, value: string])[] = [
 
 describe('a bad setting ends the start with exit code 2 and one line that names it', () => {
   test.concurrent.each(BAD)('%s=%s', async (setting, value) => {
-    const { code, stdout, stderr } = await runSched(['serve'], {
+    const { code, stdout, stderr } = await runCommand(['serve'], {
       env: { SCHED_PORT: '0', [setting]: value },
     });
     expect(code).toBe(2);
@@ -68,14 +68,14 @@ describe('a bad setting ends the start with exit code 2 and one line that names 
 });
 
 test.concurrent('a bad flag is named with its setting', async () => {
-  const { code, stderr } = await runSched(['serve', '--port', 'x']);
+  const { code, stderr } = await runCommand(['serve', '--port', 'x']);
   expect(code).toBe(2);
   expect(stderr).toBe('sched: --port (SCHED_PORT) must be a whole number from 0 to 65535, not "x".\n');
 });
 
 test.concurrent('PostgreSQL needs the master key, for the other commands too', async () => {
   for (const args of [['serve'], ['migrate'], ['key', 'list']]) {
-    const { code, stderr } = await runSched(args, {
+    const { code, stderr } = await runCommand(args, {
       env: { SCHED_DATABASE_URL: 'postgres://db/sched', SCHED_MASTER_KEY: '' },
     });
     expect({ code, stderr }).toEqual({
@@ -87,7 +87,7 @@ test.concurrent('PostgreSQL needs the master key, for the other commands too', a
 });
 
 test.concurrent('a SQLite file cannot be distributed', async () => {
-  const { code, stderr } = await runSched(['migrate', '--distribute'], {
+  const { code, stderr } = await runCommand(['migrate', '--distribute'], {
     env: { SCHED_DATABASE_URL: '', SCHED_MASTER_KEY: '' },
   });
   expect({ code, stderr }).toEqual({

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readControlSettings } from '#src/app/config.ts';
 import { withControl } from '#src/app/control-session.ts';
+import { runCommand } from './run-command.ts';
 import { runSched, type SchedProcess, startSched, temporaryDirectory } from './sched-process.ts';
 import { IS_POSTGRES, storeSettings } from './store-in-use.ts';
 
@@ -23,7 +24,7 @@ async function statusWith(sched: SchedProcess, key: string): Promise<number> {
 
 /** What a command answers with `--json`; it must have succeeded, without a word on standard error. */
 async function json(dataDir: string, ...args: readonly string[]): Promise<unknown> {
-  const { code, stdout, stderr } = await runSched([...args, '--json'], { dataDir });
+  const { code, stdout, stderr } = await runCommand([...args, '--json'], { dataDir });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout);
 }
@@ -66,14 +67,14 @@ describe('people', () => {
     const [, token = ''] =
       /^https:\/\/sched\.example\.com\/dashboard\/invite#([\w-]{43})$/.exec(made.link) ?? [];
     expect(token).not.toBe('');
-    const listed = await runSched(['user', 'list'], { dataDir });
+    const listed = await runCommand(['user', 'list'], { dataDir });
     expect(listed.stdout).toMatch(/^NAME +ROLE +PROJECTS +CREATED +LAST SEEN\n\nINVITATION /);
     expect(listed.stdout).toMatch(new RegExp(`^${made.id} +operator +shop +command line +\\S+Z$`, 'm'));
     expect(listed.stdout).not.toContain(token);
     await json(dataDir, 'user', 'remove', made.id);
-    const nobody = await runSched(['user', 'remove', 'ada'], { dataDir });
+    const nobody = await runCommand(['user', 'remove', 'ada'], { dataDir });
     expect(nobody).toEqual({ code: 1, stdout: '', stderr: 'sched: There is nobody called "ada".\n' });
-    const wrong = await runSched(['user', 'create', '--url', 'ftp://x'], { dataDir });
+    const wrong = await runCommand(['user', 'create', '--url', 'ftp://x'], { dataDir });
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
     expect(await auditOf(dataDir)).toEqual([
       'user.remove ada unknown_user',
@@ -87,7 +88,7 @@ describe('people', () => {
 test('an invitation leads to where the operator says the dashboard is', async () => {
   const dataDir = await migrated();
   const linkOf = async (args: readonly string[], env: Readonly<Record<string, string>>) => {
-    const { stdout } = await runSched(['user', 'create', '--json', ...args], { dataDir, env });
+    const { stdout } = await runCommand(['user', 'create', '--json', ...args], { dataDir, env });
     return (JSON.parse(stdout) as { readonly link: string }).link.split('/dashboard/')[0];
   };
   const env = { SCHED_PUBLIC_URL: 'https://sched.example.com,http://sched.internal' };
@@ -144,7 +145,7 @@ describe('projects', () => {
     await json(dataDir, 'project', 'create', 'shop');
     await json(dataDir, 'project', 'create', 'a');
     expect(await json(dataDir, 'project', 'list')).toMatchObject([{ name: 'shop' }, { name: 'a' }]);
-    const { stdout } = await runSched(['project', 'list'], { dataDir });
+    const { stdout } = await runCommand(['project', 'list'], { dataDir });
     const [header = '', shop = '', a = '', ...rest] = stdout.split('\n');
     expect(rest).toEqual(['']);
     expect(header).toMatch(/^NAME {2}ID +VERSION {5}CREATED$/);
@@ -181,7 +182,7 @@ describe('keys', () => {
       },
       expect.objectContaining({ id: second.id, mode: 'live', revoked_at: null }),
     ]);
-    const { stdout } = await runSched(['key', 'list'], { dataDir });
+    const { stdout } = await runCommand(['key', 'list'], { dataDir });
     expect(stdout).toMatch(/^ID +MODE +KEY +CREATED +LAST USED +REVOKED\n/);
     for (const { id, key } of [first, second]) {
       expect(stdout).toContain(`${id}  `);
@@ -192,7 +193,7 @@ describe('keys', () => {
   test('a person is shown a new key once, on a line of its own', async () => {
     const dataDir = await migrated();
     await json(dataDir, 'project', 'create', 'default');
-    const { stdout } = await runSched(['key', 'create', '--mode', 'live'], { dataDir });
+    const { stdout } = await runCommand(['key', 'create', '--mode', 'live'], { dataDir });
     expect(stdout).toMatch(/not shown again:\n\n {2}sk_live_[0-9A-Za-z]{32}\n/);
   });
 });
@@ -208,11 +209,11 @@ describe('secrets', () => {
       { ...old, expires_at: expect.stringMatching(/Z$/) },
     ]);
     expect(await json(dataDir, 'secret', 'show', '--mode', 'test')).toEqual(rotated);
-    const { stdout } = await runSched(['secret', 'show', '--mode', 'test'], { dataDir });
+    const { stdout } = await runCommand(['secret', 'show', '--mode', 'test'], { dataDir });
     expect(stdout).toMatch(/^SECRET +ID +CREATED +SIGNS UNTIL\nwhsec_/);
     const shown = (await auditOf(dataDir)).filter((line) => line.startsWith('secret.reveal'));
     expect(shown).toHaveLength(3);
-    const modeless = await runSched(['secret', 'show'], { dataDir });
+    const modeless = await runCommand(['secret', 'show'], { dataDir });
     expect(modeless).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--mode') });
   });
 
@@ -232,16 +233,16 @@ describe('secrets', () => {
     });
     const { id } = (await answer.json()) as { id: string };
     const where = ['--endpoint', id];
-    const none = await runSched(['secret', 'show', ...where], { dataDir });
+    const none = await runCommand(['secret', 'show', ...where], { dataDir });
     expect(none.stdout).toBe(
       "This endpoint profile has no signing secret. The project's secrets sign its deliveries.\n",
     );
     const created = await json(dataDir, 'secret', 'create', ...where, '--overlap', '0');
     const own = expect.objectContaining({ secret: expect.stringMatching(/^whsec_/), expires_at: null });
     expect(created).toEqual([own]);
-    const shown = await runSched(['secret', 'show', ...where], { dataDir });
+    const shown = await runCommand(['secret', 'show', ...where], { dataDir });
     expect(shown.stdout).toMatch(/^SECRET +ID +CREATED +SIGNS UNTIL +ALONE FROM\nwhsec_/);
-    const twice = await runSched(['secret', 'create', ...where], { dataDir });
+    const twice = await runCommand(['secret', 'create', ...where], { dataDir });
     expect([twice.code, twice.stderr]).toEqual([
       1,
       `sched: ${id} has a signing secret of its own already: rotate that one.\n`,
@@ -271,7 +272,7 @@ describe('secrets', () => {
       ['secret', 'rotate', '--mode', 'test'],
       ['project', 'create', 'shop'],
     ]) {
-      const { code, stdout, stderr } = await runSched(args, { dataDir });
+      const { code, stdout, stderr } = await runCommand(args, { dataDir });
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(/^sched: The master key .*master\.key is missing.*\n$/);
     }
@@ -287,7 +288,7 @@ describe('what cannot be done: exit code 1 and one line', () => {
     [['key', 'revoke', 'key_00000000000000000000000000'], /No key that is in force has the id/],
     [['key', 'revoke', 'nonsense'], /No key that is in force has the id/],
   ])('%j', async (args, line) => {
-    const { code, stdout, stderr } = await runSched(args, { dataDir: await emptyDatabase() });
+    const { code, stdout, stderr } = await runCommand(args, { dataDir: await emptyDatabase() });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^sched: .+\n$/);
     expect(stderr).toMatch(line);
@@ -300,7 +301,7 @@ describe('what cannot be done: exit code 1 and one line', () => {
       await json(dataDir, 'project', 'create', 'default');
       for (const id of ['ep_00000000000000000000000000', 'nonsense']) {
         const args = ['secret', verb, '--mode', 'test', '--endpoint', id];
-        const { code, stdout, stderr } = await runSched(args, { dataDir });
+        const { code, stdout, stderr } = await runCommand(args, { dataDir });
         expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
         expect(stderr).toBe(`sched: There is no endpoint profile "${id}" in this project and mode.\n`);
       }
@@ -310,7 +311,7 @@ describe('what cannot be done: exit code 1 and one line', () => {
   test('a project that exists', async () => {
     const dataDir = temporaryDirectory();
     await json(dataDir, 'project', 'create', 'shop');
-    const { code, stderr } = await runSched(['project', 'create', 'shop'], { dataDir });
+    const { code, stderr } = await runCommand(['project', 'create', 'shop'], { dataDir });
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'sched: A project shop exists already.\n' });
   });
 
@@ -323,7 +324,7 @@ describe('what cannot be done: exit code 1 and one line', () => {
     [['secret', 'rotate', '--mode', 'test']],
   ])('without a database, %j makes none', async (args) => {
     const dataDir = temporaryDirectory();
-    const { code, stderr } = await runSched(args, { dataDir });
+    const { code, stderr } = await runCommand(args, { dataDir });
     expect(code).toBe(1);
     expect(stderr).toMatch(NO_DATABASE);
     expect(readdirSync(dataDir)).toEqual([]);
@@ -344,7 +345,7 @@ describe('wrong usage: exit code 2 and one line', () => {
     [['secret', 'create', '--mode', 'test']],
     [['secret', 'remove', '--mode', 'test']],
   ])('%j', async (args) => {
-    const { code, stdout, stderr } = await runSched(args);
+    const { code, stdout, stderr } = await runCommand(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^sched: .+\n$/);
   });
@@ -354,7 +355,7 @@ describe('wrong usage: exit code 2 and one line', () => {
     await json(dataDir, 'project', 'create', 'default');
     for (const overlap of ['1d', '-1h', '']) {
       const args = ['secret', 'rotate', '--mode', 'test', `--overlap=${overlap}`];
-      const { code, stderr } = await runSched(args, { dataDir });
+      const { code, stderr } = await runCommand(args, { dataDir });
       expect(code).toBe(2);
       expect(stderr).toMatch(/^sched: .*overlap.*\n$/);
     }

@@ -13,10 +13,7 @@ allows. Of the other SCHED_ settings, only those above have an effect.`;
 export function serveCommand(program: Command, dependencies: CliDependencies): void {
   const serve = program.command('serve').description('Run the service');
   addSettings(serve, Object.keys(SETTINGS).filter(isSetting)).action(async () => {
-    const settings = readSettings(readGiven(serve, dependencies.env));
-    // The server is most of the code. Loading it here keeps the report of an invalid setting fast.
-    const { runService } = await import('#src/app/run-service.ts');
-    await runService(settings);
+    await dependencies.serve(readSettings(readGiven(serve, dependencies.env)));
   });
 }
 
@@ -37,7 +34,7 @@ export function devCommand(program: Command, dependencies: CliDependencies): voi
       new Option('--log-level <level>', `${withoutBackticks(SETTINGS.logLevel.about)} [default error]`),
     )
     .action(async () => {
-      // Loaded only here, for the same reason as in `serve`.
+      // The server is most of the code. Loading it here keeps the help fast.
       const { runDev } = await import('#src/app/dev/dev.ts');
       await runDev(readGiven(dev, dependencies.env), (colour, text) =>
         paint(text, colour, dependencies.screen),
