@@ -7,7 +7,7 @@ export const LIMIT = `The *limit* is a timer for each request and the same HTTP 
 export const REPRODUCE = `The command below installs the peers into \`bench/\` (they are no dependencies of Sched), starts a PostgreSQL of its own and, where \`redis-server\` is installed, Redis, and writes this page and its charts. It is done within four hours, most of which are the works with many schedules stored and with hostile customers; \`--quick\` takes two minutes, \`--work\` and \`--only\` choose, and \`--json FILE\` writes every figure. Nothing else should run on the machine.`;
 
 export const MISSED =
-  'What is in the way of those that are missed, and what would have to change, is in [ADR 017](adr/017-where-the-time-goes.md).';
+  'What is in the way of those that are missed, and what would have to change, is in [ADR 017](adr/017-cost-of-a-delivery.md).';
 
 export const PACED =
   'One-shots, evenly spaced, stored ahead of their instants. Lateness is the time from the instant a request was asked for to its arrival, by the clock of the receiver, which is that of the same machine.';
