@@ -53,13 +53,12 @@ export async function beginReplay(
     const known = open.map((openJob) => openJob.id);
     if ((await jobs.addJob(job, known)) === 'done') return job;
   }
-  throw new StoreUnavailable('Bulk replays kept being begun while this one was.');
+  throw new StoreUnavailable('Other bulk replays kept starting at the same time.');
 }
 
 function replayable({ status, createdBefore, ...filter }: DeliveryFilter, now: Instant): ReplayFilter {
   if (status === null || !isReplayable(status)) {
-    const message =
-      'status must be that of deliveries that can be replayed: dead_letter, expired or succeeded.';
+    const message = 'status must be dead_letter, expired or succeeded: only such deliveries can be replayed.';
     throw new Refusal('invalid_request', 'status', message);
   }
   // Replays are created from now on. A job must never replay its own replays.
@@ -78,5 +77,5 @@ export async function stopReplay(
     if (stopped === null) throw new ControlRefusal('job_ended', id);
     if ((await jobs.replaceJob(stopped)) === 'done') return stopped;
   }
-  throw new StoreUnavailable('The job kept moving while it was to be stopped.');
+  throw new StoreUnavailable('The bulk replay kept changing while it was being stopped.');
 }

@@ -73,11 +73,12 @@ export function requireStrongPassword(password: string, name: string): string {
   if (text === null || characters > PASSWORD_CHARACTERS_MAX) {
     throw weak(`it has more than ${PASSWORD_CHARACTERS_MAX} characters`);
   }
-  if (characters < PASSWORD_CHARACTERS_MIN) throw weak(`it needs ${PASSWORD_CHARACTERS_MIN} characters`);
+  if (characters < PASSWORD_CHARACTERS_MIN)
+    throw weak(`it has fewer than ${PASSWORD_CHARACTERS_MIN} characters`);
   const lower = text.toLowerCase();
-  if (lower === name) throw weak('it is the name');
-  if (new Set(lower).size === 1) throw weak('it is one character over and over');
-  if (COMMON.has(lower.replaceAll(/[^a-z0-9]/g, ''))) throw weak('it is one of the first that are guessed');
+  if (lower === name) throw weak('it is the same as the name');
+  if (new Set(lower).size === 1) throw weak('it repeats a single character');
+  if (COMMON.has(lower.replaceAll(/[^a-z0-9]/g, ''))) throw weak('it is one of the most common passwords');
   return text;
 }
 

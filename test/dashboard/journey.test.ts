@@ -325,7 +325,7 @@ test('signing out leaves nothing behind; signing out everywhere ends the other b
   await admin.fill('New password', 'eight dry umbrellas');
   await admin.press('Change password');
   // Told at the field that is wrong, which goes on to be read out with it.
-  await admin.sees('The present password is another one.', admin.part('Password').getByRole('alert'));
+  await admin.sees('The current password is wrong.', admin.part('Password').getByRole('alert'));
   const field = admin.page.getByLabel('Current password', { exact: true });
   expect(await field.getAttribute('aria-invalid')).toBe('true');
   admin.expectRefused('/password', 422);

@@ -73,7 +73,11 @@ describe('people', () => {
     expect(listed.stdout).not.toContain(token);
     await json(dataDir, 'user', 'remove', made.id);
     const nobody = await runCommand(['user', 'remove', 'ada'], { dataDir });
-    expect(nobody).toEqual({ code: 1, stdout: '', stderr: 'sched: There is nobody called "ada".\n' });
+    expect(nobody).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'sched: There is no user "ada". Check the name.\n',
+    });
     const wrong = await runCommand(['user', 'create', '--url', 'ftp://x'], { dataDir });
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
     expect(await auditOf(dataDir)).toEqual([
@@ -245,7 +249,7 @@ describe('secrets', () => {
     const twice = await runCommand(['secret', 'create', ...where], { dataDir });
     expect([twice.code, twice.stderr]).toEqual([
       1,
-      `sched: ${id} has a signing secret of its own already: rotate that one.\n`,
+      `sched: The endpoint profile ${id} already has its own signing secret. Rotate it instead.\n`,
     ]);
     const rotated = await json(dataDir, 'secret', 'rotate', ...where, '--overlap', '1h');
     expect(rotated).toEqual([own, expect.objectContaining({ expires_at: expect.stringMatching(/Z$/) })]);
@@ -285,8 +289,8 @@ describe('what cannot be done: exit code 1 and one line', () => {
     [['key', 'create', '--mode', 'test', '--project', 'nope'], /There is no project "nope"/],
     [['key', 'list', '--project', 'nope'], /There is no project "nope"/],
     [['secret', 'show', '--mode', 'test', '--project', 'nope'], NO_SECRETS],
-    [['key', 'revoke', 'key_00000000000000000000000000'], /No key that is in force has the id/],
-    [['key', 'revoke', 'nonsense'], /No key that is in force has the id/],
+    [['key', 'revoke', 'key_00000000000000000000000000'], /There is no active key with the id/],
+    [['key', 'revoke', 'nonsense'], /There is no active key with the id/],
   ])('%j', async (args, line) => {
     const { code, stdout, stderr } = await runCommand(args, { dataDir: await emptyDatabase() });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -303,7 +307,9 @@ describe('what cannot be done: exit code 1 and one line', () => {
         const args = ['secret', verb, '--mode', 'test', '--endpoint', id];
         const { code, stdout, stderr } = await runCommand(args, { dataDir });
         expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-        expect(stderr).toBe(`sched: There is no endpoint profile "${id}" in this project and mode.\n`);
+        expect(stderr).toBe(
+          `sched: There is no endpoint profile "${id}" in this project and mode. Check the id, the project and the mode.\n`,
+        );
       }
     },
   );
@@ -312,7 +318,10 @@ describe('what cannot be done: exit code 1 and one line', () => {
     const dataDir = temporaryDirectory();
     await json(dataDir, 'project', 'create', 'shop');
     const { code, stderr } = await runCommand(['project', 'create', 'shop'], { dataDir });
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'sched: A project shop exists already.\n' });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'sched: A project named shop already exists. Choose another name.\n',
+    });
   });
 
   test.concurrent.each([

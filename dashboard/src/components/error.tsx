@@ -6,9 +6,6 @@ import { Icon } from './icon.tsx';
 /** What helps, by code; the service's own message says what happened. */
 const ADVICE: Readonly<Record<string, string>> = {
   no_answer: 'What you see may be old. It is asked again by itself.',
-  not_allowed: 'Your role does not allow this. Ask an admin.',
-  destination_guarded: 'Ask an admin to make this change.',
-  bad_csrf_token: 'Reload the page and try again.',
   bad_origin: 'Open the dashboard under its own address and try again.',
   not_found: 'It may be in another project or mode, or its history was removed by retention.',
 };

@@ -102,7 +102,11 @@ function filterIn(body: JsonBody): Record<string, string> {
       const value = body[name];
       if (value === undefined || value === null) return [];
       if (typeof value !== 'string' || value.length > FIELD_CHARACTERS_MAX)
-        throw new Refusal('invalid_request', name, `${name} must be a text.`);
+        throw new Refusal(
+          'invalid_request',
+          name,
+          `${name} must be a string of at most ${FIELD_CHARACTERS_MAX} characters.`,
+        );
       return [[name, value]];
     }),
   );
@@ -116,7 +120,7 @@ function expectedIn({ expected }: JsonBody): number {
     expected < 0 ||
     expected > DELIVERIES_COUNTED_MAX
   )
-    throw new Refusal('invalid_request', 'expected', 'expected must be the number that was counted.');
+    throw new Refusal('invalid_request', 'expected', 'expected must be the count that was shown.');
   return expected;
 }
 

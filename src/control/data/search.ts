@@ -85,7 +85,7 @@ export function parseSearch(text: string): Search {
     },
   );
   if (labels.length > LABELS_MAX)
-    throw new Refusal('invalid_request', 'q', `At most ${LABELS_MAX} labels can be asked for.`);
+    throw new Refusal('invalid_request', 'q', `q may have at most ${LABELS_MAX} labels.`);
   return { kind: 'search', labels, destination: rest.trim() === '' ? null : rest.trim() };
 }
 

@@ -30,12 +30,16 @@ export function readWindow(
   const from = readInstant(query, 'from', 'down') ?? now;
   const until = readInstant(query, 'until', 'up') ?? instant(from + defaultMs);
   if (Math.abs(from - now) > DISTANCE_MAX_MS)
-    throw new Refusal('invalid_request', 'from', 'from is too far away from now.');
+    throw new Refusal(
+      'invalid_request',
+      'from',
+      `from must be at most ${DISTANCE_MAX_MS / DAY_MS} days away from now.`,
+    );
   if (until <= from || until - from > maxMs)
     throw new Refusal(
       'invalid_request',
       'until',
-      `until must lie after from, by ${maxMs / DAY_MS} days at most.`,
+      `until must be after from, by at most ${maxMs / DAY_MS} days.`,
     );
   return { from, until };
 }

@@ -11,17 +11,17 @@ import type { ControlErrorCode } from './contract.ts';
 
 /** Refusals because of the session, the origin or the role. */
 const ACCESS_REFUSALS = {
-  not_signed_in: { status: 401, message: 'Nobody is signed in, or the session is over. Sign in again.' },
-  not_allowed: { status: 403, message: 'Your role does not allow this.' },
+  not_signed_in: { status: 401, message: 'You are not signed in, or your session has ended. Sign in again.' },
+  not_allowed: { status: 403, message: 'Your role does not allow this. Ask an admin.' },
   bad_origin: {
     status: 403,
     message:
-      'Only the dashboard itself may ask for this. A proxy in front of the service must pass on the Host header, and X-Forwarded-Proto where it speaks TLS.',
+      'This request does not come from the dashboard itself. If a proxy is in front of the service, it must pass on the Host header, and X-Forwarded-Proto if it terminates TLS.',
   },
   wrong_host: { status: 421, message: 'The dashboard is not at this address.' },
   bad_csrf_token: {
     status: 403,
-    message: 'This page belongs to another session. Load it again.',
+    message: 'This page belongs to another session. Reload it.',
   },
 } as const;
 export type AccessCode = keyof typeof ACCESS_REFUSALS;
@@ -70,7 +70,7 @@ const STATUS_OF: Readonly<Record<ControlCode, number>> = {
 const MS_PER_SECOND = 1_000;
 
 /** The message of /v1 speaks of an API key, which the dashboard does not use. */
-const NOT_FOUND = 'There is no such thing here, or it is not yours to see.';
+const NOT_FOUND = 'This does not exist, or you may not see it.';
 
 export interface ErrorDescription {
   readonly status: number;

@@ -10,7 +10,10 @@ const LIST_MAX = 1_000;
 
 export function readText(body: JsonBody, name: string): string {
   const value = body[name];
-  if (!isText(value)) throw new Refusal('invalid_request', name, `${name} must be a text.`);
+  if (!isText(value)) {
+    const message = `${name} must be a string of at most ${TEXT_CHARACTERS_MAX} characters.`;
+    throw new Refusal('invalid_request', name, message);
+  }
   return value;
 }
 
@@ -25,7 +28,11 @@ export function readTexts(body: JsonBody, name: string): readonly string[] | nul
   const value = body[name];
   if (value === undefined || value === null) return null;
   if (!Array.isArray(value) || value.length > LIST_MAX || !value.every(isText)) {
-    throw new Refusal('invalid_request', name, `${name} must be a list of texts, or null.`);
+    throw new Refusal(
+      'invalid_request',
+      name,
+      `${name} must be a list of at most ${LIST_MAX} strings, or null.`,
+    );
   }
   return value;
 }

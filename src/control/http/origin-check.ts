@@ -35,6 +35,6 @@ export function checkPublicOrigin(request: IncomingMessage, origins: readonly st
   if (origin !== null && origins.includes(origin)) return;
   throw new AccessRefusal(
     'wrong_host',
-    `The dashboard is not at this address but at ${origins.join(' or ')}. A proxy in front of the service must pass on the Host header, and X-Forwarded-Proto where it speaks TLS.`,
+    `The dashboard is not at this address. Use ${origins.join(' or ')}. If a proxy is in front of the service, it must pass on the Host header, and X-Forwarded-Proto if it terminates TLS.`,
   );
 }
