@@ -78,14 +78,14 @@ class ProcessTimers implements Timers, Stopwatch {
 
 class KeptClusterMetrics implements ClusterMetrics {
   renewalsFailed = 0;
-  readonly moved = { gained: 0, given_back: 0, lost: 0 };
+  readonly moved = { gained: 0, released: 0, lost: 0 };
   gauges: (() => ClusterGauges) | null = null;
 
   leaseRenewalFailed(): void {
     this.renewalsFailed++;
   }
 
-  slotsMoved(how: 'gained' | 'given_back' | 'lost', count: number): void {
+  slotsMoved(how: 'gained' | 'released' | 'lost', count: number): void {
     this.moved[how] += count;
   }
 

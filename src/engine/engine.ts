@@ -37,9 +37,8 @@ import { FairQueue } from './queue/fair-queue.ts';
 import { StorePause } from './queue/store-pause.ts';
 import { Waker } from './queue/waker.ts';
 import { WorkQueue } from './queue/work-queue.ts';
+import { AttemptRecovery } from './upkeep/attempt-recovery.ts';
 import { Cleaner } from './upkeep/cleaner.ts';
-import { Recoveries } from './upkeep/recoveries.ts';
-import { Recovery } from './upkeep/recovery.ts';
 import { StatsRecorder } from './upkeep/stats-recorder.ts';
 import { Sweeper } from './upkeep/sweeper.ts';
 
@@ -67,7 +66,7 @@ export class Engine implements Hints {
   readonly #attempts: AttemptsInFlight;
   readonly #runner: AttemptRunner;
   readonly #settler: Settler;
-  readonly #recoveries: Recoveries;
+  readonly #recovery: AttemptRecovery;
   readonly #cleaner: Cleaner;
   readonly #breakerResets: BreakerResets;
   readonly #sweeper: Sweeper;
@@ -104,16 +103,8 @@ export class Engine implements Hints {
     const attempts = new AttemptsInFlight(waker);
     const shared = { ...dependencies, ownership, gates, stats, queue, storePause, batches, attempts };
 
-    const recovery = new Recovery(dependencies, {
-      ownership,
-      settler,
-      stats,
-      hints: this,
-      living: this.#membership,
-      attempts,
-    });
-    const recoveries = new Recoveries(dependencies, recovery);
-    const runner = new AttemptRunner({ ...shared, builder, settler, recovery: recoveries });
+    const recovery = new AttemptRecovery({ ...shared, settler, hints: this, membership: this.#membership });
+    const runner = new AttemptRunner({ ...shared, builder, settler, recovery });
     const claimer = new Claimer({
       ...shared,
       prefetcher,
@@ -133,7 +124,7 @@ export class Engine implements Hints {
     this.#attempts = attempts;
     this.#runner = runner;
     this.#settler = settler;
-    this.#recoveries = recoveries;
+    this.#recovery = recovery;
     this.#scans = new ScanScheduler({ ...dependencies, scanner, ready, storePause, waker });
     this.#dispatcher = new Dispatcher({ ...shared, upcoming, ready, waker, pacer, claimer });
     this.#cleaner = new Cleaner(dependencies, ownership, options.retentionMs);
@@ -148,9 +139,9 @@ export class Engine implements Hints {
     return new Membership(this.#dependencies, cluster, {
       slotsGained: () => {
         this.#scans.restart();
-        void this.#recoveries.look();
+        void this.#recovery.recover();
       },
-      nodesDied: () => void this.#recoveries.look(),
+      nodesDied: () => void this.#recovery.recover(),
       batchesEnd: () => this.#batches.ended(),
       saveGates: (slots) => this.#gates.saveSlots(slots),
       forgetGates: (slots) => this.#gates.forgetSlots(slots),
@@ -160,7 +151,7 @@ export class Engine implements Hints {
   /** Closes the attempts that an earlier process left, then sends. In a cluster it need not wait for that. */
   async start(): Promise<void> {
     await this.#membership?.start();
-    const recovered = this.#recoveries.start();
+    const recovered = this.#recovery.start();
     if (this.#membership === null) await recovered;
     if (this.#state === 'stopped') return;
     this.#state = 'running';
@@ -210,7 +201,7 @@ export class Engine implements Hints {
     this.#dispatcher.stop();
     this.#scans.stop();
     this.#prefetcher.stop();
-    this.#recoveries.stop();
+    this.#recovery.stop();
     const handedOver = this.#membership?.handOver();
     const upkeepEnded = Promise.all([this.#cleaner.stop(), this.#breakerResets.stop(), this.#sweeper.stop()]);
     const grace = Promise.withResolvers<void>();

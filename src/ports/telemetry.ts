@@ -62,8 +62,8 @@ export interface ClusterGauges {
 
 export interface ClusterMetrics {
   leaseRenewalFailed(): void;
-  /** `lost`: to somebody else, without having been given back. */
-  slotsMoved(how: 'gained' | 'given_back' | 'lost', count: number): void;
+  /** `lost` means that another node took the slots, because this node did not renew its lease in time. */
+  slotsMoved(how: 'gained' | 'released' | 'lost', count: number): void;
   /** Reads the gauges whenever the metrics are asked for. */
   watchCluster(read: () => ClusterGauges): void;
 }

@@ -134,7 +134,7 @@ function clusterMetrics(registry: Registry): ClusterMetrics {
     labelNames: ['how'],
     registers,
   });
-  for (const how of ['gained', 'given_back', 'lost']) slotsMoved.inc({ how }, 0);
+  for (const how of ['gained', 'released', 'lost']) slotsMoved.inc({ how }, 0);
   return {
     leaseRenewalFailed: () => renewalsFailed.inc(),
     slotsMoved: (how, count) => slotsMoved.inc({ how }, count),

@@ -14,7 +14,7 @@ import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
 import { releaseDeferred } from '#src/engine/gate/release-deferred.ts';
 import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
-import type { Recoveries } from '#src/engine/upkeep/recoveries.ts';
+import type { AttemptRecovery } from '#src/engine/upkeep/attempt-recovery.ts';
 import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
 import type { SettleWrite } from '#src/ports/store.ts';
 import { pause } from '#src/ports/system.ts';
@@ -39,7 +39,7 @@ export interface AttemptRunnerDependencies
   readonly builder: RequestBuilder;
   readonly settler: Settler;
   readonly stats: StatsRecorder;
-  readonly recovery: Pick<Recoveries, 'lostTrack'>;
+  readonly recovery: Pick<AttemptRecovery, 'recoverOwnClaims'>;
 }
 
 export class AttemptRunner {
@@ -85,7 +85,7 @@ export class AttemptRunner {
     const { attempts, clock, recovery } = this.#dependencies;
     attempts.remove(claimed.write.attempt.id);
     this.#teachGate(claimed, 'nothing', clock.now());
-    if (why === 'unknown') recovery.lostTrack();
+    if (why === 'unknown') recovery.recoverOwnClaims();
   }
 
   /** Interrupts the requests in flight, and sends no more. */
@@ -108,7 +108,7 @@ export class AttemptRunner {
       await this.#settle(claimed, outcome, timer);
     } catch (error) {
       log.error({ delivery: delivery.id, error: String(error) }, 'an attempt was left unsettled');
-      recovery.lostTrack();
+      recovery.recoverOwnClaims();
     } finally {
       attempts.remove(attempt.id);
     }

@@ -98,12 +98,12 @@ export class Membership {
   }
 
   /** The living as they were last seen. */
-  get nodes(): readonly string[] {
+  get liveNodes(): readonly string[] {
     return this.#nodes;
   }
 
   /** The living as of now; rejects when that cannot be told. */
-  async nodesNow(): Promise<readonly string[]> {
+  async readLiveNodes(): Promise<readonly string[]> {
     if (!(await this.#anotherRound())) throw new Error('The living nodes are not known.');
     return this.#nodes;
   }
@@ -128,7 +128,10 @@ export class Membership {
     try {
       await this.#renew();
     } catch (error) {
-      this.#dependencies.log.warn({ error: String(error) }, 'the other nodes could not be told of the stop');
+      this.#dependencies.log.warn(
+        { error: String(error) },
+        'the other nodes could not be notified of the stop',
+      );
     }
     // As long as it holds them, nobody dispatches them. What is being given back already may fail, and be kept.
     await Promise.all(this.#givingBack);
@@ -149,7 +152,7 @@ export class Membership {
       await store.leave(node);
       peers.slotsChanged();
     } catch (error) {
-      log.warn({ error: String(error) }, 'the lease runs out by itself');
+      log.warn({ error: String(error) }, 'the lease could not be released: it expires by itself');
     }
   }
 
@@ -345,11 +348,11 @@ export class Membership {
       const released = new Set(fence.epochs.keys());
       this.#ownedSlots.drop(released);
       this.#inhabitants.forgetGates(released);
-      metrics.slotsMoved('given_back', fence.epochs.size);
+      metrics.slotsMoved('released', fence.epochs.size);
       peers.slotsChanged();
       return true;
     } catch (error) {
-      this.#dependencies.log.warn({ error: String(error) }, 'slots could not be given back');
+      this.#dependencies.log.warn({ error: String(error) }, 'slots could not be released');
       for (const slot of slots) this.#givenBack.delete(slot);
       this.#ownedSlots.keep(slots);
       return false;

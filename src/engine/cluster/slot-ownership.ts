@@ -21,6 +21,14 @@ export interface SlotOwnership {
   reportRefusedWrite(): void;
 }
 
+/** The slot whose owner is the upkeep node. */
+const UPKEEP_SLOT = 0 as Slot;
+
+/** Returns true on the one node that does the work that concerns the whole store, such as removing history. */
+export function isUpkeepNode({ slots }: Pick<SlotOwnership, 'slots'>): boolean {
+  return slots === undefined || slots.has(UPKEEP_SLOT);
+}
+
 const ALWAYS = 0;
 
 /** Of a process that has its store to itself. */

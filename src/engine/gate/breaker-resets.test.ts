@@ -68,7 +68,7 @@ test('within a second the breaker is closed, what it deferred goes out, and the 
   ).toEqual(['succeeded', 'succeeded']);
   expect(harness.metrics.gauges?.().breakers).toEqual({ open: 0, halfOpen: 0 });
   expect(harness.insight.orders).toEqual([]);
-  const lines = harness.log.lines.filter(({ message }) => message === 'closed a breaker by hand');
+  const lines = harness.log.lines.filter(({ message }) => message === 'a breaker was reset on request');
   expect(lines).toMatchObject([{ fields: { partition: PARTITION, endpoint: profile.id } }]);
 });
 
@@ -230,7 +230,9 @@ test('a store that fails is asked again, until the gate is saved', async () => {
   expect(harness.insight.orders).toEqual([]);
   harness.insight.isAway = true;
   await harness.time.advance(1_000);
-  expect(harness.log.lines.at(-1)?.message).toBe('orders to close a breaker could not be carried out yet');
+  expect(harness.log.lines.at(-1)?.message).toBe(
+    'requested breaker resets could not be done: they are tried again',
+  );
 });
 
 test('one that may be taken for dead leaves the order to whoever holds the endpoint', async () => {
@@ -272,7 +274,7 @@ test('of several nodes the one that holds the endpoint does it', async () => {
     endpoint: profile.id as string as EndpointKey,
   });
   const closing = nodes.filter(({ log }) =>
-    log.lines.some(({ message }) => message === 'closed a breaker by hand'),
+    log.lines.some(({ message }) => message === 'a breaker was reset on request'),
   );
   expect(closing.map(({ node }) => node)).toEqual([holder.node]);
   expect(harness.insight.orders).toEqual([]);

@@ -69,7 +69,7 @@ export class BreakerResets {
         if (!this.#isStopped) await this.#carryOut(order);
       }
     } catch (error) {
-      log.warn({ error: String(error) }, 'orders to close a breaker could not be carried out yet');
+      log.warn({ error: String(error) }, 'requested breaker resets could not be done: they are tried again');
     }
   }
 
@@ -97,7 +97,10 @@ export class BreakerResets {
     await insight.removeBreakerReset(order);
     const { partition, endpoint } = order;
     // Of a URL only the host: the rest may hold what is secret.
-    log.info({ partition, endpoint: URL.parse(endpoint)?.host ?? endpoint }, 'closed a breaker by hand');
+    log.info(
+      { partition, endpoint: URL.parse(endpoint)?.host ?? endpoint },
+      'a breaker was reset on request',
+    );
   }
 
   /** Waiting deliveries that this breaker deferred. */

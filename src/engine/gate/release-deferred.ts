@@ -34,6 +34,9 @@ export async function releaseDeferred(
       }
     }
   } catch (error) {
-    log.warn({ error: String(error) }, 'deliveries deferred wait for the end of the window');
+    log.warn(
+      { error: String(error) },
+      'deferred deliveries could not be released: they wait for the end of the breaker window',
+    );
   }
 }

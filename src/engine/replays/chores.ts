@@ -92,7 +92,8 @@ export class Chores {
       chore.at = Math.min(chore.at, this.#timers.elapsed() + wantsIn);
       this.#chores.set(name, chore);
     } catch (error) {
-      if (!this.#areAnyFailing()) this.#log.warn({ error: String(error) }, 'bulk replays have to wait');
+      if (!this.#areAnyFailing())
+        this.#log.warn({ error: String(error) }, 'bulk replays could not continue: they are tried again');
       const waitMs = Math.min(RETRY_MS_MIN * 2 ** chore.failures, RETRY_MS_MAX);
       chore.failures++;
       chore.at = this.#timers.elapsed() + waitMs;

@@ -512,7 +512,9 @@ describe('a store that is away', () => {
       throw new StoreUnavailable('The store is away.');
     };
     await harness.time.advance(60_000);
-    expect(harness.log.lines).toMatchObject([{ level: 'warn', message: 'bulk replays have to wait' }]);
+    expect(harness.log.lines).toMatchObject([
+      { level: 'warn', message: 'bulk replays could not continue: they are tried again' },
+    ]);
     node.before = () => undefined;
     await harness.time.advance(20_000);
     expect(await stateOf(harness, job)).toMatchObject({ state: 'done', replayed: 120 });

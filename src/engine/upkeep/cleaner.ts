@@ -1,14 +1,14 @@
 /**
- * Removes what has been kept long enough: a little at a time, so that nothing that fires waits for it. Of several
- * nodes the one that holds the first slot does it. It goes by the trusted time (see `domain/trusted-time.ts`), which
- * it keeps up every round, also while a removal takes long.
+ * Removes history after its retention. It removes a little at a time, so that due work never waits for it. Of several
+ * nodes, only the upkeep node does it. It goes by the trusted time (see `domain/trusted-time.ts`), which it updates
+ * in every round, also while a removal takes long.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Slot } from '#src/domain/slot.ts';
 import { HOUR_MS } from '#src/domain/stats.ts';
 import { observeClock } from '#src/domain/trusted-time.ts';
-import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
+import { isUpkeepNode, type SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import { PeriodicTask } from '#src/ports/periodic-task.ts';
 import { PRUNABLE, type Prunable } from '#src/ports/store.ts';
 import { pause } from '#src/ports/system.ts';
 
@@ -17,17 +17,15 @@ const FIRST_AFTER_MS = 1_000;
 const REMOVED_TOGETHER_MAX = 25;
 const PAUSE_MS = 10;
 const GATES_KEPT_MS = 30 * 86_400_000;
-const MINUTES_KEPT_MS = 7 * 86_400_000;
-const FIRST_SLOT = 0 as Slot;
+const MINUTE_STATS_KEPT_MS = 7 * 86_400_000;
 
+/** One removal at a time. `stop` waits for the removal in progress. */
 export class Cleaner {
   readonly #dependencies: EngineDependencies;
   readonly #ownership: Pick<SlotOwnership, 'slots'>;
   readonly #retentionMs: number;
-  #callOff: (() => void) | null = null;
-  #isStopped = false;
-  #round: Promise<void> = Promise.resolve();
-  /** Null while nothing is being removed. */
+  readonly #task: PeriodicTask;
+  /** The removal in progress; null while nothing is being removed. */
   #removal: Promise<void> | null = null;
 
   /** A retention of 0 keeps history for ever. */
@@ -39,42 +37,41 @@ export class Cleaner {
     this.#dependencies = dependencies;
     this.#ownership = ownership;
     this.#retentionMs = retentionMs;
+    this.#task = new PeriodicTask(
+      dependencies.timers,
+      () => this.#round(),
+      (error) => {
+        this.#warn(error);
+        return this.#roundEveryMs;
+      },
+    );
   }
 
   start(): void {
-    this.#in(Math.min(FIRST_AFTER_MS, this.#everyMs));
+    this.#task.runWithin(Math.min(FIRST_AFTER_MS, this.#roundEveryMs));
   }
 
-  /** A short retention is kept to more closely. */
-  get #everyMs(): number {
+  async stop(): Promise<void> {
+    await this.#task.stop();
+    await this.#removal;
+  }
+
+  /** With a short retention the rounds are more frequent. */
+  get #roundEveryMs(): number {
     return this.#retentionMs === 0 ? EVERY_MS : Math.min(EVERY_MS, Math.max(this.#retentionMs, PAUSE_MS));
   }
 
-  get #isOurs(): boolean {
-    const { slots } = this.#ownership;
-    return slots === undefined || slots.has(FIRST_SLOT);
-  }
-
-  #in(ms: number): void {
-    if (this.#isStopped) return;
-    this.#callOff = this.#dependencies.timers.after(ms, () => {
-      this.#round = this.#tidy().finally(() => this.#in(this.#everyMs));
-    });
-  }
-
-  async #tidy(): Promise<void> {
-    if (!this.#isOurs) return;
-    try {
+  async #round(): Promise<number> {
+    if (isUpkeepNode(this.#ownership)) {
       const now = await this.#trustedNow();
       this.#removal ??= this.#remove(now).finally(() => {
         this.#removal = null;
       });
-    } catch (error) {
-      this.#complain(error);
     }
+    return this.#roundEveryMs;
   }
 
-  /** Looks at the clock, and tells once when it is not believed. */
+  /** Reads the clock, and logs once when it is not trusted. */
   async #trustedNow(): Promise<Instant> {
     const { store, clock, log } = this.#dependencies;
     const before = await store.findTrustedTime();
@@ -92,11 +89,15 @@ export class Cleaner {
       for (const what of PRUNABLE) await this.#prune(what, now);
       await this.#pruneStats(now);
     } catch (error) {
-      this.#complain(error);
+      this.#warn(error);
     }
   }
 
-  #complain(error: unknown): void {
+  get #canGoOn(): boolean {
+    return !this.#task.isStopped && isUpkeepNode(this.#ownership);
+  }
+
+  #warn(error: unknown): void {
     this.#dependencies.log.warn({ error: String(error) }, 'old history could not be removed');
   }
 
@@ -104,7 +105,7 @@ export class Cleaner {
     const { store, timers } = this.#dependencies;
     const before = this.#before(what, now);
     if (before === null) return;
-    while (!this.#isStopped && this.#isOurs) {
+    while (this.#canGoOn) {
       const removed = await store.prune(what, before, REMOVED_TOGETHER_MAX);
       if (removed < REMOVED_TOGETHER_MAX) return;
       await pause(timers, PAUSE_MS);
@@ -112,31 +113,24 @@ export class Cleaner {
   }
 
   /**
-   * Those of hours are history like any other; those of minutes only show the last days more closely, and so do those
-   * of endpoints, of which there may be as many as deliveries.
+   * Stats by hour are kept like other history. Stats by minute, and stats of endpoints, are kept for some days only:
+   * there may be as many endpoints as deliveries.
    */
   async #pruneStats(now: Instant): Promise<void> {
     const { insight, timers } = this.#dependencies;
-    const minutesBefore = instant(Math.max(now - MINUTES_KEPT_MS, 0));
-    // An hour is over when all of it is: the one that is being counted stays, however short the retention.
+    const minutesBefore = instant(Math.max(now - MINUTE_STATS_KEPT_MS, 0));
+    // The current hour is still being counted, so it stays, however short the retention is.
     const hoursBefore = instant(Math.max((this.#before('deliveries', now) ?? 0) - HOUR_MS, 0));
-    while (!this.#isStopped && this.#isOurs) {
+    while (this.#canGoOn) {
       if (!(await insight.pruneStats(minutesBefore, hoursBefore))) return;
       await pause(timers, PAUSE_MS);
     }
   }
 
-  /** Null: kept for ever. */
+  /** Returns the instant before which rows are removed; null keeps them for ever. */
   #before(what: Prunable, now: Instant): Instant | null {
     if (what === 'receipts') return now;
     if (what === 'gates') return instant(now - GATES_KEPT_MS);
     return this.#retentionMs === 0 ? null : instant(now - Math.min(this.#retentionMs, now));
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#callOff?.();
-    await this.#round;
-    await this.#removal;
   }
 }

@@ -265,7 +265,7 @@ export class StatsRecorder {
         counts.isSaved = false;
         this.#unsavedLike(counts).add(counts);
       }
-      if (!this.#hasFailed) log.warn({ error: String(error) }, 'the counts of what fired could not be saved');
+      if (!this.#hasFailed) log.warn({ error: String(error) }, 'stats could not be saved');
       this.#hasFailed = true;
       return false;
     }

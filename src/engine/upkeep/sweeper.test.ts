@@ -122,7 +122,9 @@ describe('an order whose process died', () => {
     const { sweeps } = sweepsOf(harness);
     sweeps.start();
     await harness.time.advance(LOOK_MS - 1);
-    expect(harness.log.lines).toMatchObject([{ level: 'warn', message: 'unfinished orders have to wait' }]);
+    expect(harness.log.lines).toMatchObject([
+      { level: 'warn', message: 'unfinished schedule actions could not be completed' },
+    ]);
     harness.faults.clear();
     await harness.time.advance(1_000);
     expect(await harness.disk.listSweeps(10)).toEqual([]);

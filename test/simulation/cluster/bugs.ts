@@ -7,7 +7,7 @@ import { Membership } from '#src/engine/cluster/membership.ts';
 import { OwnedSlots } from '#src/engine/cluster/owned-slots.ts';
 import { Dispatcher } from '#src/engine/dispatch/dispatcher.ts';
 import { Gates } from '#src/engine/gate/gates.ts';
-import { Recoveries } from '#src/engine/upkeep/recoveries.ts';
+import { AttemptRecovery } from '#src/engine/upkeep/attempt-recovery.ts';
 import type { NodeLease } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
@@ -109,7 +109,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   'an attempt teaches the gate of a slot that has moved': {
     caughtBy: ['breaker', 'rate'],
     seeds: 160,
-    patch: patched(OwnedSlots.prototype, 'isStill', () => ({ value: () => true })),
+    patch: patched(OwnedSlots.prototype, 'isOwnedSince', () => ({ value: () => true })),
   },
   'other nodes are not told what is due': {
     caughtBy: ['punctuality'],
@@ -126,12 +126,12 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   'a claim of its own whose answer got lost is forgotten': {
     caughtBy: ['punctuality'],
     seeds: 40,
-    patch: patched(Recoveries.prototype, 'lostTrack', () => ({ value: () => {} })),
+    patch: patched(AttemptRecovery.prototype, 'recoverOwnClaims', () => ({ value: () => {} })),
   },
   'all other nodes are taken for dead': {
     caughtBy: ['settling'],
     store: but((store) => ({ listLostClaims: (_, limit) => store.listLostClaims([], limit) })),
-    patch: patched(Membership.prototype, 'nodesNow', () => ({ value: async () => [] })),
+    patch: patched(Membership.prototype, 'readLiveNodes', () => ({ value: async () => [] })),
   },
   'who stops hands nothing over': {
     caughtBy: ['shares'],
