@@ -1,7 +1,6 @@
 /**
- * Builds the dashboard's page, but only when something it is made of has changed since: it runs after `npm ci` and
- * before `npm start`, and has nothing to say when there is nothing to do. Where the tools are not installed
- * (`npm ci --omit=dev`) a page that was built before is left as it is.
+ * Builds the dashboard if its sources changed since the last build. It runs after `npm ci` and before `npm start`, and
+ * prints nothing if there is nothing to do. Without the build tools (`npm ci --omit=dev`), an existing build is kept.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,21 +10,21 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const DASHBOARD = join(ROOT, 'dashboard');
 const DIST = join(DASHBOARD, 'dist');
-/** What the page in `dist` was made of. */
-const MARK = join(DIST, '.built');
+/** Holds the digest of the sources of the build in `dist`. */
+const DIGEST_FILE = join(DIST, '.built');
 
 const digest = sourcesDigest();
 if (!isFresh(digest)) {
   if (hasTools()) await build(digest);
-  else if (!existsSync(MARK)) {
+  else if (!existsSync(DIGEST_FILE)) {
     console.error(
-      'The dashboard was not built: that takes the development packages (npm ci, without --omit=dev).',
+      'The dashboard was not built, because the development packages are missing. Run npm ci without --omit=dev.',
     );
   }
 }
 
 function isFresh(wanted: string): boolean {
-  return existsSync(MARK) && readFileSync(MARK, 'utf8') === wanted;
+  return existsSync(DIGEST_FILE) && readFileSync(DIGEST_FILE, 'utf8') === wanted;
 }
 
 function hasTools(): boolean {
@@ -37,7 +36,7 @@ function hasTools(): boolean {
   }
 }
 
-/** Of every file it is made of, and of the versions of what makes it. */
+/** The digest of all source files, and of the versions of the build tools. */
 function sourcesDigest(): string {
   const hash = createHash('sha256');
   const sources = globSync(['src/**/*.{ts,tsx,css,svg}', 'index.html', 'vite.config.ts'], { cwd: DASHBOARD });
@@ -47,9 +46,9 @@ function sourcesDigest(): string {
 }
 
 async function build(builtFrom: string): Promise<void> {
-  // Whoever calls it, tests too: what is built is what is served.
+  // Tests also call this script, and the production build must be the same for every caller.
   process.env.NODE_ENV = 'production';
   const { build: viteBuild } = await import('vite');
   await viteBuild({ configFile: join(DASHBOARD, 'vite.config.ts'), logLevel: 'error' });
-  writeFileSync(MARK, builtFrom);
+  writeFileSync(DIGEST_FILE, builtFrom);
 }

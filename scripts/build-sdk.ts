@@ -1,6 +1,6 @@
 /**
- * Builds the SDK into sdk/dist as plain JavaScript: as modules and as CommonJS, each with its declarations.
- * `npm pack` in sdk/ runs this by itself.
+ * Builds the SDK into sdk/dist as plain JavaScript: as modules and as CommonJS, each with its declarations. `npm pack`
+ * in sdk/ runs this script.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const COMPILER = join(import.meta.dirname, '../node_modules/typescript/bin/tsc')
 rmSync(DIST, { recursive: true, force: true });
 for (const project of ['tsconfig.json', 'tsconfig.cjs.json']) compile(project);
 for (const path of globSync('**/*.d.ts', { cwd: DIST })) rename(join(DIST, path));
-// What lies below is CommonJS, although the package is not.
+// The package is of type module, so the CommonJS folder needs its own package.json.
 writeFileSync(join(DIST, 'cjs/package.json'), '{ "type": "commonjs" }\n');
 
 function compile(project: string): void {
@@ -23,7 +23,7 @@ function compile(project: string): void {
   if (status !== 0) process.exit(1);
 }
 
-/** The compiler renames the imports of what it writes, but not those of its declarations. */
+/** The compiler renames the imports in its JavaScript output, but not those in its declarations. */
 function rename(path: string): void {
   const text = readFileSync(path, 'utf8');
   writeFileSync(path, text.replaceAll(/(\bfrom |\bimport\()(['"])(\.{1,2}\/[^'"]+)\.ts\2/g, '$1$2$3.js$2'));

@@ -1,10 +1,10 @@
 /**
- * The types of the SDK as text, from the OpenAPI document: one interface for each of its objects, under the
- * document's own name, and one for the query of each list. Only what the document uses is understood; anything
- * else is an error here, so that a type is never silently too wide.
+ * Generates the types of the SDK from the OpenAPI document: one interface for each schema, with the same name, and one
+ * for the query of each list. The generator supports only the features that the document uses. Any other feature is an
+ * error, so that a type is never silently too wide.
  */
 
-/** The parts of a document that are read. */
+/** The parts of the document that are read. */
 export interface ApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -41,14 +41,14 @@ const HEAD = `/**
  */
 `;
 
-/** An `Error` of this file would hide the one that every program has. */
+/** A type named `Error` would hide the global one. */
 const NAMES: Readonly<Record<string, string>> = { Error: 'ErrorBody' };
 
 const LINE_LENGTH_MAX = 110;
 
 const REFERENCE = '#/components/schemas/';
 
-/** How labels stand in a query: `metadata[team]=billing`. */
+/** The form of metadata in a query: `metadata[team]=billing`. */
 const LABELS = 'metadata[key]';
 
 export function sdkTypes(document: ApiDocument): string {
@@ -137,7 +137,7 @@ function literal(value: unknown): string {
   return `'${value}'`;
 }
 
-/** What is said of a nullable field stands at its other half. */
+/** The description of a nullable field is at the alternative that is not null. */
 function comment(schema: Schema, indent: string): string {
   const half = schema.anyOf?.find(({ type }) => type !== 'null');
   const description = schema.description ?? half?.description;
@@ -164,7 +164,7 @@ function wrapped(text: string, lengthMax: number): readonly string[] {
   return lines;
 }
 
-/** As the formatter writes a union that is too long for a line. */
+/** Formats a union that is too long for a line as the formatter does. */
 function fitting(line: string, indent: string): string {
   if (line.length <= LINE_LENGTH_MAX || line.includes('\n')) return line;
   const [head = '', ...rest] = line.split(': ');

@@ -1,8 +1,9 @@
 /**
- * Writes sdk/vectors.json: requests, signed by the signer that deliveries are signed with, and what a receiver
- * must make of each. A test keeps the file current; verifiers of every language are held against it.
+ * Writes sdk/vectors.json: requests from the signer of the service, with the expected result for each. A test keeps the
+ * file current, and verifiers of every language are tested with it.
  *
- * What is signed and what arrives are given apart: most cases that must be refused differ in one thing.
+ * A case describes the signed request and the received request separately. In most refused cases they differ in one
+ * value.
  */
 import { createHmac, createSecretKey } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -25,29 +26,29 @@ interface Sent {
   readonly url?: string;
   readonly attempt?: number;
   readonly body?: string | Uint8Array;
-  /** Those that sign at the time. */
+  /** The secrets that sign. */
   readonly secrets?: readonly string[];
 }
 
-/** In what the request that arrives differs from the one that was signed; a header that is null is missing. */
+/** The differences between the received and the signed request. A header that is null is missing. */
 interface Arrives {
   readonly method?: Method;
   readonly target?: string;
   readonly body?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly signature?: (header: string) => string;
-  /** How long after it was signed. */
+  /** The time between signature and arrival. */
   readonly afterSeconds?: number;
-  /** Those that the receiver has. */
+  /** The secrets of the receiver. */
   readonly secrets?: readonly string[];
 }
 
-/** Expected is `verified`, or the reason why not. */
+/** `expected` is `verified`, or the reason of the refusal. */
 type Case = readonly [name: string, expected: string, sent?: Sent, arrives?: Arrives];
 
 const ROTATING = [NEW_SECRET, OLD_SECRET];
 const BINARY = Uint8Array.from({ length: 256 }, (_, i) => i);
-/** An attacker passes this off as the whole body. */
+/** The part of the body that an attacker presents as the whole body. */
 const SUFFIX = '{"reminder":"burn the plants"}';
 const SPACED = '{ "reminder" : "water the plants" }';
 
@@ -61,22 +62,27 @@ const CASES: readonly Case[] = [
   ['no body', 'verified', { body: '' }],
   ['a body of any bytes', 'verified', { body: BINARY }],
   ['a body beyond ASCII', 'verified', { body: 'Grüße, Ελλάδα, 日本語, 📨' }],
-  ['a body of periods, with which what is signed is joined', 'verified', { body: '.1.2.POST./.' }],
-  ['a path beyond ASCII, which is sent escaped', 'verified', { url: '/hooks/größe/日本' }],
-  ['a path with escapes, which stay as they are written', 'verified', { url: '/hooks/a%20b%2fc%C3%BC' }],
+  ['a body with periods, which also join the signed parts', 'verified', { body: '.1.2.POST./.' }],
+  ['a path beyond ASCII, which is sent with escapes', 'verified', { url: '/hooks/größe/日本' }],
+  ['a path with escapes, which stay unchanged', 'verified', { url: '/hooks/a%20b%2fc%C3%BC' }],
   ['a path with periods and two slashes', 'verified', { url: '/v1.2//hook.json' }],
   ['a path that is the root', 'verified', { url: '/' }],
   ['a query, which is not signed', 'verified', { url: `${PATH}?tenant=7&again=?` }],
-  ['another query than was signed', 'verified', { url: `${PATH}?a=1` }, { target: `${PATH}?b=2` }],
+  [
+    'a query that changed, which is not signed',
+    'verified',
+    { url: `${PATH}?a=1` },
+    { target: `${PATH}?b=2` },
+  ],
   ['GET without a body', 'verified', { method: 'GET', body: '' }],
   ['GET with a body', 'verified', { method: 'GET' }],
   ['PUT', 'verified', { method: 'PUT' }],
   ['PATCH', 'verified', { method: 'PATCH' }],
   ['DELETE', 'verified', { method: 'DELETE' }],
   ['a later attempt', 'verified', { attempt: 17 }],
-  ['in rotation: the receiver has the new secret', 'verified', { secrets: ROTATING }],
+  ['a rotation: the receiver has the new secret', 'verified', { secrets: ROTATING }],
   [
-    'in rotation: the receiver has the old secret',
+    'a rotation: the receiver has the old secret',
     'verified',
     { secrets: ROTATING },
     { secrets: [OLD_SECRET] },
@@ -87,13 +93,23 @@ const CASES: readonly Case[] = [
     {},
     { secrets: [OTHER_SECRET, NEW_SECRET] },
   ],
-  ['parts of other names', 'verified', {}, { signature: (header) => header.replace(',', ',v2=abcdef,,x,') }],
+  [
+    'signature parts with other names',
+    'verified',
+    {},
+    { signature: (header) => header.replace(',', ',v2=abcdef,,x,') },
+  ],
   ['a wrong v1 before the right one', 'verified', {}, { signature: withWrongFirst }],
-  ['as old as allowed', 'verified', {}, { afterSeconds: TOLERANCE_SECONDS }],
-  ['as far ahead as allowed', 'verified', {}, { afterSeconds: -TOLERANCE_SECONDS }],
+  ['a timestamp at the maximum age', 'verified', {}, { afterSeconds: TOLERANCE_SECONDS }],
+  ['a timestamp at the maximum distance in the future', 'verified', {}, { afterSeconds: -TOLERANCE_SECONDS }],
 
-  ['a second too old', 'timestamp_too_old', {}, { afterSeconds: TOLERANCE_SECONDS + 1 }],
-  ['a second too far ahead', 'timestamp_in_future', {}, { afterSeconds: -TOLERANCE_SECONDS - 1 }],
+  ['a timestamp that is a second too old', 'timestamp_too_old', {}, { afterSeconds: TOLERANCE_SECONDS + 1 }],
+  [
+    'a timestamp that is a second too far in the future',
+    'timestamp_in_future',
+    {},
+    { afterSeconds: -TOLERANCE_SECONDS - 1 },
+  ],
   ['the secret of another project', 'no_signature_matches', {}, { secrets: [OTHER_SECRET] }],
   [
     'two secrets, neither of which signs',
@@ -102,8 +118,8 @@ const CASES: readonly Case[] = [
     { secrets: [OTHER_SECRET, OLD_SECRET] },
   ],
   ['an altered body', 'no_signature_matches', {}, { body: BODY.replace('1', '2') }],
-  ['a body taken away', 'no_signature_matches', {}, { body: '' }],
-  ['a body put in', 'no_signature_matches', { body: '' }, { body: BODY }],
+  ['a removed body', 'no_signature_matches', {}, { body: '' }],
+  ['an added body', 'no_signature_matches', { body: '' }, { body: BODY }],
   [
     'an altered delivery id',
     'no_signature_matches',
@@ -111,13 +127,13 @@ const CASES: readonly Case[] = [
     { headers: { 'Sched-Delivery-Id': OTHER_DELIVERY_ID } },
   ],
   [
-    'another first digit of the signature',
+    'a changed first digit of the signature',
     'no_signature_matches',
     {},
     { signature: (header) => header.replace(/v1=./, otherDigit) },
   ],
   [
-    'another last digit of the signature',
+    'a changed last digit of the signature',
     'no_signature_matches',
     {},
     { signature: (header) => header.replace(/.$/, otherDigit) },
@@ -125,15 +141,15 @@ const CASES: readonly Case[] = [
   ['an altered attempt', 'no_signature_matches', {}, { headers: { 'Sched-Attempt': '2' } }],
   ['an altered path', 'no_signature_matches', {}, { target: '/hooks/other' }],
   ['an altered method', 'method_differs', {}, { method: 'PUT' }],
-  ['a timestamp made younger', 'no_signature_matches', {}, younger()],
+  ['a newer timestamp on an old signature', 'no_signature_matches', {}, younger()],
   [
-    'another Sched-Timestamp than t',
+    'a Sched-Timestamp that differs from t',
     'timestamps_differ',
     {},
     { headers: { 'Sched-Timestamp': `${SIGNED_AT + 1}` } },
   ],
   [
-    'another t than Sched-Timestamp',
+    'a t that differs from Sched-Timestamp',
     'timestamps_differ',
     {},
     { signature: (header) => header.replace(`t=${SIGNED_AT}`, `t=${SIGNED_AT + 1}`) },
@@ -147,39 +163,39 @@ const CASES: readonly Case[] = [
   ['a signature without v1', 'malformed_header', {}, { signature: () => `t=${SIGNED_AT}` }],
   ['a signature with an empty v1', 'malformed_header', {}, { signature: () => `t=${SIGNED_AT},v1=` }],
   [
-    'the right signature by another name',
+    'the right signature with another name',
     'malformed_header',
     {},
     { signature: (header) => header.replace('v1', 'v2') },
   ],
-  ['a signature cut short', 'malformed_header', {}, { signature: (header) => header.slice(0, -2) }],
-  ['a signature with more behind it', 'malformed_header', {}, { signature: (header) => `${header}00` }],
+  ['a signature that is cut off', 'malformed_header', {}, { signature: (header) => header.slice(0, -2) }],
+  ['a signature with extra digits', 'malformed_header', {}, { signature: (header) => `${header}00` }],
   [
-    'a signature in capitals',
+    'a signature in upper case',
     'malformed_header',
     {},
     { signature: (header) => header.replace(/[a-f0-9]{64}/, upper) },
   ],
   ['spaces between the parts', 'malformed_header', {}, { signature: (header) => header.replace(',', ', ') }],
   ['a signature that is a comma', 'malformed_header', {}, { signature: () => ',' }],
-  ['timestamps that are no numbers', 'malformed_header', {}, stamped('soon')],
+  ['timestamps that are not numbers', 'malformed_header', {}, stamped('soon')],
   ['timestamps below zero', 'malformed_header', {}, stamped(`-${SIGNED_AT}`)],
 
-  // The signature is right in each of these: what is signed is the same text, cut at other periods.
+  // The signature is right in each of these cases. The signed text is the same, but split at other periods.
   [
-    "the body's suffix as the body: the delivery id holds what was before it",
+    'the end of the body as the body: the delivery id holds the text before it',
     'malformed_header',
     { body: `7.POST.${PATH}.${SUFFIX}` },
     { body: SUFFIX, headers: { 'Sched-Delivery-Id': `${DELIVERY_ID}.1.POST.${PATH}`, 'Sched-Attempt': '7' } },
   ],
   [
-    "the body's suffix as the body: the attempt holds what was before it",
+    'the end of the body as the body: the attempt holds the text before it',
     'malformed_header',
     { body: `first.POST.${PATH}.${SUFFIX}` },
     { body: SUFFIX, headers: { 'Sched-Attempt': `1.POST.${PATH}.first` } },
   ],
   [
-    "the body's suffix as the body: the timestamp holds what was before it",
+    'the end of the body as the body: the timestamp holds the text before it',
     'malformed_header',
     { body: `first.${OTHER_DELIVERY_ID}.7.POST.${PATH}.${SUFFIX}` },
     {
@@ -190,13 +206,43 @@ const CASES: readonly Case[] = [
       body: SUFFIX,
     },
   ],
-  ['a delivery id with a period, signed so', 'malformed_header', {}, signedAs(`${DELIVERY_ID}.1`, '1')],
-  ['a delivery id with a line break, signed so', 'malformed_header', {}, signedAs(`${DELIVERY_ID}\n`, '1')],
-  ['a delivery id that is too long, signed so', 'malformed_header', {}, signedAs('d'.repeat(65), '1')],
-  ['an attempt of 0, signed so', 'malformed_header', {}, signedAs(DELIVERY_ID, '0')],
-  ['an attempt that is no number, signed so', 'malformed_header', {}, signedAs(DELIVERY_ID, 'first')],
-  ['an attempt with a line break, signed so', 'malformed_header', {}, signedAs(DELIVERY_ID, '1\n')],
-  ['an attempt that is too long, signed so', 'malformed_header', {}, signedAs(DELIVERY_ID, '1234567890')],
+  [
+    'a delivery id with a period, with a matching signature',
+    'malformed_header',
+    {},
+    signedAs(`${DELIVERY_ID}.1`, '1'),
+  ],
+  [
+    'a delivery id with a line break, with a matching signature',
+    'malformed_header',
+    {},
+    signedAs(`${DELIVERY_ID}\n`, '1'),
+  ],
+  [
+    'a delivery id that is too long, with a matching signature',
+    'malformed_header',
+    {},
+    signedAs('d'.repeat(65), '1'),
+  ],
+  ['an attempt of 0, with a matching signature', 'malformed_header', {}, signedAs(DELIVERY_ID, '0')],
+  [
+    'an attempt that is not a number, with a matching signature',
+    'malformed_header',
+    {},
+    signedAs(DELIVERY_ID, 'first'),
+  ],
+  [
+    'an attempt with a line break, with a matching signature',
+    'malformed_header',
+    {},
+    signedAs(DELIVERY_ID, '1\n'),
+  ],
+  [
+    'an attempt that is too long, with a matching signature',
+    'malformed_header',
+    {},
+    signedAs(DELIVERY_ID, '1234567890'),
+  ],
 
   [
     'JSON that was parsed and written again',
@@ -208,19 +254,19 @@ const CASES: readonly Case[] = [
   ['a path that was decoded', 'path_differs', { url: '/hooks/a%20b' }, { target: '/hooks/a b' }],
   ['a path that got a prefix', 'path_differs', {}, { target: `/internal${PATH}` }],
   ['a path that lost its last slash', 'path_differs', { url: `${PATH}/` }, { target: PATH }],
-  ['a secret with a line break behind it', 'secret_padded', {}, { secrets: [`${NEW_SECRET}\n`] }],
+  ['a secret with a line break at its end', 'secret_padded', {}, { secrets: [`${NEW_SECRET}\n`] }],
   ['a secret without whsec_', 'secret_without_prefix', {}, { secrets: [NEW_SECRET.replace('whsec_', '')] }],
   // Anybody can sign with a secret that was never set.
-  ['an empty secret, which signed', 'secret_missing', { secrets: [''] }],
+  ['an empty secret that signed', 'secret_missing', { secrets: [''] }],
 ];
 
 export function vectorsText(): string {
   const about =
-    'Requests and what a receiver must make of them. now is the clock of the receiver in Unix seconds; ' +
-    'bodies are in base64; accept a request exactly if expected is verified.';
+    'Requests with their expected results. now is the clock of the receiver in Unix seconds. Bodies are in base64. ' +
+    'Accept a request if and only if expected is verified.';
   const vectors = CASES.map((each) => vector(...each));
   const text = JSON.stringify({ about, tolerance_seconds: TOLERANCE_SECONDS, vectors }, null, 2);
-  // A list of one stands on one line, as the formatter of this repository has it.
+  // The formatter of this repository puts a list with one item on one line.
   return `${text.replace(/\[\n +(".*")\n +\]/g, '[$1]')}\n`;
 }
 
@@ -228,7 +274,7 @@ function vector(name: string, expected: string, sent: Sent = {}, arrives: Arrive
   const { method = 'POST', attempt = 1, body = BODY, secrets = [NEW_SECRET] } = sent;
   const url = new URL(sent.url ?? PATH, 'https://receiver.example');
   const deliveryId = parseId('dlv', DELIVERY_ID);
-  if (deliveryId === null) throw new Error('That is no delivery id.');
+  if (deliveryId === null) throw new Error('The delivery id is not valid.');
   const signed = { timestamp: SIGNED_AT, deliveryId, attemptNo: attempt, method, path: url.pathname };
   const keys = secrets.map((each) => createSecretKey(Buffer.from(each, 'utf8')));
   const signature = signatureHeader({ ...signed, body: Buffer.from(body) }, keys);
@@ -270,7 +316,7 @@ function upper(digits: string): string {
   return digits.toUpperCase();
 }
 
-/** A signature made now, of a request that was signed before: what a repeater would need. */
+/** A newer timestamp on an old signature, which an attacker would need to send the request again. */
 function younger(): Arrives {
   return { ...stamped(`${SIGNED_AT + 600}`), afterSeconds: 600 };
 }
@@ -282,7 +328,7 @@ function stamped(timestamp: string, headers: Arrives['headers'] = {}): Arrives {
   };
 }
 
-/** Headers that Sched never sends, with the right signature for them: only their form is wrong. */
+/** Malformed headers that Sched never sends, with a signature that matches them. */
 function signedAs(deliveryId: string, attempt: string): Arrives {
   const signed = `${SIGNED_AT}.${deliveryId}.${attempt}.POST.${PATH}.${BODY}`;
   const v1 = createHmac('sha256', NEW_SECRET).update(signed).digest('hex');

@@ -1,4 +1,4 @@
-/** `@sched/sdk`: the client of a Sched service, and `verify`; ready receivers have entries of their own. */
+/** `@sched/sdk`: the client of a Sched service, and `verify`. Receivers for frameworks have their own entry points. */
 export type * from './api-types.ts';
 export type { Deliveries } from './client/deliveries.ts';
 export type { Endpoints } from './client/endpoints.ts';

@@ -1,4 +1,4 @@
-/** The chart of the README is one that the benchmark has drawn, on a machine with nothing else to do. */
+/** The chart of the README comes from the benchmark, measured on an idle machine. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { pageAt, ROOT } from './pages.ts';
 describe('docs/benchmarks/lateness.svg', () => {
   const svg = readFileSync(join(ROOT, 'docs/benchmarks/lateness.svg'), 'utf8');
 
-  test('is such a chart, small, and asks nothing of the outside', () => {
+  test('is a small chart without external resources', () => {
     for (const part of ['>Sched on SQLite: half within', 'prefers-color-scheme:dark']) {
       expect(svg.includes(part) ? '' : part).toBe('');
     }
@@ -15,7 +15,7 @@ describe('docs/benchmarks/lateness.svg', () => {
     expect(svg.replace('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:|<script|<image|url\(/);
   });
 
-  test('shows what the README says of it', () => {
+  test('shows the numbers of the README', () => {
     const [sched, bare] = [toldOf('Sched on SQLite', svg), toldOf('limit: timers and client', svg)];
     const { text } = pageAt('README.md');
     expect(text).toContain('Sched a millisecond or so behind a bare timer');
@@ -24,14 +24,14 @@ describe('docs/benchmarks/lateness.svg', () => {
     expect(sched.mostMs, REDRAW).toBeLessThan(100);
   });
 
-  test('is not that of a busy machine', () => {
+  test('was not measured on a busy machine', () => {
     expect(toldOf('limit: timers and client', svg).mostMs, REDRAW).toBeLessThan(30);
   });
 });
 
 const REDRAW = 'on a machine that does nothing else: npm run bench';
 
-/** The median and the 99th percentile that a chart tells of one line. */
+/** The median and the 99th percentile of one line of the chart. */
 function toldOf(name: string, svg: string): { readonly halfMs: number; readonly mostMs: number } {
   const [, half, most] =
     new RegExp(`>${name}: half within ([\\d.]+) ms, 99 % within ([\\d.]+) ms<`).exec(svg) ?? [];

@@ -1,4 +1,4 @@
-/** Blocks that are not commands: each says its language, and is what it says. */
+/** Code blocks that are not commands: each names its language and is valid in it. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,25 +7,25 @@ import { type Block, PAGES, ROOT } from './pages.ts';
 import { readersProject, SDK_SOURCES, write } from './project.ts';
 
 const BLOCKS = PAGES.flatMap(({ blocks }) => blocks);
-/** Commands and code that are run or checked, and what is only shown. */
+/** The languages whose blocks are run or checked, and those that are only shown. */
 const LANGUAGES = new Set('sh ts json yaml text sql js python go ruby php java'.split(' '));
 
 function of(language: string): readonly Block[] {
   return BLOCKS.filter((block) => block.language === language);
 }
 
-describe('blocks of code', () => {
-  test('name a language that there is a rule for', () => {
+describe('code blocks', () => {
+  test('name a known language', () => {
     const others = BLOCKS.filter(({ language }) => !LANGUAGES.has(language));
     expect(others.map(({ place, language }) => `${place}: ${language}`)).toEqual([]);
     expect(BLOCKS.length).toBeGreaterThan(20);
   });
 
-  test('of JSON can be read', () => {
+  test('of JSON are valid', () => {
     for (const { text, place } of of('json')) expect(() => JSON.parse(text) as unknown, place).not.toThrow();
   });
 
-  test('of YAML can be read', () => {
+  test('of YAML are valid', () => {
     const errors = of('yaml').flatMap(({ text, place }) =>
       parseAllDocuments(text).flatMap((document) =>
         document.errors.map(({ message }) => `${place}: ${message}`),
@@ -34,13 +34,13 @@ describe('blocks of code', () => {
     expect(errors).toEqual([]);
   });
 
-  test('of TypeScript that use the SDK fit its types', () => {
+  test('of TypeScript that use the SDK match its types', () => {
     const examples = of('ts').filter(({ text }) => USES_SDK.test(text));
     expect(examples.length).toBeGreaterThan(5);
     expect(typeErrorsIn(examples)).toEqual([]);
   });
 
-  test('with a wrong type are seen', () => {
+  test('with a wrong type are found', () => {
     const text = "import { Sched } from '@sched/sdk';\nnew Sched({ url: 1, apiKey: '' });";
     const errors = typeErrorsIn([{ place: 'here', line: 1, language: 'ts', mark: '', text }]);
     expect(errors.join()).toContain('not assignable');
@@ -49,7 +49,7 @@ describe('blocks of code', () => {
 
 const USES_SDK = /@sched\/sdk|DeduplicationStore/;
 
-/** What an excerpt takes for granted, by what it is about. */
+/** Declarations that an excerpt relies on, by a text that it contains. */
 const SURROUNDINGS: readonly (readonly [RegExp, string])[] = [
   [/\brequest\b/, 'declare const request: Request;'],
   [/\bsecret\b/, 'declare const secret: string;'],
@@ -75,7 +75,7 @@ function moduleOf(text: string): string {
     const [, name] = /^declare (?:const|function) (\w+)/.exec(line) ?? [];
     return about.test(text) && !(name !== undefined && declared(name));
   }).map(([, line]) => line);
-  // An excerpt may end with `return`: it stands in a function. What is exported stands at the top.
+  // An excerpt may end with `return`, so it is put into a function. Exports stay at the top level.
   const body = /^export /m.test(rest) ? rest : `export async function example() {\n${rest}\n}`;
   return [...imports, ...taken, body].join('\n');
 }

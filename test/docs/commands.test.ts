@@ -1,6 +1,6 @@
 /**
- * Every command of README and docs is run as a reader would, page by page: see `session.ts`. Blocks of TypeScript
- * that use the client are programs, and run in their turn.
+ * Runs every command of README and docs as a reader would, page by page (see `session.ts`). TypeScript blocks that use
+ * the client are programs, and run in their place on the page.
  */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,23 +16,23 @@ import { type Block, PAGES, type Page, pageAt, ROOT } from './pages.ts';
 import { readersProject, write } from './project.ts';
 import { Session, type SessionOptions } from './session.ts';
 
-/** What CI itself runs, and a reader with it. */
+/** The commands that CI runs. They are not run here again. */
 const CI_COMMAND = 'npm ci && npm test';
-/** Where nothing stands in for npx and for the machine's own Node. */
+/** The page that uses the real npx and the Node of the machine. */
 const WITH_REAL_NPX = 'README.md';
-/** Where nothing is set: `sched dev` is where it always is, and the command line finds it there. One page at a time can. */
+/** The page without settings: `sched dev` listens on its default port, which only one page at a time can use. */
 const WITH_NOTHING_SET = 'docs/quick-start.md';
 const IS_DEV_PORT_FREE = await isFree(Number(new URL(DEV_URL).port));
-/** How long one may take. Not `expect.poll`: while tests run at once it does not know whose it is. */
+/** The time limit for one condition. `expect.poll` does not work in concurrent tests. */
 const DELIVERY = { timeout: 20_000, interval: 50 } as const;
-/** Seconds; but all pages are read at once, on whatever the machine has left. */
+/** A page takes seconds, but all pages run at once on a shared machine. */
 const PAGE = { timeout: 120_000 } as const;
-/** Programs that are not everywhere: blocks that need one that is missing are left out, and the name says so. */
+/** Programs that a machine may lack. Blocks that need a missing one are skipped, and the test name says so. */
 const PROGRAMS = ['curl', 'openssl', 'sqlite3'];
 const MISSING = PROGRAMS.filter((name) => spawnSync(name, ['--version']).error !== undefined);
-/** Blocks that cannot be run here, by how they begin, and why. */
+/** Blocks that cannot run here, by their first words, with the reason. */
 const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
-  // The packaging examples: they need an engine, a cluster, or to be root.
+  // The packaging examples need a container engine, a cluster, or root.
   'docs/deploying.md': [
     'docker build',
     'openssl rand',
@@ -41,10 +41,10 @@ const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
     'sudo mkdir',
     'kubectl apply',
   ],
-  // The data of a service that runs already; `sched user` is run in docs/cli.md's tests.
+  // These need the data of a running service. `sched user` runs in the tests of docs/cli.md.
   'docs/dashboard.md': ['npx sched user create'],
-  // A Citus cluster; PostgreSQL's own tools, which must be of the server's version; an endpoint profile, whose secrets
-  // are changed in test/process/cli.test.ts.
+  // These need a Citus cluster, PostgreSQL tools of the server's version, or an endpoint profile. The secrets of
+  // endpoint profiles are tested in test/process/cli.test.ts.
   'docs/operations.md': ['npx sched migrate --distribute', 'pg_dump', 'npx sched secret create'],
 };
 
@@ -105,7 +105,7 @@ function missingIn({ text }: Block): readonly string[] {
   return MISSING.filter((name) => new RegExp(`\\b${name}\\b`).test(text));
 }
 
-/** The heading under which a block stands. */
+/** The heading above a block. */
 function sectionOf({ text }: Page, { line }: Block): string {
   const above = text.split('\n').slice(0, line);
   return above.findLast((one) => one.startsWith('## ')) ?? '';
@@ -142,7 +142,7 @@ async function deliveries(url: string, query = ''): Promise<Listed['data']> {
   return (await api<Listed>(url, `deliveries?limit=100&${query}`)).data;
 }
 
-/** Those that take longest begin first, so that none is left to itself at the end. */
+/** The longest pages start first, so that none runs alone at the end. */
 function byWork(a: Page, b: Page): number {
   const work = ({ blocks }: Page) => blocks.filter(isRun).flatMap(({ text }) => text.split('\n')).length;
   return work(b) - work(a);
@@ -171,17 +171,17 @@ describe('a reader can run', () => {
 
 type Around = (session: Session, page: Page) => Promise<() => Promise<void>>;
 
-/** What a page takes for granted; and then what has come of following it. */
+/** Prepares what a page relies on, and afterwards checks the result of following it. */
 const AROUND: Readonly<Record<string, Around>> = {
   'README.md': endsWithDelivery,
   'docs/quick-start.md': endsWithDelivery,
-  // A service that has run on SQLite, and was stopped.
+  // The page needs a stopped service with data in SQLite.
   'docs/operations.md': async (session) => {
     await using before = openSession(dev.url);
     await before.run(`export SCHED_DATA_DIR='${session.folder}/data'\nnpx sched serve`, '');
     return async () => undefined;
   },
-  // A delivery that no retry can mend, and that the page sends again.
+  // The page needs a dead letter to replay.
   'docs/recipes.md': async ({ url }) => {
     const headers = { Connection: 'not for you to say' };
     const body = { endpoint: `${url}/inbox/hook`, delay: '1s', headers };
@@ -204,13 +204,13 @@ async function endsWithDelivery(session: Session, page: Page): Promise<() => Pro
       const all = await deliveries(session.url);
       return all.find(({ status }) => status === 'succeeded') ?? expect.fail();
     }, DELIVERY);
-    // The command line speaks to the service of the page, not to the one that was there before.
+    // Commands must call the service of the page, not the one from before.
     await session.run(`npx sched deliveries show ${arrived.id}`, '');
   };
 }
 
-describe('what is not run', () => {
-  test('is what is known not to be', () => {
+describe('the pages', () => {
+  test('mark a block as not-run only if it is a known exception', () => {
     const marked = PAGES.flatMap(({ path, blocks }) => blocks.map((block) => ({ path, ...block }))).filter(
       ({ mark }) => mark !== '',
     );
@@ -221,14 +221,14 @@ describe('what is not run', () => {
     expect(marked).toHaveLength(Object.values(NOT_RUN).flat().length);
   });
 
-  test('is what CI runs', () => {
+  test('name the command that CI runs', () => {
     const run = readFileSync(join(ROOT, '.ci/run'), 'utf8').trimEnd().split('\n').at(-1);
     expect(run).toBe(CI_COMMAND);
     expect(pageAt('CONTRIBUTING.md').blocks.map(({ text }) => text)).toContain(CI_COMMAND);
     expect(pageAt('README.md').prose).toContain(`\`${CI_COMMAND}\``);
   });
 
-  test('is named as it is: every npm script of the prose exists', () => {
+  test('name only npm scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       readonly scripts: Readonly<Record<string, string>>;
     };
@@ -241,7 +241,7 @@ describe('what is not run', () => {
   });
 });
 
-test('a command that fails is seen, with its page and what it said', async () => {
+test('a failing command is reported with its page and output', async () => {
   await using session = openSession(dev.url);
   const place = 'docs/none.md:1';
   const page = { path: 'docs/none.md', text: '', prose: '', blocks: [sh('echo before\nls /no/such/folder')] };
@@ -256,7 +256,7 @@ test('a command that fails is seen, with its page and what it said', async () =>
   }
 });
 
-test('variables and folders carry over from block to block', async () => {
+test('variables and folders carry over between blocks', async () => {
   await using session = openSession(dev.url);
   const marker = join(temporaryDirectory(), 'marker');
   await session.run(`greeting=hello\nmkdir inner\ncd inner`, '');

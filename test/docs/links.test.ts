@@ -1,10 +1,10 @@
-/** Links inside the docs lead somewhere: to a file that is there, to a heading that is in it. */
+/** Links inside the docs lead to existing files and headings. */
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { anchorsOf, linksOf, PAGES, type Page, pageOf, ROOT } from './pages.ts';
 
-/** Addresses of the reader's own service and of others are not followed. */
+/** Addresses of other sites and of the reader's own service are not followed. */
 const OUTSIDE = /^(https?:|mailto:)/;
 
 function problemWith(link: string, from: Page): string | null {
@@ -18,19 +18,19 @@ function problemWith(link: string, from: Page): string | null {
 }
 
 describe('links', () => {
-  test('lead to files and headings that there are', () => {
+  test('lead to existing files and headings', () => {
     const problems = PAGES.flatMap((page) => linksOf(page).map((link) => problemWith(link, page)));
     expect(problems.filter((problem) => problem !== null)).toEqual([]);
   });
 
-  test('lead to every page of docs/ from its index', () => {
+  test('lead from the index to every page of docs/', () => {
     const index = PAGES.find(({ path }) => path === 'docs/README.md');
     const linked = index === undefined ? [] : linksOf(index).map((link) => `docs/${link.split('#')[0]}`);
     const pages = PAGES.map(({ path }) => path).filter((path) => path.startsWith('docs/'));
     expect(pages.filter((path) => path !== 'docs/README.md' && !linked.includes(path))).toEqual([]);
   });
 
-  test('a broken one is seen', () => {
+  test('a broken link is found', () => {
     const page = pageOf(
       'docs/README.md',
       '# Title\n\n[a](no-such-page.md) [b](#no-such-heading) [c](#title)\n',

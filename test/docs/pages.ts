@@ -1,30 +1,30 @@
-/** The pages a user reads, taken apart: fenced blocks, headings, links. */
+/** Parses the pages for users into code blocks, headings and links. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '../..');
 
 export interface Block {
-  /** `docs/limits.md:12`, where it begins. */
+  /** The start of the block, such as `docs/limits.md:12`. */
   readonly place: string;
   readonly line: number;
   readonly language: string;
-  /** What stands behind the language, such as `not-run`. */
+  /** The text after the language, such as `not-run`. */
   readonly mark: string;
   readonly text: string;
 }
 
 export interface Page {
-  /** From the root of the repository. */
+  /** The path from the root of the repository. */
   readonly path: string;
   readonly text: string;
   readonly blocks: readonly Block[];
-  /** Everything but the blocks. */
+  /** The text without the code blocks. */
   readonly prose: string;
 }
 
 const FENCE = /^(\s*)(`{3,})(.*)$/;
-/** Decisions are for those who change Sched: nobody follows them step by step. */
+/** Decision records are for contributors, and have no steps to follow. */
 const PATHS = [
   'README.md',
   'CONTRIBUTING.md',
@@ -62,7 +62,7 @@ export function pageOf(path: string, text: string): Page {
   return { path, text, blocks, prose: prose.join('\n') };
 }
 
-/** As GitHub makes them from headings; a heading that comes again gets a number. */
+/** Anchors as GitHub derives them from headings. A repeated heading gets a number. */
 export function anchorsOf({ prose }: Page): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of prose.matchAll(/^#{1,6} (.+)$/gm)) {
@@ -78,7 +78,7 @@ export function anchorsOf({ prose }: Page): ReadonlySet<string> {
   return anchors;
 }
 
-/** Targets of links and images. */
+/** The targets of links and images. */
 export function linksOf({ prose }: Page): readonly string[] {
   const spoken = prose.replaceAll(/`[^`\n]*`/g, '');
   return [...spoken.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"/g)].map(

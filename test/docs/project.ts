@@ -1,6 +1,6 @@
 /**
- * A reader's project: an empty folder that has installed `@sched/sdk` and the frameworks the pages speak of. The
- * package is made of this checkout's source, so that nothing has to be built: what is built is tested elsewhere.
+ * The project of a reader: an empty folder with `@sched/sdk` and the frameworks of the pages. The package points to the
+ * sources of this checkout, so that nothing has to be built. Other tests check the built package.
  */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ interface SdkPackage {
 
 const { exports } = JSON.parse(readFileSync(join(ROOT, 'sdk/package.json'), 'utf8')) as SdkPackage;
 
-/** From the ways in that the package has to the sources behind them: `@sched/sdk/fetch`, `…/receiver/fetch.ts`. */
+/** Maps the entry points of the package to their sources: `@sched/sdk/fetch` to `…/receiver/fetch.ts`. */
 export const SDK_SOURCES: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(exports).flatMap(([way, target]) => {
     if (typeof target === 'string') return [];

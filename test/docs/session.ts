@@ -1,20 +1,19 @@
 /**
- * A reader at a shell: one bash for a page, block after block, so that variables and `cd` carry over. The first
- * command that fails ends it.
+ * Runs the blocks of one page in one bash, as a reader would. Variables and `cd` carry over between blocks. The first
+ * failing command ends the session.
  *
- * The folder of the session is a checkout made of links to this one, so that what a page writes (`./data`, files
- * beside it) goes to a place of its own. What a page says and what stands in for it:
+ * The folder of the session is a checkout made of links to this one, so that files which a page writes (such as
+ * `./data`) do not reach this checkout. Some parts of a page are replaced:
  *
- * - `http://127.0.0.1:8080` is the service that was started last, on whatever port was free; and so it is for the
- *   command line, by SCHED_URL and SCHED_API_KEY. With `settings: 'none'` neither is set, nor any port.
- * - `postgres://…` is an empty database of the test's own, another one in each section of the page.
- * - `npm ci` finds done what it does: that is how this test came to run.
- * - `npm install` is done in an empty project beside the checkout, and asks nothing of a registry. `/tmp` is a
- *   folder of the session's own.
- * - `npx sched` calls the same launcher without the second that npx takes to find it, unless `npx` is `real`.
- * - curl fails where it is answered with an error, as a reader would notice.
+ * - `http://127.0.0.1:8080` is the service that was started last, on a free port. The command line finds it by SCHED_URL
+ *   and SCHED_API_KEY. With `settings: 'none'`, neither these nor the port are set.
+ * - `postgres://…` is an empty database of the test, a different one in each section of the page.
+ * - `npm ci` does nothing, because the packages of this checkout are installed.
+ * - `npm install` runs in an empty project beside the checkout, without a registry. `/tmp` is a folder of the session.
+ * - `npx sched` calls the launcher directly, because npx takes a second to find it, unless `npx` is `real`.
+ * - curl fails if the answer is an error, because a reader would notice that.
  *
- * A command that runs until it is stopped (`npx sched dev`, `npm start`) runs beside the session until its end.
+ * A command that runs until it is stopped (`npx sched dev`, `npm start`) runs in the background of the session.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,19 +28,19 @@ const LISTENS = /^Sched listens on (http:\/\/\S+)$/m;
 const PRINTED_KEY = /\bsk_test_\w+/;
 const TEMPORARY = /(?<=[\s=])\/tmp\b/g;
 const BLOCK_MS_MAX = 30_000;
-const LOOK_MS = 20;
+const POLL_MS = 20;
 const END_MS_MAX = 5_000;
-/** What a checkout has of its own as soon as it is used. */
+/** Files that a checkout gets when it is used. They are not linked. */
 const NOT_LINKED = new Set(['data', '.git', 'coverage']);
 
-/** Groups of processes: a command that npx runs is the child of a child. None outlives the test run. */
+/** Process groups, because a command of npx is the child of a child. They all end with the test run. */
 const running = new Set<number>();
 process.on('exit', () => {
   for (const pid of running) signalGroup(pid, 'SIGKILL');
 });
 
 export interface SessionOptions {
-  /** The service that is there before the page starts one; null where there is none. */
+  /** The service that runs before the page starts one, or null. */
   readonly url: string | null;
   readonly npx: 'real' | 'quick';
   readonly settings: 'ours' | 'none';
@@ -86,12 +85,12 @@ export class Session implements AsyncDisposable {
     this.#tell(`set -emo pipefail\n${READERS_NPM}`);
   }
 
-  /** Of the service that was started last. */
+  /** The address of the service that was started last. */
   get url(): string {
     return this.#url;
   }
 
-  /** Runs the commands of a block; says what went wrong, with all that it wrote. */
+  /** Runs the commands of a block. A failure is reported with the whole output. */
   async run(text: string, section: string): Promise<void> {
     const lines = (await this.#standIns(text, section)).trimEnd().split('\n');
     const last = lines.at(-1) ?? '';
@@ -145,12 +144,12 @@ export class Session implements AsyncDisposable {
     if (url === undefined) throw new Error(`\`${command}\` does not listen.\n${said()}`);
     this.#url = url;
     if (this.#options.settings === 'none') return;
-    // Keys are printed once: a service that runs again has those it had.
+    // A service prints its keys only at its first start, so a restarted one keeps the earlier keys.
     const key = PRINTED_KEY.exec(said())?.[0];
     this.#tell(`export SCHED_URL='${url}'${key === undefined ? '' : ` SCHED_API_KEY='${key}'`}`);
   }
 
-  /** Waits until the shell has written this on the descriptor that is ours alone. */
+  /** Waits until the shell has written this text to the descriptor of the session. */
   async #answerTo(script: string, ending: string): Promise<string> {
     const from = this.#output.length;
     this.#answers = '';
@@ -169,7 +168,7 @@ export class Session implements AsyncDisposable {
   }
 }
 
-/** A program rather than a function: it becomes the service it starts, so that the shell sees that one's end. */
+/** A program, not a shell function: it becomes the service, so that the shell sees when the service ends. */
 const QUICK_NPX = `#!/bin/sh\n[ "$1" = sched ] || exit 1\nshift\nexec node '${ROOT}/bin/sched.js' "$@"\n`;
 const READERS_NPM = `npm() {
   case "$1" in
@@ -186,7 +185,7 @@ function linkCheckout(folder: string): void {
   }
 }
 
-/** A reader has the Node of the machine first, not the one of the packages, and no settings of ours. */
+/** A reader's PATH has the Node of the machine first, and the environment has no settings of the tests. */
 function environment(home: string, { url, npx, settings }: SessionOptions): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(SCHED|npm|VITEST|NODE)_?/i.test(name));
   const { PATH = '' } = process.env;
@@ -198,11 +197,11 @@ function environment(home: string, { url, npx, settings }: SessionOptions): Node
     ...Object.fromEntries(inherited),
     PATH: path.join(delimiter),
     CURL_HOME: home,
-    // npx notes down where a checkout lies: not for good, when it is one of ours.
+    // npx remembers the path of a checkout. The cache of a test must be temporary.
     npm_config_cache: join(home, 'npm'),
     npm_config_offline: 'true',
     npm_config_audit: 'false',
-    // What is built, and how, is tested with the SDK.
+    // The tests of the SDK check the build.
     npm_config_ignore_scripts: 'true',
     XDG_CONFIG_HOME: join(home, 'config'),
     ...(settings === 'ours' ? { SCHED_PORT: '0', ...address } : {}),
@@ -229,7 +228,7 @@ async function until(isSo: () => boolean, msMax: number): Promise<boolean> {
   const end = performance.now() + msMax;
   while (!isSo()) {
     if (performance.now() > end) return false;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   return true;
 }

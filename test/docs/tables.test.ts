@@ -1,4 +1,4 @@
-/** What the tables of the guide say is what the code does. */
+/** The tables of the guide match the code. */
 import { describe, expect, test } from 'vitest';
 import { LIMIT_MAX } from '#src/api/query.ts';
 import { nextOccurrence, parseCron } from '#src/domain/cron.ts';
@@ -16,7 +16,7 @@ import { BODY_CHARACTERS_MAX } from '#src/domain/payload.ts';
 import { DEFAULT_RETRY_POLICY, RETRY_BOUNDS } from '#src/domain/retry.ts';
 import { pageAt } from './pages.ts';
 
-/** The cells of every row that begins with a code span. */
+/** The cells of every row that starts with a code span. */
 function rows(path: string): readonly (readonly string[])[] {
   const lines = pageAt(path).prose.split('\n');
   return lines.filter((line) => line.startsWith('| `')).map((line) => line.split(' | ').map(plain));
@@ -27,7 +27,7 @@ function plain(cell: string): string {
 }
 
 describe('docs/errors.md', () => {
-  test('has every code with its status, and no other', () => {
+  test('lists exactly the error codes, with their statuses', () => {
     const documented = rows('docs/errors.md')
       .filter((cells) => cells.length === 4)
       .map(([code = '', status]) => `${code.replaceAll('`', '')} ${status}`);
@@ -35,7 +35,7 @@ describe('docs/errors.md', () => {
     expect(documented.toSorted()).toEqual(known.toSorted());
   });
 
-  test('explains every type that is answered', () => {
+  test('explains every error type', () => {
     const types = new Set(Object.values(ERRORS).map(({ type }) => type));
     const explained = rows('docs/errors.md').filter((cells) => cells.length === 2);
     expect(explained.map(([type = '']) => type.replaceAll('`', '')).toSorted()).toEqual(
@@ -47,7 +47,7 @@ describe('docs/errors.md', () => {
 describe('docs/limits.md', () => {
   const { prose } = pageAt('docs/limits.md');
 
-  test('has the sizes of the code', () => {
+  test('has the sizes from the code', () => {
     for (const size of [BODY_CHARACTERS_MAX, HEADERS_BYTES_MAX, URL_CHARACTERS_MAX]) {
       expect(prose).toContain(`${size.toLocaleString('en-GB')} `);
     }
@@ -55,7 +55,7 @@ describe('docs/limits.md', () => {
     expect(prose).toContain(`| a page of a list | ${LIMIT_MAX} items |`);
   });
 
-  test('has the defaults and bounds of the code', () => {
+  test('has the defaults and limits from the code', () => {
     const policies = Object.fromEntries(rows('docs/limits.md').map(([name = '', ...rest]) => [name, rest]));
     const { maxAttempts, base, factor, max } = DEFAULT_RETRY_POLICY;
     const bounds = RETRY_BOUNDS;
@@ -80,7 +80,7 @@ describe('docs/limits.md', () => {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** As UTC times of day, in the order in which they come. */
+/** Instants as UTC times of day, in their order. */
 function runsOn(expression: string, zone: string, date: string): readonly string[] {
   const cron = parseCron(expression) ?? expect.fail();
   const runs: Instant[] = [];
@@ -99,7 +99,7 @@ function runsOn(expression: string, zone: string, date: string): readonly string
 describe('docs/schedules.md', () => {
   const changes = rows('docs/schedules.md').filter(([, zone = '']) => /^`\w+\/\w+`$/.test(zone));
 
-  test('tells of clock changes as they will be', () => {
+  test('describes clock changes as they happen', () => {
     expect(changes.length).toBeGreaterThan(5);
     const told = changes.map(([expression, zone, when = '', runs]) => [expression, zone, when, runs]);
     const computed = changes.map(([expression = '', zone = '', when = '']) => {
@@ -111,7 +111,7 @@ describe('docs/schedules.md', () => {
 });
 
 describe('README.md', () => {
-  test('is one screen', () => {
+  test('fits one screen', () => {
     const read = pageAt('README.md')
       .text.replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
       .replaceAll(/<img [^>]*alt="([^"]*)"[^>]*>/g, '$1')

@@ -1,4 +1,4 @@
-/** The four adapters, each behind the real server of its framework, on a port of its own. */
+/** The four adapters, each in a real server of its framework on its own port. */
 import { once } from 'node:events';
 import {
   createServer,
@@ -23,9 +23,9 @@ export interface Running extends AsyncDisposable {
 
 export interface AdapterServer {
   readonly name: string;
-  /** GET has no body in the style of Fetch. */
+  /** Whether a GET can have a body. In Fetch-style servers it cannot. */
   readonly readsBodyOfGet: boolean;
-  /** The receiver is at `/hook` and, mounted with a prefix, at `/api/hook/<anything>`. */
+  /** Serves the receiver at `/hook` and, mounted with a prefix, at `/api/hook/<anything>`. */
   readonly start: (options: ReceiverOptions) => Promise<Running>;
 }
 
@@ -47,7 +47,7 @@ export function serve(listener: RequestListener): Promise<Running> {
   return listening(createServer(listener));
 }
 
-/** As the runtimes do it that have no Node underneath: an error is answered 500. */
+/** Serves a Fetch-style handler. Like other runtimes, it answers 500 to an error. */
 export function serveFetch(handler: (request: Request) => Response | Promise<Response>): Promise<Running> {
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const response = await handler(asRequest(incoming));
@@ -92,7 +92,7 @@ export const ADAPTERS: readonly AdapterServer[] = [
       api.all('/hook/*rest', receiver);
       app.all('/hook', receiver);
       app.use('/api', api);
-      // Its own handler writes to the log of the tests.
+      // The default error handler would write to the log of the tests.
       app.use(
         (_error: unknown, _req: express.Request, res: express.Response, _next: express.NextFunction) => {
           res.sendStatus(500);

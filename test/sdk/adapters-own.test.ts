@@ -1,4 +1,4 @@
-/** What is particular to a framework: who may have read the body before. */
+/** Cases of single frameworks: another part of the program may have read the body before. */
 import { once } from 'node:events';
 import { connect } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +19,7 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 const BODY_BYTES_MAX = 1_048_576;
 const OPTIONS = { secret: SECRET, handle: () => {} };
 
-describe.concurrent('express, behind a parser', () => {
+describe.concurrent('express after a parser', () => {
   function behind(parser: RequestHandler, errors: string[] = []) {
     const app = express();
     app.use(parser);
@@ -47,18 +47,18 @@ describe.concurrent('express, behind a parser', () => {
     expect((await send(server.port, altered)).status).toBe(401);
   });
 
-  it('express.json: the developer is told what to do', async () => {
+  it('express.json: the error says what to do', async () => {
     const errors: string[] = [];
     await using server = await behind(express.json(), errors);
     expect((await send(server.port, { body: BODY, headers: JSON_TYPE })).status).toBe(500);
     expect(errors).toEqual([expect.stringContaining('express.json({ verify: keepRawBody,')]);
-    // Nothing was read where there was nothing.
+    // Without a body, the parser reads nothing.
     expect((await send(server.port, { headers: JSON_TYPE })).status).toBe(204);
   });
 });
 
 describe.concurrent('a body that is too long', () => {
-  it('is refused by express too when a parser let it pass', async () => {
+  it('is refused even if a parser of express accepted it', async () => {
     const app = express();
     app.use(express.raw({ type: () => true }));
     app.post('/hook', forExpress({ ...OPTIONS, bodyBytesMax: BODY.length - 1 }));
@@ -66,7 +66,7 @@ describe.concurrent('a body that is too long', () => {
     expect((await send(server.port, { body: BODY })).status).toBe(413);
   });
 
-  it('ends the connection: the rest of it is not waited for', async () => {
+  it('closes the connection without reading the rest', async () => {
     const app = express();
     app.post('/hook', forExpress({ ...OPTIONS, bodyBytesMax: 1 }));
     await using server = await serve(app);
@@ -76,7 +76,7 @@ describe.concurrent('a body that is too long', () => {
   });
 });
 
-describe.concurrent('hono, behind a middleware that has read the body', () => {
+describe.concurrent('hono after a middleware that read the body', () => {
   it.each([
     ['through Hono, which keeps it', 204, (request: { json(): Promise<unknown> }) => request.json()],
     ['past Hono', 500, (request: { readonly raw: Request }) => request.raw.text()],
@@ -93,7 +93,7 @@ describe.concurrent('hono, behind a middleware that has read the body', () => {
   });
 });
 
-it('hono: a body that was read as text and is not the same any more does not verify', async () => {
+it('hono: a body that changed when it was read as text does not verify', async () => {
   const app = new Hono();
   app.use(async ({ req }, next) => {
     await req.text();
@@ -105,7 +105,7 @@ it('hono: a body that was read as text and is not the same any more does not ver
   expect((await send(server.port, { body: `\ufeff${BODY}` })).status).toBe(401);
 });
 
-it('fastify: a malformed type is answered 415, before the receiver', async () => {
+it('fastify itself answers 415 to a malformed content type', async () => {
   const app = Fastify();
   await app.register(forFastify, { url: '/hook', ...OPTIONS });
   const headers = { ...signedHeaders({ body: BODY }), 'Content-Type': 'nonsense' };
@@ -114,7 +114,7 @@ it('fastify: a malformed type is answered 415, before the receiver', async () =>
   await app.close();
 });
 
-it('fastify over HTTP/2: a body that is too long is answered without headers of HTTP/1', async () => {
+it('fastify over HTTP/2: the answer to a body that is too long has no headers of HTTP/1', async () => {
   const warnings: Error[] = [];
   const warned = (warning: Error) => warnings.push(warning);
   process.on('warning', warned);
@@ -133,7 +133,7 @@ it('fastify over HTTP/2: a body that is too long is answered without headers of 
   expect(warnings).toEqual([]);
 });
 
-it('fastify: other routes keep their parsers, and the log gets the error of a handler', async () => {
+it('fastify: other routes keep their parsers, and the error of a handler is logged', async () => {
   const app = Fastify();
   const errors: unknown[] = [];
   app.setErrorHandler(async (error, _request, reply) => {
@@ -160,12 +160,12 @@ describe.concurrent('fetch', () => {
       body: BODY,
     });
 
-  it('passes on a Response as it is', async () => {
+  it('returns the Response of the handler unchanged', async () => {
     const response = new Response('mine', { status: 201, headers: { 'X-Mine': 'mine' } });
     expect(await forFetch({ secret: SECRET, handle: async () => response })(request())).toBe(response);
   });
 
-  it('passes on what the handler throws, for the runtime to log', async () => {
+  it('passes the error of the handler on to the runtime', async () => {
     const failing = new Error('not now');
     const receive = forFetch({ secret: SECRET, handle: () => Promise.reject(failing) });
     await expect(receive(request())).rejects.toBe(failing);

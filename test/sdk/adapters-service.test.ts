@@ -1,4 +1,4 @@
-/** The real service delivers to a real receiver that deduplicates: everything is done once, and ends well. */
+/** The real service delivers to a real receiver that deduplicates. All work is done exactly once. */
 import { rmSync } from 'node:fs';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ function handle(delivery: ReceivedDelivery): void {
   handled.push(delivery);
 }
 
-/** The work is done, and nobody hears of it. */
+/** Does the work and loses the answer. */
 const loseFirstAnswer: express.RequestHandler = (req, res, next) => {
   if (req.headers['sched-attempt'] === '1') res.end = () => res.destroy();
   next();
@@ -65,8 +65,8 @@ function handledBy(deliveryId: string): readonly number[] {
   return handled.filter((each) => each.deliveryId === deliveryId).map(({ attempt }) => attempt);
 }
 
-describe.concurrent('a delivery over the wire', () => {
-  it('verifies, and is handled', async () => {
+describe.concurrent('a delivery of the service', () => {
+  it('verifies and is handled', async () => {
     const { delivery, attempts } = await delivered('/a%20b?tenant=7');
     expect(attempts.map(({ status_code }) => status_code)).toEqual([204]);
     const got = handled.find(({ deliveryId }) => deliveryId === delivery.id);
@@ -74,19 +74,19 @@ describe.concurrent('a delivery over the wire', () => {
     expect(got?.text()).toBe(BODY);
   });
 
-  it.each(['GET', 'DELETE'])('verifies as %s too, without a body', async (method) => {
+  it.each(['GET', 'DELETE'])('verifies as %s without a body', async (method) => {
     const { attempts } = await delivered(`/${method}`, { method, body: null });
     expect(attempts.map(({ status_code }) => status_code)).toEqual([204]);
   });
 
-  it('is handled by the retry when the handler threw', async () => {
+  it('is handled by the retry if the handler threw', async () => {
     const { delivery, attempts } = await delivered('/throws');
     expect(delivery.status).toBe('succeeded');
     expect(attempts.map(({ status_code }) => status_code)).toEqual([500, 204]);
     expect(handledBy(delivery.id)).toEqual([2]);
   });
 
-  it('is handled once when the answer was lost; its replay is not handled at all', async () => {
+  it('is handled once if the answer was lost, and its replay is not handled', async () => {
     const { delivery, attempts } = await delivered('/lost');
     expect(delivery.status).toBe('succeeded');
     expect(attempts.map(({ status_code }) => status_code)).toEqual([null, 200]);
@@ -98,6 +98,6 @@ describe.concurrent('a delivery over the wire', () => {
   });
 });
 
-it('and nothing was refused', () => {
+it('is never refused', () => {
   expect(refusals).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** The stores for keys that docs/verifying.md shows, as they stand there, do what a store must. */
+/** Runs the deduplication stores of docs/verifying.md, unchanged, against the rules for stores. */
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ function blockOf(name: string): string {
   return PAGE.split(`\`\`\`ts\n// ${name}`)[1]?.split('```')[0] ?? '';
 }
 
-/** The block as a function of the client it speaks of. */
+/** The code block as a function of its database client. */
 async function shown(name: string, client: string, value: unknown): Promise<DeduplicationStore> {
   const file = join(temporaryDirectory(), 'store.mts');
   writeFileSync(file, `export function make(${client}: any) {\n//${blockOf(name)}\nreturn store;\n}\n`);
@@ -35,7 +35,7 @@ async function expectStore(store: DeduplicationStore): Promise<void> {
   expect(await store.begin('b')).toBe('new');
 }
 
-/** Of Redis the three commands, with what they answer. */
+/** The three Redis commands that the store uses, with their answers. */
 class FewCommands {
   readonly kept = new Map<string, { readonly value: string; readonly seconds: number }>();
 
@@ -74,14 +74,14 @@ describe.concurrent('the stores of docs/verifying.md', () => {
       await pool.query(table);
       const store = await shown('PostgreSQL', 'pool', pool);
       await expectStore(store);
-      // What a process left behind that died; what is done stays done.
+      // A process that died left a key in progress. Done keys stay done.
       await pool.query(`UPDATE handled SET since = now() - interval '6 minutes'`);
       expect(await store.begin('b')).toBe('new');
       expect(await store.begin('b')).toBe('in_progress');
       expect(await store.begin('a')).toBe('done');
     } finally {
       await pool.end();
-      // The pool does not wait for its connections, and the database must not be dropped under them.
+      // The pool does not wait for its connections, and the database must not be dropped while they are open.
       await Promise.all(closed);
     }
   });

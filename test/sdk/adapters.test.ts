@@ -1,4 +1,4 @@
-/** One table of cases for all four adapters: whatever the framework, a receiver behaves the same. */
+/** One table of cases for all four adapters: a receiver behaves the same in every framework. */
 import { describe, expect, it } from 'vitest';
 import {
   MemoryStore,
@@ -17,7 +17,7 @@ const EMPTY = { status: 204, text: '' };
 
 interface Scene extends AsyncDisposable {
   readonly port: number;
-  /** What the handler got. */
+  /** The deliveries that the handler got. */
   readonly deliveries: readonly ReceivedDelivery[];
   readonly refusals: readonly NotVerified[];
 }
@@ -44,7 +44,7 @@ function refused(status: number, error: string): Answered {
 }
 
 describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
-  it('hands over a delivery that verifies, and answers 204', async () => {
+  it('passes a valid delivery to the handler and answers 204', async () => {
     await using harness = await scene(adapter);
     const headers = { 'Content-Type': 'application/json', 'X-Mine': 'mine' };
     const sending = { body: BODY, attempt: 3, idempotencyKey: 'key 1', headers };
@@ -89,25 +89,25 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     expect(harness.deliveries.at(-1)?.text()).toBe(BODY);
   });
 
-  it('the path is signed as it was requested, behind a prefix and with escapes', async () => {
+  it('verifies the requested path, with a prefix and with escapes', async () => {
     await using harness = await scene(adapter);
     const path = '/api/hook/a%20b%2fc';
     expect(await send(harness.port, { path, arrives: { url: `${path}?x=/y` } })).toEqual(EMPTY);
     expect(harness.deliveries[0]?.path).toBe(path);
   });
 
-  it('a path that a proxy rewrote is put right by an option', async () => {
+  it('the option path corrects a path that a proxy rewrote', async () => {
     await using harness = await scene(adapter, { path: (path) => `/public${path}` });
     expect(await send(harness.port, { path: '/public/hook', arrives: { url: '/hook' } })).toEqual(EMPTY);
     expect((await send(harness.port)).status).toBe(401);
   });
 
-  it('answers what the handler answers', async () => {
+  it('returns the answer of the handler', async () => {
     await using harness = await scene(adapter, { handle: async () => ({ status: 202 }) });
     expect(await send(harness.port)).toMatchObject({ status: 202 });
   });
 
-  it('401 and the bare reason, to what does not verify; the developer is told more', async () => {
+  it('answers 401 with only the reason to an invalid request, and gives the developer the message', async () => {
     await using harness = await scene(adapter);
     const arrives = { body: BODY.trim() };
     expect(await send(harness.port, { body: BODY, arrives })).toEqual(refused(401, 'body_reserialised'));
@@ -116,21 +116,21 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     );
     expect(await send(harness.port, { timestamp: 1 })).toEqual(refused(401, 'timestamp_too_old'));
     expect(harness.deliveries).toEqual([]);
-    const told = harness.refusals.map(({ message }) => message);
-    expect(told).toEqual([
+    const messages = harness.refusals.map(({ message }) => message);
+    expect(messages).toEqual([
       expect.stringContaining('line break at its end'),
       expect.stringContaining('secret'),
       expect.stringContaining('too old'),
     ]);
   });
 
-  it('does not look for mistakes when nobody is told of them', async () => {
+  it('does not search for mistakes without onRejected', async () => {
     await using harness = await scene(adapter, { onRejected: undefined });
     const arrives = { body: BODY.trim() };
     expect(await send(harness.port, { body: BODY, arrives })).toEqual(refused(401, 'no_signature_matches'));
   });
 
-  it('413 to a body that is too long, whether it says so or not', async () => {
+  it('answers 413 to a body that is too long, with and without Content-Length', async () => {
     await using harness = await scene(adapter, { bodyBytesMax: 100_000 });
     const body = 'x'.repeat(100_001);
     expect(await send(harness.port, { body })).toEqual(refused(413, 'body_too_large'));
@@ -140,7 +140,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     expect(harness.refusals.map(({ reason }) => reason)).toEqual(['body_too_large', 'body_too_large']);
   });
 
-  it('500 when the handler throws; the next attempt is handled anew', async () => {
+  it('answers 500 if the handler throws, and handles the next attempt', async () => {
     const handle = async ({ attempt }: ReceivedDelivery) => {
       if (attempt === 1) throw new Error('not now');
     };
@@ -150,7 +150,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     expect(harness.deliveries.map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
-  it('what was answered other than 2xx is handled anew', async () => {
+  it('handles the next attempt after another answer than 2xx', async () => {
     const handle = ({ attempt }: ReceivedDelivery) => ({ status: attempt === 1 ? 503 : 202 });
     await using harness = await scene(adapter, { handle, deduplicate: new MemoryStore() });
     const statuses: number[] = [];
@@ -159,7 +159,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     expect(harness.deliveries.map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
-  it('what is being handled is deferred, what was handled is not handled again', async () => {
+  it('answers 409 while a delivery is in progress, and does not handle a done one again', async () => {
     const { promise: isHandled, resolve: release } = Promise.withResolvers<void>();
     const { promise: isBegun, resolve: begun } = Promise.withResolvers<void>();
     const handle = () => {
@@ -170,7 +170,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     const first = send(harness.port);
     await isBegun;
     expect(await send(harness.port, { attempt: 2 })).toEqual(refused(409, 'in_progress'));
-    // The signed id counts beside a key, which whoever captured the request may have changed.
+    // The signed id counts too, because an attacker who captured the request may have changed the key.
     expect(await send(harness.port, { idempotencyKey: 'changed' })).toEqual(refused(409, 'in_progress'));
     const another = send(harness.port, { deliveryId: OTHER_DELIVERY_ID });
     release();
@@ -183,7 +183,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
   it.each([
     ['idempotency_key', 1],
     ['delivery_id', 2],
-  ] as const)('by %s a delivery and its replay are handled %i times', async (deduplicateBy, times) => {
+  ] as const)('with %s, a delivery and its replay are handled %i times', async (deduplicateBy, times) => {
     await using harness = await scene(adapter, { deduplicate: new MemoryStore(), deduplicateBy });
     const key = { idempotencyKey: 'the same' };
     for (const attempt of [1, 2]) await send(harness.port, { ...key, attempt });
@@ -196,13 +196,13 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     expect(await send(harness.port, { idempotencyKey: 'its own' })).toEqual(EMPTY);
     const again = await send(harness.port, { idempotencyKey: 'another' });
     expect(again).toEqual({ status: 200, text: '{"duplicate":true}' });
-    // The key was not taken, so its owner is handled.
+    // The key was not taken, so the delivery that owns it is handled.
     const owner = { idempotencyKey: 'another', deliveryId: OTHER_DELIVERY_ID };
     expect(await send(harness.port, owner)).toEqual(EMPTY);
     expect(harness.deliveries).toHaveLength(2);
   });
 
-  it('a delivery whose key was done does not count as done itself', async () => {
+  it('a delivery with a done key is a duplicate, but its id is not marked as done', async () => {
     await using harness = await scene(adapter, { deduplicate: new MemoryStore() });
     await send(harness.port, { idempotencyKey: 'done' });
     const held = { idempotencyKey: 'done', deliveryId: OTHER_DELIVERY_ID };
@@ -210,7 +210,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     expect(await send(harness.port, { ...held, idempotencyKey: 'its own' })).toEqual(EMPTY);
   });
 
-  it('a store that fails between the two keys keeps neither', async () => {
+  it('if the store fails between the two keys, it keeps neither', async () => {
     const store = new MemoryStore();
     let isAway = true;
     const begin = async (key: string) => {
@@ -230,7 +230,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     expect(store.size).toBe(2);
   });
 
-  it('does nothing while the store is away; what it cannot note afterwards changes no answer', async () => {
+  it('handles nothing while the store fails, and a failed record does not change the answer', async () => {
     let begun = 0;
     const noted: unknown[] = [];
     const away = () => Promise.reject(new Error('away'));
@@ -254,11 +254,11 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('the log is full'))],
-  ])('whoever is told %s: the answer stays', async (_how, told) => {
+  ])('a callback that %s does not change the answer', async (_how, callback) => {
     await using harness = await scene(adapter, {
-      onRejected: told,
-      onStoreError: told,
-      deduplicate: { begin: async () => 'new', done: told, forget: told },
+      onRejected: callback,
+      onStoreError: callback,
+      deduplicate: { begin: async () => 'new', done: callback, forget: callback },
     });
     expect(await send(harness.port, { secrets: ['whsec_other'] })).toEqual(
       refused(401, 'no_signature_matches'),
@@ -267,7 +267,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
   });
 
   it.each([{ secret: '' }, { secret: [] }, { toleranceSeconds: Number.NaN }, { bodyBytesMax: 2e6 }])(
-    'refuses %j at the start',
+    'refuses the options %j at the start',
     async (options) => {
       await expect((async () => scene(adapter, options))()).rejects.toThrow(/secret|tolerance|bodyBytesMax/);
     },

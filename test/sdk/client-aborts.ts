@@ -1,17 +1,17 @@
-/** An abort ends a call at once, wherever it is, with the reason of the signal. */
+/** An abort ends a call at once, at any point, with the reason of the signal. */
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Sched } from '#sdk/index.ts';
 import type { Sched as Service } from '#test/e2e/harness.ts';
 import { ONE_SHOT } from '#test/e2e/resources.ts';
-import { clientAt, ownLabels, rejection } from './client-calls.ts';
-import { type Fault, startWay } from './client-proxy.ts';
+import { clientAt, rejection, uniqueMetadata } from './client-calls.ts';
+import { type Fault, startFaultyProxy } from './client-proxy.ts';
 
-/** Far less than any pause or time limit here. */
+/** Far less than any pause or timeout here. */
 const PROMPT_MS_MAX = 1_000;
 const LONG = { 'retry-after': '30' };
 
-/** How far an answer has come. */
+/** The progress of an answer. */
 interface Heard {
   readonly chunk: PromiseWithResolvers<void>;
   readonly end: PromiseWithResolvers<void>;
@@ -35,7 +35,7 @@ function listeningClient(url: string): { readonly sched: Sched; readonly heard: 
   return { sched, heard };
 }
 
-/** To be aborted once, with a reason that is looked for in what comes of it. */
+/** A signal with a reason that the rejection must contain. */
 function abortable() {
   const controller = new AbortController();
   const reason = new Error('changed my mind');
@@ -51,62 +51,62 @@ function abortable() {
 }
 
 export function aborts({ url }: Service): void {
-  it('before: nothing is sent', async () => {
-    await using way = await startWay(url());
+  it('before the call: nothing is sent', async () => {
+    await using proxy = await startFaultyProxy(url());
     const reason = new Error('changed my mind');
-    const { schedules } = clientAt(way.url);
+    const { schedules } = clientAt(proxy.url);
     const signal = AbortSignal.abort(reason);
     expect(await rejection(schedules.create(ONE_SHOT, { signal }))).toBe(reason);
     expect(await rejection(schedules.list({}, { signal }).page())).toBe(reason);
-    expect(way.passages).toHaveLength(0);
+    expect(proxy.requests).toHaveLength(0);
   });
 
   it.each<readonly [string, Fault, keyof Heard]>([
     ['in the middle of the body', 'stall', 'chunk'],
     ['in the pause before the next attempt', { status: 503, headers: LONG, body: 'gone' }, 'end'],
   ])('%s', async (_where, fault, phase) => {
-    await using way = await startWay(url(), fault);
-    const { sched, heard } = listeningClient(way.url);
+    await using proxy = await startFaultyProxy(url(), fault);
+    const { sched, heard } = listeningClient(proxy.url);
     const { signal, abort } = abortable();
     const failed = rejection(sched.schedules.create(ONE_SHOT, { signal }));
     await heard[phase].promise;
     await setImmediate();
     expect(await abort(failed)).toBe('prompt');
-    expect(way.passages).toHaveLength(1);
+    expect(proxy.requests).toHaveLength(1);
   });
 
-  it('while no answer comes', async () => {
-    await using way = await startWay(url(), 'hang');
+  it('while the service does not answer', async () => {
+    await using proxy = await startFaultyProxy(url(), 'hang');
     const { signal, abort } = abortable();
-    const failed = rejection(clientAt(way.url).schedules.create(ONE_SHOT, { signal }));
-    await way.met(1);
+    const failed = rejection(clientAt(proxy.url).schedules.create(ONE_SHOT, { signal }));
+    await proxy.waitForFault(1);
     expect(await abort(failed)).toBe('prompt');
-    expect(way.passages).toHaveLength(1);
+    expect(proxy.requests).toHaveLength(1);
   });
 
-  it('without a reason: an AbortError', async () => {
+  it('without a reason: the call rejects with an AbortError', async () => {
     const signal = AbortSignal.abort();
     const error = await rejection(clientAt(url()).schedules.list({}, { signal }).page());
     expect(error).toMatchObject({ name: 'AbortError' });
   });
 
-  it('between two pages: the walk ends there', async () => {
-    const metadata = ownLabels();
+  it('between two pages: the iteration ends', async () => {
+    const metadata = uniqueMetadata();
     const { schedules } = clientAt(url());
     for (let i = 0; i < 3; i++) await schedules.create({ ...ONE_SHOT, metadata });
     const end = new AbortController();
     const found: string[] = [];
-    const walk = async () => {
+    const iterate = async () => {
       for await (const { id } of schedules.list({ metadata, limit: 2 }, { signal: end.signal })) {
         found.push(id);
         if (found.length === 2) end.abort(new Error('enough'));
       }
     };
-    expect(await rejection(walk())).toMatchObject({ message: 'enough' });
+    expect(await rejection(iterate())).toMatchObject({ message: 'enough' });
     expect(found).toHaveLength(2);
   });
 
-  it('one signal for many calls: nothing of a finished call hangs on it', async () => {
+  it('one signal for many calls: a finished call leaves no listener', async () => {
     const end = new AbortController();
     const { schedules } = clientAt(url());
     await schedules.create(ONE_SHOT, { signal: end.signal });

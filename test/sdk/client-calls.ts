@@ -1,8 +1,8 @@
-/** Clients for tests, and what they sent. */
+/** Clients for tests, and a record of their calls. */
 import { type Fetch, Sched, type SchedOptions } from '#sdk/index.ts';
 import { TEST_KEY } from '#test/e2e/harness.ts';
 
-/** One attempt of a call, as it went over the wire. */
+/** One attempt of a call, as it was sent and answered. */
 export interface Seen {
   readonly method: string;
   readonly url: URL;
@@ -15,8 +15,8 @@ export function clientAt(url: string, options: Partial<SchedOptions> = {}): Sche
   return new Sched({ url, apiKey: TEST_KEY, ...options });
 }
 
-/** A client whose calls can be looked at. */
-export function watchedClient(url: string, options: Partial<SchedOptions> = {}) {
+/** A client that records its calls. */
+export function recordingClient(url: string, options: Partial<SchedOptions> = {}) {
   const seen: Seen[] = [];
   const watched: Fetch = async (address, init) => {
     const response = await fetch(address, init);
@@ -28,19 +28,19 @@ export function watchedClient(url: string, options: Partial<SchedOptions> = {}) 
   return { sched: clientAt(url, { ...options, fetch: watched }), seen };
 }
 
-let labels = 0;
+let uniqueLabels = 0;
 
-/** Labels that nothing else in the store has. */
-export function ownLabels(): Readonly<Record<string, string>> {
-  return { sdk: `${process.pid}-${labels++}` };
+/** Metadata that nothing else in the store has. */
+export function uniqueMetadata(): Readonly<Record<string, string>> {
+  return { sdk: `${process.pid}-${uniqueLabels++}` };
 }
 
-/** What a call that must not succeed rejects with. */
+/** Resolves with the error of a call that must reject. */
 export async function rejection(call: Promise<unknown>): Promise<unknown> {
   const outcome = await call.then(
     () => null,
     (error: unknown) => ({ error }),
   );
-  if (outcome === null) throw new Error('It was expected to reject.');
+  if (outcome === null) throw new Error('The call was expected to reject.');
   return outcome.error;
 }

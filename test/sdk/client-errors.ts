@@ -1,4 +1,4 @@
-/** What a call rejects with, by type and code, and what is never said. */
+/** The errors of calls, by type and code, and what they never reveal. */
 import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import {
@@ -14,8 +14,8 @@ import {
 } from '#sdk/index.ts';
 import { type Sched as Service, TEST_KEY } from '#test/e2e/harness.ts';
 import { ONE_SHOT, UNKNOWN } from '#test/e2e/resources.ts';
-import { clientAt, rejection, watchedClient } from './client-calls.ts';
-import { type Fault, startWay } from './client-proxy.ts';
+import { clientAt, recordingClient, rejection } from './client-calls.ts';
+import { type Fault, startFaultyProxy } from './client-proxy.ts';
 
 const REQUEST_ID = /^req_[0-9a-z]{26}$/;
 const RATE_LIMITED = {
@@ -29,7 +29,7 @@ const RATE_LIMITED = {
 };
 const NEWER = { error: { ...RATE_LIMITED.error, type: 'quota_error' } };
 
-/** Refused by the service itself. */
+/** Requests that the service refuses. */
 const REFUSED: readonly (readonly [
   string,
   typeof SchedError,
@@ -84,7 +84,7 @@ const REFUSED: readonly (readonly [
   ],
 ];
 
-/** Answered by something else on the way. */
+/** Answers that do not come from the service. */
 const MADE: readonly (readonly [string, typeof SchedError, Fault, Partial<SchedError>])[] = [
   [
     'a limit of requests',
@@ -128,7 +128,7 @@ const MADE: readonly (readonly [string, typeof SchedError, Fault, Partial<SchedE
   [
     'no answer',
     ConnectionError,
-    'lose it',
+    'lose the request',
     { type: 'connection_error', code: 'connection_failed', status: null },
   ],
   [
@@ -141,7 +141,7 @@ const MADE: readonly (readonly [string, typeof SchedError, Fault, Partial<SchedE
 
 export function errors({ url }: Service): void {
   it.each(REFUSED)('%s: %o', async (_what, type, call, facts) => {
-    const { sched, seen } = watchedClient(url());
+    const { sched, seen } = recordingClient(url());
     const error = await rejection(call(sched));
     expect(error).toBeInstanceOf(type);
     expect(error).toBeInstanceOf(SchedError);
@@ -150,29 +150,29 @@ export function errors({ url }: Service): void {
     expect(requestId).toMatch(REQUEST_ID);
     const begins = `${code}${param === null ? '' : ` (${param})`}: `;
     expect(message.startsWith(begins) && message.endsWith(` [${requestId}]`)).toBe(true);
-    // A refusal is not tried again.
+    // A refusal is not retried.
     expect(seen.filter(({ status }) => status === facts.status)).toHaveLength(1);
     expectNoKey(error);
   });
 
   it.each(MADE)('%s', async (_what, type, fault, facts) => {
-    await using way = await startWay(url(), fault);
-    const sched = clientAt(way.url, { retries: 0, timeoutMs: fault === 'hang' ? 200 : 10_000 });
+    await using proxy = await startFaultyProxy(url(), fault);
+    const sched = clientAt(proxy.url, { retries: 0, timeoutMs: fault === 'hang' ? 200 : 10_000 });
     const error = await rejection(sched.schedules.get(UNKNOWN.schedule));
     expect(error).toBeInstanceOf(type);
     expect(error).toMatchObject(facts);
     if (facts.status) expect((error as Error).message).toContain(`${facts.code}: `);
-    expect(way.passages).toHaveLength(1);
+    expect(proxy.requests).toHaveLength(1);
     expectNoKey(error);
   });
 
-  it('a list that is none', async () => {
-    await using way = await startWay(url(), { status: 200, body: '{"object":"list","data":{}}' });
-    const error = await rejection(clientAt(way.url).schedules.list().page());
+  it('a malformed list is an error', async () => {
+    await using proxy = await startFaultyProxy(url(), { status: 200, body: '{"object":"list","data":{}}' });
+    const error = await rejection(clientAt(proxy.url).schedules.list().page());
     expect(error).toMatchObject({ name: 'ApiError', code: 'unexpected_answer', status: 200 });
   });
 
-  it('an unknown key', async () => {
+  it('an unknown API key is an authentication error', async () => {
     const wrong = 'sk_test_wrongWRONGwrongWRONG012345';
     const error = await rejection(clientAt(url(), { apiKey: wrong }).schedules.list().page());
     expect(error).toBeInstanceOf(AuthenticationError);
@@ -180,8 +180,8 @@ export function errors({ url }: Service): void {
     expectNoKey(error, wrong);
   });
 
-  it('nobody listens there', async () => {
-    const gone = await startWay(url());
+  it('an address without a service is a connection error', async () => {
+    const gone = await startFaultyProxy(url());
     await gone[Symbol.asyncDispose]();
     const error = await rejection(clientAt(gone.url, { retries: 0 }).schedules.get(UNKNOWN.schedule));
     expect(error).toMatchObject({ name: 'ConnectionError', code: 'connection_failed' });
@@ -190,7 +190,7 @@ export function errors({ url }: Service): void {
     expectNoKey(error);
   });
 
-  it('the client shows no key', () => {
+  it('printing the client does not show the key', () => {
     expectNoKey(clientAt(url()));
   });
 }

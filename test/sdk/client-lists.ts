@@ -1,15 +1,15 @@
-/** Lists: every page is asked for when it is needed, and not before. */
+/** Lists request each page only when it is needed. */
 import { beforeAll, expect, it } from 'vitest';
 import type { List, Schedule } from '#sdk/index.ts';
 import type { Sched as Service } from '#test/e2e/harness.ts';
 import { ONE_SHOT } from '#test/e2e/resources.ts';
-import { clientAt, ownLabels, watchedClient } from './client-calls.ts';
+import { clientAt, recordingClient, uniqueMetadata } from './client-calls.ts';
 
 const COUNT = 7;
 
 export function lists({ url }: Service): void {
-  /** With what a query has to escape. */
-  const metadata = { ...ownLabels(), 'a key[of] ours&': 'x=y &?#/ é €' };
+  /** Metadata with characters that a query must escape. */
+  const metadata = { ...uniqueMetadata(), 'a key[of] ours&': 'x=y &?#/ é €' };
   const query = { metadata, limit: 2 };
   let newestFirst: readonly string[] = [];
 
@@ -23,16 +23,16 @@ export function lists({ url }: Service): void {
 
   const ids = (items: readonly Schedule[]) => items.map(({ id }) => id);
 
-  it('to its end: every item once, one request for each page', async () => {
-    const { sched, seen } = watchedClient(url());
+  it('iterating yields every item once, with one request for each page', async () => {
+    const { sched, seen } = recordingClient(url());
     const found: Schedule[] = [];
     for await (const schedule of sched.schedules.list(query)) found.push(schedule);
     expect(ids(found)).toEqual(newestFirst);
     expect(seen).toHaveLength(Math.ceil(COUNT / 2));
   });
 
-  it('asks for nothing until somebody looks, and for no page behind the one where he stops', async () => {
-    const { sched, seen } = watchedClient(url());
+  it('nothing is requested before the first read, and no page after the last one read', async () => {
+    const { sched, seen } = recordingClient(url());
     const list = sched.schedules.list(query);
     expect(seen).toHaveLength(0);
     const found: Schedule[] = [];
@@ -44,7 +44,7 @@ export function lists({ url }: Service): void {
     expect(seen).toHaveLength(2);
   });
 
-  it('can be walked again: from the beginning', async () => {
+  it('a second iteration starts from the beginning', async () => {
     const list = clientAt(url()).schedules.list(query);
     expect(ids(await list.toArray(3))).toEqual(newestFirst.slice(0, 3));
     expect(ids(await list.toArray(3))).toEqual(newestFirst.slice(0, 3));
@@ -58,12 +58,12 @@ export function lists({ url }: Service): void {
     [COUNT, 4],
     [100, 4],
   ])('toArray(%i) takes %i requests', async (max, requests) => {
-    const { sched, seen } = watchedClient(url());
+    const { sched, seen } = recordingClient(url());
     expect(ids(await sched.schedules.list(query).toArray(max))).toEqual(newestFirst.slice(0, max));
     expect(seen).toHaveLength(requests);
   });
 
-  it('page by page, as the service answers', async () => {
+  it('pages() yields pages as the service returns them', async () => {
     const pages: List<Schedule>[] = [];
     for await (const page of clientAt(url()).schedules.list(query).pages()) pages.push(page);
     expect(pages.map(({ data }) => data.length)).toEqual([2, 2, 2, 1]);
@@ -71,7 +71,7 @@ export function lists({ url }: Service): void {
     expect(pages.at(-1)?.next_cursor).toBeNull();
   });
 
-  it('goes on where another walk stopped, by its cursor', async () => {
+  it('a cursor continues where another iteration stopped', async () => {
     const { schedules } = clientAt(url());
     const first = await schedules.list(query).page();
     expect(first).toMatchObject({ object: 'list', has_more: true });
@@ -79,7 +79,7 @@ export function lists({ url }: Service): void {
     expect(ids([...first.data, ...(await rest.toArray(100))])).toEqual(newestFirst);
   });
 
-  it('a filter that nothing matches is an empty list', async () => {
+  it('a filter without matches yields an empty list', async () => {
     const { schedules } = clientAt(url());
     const other = { metadata: { ...metadata, sdk: 'other' } };
     expect(await schedules.list(other).toArray(10)).toEqual([]);

@@ -1,16 +1,16 @@
-/** Every operation of the interface by its call of the client, with the effect that it has. */
+/** Every operation of the API, called through the client and checked by its effect. */
 import { expect, it } from 'vitest';
 import type { Delivery, Endpoint, Sched, Schedule } from '#sdk/index.ts';
 import { OPERATIONS, type OperationId } from '#src/api/contract/operations.ts';
 import { OK, SERVER_ERROR } from '#test/e2e/drive.ts';
 import type { Sched as Service } from '#test/e2e/harness.ts';
 import { ONE_SHOT, PROFILE, RECURRING } from '#test/e2e/resources.ts';
-import { clientAt, ownLabels, watchedClient } from './client-calls.ts';
+import { clientAt, recordingClient, uniqueMetadata } from './client-calls.ts';
 
-/** What stands ready before a call is made. */
+/** The objects that exist before a call. */
 interface Given {
   readonly schedule: Schedule;
-  /** It has succeeded at the second attempt. */
+  /** A delivery that succeeded at its second attempt. */
   readonly delivery: Delivery;
   readonly endpoint: Endpoint;
 }
@@ -19,7 +19,7 @@ type Check = (sched: Sched, given: Given) => Promise<void>;
 
 const CHECKS: Readonly<Record<OperationId, Check>> = {
   async createSchedule(sched) {
-    const metadata = ownLabels();
+    const metadata = uniqueMetadata();
     const made = await sched.schedules.create({ ...RECURRING, timezone: 'Europe/Berlin', metadata });
     expect(made).toMatchObject({
       object: 'schedule',
@@ -39,7 +39,7 @@ const CHECKS: Readonly<Record<OperationId, Check>> = {
     expect(await sched.schedules.get(schedule.id)).toEqual(schedule);
   },
   async updateSchedule(sched, { schedule: { id } }) {
-    const labels = ownLabels();
+    const labels = uniqueMetadata();
     const changed = await sched.schedules.update(id, { ttl: '5m', method: undefined, metadata: labels });
     expect(changed).toMatchObject({ id, ttl: '5m', method: 'POST', metadata: labels });
     expect((await sched.schedules.update(id, { ttl: null })).ttl).toBeNull();
@@ -119,7 +119,7 @@ const CHECKS: Readonly<Record<OperationId, Check>> = {
 export function operations({ url, drive }: Service): void {
   async function given(): Promise<Given> {
     const sched = clientAt(url());
-    const { id } = await sched.schedules.create({ ...ONE_SHOT, metadata: ownLabels() });
+    const { id } = await sched.schedules.create({ ...ONE_SHOT, metadata: uniqueMetadata() });
     const [pending] = await sched.schedules.deliveries(id).toArray(1);
     await drive.fire(pending?.id ?? '', SERVER_ERROR, OK);
     return {
@@ -130,7 +130,7 @@ export function operations({ url, drive }: Service): void {
   }
 
   it.each(Object.keys(CHECKS) as OperationId[])('%s', async (operation) => {
-    const { sched, seen } = watchedClient(url());
+    const { sched, seen } = recordingClient(url());
     await CHECKS[operation](sched, await given());
 
     const { method, path, idempotent } = OPERATIONS[operation];

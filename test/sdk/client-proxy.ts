@@ -1,63 +1,63 @@
 /**
- * A way to the service that fails as networks and proxies do, request by request.
+ * A proxy in front of the service that fails as networks and proxies do, request by request.
  *
- *     await using way = await startWay(sched.url, 'lose the answer', 'pass');
- *     const sched = new Sched({ url: way.url, apiKey });
+ *     await using proxy = await startFaultyProxy(sched.url, 'lose the answer', 'pass');
+ *     const sched = new Sched({ url: proxy.url, apiKey });
  *
- * Its faults are taken in turn, and the last one stays. Where an answer is lost the service has given it: what was
- * asked for is done, and the client cannot know.
+ * Each request meets the next fault, and the last fault repeats. A lost answer means that the service did the work, but
+ * the client cannot know.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * `lose it`: the connection is cut before the service hears of it. `hang`: the service answers, and nobody is told.
- * `stall`: half of the answer's body comes, and no more. Anything else is answered by the way itself.
+ * `lose the request`: the connection is cut before the service gets the request. `hang`: the service answers, but the
+ * answer is not passed on. `stall`: only half of the body is passed on. The proxy itself gives a canned answer.
  */
-export type Fault = 'pass' | 'lose it' | 'lose the answer' | 'hang' | 'stall' | Made;
+export type Fault = 'pass' | 'lose the request' | 'lose the answer' | 'hang' | 'stall' | CannedAnswer;
 
-export interface Made {
+export interface CannedAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** What the client sent, and what the service answered to it; null where it was not asked. */
-export interface Passage {
+/** A request of the client. `answered` is the answer of the service, or null if it did not get the request. */
+export interface ProxiedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly answered: { readonly status: number; readonly headers: Headers } | null;
 }
 
-export interface Way extends AsyncDisposable {
+export interface FaultyProxy extends AsyncDisposable {
   readonly url: string;
-  readonly passages: readonly Passage[];
-  /** When the `count`th request has met its fault. */
-  met(count: number): Promise<void>;
+  readonly requests: readonly ProxiedRequest[];
+  /** Resolves when the fault of request number `count` has been applied. */
+  waitForFault(count: number): Promise<void>;
 }
 
-/** In front of the path of every request, as behind a proxy that serves several things. */
+/** A prefix that the proxy removes from paths, like a proxy in front of several services. */
 export const PREFIX = '/behind/a/prefix';
 
 const HOST = '127.0.0.1';
 
-export async function startWay(target: string, ...faults: readonly Fault[]): Promise<Way> {
-  const passages: Passage[] = [];
+export async function startFaultyProxy(target: string, ...faults: readonly Fault[]): Promise<FaultyProxy> {
+  const requests: ProxiedRequest[] = [];
   const waiting = new Set<() => void>();
-  let turns = 0;
+  let count = 0;
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
-    const fault = faults[Math.min(turns++, faults.length - 1)] ?? 'pass';
+    const fault = faults[Math.min(count++, faults.length - 1)] ?? 'pass';
     const body = await bodyOf(request);
     const { method = '', url = '', headers } = request;
     const path = url.startsWith(PREFIX) ? url.slice(PREFIX.length) : url;
-    const isAnswered = typeof fault === 'string' && fault !== 'lose it';
+    const isAnswered = typeof fault === 'string' && fault !== 'lose the request';
     const answer = isAnswered ? await forward(target + path, method, headers, body) : null;
-    passages.push({ method, path, headers, answered: answer });
-    meet(fault, answer, request, response);
-    for (const look of waiting) look();
+    requests.push({ method, path, headers, answered: answer });
+    applyFault(fault, answer, request, response);
+    for (const check of waiting) check();
   };
   const server = createServer((request, response) => {
     response.on('error', () => {});
@@ -69,16 +69,16 @@ export async function startWay(target: string, ...faults: readonly Fault[]): Pro
 
   return {
     url: `http://${HOST}:${port}`,
-    passages,
-    met: (count) =>
+    requests,
+    waitForFault: (count) =>
       new Promise((resolve) => {
-        const look = () => {
-          if (passages.length < count) return;
-          waiting.delete(look);
+        const check = () => {
+          if (requests.length < count) return;
+          waiting.delete(check);
           resolve();
         };
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
       }),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -112,7 +112,7 @@ async function forward(
   return { status: answer.status, headers: answer.headers, body: Buffer.from(await answer.arrayBuffer()) };
 }
 
-function meet(
+function applyFault(
   fault: Fault,
   answer: Forwarded | null,
   request: IncomingMessage,

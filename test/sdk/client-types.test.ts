@@ -1,4 +1,4 @@
-/** What the SDK says of the interface is what the service says. */
+/** The SDK and the service describe the same API. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ERROR_CODES } from '#sdk/index.ts';
@@ -7,16 +7,16 @@ import { type ApiDocument, sdkTypes } from '../../scripts/sdk-types.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-test('its types are those of docs/openapi.json; `npm run sdk:types` writes them', () => {
+test('the types match docs/openapi.json (`npm run sdk:types` writes them)', () => {
   const document = JSON.parse(read('docs/openapi.json')) as ApiDocument;
   expect(read('sdk/src/api-types.ts')).toBe(sdkTypes(document));
 });
 
-test('its codes are those of the table of errors', () => {
+test('the error codes match the table of errors', () => {
   expect([...ERROR_CODES].sort()).toEqual(Object.keys(ERRORS).sort());
 });
 
-test('what the types cannot say is an error, not a guess', () => {
+test('a schema that cannot be expressed as a type is an error', () => {
   const withSchema = (schema: object) =>
     ({ components: { schemas: { Thing: schema } }, paths: {} }) as ApiDocument;
   const object = (field: object) => withSchema({ type: 'object', properties: { field } });

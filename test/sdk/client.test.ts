@@ -1,4 +1,4 @@
-/** The client of the SDK and the real service: on either store. */
+/** The client of the SDK with the real service, on both stores. */
 import { describe } from 'vitest';
 import { useSched } from '#test/e2e/harness.ts';
 import { aborts } from './client-aborts.ts';

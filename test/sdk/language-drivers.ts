@@ -1,12 +1,12 @@
-/** For each language: how its snippet of docs/verifying.md is put into a program that reads vectors, and run. */
+/** For each language: how to wrap its snippet of docs/verifying.md into a program that reads vectors, and run it. */
 
 type Command = readonly [command: string, ...args: string[]];
 
 export interface Driver {
   readonly heading: string;
-  /** What the page calls the language in its code blocks. */
+  /** The name of the language in the code blocks of the page. */
   readonly fence: string;
-  /** Succeeds where the language is installed. */
+  /** A command that succeeds if the language is installed. */
   readonly probe: Command;
   readonly files: (snippet: string) => Readonly<Record<string, string>>;
   readonly build?: readonly Command[];

@@ -1,6 +1,6 @@
 /**
- * The verifiers that docs/verifying.md prints, as they stand there, against the vectors: each language that is
- * installed runs its snippet with a small driver behind it. Lines go in, a word for each comes out.
+ * Runs the snippets of docs/verifying.md, unchanged, against the vectors. Each installed language runs its snippet with
+ * a small driver, which reads one vector per line and prints one word for each.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,16 +14,16 @@ const PAGE = readFileSync(join(import.meta.dirname, '../../docs/verifying.md'), 
 const RUN_MS_MAX = 50_000;
 const HEADERS = ['Sched-Timestamp', 'Sched-Signature', 'Sched-Delivery-Id', 'Sched-Attempt'];
 
-/** The first block below the heading. */
+/** The first code block below the heading. */
 function snippet({ heading, fence }: Driver): string {
   const section = PAGE.split(`\n### ${heading}\n`)[1] ?? '';
   return section.split(`\`\`\`${fence}\n`)[1]?.split('```')[0] ?? '';
 }
 
-/** Tabs between, base64 within: no language needs more than its standard library to read it. */
+/** Values in base64, separated by tabs. Every standard library can read that. */
 function line({ now, secrets, request }: Vector): string {
   const [path = ''] = request.url.split('?', 1);
-  // The period keeps an empty secret visible, and is taken off again.
+  // The period keeps an empty secret visible. The driver removes it.
   const texts = [request.method, path, ...HEADERS.map((name) => request.headers[name] ?? '')];
   const fields = [
     secrets.map((secret) => base64(`.${secret}`)).join(','),

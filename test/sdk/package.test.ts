@@ -1,6 +1,6 @@
 /**
- * The package as a user gets it: packed, installed into an empty project without a registry, and used from there as
- * modules, as CommonJS and from TypeScript; also by the machine's own Node where it is another one.
+ * The package as a user gets it: packed, installed into an empty project without a registry, and used as modules, as
+ * CommonJS and from TypeScript. If the machine has another Node, the package runs on that one too.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const ERRORS = [
 ];
 const ADAPTER = ['MemoryStore', 'ReceivedDelivery', 'receiver'];
 
-/** Every entry of the package, with all that it has besides types. */
+/** Every entry point of the package, with its exports except types. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   '@sched/sdk': [
     ...ERRORS.map((name) => `${name}Error`),
@@ -61,7 +61,7 @@ afterAll(() => service?.[Symbol.asyncDispose]());
 
 const installed = () => join(project, 'node_modules/@sched/sdk');
 
-/** A Node of the machine's own that the package is for; null where there is none but ours. */
+/** A Node of the machine that the package supports, or null if there is only ours. */
 function anotherNode(): string | null {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const node = join(folder, 'node');
@@ -78,7 +78,7 @@ const nodes: readonly (readonly [string, string])[] = [
   ...(another === null ? [] : [["the machine's Node", another] as const]),
 ];
 
-/** Creates a schedule, and asks of every vector whether it verifies. */
+/** Creates a schedule and verifies every vector. */
 const SCRIPT = `
   const has = Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, Object.keys(entry)]));
   const sched = new entries['@sched/sdk'].Sched({ url: process.env.URL, apiKey: process.env.KEY });
@@ -123,7 +123,7 @@ describe.each(nodes)('on %s', (_name, node) => {
   test.each([
     ['modules', 'user.mjs', MODULE],
     ['CommonJS', 'user.cjs', COMMON_JS],
-  ])('%s: makes a schedule, verifies every vector', async (_kind, file, text) => {
+  ])('as %s, the package creates a schedule and verifies every vector', async (_kind, file, text) => {
     writeFileSync(join(project, file), text);
     const url = service?.url ?? '';
     const env = { URL: url, KEY: TEST_KEY, VECTORS: join(ROOT, 'sdk/vectors.json') };
@@ -139,7 +139,7 @@ describe.each(nodes)('on %s', (_name, node) => {
   });
 });
 
-/** Uses every entry with its types; what must not compile is marked. */
+/** Uses every entry point with its types. Lines that must not compile are marked. */
 const TYPED = `
   import { type Schedule, Sched, SchedError, type ErrorCode } from '@sched/sdk';
   import { type DeduplicationStore, MemoryStore, type ReceivedDelivery, verify } from '@sched/sdk/receiver';
@@ -184,13 +184,13 @@ const TYPED = `
   }
 `;
 
-/** The blocks of the README, each a program of its own. */
+/** The code blocks of the README, each as its own program. */
 function blocksOfReadme(): readonly string[] {
   const readme = readFileSync(join(installed(), 'README.md'), 'utf8');
   return [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) => block);
 }
 
-test('from TypeScript: every entry, as modules and as CommonJS, and what the README shows', async () => {
+test('TypeScript accepts every entry point, as modules and as CommonJS, and the code of the README', async () => {
   const folder = join(project, 'typed');
   mkdirSync(folder);
   const blocks = blocksOfReadme();
@@ -216,8 +216,8 @@ test('from TypeScript: every entry, as modules and as CommonJS, and what the REA
   expect(await Promise.all(compiled)).toEqual(['', '']);
 });
 
-test('what is in it: what was built, and nothing else', () => {
-  // Older compilers than ours do not find a declaration by the name of its source.
+test('the package contains the build output and nothing else', () => {
+  // Compilers older than ours do not find a declaration by the name of its source.
   const declarations = readFileSync(join(installed(), 'dist/cjs/index.d.ts'), 'utf8');
   expect(declarations).toContain("'./client/sched.js'");
   expect(declarations).not.toContain(".ts'");

@@ -1,11 +1,11 @@
-/** Requests written as they are told to be, over Node's own client: a GET with a body, a body without a length. */
+/** Sends requests with Node's own client, which allows a GET with a body and a body without a length. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { Method } from '#src/domain/destination.ts';
 import { type Signing, signedHeaders } from './signing.ts';
 
 export interface Sending extends Signing {
-  /** What arrives, where it is not what was signed. */
+  /** The values that arrive instead of the signed ones. */
   readonly arrives?: { readonly url?: string; readonly method?: Method; readonly body?: string | Uint8Array };
   readonly headers?: Readonly<Record<string, string>>;
   readonly isChunked?: boolean;
@@ -28,7 +28,7 @@ export async function send(port: number, sending: Sending = {}): Promise<Answere
     headers: { ...signedHeaders(sending), ...length, ...headers },
     agent: false,
   });
-  // A body that is not read to its end may break off after the answer.
+  // The connection may close after the answer if the server does not read the whole body.
   outgoing.on('error', () => {});
   outgoing.end(body);
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];

@@ -1,4 +1,4 @@
-/** Requests as Sched sends them: signed by the engine's own signer. */
+/** Requests as Sched sends them, signed by the signer of the service. */
 import { createSecretKey } from 'node:crypto';
 import type { Method } from '#src/domain/destination.ts';
 import { parseId } from '#src/domain/id.ts';
@@ -9,14 +9,14 @@ export const DELIVERY_ID = 'dlv_01jd5x3v8k2m4n6p8r0t2w4y6a';
 
 export interface Signing {
   readonly method?: Method;
-  /** Without the query. */
+  /** The path without the query. */
   readonly path?: string;
   readonly body?: string | Uint8Array;
   readonly secrets?: readonly string[];
   readonly deliveryId?: string;
   readonly attempt?: number;
   readonly idempotencyKey?: string;
-  /** Unix seconds; default now. */
+  /** The time of the signature in Unix seconds. Default: now. */
   readonly timestamp?: number;
 }
 

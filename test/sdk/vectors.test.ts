@@ -1,15 +1,15 @@
-/** The SDK's verifier against the vectors, and the vectors against the engine's signer. */
+/** Checks `verify` against the vectors, and the vectors against the signer of the service. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { verify } from '#sdk/receiver/verify.ts';
 import { vectorsText } from '../../scripts/write-vectors.ts';
 import { VECTORS, VECTORS_FILE, type Vector } from './vectors.ts';
 
-it('the vectors are what the engine signs; `node scripts/write-vectors.ts` writes them', () => {
+it('the vectors match the signer of the service (`node scripts/write-vectors.ts` writes them)', () => {
   expect(readFileSync(VECTORS_FILE, 'utf8')).toBe(vectorsText());
 });
 
-it('hold as much that is to be accepted as to be refused', () => {
+it('contain enough valid and invalid requests', () => {
   const accepted = VECTORS.filter(({ expected }) => expected === 'verified');
   expect(accepted.length).toBeGreaterThan(20);
   expect(VECTORS.length - accepted.length).toBeGreaterThan(20);
@@ -21,7 +21,7 @@ function verifyVector({ secrets, now, request }: Vector) {
   const options = { now: now * 1_000 };
   return {
     plain: verify({ method, url, headers, body: Buffer.from(body, 'base64') }, secrets, options),
-    /** As a server in the style of Fetch has it; GET has no body there. */
+    /** The request as a Fetch-style server passes it. A GET has no body there. */
     fetched:
       method === 'GET'
         ? null
@@ -37,7 +37,7 @@ function verifyVector({ secrets, now, request }: Vector) {
   };
 }
 
-/** A Fetch request escapes a path that no URL holds, and takes line breaks off the end of a header. */
+/** A Fetch request escapes an invalid path, and removes a line break at the end of a header. */
 function canBeFetched({ request }: Vector): boolean {
   return !request.url.includes(' ') && !Object.values(request.headers).some((value) => value.endsWith('\n'));
 }

@@ -1,19 +1,19 @@
-/** The vectors as the SDK ships them: every verifier is held against the same file. */
+/** The vectors that the SDK ships. Every verifier is tested with the same file. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Vector {
   readonly name: string;
-  /** `verified`, or the reason why not. */
+  /** `verified`, or the reason of the refusal. */
   readonly expected: string;
-  /** The receiver's clock, in Unix seconds. */
+  /** The clock of the receiver, in Unix seconds. */
   readonly now: number;
   readonly secrets: readonly string[];
   readonly request: {
     readonly method: string;
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;
-    /** In base64. */
+    /** The body in base64. */
     readonly body: string;
   };
 }

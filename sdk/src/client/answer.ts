@@ -1,11 +1,11 @@
-/** What an answer says: the object that was asked for, or the error that it is thrown as. */
+/** Reads the answer of the service: returns the object, or throws the error. */
 import type { ErrorBody } from '../api-types.ts';
 import { readJson } from '../json/read-json.ts';
 import { errorOf, unexpectedAnswer } from './errors.ts';
 import type { Answer } from './exchange.ts';
 
 /**
- * `object` is what the answer must call itself. Beyond that its fields are taken as the document describes them:
+ * Checks that the answer has the type `object`. Other fields are not checked: they follow the API reference, and
  * answers may gain fields at any time.
  */
 export function readAnswer<T>(answer: Answer, object: string): T {
@@ -13,7 +13,7 @@ export function readAnswer<T>(answer: Answer, object: string): T {
   const json = parseJson(text);
   if (status >= 200 && status < 300) {
     if (isRecord(json) && json.object === object && (object !== 'list' || isPage(json))) return json as T;
-    throw unexpectedAnswer(status, requestId, `but no ${object} of Sched's: is the url right?`);
+    throw unexpectedAnswer(status, requestId, `but the answer is not a ${object} of Sched. Check the url.`);
   }
   if (!isErrorBody(json)) throw unexpectedAnswer(status, requestId, explainStatus(status));
   const { type, code, message, param, request_id } = json.error;
@@ -23,9 +23,7 @@ export function readAnswer<T>(answer: Answer, object: string): T {
 function explainStatus(status: number): string {
   // A browser hides the status of a redirect that was not followed.
   const isRedirect = status === 0 || (status >= 300 && status < 400);
-  return isRedirect
-    ? 'a redirect, which is not followed: is the url right?'
-    : "and no error of Sched's with it.";
+  return isRedirect ? 'a redirect, which is not followed. Check the url.' : 'without an error of Sched.';
 }
 
 function parseJson(text: string): unknown {

@@ -6,6 +6,7 @@ import { encodeId, type Transport } from './transport.ts';
 const DELIVERIES = '/deliveries';
 const ANSWERS = { answers: 'delivery' } as const;
 
+/** The deliveries of the project and mode of the API key. */
 export class Deliveries {
   readonly #transport: Transport;
 
@@ -13,11 +14,12 @@ export class Deliveries {
     this.#transport = transport;
   }
 
-  /** Newest first. */
+  /** Lists deliveries, newest first. */
   list(query?: ListDeliveriesQuery, options?: CallOptions): Pages<Delivery> {
     return list(this.#transport, () => DELIVERIES, { ...query }, options);
   }
 
+  /** Reads one delivery. Rejects with a `NotFoundError` if it does not exist. */
   async get(id: string, options?: CallOptions): Promise<Delivery> {
     return this.#transport.call(
       { method: 'GET', path: `${DELIVERIES}/${encodeId(id)}`, ...ANSWERS },
@@ -26,15 +28,15 @@ export class Deliveries {
   }
 
   /**
-   * Makes a new delivery, due now, of one that has ended. It has the original's `Idempotency-Key`: a receiver that
-   * deduplicates will ignore it if it processed the original.
+   * Sends an ended delivery again, as a new delivery that is due now. It has the `Idempotency-Key` of the original, so
+   * a receiver that deduplicates ignores it if it processed the original.
    */
   async replay(id: string, options?: WriteOptions): Promise<Delivery> {
     const path = `${DELIVERIES}/${encodeId(id)}/replay`;
-    return this.#transport.call({ method: 'POST', path, isKeyed: true, ...ANSWERS }, options);
+    return this.#transport.call({ method: 'POST', path, hasIdempotencyKey: true, ...ANSWERS }, options);
   }
 
-  /** The first attempt first. */
+  /** Lists the attempts of a delivery, in the order in which they were made. */
   attempts(id: string, query?: ListAttemptsQuery, options?: CallOptions): Pages<Attempt> {
     return list(this.#transport, () => `${DELIVERIES}/${encodeId(id)}/attempts`, { ...query }, options);
   }

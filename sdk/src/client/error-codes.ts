@@ -1,4 +1,4 @@
-/** The stable codes of the service's errors, by which a program tells one from another. */
+/** The stable error codes of the service. Programs should branch on these, not on messages. */
 export const ERROR_CODES = [
   'missing_api_key',
   'invalid_api_key',
@@ -40,8 +40,8 @@ export const ERROR_CODES = [
   'unavailable',
 ] as const;
 
-/** What the client itself found: no answer, or one that is not Sched's. */
+/** Codes of the client itself: there was no answer, or the answer did not come from Sched. */
 export type ClientErrorCode = 'connection_failed' | 'timeout' | 'unexpected_answer';
 
-/** Any other text too, since a newer service may have more; an editor still offers the known ones. */
+/** The known codes, and any other text, because a newer service may have more codes. */
 export type ErrorCode = (typeof ERROR_CODES)[number] | ClientErrorCode | (string & {});

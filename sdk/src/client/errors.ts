@@ -1,6 +1,6 @@
 /**
- * What a call rejects with. The class is the `type` of the answer: branch on it for what to do, and on `code` for
- * what exactly was wrong. An abort is no error of ours: it rejects with the reason of the caller's signal.
+ * The errors that a call rejects with. The class follows the `type` of the answer and says what to do. `code` says what
+ * exactly was wrong. An aborted call is different: it rejects with the reason of the caller's signal.
  */
 import type { ErrorBody } from '../api-types.ts';
 import type { ErrorCode } from './error-codes.ts';
@@ -13,19 +13,20 @@ export interface ErrorFacts {
   readonly status: number | null;
   readonly param: string | null;
   readonly requestId: string | null;
-  /** A sentence for a person. */
+  /** A sentence for people. */
   readonly explanation: string;
 }
 
+/** The base class of all errors of this client. */
 export class SchedError extends Error {
   override readonly name: string = 'SchedError';
   readonly type: ErrorType;
   readonly code: ErrorCode;
-  /** Of the HTTP answer; null where there was none. */
+  /** The status of the HTTP answer, or null if there was no answer. */
   readonly status: number | null;
-  /** The field at fault. */
+  /** The field that caused the error, or null. */
   readonly param: string | null;
-  /** By which the service's log knows the call. */
+  /** The id of the request in the log of the service, or null. */
   readonly requestId: string | null;
 
   constructor(facts: ErrorFacts, options?: { readonly cause?: unknown }) {
@@ -38,7 +39,7 @@ export class SchedError extends Error {
   }
 }
 
-/** The request was wrong: the same again would be refused again. */
+/** The request is invalid. Sending it again unchanged does not help. */
 export class InvalidRequestError extends SchedError {
   override readonly name = 'InvalidRequestError';
 }
@@ -48,27 +49,27 @@ export class AuthenticationError extends SchedError {
   override readonly name = 'AuthenticationError';
 }
 
-/** There is no such object in the project and mode of this key. */
+/** The object does not exist in the project and mode of this API key. */
 export class NotFoundError extends SchedError {
   override readonly name = 'NotFoundError';
 }
 
-/** The `Idempotency-Key` was used for something else, is too long, or still in progress after all retries. */
+/** The `Idempotency-Key` was used for another request, is too long, or is still in progress after all retries. */
 export class IdempotencyError extends SchedError {
   override readonly name = 'IdempotencyError';
 }
 
-/** Too many requests. */
+/** The service received too many requests. */
 export class RateLimitError extends SchedError {
   override readonly name = 'RateLimitError';
 }
 
-/** The service failed, or something else than Sched answered. */
+/** The service failed, or the answer did not come from Sched. */
 export class ApiError extends SchedError {
   override readonly name = 'ApiError';
 }
 
-/** No answer came. Whether the call took effect is not known; repeated with the same key it is safe. */
+/** There was no answer, so the call may have taken effect. Repeating it with the same idempotency key is safe. */
 export class ConnectionError extends SchedError {
   override readonly name = 'ConnectionError';
 }
@@ -83,7 +84,7 @@ const CLASS_OF_TYPE: Readonly<Record<ErrorType, typeof SchedError>> = {
   connection_error: ConnectionError,
 };
 
-/** A type that a newer service may have is a plain `SchedError`. */
+/** An unknown type, from a newer service, becomes a plain `SchedError`. */
 export function errorOf(facts: ErrorFacts): SchedError {
   const known = Object.hasOwn(CLASS_OF_TYPE, facts.type) ? CLASS_OF_TYPE[facts.type] : SchedError;
   return new known(facts);

@@ -5,12 +5,12 @@ const SENDING = { method: 'GET', url: 'http://sched.example/v1/x?cursor=c', head
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
-  // Whatever became of it, nothing is left running.
+  // Nothing may keep running after a test.
   expect(vi.getTimerCount()).toBe(0);
   vi.useRealTimers();
 });
 
-/** Neither answers nor listens to its signal: as bad as a runtime can be. */
+/** A `fetch` that never answers and ignores its signal. */
 const deaf: Fetch = () => new Promise(() => {});
 
 function bodyOf(...chunks: readonly Uint8Array[]): Fetch {
@@ -24,7 +24,7 @@ function bodyOf(...chunks: readonly Uint8Array[]): Fetch {
 }
 
 describe('an answer', () => {
-  test('comes whole, characters that were cut in two too', async () => {
+  test('is read as a whole, even if a chunk ends within a character', async () => {
     const bytes = new TextEncoder().encode('{"name":"Zoë €"}');
     const fetch = bodyOf(...[...bytes].map((byte) => Uint8Array.of(byte)));
     expect(await exchange(fetch, SENDING, { timeoutMs: 10, signal: undefined })).toEqual({
@@ -43,7 +43,7 @@ describe('an answer', () => {
     expect(answer).toMatchObject({ status: 204, requestId: null, text: '' });
   });
 
-  test('that is too large is given up', async () => {
+  test('that is too large is an error', async () => {
     const chunk = new Uint8Array(ANSWER_BYTES_MAX / 4 + 1);
     const cancelled = vi.fn();
     const body = new ReadableStream<Uint8Array>({
@@ -55,7 +55,7 @@ describe('an answer', () => {
     expect(cancelled).toHaveBeenCalledOnce();
   });
 
-  test('redirects are not followed, and the signal is passed on', async () => {
+  test('redirects are not followed, and fetch gets a signal', async () => {
     const fetch = vi.fn<Fetch>(async () => new Response('{}'));
     await exchange(fetch, SENDING, { timeoutMs: 10, signal: undefined });
     expect(fetch).toHaveBeenCalledWith(SENDING.url, {
@@ -72,7 +72,7 @@ describe('no answer', () => {
   const itsOwnCause = new Error('odd');
   itsOwnCause.cause = itsOwnCause;
 
-  test('in time, whatever the runtime does', async () => {
+  test('within the time limit is an error, even if the runtime ignores its signal', async () => {
     const call = exchange(deaf, SENDING, { timeoutMs: 5_000, signal: undefined });
     const failed = expect(call).rejects.toMatchObject({
       name: 'ConnectionError',
@@ -83,7 +83,7 @@ describe('no answer', () => {
     await failed;
   });
 
-  test('says why, from the bottom of it, and not what was asked', async () => {
+  test('is an error that names the deepest cause, and leaves out the query', async () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     const cause = new TypeError('fetch failed', { cause: refused });
     const call = exchange(() => Promise.reject(cause), SENDING, { timeoutMs: 10, signal: undefined });
@@ -94,7 +94,7 @@ describe('no answer', () => {
   });
 
   test.each([[undefined], [null], ['text'], [{}], [itsOwnCause]])(
-    'for a reason that is none: %j',
+    'is an error for a rejection with %j',
     async (reason) => {
       const call = exchange(() => Promise.reject(reason), SENDING, {
         timeoutMs: 10,
@@ -108,21 +108,21 @@ describe('no answer', () => {
 describe('an abort', () => {
   const reason = new Error('enough');
 
-  test('before: nothing is sent', async () => {
+  test('before the call sends nothing', async () => {
     const fetch = vi.fn<Fetch>(deaf);
     const call = exchange(fetch, SENDING, { timeoutMs: 10, signal: AbortSignal.abort(reason) });
     await expect(call).rejects.toBe(reason);
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('during it, whatever the runtime does', async () => {
+  test('during the call ends it, even if the runtime ignores its signal', async () => {
     const end = new AbortController();
     const call = exchange(deaf, SENDING, { timeoutMs: 10, signal: end.signal });
     end.abort(reason);
     await expect(call).rejects.toBe(reason);
   });
 
-  test('while the body comes, whatever the runtime does', async () => {
+  test('while the body is read ends the call, even if the runtime ignores its signal', async () => {
     const end = new AbortController();
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(Uint8Array.of(123)),
@@ -133,7 +133,7 @@ describe('an abort', () => {
     await expect(call).rejects.toBe(reason);
   });
 
-  test('ends every call of its signal, which has one listener for them all', async () => {
+  test('ends every call with this signal, over a single listener', async () => {
     const end = new AbortController();
     const added = vi.spyOn(end.signal, 'addEventListener');
     const limits = { timeoutMs: 10, signal: end.signal };
@@ -142,11 +142,11 @@ describe('an abort', () => {
     await exchange(async () => new Response('{}'), SENDING, limits);
     end.abort(reason);
     for (const call of await Promise.allSettled(calls)) expect(call).toEqual({ status: 'rejected', reason });
-    // For the first call, which was over, and for those that came after it.
+    // One listener for the first call, which had ended, and one for the later calls.
     expect(added).toHaveBeenCalledTimes(2);
   });
 
-  test('afterwards reaches nobody: no listener is left', async () => {
+  test('after the call finds no listener', async () => {
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, 'addEventListener');
     const removed = vi.spyOn(signal, 'removeEventListener');

@@ -1,22 +1,22 @@
-/** One HTTP exchange: a request goes out, and its whole answer comes within a time limit or not at all. */
+/** One HTTP exchange: it sends a request and reads the whole answer within a time limit. */
 import { connectionError, SchedError, unexpectedAnswer } from './errors.ts';
 import { onAbort } from './on-abort.ts';
 
-/** What the client needs of `fetch`; the one of any runtime fits. */
+/** The part of `fetch` that the client uses. The `fetch` of every runtime fits. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface OutgoingRequest {
   readonly method: string;
-  /** Where to, with the query. */
+  /** The whole URL, with the query. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
 }
 
 export interface Limits {
-  /** For the whole of it, the body of the answer too. */
+  /** The limit for the whole exchange, including the body of the answer. */
   readonly timeoutMs: number;
-  /** The caller's: an abort rejects with its reason. */
+  /** The signal of the caller. An abort rejects with its reason. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -27,10 +27,10 @@ export interface Answer {
   readonly text: string;
 }
 
-/** More than any page has, unless its labels are enormous: then a smaller `limit` helps. */
+/** A page stays below this unless its metadata is enormous. A smaller `limit` helps then. */
 export const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
-/** An error may be its own cause. */
+/** A bound is needed, because an error can be its own cause. */
 const CAUSES_MAX = 8;
 
 interface Failure {
@@ -40,44 +40,43 @@ interface Failure {
 }
 
 /**
- * Rejects with a `SchedError`, or with the reason of the caller's signal. The exchange is raced against its own
- * end, because not every runtime stops reading a body when its signal is aborted; afterwards neither a timer nor a
- * listener is left.
+ * Rejects with a `SchedError`, or with the reason of the caller's signal. The exchange races against its abort signal,
+ * because some runtimes do not stop reading a body when their signal is aborted. No timer or listener is left behind.
  */
-export async function exchange(fetch: Fetch, sending: OutgoingRequest, limits: Limits): Promise<Answer> {
+export async function exchange(fetch: Fetch, request: OutgoingRequest, limits: Limits): Promise<Answer> {
   const { timeoutMs, signal } = limits;
   signal?.throwIfAborted();
   const end = new AbortController();
   const ended = new Promise<never>((_, reject) => {
     end.signal.addEventListener('abort', () => reject(end.signal.reason as Error), { once: true });
   });
-  const forget = signal && onAbort(signal, () => end.abort(signal.reason));
+  const removeListener = signal && onAbort(signal, () => end.abort(signal.reason));
   const timer = setTimeout(() => end.abort(), timeoutMs);
   try {
-    return await Promise.race([fetchAnswer(fetch, sending, end.signal), ended]);
+    return await Promise.race([fetchAnswer(fetch, request, end.signal), ended]);
   } catch (error) {
     signal?.throwIfAborted();
     if (end.signal.aborted) {
       throw connectionError(
         'timeout',
-        `${describeRequest(sending)} was not answered within ${timeoutMs} ms.`,
+        `${describeRequest(request)} was not answered within ${timeoutMs} ms.`,
       );
     }
     if (error instanceof SchedError) throw error;
     throw connectionError(
       'connection_failed',
-      `${describeRequest(sending)} was not answered: ${findReason(error)}.`,
+      `${describeRequest(request)} was not answered: ${findReason(error)}.`,
       error,
     );
   } finally {
     clearTimeout(timer);
-    forget?.();
+    removeListener?.();
   }
 }
 
-async function fetchAnswer(fetch: Fetch, sending: OutgoingRequest, signal: AbortSignal): Promise<Answer> {
-  const { method, url, headers, body } = sending;
-  // Redirects are not followed: a POST would arrive as a GET, and the key is for this address only.
+async function fetchAnswer(fetch: Fetch, request: OutgoingRequest, signal: AbortSignal): Promise<Answer> {
+  const { method, url, headers, body } = request;
+  // Redirects are not followed. A POST would become a GET, and the API key is only for this address.
   const response = await fetch(url, { method, headers, body, signal, redirect: 'manual' });
   const { status } = response;
   const requestId = response.headers.get('sched-request-id');
@@ -86,13 +85,13 @@ async function fetchAnswer(fetch: Fetch, sending: OutgoingRequest, signal: Abort
     throw unexpectedAnswer(
       status,
       requestId,
-      `with more than ${ANSWER_BYTES_MAX} bytes: ask for fewer by limit.`,
+      `with more than ${ANSWER_BYTES_MAX} bytes. Use a smaller limit.`,
     );
   }
   return { status, requestId, retryAfter: response.headers.get('retry-after'), text };
 }
 
-/** Null where there is too much of it. */
+/** Resolves with null if the body is too large. */
 async function readText({ body }: Response): Promise<string | null> {
   if (body === null) return '';
   const reader = body.getReader();
@@ -111,12 +110,12 @@ async function readText({ body }: Response): Promise<string | null> {
   }
 }
 
-/** Without the query: labels and cursors are nobody's business in a log. */
+/** Leaves out the query, because metadata and cursors must not reach a log. */
 function describeRequest({ method, url }: OutgoingRequest): string {
   return `${method} ${url.split('?', 1)[0]}`;
 }
 
-/** Runtimes say only "fetch failed", and hide the reason one or two levels below. */
+/** Runtimes only say "fetch failed". The real reason is in the cause, one or two levels down. */
 function findReason(error: unknown): string {
   let deepest = (error ?? {}) as Failure;
   for (let depth = 0; depth < CAUSES_MAX && deepest.cause instanceof Error; depth++) deepest = deepest.cause;

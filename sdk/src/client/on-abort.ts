@@ -1,6 +1,6 @@
 /**
- * Listens to a signal for any number of calls by one listener on it. Node warns of a leak where there are more
- * than ten, and a program may well end fifty calls by one signal.
+ * Lets any number of calls share one listener on a signal. Node warns of a leak if a signal has more than ten
+ * listeners, but a program may well abort fifty calls with one signal.
  */
 
 interface SharedListener {
@@ -10,7 +10,7 @@ interface SharedListener {
 
 const sharedBySignal = new WeakMap<AbortSignal, SharedListener>();
 
-/** Answers what takes the listener back. With the last of them nothing is left on the signal. */
+/** Returns a function that removes the listener. After the last removal, nothing is left on the signal. */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   const { listeners, notify } = sharedBySignal.get(signal) ?? createShared(signal);
   if (listeners.size === 0) signal.addEventListener('abort', notify, { once: true });

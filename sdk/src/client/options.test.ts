@@ -25,7 +25,7 @@ describe('url', () => {
     'https://sched.example.com/v1',
     'https://sched.example.com/tools/v1/',
     undefined as unknown as string,
-  ])('%s is refused, and not quoted', (given) => {
+  ])('%s is refused, and the error does not quote it', (given) => {
     const attempt = () => readOptions({ url: given, apiKey });
     expect(attempt).toThrow(TypeError);
     expect(attempt).not.toThrow(/secret/);
@@ -41,14 +41,14 @@ describe('apiKey', () => {
     `${apiKey}\0`,
     `${apiKey}é`,
     undefined as unknown as string,
-  ])('%j is refused, and not quoted', (given) => {
+  ])('%j is refused, and the error does not quote it', (given) => {
     const attempt = () => readOptions({ url, apiKey: given });
     expect(attempt).toThrow(TypeError);
     expect(attempt).not.toThrow(/sk_test/);
   });
 });
 
-describe('the others', () => {
+describe('other options', () => {
   test('have defaults', () => {
     expect(readOptions({ url, apiKey })).toMatchObject({
       timeoutMs: 30_000,
@@ -78,7 +78,7 @@ describe('an idempotency key', () => {
     expect(checkIdempotencyKey(key)).toBe(key);
   });
 
-  // Sent empty, or emptied on the way, it would count as none.
+  // The service treats an empty key as no key.
   test.each(['', ' ', 'a ', '\ta', 'a\r\nb', 'é'])('%j is refused', (key) => {
     expect(() => checkIdempotencyKey(key)).toThrow(TypeError);
   });

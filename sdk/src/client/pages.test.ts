@@ -9,7 +9,7 @@ function page(data: readonly number[], next: string | null): List<number> {
 
 const PAGES_MAX = 10;
 
-/** Pages by the cursor that leads to them; '' is the first. */
+/** Pages by their cursor. The cursor of the first page is ''. */
 function pagesOf(answers: Readonly<Record<string, List<number>>>) {
   const asked: string[] = [];
   const pages = new Pages<number>(async (cursor = '') => {
@@ -31,24 +31,24 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('a list', () => {
-  test('is walked to its end, over an empty page too', async () => {
+  test('is read to its end, even over an empty page', async () => {
     const { pages, asked } = pagesOf(THREE);
     expect(await all(pages)).toEqual([1, 2, 3]);
     expect(asked).toEqual(['', 'a', 'b']);
   });
 
-  test('asks for a page when the one before is used up, not sooner', async () => {
+  test('requests a page only when the page before it is used up', async () => {
     const { pages, asked } = pagesOf(THREE);
-    const walk = pages[Symbol.asyncIterator]();
+    const iteration = pages[Symbol.asyncIterator]();
     expect(asked).toEqual([]);
-    await walk.next();
-    await walk.next();
+    await iteration.next();
+    await iteration.next();
     expect(asked).toEqual(['']);
-    await walk.next();
+    await iteration.next();
     expect(asked).toEqual(['', 'a', 'b']);
   });
 
-  test('two walks do not disturb each other', async () => {
+  test('two iterations do not affect each other', async () => {
     const { pages } = pagesOf(THREE);
     const [one, other] = [pages[Symbol.asyncIterator](), pages[Symbol.asyncIterator]()];
     expect([(await one.next()).value, (await one.next()).value, (await other.next()).value]).toEqual([
@@ -56,35 +56,35 @@ describe('a list', () => {
     ]);
   });
 
-  test('an error ends the walk, with what came before it', async () => {
+  test('an error ends the iteration after the items before it', async () => {
     const { pages } = pagesOf({ '': page([1], 'gone') });
     const found: number[] = [];
-    const walk = async () => {
+    const iterate = async () => {
       for await (const item of pages) found.push(item);
     };
-    await expect(walk()).rejects.toThrow('no page gone');
+    await expect(iterate()).rejects.toThrow('no page gone');
     expect(found).toEqual([1]);
   });
 
-  test('that does not move on is an error, not a loop', async () => {
+  test('that repeats its cursor is an error, not a loop', async () => {
     const { pages, asked } = pagesOf({ '': page([1], 'a'), a: page([2], 'a') });
     await expect(all(pages)).rejects.toMatchObject({ name: 'ApiError', code: 'unexpected_answer' });
     expect(asked).toEqual(['', 'a']);
   });
 
-  test('that goes round in a circle is an error too', async () => {
+  test('that returns to an earlier cursor is an error', async () => {
     const { pages, asked } = pagesOf({ '': page([1], 'a'), a: page([2], 'b'), b: page([3], 'a') });
     await expect(all(pages)).rejects.toMatchObject({ name: 'ApiError', code: 'unexpected_answer' });
     expect(asked).toEqual(['', 'a', 'b']);
   });
 
-  test('ends where the service says so, cursor or not', async () => {
+  test('ends when has_more is false, even with a cursor', async () => {
     const { pages, asked } = pagesOf({ '': page([1], 'a'), a: { ...page([2], 'b'), has_more: false } });
     expect(await all(pages)).toEqual([1, 2]);
     expect(asked).toEqual(['', 'a']);
   });
 
-  test('that goes on without saying where is an error, not an end', async () => {
+  test('with has_more but without a cursor is an error', async () => {
     const { pages } = pagesOf({ '': { ...page([1], null), has_more: true } });
     await expect(all(pages)).rejects.toMatchObject({ code: 'unexpected_answer' });
   });
@@ -128,7 +128,7 @@ describe('a query', () => {
     ['cursor', { cursor: '' }],
     ['metadata[team]', { metadata: { team: '' } }],
     ['metadata[]', { metadata: { '': 'billing' } }],
-  ])('with an empty %s is not sent: it would list everything', async (name, query) => {
+  ])('with an empty %s is refused, because it would match everything', async (name, query) => {
     expect(await sent(query)).toContain(`TypeError: ${name} must not be empty`);
   });
 });

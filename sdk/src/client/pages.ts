@@ -1,6 +1,6 @@
 /**
- * A list of the service, page by page. Nothing is asked for until somebody wants to see it, and a further page
- * only when the one before is used up.
+ * A list of the service, read page by page. The first request is sent when the list is first read. A further page is
+ * requested only when the page before it is used up.
  *
  *     for await (const schedule of sched.schedules.list({ state: 'active' })) …
  */
@@ -8,7 +8,7 @@ import { unexpectedAnswer } from './errors.ts';
 import type { CallOptions } from './options.ts';
 import type { Transport } from './transport.ts';
 
-/** One page, as the service answers it. */
+/** One page of a list, as the service returns it. */
 export interface List<T> {
   readonly object: 'list';
   readonly data: readonly T[];
@@ -18,9 +18,10 @@ export interface List<T> {
 
 type Scalar = string | number | boolean;
 
-/** From JavaScript a value may also be null: it is left out too. */
+/** A value of undefined or null is left out. JavaScript callers may pass null. */
 export type Query = Readonly<Record<string, Scalar | Readonly<Record<string, string>> | null | undefined>>;
 
+/** A list that is read on demand: as items, as pages, or as an array. */
 export class Pages<T> implements AsyncIterable<T> {
   readonly #read: (cursor: string | undefined) => Promise<List<T>>;
 
@@ -28,21 +29,21 @@ export class Pages<T> implements AsyncIterable<T> {
     this.#read = read;
   }
 
-  /** The first page: that of the query's `cursor`, where it has one. */
+  /** Reads one page: the page of the query's `cursor`, or the first page. */
   page(): Promise<List<T>> {
     return this.#read(undefined);
   }
 
-  /** One page after the other. */
+  /** Iterates over the pages. */
   async *pages(): AsyncGenerator<List<T>, void, undefined> {
     const cursors = new Set<string>();
     let page = await this.page();
     yield page;
     while (page.has_more) {
       const cursor = page.next_cursor;
-      // A list that stands still, or goes round in a circle, would never end.
+      // A missing or repeated cursor would make the loop endless.
       if (cursor === null || cursors.has(cursor)) {
-        throw unexpectedAnswer(200, null, 'but the list does not move on.');
+        throw unexpectedAnswer(200, null, 'but the list repeats a page.');
       }
       cursors.add(cursor);
       page = await this.#read(cursor);
@@ -50,12 +51,12 @@ export class Pages<T> implements AsyncIterable<T> {
     }
   }
 
-  /** One item after the other. */
+  /** Iterates over the items of all pages. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     for await (const page of this.pages()) yield* page.data;
   }
 
-  /** At most `max` items; no page is asked for that is not needed for them. */
+  /** Reads at most `max` items, and requests only the pages needed for them. */
   async toArray(max: number): Promise<T[]> {
     if (!(max >= 0)) throw new TypeError('max must be a number of at least 0.');
     const items: T[] = [];
@@ -68,7 +69,7 @@ export class Pages<T> implements AsyncIterable<T> {
   }
 }
 
-/** `path` is asked for late, so that an id that is none rejects like every other mistake. */
+/** `path` is evaluated late, so that an invalid id rejects like every other mistake. */
 export function list<T>(
   transport: Transport,
   path: () => string,
@@ -84,7 +85,7 @@ export function list<T>(
   });
 }
 
-/** `{ metadata: { team: 'billing' } }` is `metadata[team]=billing`. */
+/** `{ metadata: { team: 'billing' } }` becomes `metadata[team]=billing`. */
 function searchOf(query: Query): URLSearchParams {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -96,11 +97,11 @@ function searchOf(query: Query): URLSearchParams {
 
 const WITHOUT_LABEL = 'metadata[]';
 
-/** The service passes over what is empty: a filter whose value was lost would let everything through. */
+/** The service ignores an empty filter. A filter that lost its value would then match everything. */
 function append(search: URLSearchParams, name: string, value: Scalar | null | undefined): void {
   if (value === undefined || value === null) return;
   if (value === '' || name === WITHOUT_LABEL) {
-    throw new TypeError(`${name} must not be empty; leave it out where it does not matter.`);
+    throw new TypeError(`${name} must not be empty. Leave it out to match everything.`);
   }
   search.append(name, String(value));
 }

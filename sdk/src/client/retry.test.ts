@@ -14,7 +14,7 @@ function error(facts: Partial<ErrorFacts>) {
   });
 }
 
-describe('what is tried again', () => {
+describe('whether a call is retried', () => {
   test.each<readonly [boolean, Partial<ErrorFacts>]>([
     [true, { type: 'connection_error', code: 'connection_failed', status: null }],
     [true, { type: 'connection_error', code: 'timeout', status: null }],
@@ -35,17 +35,17 @@ describe('what is tried again', () => {
   });
 });
 
-describe('the pause', () => {
-  test('doubles from 200 ms to 5 s, at most', () => {
+describe('the backoff', () => {
+  test('doubles from 200 ms up to 5 s', () => {
     const longest = [1, 2, 3, 4, 5, 6, 7, 50].map((attempts) => backoffMs(attempts, 1));
     expect(longest).toEqual([200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000]);
   });
 
-  test('is anything from nothing up to that', () => {
+  test('is random between 0 and that', () => {
     expect([0, 0.25, 0.5].map((random) => backoffMs(3, random))).toEqual([0, 200, 400]);
   });
 
-  test('is not shorter than the service asks for, up to 30 s', () => {
+  test('is not shorter than Retry-After, up to 30 s', () => {
     expect(backoffMs(1, 0.5, 2_000)).toBe(2_000);
     expect(backoffMs(6, 1, 2_000)).toBe(5_000);
     expect(backoffMs(1, 0.5, 86_400_000)).toBe(30_000);

@@ -5,12 +5,12 @@ import { Schedules } from './schedules.ts';
 import { SYSTEM_DEPENDENCIES, Transport } from './transport.ts';
 
 /**
- * A client of one service with one API key, and so of one project and mode.
+ * A client of one service. Its API key decides the project and the mode.
  *
  *     const sched = new Sched({ url: 'https://sched.example.com', apiKey });
  *     await sched.schedules.create({ endpoint: 'https://example.com/hook', delay: '5m' });
  *
- * The key is kept in private fields only: printing a client or an error never shows it.
+ * The key is only in private fields, so printing a client or an error never shows it.
  */
 export class Sched {
   readonly schedules: Schedules;

@@ -14,6 +14,7 @@ import { encodeId, type Transport } from './transport.ts';
 const SCHEDULES = '/schedules';
 const ANSWERS = { answers: 'schedule' } as const;
 
+/** The schedules of the project and mode of the API key. */
 export class Schedules {
   readonly #transport: Transport;
 
@@ -21,56 +22,69 @@ export class Schedules {
     this.#transport = transport;
   }
 
-  /** Once this resolves, the delivery will be tried or end in a recorded status. */
+  /**
+   * Creates a schedule. Once this resolves, the schedule is stored: each delivery is attempted, or ends with a recorded
+   * status.
+   */
   async create(body: ScheduleCreate, options?: WriteOptions): Promise<Schedule> {
     return this.#transport.call(
-      { method: 'POST', path: SCHEDULES, body, isKeyed: true, ...ANSWERS },
+      { method: 'POST', path: SCHEDULES, body, hasIdempotencyKey: true, ...ANSWERS },
       options,
     );
   }
 
-  /** Newest first. */
+  /** Lists schedules, newest first. */
   list(query?: ListSchedulesQuery, options?: CallOptions): Pages<Schedule> {
     return list(this.#transport, () => SCHEDULES, { ...query }, options);
   }
 
+  /** Reads one schedule. Rejects with a `NotFoundError` if it does not exist. */
   async get(id: string, options?: CallOptions): Promise<Schedule> {
     return this.#transport.call({ method: 'GET', path: `${SCHEDULES}/${encodeId(id)}`, ...ANSWERS }, options);
   }
 
-  /** What is left out stays. Reaches the pending delivery too, unless it is being sent. */
+  /**
+   * Changes a schedule. Fields that are left out stay as they are. The change also applies to the pending delivery,
+   * unless it is being sent.
+   */
   async update(id: string, body: ScheduleUpdate, options?: WriteOptions): Promise<Schedule> {
     const path = `${SCHEDULES}/${encodeId(id)}`;
-    return this.#transport.call({ method: 'PATCH', path, body, isKeyed: true, ...ANSWERS }, options);
+    return this.#transport.call(
+      { method: 'PATCH', path, body, hasIdempotencyKey: true, ...ANSWERS },
+      options,
+    );
   }
 
-  /** Moves the fire time; `cron` replaces the recurrence. */
+  /** Changes the fire time. `cron` replaces the recurrence. */
   async reschedule(id: string, body: ScheduleReschedule, options?: WriteOptions): Promise<Schedule> {
     const path = `${SCHEDULES}/${encodeId(id)}/reschedule`;
-    return this.#transport.call({ method: 'POST', path, body, isKeyed: true, ...ANSWERS }, options);
+    return this.#transport.call({ method: 'POST', path, body, hasIdempotencyKey: true, ...ANSWERS }, options);
   }
 
-  /** What is pending waits. Pausing again changes nothing. */
+  /** Pauses a schedule. Pending deliveries wait. Pausing a paused schedule changes nothing. */
   async pause(id: string, options?: CallOptions): Promise<Schedule> {
-    return this.#order(id, 'pause', options);
+    return this.#changeState(id, 'pause', options);
   }
 
-  /** A one-shot whose instant passed fires at once, or is expired; a recurring schedule skips what it missed. */
+  /**
+   * Resumes a schedule. If the instant of a one-shot schedule has passed, its delivery is sent at once or expires. A
+   * recurring schedule skips missed runs.
+   */
   async resume(id: string, options?: CallOptions): Promise<Schedule> {
-    return this.#order(id, 'resume', options);
+    return this.#changeState(id, 'resume', options);
   }
 
-  /** For good. A delivery that is being sent finishes its attempt and is not retried. */
+  /** Cancels a schedule for good. A delivery that is being sent finishes its attempt and is not retried. */
   async cancel(id: string, options?: CallOptions): Promise<Schedule> {
-    return this.#order(id, 'cancel', options);
+    return this.#changeState(id, 'cancel', options);
   }
 
-  /** Newest first. */
+  /** Lists the deliveries of a schedule, newest first. */
   deliveries(id: string, query?: ListScheduleDeliveriesQuery, options?: CallOptions): Pages<Delivery> {
     return list(this.#transport, () => `${SCHEDULES}/${encodeId(id)}/deliveries`, { ...query }, options);
   }
 
-  #order(id: string, verb: 'pause' | 'resume' | 'cancel', options?: CallOptions): Promise<Schedule> {
+  #changeState(id: string, verb: 'pause' | 'resume' | 'cancel', options?: CallOptions): Promise<Schedule> {
     const path = `${SCHEDULES}/${encodeId(id)}/${verb}`;
     return this.#transport.call({ method: 'POST', path, ...ANSWERS }, options);
   }

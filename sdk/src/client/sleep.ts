@@ -1,6 +1,6 @@
 import { onAbort } from './on-abort.ts';
 
-/** Rejects with the signal's reason as soon as it is aborted; leaves neither a timer nor a listener. */
+/** Rejects with the reason of the signal when it is aborted. No timer or listener is left behind. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
@@ -9,7 +9,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     }
     const end = () => {
       clearTimeout(timer);
-      forget?.();
+      removeListener?.();
     };
     const timer = setTimeout(() => {
       end();
@@ -19,6 +19,6 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       end();
       reject(signal?.reason as Error);
     };
-    const forget = signal && onAbort(signal, abort);
+    const removeListener = signal && onAbort(signal, abort);
   });
 }

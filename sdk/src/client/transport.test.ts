@@ -6,12 +6,12 @@ import { type Dependencies, encodeId, Transport } from './transport.ts';
 
 const OBJECT = { object: 'schedule', id: 'sch_1', of_a_newer_service: true };
 const GET = { method: 'GET', path: '/schedules/sch_1', answers: 'schedule' } as const;
-const POST = { ...GET, method: 'POST', body: { a: 1, b: undefined }, isKeyed: true } as const;
+const POST = { ...GET, method: 'POST', body: { a: 1, b: undefined }, hasIdempotencyKey: true } as const;
 
 const ok = () => Response.json(OBJECT);
 const failed = (headers: Record<string, string> = {}) => new Response('', { status: 503, headers });
 
-/** Answers in turn, the last one for ever; pauses are noted and not waited for. */
+/** Returns the answers in order and repeats the last one. Pauses are recorded and skipped. */
 function given(answers: readonly (() => Response)[], retries = 3) {
   const sent: RequestInit[] = [];
   const pauses: number[] = [];
@@ -33,32 +33,32 @@ function given(answers: readonly (() => Response)[], retries = 3) {
 }
 
 describe('a call', () => {
-  test('that is answered is made once; fields that are not known are passed on', async () => {
+  test('that succeeds is made once, and unknown fields are passed on', async () => {
     const { transport, sent, pauses } = given([ok]);
     expect(await transport.call(GET)).toEqual(OBJECT);
     expect([sent.length, pauses.length]).toEqual([1, 0]);
   });
 
-  test('that fails is made again after longer and longer pauses, and then given up', async () => {
+  test('that fails is retried after growing pauses, and rejects after the last retry', async () => {
     const { transport, sent, pauses } = given([failed]);
     await expect(transport.call(GET)).rejects.toMatchObject({ name: 'ApiError', status: 503 });
     expect(sent).toHaveLength(4);
     expect(pauses).toEqual([200, 400, 800]);
   });
 
-  test('waits as long as it is asked to', async () => {
+  test('waits as long as Retry-After says', async () => {
     const { transport, pauses } = given([() => failed({ 'retry-after': '3' }), ok]);
     await transport.call(GET);
     expect(pauses).toEqual([3_000]);
   });
 
-  test('what one answer asked for does not count for the next failure', async () => {
+  test('forgets the Retry-After of an earlier answer', async () => {
     const { transport, pauses } = given([() => failed({ 'retry-after': '3' }), failed, ok]);
     await transport.call(GET);
     expect(pauses).toEqual([3_000, 400]);
   });
 
-  test('has one key and one body, however often it is made; the next call has another key', async () => {
+  test('keeps its key and body for all attempts, and the next call has another key', async () => {
     const { transport, sent } = given([failed, failed, ok]);
     await transport.call(POST);
     await transport.call(POST);
@@ -67,29 +67,32 @@ describe('a call', () => {
     expect(new Set(sent.map(({ body }) => body))).toEqual(new Set(['{"a":1}']));
   });
 
-  test("has the caller's key where there is one", async () => {
+  test('uses the key of the caller if there is one', async () => {
     const { transport, sent } = given([ok]);
     await transport.call(POST, { idempotencyKey: 'mine' });
     expect(new Headers(sent[0]?.headers).get('idempotency-key')).toBe('mine');
   });
 
-  test.each([{ idempotencyKey: '' }, { timeoutMs: -1 }])('with %o is not made at all', async (wrong) => {
-    const { transport, sent } = given([ok]);
-    await expect(transport.call(POST, wrong)).rejects.toThrow(TypeError);
-    expect(sent).toHaveLength(0);
-  });
+  test.each([{ idempotencyKey: '' }, { timeoutMs: -1 }])(
+    'with %o is refused before anything is sent',
+    async (wrong) => {
+      const { transport, sent } = given([ok]);
+      await expect(transport.call(POST, wrong)).rejects.toThrow(TypeError);
+      expect(sent).toHaveLength(0);
+    },
+  );
 });
 
 describe('an id in a path', () => {
-  test.each(['', '.', '..', 'sch_\ud800', undefined as unknown as string])('%j is none', (id) => {
+  test.each(['', '.', '..', 'sch_\ud800', undefined as unknown as string])('%j is refused', (id) => {
     expect(() => encodeId(id)).toThrow(TypeError);
   });
 
-  test('beyond ASCII is for the service to know', () => {
+  test('outside ASCII is passed to the service', () => {
     expect(encodeId('sch_📨')).toBe('sch_%F0%9F%93%A8');
   });
 
-  test('cannot lead anywhere else', () => {
+  test('cannot lead to another path', () => {
     expect(encodeId('a/../b?c#d%2F')).toBe('a%2F..%2Fb%3Fc%23d%252F');
   });
 });
@@ -100,7 +103,7 @@ describe('sleep', () => {
     vi.useRealTimers();
   });
 
-  test('ends in time, or at once with the reason of the signal, and leaves nothing', async () => {
+  test('resolves in time, or rejects at once with the reason of the signal, and leaves nothing behind', async () => {
     vi.useFakeTimers();
     const end = new AbortController();
     const removed = vi.spyOn(end.signal, 'removeEventListener');

@@ -1,4 +1,4 @@
-/** Calls: each is one HTTP exchange or, where that had bad luck, several with pauses between them. */
+/** Makes calls to the API. A call is one HTTP exchange, or several if transient failures are retried. */
 import { readAnswer } from './answer.ts';
 import { SchedError } from './errors.ts';
 import { exchange, type OutgoingRequest } from './exchange.ts';
@@ -8,17 +8,17 @@ import { sleep } from './sleep.ts';
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH';
-  /** Below `/v1`. */
+  /** The path below `/v1`. */
   readonly path: string;
   readonly query?: URLSearchParams;
   readonly body?: object;
-  /** Takes effect once per `Idempotency-Key`. */
-  readonly isKeyed?: boolean;
-  /** What the answer calls itself. */
+  /** Whether the call has an `Idempotency-Key`. */
+  readonly hasIdempotencyKey?: boolean;
+  /** The value of `object` in the answer. */
   readonly answers: 'schedule' | 'delivery' | 'endpoint' | 'list';
 }
 
-/** What is not the same each time: tests bring their own. */
+/** Sources of randomness and time, which tests replace. */
 export interface Dependencies {
   random(): number;
   newKey(): string;
@@ -45,12 +45,12 @@ export class Transport {
   async call<T>(call: Call, options: WriteOptions = {}): Promise<T> {
     const { fetch, retries } = this.#settings;
     const { signal, timeoutMs = this.#settings.timeoutMs } = options;
-    const sending = this.#sending(call, options.idempotencyKey);
+    const request = this.#buildRequest(call, options.idempotencyKey);
     const limits = { signal, timeoutMs: checkTimeout(timeoutMs) };
     for (let attempts = 1; ; attempts++) {
       let retryAfter: string | null = null;
       try {
-        const answer = await exchange(fetch, sending, limits);
+        const answer = await exchange(fetch, request, limits);
         retryAfter = answer.retryAfter;
         return readAnswer<T>(answer, call.answers);
       } catch (error) {
@@ -61,8 +61,11 @@ export class Transport {
     }
   }
 
-  /** Made once per call: a repeated one has the same key and the same bytes. */
-  #sending({ method, path, query, body, isKeyed = false }: Call, idempotencyKey?: string): OutgoingRequest {
+  /** Built once for each call, so that a retry has the same key and the same bytes. */
+  #buildRequest(
+    { method, path, query, body, hasIdempotencyKey = false }: Call,
+    idempotencyKey?: string,
+  ): OutgoingRequest {
     const { base, headers } = this.#settings;
     const search = query?.toString() ?? '';
     return {
@@ -71,7 +74,7 @@ export class Transport {
       headers: {
         ...headers,
         ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(isKeyed && {
+        ...(hasIdempotencyKey && {
           'idempotency-key': checkIdempotencyKey(idempotencyKey ?? this.#dependencies.newKey()),
         }),
       },
@@ -80,10 +83,10 @@ export class Transport {
   }
 }
 
-/** A surrogate without its other half, which no address can hold. */
+/** A surrogate without its other half cannot be encoded in a URL. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** An id that would lead to another path is none. Any other is for the service to know or not to know. */
+/** Refuses an id that would lead to another path. The service decides whether any other id exists. */
 export function encodeId(id: string): string {
   if (typeof id !== 'string' || ['', '.', '..'].includes(id) || LONE_SURROGATE.test(id)) {
     throw new TypeError('An id is needed, such as sch_01jcq3v8k4zqgw5m2r7n9x0abc.');

@@ -1,16 +1,16 @@
-/** Builds the value of a JSON text, exactly as `JSON.parse` is specified to, or a part of it within bounds. */
+/** Builds the value of a JSON text, exactly as `JSON.parse` is specified to. Bounds can limit it to a part. */
 import type { JsonSink } from './scanner.ts';
 
 /**
- * How much of a value is built. The text is checked to its end all the same. Very large objects are not only large:
- * one that grows is moved as a whole, and one that is nested deep holds up the garbage collector.
+ * Limits how much of a value is built. The whole text is still checked. Very large objects cost more than memory: a
+ * growing object is moved as a whole, and a deeply nested one delays the garbage collector.
  */
 export interface JsonBounds {
-  /** An array or object keeps so many members. */
+  /** The maximum number of members of an array or object. */
   readonly membersMax: number;
-  /** Names that an object keeps even beyond that. */
+  /** Members with these names are kept even beyond the maximum. */
   readonly always: ReadonlySet<string>;
-  /** An array or object that is nested deeper stays empty. */
+  /** An array or object below this depth stays empty. */
   readonly depthMax: number;
 }
 
@@ -25,11 +25,11 @@ type Container = unknown[] | JsonObject;
 
 export class JsonBuilder implements JsonSink {
   readonly #bounds: JsonBounds;
-  /** The containers that are open, and for each the key of its next value and how many members it has. */
+  /** The open containers, with the key of the next value and the number of members of each. */
   readonly #open: Container[] = [];
   readonly #keys: string[] = [];
   readonly #members: number[] = [];
-  /** How many containers are open beyond the depth that is built. */
+  /** The number of open containers below the maximum depth. */
   #tooDeep = 0;
   #isWhole = true;
   #value: unknown;
@@ -38,12 +38,12 @@ export class JsonBuilder implements JsonSink {
     this.#bounds = bounds;
   }
 
-  /** The whole, once the text has been read to its end. */
+  /** The value. It is complete when the whole text has been read. */
   get value(): unknown {
     return this.#value;
   }
 
-  /** False: bounds kept out a part of it. */
+  /** Whether the value is complete. It is false if bounds left out a part. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
@@ -94,18 +94,18 @@ export class JsonBuilder implements JsonSink {
       return;
     }
     if (Array.isArray(container)) {
-      if (this.#mayGrow(last)) container.push(value);
+      if (this.#canGrow(last)) container.push(value);
       return;
     }
     const key = this.#keys[last] ?? '';
-    // A key that is given again takes no further place.
-    if (Object.hasOwn(container, key) || this.#bounds.always.has(key) || this.#mayGrow(last)) {
+    // A repeated key replaces its value and does not count as a further member.
+    if (Object.hasOwn(container, key) || this.#bounds.always.has(key) || this.#canGrow(last)) {
       setMember(container, key, value);
     }
   }
 
-  /** Counts a further member. False: there are as many as are kept. */
-  #mayGrow(at: number): boolean {
+  /** Counts a further member. Returns false if the container is full. */
+  #canGrow(at: number): boolean {
     const members = this.#members[at] ?? 0;
     if (members >= this.#bounds.membersMax) {
       this.#isWhole = false;
@@ -117,7 +117,7 @@ export class JsonBuilder implements JsonSink {
 }
 
 function setMember(object: JsonObject, key: string, value: unknown): void {
-  // An inherited name, `__proto__` among them, becomes a member like any other.
+  // An inherited name, such as `__proto__`, must become an own member.
   if (key in object) {
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
   } else object[key] = value;

@@ -1,11 +1,11 @@
-/** Held to the specification of JSON: by values whose text is known, and by the runtime where it is sound. */
+/** Checks the reader against values with known texts, and against the runtime where the runtime has no bug. */
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { JsonBuilder } from './builder.ts';
 import { hasEscapedKey, readJson, readStrictly } from './read-json.ts';
 import { JsonScanner } from './scanner.ts';
 
-/** A text and the value that it stands for. */
+/** A text and its value. */
 interface Written {
   readonly text: string;
   readonly value: unknown;
@@ -34,7 +34,7 @@ function written(unit: string, style: Style): string {
   return `\\u${style === 'upper' ? hex.toUpperCase() : hex}`;
 }
 
-/** Few, so that keys begin alike: the runtime's fault needs two that share the text they begin with. */
+/** Few characters, so that keys share prefixes: the bug of the runtime needs two such keys. */
 const UNITS = 'agru015_"\\/\n\b\u0000\u001f\u007f\u00e9\u00f6\u2028\ufeff\ud83d\ude80'.split('');
 const STYLES: readonly Style[] = ['plain', 'short', 'lower', 'upper'];
 const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r'), maxLength: 2 });
@@ -84,7 +84,7 @@ const word = fc
   .constantFrom<[string, boolean | null][]>(['true', true], ['false', false], ['null', null])
   .map(([text, value]) => ({ text, value }));
 
-/** Values with their texts; `key` says how keys are written. */
+/** Generates values with their texts. `key` decides how keys are written. */
 function jsonWith(key: fc.Arbitrary<Written & { readonly value: string }>): fc.Arbitrary<Written> {
   const { any } = fc.letrec<{ any: Written; array: Written; object: Written }>((tie) => ({
     any: fc.oneof(
@@ -113,7 +113,7 @@ function jsonWith(key: fc.Arbitrary<Written & { readonly value: string }>): fc.A
 const anyJson = jsonWith(stringOf(STYLES));
 const plainKeysOnly = jsonWith(stringOf(['plain'], true));
 
-/** A value with all that matters of it: the order of its keys, and that each is a member of its own. */
+/** A form of the value that also compares the order of keys, and whether each is an own member. */
 function shape(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shape);
   if (typeof value !== 'object' || value === null) return value;
@@ -134,7 +134,7 @@ function inSteps(text: string, budget: number): unknown {
   return builder.value;
 }
 
-/** The error's name, or the value. */
+/** The name of the error, or the value. */
 function outcome(read: () => unknown): unknown {
   try {
     return { value: shape(read()) };
@@ -143,7 +143,7 @@ function outcome(read: () => unknown): unknown {
   }
 }
 
-describe('a key that is written with an escape', () => {
+describe('a key with an escape', () => {
   test.each<[string, string, string, string]>([
     ['{"order":"a","gr\\\\u0":"x"}', '{"order":"b","gr\\u00f6\\u00dfe":"y"}', 'größe', 'y'],
     ['{"h":[],"\\\\":0}', '{"h":1,"\\"":"y"}', '"', 'y'],
@@ -154,7 +154,7 @@ describe('a key that is written with an escape', () => {
     expect(Object.entries(readJson(text) as object)[1]).toEqual([key, value]);
   });
 
-  it('is not taken for an earlier key that looks like the text it begins with', () => {
+  it('is not mistaken for an earlier key that equals its first part', () => {
     const before = fc.uniqueArray(fc.constantFrom('a', 'order', 'gr'), { maxLength: 2 });
     fc.assert(
       fc.property(before, stringOf(STYLES), (names, key) => {
@@ -171,7 +171,7 @@ describe('a key that is written with an escape', () => {
 });
 
 describe('readJson', () => {
-  it('gives the value that was written, however keys are escaped', () => {
+  it('returns the written value, however keys are escaped', () => {
     fc.assert(
       fc.property(anyJson, ({ text, value }) => {
         expect(shape(readJson(text))).toEqual(shape(value));
@@ -181,7 +181,7 @@ describe('readJson', () => {
     );
   });
 
-  it('agrees with the runtime where no key is escaped', () => {
+  it('agrees with the runtime if no key is escaped', () => {
     fc.assert(
       fc.property(plainKeysOnly, ({ text }) => {
         expect(hasEscapedKey(text)).toBe(false);
@@ -191,7 +191,7 @@ describe('readJson', () => {
     );
   });
 
-  it('agrees with the runtime on what is JSON, for texts that are nearly', () => {
+  it('agrees with the runtime on which damaged texts are JSON', () => {
     const cut = fc.record({
       at: fc.nat(200),
       drop: fc.nat(3),
@@ -312,7 +312,7 @@ describe('texts at the edge of the grammar', () => {
 });
 
 describe('reading in steps', () => {
-  it('gives the same value whatever the budget', () => {
+  it('returns the same value with any budget', () => {
     fc.assert(
       fc.property(anyJson, fc.integer({ min: 1, max: 400 }), ({ text, value }, budget) => {
         expect(shape(inSteps(text, budget))).toEqual(shape(value));
@@ -329,12 +329,12 @@ describe('reading in steps', () => {
     ['nested arrays', `${'['.repeat(COUNT)}${']'.repeat(COUNT)}`],
     ['tiny keys', `{${Array.from({ length: COUNT }, (_, i) => `"${i}":0`).join()}}`],
     ['numbers', `[${Array.from({ length: COUNT }, (_, i) => i).join()}]`],
-  ])('goes through %s no further than its budget', (_what, text) => {
+  ])('reads no more of %s than its budget', (_what, text) => {
     const budget = 1_000;
     const scanner = new JsonScanner(text, new JsonBuilder());
     let steps = 0;
     for (let from = 0; !scanner.advance(budget); steps++) {
-      // The token that uses up the budget is read to its end, and is short; an escape is two characters.
+      // The token that uses up the budget is read to its end. It is short, and an escape has two characters.
       expect(scanner.position - from).toBeLessThanOrEqual(budget + 14);
       from = scanner.position;
     }
@@ -357,11 +357,11 @@ describe('within bounds', () => {
     return builder.value;
   };
 
-  it('an object keeps its first members, those named, and what is said of them later', () => {
+  it('an object keeps its first members and the named ones, with their last values', () => {
     expect(read('{"a":1,"b":2,"c":3,"kept":4,"a":5,"toString":6}')).toEqual({ a: 5, b: 2, kept: 4 });
   });
 
-  it('a key that is given again takes no further place', () => {
+  it('a repeated key does not count as a further member', () => {
     expect(read('{"a":1,"a":2,"a":3,"b":4,"c":5}')).toEqual({ a: 3, b: 4 });
     expect(read('{"kept":1,"a":1,"b":2,"c":3}')).toEqual({ kept: 1, a: 1, b: 2 });
   });
@@ -370,14 +370,14 @@ describe('within bounds', () => {
     expect(read('[1,2,3,4]')).toEqual([1, 2]);
   });
 
-  it('what is nested deeper stays empty', () => {
+  it('a container below the maximum depth stays empty', () => {
     expect(read('{"a":{"b":[1,{"c":1}]},"b":{"d":{"e":"f"},"g":1}}')).toEqual({
       a: { b: [] },
       b: { d: {}, g: 1 },
     });
   });
 
-  it('the text is checked to its end', () => {
+  it('the whole text is checked', () => {
     expect(() => read('{"a":1,"b":2,"c":[[[[x]]]]}')).toThrow(SyntaxError);
   });
 });

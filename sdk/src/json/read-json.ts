@@ -1,7 +1,7 @@
 /**
- * Reads JSON from outside. `JSON.parse` of V8 13 and 14 (Node 24 to 26) can take an object key that is written with an
- * escape for another key that it has met before, in any text of the same process (nodejs/node#63785). Texts that have
- * such a key are read here; all others are left to the runtime.
+ * Reads JSON from outside. `JSON.parse` of V8 13 and 14 (Node 24 to 26) has a bug with object keys that contain an
+ * escape: it can mistake such a key for another key from any text of the same process (nodejs/node#63785). Texts with
+ * such a key are read here. All other texts are left to the runtime.
  */
 import { JsonBuilder } from './builder.ts';
 import { JsonScanner } from './scanner.ts';
@@ -10,19 +10,19 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const KEY_FOLLOWED = /[ \t\r\n]*:/y;
 
-/** The value of a JSON text. Throws a SyntaxError if it is not JSON. */
+/** Returns the value of a JSON text. Throws a SyntaxError if it is not JSON. */
 export function readJson(text: string): unknown {
   return hasEscapedKey(text) ? readStrictly(text) : JSON.parse(text);
 }
 
-/** The same for every text. It does without `JSON.parse` of anything but single strings. */
+/** Does the same without `JSON.parse`, except for single strings. */
 export function readStrictly(text: string): unknown {
   const builder = new JsonBuilder();
   new JsonScanner(text, builder).advance(Number.POSITIVE_INFINITY);
   return builder.value;
 }
 
-/** Whether any key is written with an escape. Of a text that is not JSON the answer may be either. */
+/** Whether any key contains an escape. For a text that is not JSON, the result is undefined. */
 export function hasEscapedKey(text: string): boolean {
   if (!text.includes('\\')) return false;
   for (let open = text.indexOf('"'); open >= 0; ) {

@@ -1,28 +1,27 @@
 /**
- * The grammar of JSON, in steps. A scanner goes through a text, tells a sink what it finds, and stops where its budget
- * ends: a long text can be read in pieces, with other work between them. Nesting costs memory and no stack.
+ * Parses JSON in steps. A scanner passes each token to a sink and stops when its budget is used up. A long text can be
+ * read in pieces, with other work between them. Nesting costs memory but no stack.
  *
- * The budget is counted in characters. A token counts for more than the characters it has, since it costs more.
- * One piece of work is not divided: decoding a single string or number, which the runtime does about as fast as it
- * copies it.
+ * The budget is counted in characters. A token counts as more characters than it has, because it costs more. Decoding
+ * a single string or number is not divided: the runtime does it about as fast as copying.
  */
 
-/** Receives a text piece by piece, in its order. */
+/** Receives the tokens of a text in their order. */
 export interface JsonSink {
   openObject(): void;
   openArray(): void;
-  /** Ends the object or array that was opened last and is still open. */
+  /** Closes the innermost open object or array. */
   close(): void;
   /** Names the value that follows. */
   key(name: string): void;
   scalar(value: string | number | boolean | null): void;
 }
 
-/** A token costs about as much as so many characters of a string. */
+/** The cost of a token, in characters of a string. */
 const TOKEN_COST = 32;
 /**
- * A string that is not longer is cut out of the text. The runtime copies it then. A longer part of a text would keep
- * the whole of it in memory, so longer strings are decoded instead.
+ * A string up to this length is sliced from the text, and the runtime copies it. A longer slice would keep the whole
+ * text in memory, so longer strings are decoded instead.
  */
 const SHORT_STRING_MAX = 12;
 
@@ -52,11 +51,11 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 export class JsonScanner {
   readonly #text: string;
   readonly #sink: JsonSink;
-  /** For each container that is open, whether it is an object. */
+  /** For each open container, whether it is an object. */
   readonly #isObject: boolean[] = [];
   #expected: Expected = 'value';
   #at = 0;
-  /** The opening quote of a long string whose end has not been found yet; -1 outside of one. */
+  /** The position of the opening quote of an unfinished long string, or -1. */
   #stringFrom = -1;
   #budget = 0;
 
@@ -65,12 +64,12 @@ export class JsonScanner {
     this.#sink = sink;
   }
 
-  /** How many characters have been read. */
+  /** The number of characters read so far. */
   get position(): number {
     return this.#at;
   }
 
-  /** Reads on until the budget is used up. True: the text is read to its end. Throws a SyntaxError if it is not JSON. */
+  /** Reads until the budget is used up. Returns true at the end of the text. Throws a SyntaxError if it is not JSON. */
   advance(budget: number): boolean {
     this.#budget = budget;
     while (this.#budget > 0) {
@@ -84,7 +83,7 @@ export class JsonScanner {
     return false;
   }
 
-  /** False: the budget ended first. */
+  /** Returns false if the budget is used up first. */
   #skipSpace(): boolean {
     const from = this.#at;
     const until = from + this.#budget;
@@ -207,7 +206,7 @@ export class JsonScanner {
     this.#at = from;
   }
 
-  /** Looks for the end of a string, as far as the budget goes. The runtime decodes it, and checks what is in it. */
+  /** Searches for the end of a string within the budget. The runtime decodes and checks the string. */
   #longString(): void {
     const from = this.#at;
     const until = Math.min(from + this.#budget, this.#text.length);
@@ -223,7 +222,7 @@ export class JsonScanner {
       const literal = this.#text.slice(this.#stringFrom, at + 1);
       this.#stringFrom = -1;
       this.#budget -= literal.length;
-      // A string by itself is decoded soundly: the fault is in how the runtime looks up keys.
+      // `JSON.parse` is safe for a single string: its bug is in the lookup of keys.
       this.#stringEnded(JSON.parse(literal) as string, at + 1);
     } else if (at >= this.#text.length) throw new SyntaxError('Unexpected end of JSON input');
   }

@@ -1,4 +1,4 @@
-/** What every adapter offers beside its `receiver`. */
+/** The exports that all adapters share, besides their `receiver`. */
 export {
   type BeginResult,
   type DeduplicationStore,

@@ -1,7 +1,7 @@
 /**
- * What may have been sent, given what a parser and a writer left of it. What was lost cannot be guessed (the
- * order of keys, `1.0`); but most bodies come from one of a few writers, and those are tried. Each guess is made
- * when it is asked for: whoever has found the right one, or has had enough, pays for no further one.
+ * Guesses the body that was sent, from a body that was parsed and written again. Lost details, such as the order of
+ * keys or `1.0`, cannot be guessed. But most bodies come from one of a few JSON writers, so those are tried. The
+ * guesses are generated one at a time, so that no guess after the right one costs anything.
  */
 import { jsonVariants, type Variant } from './json-guesses.ts';
 import type { NearlyVerified } from './result.ts';
@@ -39,11 +39,11 @@ function* textVariants(text: string): Generator<Variant> {
   yield ['the body with LF for its line breaks', text.replaceAll('\r\n', '\n')];
   yield ['the body with a byte order mark', BYTE_ORDER_MARK + text];
   yield ['the body without its byte order mark', text.replace(/^\ufeff/, '')];
-  // Which takes such a mark away too.
+  // `trim` removes a byte order mark too.
   yield ['the body without the white space around it', text.trim()];
 }
 
-/** Bytes that were read as Latin-1 and written as UTF-8 have twice the length. */
+/** Undoes a body that was read as Latin-1 and written as UTF-8. Null if the text cannot be one. */
 function asLatin1(text: string): Uint8Array | null {
   if (!/[\u0080-\u00ff]/.test(text) || /[\u0100-\uffff]/.test(text)) return null;
   return Uint8Array.from(text, (character) => character.charCodeAt(0));

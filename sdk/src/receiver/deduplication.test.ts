@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { MemoryStore } from './deduplication.ts';
 
-it('a key is new once, in progress until it is done, and done until it has aged', async () => {
+it('a key is new once, in progress until it is done, and done until it expires', async () => {
   let now = 0;
   const store = new MemoryStore({ ttlMs: 1_000, now: () => now });
   expect(await store.begin('a')).toBe('new');
@@ -13,19 +13,19 @@ it('a key is new once, in progress until it is done, and done until it has aged'
   expect(await store.begin('a')).toBe('done');
   now = 1_000;
   expect(await store.begin('a')).toBe('new');
-  // However long it takes, what is in progress stays so.
+  // A key in progress does not expire.
   now = 1e9;
   expect(await store.begin('b')).toBe('in_progress');
 });
 
-it('a key that was forgotten is new again', async () => {
+it('a forgotten key is new again', async () => {
   const store = new MemoryStore();
   expect(await store.begin('a')).toBe('new');
   store.forget('a');
   expect(await store.begin('a')).toBe('new');
 });
 
-it('is kept for 24 hours unless told otherwise', async () => {
+it('a done key is kept for 24 hours by default', async () => {
   let now = 0;
   const store = new MemoryStore({ now: () => now });
   await store.begin('a');
@@ -36,7 +36,7 @@ it('is kept for 24 hours unless told otherwise', async () => {
   expect(await store.begin('a')).toBe('new');
 });
 
-it('holds no more keys than it may: the first that were done go first, none that is in progress', async () => {
+it('beyond keysMax the oldest done keys are dropped, and never one in progress', async () => {
   const store = new MemoryStore({ keysMax: 3 });
   await store.begin('working');
   for (const key of ['a', 'b', 'c']) {
@@ -48,13 +48,13 @@ it('holds no more keys than it may: the first that were done go first, none that
   expect(begun).toEqual(['in_progress', 'done', 'done']);
   expect(await store.begin('a')).toBe('new');
   expect(store.size).toBe(3);
-  // Nothing left to let go: whoever comes now has to come again.
+  // No key can be dropped, so a new one is refused for now.
   expect(await store.begin('d')).toBe('new');
   expect(await store.begin('e')).toBe('in_progress');
   expect(store.size).toBe(3);
 });
 
-it('does not grow with what it has seen', async () => {
+it('the store does not grow with the number of past keys', async () => {
   const store = new MemoryStore({ keysMax: 100 });
   for (let i = 0; i < 10_000; i++) {
     await store.begin(`${i}`);
@@ -64,11 +64,11 @@ it('does not grow with what it has seen', async () => {
   expect(store.size).toBe(100);
 });
 
-it.each([{ ttlMs: 0 }, { ttlMs: Number.NaN }, { keysMax: 0 }])('refuses %j', (options) => {
+it.each([{ ttlMs: 0 }, { ttlMs: Number.NaN }, { keysMax: 0 }])('the option %j is refused', (options) => {
   expect(() => new MemoryStore(options)).toThrow(RangeError);
 });
 
-it('of those who come at the same moment, one is told that it is new', async () => {
+it('if several callers begin a key at the same moment, only one gets new', async () => {
   const store = new MemoryStore();
   const begun = await Promise.all(Array.from({ length: 3 }, () => store.begin('a')));
   expect(begun).toEqual(['new', 'in_progress', 'in_progress']);

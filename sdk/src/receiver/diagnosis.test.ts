@@ -1,4 +1,4 @@
-/** Each mistake is made, and named; and naming it never helps a forger. */
+/** Each common mistake gets its reason, and no reason helps a forger. */
 import { describe, expect, it, vi } from 'vitest';
 import { SECRET, type Signing, signedHeaders } from '../../../test/sdk/signing.ts';
 import { VECTORS } from '../../../test/sdk/vectors.ts';
@@ -26,7 +26,7 @@ async function refusal(signing: Signing, mistake: Mistake): Promise<NotVerified>
 const ASCII = '{"text":"Gr\\u00fc\\u00dfe/\\ud83d\\udce8","n":[1,2],"s":"a, \\"b\\": c"}';
 const PYTHON = '{"text": "Gr\\u00fc\\u00dfe/\\ud83d\\udce8", "n": [1, 2], "s": "a, \\"b\\": c"}';
 
-describe('a body that is not what was sent', () => {
+describe('a body that differs from the sent one', () => {
   it.each([
     ['compact JSON', COMPACT, JSON.stringify(VALUE, null, 2)],
     ['indented by two spaces', JSON.stringify(VALUE, null, 2), COMPACT],
@@ -52,27 +52,30 @@ describe('a body that is not what was sent', () => {
     expect(result.message).toContain('raw bytes');
   });
 
-  it('of another length than was sent: a hint, since nothing matches', async () => {
+  it('with another length than Content-Length gets a hint', async () => {
     const body = '{"b":1.0,"a":2}';
     const more = { 'Content-Length': `${body.length}` };
     const result = await refusal({ body }, { body: '{"a":2,"b":1}', more });
     expect(result.reason).toBe('no_signature_matches');
     expect(result).not.toHaveProperty('matched');
-    expect(result.message).toContain('The body has 13 bytes, Content-Length said 15');
+    expect(result.message).toContain('The body has 13 bytes, but Content-Length says 15');
   });
 
-  it.each([{}, { 'Content-Length': '13' }, { 'Content-Length': '13, 15' }])('no hint by %j', async (more) => {
-    const result = await refusal({ body: '{"b":1.0,"a":2}' }, { body: '{"a":2,"b":1}', more });
-    expect(result.message).not.toContain('Content-Length');
-  });
+  it.each([{}, { 'Content-Length': '13' }, { 'Content-Length': '13, 15' }])(
+    'gets no hint with the headers %j',
+    async (more) => {
+      const result = await refusal({ body: '{"b":1.0,"a":2}' }, { body: '{"a":2,"b":1}', more });
+      expect(result.message).not.toContain('Content-Length');
+    },
+  );
 
-  it('that was not read', async () => {
+  it('that was not read is recognised', async () => {
     const result = await refusal({ body: COMPACT }, { body: null, more: { 'Content-Length': '60' } });
     expect(result).toMatchObject({ reason: 'body_not_read' });
   });
 });
 
-describe('another path or method than was signed', () => {
+describe('a path or method that differs from the signed one', () => {
   it.each([
     ['together with the query', '/hook?a=1', { url: '/hook?a=1' }],
     ['decoded', '/a b', { url: '/a%20b' }],
@@ -93,13 +96,13 @@ describe('another path or method than was signed', () => {
     expect(result).toHaveProperty('matched', expect.stringContaining(matched));
   });
 
-  it('the method', async () => {
+  it('is recognised for the method', async () => {
     const result = await refusal({ method: 'PATCH' }, { method: 'POST' });
     expect(result).toMatchObject({ reason: 'method_differs', matched: 'the method PATCH, not POST' });
   });
 });
 
-describe('another secret than signs', () => {
+describe('a secret that differs from the signing one', () => {
   it.each([
     ['secret_padded', `${SECRET}\n`],
     ['secret_padded', ` ${SECRET}`],
@@ -116,8 +119,8 @@ describe('another secret than signs', () => {
   });
 });
 
-describe('it is bounded', () => {
-  it('a body of more than 64 KiB is not guessed at', async () => {
+describe('the diagnosis is bounded', () => {
+  it('no guesses are made for a body of more than 64 KiB', async () => {
     const body = 'x'.repeat(65_536);
     expect(await refusal({ body: `${body}\n` }, { body })).toMatchObject({ reason: 'body_reserialised' });
     const result = await refusal({ body: `${body}x\n` }, { body: `${body}x` });
@@ -134,18 +137,18 @@ describe('it is bounded', () => {
     ['of long numbers', `[1e20${',1e20'.repeat(13_000)}]`, 'too long'],
     ['of what is escaped', `"${'ü/'.repeat(21_000)}"`, 'too long'],
     ['no JSON', '\n'.repeat(65_536), 'tried out and'],
-  ])('of a body that is %s so many bytes are hashed and no more', async (_shape, body, told) => {
+  ])('the number of hashed bytes is limited for a body that is %s', async (_shape, body, message) => {
     const sign = vi.spyOn(crypto.subtle, 'sign');
     const result = await refusal({}, { body, secret: eight });
     const hashed = sign.mock.calls.slice(eight.length).map(([, , bytes]) => bytes.byteLength);
     sign.mockRestore();
     expect(result).toMatchObject({ reason: 'no_signature_matches' });
-    expect(result.message).toContain(told);
+    expect(result.message).toContain(message);
     expect(hashed.length).toBeGreaterThan(0);
     expect(hashed.reduce((sum, each) => sum + each)).toBeLessThanOrEqual(HASHED_BYTES_MAX);
   });
 
-  it('which is enough for the last guess at the longest body', async () => {
+  it('the limit is enough for the last guess at the longest body', async () => {
     const given = JSON.stringify(
       Array.from({ length: 1_630 }, () => ({ url: 'https://example.com/a/b/c/d/e' })),
     );
@@ -154,13 +157,13 @@ describe('it is bounded', () => {
     expect(result).toHaveProperty('matched', expect.stringMatching(/escaped slashes and a line break/));
   });
 
-  it('JSON that is nested too deep to be written', async () => {
+  it('deeply nested JSON is not written again', async () => {
     const body = '['.repeat(30_000) + ']'.repeat(30_000);
     expect(await refusal({ body: `${body}\n` }, { body })).toMatchObject({ reason: 'body_reserialised' });
     expect(await refusal({}, { body })).toMatchObject({ reason: 'no_signature_matches' });
   });
 
-  it('and can be left out', async () => {
+  it('the diagnosis can be switched off', async () => {
     const headers = signedHeaders({ timestamp: AT, body: 'text\n' });
     const request = { method: 'POST', url: '/hook', headers, body: 'text' };
     const result = await verify(request, SECRET, { now: AT * 1_000, diagnose: false });
@@ -168,15 +171,15 @@ describe('it is bounded', () => {
   });
 });
 
-it('no answer holds a secret, a body, or any signature', async () => {
+it('no result contains a secret, a body or a signature', async () => {
   for (const { secrets, now, request, expected } of VECTORS) {
     const body = Buffer.from(request.body, 'base64');
     const result = await verify({ ...request, body }, secrets, { now: now * 1_000 });
     if (result.ok) continue;
-    const told = JSON.stringify(result);
+    const text = JSON.stringify(result);
     const hidden = [...secrets, ...secrets.map((each) => each.trim().replace('whsec_', '')), body.toString()];
-    expect(hidden.filter((each) => each.trim() !== '' && told.includes(each))).toEqual([]);
-    expect(told).not.toMatch(/[0-9a-f]{16}/i);
+    expect(hidden.filter((each) => each.trim() !== '' && text.includes(each))).toEqual([]);
+    expect(text).not.toMatch(/[0-9a-f]{16}/i);
     expect(result.message.length).toBeGreaterThan(expected.length);
   }
 });

@@ -1,11 +1,10 @@
 /**
- * For Fastify, as a plugin:
+ * The receiver for Fastify, as a plugin:
  *
  *     await app.register(receiver, { url: '/hooks/reminder', secret, handle: (delivery) => remind(delivery.json()) });
  *
- * Inside it no body is parsed, of whatever type it is; outside nothing changes, since Fastify keeps what a
- * plugin sets to that plugin. A request whose Content-Type is malformed does not get this far: Fastify answers
- * 415 itself.
+ * The plugin parses no body, of any type. Other routes do not change, because Fastify limits the settings of a plugin
+ * to that plugin. Fastify itself answers 415 to a request with a malformed Content-Type.
  */
 
 import { DeliveryReceiver, type ReceiverOptions } from './receive.ts';
@@ -14,11 +13,11 @@ import { type NodeRequest, nodeReply } from './reply.ts';
 export * from './adapters.ts';
 
 export interface FastifyReceiverOptions extends ReceiverOptions {
-  /** The route, behind the prefix of the scope if it has one. Default: `/`. */
+  /** The route, after the prefix of the scope if it has one. Default: `/`. */
   readonly url?: string | undefined;
 }
 
-/** Of Fastify what is used here. */
+/** The parts of Fastify that are used here. */
 export interface FastifyScope {
   removeAllContentTypeParsers(): unknown;
   addContentTypeParser(type: string, parser: FastifyParser): unknown;
@@ -37,7 +36,7 @@ type FastifyParser = (
 
 export interface FastifyRequest {
   readonly raw: NodeRequest;
-  /** Before `rewriteUrl`. */
+  /** The URL before `rewriteUrl`. */
   readonly originalUrl: string;
 }
 
@@ -49,16 +48,17 @@ export interface FastifyReply {
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'];
 
+/** A plugin that verifies, deduplicates and handles deliveries. */
 export async function receiver(scope: FastifyScope, options: FastifyReceiverOptions): Promise<void> {
-  const receive = new DeliveryReceiver(options);
+  const deliveries = new DeliveryReceiver(options);
   scope.removeAllContentTypeParsers();
-  // Left unread: the handler reads it, and so the bodies of GET too, which Fastify would pass over.
+  // The parser leaves the body unread. The handler reads it, even for GET, where Fastify would ignore it.
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
   scope.route({
     method: METHODS,
     url: options.url ?? '/',
     handler: async (request, reply) => {
-      const { status, headers, json } = await nodeReply(receive, request.raw, request.originalUrl, null);
+      const { status, headers, json } = await nodeReply(deliveries, request.raw, request.originalUrl, null);
       reply.code(status);
       reply.headers({ ...headers });
       return reply.send(json ?? undefined);

@@ -1,5 +1,5 @@
 /**
- * For handlers in the style of Fetch: Deno.serve, Bun.serve, Cloudflare Workers, route handlers of Next.js.
+ * The receiver for Fetch-style handlers: Deno.serve, Bun.serve, Cloudflare Workers, route handlers of Next.js.
  *
  *     export const POST = receiver({
  *       secret: process.env.SCHED_SIGNING_SECRET ?? '',
@@ -15,13 +15,13 @@ export * from './adapters.ts';
 
 export type FetchReceiverOptions = ReceiverOptions<Answer | Response>;
 
-const BODY_USED =
-  'The body of this request has been read before: the receiver of deliveries must be the first.';
+const BODY_USED = 'The body of this request was read before. The receiver must be the first to read it.';
 
+/** Returns a handler that verifies, deduplicates and handles deliveries. */
 export function receiver(options: FetchReceiverOptions): (request: Request) => Promise<Response> {
-  const receive = new DeliveryReceiver(options);
+  const deliveries = new DeliveryReceiver(options);
   return async (request) => {
     if (request.bodyUsed) throw new TypeError(BODY_USED);
-    return fetchReply(receive, request, () => readStream(request.body, receive.bodyBytesMax));
+    return fetchReply(deliveries, request, () => readStream(request.body, deliveries.bodyBytesMax));
   };
 }

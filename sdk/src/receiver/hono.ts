@@ -1,5 +1,5 @@
 /**
- * For Hono, on any runtime:
+ * The receiver for Hono, on any runtime:
  *
  *     app.all('/hooks/reminder', receiver({ secret, handle: async (delivery) => remind(delivery.json()) }));
  */
@@ -9,21 +9,22 @@ import { fetchReply } from './reply.ts';
 
 export * from './adapters.ts';
 
-/** Of Hono's context what is used here. */
+/** The parts of Hono's context that are used here. */
 export interface HonoContext {
   readonly req: { readonly raw: Request; arrayBuffer(): Promise<ArrayBuffer> };
 }
 
+/** Returns a handler that verifies, deduplicates and handles deliveries. */
 export function receiver(
   options: ReceiverOptions<Answer | Response>,
 ): (context: HonoContext) => Promise<Response> {
-  const receive = new DeliveryReceiver(options);
+  const deliveries = new DeliveryReceiver(options);
   return ({ req }) =>
-    fetchReply(receive, req.raw, async () =>
-      // What a middleware has read through Hono, it has kept. Read as text, it is the same bytes again only if
-      // they were UTF-8 without a byte order mark: anything else does not verify.
+    fetchReply(deliveries, req.raw, async () =>
+      // Hono keeps a body that a middleware has read. If it was read as text, the bytes are the same only for UTF-8
+      // without a byte order mark. Any other body does not verify then.
       req.raw.bodyUsed
         ? new Uint8Array(await req.arrayBuffer())
-        : readStream(req.raw.body, receive.bodyBytesMax),
+        : readStream(req.raw.body, deliveries.bodyBytesMax),
     );
 }

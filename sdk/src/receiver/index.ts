@@ -1,3 +1,3 @@
-/** The receiver's side: whether a request comes from Sched, and that its work is done once. */
+/** Verification and deduplication for receivers, without a framework. */
 export * from './adapters.ts';
 export * from './verify.ts';

@@ -15,7 +15,7 @@ function guessed(body: string): readonly string[] {
 
 const ONES = `1${',1'.repeat(32_000)}`;
 
-describe('what a body is guessed to have been', () => {
+describe('a guessed JSON body', () => {
   it.each([
     ['flat', `[${ONES}]`],
     ['deep and wide', nested(500, ONES)],
@@ -24,12 +24,12 @@ describe('what a body is guessed to have been', () => {
     ['of objects', nested(30, `{"a":{"b":{}}}${',{"a":{"b":{}}}'.repeat(4_000)}`)],
     ['of long numbers', `[1e20${',1e20'.repeat(12_000)}]`],
     ['beyond ASCII', `"${'ü'.repeat(32_000)}"`],
-  ])('does not outgrow it by much: %s', (_shape, body) => {
+  ])('is not much longer than the body that arrived: %s', (_shape, body) => {
     const bytes = Buffer.byteLength(body);
     expect(Math.max(...sizes(body))).toBeLessThan(6 * bytes);
   });
 
-  it('is written when it is asked for', () => {
+  it('is written only on demand', () => {
     const stringify = vi.spyOn(JSON, 'stringify');
     const guesses = bodyGuesses(Buffer.from('{"a":1}'));
     guesses.next();
@@ -38,12 +38,12 @@ describe('what a body is guessed to have been', () => {
     expect(written).toBe(0);
   });
 
-  // Just as long as is allowed, and one more: with these the length that is worked out is shown to be right.
+  // One body reaches the limit exactly, and one exceeds it by one. This proves the computed length.
   it.each([
     ['numbers', (n: number) => `[${'[1,2],'.repeat(n)}[]]`],
     ['objects', (n: number) => `{"a":[${'{"b":1,"c":{}},'.repeat(n)}{}]}`],
     ['strings that look like more', (n: number) => `[${'["[{,:\\"]}","\\\\"],'.repeat(n)}{ },[ ]]`],
-  ])('is indented exactly if that is not too long: %s', (_shape, bodyOf) => {
+  ])('is indented if and only if the result is not too long: %s', (_shape, bodyOf) => {
     const seen = new Set<boolean>();
     for (let n = 1; n < 400; n += 7) {
       for (const depth of [0, 2, 4, 6, 9]) {

@@ -1,30 +1,30 @@
 /**
- * A value as other writers of JSON put it, with and without a line break at the end.
+ * Writes a JSON value as other JSON writers do, with and without a final line break.
  *
- * Anybody can send the text that it comes from. Written on one line it stays about as long; indented, what is
- * nested deep and wide grows without measure: 64 KB become gigabytes. So how long it would be is worked out
- * first, and what would be too long is not written.
+ * The text may come from an attacker. On one line it keeps about its length. Indented, a text with deep and wide
+ * nesting grows without limit: 64 KB become gigabytes. The length is therefore computed first, and a variant that
+ * would be too long is skipped.
  */
 import { readJson } from '../json/read-json.ts';
 
 export type Variant = readonly [matched: string, text: string];
 
-/** Deeper than anybody nests by hand. */
+/** No honest body is nested deeper than this. */
 const DEPTH_MAX = 32;
-/** Times the body that arrived. */
+/** The longest variant, as a multiple of the body that arrived. */
 const GROWTH_MAX = 4;
-/** A short body may grow by more: it is mostly brackets. */
+/** A short body may grow by a larger factor, because it consists mostly of brackets. */
 const INDENTED_CHARACTERS_MIN = 4_096;
 
 const COMMA_OR_COLON = /"(?:[^"\\]|\\.)*"|[,:]/g;
-/** Strings are passed over as a whole, and so is what is empty: writers do not break it. */
+/** Strings and empty containers match as a whole, because writers put no line breaks into them. */
 const STRUCTURE = /"(?:[^"\\]|\\.)*"|\[\s*\]|\{\s*\}|[,:[\]{}]/g;
 
-/** Where an indented text has its line breaks and spaces. */
+/** The numbers that determine the length of an indented text. */
 interface Layout {
   readonly colons: number;
   readonly lines: number;
-  /** By how many levels those lines are indented, all together. */
+  /** The sum of the indentation levels of all lines. */
   readonly levels: number;
 }
 
@@ -65,7 +65,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Of a text that is JSON; null where it is nested too deep. */
+/** The text must be JSON. Returns null if it is nested too deep. */
 function layoutOf(json: string): Layout | null {
   let depth = 0;
   let colons = 0;

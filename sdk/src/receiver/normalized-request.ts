@@ -1,33 +1,34 @@
 /**
- * A request as it arrived, from any of the forms in which runtimes and frameworks hand it over.
+ * Brings a received request into one form, from the forms of all runtimes and frameworks.
  *
- * The path is cut out of the URL as text, never decoded or normalised: `%2F` and `/` are signed as different
- * paths. Where something between Sched and the receiver rewrites it (a proxy, a mounted router that strips its
- * prefix), the option `path` says what Sched was told.
+ * The path is cut out of the URL as text, and is never decoded or normalised: `%2F` and `/` are signed as different
+ * paths. If a proxy or a mounted router rewrites the path, the option `path` gives the path that Sched signed.
  */
 import { BODY_BYTES_MAX, readStream } from './read-body.ts';
 import { type NotMatching, refused } from './result.ts';
 
+/** The headers of a request, as `Headers` or as an object. */
 export type ReceivedHeaders =
   | Pick<Headers, 'get'>
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** A request, for runtimes without the `Request` of Fetch. */
 export interface ReceivedRequest {
   readonly method: string;
   /** The whole URL, or the path with its query: `/hooks/reminder?tenant=1`. */
   readonly url: string;
   readonly headers: ReceivedHeaders;
-  /** The raw bytes as they arrived, or their text; never what a parser made of them. */
+  /** The raw bytes, or their text. It must not be the result of a parser. */
   readonly body: string | Uint8Array | ArrayBuffer | null;
 }
 
-/** The path that Sched was told, or how to get it from the one that arrived. */
+/** The path that Sched signed, or a function that derives it from the path that arrived. */
 export type PathOption = string | ((path: string) => string);
 
 export interface NormalizedRequest {
   readonly method: string;
   readonly path: string;
-  /** With the question mark; empty where there is none. */
+  /** The query with its question mark, or an empty text. */
   readonly query: string;
   readonly header: (name: string) => string | null;
   readonly body: Uint8Array;
@@ -44,11 +45,11 @@ export async function normalizeRequest(
   if (!(body instanceof Uint8Array)) return body;
   if (body.length > BODY_BYTES_MAX) return tooLarge();
   const { headers } = request;
-  const arrived = splitUrl(request.url);
+  const { path: receivedPath, query } = splitUrl(request.url);
   return {
     method: request.method.toUpperCase(),
-    path: signedPath(arrived.path, path),
-    query: arrived.query,
+    path: signedPath(receivedPath, path),
+    query,
     header: (name) => headerOf(headers, name),
     body,
   };
@@ -66,7 +67,7 @@ function signedPath(path: string, option: PathOption | undefined): string {
   return typeof option === 'string' ? option : option(path);
 }
 
-/** Names are compared without regard to case; what was sent several times is joined, as in HTTP. */
+/** Ignores the case of names. Values of a repeated header are joined, as in HTTP. */
 function headerOf(headers: ReceivedHeaders, name: string): string | null {
   if (isHeaders(headers)) return headers.get(name);
   const wanted = name.toLowerCase();
@@ -84,19 +85,19 @@ function isFetchRequest(request: ReceivedRequest | Request): request is Request 
   return 'bodyUsed' in request;
 }
 
-/** Reads a copy: whoever asked can still read the request. */
+/** Reads a clone, so that the caller can still read the request. */
 async function bytesOfRequest(request: Request): Promise<Uint8Array | NotMatching> {
   if (request.bodyUsed) {
     return refused(
       'body_consumed',
-      'The body of this request has been read before. Verify it first, or pass the raw body yourself.',
+      'The body of this request was read before. Verify the request first, or pass the raw body yourself.',
     );
   }
   const body = await readStream(request.clone().body, BODY_BYTES_MAX);
   return body === 'too_large' ? tooLarge() : body;
 }
 
-/** From JavaScript anything may come. */
+/** JavaScript callers may pass a value of any type. */
 function bytesOf(body: unknown): Uint8Array | NotMatching {
   if (body === null || body === undefined) return new Uint8Array();
   if (typeof body === 'string') return encoder.encode(body);
@@ -104,14 +105,14 @@ function bytesOf(body: unknown): Uint8Array | NotMatching {
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
   return refused(
     'body_parsed',
-    'The body was given as a parsed value. The signature is over the raw bytes: pass those, as a string, ' +
-      'Uint8Array or ArrayBuffer, from before any parser.',
+    'The body is a parsed value, but the signature is over the raw bytes. Pass the bytes from before any parser, as ' +
+      'a string, Uint8Array or ArrayBuffer.',
   );
 }
 
 function tooLarge(): NotMatching {
   return refused(
     'body_too_large',
-    `The body has more than ${BODY_BYTES_MAX} bytes: Sched sends no such body.`,
+    `The body has more than ${BODY_BYTES_MAX} bytes. Sched does not send such a body.`,
   );
 }

@@ -1,11 +1,11 @@
-/** The bytes of a body, no more of them than a bound. */
+/** Reads the bytes of a body, up to a limit. */
 
-/** 262,144 characters of four bytes: the longest body that Sched sends. */
+/** The longest body that Sched sends: 262,144 characters of four bytes. */
 export const BODY_BYTES_MAX = 1_048_576;
 
 export type ReadBody = Uint8Array | 'too_large';
 
-/** Of a Fetch-style body. What is beyond the bound is left unread. */
+/** Reads a Fetch-style body. Bytes beyond the limit are left unread. */
 export async function readStream(
   stream: ReadableStream<Uint8Array> | null,
   bytesMax: number,
@@ -19,7 +19,7 @@ export async function readStream(
     if (done) return concatenate(chunks, length);
     length += value.length;
     if (length > bytesMax) {
-      // Not waited for: of a copied stream it ends only when the original is given up too.
+      // Not awaited: the cancel of a cloned stream resolves only when the original is canceled too.
       reader.cancel().catch(() => {});
       return 'too_large';
     }
@@ -27,7 +27,7 @@ export async function readStream(
   }
 }
 
-/** A stream as Node has it, in those of its parts that are used here. */
+/** The parts of Node's streams that are used here. */
 export interface NodeStream {
   readonly readableEnded?: boolean;
   readonly destroyed?: boolean;
@@ -37,11 +37,11 @@ export interface NodeStream {
   pause(): unknown;
 }
 
-const REQUEST_ABORTED = 'The request was broken off before its body had arrived.';
+const REQUEST_ABORTED = 'The request was aborted before its body arrived.';
 
-/** Of Node's requests. What is beyond the bound is left unread, and the connection open for an answer. */
+/** Reads a Node request. Bytes beyond the limit are left unread, and the connection stays open for an answer. */
 export async function readNodeStream(stream: NodeStream, bytesMax: number): Promise<ReadBody> {
-  // Neither would be told of again: a parser has seen that there is no body, or nobody waits for an answer.
+  // No further event would come in these two states: a parser saw that there is no body, or the client is gone.
   if (stream.readableEnded === true) return new Uint8Array();
   if (stream.destroyed === true) throw new Error(REQUEST_ABORTED);
   const chunks: Uint8Array[] = [];

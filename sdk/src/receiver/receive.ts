@@ -1,12 +1,12 @@
 /**
- * What every adapter does with a request once it has its raw body:
+ * The steps of every adapter, once it has the raw body of a request:
  *
- *     verify        no: 401, or 413 for a body that is too long
- *     begin         done before: 200; in progress: 409, so that Sched comes again
- *     handle        its keys are done after a 2xx, and forgotten after anything else
+ *     verify        answers 401 if it fails, or 413 for a body that is too long
+ *     begin         answers 200 if the work was done before, or 409 if it is in progress, so that Sched retries
+ *     handle        marks the keys as done after a 2xx, and forgets them after any other answer
  *
- * Whoever is refused is told the reason's word alone. An error of the handler goes on to the framework, which
- * knows how to log it and answers 500: Sched tries again.
+ * A refused sender only learns the reason code. An error of the handler passes on to the framework, which logs it and
+ * answers 500. Sched then retries.
  */
 
 import { checkTolerance, NO_SECRET, usableSecrets } from './checks.ts';
@@ -17,48 +17,50 @@ import { BODY_BYTES_MAX, type ReadBody } from './read-body.ts';
 import type { NotVerified, Reason } from './result.ts';
 import { verify } from './verify.ts';
 
-/** Sched looks at the status alone. A `Response` is one. */
+/** The answer of a handler. Sched only uses the status. A `Response` is a valid answer. */
 export interface Answer {
   readonly status: number;
 }
 
-// biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing is what most will write.
+// biome-ignore lint/suspicious/noConfusingVoidType: most handlers return nothing.
 export type Handled<A extends Answer> = A | undefined | void;
 
+/** The options of every receiver. */
 export interface ReceiverOptions<A extends Answer = Answer> {
-  /** Several while one is being rotated. */
+  /** The signing secret. Give several during a rotation. */
   readonly secret: string | readonly string[];
-  /** The work. Answers 204 if it returns nothing; throws, or answers other than 2xx, to be tried again. */
+  /** Does the work. Return nothing to answer 204. Throw, or return another status than 2xx, to be retried. */
   readonly handle: (delivery: ReceivedDelivery) => Handled<A> | Promise<Handled<A>>;
-  /** Where the keys of what was done are kept. Without one, every attempt is handled. */
+  /** The store for the keys of done work. Without a store, every attempt is handled. */
   readonly deduplicate?: DeduplicationStore | undefined;
   /**
-   * A replay is handled again by `delivery_id`, and is a duplicate by `idempotency_key`, the default. The key is not
-   * signed, so the delivery id counts beside it: a captured request that is sent again with another key is a
-   * duplicate too.
+   * The key for deduplication. Default: `idempotency_key`, where a replay is a duplicate of its original. With
+   * `delivery_id`, a replay is handled again. The idempotency key is not signed, so the delivery id always counts too:
+   * a captured request that is sent again with another key is a duplicate.
    */
   readonly deduplicateBy?: 'idempotency_key' | 'delivery_id' | undefined;
-  /** Default 300. */
+  /** The allowed difference between the timestamp and this clock, in seconds. Default: 300. */
   readonly toleranceSeconds?: number | undefined;
   /**
-   * The path that Sched was told, where it arrives as another one. On a wildcard route give it as a fixed text:
-   * path and body are signed joined by a period, and what follows a period may be moved from one to the other.
+   * The path that Sched signed, if it arrives as another one. On a wildcard route, give a fixed text. The signature
+   * joins path and body with a period, so an attacker could move text after a period from one to the other.
    */
   readonly path?: PathOption | undefined;
-  /** Default, and at most: 1,048,576, the most that Sched sends. */
+  /** The longest accepted body, at most 1,048,576, which is also the default and the most that Sched sends. */
   readonly bodyBytesMax?: number | undefined;
   /**
-   * Told why a request was refused, with a sentence for the log. The usual mistakes are tried out if it is given.
-   * Neither this one nor the next is waited for, and what it throws is dropped.
+   * Called when a request is refused, with the reason and a sentence for the log. If it is given, the receiver tries
+   * out common mistakes to find the reason. The receiver does not wait for this callback, and ignores its errors. The
+   * same holds for `onStoreError`.
    */
   readonly onRejected?: ((refusal: NotVerified) => unknown) | undefined;
-  /** Told when the store could not note what came of a delivery: its answer stays as it is. */
+  /** Called when the store could not record the result of a delivery. The answer to Sched does not change. */
   readonly onStoreError?: ((error: unknown, delivery: ReceivedDelivery) => unknown) | undefined;
-  /** The clock, in Unix milliseconds. */
+  /** The clock, in Unix milliseconds. Default: `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
 
-/** A request with its headers in the one form that handlers see. */
+/** A request with its headers in the form that handlers see. */
 export interface IncomingRequest extends Pick<ReceivedRequest, 'method' | 'url'> {
   readonly headers: Headers;
   readonly body: ReadBody;
@@ -79,7 +81,7 @@ export class DeliveryReceiver<A extends Answer> {
   readonly bodyBytesMax: number;
   readonly #options: ReceiverOptions<A>;
 
-  /** What is wrong with the options shows at the start, not at the first delivery. */
+  /** Checks the options, so that a mistake shows at the start and not at the first delivery. */
   constructor(options: ReceiverOptions<A>) {
     const { secret, toleranceSeconds, bodyBytesMax = BODY_BYTES_MAX } = options;
     if (usableSecrets(secret).length === 0) throw new TypeError(NO_SECRET);
@@ -91,27 +93,27 @@ export class DeliveryReceiver<A extends Answer> {
     this.#options = options;
   }
 
-  /** Whether the request says itself that its body is too long to be read. */
+  /** Whether `Content-Length` already shows that the body is too long. */
   declaresTooLarge(contentLength: string | null | undefined): boolean {
     return Number(contentLength ?? 0) > this.bodyBytesMax;
   }
 
-  async reply(arrived: IncomingRequest): Promise<Reply<A>> {
-    const { body } = arrived;
+  async reply(request: IncomingRequest): Promise<Reply<A>> {
+    const { body } = request;
     if (body === 'too_large' || body.length > this.bodyBytesMax) return this.#tooLarge();
     const { secret, toleranceSeconds, path, onRejected, now } = this.#options;
-    const result = await verify({ ...arrived, body }, secret, {
+    const result = await verify({ ...request, body }, secret, {
       toleranceSeconds,
       path,
       now: now?.(),
       diagnose: onRejected !== undefined,
     });
     if (!result.ok) return this.#refuse(UNAUTHORIZED, result);
-    const { method, url, headers } = arrived;
-    return this.#once(new ReceivedDelivery(result, { method, path: splitUrl(url).path, headers }));
+    const { method, url, headers } = request;
+    return this.#handleOnce(new ReceivedDelivery(result, { method, path: splitUrl(url).path, headers }));
   }
 
-  async #once(delivery: ReceivedDelivery): Promise<Reply<A>> {
+  async #handleOnce(delivery: ReceivedDelivery): Promise<Reply<A>> {
     const { deduplicate: store, deduplicateBy } = this.#options;
     if (store === undefined) return { kind: 'handled', answer: await this.#handle(delivery) };
     const keys = keysOf(delivery, deduplicateBy);
@@ -125,11 +127,11 @@ export class DeliveryReceiver<A extends Answer> {
       return { kind: 'handled', answer };
     } finally {
       for (const key of keys)
-        await this.#note(delivery, () => (isDone ? store.done(key) : store.forget(key)));
+        await this.#record(delivery, () => (isDone ? store.done(key) : store.forget(key)));
     }
   }
 
-  /** Takes all of the keys or none. A store that fails here rejects: better tried again than done twice. */
+  /** Takes all keys or none. If the store fails, this rejects: a retry is better than doing the work twice. */
   async #begin(
     store: DeduplicationStore,
     keys: readonly string[],
@@ -146,7 +148,7 @@ export class DeliveryReceiver<A extends Answer> {
       return begun;
     } finally {
       if (taken.length < keys.length) {
-        for (const key of taken) await this.#note(delivery, () => store.forget(key));
+        for (const key of taken) await this.#record(delivery, () => store.forget(key));
       }
     }
   }
@@ -155,8 +157,8 @@ export class DeliveryReceiver<A extends Answer> {
     return (await this.#options.handle(delivery)) ?? null;
   }
 
-  /** The work is over, one way or the other: what the store says to it changes nothing about that. */
-  async #note(delivery: ReceivedDelivery, write: () => unknown): Promise<void> {
+  /** The work has ended, so a failure of the store must not change the answer. */
+  async #record(delivery: ReceivedDelivery, write: () => unknown): Promise<void> {
     try {
       await write();
     } catch (error) {
@@ -175,7 +177,7 @@ export class DeliveryReceiver<A extends Answer> {
   }
 }
 
-/** The keys of the delivery, the signed one first. A key that anybody may write is not taken before it. */
+/** The signed key comes first, so that the unsigned key, which anybody could forge, is never taken alone. */
 function keysOf(
   { deliveryId, idempotencyKey }: ReceivedDelivery,
   by: ReceiverOptions['deduplicateBy'],
@@ -183,19 +185,19 @@ function keysOf(
   return by === 'delivery_id' || idempotencyKey === deliveryId ? [deliveryId] : [deliveryId, idempotencyKey];
 }
 
-/** Whoever is told may fail at it, at once or later: that changes no answer and ends no process. */
+/** Ignores errors of a callback, so that they change no answer and end no process. */
 function callSafely(call: () => unknown): void {
-  const told = async () => {
+  const run = async () => {
     await call();
   };
-  told().catch(() => {});
+  run().catch(() => {});
 }
 
 function isSuccess({ status }: Answer): boolean {
   return status >= 200 && status < 300;
 }
 
-/** The reply's status and JSON; null where it has none. */
+/** Returns the status of the reply, and its JSON or null. */
 export function toPlainReply(reply: Reply<Answer>): {
   readonly status: number;
   readonly json: string | null;

@@ -1,4 +1,4 @@
-/** What proxies, routers and frameworks make of a path and a method. */
+/** Guesses the path and the method that were signed, from what proxies, routers and frameworks do to them. */
 import { type NormalizedRequest, splitUrl } from './normalized-request.ts';
 import type { NearlyVerified } from './result.ts';
 
@@ -18,7 +18,7 @@ export interface MethodGuess extends RequestGuess {
 const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'];
 const SEGMENTS_MAX = 4;
 const HEADER_CHARACTERS_MAX = 8_192;
-/** In which proxies write down what was requested before they rewrote it. */
+/** The headers in which proxies keep the requested URL before they rewrite it. */
 const ORIGINAL_URL_HEADERS = [
   'X-Original-URI',
   'X-Original-URL',
@@ -36,8 +36,8 @@ export function methodGuesses({ method }: NormalizedRequest): readonly MethodGue
   }));
 }
 
-export function pathGuesses(arrival: NormalizedRequest): readonly PathGuess[] {
-  const { path, query } = arrival;
+export function pathGuesses(request: NormalizedRequest): readonly PathGuess[] {
+  const { path, query } = request;
   const guesses: [matched: string, path: string | null][] = [
     ['the path together with the query', path + query],
     ['the path when it is decoded', decode(path)],
@@ -46,11 +46,11 @@ export function pathGuesses(arrival: NormalizedRequest): readonly PathGuess[] {
     ['the path with a slash at its end', `${path}/`],
     ...withoutSegments(path),
     ...ORIGINAL_URL_HEADERS.map((name): [string, string | null] => {
-      const url = boundedHeader(arrival, name);
+      const url = boundedHeader(request, name);
       return [`the path in the header ${name}`, url === null ? null : splitUrl(url).path];
     }),
     ...PREFIX_HEADERS.map((name): [string, string | null] => {
-      const prefix = boundedHeader(arrival, name);
+      const prefix = boundedHeader(request, name);
       return [`the path with ${name} in front of it`, prefix === null ? null : prefix + path];
     }),
   ];
@@ -59,7 +59,7 @@ export function pathGuesses(arrival: NormalizedRequest): readonly PathGuess[] {
   );
 }
 
-/** Something in front of the receiver put its own in front of the path. */
+/** A proxy in front of the receiver may have added a prefix to the path. */
 function withoutSegments(path: string): [string, string][] {
   const segments = path.split('/').slice(1);
   return segments.slice(1, SEGMENTS_MAX + 1).map((_segment, i) => {

@@ -1,37 +1,39 @@
-/** What `verify` answers: the delivery, or why it is not to be trusted, in a word and in a sentence. */
+/** The result of `verify`: the delivery, or the reason why it is refused, as a code and a sentence. */
 
+/** The request comes from Sched. */
 export interface Verified {
   readonly ok: true;
-  /** `dlv_…`: the same for every attempt, another one for a replay. */
+  /** `dlv_…`. It is the same for every attempt, and different for a replay. */
   readonly deliveryId: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
-  /** The same for every attempt of an occurrence and for its replays. It is not part of what is signed. */
+  /** The same for every attempt of a delivery and for its replays. It is not signed. */
   readonly idempotencyKey: string;
-  /** When it was signed, in Unix seconds. */
+  /** The time of the signature, in Unix seconds. */
   readonly timestamp: number;
-  /** The bytes that were signed. */
+  /** The raw bytes that were signed. */
   readonly body: Uint8Array;
 }
 
-/** For the developer. The message never holds a secret, a body or the signature that would have been right. */
+/** The message is for the developer. It never contains a secret, a body or the right signature. */
 interface Refused<R extends string> {
   readonly ok: false;
   readonly reason: R;
   readonly message: string;
 }
 
-/** A header that must be there, and is not, or not in its form. */
+/** A required header is missing or malformed. */
 export interface HeaderRefused extends Refused<'missing_header' | 'malformed_header'> {
   readonly header: string;
 }
 
+/** The timestamp differs from the clock by more than the tolerance. */
 export interface TimestampRefused extends Refused<'timestamp_too_old' | 'timestamp_in_future'> {
-  /** By how much it is farther away than the tolerance allows. */
+  /** The difference beyond the tolerance, in seconds. */
   readonly bySeconds: number;
 }
 
-/** The signature matches something else than what was given: that was tried out. */
+/** The signature does not match the request as given, but matches it after undoing a common mistake. */
 export interface NearlyVerified
   extends Refused<
     | 'body_reserialised'
@@ -41,21 +43,22 @@ export interface NearlyVerified
     | 'secret_without_prefix'
     | 'secret_decoded'
   > {
-  /** What it matches, in words. */
+  /** What the signature matches, in words. */
   readonly matched: string;
 }
 
+/** The request is refused for another reason. */
 export interface NotMatching
   extends Refused<
     | 'timestamps_differ'
     | 'no_signature_matches'
-    /** It is empty, though a body was sent. */
+    /** The body is empty, although a body was sent. */
     | 'body_not_read'
-    /** An object was given, not the bytes. */
+    /** The body is a parsed value, not the raw bytes. */
     | 'body_parsed'
-    /** Somebody else has read the stream before. */
+    /** The stream of the body was read before. */
     | 'body_consumed'
-    /** Sched never sends that much. */
+    /** The body is longer than any body of Sched. */
     | 'body_too_large'
     | 'secret_missing'
   > {}

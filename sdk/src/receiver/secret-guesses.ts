@@ -1,4 +1,4 @@
-/** What becomes of a secret on its way from the terminal through a settings file to the program. */
+/** Guesses the real secret, from what happens to it between the terminal, a settings file and the program. */
 import type { NearlyVerified } from './result.ts';
 
 export interface SecretGuess {
@@ -8,14 +8,14 @@ export interface SecretGuess {
 }
 
 const PREFIX = 'whsec_';
-/** White space, line breaks written out, quotation marks. */
+/** White space, `\n` and `\r` written out, and quotation marks. */
 const PADDING = /^(?:\s|["'`]|\\[nr])+|(?:\s|["'`]|\\[nr])+$/g;
 
 export function secretGuesses(secret: string): readonly SecretGuess[] {
   const bare = secret.replace(PADDING, '');
   const guesses: SecretGuess[] = [];
   if (bare !== secret && bare !== '') {
-    const matched = 'when the white space or quotation marks around the secret are taken away';
+    const matched = 'when the white space or quotation marks around the secret are removed';
     guesses.push({ reason: 'secret_padded', matched, secret: bare });
   }
   if (!bare.startsWith(PREFIX)) {

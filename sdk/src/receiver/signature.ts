@@ -1,33 +1,33 @@
 /**
- * The signature of a delivery, as the receiver works it out again:
+ * Computes the signature of a delivery again, for comparison:
  *
  *     Sched-Signature: t=<timestamp>,v1=<hex>[,v1=<hex>…]
  *
- * Each `v1` is the HMAC-SHA256 of `<timestamp>.<delivery id>.<attempt>.<METHOD>.<path>.<body>` with one of the
- * secrets that sign at the time; the key is the secret's whole text in UTF-8, `whsec_` included. Parts of
- * another name are ignored: a later version of the signature may stand beside this one.
+ * Each `v1` is the HMAC-SHA256 of `<timestamp>.<delivery id>.<attempt>.<METHOD>.<path>.<body>` with one of the secrets
+ * that sign at that time. The key is the whole text of the secret in UTF-8, including `whsec_`. Parts with other names
+ * are ignored, because a later version of the signature may be sent beside this one.
  */
 
-/** Room for a hundred secrets. */
+/** Enough for the signatures of a hundred secrets. */
 const HEADER_CHARACTERS_MAX = 8_192;
 const TIMESTAMP_PART = /^t=([1-9][0-9]{0,14})$/;
-/** Sched writes its hex in small letters: a signature has one spelling. */
+/** Sched writes hexadecimal digits in lower case, so a signature has only one form. */
 const SIGNATURE_PART = /^v1=([0-9a-f]{64})$/;
 
 export interface SignatureHeader {
-  /** As it was written: this text is what is signed. */
+  /** The text as it arrived, because the text is signed. */
   readonly timestamp: string;
-  /** 64 hexadecimal digits each, at least one. */
+  /** At least one signature, each with 64 hexadecimal digits. */
   readonly signatures: readonly string[];
 }
 
-/** What is signed besides the body. All of it as text, exactly as it arrived. */
+/** The signed values except the body, as the exact texts that arrived. */
 export interface Signed {
   readonly timestamp: string;
   readonly deliveryId: string;
   readonly attempt: string;
   readonly method: string;
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
 }
 
@@ -57,25 +57,25 @@ export function signedBytes(signed: Signed, body: Uint8Array): Uint8Array<ArrayB
   return bytes;
 }
 
-/** Whether any of the signatures was made with any of the keys. One HMAC for each key, however many are given. */
+/** Whether any signature was made with any key. The number of HMACs depends only on the number of keys. */
 export async function hasValidSignature(
   signatures: readonly string[],
   keys: readonly Key[],
   bytes: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
-  let isRight = false;
+  let isValid = false;
   for (const key of keys) {
     const expected = toHex(new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes)));
-    // No early way out: how many were looked at says nothing either.
-    for (const signature of signatures) isRight = isEqualInConstantTime(signature, expected) || isRight;
+    // There is no early exit, so that the time does not reveal which signature matched.
+    for (const signature of signatures) isValid = isEqualInConstantTime(signature, expected) || isValid;
   }
-  return isRight;
+  return isValid;
 }
 
 /**
- * In constant time: both have 64 digits, every digit is looked at, and what differs is only collected, never
- * branched on. How long it takes does not tell how many of the first digits were right, by which a signature
- * could be guessed digit by digit.
+ * Compares two signatures of 64 digits in constant time. Every digit is compared, and differences are collected without
+ * a branch. The time therefore does not reveal how many digits were right. Otherwise a signature could be guessed digit
+ * by digit.
  */
 function isEqualInConstantTime(given: string, expected: string): boolean {
   let difference = given.length ^ expected.length;

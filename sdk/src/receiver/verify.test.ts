@@ -1,4 +1,4 @@
-/** What the vectors do not say: the forms in which a request may be given, options, bounds, and the words. */
+/** Cases that the vectors do not cover: forms of a request, options, limits and messages. */
 import { describe, expect, it } from 'vitest';
 import { DELIVERY_ID, SECRET, type Signing, signedHeaders } from '../../../test/sdk/signing.ts';
 import { type ReceivedRequest, verify } from './verify.ts';
@@ -18,7 +18,7 @@ async function outcome(...args: Parameters<typeof verify>): Promise<string> {
   return result.ok ? 'verified' : result.reason;
 }
 
-describe('a request may be given', () => {
+describe('a request can be given', () => {
   const bytes = Buffer.from(`..${BODY}..`).subarray(2, -2);
   it.each([
     ['with Headers', { headers: new Headers(signedHeaders({ body: BODY, timestamp: AT })) }],
@@ -55,7 +55,7 @@ describe('a request may be given', () => {
     expect(await outcome(received({ body: null }, { body: '' }), SECRET, NOW)).toBe('verified');
   });
 
-  it('as a Request, which can still be read', async () => {
+  it('as a Request, which can still be read afterwards', async () => {
     const headers = received().headers as Record<string, string>;
     const request = new Request('https://receiver.example/hook', { method: 'POST', headers, body: BODY });
     expect(await outcome(request, SECRET, NOW)).toBe('verified');
@@ -63,7 +63,7 @@ describe('a request may be given', () => {
     expect(await outcome(request, SECRET, NOW)).toBe('body_consumed');
   });
 
-  it('but not parsed', async () => {
+  it('but not with a parsed body', async () => {
     const parsed = { n: 1 } as unknown as string;
     expect(await verify(received({ body: parsed }), SECRET, NOW)).toMatchObject({
       reason: 'body_parsed',
@@ -72,14 +72,14 @@ describe('a request may be given', () => {
   });
 });
 
-describe('the path that Sched was told', () => {
-  const told = received({ url: '/rewritten?a=1' }, { path: '/api/hook' });
+describe('the option path', () => {
+  const rewritten = received({ url: '/rewritten?a=1' }, { path: '/api/hook' });
   it.each([
     ['as it is', '/api/hook'],
     ['from the one that arrived', (path: string) => path.replace('/rewritten', '/api/hook')],
   ])('%s', async (_how, path) => {
-    expect(await outcome(told, SECRET, { ...NOW, path })).toBe('verified');
-    expect(await outcome(told, SECRET, { ...NOW, path: '/api' })).toBe('no_signature_matches');
+    expect(await outcome(rewritten, SECRET, { ...NOW, path })).toBe('verified');
+    expect(await outcome(rewritten, SECRET, { ...NOW, path: '/api' })).toBe('no_signature_matches');
   });
 });
 
@@ -89,26 +89,26 @@ describe('the tolerance', () => {
     [0, 1, 'timestamp_too_old'],
     [10, -11, 'timestamp_in_future'],
     [Number.POSITIVE_INFINITY, 1e9, 'verified'],
-  ])('of %d s, %d s later: %s', async (toleranceSeconds, afterSeconds, expected) => {
+  ])('of %d s makes a request %d s later %s', async (toleranceSeconds, afterSeconds, expected) => {
     const now = (AT + afterSeconds) * 1_000;
     expect(await outcome(received(), SECRET, { now, toleranceSeconds })).toBe(expected);
   });
 
-  it.each([Number.NaN, -1, '300' as unknown as number])('may not be %s', async (toleranceSeconds) => {
+  it.each([Number.NaN, -1, '300' as unknown as number])('cannot be %s', async (toleranceSeconds) => {
     await expect(verify(received(), SECRET, { ...NOW, toleranceSeconds })).rejects.toThrow(RangeError);
   });
 
-  it('lets nothing pass by a clock that is no number', async () => {
+  it('accepts nothing if the clock is not a number', async () => {
     expect(await outcome(received(), SECRET, { now: Number.NaN })).not.toBe('verified');
   });
 
-  it('is 300 s by the real clock unless told otherwise', async () => {
+  it('is 300 s by default, with the real clock', async () => {
     const now = Math.floor(Date.now() / 1_000);
     expect(await outcome(received({}, { timestamp: now - 290 }), SECRET)).toBe('verified');
     expect(await outcome(received({}, { timestamp: now - 310 }), SECRET)).toBe('timestamp_too_old');
   });
 
-  it('is told with both clocks', async () => {
+  it('appears in the message with both times', async () => {
     const result = await verify(received(), SECRET, { now: (AT + 412) * 1_000 });
     expect(result).toMatchObject({ reason: 'timestamp_too_old', bySeconds: 112 });
     expect(result).toHaveProperty('message', expect.stringMatching(/too old by 112 s.*08:00:00.*08:06:52/));
@@ -116,23 +116,26 @@ describe('the tolerance', () => {
 });
 
 describe('secrets', () => {
-  it.each([[''], [' \n'], [[]], [['', '']], [undefined as unknown as string]])('none: %j', async (secret) => {
-    expect(await outcome(received({}, { secrets: [''] }), secret, NOW)).toBe('secret_missing');
-  });
+  it.each([[''], [' \n'], [[]], [['', '']], [undefined as unknown as string]])(
+    'are missing if the secret is %j',
+    async (secret) => {
+      expect(await outcome(received({}, { secrets: [''] }), secret, NOW)).toBe('secret_missing');
+    },
+  );
 
-  it('an empty one beside a real one is passed over', async () => {
+  it('skip an empty one beside a real one', async () => {
     expect(await outcome(received(), ['', SECRET], NOW)).toBe('verified');
     expect(await outcome(received({}, { secrets: [''] }), ['', SECRET], NOW)).toBe('no_signature_matches');
   });
 
-  it('eight at most', async () => {
+  it('can be at most eight', async () => {
     const others = Array.from({ length: 7 }, (_, i) => `whsec_${i}`);
     expect(await outcome(received(), [...others, SECRET], NOW)).toBe('verified');
     await expect(verify(received(), [...others, SECRET, SECRET], NOW)).rejects.toThrow(RangeError);
   });
 });
 
-describe('bounds', () => {
+describe('refused and limited input', () => {
   const right = signedHeaders({ body: BODY, timestamp: AT });
 
   it.each([
@@ -148,26 +151,26 @@ describe('bounds', () => {
     expect(result).toMatchObject({ ok: false, reason: 'malformed_header', header });
   });
 
-  it('a header that was sent twice', async () => {
+  it('a header that was sent twice is refused', async () => {
     const twice = { ...right, 'Sched-Attempt': ['1', '1'] };
     expect(await outcome(received({ headers: twice }), SECRET, NOW)).toBe('malformed_header');
     const inTwoSpellings = { ...right, 'sched-attempt': '1' };
     expect(await outcome(received({ headers: inTwoSpellings }), SECRET, NOW)).toBe('malformed_header');
   });
 
-  it('no Idempotency-Key', async () => {
+  it('a missing Idempotency-Key is refused', async () => {
     const { 'Idempotency-Key': _key, ...headers } = right;
     expect(await verify(received({ headers }), SECRET, NOW)).toMatchObject({ header: 'Idempotency-Key' });
   });
 
-  it('the longest body that Sched sends, and one byte more', async () => {
+  it('the longest body of Sched is accepted, and one byte more is refused', async () => {
     const body = 'x'.repeat(BODY_BYTES_MAX);
     expect(await outcome(received({ body }, { body }), SECRET, NOW)).toBe('verified');
     const longer = `${body}x`;
     expect(await outcome(received({ body: longer }, { body: longer }), SECRET, NOW)).toBe('body_too_large');
   });
 
-  it('a stream without end is given up', async () => {
+  it('reading an endless stream stops at the limit', async () => {
     const endless = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
     });

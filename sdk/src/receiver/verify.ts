@@ -1,14 +1,14 @@
 /**
- * Whether a request comes from Sched, and just now: the question every receiver has to ask first.
+ * Checks that a request comes from Sched and is recent. Every receiver must check this first.
  *
  *     const result = await verify(request, process.env.SCHED_SIGNING_SECRET ?? '');
  *     if (!result.ok) return new Response(result.reason, { status: 401 });
  *
- * In order: the headers are there and have their form; the signature is not older or newer than the tolerance;
- * one of its `v1` parts was made with one of the secrets (during a rotation both sides may have two). When none
- * was, the usual mistakes are tried out to say which one it is (`diagnosis.ts`). That changes the reason alone:
- * nothing is ever accepted because of it. The message is for the developer; whoever sent the request should
- * be told the reason at most.
+ * The checks, in order: the headers exist and are well-formed, the timestamp is within the tolerance, and one of the
+ * `v1` parts was made with one of the secrets. During a rotation, both sides may have two secrets.
+ *
+ * If no part matches, `diagnosis.ts` tries out common mistakes to find the reason. That only changes the reason: no
+ * request is accepted because of it. The message is for the developer. Do not send more than the reason to the sender.
  */
 
 import { checkTolerance, NO_SECRET, usableSecrets } from './checks.ts';
@@ -46,17 +46,18 @@ export type {
   Verified,
 } from './result.ts';
 
+/** The options of `verify`. */
 export interface VerifyOptions {
-  /** How far the timestamp may be from this clock, either way. Default 300. */
+  /** The allowed difference between the timestamp and this clock, in seconds. Default: 300. */
   readonly toleranceSeconds?: number | undefined;
-  /** The receiver's clock, in Unix milliseconds. Default: `Date.now()`. */
+  /** The current time, in Unix milliseconds. Default: `Date.now()`. */
   readonly now?: number | undefined;
   /**
-   * The path that Sched was told, where it arrives as another one. On a wildcard route give it as a fixed text:
-   * path and body are signed joined by a period, and what follows a period may be moved from one to the other.
+   * The path that Sched signed, if it arrives as another one. On a wildcard route, give a fixed text. The signature
+   * joins path and body with a period, so an attacker could move text after a period from one to the other.
    */
   readonly path?: PathOption | undefined;
-  /** Whether the usual mistakes are tried out when no signature matches. Default true. */
+  /** Whether to try out common mistakes if no signature matches. Default: true. */
   readonly diagnose?: boolean | undefined;
 }
 
@@ -67,16 +68,17 @@ const ATTEMPT = /^[1-9][0-9]{0,8}$/;
 const TIMESTAMP = /^[1-9][0-9]{0,14}$/;
 const IDEMPOTENCY_KEY = /^[\u0020-\u007e]{1,512}$/;
 
-/** What a delivery says about itself, before it is known to be true. */
+/** The values that a request claims, before they are verified. */
 interface Claim {
   readonly signature: SignatureHeader;
-  /** As text: that is what is signed. */
+  /** The text as it arrived, because the text is signed. */
   readonly timestamp: string;
   readonly deliveryId: string;
   readonly attempt: string;
   readonly idempotencyKey: string;
 }
 
+/** Verifies a request with one or more signing secrets. */
 export async function verify(
   request: ReceivedRequest | Request,
   secret: string | readonly string[],
@@ -85,19 +87,19 @@ export async function verify(
   const toleranceSeconds = checkTolerance(options.toleranceSeconds);
   const secrets = usableSecrets(secret);
   if (secrets.length === 0) return refused('secret_missing', NO_SECRET);
-  const arrival = await normalizeRequest(request, options.path);
-  if ('ok' in arrival) return arrival;
-  const claim = readClaim(arrival);
+  const received = await normalizeRequest(request, options.path);
+  if ('ok' in received) return received;
+  const claim = readClaim(received);
   if ('ok' in claim) return claim;
   if (claim.timestamp !== claim.signature.timestamp) {
-    return refused('timestamps_differ', 'Sched-Timestamp and the t of Sched-Signature are not the same.');
+    return refused('timestamps_differ', 'Sched-Timestamp differs from the t of Sched-Signature.');
   }
   const timestamp = Number(claim.timestamp);
-  const away = checkTimestamp(timestamp, options.now ?? Date.now(), toleranceSeconds);
-  if (away !== null) return away;
+  const refusedTime = checkTimestamp(timestamp, options.now ?? Date.now(), toleranceSeconds);
+  if (refusedTime !== null) return refusedTime;
 
   const { signature, deliveryId, attempt, idempotencyKey } = claim;
-  const { method, path, body } = arrival;
+  const { method, path, body } = received;
   const signed = { timestamp: claim.timestamp, deliveryId, attempt, method, path };
   const keys = await Promise.all(secrets.map(importKey));
   if (await hasValidSignature(signature.signatures, keys, signedBytes(signed, body))) {
@@ -106,14 +108,15 @@ export async function verify(
   if (options.diagnose === false) {
     return refused('no_signature_matches', 'No signature matches this request.');
   }
-  return diagnose({ arrival, signed, signatures: signature.signatures, secrets, keys });
+  return diagnose({ request: received, signed, signatures: signature.signatures, secrets, keys });
 }
 
 function readClaim({ header }: NormalizedRequest): Claim | HeaderRefused {
   const text = header('Sched-Signature');
   if (text === null) return missing('Sched-Signature');
   const signature = parseSignatureHeader(text);
-  if (signature === null) return malformed('Sched-Signature', 't=<seconds>,v1=<64 digits of small hex>');
+  if (signature === null)
+    return malformed('Sched-Signature', 't=<seconds>,v1=<64 lower-case hexadecimal digits>');
   const timestamp = header('Sched-Timestamp');
   if (timestamp === null) return missing('Sched-Timestamp');
   if (!TIMESTAMP.test(timestamp)) return malformed('Sched-Timestamp', 'Unix seconds');
@@ -122,7 +125,7 @@ function readClaim({ header }: NormalizedRequest): Claim | HeaderRefused {
   if (!DELIVERY_ID.test(deliveryId)) return malformed('Sched-Delivery-Id', 'dlv_…');
   const attempt = header('Sched-Attempt');
   if (attempt === null) return missing('Sched-Attempt');
-  if (!ATTEMPT.test(attempt)) return malformed('Sched-Attempt', 'a number from 1');
+  if (!ATTEMPT.test(attempt)) return malformed('Sched-Attempt', 'a whole number of at least 1');
   const idempotencyKey = header('Idempotency-Key');
   if (idempotencyKey === null) return missing('Idempotency-Key');
   if (!IDEMPOTENCY_KEY.test(idempotencyKey)) return malformed('Idempotency-Key', 'printable ASCII');
@@ -130,12 +133,12 @@ function readClaim({ header }: NormalizedRequest): Claim | HeaderRefused {
 }
 
 function missing(header: string): HeaderRefused {
-  const message = `The header ${header} is missing: the request is not from Sched, or a proxy took it away.`;
+  const message = `The header ${header} is missing. The request is not from Sched, or a proxy removed the header.`;
   return { ok: false, reason: 'missing_header', header, message };
 }
 
 function malformed(header: string, form: string): HeaderRefused {
-  const message = `The header ${header} does not have its form: ${form}.`;
+  const message = `The header ${header} is malformed. Its form is: ${form}.`;
   return { ok: false, reason: 'malformed_header', header, message };
 }
 
@@ -144,14 +147,14 @@ function checkTimestamp(timestamp: number, now: number, toleranceSeconds: number
   if (Math.abs(age) <= toleranceSeconds) return null;
   const bySeconds = Math.ceil(Math.abs(age) - toleranceSeconds);
   const reason = age > 0 ? 'timestamp_too_old' : 'timestamp_in_future';
-  const clocks = `signed at ${formatTime(timestamp * MS_PER_SECOND)}, and this clock says ${formatTime(now)}`;
+  const clocks = `It is ${formatTime(timestamp * MS_PER_SECOND)}, and this clock shows ${formatTime(now)}`;
   const message =
-    `The timestamp is ${age > 0 ? 'too old' : 'in the future'} by ${bySeconds} s: ${clocks}; ` +
-    `${toleranceSeconds} s are allowed. Either the request is a repeated old one, or a clock is wrong.`;
+    `The timestamp is ${age > 0 ? 'too old' : 'in the future'} by ${bySeconds} s. ${clocks}. ` +
+    `A difference of ${toleranceSeconds} s is allowed. Either an old request was sent again, or a clock is wrong.`;
   return { ok: false, reason, bySeconds, message };
 }
 
-/** What no calendar holds is shown as a number. */
+/** A time outside the range of dates is shown as a number. */
 function formatTime(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();

@@ -23,8 +23,8 @@ export function previewCommand(program: Command, dependencies: CliDependencies):
     .addHelpText(
       'after',
       `
-The command needs no service. It follows the same rules as the service, and notes
-what clock changes do to a run.
+The command needs no service, but follows the same rules. Notes say what clock
+changes do to a run.
 
 Examples:
   sched preview "0 9 * * MON-FRI" --tz Europe/Berlin
