@@ -6,12 +6,20 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { runCommand, startInThread } from './run-command.ts';
 import { runSched, startSched, temporaryDirectory } from './sched-process.ts';
 import { IS_POSTGRES } from './store-in-use.ts';
 
-/** A start that fails: exit code 1 and exactly one line, which is returned. */
-async function failedStart(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
-  const { code, stderr, stdout } = await runSched(['serve'], { dataDir, env: { SCHED_PORT: '0', ...env } });
+/**
+ * Runs a start that must fail with exit code 1 and exactly one line, and returns the line. With `runSched` the start is
+ * a process. Each stage of a start has one such test: it shows that nothing keeps the process alive.
+ */
+async function failedStart(
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {},
+  run = runCommand,
+): Promise<string> {
+  const { code, stderr, stdout } = await run(['serve'], { dataDir, env: { SCHED_PORT: '0', ...env } });
   expect(stderr).toMatch(/^sched: .+\n$/);
   expect(code).toBe(1);
   expect(stdout).not.toContain('listens');
@@ -21,8 +29,7 @@ async function failedStart(dataDir: string, env: Readonly<Record<string, string>
 /** A data directory that a service has used. */
 async function usedDirectory(): Promise<string> {
   const dataDir = temporaryDirectory();
-  await using sched = await startSched({ dataDir });
-  await sched.stop();
+  expect(await runCommand(['serve'], { dataDir, env: { SCHED_PORT: '0' } })).toMatchObject({ code: 0 });
   return dataDir;
 }
 
@@ -40,7 +47,7 @@ describe('the address', () => {
 
     // The keys it had already made were printed, and are good for the next start.
     const key = /sk_test_\w+/.exec(taken.stdout)?.[0];
-    await using sched = await startSched({ dataDir });
+    await using sched = await startInThread({ dataDir });
     const answer = await fetch(`${sched.url}/v1/schedules`, { headers: { authorization: `Bearer ${key}` } });
     expect(answer.status).toBe(200);
   });
@@ -85,7 +92,7 @@ describe.skipIf(IS_POSTGRES)('the data directory', () => {
     expect(await failedStart(first.dataDir)).toMatch(/in use by another Sched/);
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
     await first.kill();
-    await using next = await startSched({ dataDir: first.dataDir });
+    await using next = await startInThread({ dataDir: first.dataDir });
     expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
   });
 });
@@ -97,7 +104,7 @@ describe.skipIf(IS_POSTGRES)('the database', () => {
     const db = new Database(join(dataDir, 'sched.db'));
     db.pragma('user_version = 9999');
     db.close();
-    expect(await failedStart(dataDir)).toMatch(/schema version 9999.*newer Sched/);
+    expect(await failedStart(dataDir, {}, runSched)).toMatch(/schema version 9999.*newer Sched/);
   });
 
   test('of another program; it is left as it was', async () => {
@@ -126,7 +133,7 @@ describe('the master key', () => {
   test('another one than the data was sealed with', async () => {
     const dataDir = await usedDirectory();
     const SCHED_MASTER_KEY = randomBytes(32).toString('base64');
-    const line = await failedStart(dataDir, { SCHED_MASTER_KEY });
+    const line = await failedStart(dataDir, { SCHED_MASTER_KEY }, runSched);
     expect(line).toContain('SCHED_MASTER_KEY does not match the key this data was sealed with');
     expect(line).not.toContain(SCHED_MASTER_KEY);
   });
@@ -138,7 +145,7 @@ describe('the master key', () => {
       SCHED_MASTER_KEY: randomBytes(32).toString('base64'),
       SCHED_MASTER_KEY_PREVIOUS: readFileSync(join(dataDir, 'master.key'), 'utf8').trim(),
     };
-    await using sched = await startSched({ dataDir, env });
+    await using sched = await startInThread({ dataDir, env });
     expect((await fetch(`${sched.url}/readyz`)).status).toBe(200);
   });
 
@@ -164,10 +171,10 @@ describe('the master key', () => {
       const line = await failedStart(dataDir);
       expect(line).toContain(`is open to other users (mode ${mode}): run chmod 600 ${path}\n`);
       expect(line).not.toContain(readFileSync(path, 'utf8').trim());
-      const secrets = await runSched(['secret', 'show', '--mode', 'test'], { dataDir });
+      const secrets = await runCommand(['secret', 'show', '--mode', 'test'], { dataDir });
       expect({ code: secrets.code, stderr: secrets.stderr }).toEqual({ code: 1, stderr: line });
       chmodSync(path, 0o600);
-      await using sched = await startSched({ dataDir });
+      await using sched = await startInThread({ dataDir });
       expect((await fetch(`${sched.url}/readyz`)).status).toBe(200);
     },
   );

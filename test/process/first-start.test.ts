@@ -5,7 +5,8 @@ import { readControlSettings } from '#src/app/config.ts';
 import { withSecrets } from '#src/app/control-session.ts';
 import { createProject } from '#src/control/bootstrap.ts';
 import { addKey } from '#src/control/keys.ts';
-import { type Output, runSched, type SchedProcess, startSched, temporaryDirectory } from './sched-process.ts';
+import { runCommand, startInThread } from './run-command.ts';
+import { type Output, startSched, temporaryDirectory } from './sched-process.ts';
 import { IS_POSTGRES, storeSettings } from './store-in-use.ts';
 
 const DAY_MS = 86_400_000;
@@ -18,7 +19,7 @@ const BROUGHT = {
   SCHED_BOOTSTRAP_SIGNING_SECRET: SECRET,
 };
 
-async function statusWith(sched: SchedProcess, key: string): Promise<number> {
+async function statusWith(sched: { readonly url: string }, key: string): Promise<number> {
   const answer = await fetch(`${sched.url}/v1/schedules`, { headers: { authorization: `Bearer ${key}` } });
   await answer.body?.cancel();
   return answer.status;
@@ -60,20 +61,20 @@ describe('the first start, nothing brought', () => {
 
   // Neither is a file on PostgreSQL.
   test.skipIf(IS_POSTGRES)('the database and the master key are for nobody else to read', async () => {
-    await using sched = await startSched();
+    await using sched = await startInThread();
     for (const file of ['sched.db', 'master.key']) {
       expect(statSync(join(sched.dataDir, file)).mode & 0o777).toBe(0o600);
     }
   });
 
   test('what secret show prints is what was printed', async () => {
-    await using sched = await startSched();
+    await using sched = await startInThread();
     const { dataDir } = sched;
     for (const [mode, printed] of [
       ['test', secretsIn(sched.output)[2]],
       ['live', secretsIn(sched.output)[3]],
     ] as const) {
-      const { stdout } = await runSched(['secret', 'show', '--mode', mode, '--json'], { dataDir });
+      const { stdout } = await runCommand(['secret', 'show', '--mode', mode, '--json'], { dataDir });
       expect(JSON.parse(stdout)).toMatchObject([{ secret: printed, expires_at: null }]);
     }
   });
@@ -82,17 +83,17 @@ describe('the first start, nothing brought', () => {
 describe('the invitation of the first admin', () => {
   test('is printed once, last before the address, on standard output only, and until it is used is not made again', async () => {
     const dataDir = temporaryDirectory();
-    await using first = await startSched({ dataDir });
+    await using first = await startInThread({ dataDir });
     const [link, ...more] = invitationsIn(first.output);
     expect(more).toEqual([]);
-    expect(first.urls).toContain(link?.[1]);
+    expect(link?.[1]).toBe(first.url);
     expect(first.output.stdout).toMatch(
       /dashboard\/invite#\S+\n\n.*sched user create.*\n.*\n\nSched listens on /,
     );
     await first.stop();
     expect(first.output.stderr).not.toContain(link?.[2]);
 
-    const { stdout } = await runSched(['user', 'list', '--json'], { dataDir });
+    const { stdout } = await runCommand(['user', 'list', '--json'], { dataDir });
     const listed = JSON.parse(stdout);
     expect(listed).toMatchObject({
       users: [],
@@ -101,32 +102,34 @@ describe('the invitation of the first admin', () => {
     const [{ created_at, expires_at }] = listed.invitations;
     expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(DAY_MS);
     expect(stdout).not.toContain(link?.[2]);
-    await using second = await startSched({ dataDir });
+    await using second = await startInThread({ dataDir });
     expect(invitationsIn(second.output)).toEqual([]);
   });
 
   test('is made again at a start after it was taken back, and while somebody else is invited', async () => {
     const dataDir = temporaryDirectory();
-    await using first = await startSched({ dataDir });
+    await using first = await startInThread({ dataDir });
     await first.stop();
-    const { stdout } = await runSched(['user', 'list', '--json'], { dataDir });
+    const { stdout } = await runCommand(['user', 'list', '--json'], { dataDir });
     const [{ id }] = JSON.parse(stdout).invitations;
-    await runSched(['user', 'remove', id], { dataDir });
-    await runSched(['user', 'create', '--role', 'operator'], { dataDir });
-    await using second = await startSched({ dataDir });
+    await runCommand(['user', 'remove', id], { dataDir });
+    await runCommand(['user', 'create', '--role', 'operator'], { dataDir });
+    await using second = await startInThread({ dataDir });
     expect(invitationsIn(second.output)).toHaveLength(1);
   });
 });
 
 describe('keys and a secret brought by the environment', () => {
   test('are used and not printed', async () => {
-    await using sched = await startSched({ env: BROUGHT });
+    await using sched = await startInThread({ env: BROUGHT });
     expect(secretsIn(sched.output)).toEqual([]);
     expect(sched.output.stdout).not.toMatch(/of-the-operator|of the operator/);
     expect(await statusWith(sched, TEST_KEY)).toBe(200);
     expect(await statusWith(sched, LIVE_KEY)).toBe(200);
     for (const mode of ['test', 'live']) {
-      const shown = await runSched(['secret', 'show', '--mode', mode, '--json'], { dataDir: sched.dataDir });
+      const shown = await runCommand(['secret', 'show', '--mode', mode, '--json'], {
+        dataDir: sched.dataDir,
+      });
       expect(JSON.parse(shown.stdout)).toMatchObject([{ secret: SECRET }]);
     }
     await sched.stop();
@@ -135,13 +138,13 @@ describe('keys and a secret brought by the environment', () => {
 
   test('are added at a later start, beside what was generated', async () => {
     const dataDir = temporaryDirectory();
-    await using first = await startSched({ dataDir });
+    await using first = await startInThread({ dataDir });
     await first.stop();
-    await using second = await startSched({ dataDir, env: BROUGHT });
+    await using second = await startInThread({ dataDir, env: BROUGHT });
     expect(second.output.stdout).toMatch(onlyTheAddress);
     expect(await statusWith(second, TEST_KEY)).toBe(200);
     expect(await statusWith(second, first.testKey)).toBe(200);
-    const shown = await runSched(['secret', 'show', '--mode', 'test', '--json'], { dataDir });
+    const shown = await runCommand(['secret', 'show', '--mode', 'test', '--json'], { dataDir });
     expect(JSON.parse(shown.stdout)).toMatchObject([
       { secret: SECRET, expires_at: null },
       { secret: secretsIn(first.output)[2], expires_at: expect.stringMatching(/Z$/) },
@@ -156,7 +159,7 @@ describe('keys and a secret brought by the environment', () => {
       async (harness) => addKey(harness, await createProject(harness, 'shop'), 'live', LIVE_KEY),
       true,
     );
-    const { code, stderr } = await runSched(['serve'], { dataDir, env: { ...BROUGHT, SCHED_PORT: '0' } });
+    const { code, stderr } = await runCommand(['serve'], { dataDir, env: { ...BROUGHT, SCHED_PORT: '0' } });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^sched: SCHED_BOOTSTRAP_LIVE_KEY .*another project\.\n$/);
   });
@@ -164,13 +167,13 @@ describe('keys and a secret brought by the environment', () => {
   test('an empty setting counts as unset', async () => {
     // PostgreSQL is not there without a master key.
     const names = [...Object.keys(BROUGHT), 'SCHED_LOG_LEVEL', ...(IS_POSTGRES ? [] : ['SCHED_MASTER_KEY'])];
-    await using sched = await startSched({ env: Object.fromEntries(names.map((name) => [name, ''])) });
+    await using sched = await startInThread({ env: Object.fromEntries(names.map((name) => [name, ''])) });
     expect(secretsIn(sched.output)).toHaveLength(4);
   });
 });
 
 test('flags win over the environment', async () => {
-  await using sched = await startSched({
+  await using sched = await startInThread({
     env: { SCHED_HOST: 'no.such.host.invalid', SCHED_LOG_LEVEL: 'no level' },
     args: ['--host', '127.0.0.1', '--log-level', 'silent'],
   });
@@ -179,7 +182,7 @@ test('flags win over the environment', async () => {
 });
 
 test('the store is watched: its verbs are among the metrics', async () => {
-  await using sched = await startSched();
+  await using sched = await startInThread();
   expect(await statusWith(sched, sched.testKey)).toBe(200);
   const metrics = await (await fetch(`${sched.url}/metrics`)).text();
   expect(metrics).toMatch(/^sched_store_verb_duration_seconds_count\{verb="listSchedules"\} 1$/m);

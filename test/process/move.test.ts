@@ -22,7 +22,8 @@ import { createDatabase, query, type TestDatabase } from '#test/postgres/databas
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { answer, hang } from '#test/receiver/behaviours.ts';
 import { headerOf, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
-import { runSched, type SchedProcess, startSched, temporaryDirectory } from './sched-process.ts';
+import { runCommand } from './run-command.ts';
+import { type SchedProcess, startSched, temporaryDirectory } from './sched-process.ts';
 
 /** Whatever store the other tests are run on. */
 const ON_SQLITE = { ...SETTINGS, SCHED_DATABASE_URL: '', SCHED_MASTER_KEY: '' };
@@ -39,7 +40,7 @@ async function emptyDatabase(): Promise<TestDatabase> {
 }
 
 function move(dataDir: string, url: string, ...args: readonly string[]) {
-  return runSched(['move', ...args], { dataDir, env: { ...NO_KEY_CHANGE, SCHED_DATABASE_URL: url } });
+  return runCommand(['move', ...args], { dataDir, env: { ...NO_KEY_CHANGE, SCHED_DATABASE_URL: url } });
 }
 
 function keyIn(dataDir: string): string {
@@ -150,7 +151,7 @@ describe('the answer for a person', () => {
     expect(stdout).not.toContain(keyIn(dataDir));
     const env = { SCHED_DATABASE_URL: '', SCHED_MASTER_KEY: '', SCHED_PORT: '0' };
     for (const args of [['serve'], ['key', 'list'], ['migrate']]) {
-      const refused = await runSched(args, { dataDir, env });
+      const refused = await runCommand(args, { dataDir, env });
       expect(refused).toMatchObject({ code: 1, stdout: '' });
       expect(refused.stderr).toMatch(
         /^sched: The data in .+ was moved to postgres:\/\/.+ Set SCHED_DATABASE_URL/,
@@ -164,7 +165,7 @@ test('one that was interrupted at its commit: nothing starts until it is known h
   const dataDir = await filled();
   writeFileSync(join(dataDir, 'moved'), 'moving to postgres://db/sched\n');
   const env = { SCHED_DATABASE_URL: '', SCHED_MASTER_KEY: '', SCHED_PORT: '0' };
-  const refused = await runSched(['serve'], { dataDir, env });
+  const refused = await runCommand(['serve'], { dataDir, env });
   expect(refused).toMatchObject({ code: 1, stdout: '' });
   expect(refused.stderr).toMatch(
     /^sched: Moving the data in .+ to postgres:\/\/db\/sched was interrupted, .+\n$/,
@@ -177,7 +178,7 @@ test('one that was interrupted at its commit: nothing starts until it is known h
 async function filled(): Promise<string> {
   const dataDir = temporaryDirectory();
   const env = { SCHED_DATABASE_URL: '', SCHED_MASTER_KEY: '' };
-  expect(await runSched(['project', 'create', 'default'], { dataDir, env })).toMatchObject({ code: 0 });
+  expect(await runCommand(['project', 'create', 'default'], { dataDir, env })).toMatchObject({ code: 0 });
   return dataDir;
 }
 
@@ -217,7 +218,7 @@ describe('what cannot be moved: one line, and nothing is there', () => {
     );
     const dataDir = temporaryDirectory();
     const env = { SCHED_DATABASE_URL: '', SCHED_MASTER_KEY: '' };
-    await runSched(['migrate'], { dataDir, env });
+    await runCommand(['migrate'], { dataDir, env });
     await refused(dataDir, database.url, /has no project, so there is nothing to move/);
   });
 

@@ -13,7 +13,8 @@ import { createDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { headerOf, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { verify } from '#test/receiver/verify.ts';
-import { runSched, temporaryDirectory } from './sched-process.ts';
+import { runCommand } from './run-command.ts';
+import { temporaryDirectory } from './sched-process.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -122,7 +123,7 @@ afterAll(() => receiver[Symbol.asyncDispose]());
 async function addEndpointSecret(raw: Raw, endpointId: string, key: Uint8Array): Promise<string> {
   const env = { ...raw.env, ...keyFiles(key, null) };
   const args = ['secret', 'create', '--endpoint', endpointId, '--overlap', '0', '--json'];
-  const { code, stdout } = await runSched(args, { dataDir: raw.dataDir, env });
+  const { code, stdout } = await runCommand(args, { dataDir: raw.dataDir, env });
   expect(code).toBe(0);
   return JSON.parse(stdout)[0].secret;
 }
@@ -161,7 +162,7 @@ describe.each([
     {
       const env = { ...raw.env, ...keyFiles(key, old) };
       await using sched = await startService(raw.dataDir, env);
-      const { code, stdout, stderr } = await runSched(['reseal', '--json'], { dataDir: raw.dataDir, env });
+      const { code, stdout, stderr } = await runCommand(['reseal', '--json'], { dataDir: raw.dataDir, env });
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       const counts = (resealed: number) => ({ resealed, already: 0, unreadable: 0, changed: 0 });
       expect(JSON.parse(stdout)).toMatchObject({
@@ -177,7 +178,7 @@ describe.each([
       expect(await namedIn(raw, old)).toEqual(new Map());
       expect(await namedIn(raw, key)).toEqual(sealedWith);
 
-      const again = await runSched(['reseal'], { dataDir: raw.dataDir, env });
+      const again = await runCommand(['reseal'], { dataDir: raw.dataDir, env });
       expect(again.code).toBe(0);
       expect(again.stdout).toMatch(/^payloads +0 +1 +0 +0$/m);
       expect(again.stdout).toContain('Remove the previous key only when all nodes run with the current one.');
@@ -210,7 +211,7 @@ describe.each([
     const spoiled = Buffer.from(row?.sealed as Uint8Array);
     idOf(randomBytes(32)).copy(spoiled, 1);
     await raw.run('UPDATE payloads SET sealed = ?', spoiled);
-    const { code, stdout } = await runSched(['reseal'], {
+    const { code, stdout } = await runCommand(['reseal'], {
       dataDir: raw.dataDir,
       env: { ...SETTINGS, ...env },
     });

@@ -18,6 +18,8 @@ const ROOT = join(import.meta.dirname, '../..');
 const MAIN = 'bin/sched.js';
 const LISTENS = /^Sched listens on (http:\/\/\S+)$/m;
 const WAIT_MS_MAX = 60_000;
+export const TEST_KEY = /sk_test_\w{32}/;
+export const LIVE_KEY = /sk_live_\w{32}/;
 
 export interface SchedOptions {
   /** Settings: nothing is taken over from the environment of the tests. */
@@ -149,10 +151,10 @@ async function startNode(options: SchedOptions & { readonly dataDir: string }): 
     output,
     exited,
     get testKey() {
-      return options.env?.SCHED_BOOTSTRAP_TEST_KEY ?? printed(output, /sk_test_\w{32}/);
+      return options.env?.SCHED_BOOTSTRAP_TEST_KEY ?? printed(output, TEST_KEY);
     },
     get liveKey() {
-      return options.env?.SCHED_BOOTSTRAP_LIVE_KEY ?? printed(output, /sk_live_\w{32}/);
+      return options.env?.SCHED_BOOTSTRAP_LIVE_KEY ?? printed(output, LIVE_KEY);
     },
     said: async (form) => void (await written(form, launched)),
     signal: (signal) => {
@@ -164,7 +166,8 @@ async function startNode(options: SchedOptions & { readonly dataDir: string }): 
   };
 }
 
-function printed({ stdout }: Output, form: RegExp): string {
+/** Finds a key in what the first start printed. */
+export function printed({ stdout }: Output, form: RegExp): string {
   const found = form.exec(stdout)?.[0];
   if (found === undefined) throw new Error('This start printed no such key: bring one by the environment.');
   return found;
