@@ -293,9 +293,7 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
 
   #isSecretGiven = false;
 
-  static async open(
-    given: Pick<SqliteOptions, 'sweptTogetherMax' | 'openWriter'> = {},
-  ): Promise<EngineHarness> {
+  static async open(given: Pick<SqliteOptions, 'sweepBatchMax' | 'openWriter'> = {}): Promise<EngineHarness> {
     const directory = mkdtempSync(join(tmpdir(), 'sched-engine-'));
     const ownWriter = { exclusive: false, durable: false, openWriter: writesAtOnce };
     const options: SqliteOptions = { directory, now: START, ...ownWriter, ...given };

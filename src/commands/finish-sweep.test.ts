@@ -94,7 +94,7 @@ async function statuses(
 
 describe('an order to a schedule with more deliveries than one step may change', () => {
   test('is answered when it has reached all of them, piece by piece', async () => {
-    await using harness = await EngineHarness.open({ sweptTogetherMax: 2 });
+    await using harness = await EngineHarness.open({ sweepBatchMax: 2 });
     const id = await withRetries(harness);
     const commands = commandsOf(harness);
     await order(commands, id, 'pause');
@@ -111,7 +111,7 @@ describe('an order to a schedule with more deliveries than one step may change',
   });
 
   test('that could not be finished is finished by the same order given again', async () => {
-    await using harness = await EngineHarness.open({ sweptTogetherMax: 2 });
+    await using harness = await EngineHarness.open({ sweepBatchMax: 2 });
     const id = await withRetries(harness);
     const commands = commandsOf(harness);
     harness.faults.set('refuses', 'continueSweep');
@@ -123,7 +123,7 @@ describe('an order to a schedule with more deliveries than one step may change',
   });
 
   test('ends when another order takes its place', async () => {
-    await using harness = await EngineHarness.open({ sweptTogetherMax: 2 });
+    await using harness = await EngineHarness.open({ sweepBatchMax: 2 });
     const id = await withRetries(harness);
     // By another node, which takes no turns with this one.
     const elsewhere = commandsOf(harness);
@@ -138,7 +138,7 @@ describe('an order to a schedule with more deliveries than one step may change',
   });
 
   test('does not keep an edit waiting that comes from another node, nor is it lost to it', async () => {
-    await using harness = await EngineHarness.open({ sweptTogetherMax: 2 });
+    await using harness = await EngineHarness.open({ sweepBatchMax: 2 });
     const id = await withRetries(harness);
     const elsewhere = commandsOf(harness);
     let left = 0;
@@ -165,7 +165,7 @@ describe('many orders at once', () => {
 
   test('put one piece at a time before the writer, and hold up no order of another customer', async () => {
     const writer = new WatchedWriter();
-    await using harness = await EngineHarness.open({ sweptTogetherMax: 2, openWriter: writer.open });
+    await using harness = await EngineHarness.open({ sweepBatchMax: 2, openWriter: writer.open });
     const ids: ScheduleId[] = [];
     for (let each = 0; each < ORDERS; each++) ids.push(await withRetries(harness));
     const other = await withRetries(harness, NEIGHBOUR);

@@ -117,7 +117,7 @@ export interface InsightStore {
     from: Instant,
     until: Instant,
     stepMs: number,
-    lookAtMax: number,
+    scanMax: number,
   ): Promise<DueCounts>;
   /** The same, in the order they are due, and at most so many. */
   listUpcoming(
@@ -131,7 +131,7 @@ export interface InsightStore {
     partition: Partition,
     search: ScheduleSearch,
     page: Page<ScheduleId>,
-    lookAtMax: number,
+    scanMax: number,
   ): Promise<Found<ScheduleView, ScheduleId>>;
   /** Counts no further than `countMax`. */
   countDeliveries(partition: Partition, filter: DeliveryFilter, countMax: number): Promise<number>;

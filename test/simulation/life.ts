@@ -44,7 +44,7 @@ export interface LifeDependencies {
 }
 
 /** A sweep of few deliveries is carried out in pieces here, and may be cut off between any two. */
-export const SWEPT_TOGETHER_MAX = 1;
+export const SWEEP_BATCH_MAX = 1;
 
 export const NO_METRICS: EngineMetrics = {
   lateness: () => {},
@@ -127,7 +127,7 @@ export class Life implements LifeFacts {
       now: dependencies.clock.now(),
       exclusive: true,
       durable: false,
-      sweptTogetherMax: SWEPT_TOGETHER_MAX,
+      sweepBatchMax: SWEEP_BATCH_MAX,
       openWriter: async (data) => {
         const writer = new VirtualWriter(data, dependencies.disk(scope));
         writers.push(writer);

@@ -83,7 +83,7 @@ describe('an order whose process died', () => {
     ['cancel', 'canceled', 0],
     ['resume', 'retry_scheduled', 1],
   ] as const)('%s: is finished by the next process, at once', async ([order, status, looks]) => {
-    await using harness = await EngineHarness.open({ sweptTogetherMax: 1 });
+    await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
     await dies(harness, order);
     const { sweeps, looks: looked } = sweepsOf(harness);
     sweeps.start();
@@ -96,7 +96,7 @@ describe('an order whose process died', () => {
   });
 
   test('is carried out piece by piece, with a pause in between', async () => {
-    await using harness = await EngineHarness.open({ sweptTogetherMax: 1 });
+    await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
     await dies(harness, 'cancel');
     const { sweeps } = sweepsOf(harness);
     sweeps.start();
@@ -116,7 +116,7 @@ describe('an order whose process died', () => {
   });
 
   test('is tried again when the store was away', async () => {
-    await using harness = await EngineHarness.open({ sweptTogetherMax: 1 });
+    await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
     await dies(harness, 'cancel');
     harness.faults.set('refuses', 'continueSweep');
     const { sweeps } = sweepsOf(harness);
@@ -134,7 +134,7 @@ describe('an order whose process died', () => {
 
 describe('a delivery that an order has not reached yet', () => {
   test.for(['pause', 'cancel'] as const)('%s: is not sent, however long that takes', async (order) => {
-    await using harness = await EngineHarness.open({ sweptTogetherMax: 2 });
+    await using harness = await EngineHarness.open({ sweepBatchMax: 2 });
     const engine = new Engine(harness, { retentionMs: 0 });
     await engine.start();
     const { id } = await withRetries(harness);
@@ -173,7 +173,7 @@ describe('several orders left behind', () => {
   }
 
   test('are carried out one piece of each in turn, and customers in turns', async () => {
-    await using harness = await EngineHarness.open({ sweptTogetherMax: 1 });
+    await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
     await canceled(harness, 3);
     await canceled(harness, 1, NEIGHBOUR);
     const carriedOn: string[] = [];
@@ -190,7 +190,7 @@ describe('several orders left behind', () => {
   });
 
   test('do not keep the order of another customer waiting that is left behind later', async () => {
-    await using harness = await EngineHarness.open({ sweptTogetherMax: 1 });
+    await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
     await canceled(harness, 1);
     // What the first customer has left to do never ends.
     const sweeps = sweepsBy(harness, async (sweep, place) =>
@@ -211,7 +211,7 @@ describe('several orders left behind', () => {
   });
 
   test('an order that fails holds up no other', async () => {
-    await using harness = await EngineHarness.open({ sweptTogetherMax: 1 });
+    await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
     await canceled(harness, 1);
     await canceled(harness, 1, NEIGHBOUR);
     harness.faults.before('continueSweep', () =>
@@ -228,7 +228,7 @@ describe('several orders left behind', () => {
 });
 
 test('an order that a living process carries out is left to it until the second look', async () => {
-  await using harness = await EngineHarness.open({ sweptTogetherMax: 1 });
+  await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
   const { sweeps } = sweepsOf(harness);
   sweeps.start();
   await harness.time.advance(1_000);

@@ -325,10 +325,10 @@ function endpoint(name: string) {
   return endpointKeyOf({ endpointId: null, url: `https://example.com/${name}` });
 }
 
-function count(fixture: Fixture, lookAtMax: number, steps: number) {
+function count(fixture: Fixture, scanMax: number, steps: number) {
   const from = later(HOUR_MS);
   const until = later(HOUR_MS + steps * MINUTE_MS);
-  return fixture.store.insight.countDue(fixture.partition, from, until, MINUTE_MS, lookAtMax);
+  return fixture.store.insight.countDue(fixture.partition, from, until, MINUTE_MS, scanMax);
 }
 
 function find(fixture: Fixture, given: Partial<ScheduleSearch>, limit = 10) {

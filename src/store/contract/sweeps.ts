@@ -5,7 +5,7 @@ import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
-import { SWEPT_TOGETHER_MAX, SWEPT_WITH_ORDER_MAX } from '#src/store/sql/sweep-verbs.ts';
+import { SWEEP_BATCH_MAX, SWEEP_FIRST_BATCH_MAX } from '#src/store/sql/sweep-verbs.ts';
 import { HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
 import { addScheduleWithEveryStatus, deliveriesOf } from './every-status.ts';
 import { ALL_DELIVERIES, allPages } from './everything.ts';
@@ -82,7 +82,7 @@ export function sweepsContract(suite: Suite): void {
 }
 
 /** More than a store changes in one step, of each status. */
-const MANY = 2 * SWEPT_TOGETHER_MAX + 1;
+const MANY = 2 * SWEEP_BATCH_MAX + 1;
 
 export function unfinishedSweepsContract(suite: Suite): void {
   describe('a sweep of more deliveries than one step may change', () => {
@@ -106,7 +106,7 @@ export function unfinishedSweepsContract(suite: Suite): void {
 
       const before = await allOf(fixture, schedule.id);
       const left = before.filter(({ id, status }) => id !== view.pending?.id && movesBy(status, order));
-      expect(left).toHaveLength(others.length - 2 * SWEPT_WITH_ORDER_MAX);
+      expect(left).toHaveLength(others.length - 2 * SWEEP_FIRST_BATCH_MAX);
       const [one] = left;
       const work = await fixture.load(one ?? raise());
       expect(work.sweep).toEqual(unfinished);
@@ -139,7 +139,7 @@ export function unfinishedSweepsContract(suite: Suite): void {
       const reached = (await allOf(fixture, schedule.id)).filter(
         ({ id, status }) => id !== view.pending?.id && deliveryLife.isWaiting(status),
       );
-      expect(reached).toHaveLength(SWEPT_WITH_ORDER_MAX);
+      expect(reached).toHaveLength(SWEEP_FIRST_BATCH_MAX);
       const [one] = reached;
       const work = await fixture.load(one ?? raise());
       expect(work.sweep).toMatchObject({ action: 'resume' });
@@ -224,7 +224,7 @@ export function unfinishedSweepsContract(suite: Suite): void {
     test('is listed before the second of another customer, however old that is', async () => {
       const [one, other] = [await suite.fixture(), await suite.fixture()];
       const canceled = async (fixture: Fixture) => {
-        const { schedule } = await numerous(fixture, SWEPT_WITH_ORDER_MAX + 1);
+        const { schedule } = await numerous(fixture, SWEEP_FIRST_BATCH_MAX + 1);
         await fixture.change(schedule.id, (read) => life.cancel(read, fixture.tick()));
         return schedule.id;
       };

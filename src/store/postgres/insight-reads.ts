@@ -132,9 +132,9 @@ export class InsightReads {
     from: Instant,
     until: Instant,
     stepMs: number,
-    lookAtMax: number,
+    scanMax: number,
   ): Promise<DueCounts> {
-    const rowsMax = Math.min(lookAtMax, DUE_ROWS_MAX);
+    const rowsMax = Math.min(scanMax, DUE_ROWS_MAX);
     const rows = await this.#reader.query<DueStepRow>(BY_STEP, partition, from, until, rowsMax + 1, stepMs);
     return toDueCounts(rows, countSteps(from, until, stepMs), rowsMax);
   }
@@ -167,14 +167,14 @@ export class InsightReads {
     partition: Partition,
     { destination, hidesQueries, ...filter }: ScheduleSearch,
     page: Page<ScheduleId>,
-    lookAtMax: number,
+    scanMax: number,
   ): Promise<Found<ScheduleView, ScheduleId>> {
     const wanted = destination === null ? null : await this.#wanted(partition, destination, hidesQueries);
     const walk = (before: ScheduleId | null, rows: number) => {
       const { sql, parameters } = scanQuery(partition, filter, wanted, before, rows);
       return this.#reader.query<ScannedRow>(sql, ...parameters);
     };
-    const { found: ids, ...place } = await search(walk, page, { lookAtMax });
+    const { found: ids, ...place } = await search(walk, page, { scanMax });
     return fitOnPage(place, await this.#reads.schedulesOf(partition, ids));
   }
 

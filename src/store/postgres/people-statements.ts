@@ -4,7 +4,7 @@
  */
 
 import { AUDIT, INVITATION, SESSION, USER_FIXED, USER_MUTABLE } from '#src/store/sql/people-rows.ts';
-import { PRUNED_TOGETHER_MAX } from '#src/store/sql/people-verbs.ts';
+import { PRUNE_BATCH_MAX } from '#src/store/sql/people-verbs.ts';
 import type { PeopleStatementName } from '#src/store/sql/statement-names.ts';
 import { rows } from './array-rows.ts';
 import { PLAIN, positionsOf, type Statement, statementBuilders } from './statement-builders.ts';
@@ -21,7 +21,7 @@ export function peopleStatements(distributed: boolean): Readonly<Record<PeopleSt
       ...PLAIN,
       sql: [
         `DELETE FROM ${table} AS r WHERE r.${key} IN
-           (SELECT o.${key} FROM ${table} AS o, ${rows(columns)} WHERE ${condition} LIMIT ${PRUNED_TOGETHER_MAX})`,
+           (SELECT o.${key} FROM ${table} AS o, ${rows(columns)} WHERE ${condition} LIMIT ${PRUNE_BATCH_MAX})`,
       ],
       scans: true,
       key: [],

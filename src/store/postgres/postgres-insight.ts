@@ -89,16 +89,16 @@ export class PostgresInsight implements InsightStore {
     );
   }
 
-  countDue(partition: Partition, from: Instant, until: Instant, stepMs: number, lookAtMax: number) {
-    return this.#reads.due(partition, from, until, stepMs, lookAtMax);
+  countDue(partition: Partition, from: Instant, until: Instant, stepMs: number, scanMax: number) {
+    return this.#reads.due(partition, from, until, stepMs, scanMax);
   }
 
   listUpcoming(partition: Partition, from: Instant, until: Instant, limit: number) {
     return this.#reads.upcoming(partition, from, until, limit);
   }
 
-  searchSchedules(partition: Partition, search: ScheduleSearch, page: Page<ScheduleId>, lookAtMax: number) {
-    return this.#reads.schedules(partition, search, page, lookAtMax);
+  searchSchedules(partition: Partition, search: ScheduleSearch, page: Page<ScheduleId>, scanMax: number) {
+    return this.#reads.schedules(partition, search, page, scanMax);
   }
 
   countDeliveries(partition: Partition, filter: DeliveryFilter, countMax: number) {

@@ -47,30 +47,30 @@ export function scanQuery(
   const parameters: SqlValue[] = [partition, before ?? PAST_EVERY_ID, rows];
   const place = (value: SqlValue) => `$${parameters.push(value)}`;
   const [label, ...others] = filter.labels;
-  const walked =
+  const scanned =
     label === undefined
       ? alongStates(filter, allOf(destinationIs(wanted, place)))
       : alongLabel(filter, place(labelBytes(...label)), wanted !== null, [
           ...hasLabels(others, place),
           ...destinationIs(wanted, place),
         ]);
-  return { sql: `WITH walked AS (${walked}) ${MATCHES_AND_LAST}`, parameters };
+  return { sql: `WITH scanned AS (${scanned}) ${MATCHES_AND_LAST}`, parameters };
 }
 
 type Place = (value: SqlValue) => string;
 
-/** A walk for each state and kind that fits, merged. `$2`: where the piece starts; `$3`: how long it is. */
+/** A scan for each state and kind that fits, merged. `$2`: where the piece starts; `$3`: how long it is. */
 function alongStates(filter: ScheduleFilter, isMatch: string): string {
   const look = `SELECT s.id, ${isMatch} AS is_match FROM schedules s WHERE s.partition = $1`;
   if (filter.state === null && filter.kind === null) {
     return `${look} AND s.id < $2 ORDER BY s.id DESC LIMIT $3`;
   }
   // What is written into a statement is one of our own words.
-  const walks = rangesOf(filter).map(
+  const scans = rangesOf(filter).map(
     ([state, kind]) => `(${look} AND ${STATE_KEY} >= '${state}/${kind}/'
       AND ${STATE_KEY} < '${state}/${kind}/' || $2 ORDER BY ${STATE_KEY} DESC LIMIT $3)`,
   );
-  return `SELECT id, is_match FROM (${walks.join(' UNION ALL ')}) a ORDER BY id DESC LIMIT $3`;
+  return `SELECT id, is_match FROM (${scans.join(' UNION ALL ')}) a ORDER BY id DESC LIMIT $3`;
 }
 
 /**
@@ -90,12 +90,12 @@ function alongLabel(
 
 /** The newest `$3` rows before `$2` of a label, with any state and kind that fits. */
 export function newestOfLabel(filter: ScheduleFilter, digest: string): string {
-  const walks = rangesOf(filter).map(
+  const scans = rangesOf(filter).map(
     ([state, kind]) => `(SELECT schedule_id, state, kind FROM schedule_labels
       WHERE partition = $1 AND digest = ${digest} AND state = '${state}' AND kind = '${kind}' AND schedule_id < $2
       ORDER BY schedule_id DESC LIMIT $3)`,
   );
-  return `SELECT * FROM (${walks.join(' UNION ALL ')}) a ORDER BY schedule_id DESC LIMIT $3`;
+  return `SELECT * FROM (${scans.join(' UNION ALL ')}) a ORDER BY schedule_id DESC LIMIT $3`;
 }
 
 /** A further label of a schedule has a row with the same state and kind: it is found by its whole key. */

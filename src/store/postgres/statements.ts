@@ -23,7 +23,7 @@ import {
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { sealedStatements } from '#src/store/sql/sealed.ts';
 import type { StatementName } from '#src/store/sql/statement-names.ts';
-import { notToBeSwept } from '#src/store/sql/sweep-verbs.ts';
+import { notAwaitingSweep } from '#src/store/sql/sweep-verbs.ts';
 import { rows } from './array-rows.ts';
 import { insightStatements } from './insight-statements.ts';
 import { peopleStatements } from './people-statements.ts';
@@ -276,7 +276,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     },
 
     replaceDelivery: replace('deliveries', [...DELIVERY_MUTABLE, ...DELIVERY_PLACE]),
-    claimDelivery: replace('deliveries', DELIVERY_CLAIMED, notToBeSwept('r')),
+    claimDelivery: replace('deliveries', DELIVERY_CLAIMED, notAwaitingSweep('r')),
     settleDelivery: replace('deliveries', DELIVERY_SETTLED),
     deferDelivery: replace('deliveries', DELIVERY_DEFERRED),
     insertDelivery: insert('deliveries', delivery),

@@ -8,7 +8,7 @@ import { PLAIN, type Statement, statementBuilders } from './statement-builders.t
 
 type SweepStatementName = Extract<
   StatementName,
-  'sweepFirstDeliveries' | 'sweepDeliveries' | 'removeSweep' | 'markSweep' | 'endSweep' | 'removeStaleSweep'
+  'sweepFirstDeliveries' | 'sweepDeliveries' | 'removeSweep' | 'insertSweep' | 'endSweep' | 'removeStaleSweep'
 >;
 
 const OUTCOMES = ['untried_to', 'tried_to', 'finalized_at'];
@@ -78,7 +78,7 @@ export function sweepStatements(distributed: boolean): Readonly<Record<SweepStat
     sweepFirstDeliveries: { ...swept, sql: [piece(FIRST, ANYWHERE)], routed: piece(FIRST, ROUTED) },
     sweepDeliveries: { ...swept, sql: [piece(NEXT, ANYWHERE)], routed: piece(NEXT, ROUTED) },
     removeSweep: remove('sweeps', ['partition', 'schedule_id']),
-    markSweep: { ...ofSchedule, sql: [mark(ANYWHERE)], routed: mark(ROUTED), table: 'sweeps' },
+    insertSweep: { ...ofSchedule, sql: [mark(ANYWHERE)], routed: mark(ROUTED), table: 'sweeps' },
     endSweep: remove('sweeps', ORDER),
     removeStaleSweep: {
       ...ofSchedule,

@@ -5,7 +5,7 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { HOUR_MS, HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
 import { pendingOf, Suite } from '#src/store/contract/fixture.ts';
-import { SWEPT_WITH_ORDER_MAX } from '#src/store/sql/sweep-verbs.ts';
+import { SWEEP_FIRST_BATCH_MAX } from '#src/store/sql/sweep-verbs.ts';
 import { openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase, query } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
@@ -26,7 +26,7 @@ test('claims, settles and what the API stores do not wait for a piece that waits
     const idle = await fixture.addSchedule({ timing: HOURLY });
     fixture.tick(HOUR_MS);
     const original = await fixture.fire(pendingOf(view), SUCCESS);
-    for (let each = 0; each <= SWEPT_WITH_ORDER_MAX; each++) {
+    for (let each = 0; each <= SWEEP_FIRST_BATCH_MAX; each++) {
       const delivery: Delivery = { ...fixture.replay(original), status: 'retry_scheduled', attemptCount: 1 };
       expect(await fixture.store.addReplay({ delivery, receipt: null })).toBe('done');
     }

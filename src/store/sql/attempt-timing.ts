@@ -1,4 +1,4 @@
-/** The timing of an attempt as its column has it: four numbers, of which some may be missing. `3,3,17,1` */
+/** The timing of an attempt, as its column stores it: four numbers, some of which may be missing (`3,3,17,1`). */
 import type { AttemptTiming } from '#src/domain/delivery.ts';
 
 export function toTimingText(timing: AttemptTiming | null): string | null {

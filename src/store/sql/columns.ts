@@ -1,7 +1,9 @@
 /**
- * The columns of each table, in the order in which their values are handed over: those that never change, and those
- * that do. What happens to every delivery on its way has columns of its own, only those that it changes: less is
- * handed over, and an index that has none of them is left alone.
+ * The columns of each table, in the order in which statements take their values. Columns that never change and
+ * columns that do are listed apart.
+ *
+ * A claim, a settlement and a deferral happen to almost every delivery. Each has its own list of only the columns
+ * that it changes. This sends fewer values, and an index without any of these columns is not touched.
  */
 import type { AttemptRow, DeliveryRow, ProfileHeadRow, ProfileVersionRow, ScheduleRow } from './rows.ts';
 
@@ -37,10 +39,10 @@ export const SCHEDULE_MUTABLE = [
   'revision',
 ] as const satisfies readonly (keyof ScheduleRow)[];
 
-/** Columns of a schedule that firing reads. None of them can be made large by its customer. */
+/** Columns of a schedule that firing reads. A customer cannot make any of them large. */
 export const SCHEDULE_FIRING = [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE].filter(isSmall);
 
-/** By a claim that takes the pending delivery of a recurring schedule. */
+/** Columns that a claim changes when it takes the pending delivery of a recurring schedule. */
 export const SCHEDULE_ADVANCED = [
   'pending_id',
   'cron_at',
@@ -48,7 +50,7 @@ export const SCHEDULE_ADVANCED = [
   'revision',
 ] as const satisfies readonly (typeof SCHEDULE_MUTABLE)[number][];
 
-/** By the end of its delivery. */
+/** Columns that change when the last delivery of a schedule ends. */
 export const SCHEDULE_COMPLETED = [
   'state',
   'updated_at',
@@ -88,7 +90,7 @@ export const DELIVERY_MUTABLE = [
   'revision',
 ] as const satisfies readonly (keyof DeliveryRow)[];
 
-/** By a claim. */
+/** Columns that a claim changes. */
 export const DELIVERY_CLAIMED = [
   'status',
   'due_at',
@@ -99,7 +101,7 @@ export const DELIVERY_CLAIMED = [
   'revision',
 ] as const satisfies readonly (typeof DELIVERY_MUTABLE)[number][];
 
-/** By the end of an attempt, or by an end without one. */
+/** Columns that change when an attempt ends, or when a delivery ends without one. */
 export const DELIVERY_SETTLED = [
   'status',
   'due_at',
@@ -112,7 +114,7 @@ export const DELIVERY_SETTLED = [
   'revision',
 ] as const satisfies readonly (typeof DELIVERY_MUTABLE)[number][];
 
-/** By its endpoint's gate. */
+/** Columns that change when the gate of the endpoint defers a delivery. */
 export const DELIVERY_DEFERRED = [
   'due_at',
   'booked',
@@ -165,7 +167,7 @@ export const PROFILE_VERSION = [
   'metadata',
 ] as const satisfies readonly (keyof ProfileVersionRow)[];
 
-/** Columns of a profile version that firing reads. */
+/** Columns of an endpoint profile's version that firing reads. */
 export const PROFILE_VERSION_FIRING = PROFILE_VERSION.filter(isSmall);
 
 function isSmall<C extends string>(column: C): column is Exclude<C, 'header_names' | 'metadata'> {

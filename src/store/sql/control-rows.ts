@@ -1,4 +1,4 @@
-/** Rows of the control plane's tables, and what they mean. */
+/** Rows of the control plane's tables, and their conversion to domain objects. */
 import type { EndpointId, KeyId, ProjectId, SecretId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Mode, Partition } from '#src/domain/project.ts';

@@ -1,4 +1,4 @@
-/** What the dashboard's queries of both stores share: how many rows a query may read, and how counts are returned. */
+/** What the dashboard queries of both stores share: limits on the rows they read, and the form of their counts. */
 import type { DueCounts } from '#src/ports/insight-store.ts';
 
 /** Stats of a week by the minute, from five nodes. */
@@ -33,17 +33,17 @@ export interface DueStepRow {
 
 export function countSteps(from: number, until: number, stepMs: number): number {
   const steps = Math.ceil((until - from) / stepMs);
-  if (steps > STEPS_MAX) throw new RangeError(`A window has no more than ${STEPS_MAX} steps.`);
+  if (steps > STEPS_MAX) throw new RangeError(`A window has at most ${STEPS_MAX} steps.`);
   return Math.max(steps, 0);
 }
 
-/** The query reads one row more than `lookAtMax`. The counts are complete if that row does not exist. */
-export function toDueCounts(rows: readonly DueStepRow[], steps: number, lookAtMax: number): DueCounts {
+/** The query reads one row more than `scanMax`. The counts are complete if that row does not exist. */
+export function toDueCounts(rows: readonly DueStepRow[], steps: number, scanMax: number): DueCounts {
   const counts = Array.from({ length: steps }, () => 0);
   let all = 0;
   for (const { step, due } of rows) {
     all += due;
     counts[step] = due;
   }
-  return { counts, isComplete: all <= lookAtMax };
+  return { counts, isComplete: all <= scanMax };
 }

@@ -1,4 +1,4 @@
-/** The verbs that change what people look at, and the orders they give. */
+/** The verbs that save and remove stats and breaker resets. */
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { StatsSpanMs } from '#src/domain/stats.ts';
@@ -35,7 +35,7 @@ export const insightVerbs = {
     ['removeStats', null, partition, spanMs, before],
   ],
 
-  /** Of one instant, up to this digest of an endpoint. */
+  /** Removes the rows of one instant, up to and including this digest of an endpoint. */
   removeEndpointStats: (partition: Partition, at: Instant, upTo: string): readonly InsightStep[] => [
     ['removeEndpointStats', null, partition, at, upTo],
   ],

@@ -1,7 +1,8 @@
 /**
- * A row of a label repeats the state and the kind of its schedule, and its key is (partition, digest, state, kind,
- * schedule id). Each combination of one label, a state and a kind is thus a range of one index, newest last.
- * Every verb that changes state, kind or labels of a schedule changes these rows in the same transaction.
+ * Each label of a schedule has a row of its own. The row repeats the state and the kind of the schedule, and its key
+ * is (partition, digest, state, kind, schedule id). The schedules with one label, one state and one kind are
+ * therefore one range of the index, newest last. Every verb that changes the state, the kind or the labels of a
+ * schedule changes these rows in the same transaction.
  */
 import {
   SCHEDULE_KINDS,
@@ -12,10 +13,12 @@ import {
 import { SCHEDULE_TRANSITIONS } from '#src/domain/schedule-lifecycle.ts';
 import type { ScheduleFilter } from '#src/ports/store.ts';
 
-/** The columns of a row, in the order in which their values are handed over: this is its primary key. */
+/**
+ * The columns of a label row, in the order in which statements take their values. Together they are the primary key.
+ */
 export const LABEL_COLUMNS = ['partition', 'digest', 'state', 'kind', 'schedule_id'] as const;
 
-/** Every pair of state and kind that a filter accepts. Each is one range of an index. */
+/** Every pair of state and kind that the filter accepts. Each pair is one range of an index. */
 export function rangesOf({
   state,
   kind,
@@ -25,10 +28,10 @@ export function rangesOf({
   );
 }
 
-/** These lists let a statement find the one row of a label and a schedule by its key, whatever its state is. */
+/** Lists for statements that look up the row of a label and a schedule by its whole key, whatever its state is. */
 export const EVERY_STATE = quoted(SCHEDULE_STATES);
 export const EVERY_KIND = quoted(SCHEDULE_KINDS);
-/** The states that the end of a delivery can complete. */
+/** States in which the end of a delivery can complete a schedule. */
 export const COMPLETABLE_STATES = SCHEDULE_STATES.filter(
   (state) => SCHEDULE_TRANSITIONS[state].complete !== undefined,
 );

@@ -1,9 +1,10 @@
 /**
- * A search by several labels. The rows of one label are walked in pieces, and each is looked up among those of the
- * others. The walk goes along the label that seems to be the rarest: where one is rare, there is little to walk.
+ * Searches schedules by several labels. The rows of one label are scanned in batches, and each row is looked up
+ * among the rows of the other labels. The scan uses the label that seems to be the rarest, because it has the fewest
+ * rows.
  *
- * Whatever walks may take the processor from what fires, in another thread or in a server on the same machine. So a
- * walk rests between its pieces while timers come late here, the longer the more a piece took.
+ * A scan may take processor time from the engine: it runs in another thread, or in a server on the same machine. It
+ * therefore pauses between batches while timers fire late. The pause grows with the time that the last batch took.
  */
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Labels } from '#src/domain/labels.ts';
@@ -14,18 +15,18 @@ import { ThrottledTimers } from '#src/ports/throttled-timers.ts';
 import { ScanLimiter } from './scan-limiter.ts';
 import { SCAN_ROWS_MAX, type ScannedRow, search } from './schedule-search.ts';
 
-/** A page may be short only after this long. */
+/** A search runs at least this long before it returns a page that is not full. */
 export const SCAN_MS_MAX = 1_000;
-/** A clock that stands still must not make a walk endless. */
+/** A bound for the case that the clock stands still. */
 const SCANNED_ROWS_MAX = 4_000_000;
-/** The rows of all labels that are counted to tell rare ones from common ones: counting takes time too. */
+/** Rows of all labels together that are counted to find the rarest label. Counting takes time too. */
 const COUNTED_ROWS_MAX = 40_000;
 
-/** The questions of a search, each short, asked aside from what fires. */
+/** The queries of a search. Each is short, and none runs where the engine would wait for it. */
 export interface LabelScans {
-  /** How many schedules have each label, in their order, counted no further than `countMax`. */
+  /** How many schedules have each label, in the order of the labels. Counting stops at `countMax`. */
   count(partition: Partition, labels: Labels, countMax: number): Promise<readonly number[]>;
-  /** The next rows of the first label, and which of them match. */
+  /** Reads the next rows of the first label, and tells which of them match. */
   scan(
     partition: Partition,
     filter: ScheduleFilter,
@@ -35,40 +36,40 @@ export interface LabelScans {
 }
 
 export class LabelSearch {
-  readonly #walks: LabelScans;
+  readonly #scans: LabelScans;
   readonly #timers: Timers & Stopwatch;
   readonly #slowed: ThrottledTimers;
-  readonly #turns = new ScanLimiter();
+  readonly #limiter = new ScanLimiter();
 
-  constructor(walks: LabelScans, timers: Timers & Stopwatch) {
-    this.#walks = walks;
+  constructor(scans: LabelScans, timers: Timers & Stopwatch) {
+    this.#scans = scans;
     this.#timers = timers;
     this.#slowed = new ThrottledTimers(timers, () => true);
   }
 
   find(partition: Partition, filter: ScheduleFilter, page: Page<ScheduleId>): Promise<FoundSchedules> {
-    return this.#turns.run(partition, async () => {
-      let walkedMs = 0;
+    return this.#limiter.run(partition, async () => {
+      let scannedMs = 0;
       let tookMs = 0;
-      const timed = async <T>(walk: () => Promise<T>): Promise<T> => {
+      const timed = async <T>(scan: () => Promise<T>): Promise<T> => {
         const from = this.#timers.elapsed();
-        const answer = await walk();
+        const answer = await scan();
         tookMs = this.#timers.elapsed() - from;
-        walkedMs += tookMs;
+        scannedMs += tookMs;
         return answer;
       };
       const labels = await timed(() => this.#rarestFirst(partition, filter.labels));
       const { found, next } = await search(
         async (before, rows) => {
           await this.#rest(tookMs);
-          return timed(() => this.#walks.scan(partition, { ...filter, labels }, before, rows));
+          return timed(() => this.#scans.scan(partition, { ...filter, labels }, before, rows));
         },
         page,
         {
-          lookAtMax: SCANNED_ROWS_MAX,
-          // A row is looked up among those of every other label.
-          pieceRowsMax: Math.ceil(SCAN_ROWS_MAX / Math.max(labels.length - 1, 1)),
-          isTimeUp: () => walkedMs >= SCAN_MS_MAX,
+          scanMax: SCANNED_ROWS_MAX,
+          // Each row is looked up once for every other label.
+          scanRowsMax: Math.ceil(SCAN_ROWS_MAX / Math.max(labels.length - 1, 1)),
+          isTimeUp: () => scannedMs >= SCAN_MS_MAX,
         },
       );
       return { found, next };
@@ -81,7 +82,7 @@ export class LabelSearch {
 
   async #rarestFirst(partition: Partition, labels: Labels): Promise<Labels> {
     const countMax = Math.ceil(COUNTED_ROWS_MAX / labels.length);
-    const counts = await this.#walks.count(partition, labels, countMax);
+    const counts = await this.#scans.count(partition, labels, countMax);
     return labels
       .map((label, index) => ({ label, count: counts[index] ?? 0 }))
       .toSorted((one, other) => one.count - other.count)

@@ -1,7 +1,4 @@
-/**
- * The upkeep of a store: orders that are still carried out, and how far its clock is believed. It is the same for every store that speaks SQL. Parameters of a question are `$1`, `$2` and so on, each
- * used once and in this order.
- */
+/** What both stores do for sweeps that are not finished, and for the trusted time. */
 import type { DeliveryStatus } from '#src/domain/delivery.ts';
 import { type SweepCursor, sweep, type UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
@@ -11,7 +8,7 @@ import type { TrustedTime } from '#src/domain/trusted-time.ts';
 import { BEFORE_EVERY_ID } from './page-bounds.ts';
 import type { SqlRunner } from './steps.ts';
 import { SweepQueue } from './sweep-queue.ts';
-import { fromSweepRow, SWEEP_COLUMNS, SWEPT_TOGETHER_MAX, type SweepRow } from './sweep-verbs.ts';
+import { fromSweepRow, SWEEP_BATCH_MAX, SWEEP_COLUMNS, type SweepRow } from './sweep-verbs.ts';
 import type { makeVerbs } from './verbs.ts';
 
 interface TrustedTimeRow {
@@ -22,11 +19,11 @@ interface TrustedTimeRow {
 
 const SWEEPS = `SELECT ${SWEEP_COLUMNS.join(', ')} FROM sweeps`;
 const SWEEP = `${SWEEPS} WHERE partition = $1 AND schedule_id = $2`;
-/** However many orders one customer has left behind, the oldest of every other one is among the first. */
+/** Sorts by age within each customer first. A customer with many unfinished sweeps does not hide those of others. */
 const OLDEST_SWEEPS = `SELECT ${SWEEP_COLUMNS.join(', ')} FROM (
-    SELECT w.*, row_number() OVER (PARTITION BY partition ORDER BY ordered_at, schedule_id) AS place FROM sweeps w
-  ) AS placed ORDER BY place, ordered_at LIMIT $1`;
-const NEXT_PIECE = `SELECT id FROM deliveries
+    SELECT w.*, row_number() OVER (PARTITION BY partition ORDER BY ordered_at, schedule_id) AS position FROM sweeps w
+  ) AS ranked ORDER BY position, ordered_at LIMIT $1`;
+const NEXT_BATCH = `SELECT id FROM deliveries
   WHERE partition = $1 AND schedule_id = $2 AND status = $3 AND id > $4 AND id <= $5 ORDER BY id LIMIT $6`;
 const TRUSTED_TIME = 'SELECT seen_at, trusted_at, believed_from FROM trusted_time';
 
@@ -38,14 +35,14 @@ type Verbs = Pick<
 export abstract class SqlMaintenance {
   readonly #sql: Pick<SqlRunner, 'query' | 'run'>;
   readonly #verbs: Verbs;
-  readonly #sweepTurns = new SweepQueue();
-  protected readonly sweptTogetherMax: number;
+  readonly #sweepQueue = new SweepQueue();
+  protected readonly sweepBatchMax: number;
 
-  /** `sweptTogetherMax`: how many deliveries of one status a piece of a sweep changes. */
-  constructor(sql: Pick<SqlRunner, 'query' | 'run'>, verbs: Verbs, sweptTogetherMax = SWEPT_TOGETHER_MAX) {
+  /** `sweepBatchMax`: how many deliveries of one status a batch changes. */
+  constructor(sql: Pick<SqlRunner, 'query' | 'run'>, verbs: Verbs, sweepBatchMax = SWEEP_BATCH_MAX) {
     this.#sql = sql;
     this.#verbs = verbs;
-    this.sweptTogetherMax = sweptTogetherMax;
+    this.sweepBatchMax = sweepBatchMax;
   }
 
   async findSweep(partition: Partition, id: ScheduleId): Promise<UnfinishedSweep | null> {
@@ -58,15 +55,15 @@ export abstract class SqlMaintenance {
   }
 
   continueSweep(unfinished: UnfinishedSweep, after: SweepCursor | null): Promise<SweepCursor | null> {
-    return this.#sweepTurns.run(unfinished.partition, () => this.#sweepPiece(unfinished, after));
+    return this.#sweepQueue.run(unfinished.partition, () => this.#sweepBatch(unfinished, after));
   }
 
-  async #sweepPiece(unfinished: UnfinishedSweep, after: SweepCursor | null): Promise<SweepCursor | null> {
+  async #sweepBatch(unfinished: UnfinishedSweep, after: SweepCursor | null): Promise<SweepCursor | null> {
     const { continueSweep, endSweep, removeStaleSweep } = this.#verbs;
     const { from } = sweep(unfinished.action, unfinished.requestedAt);
     for (const status of after === null ? from : from.slice(from.indexOf(after.status))) {
       const afterId = after?.status === status ? after.id : BEFORE_EVERY_ID;
-      const upTo = await this.#endOfPiece(unfinished, status, afterId);
+      const upTo = await this.#batchEnd(unfinished, status, afterId);
       if (upTo === null) continue;
       const answer = await this.#sql.run<'stale'>(continueSweep(unfinished, upTo, afterId));
       if (answer === 'done') return upTo;
@@ -79,20 +76,20 @@ export abstract class SqlMaintenance {
     return null;
   }
 
-  /** The last delivery of the next piece; null when there is none of this status any more. */
-  async #endOfPiece(
+  /** The last delivery of the next batch; null if no delivery of this status is left. */
+  async #batchEnd(
     { partition, scheduleId, lastId }: UnfinishedSweep,
     status: DeliveryStatus,
     after: string,
   ): Promise<SweepCursor | null> {
     const rows = await this.#sql.query<{ readonly id: DeliveryId }>(
-      NEXT_PIECE,
+      NEXT_BATCH,
       partition,
       scheduleId,
       status,
       after,
       lastId,
-      this.sweptTogetherMax,
+      this.sweepBatchMax,
     );
     const last = rows.at(-1);
     return last === undefined ? null : { status, id: last.id };

@@ -1,4 +1,4 @@
-/** Rows of the tables of people, and what they mean. */
+/** Rows of the tables of users, invitations, sessions and the audit log, and their conversion to domain objects. */
 import type { AuditId, InvitationId, ProjectId, UserId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Mode } from '#src/domain/project.ts';

@@ -1,4 +1,4 @@
-/** What people do to each other and to themselves, in statements that both stores have. */
+/** The verbs for users, invitations, sessions, failed logins and the audit log. */
 import type { AuditId, InvitationId, UserId } from '#src/domain/id.ts';
 import { firstIdAt } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -23,18 +23,18 @@ import {
 } from './people-rows.ts';
 import { pick, type Step } from './steps.ts';
 
-/** So much is removed of each kind in one transaction: whatever else is written waits for it. */
-export const PRUNED_TOGETHER_MAX = 500;
+/** Rows of one kind that one transaction removes. Other writes wait for it, so there are few. */
+export const PRUNE_BATCH_MAX = 500;
 
-/** Nobody's session: they are named by a hash. */
+/** A value that no session hash has. */
 const NO_SESSION = '';
 
 export const peopleVerbs = {
   replaceUser: (user: User, keptSession: string | null): readonly Step[] => [
-    ...(letsPeopleIn(user) ? [] : [['adminStays', 'last_admin', user.id] as const]),
+    ...(isFullAdmin(user) ? [] : [['adminStays', 'last_admin', user.id] as const]),
     ['replaceUser', 'stale', ...pick(toUserRow(user), USER_MUTABLE), user.id, user.revision - 1],
     ['removeSessionsOf', null, user.id, keptSession ?? NO_SESSION],
-    ...(letsPeopleIn(user) ? [] : [['removeInvitationsOf', null, user.name] as const]),
+    ...(isFullAdmin(user) ? [] : [['removeInvitationsOf', null, user.name] as const]),
   ],
 
   renewPasswordHash: (id: UserId, was: string, hash: string): readonly Step[] => [
@@ -109,7 +109,7 @@ export const peopleVerbs = {
   ],
 };
 
-/** An admin of everything: the last one of these cannot go. */
-function letsPeopleIn({ role, projects }: User): boolean {
+/** The last admin of all projects cannot be removed. */
+function isFullAdmin({ role, projects }: User): boolean {
   return role === 'admin' && projects === null;
 }

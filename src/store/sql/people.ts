@@ -1,7 +1,4 @@
-/**
- * People, in any store that speaks SQL: its questions are these, its changes are the verbs beside them. Parameters
- * of a question are `$1`, `$2` and so on, each used once and in this order.
- */
+/** Users, invitations, sessions and the audit log, for every store that speaks SQL. */
 import type { AuditId, InvitationId, UserId } from '#src/domain/id.ts';
 import { firstIdAt } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -36,14 +33,14 @@ import {
 import { peopleVerbs as verbs } from './people-verbs.ts';
 import type { SqlRunner } from './steps.ts';
 
-/** Nobody reads more on one page; who has more people than this has them elsewhere too. */
+/** One page shows no more than this. An organisation with more users has them in another system. */
 const LISTED_MAX = 1_000;
 const SUBJECTS_MAX = 16;
 
 const USERS = `SELECT ${[...USER_FIXED, ...USER_MUTABLE].join(', ')} FROM users`;
 const INVITATIONS = `SELECT ${INVITATION.join(', ')} FROM invitations`;
 const SESSIONS = `SELECT ${SESSION.join(', ')} FROM sessions`;
-/** Both have an instant of creation. */
+/** Both tables have a column `created_at`, so that of the session gets another name. */
 const SESSION_WITH_USER = `SELECT u.id, u.name, u.role, u.projects, u.password_hash, u.created_at,
     u.password_changed_at, u.revision, s.hash, s.user_id, s.created_at AS begun_at, s.seen_at, s.expires_at,
     s.address, s.agent
@@ -152,10 +149,11 @@ export class SqlPeople implements PeopleStore {
 
   async findLoginFailures(subjects: readonly string[]): Promise<readonly LoginFailures[]> {
     if (subjects.length === 0) return [];
-    if (subjects.length > SUBJECTS_MAX) throw new RangeError('Too many subjects were asked for.');
-    const places = subjects.map((_, index) => `$${index + 1}`).join(', ');
+    if (subjects.length > SUBJECTS_MAX)
+      throw new RangeError(`At most ${SUBJECTS_MAX} subjects can be looked up at a time.`);
+    const placeholders = subjects.map((_, index) => `$${index + 1}`).join(', ');
     const rows = await this.#sql.query<LoginFailuresRow>(
-      `SELECT subject, failures, last_at FROM login_failures WHERE subject IN (${places})`,
+      `SELECT subject, failures, last_at FROM login_failures WHERE subject IN (${placeholders})`,
       ...subjects,
     );
     return rows.map(fromLoginFailuresRow);
@@ -192,17 +190,17 @@ export class SqlPeople implements PeopleStore {
     limit: number,
   ): Promise<readonly AuditEntry[]> {
     const parameters: (string | number)[] = [];
-    const given = (value: string | number) => `$${parameters.push(value)}`;
+    const bind = (value: string | number) => `$${parameters.push(value)}`;
     const conditions: string[] = [];
-    if (userId !== null) conditions.push(`user_id = ${given(userId)}`);
-    if (projectId !== null) conditions.push(`project_id = ${given(projectId)}`);
+    if (userId !== null) conditions.push(`user_id = ${bind(userId)}`);
+    if (projectId !== null) conditions.push(`project_id = ${bind(projectId)}`);
     if (action !== null) {
-      conditions.push(`substr(action, 1, length(CAST(${given(action)} AS text))) = ${given(action)}`);
+      conditions.push(`substr(action, 1, length(CAST(${bind(action)} AS text))) = ${bind(action)}`);
     }
-    if (before !== null) conditions.push(`id < ${given(before)}`);
+    if (before !== null) conditions.push(`id < ${bind(before)}`);
     const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
     const rows = await this.#sql.query<AuditRow>(
-      `SELECT ${AUDIT.join(', ')} FROM audit${where} ORDER BY id DESC LIMIT ${given(limit)}`,
+      `SELECT ${AUDIT.join(', ')} FROM audit${where} ORDER BY id DESC LIMIT ${bind(limit)}`,
       ...parameters,
     );
     return rows.map(fromAuditRow);

@@ -1,4 +1,4 @@
-/** Rows of bulk replays, their columns in the order in which values are handed over, and the statements there are. */
+/** Rows of bulk replays. The columns are in the order in which statements take their values. */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, JobId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -46,7 +46,7 @@ export const REPLAY_JOB_MUTABLE = [
   'revision',
 ] as const satisfies readonly (keyof ReplayJobRow)[];
 
-/** What an item is found by, and its endpoint in full. */
+/** An item is looked up by this key. `endpoint` repeats the endpoint of the digest in full. */
 export const REPLAY_ITEM_KEY = ['partition', 'job_id', 'endpoint_key', 'delivery_id'] as const;
 export const REPLAY_ITEM = [...REPLAY_ITEM_KEY, 'endpoint'] as const;
 

@@ -1,4 +1,4 @@
-/** The verbs of bulk replays. Steps that can fail come first, as everywhere. */
+/** The verbs of bulk replays. Steps that can fail come first, as in all verbs. */
 import type { JobId } from '#src/domain/id.ts';
 import type { ReplayItem, ReplayJob } from '#src/domain/replay-job.ts';
 import type { ItemReplay } from '#src/ports/replay-job-store.ts';
@@ -9,7 +9,7 @@ import type { makeVerbs } from './verbs.ts';
 
 export type JobKey = Pick<ReplayJob, 'partition' | 'id'>;
 
-/** What tells an item from the others of its job. */
+/** Identifies an item within its job. */
 export interface ItemKey {
   readonly endpoint_key: string;
   readonly delivery_id: string;
@@ -17,7 +17,9 @@ export interface ItemKey {
 
 export function makeReplayJobVerbs({ addReplay }: Pick<ReturnType<typeof makeVerbs>, 'addReplay'>) {
   return {
-    /** One after the other within a partition: so none is added beside one that it does not know. */
+    /**
+     * Jobs of a partition are added one at a time. The caller must know every open job, or the verb answers `stale`.
+     */
     addJob: (job: ReplayJob, knownOpen: readonly JobId[]): readonly Step[] => [
       ['lockPartition', 'stale', job.partition],
       ['noOtherReplayJob', 'stale', job.partition, knownOpen.join(' ')],
@@ -43,7 +45,7 @@ export function makeReplayJobVerbs({ addReplay }: Pick<ReturnType<typeof makeVer
       ];
     },
 
-    /** `areAll`: the job has no more. */
+    /** `areAll`: the job has no other items. */
     removeItems: (job: JobKey, items: readonly ItemKey[], areAll: boolean): readonly Step[] => [
       ...items.map(
         ({ endpoint_key, delivery_id }): Step => [

@@ -1,7 +1,4 @@
-/**
- * Bulk replays, in any store that speaks SQL: its questions are these, its changes are the verbs beside them.
- * Parameters of a question are `$1`, `$2` and so on, each used once and in this order.
- */
+/** Bulk replays, for every store that speaks SQL. */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { JobId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -29,18 +26,18 @@ const NEWEST_JOBS = `${JOBS} WHERE partition = $1 ORDER BY id DESC LIMIT $2`;
 const OPEN_JOBS = `${JOBS} WHERE ${OPEN} ORDER BY id LIMIT $1`;
 const OPEN_JOBS_OF = `${JOBS} WHERE partition = $1 AND ${OPEN} ORDER BY id LIMIT $2`;
 
-/** From endpoint to endpoint along the index, past all items but the first of each. */
-const ITEM_ENDPOINTS = `WITH RECURSIVE walk (endpoint_key, step) AS (
+/** Jumps from one endpoint to the next along the index, without reading all items of each. */
+const ITEM_ENDPOINTS = `WITH RECURSIVE scan (endpoint_key, step) AS (
     SELECT (SELECT min(endpoint_key) FROM replay_items
       WHERE partition = $1 AND job_id = $2 AND endpoint_key > $3), 1
     UNION ALL
     SELECT (SELECT min(i.endpoint_key) FROM replay_items i
-      WHERE i.partition = $4 AND i.job_id = $5 AND i.endpoint_key > walk.endpoint_key), step + 1
-    FROM walk WHERE walk.endpoint_key IS NOT NULL AND step < $6
+      WHERE i.partition = $4 AND i.job_id = $5 AND i.endpoint_key > scan.endpoint_key), step + 1
+    FROM scan WHERE scan.endpoint_key IS NOT NULL AND step < $6
   )
   SELECT (SELECT i.endpoint FROM replay_items i
-      WHERE i.partition = $7 AND i.job_id = $8 AND i.endpoint_key = walk.endpoint_key LIMIT 1) AS endpoint
-  FROM walk WHERE endpoint_key IS NOT NULL ORDER BY step`;
+      WHERE i.partition = $7 AND i.job_id = $8 AND i.endpoint_key = scan.endpoint_key LIMIT 1) AS endpoint
+  FROM scan WHERE endpoint_key IS NOT NULL ORDER BY step`;
 const ITEMS = `SELECT delivery_id, endpoint FROM replay_items
   WHERE partition = $1 AND job_id = $2 AND endpoint_key = $3 ORDER BY delivery_id LIMIT $4`;
 

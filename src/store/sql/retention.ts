@@ -1,10 +1,10 @@
 /**
- * What is old enough to be forgotten. A page of candidates is read, each is removed by the writer only if it is
- * still what was read: nothing that moved on meanwhile is lost, whoever removes it.
+ * Finds rows that are old enough to be removed. A page of candidates is read, and each is removed only if its
+ * revision is still the one that was read. A row that has changed in between is kept.
  *
- * A schedule goes after its deliveries. One that ended long ago may still have some, a replay among them:
- * such schedules are looked at and left, and the next page begins after them, so that however many there
- * are, a page costs what a page holds. Where the walk has come to is kept until it has come to the end.
+ * A schedule is removed after its deliveries. A schedule that ended long ago may still have some, for example a
+ * replay. Such a schedule is skipped, and the next page begins after it, so a page costs the same however many there
+ * are. The cursor is kept until the scan has reached the end.
  */
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { isTerminal } from '#src/domain/delivery-lifecycle.ts';
@@ -28,7 +28,7 @@ function listed(values: readonly string[]): string {
   return values.map((value) => `'${value}'`).join(', ');
 }
 
-/** How many rows were looked at, and the verbs that remove those that may go. */
+/** How many rows were read, and the verbs that remove those that may go. */
 export interface Removals {
   readonly scanned: number;
   readonly verbs: readonly (readonly Step[])[];
@@ -46,31 +46,31 @@ interface EndedSchedule {
   readonly revision: number;
   readonly label_digests: string;
   readonly ended_at: Instant;
-  /** Whether it has no delivery any more. */
+  /** Whether no delivery of the schedule is left. */
   readonly is_free: boolean | number;
 }
 
-/** A question for each, with the instant and the number of rows; schedules are asked for after another one. */
+/** One query for each kind of row. It takes an instant and a number of rows; that for schedules also takes a cursor. */
 export type RetentionQueries = Readonly<Record<Prunable, string>>;
 
-type Ask = <Row>(sql: string, ...parameters: readonly (string | number)[]) => Promise<readonly Row[]>;
+type Query = <Row>(sql: string, ...parameters: readonly (string | number)[]) => Promise<readonly Row[]>;
 
 type Verbs = Pick<
   ReturnType<typeof makeVerbs>,
   'removeDelivery' | 'removeSchedule' | 'removeReceipt' | 'removeGate'
 >;
 
-const THE_BEGINNING = { ended_at: Number.MIN_SAFE_INTEGER, id: '' };
+const BEFORE_EVERY_SCHEDULE = { ended_at: Number.MIN_SAFE_INTEGER, id: '' };
 
 export class Retention {
-  readonly #ask: Ask;
-  readonly #questions: RetentionQueries;
+  readonly #query: Query;
+  readonly #queries: RetentionQueries;
   readonly #verbs: Verbs;
-  #schedulesAfter: { readonly ended_at: number; readonly id: string } = THE_BEGINNING;
+  #schedulesAfter: { readonly ended_at: number; readonly id: string } = BEFORE_EVERY_SCHEDULE;
 
-  constructor(ask: Ask, questions: RetentionQueries, verbs: Verbs) {
-    this.#ask = ask;
-    this.#questions = questions;
+  constructor(query: Query, queries: RetentionQueries, verbs: Verbs) {
+    this.#query = query;
+    this.#queries = queries;
     this.#verbs = verbs;
   }
 
@@ -104,15 +104,15 @@ export class Retention {
     limit: number,
     remove: (row: Row) => readonly Step[],
   ): Promise<Removals> {
-    const rows = await this.#ask<Row>(this.#questions[what], before, limit);
+    const rows = await this.#query<Row>(this.#queries[what], before, limit);
     return { scanned: rows.length, verbs: rows.map((row) => remove(row)) };
   }
 
   async #schedules(before: Instant, limit: number): Promise<Removals> {
     const { ended_at, id } = this.#schedulesAfter;
-    const rows = await this.#ask<EndedSchedule>(this.#questions.schedules, ended_at, id, before, limit);
+    const rows = await this.#query<EndedSchedule>(this.#queries.schedules, ended_at, id, before, limit);
     const last = rows.at(-1);
-    this.#schedulesAfter = last === undefined || rows.length < limit ? THE_BEGINNING : last;
+    this.#schedulesAfter = last === undefined || rows.length < limit ? BEFORE_EVERY_SCHEDULE : last;
     return {
       scanned: rows.length,
       verbs: rows

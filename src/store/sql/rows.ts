@@ -1,4 +1,7 @@
-/** Rows as SQLite has them, and the domain's objects. Casts live here: what comes out of our own tables was put in by us. */
+/**
+ * Rows of the tables, and their conversion to domain objects. Casts are allowed here, because these tables hold only
+ * what this program wrote.
+ */
 import type { Attempt, AttemptOutcome, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
 import type { Method } from '#src/domain/destination.ts';
 import type {
@@ -86,7 +89,7 @@ export function toScheduleRow(schedule: Schedule): ScheduleRow {
   };
 }
 
-/** A row without what its customer may make large. */
+/** The columns that a customer cannot make large. */
 export type FiringScheduleRow = Omit<ScheduleRow, 'header_names' | 'metadata'>;
 
 export function fromScheduleRow(row: ScheduleRow): Schedule {
@@ -121,7 +124,7 @@ export function fromFiringScheduleRow(row: FiringScheduleRow): FiringSchedule {
   };
 }
 
-/** Digests as they stand in a row, one behind the other. */
+/** A row stores the digests of its labels one after another, without a separator. */
 export function fromLabelDigests(text: string): readonly LabelDigest[] {
   return Array.from({ length: text.length / LABEL_DIGEST_CHARACTERS }, (_, at) => {
     const from = at * LABEL_DIGEST_CHARACTERS;
@@ -283,7 +286,7 @@ export function fromAttemptRow(row: AttemptRow): Attempt {
   };
 }
 
-/** A profile is its head (`endpoints`) and its newest version (`endpoint_versions`). */
+/** An endpoint profile is stored as its head (`endpoints`) and its versions (`endpoint_versions`). */
 export interface ProfileHeadRow {
   readonly partition: Partition;
   readonly id: EndpointId;
@@ -338,7 +341,7 @@ export function toProfileVersionRow(profile: EndpointProfile): ProfileVersionRow
   };
 }
 
-/** A version without what its customer may make large. */
+/** The columns of a version that a customer cannot make large. */
 export type FiringProfileVersionRow = Omit<ProfileVersionRow, 'header_names' | 'metadata'>;
 
 export function fromProfileRows(head: ProfileHeadRow, version: ProfileVersionRow): EndpointProfile {

@@ -1,37 +1,38 @@
 /**
- * Turns to walk. A walk looks at many rows, so there are few at a time: some in all, one of each customer. The others
- * wait, and customers take turns: one who asks for a hundred walks holds up no other one's first.
+ * Limits how many scans run at a time. A scan reads many rows, so there are at most a few in total and one for each
+ * customer. The others wait, and customers are served round robin: a customer who asks for a hundred scans does not
+ * delay the first scan of another.
  */
 import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 
 export const SCANS_MAX = 6;
-/** With more than this waiting, nobody is waiting for the answers any more. */
+/** When more than this are waiting, their callers have given up. */
 export const WAITING_PER_CUSTOMER_MAX = 64;
 const WAITING_MAX = 1_024;
 
 interface Customer {
-  isWalking: boolean;
+  isScanning: boolean;
   readonly waiting: (() => void)[];
 }
 
 export class ScanLimiter {
-  /** Those who walk or wait; whoever has ended a walk goes to the end. */
+  /** Customers with a scan that runs or waits. A customer whose scan has ended moves to the end. */
   readonly #customers = new Map<Partition, Customer>();
-  #walking = 0;
+  #running = 0;
   #waiting = 0;
 
-  async run<T>(partition: Partition, walk: () => Promise<T>): Promise<T> {
+  async run<T>(partition: Partition, scan: () => Promise<T>): Promise<T> {
     await this.#begin(partition);
     try {
-      return await walk();
+      return await scan();
     } finally {
       this.#end(partition);
     }
   }
 
   #begin(partition: Partition): Promise<void> {
-    const customer = this.#customers.get(partition) ?? { isWalking: false, waiting: [] };
+    const customer = this.#customers.get(partition) ?? { isScanning: false, waiting: [] };
     if (customer.waiting.length >= WAITING_PER_CUSTOMER_MAX || this.#waiting >= WAITING_MAX) {
       return Promise.reject(new StoreUnavailable('Too many searches by several labels are waiting.'));
     }
@@ -44,30 +45,30 @@ export class ScanLimiter {
   }
 
   #end(partition: Partition): void {
-    this.#walking--;
+    this.#running--;
     const customer = this.#customers.get(partition);
     if (customer === undefined) return;
-    customer.isWalking = false;
+    customer.isScanning = false;
     this.#customers.delete(partition);
     if (customer.waiting.length > 0) this.#customers.set(partition, customer);
     this.#startNext();
   }
 
   #startNext(): void {
-    if (this.#walking >= SCANS_MAX) return;
+    if (this.#running >= SCANS_MAX) return;
     const customer = this.#nextCustomer();
     const start = customer?.waiting.shift();
     if (customer === undefined || start === undefined) return;
-    customer.isWalking = true;
+    customer.isScanning = true;
     this.#waiting--;
-    this.#walking++;
+    this.#running++;
     start();
   }
 
-  /** The first customer that waits and does not walk: the one whose last walk ended first. */
+  /** The first customer that waits and has no scan running. Its last scan ended before those of the others. */
   #nextCustomer(): Customer | undefined {
     for (const customer of this.#customers.values()) {
-      if (customer.waiting.length > 0 && !customer.isWalking) return customer;
+      if (customer.waiting.length > 0 && !customer.isScanning) return customer;
     }
     return undefined;
   }

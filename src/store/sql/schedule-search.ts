@@ -1,38 +1,39 @@
 /**
- * A search that no index answers: schedules are walked, newest first, and looked at. It goes on in pieces, small ones
- * first, since what is looked for is often among the newest, until enough are found, enough were looked at, or the
- * time is up. At least one piece is walked: whoever goes on from `next` comes to the end.
+ * A search that no index can answer: it scans schedules, newest first, and checks each. It reads in batches. The
+ * first ones are small, because a match is often among the newest. The search stops when it has found enough, has
+ * read enough, or its time is up. It reads at least one batch, so a caller that continues from `next` reaches the
+ * end.
  */
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Found } from '#src/ports/insight-store.ts';
 import type { Listed, Page } from '#src/ports/store.ts';
 
-/** Those of a piece that match, and its last one; newest first. */
+/** The rows of a batch that match, and its last row; newest first. */
 export interface ScannedRow {
   readonly id: ScheduleId;
   readonly is_match: number | boolean;
-  /** How many the piece has. */
-  readonly looked: number;
+  /** How many rows the batch has. */
+  readonly scanned_rows: number;
 }
 
-type Walk = (before: ScheduleId | null, rows: number) => Promise<readonly ScannedRow[]>;
+type Scan = (before: ScheduleId | null, rows: number) => Promise<readonly ScannedRow[]>;
 
 const FIRST_SCAN_ROWS = 256;
 export const SCAN_ROWS_MAX = 4_096;
 
 export interface SearchLimits {
-  readonly lookAtMax: number;
-  readonly pieceRowsMax?: number;
+  readonly scanMax: number;
+  readonly scanRowsMax?: number;
   readonly isTimeUp?: () => boolean;
 }
 
-/** Of a piece, under the name `walked` with an id and `is_match`, what is needed of it. */
-export const MATCHES_AND_LAST = `SELECT id, is_match, looked FROM walked
-  CROSS JOIN (SELECT min(id) AS last, count(*) AS looked FROM walked) AS piece
+/** Selects, of a batch named `scanned` with `id` and `is_match`, the rows that match and the last one. */
+export const MATCHES_AND_LAST = `SELECT id, is_match, scanned_rows FROM scanned
+  CROSS JOIN (SELECT min(id) AS last, count(*) AS scanned_rows FROM scanned) AS batch
   WHERE is_match OR id = last ORDER BY id DESC`;
 
-/** The found ones that fit on a page: the search goes on behind the last one. */
+/** The matches that fit on a page. The search continues after the last of them. */
 export function fitOnPage(
   { next, scanned }: Pick<Found<ScheduleId, ScheduleId>, 'next' | 'scanned'>,
   { items, hasMore }: Listed<ScheduleView>,
@@ -41,25 +42,25 @@ export function fitOnPage(
 }
 
 export async function search(
-  walk: Walk,
+  scan: Scan,
   { before, limit }: Page<ScheduleId>,
-  { lookAtMax, pieceRowsMax = SCAN_ROWS_MAX, isTimeUp = () => false }: SearchLimits,
+  { scanMax, scanRowsMax = SCAN_ROWS_MAX, isTimeUp = () => false }: SearchLimits,
 ): Promise<Found<ScheduleId, ScheduleId>> {
   const found: ScheduleId[] = [];
   let scanned = 0;
   let from = before;
-  for (let rows = FIRST_SCAN_ROWS; scanned < lookAtMax; rows *= 2) {
-    const asked = Math.min(rows, pieceRowsMax, lookAtMax - scanned);
-    const piece = await walk(from, asked);
-    const looked = piece[0]?.looked ?? 0;
-    scanned += looked;
-    found.push(...piece.filter(({ is_match }) => Boolean(is_match)).map(({ id }) => id));
+  for (let rows = FIRST_SCAN_ROWS; scanned < scanMax; rows *= 2) {
+    const wanted = Math.min(rows, scanRowsMax, scanMax - scanned);
+    const batch = await scan(from, wanted);
+    const read = batch[0]?.scanned_rows ?? 0;
+    scanned += read;
+    found.push(...batch.filter(({ is_match }) => Boolean(is_match)).map(({ id }) => id));
     if (found.length > limit) {
       const enough = found.slice(0, limit);
       return { found: enough, next: enough.at(-1) ?? null, scanned };
     }
-    if (looked < asked) return { found, next: null, scanned };
-    from = piece.at(-1)?.id ?? from;
+    if (read < wanted) return { found, next: null, scanned };
+    from = batch.at(-1)?.id ?? from;
     if (isTimeUp()) break;
   }
   return { found, next: from, scanned };

@@ -1,6 +1,6 @@
 /**
- * Every column that holds sealed values, once: its table, the key by which its rows are found, and the place that a
- * value is bound to.
+ * Lists every column that holds sealed values: its table, the key of its rows, and the context that a value is bound
+ * to.
  */
 import type { EndpointId, ScheduleId, SecretId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
@@ -15,11 +15,11 @@ import type { SealedColumnName, SealedKey } from '#src/ports/vault.ts';
 
 export interface SealedColumn {
   readonly table: string;
-  /** Columns that tell a row from all others and order them, and whatever else the place needs. */
+  /** Columns that identify a row and define the order of rows, and others that the context needs. */
   readonly key: readonly string[];
   readonly column: string;
   readonly context: (key: SealedKey) => string;
-  /** Values stored before may be bound to it. */
+  /** The context of values that were sealed by an older version. */
   readonly legacyContext?: (key: SealedKey) => string;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Reads and replaces sealed values in any store that speaks SQL. All of it comes from the table of columns.
- * Parameters of a question are `$1`, `$2` and so on, each used once and in this order.
- */
+/** Reads and replaces sealed values, for every store that speaks SQL. All SQL is made from the list of columns. */
 import {
   SEALED_COLUMN_NAMES,
   SEALED_HEAD_BYTES,
@@ -53,7 +50,7 @@ export class SqlSealed implements SealedStore {
     return row?.sealed ?? null;
   }
 
-  /** The replacements are asked for together, so they share a transaction. */
+  /** The replacements are requested together, so they share a transaction. */
   replaceSealed(
     name: SealedColumnName,
     replacements: readonly SealedReplacement[],
@@ -69,13 +66,13 @@ export class SqlSealed implements SealedStore {
 
 function entriesAfter({ table, key, column }: SealedColumn, after: SealedKey | null): string {
   const order = key.join(', ');
-  const marks = key.map((_, index) => `$${index + 1}`).join(', ');
+  const placeholders = key.map((_, index) => `$${index + 1}`).join(', ');
   return `SELECT ${order}, substr(${column}, 1, ${SEALED_HEAD_BYTES}) AS head, length(${column}) AS bytes
-    FROM ${table} ${after === null ? '' : `WHERE (${order}) > (${marks})`}
+    FROM ${table} ${after === null ? '' : `WHERE (${order}) > (${placeholders})`}
     ORDER BY ${order} LIMIT $${after === null ? 1 : key.length + 1}`;
 }
 
-/** A statement for each column, which takes the new value, the key and the value as it was. */
+/** One statement for each column. It takes the new value, the key and the value that was read. */
 export function sealedStatements<S>(
   statementOf: (column: SealedColumn) => S,
 ): Readonly<Record<SealedStatementName, S>> {

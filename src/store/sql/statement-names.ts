@@ -81,7 +81,7 @@ export type StatementName =
   | 'deferDelivery'
   | 'sweepFirstDeliveries'
   | 'sweepDeliveries'
-  | 'markSweep'
+  | 'insertSweep'
   | 'endSweep'
   | 'removeSweep'
   | 'removeStaleSweep'

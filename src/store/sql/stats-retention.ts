@@ -1,6 +1,7 @@
 /**
- * Old stats go a few at a time, so that no transaction is long, whatever has gathered: what fires waits for the same
- * disk. Of the endpoints of one hour there may be tens of thousands; they go along their index, so many rows at a time.
+ * Old stats are removed a few at a time, because the engine waits for the same disk and no transaction may be long.
+ * One hour may have the stats of tens of thousands of endpoints. They are removed along their index, a number of
+ * rows at a time.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
@@ -9,25 +10,28 @@ import { PRUNED_PARTITIONS, PRUNED_ROWS, PRUNED_STEPS } from './insight-queries.
 import { insightVerbs } from './insight-verbs.ts';
 import type { Step } from './steps.ts';
 
-/** The oldest instant of a partition that has something old. */
+/** The oldest instant of a partition that has old stats. */
 export interface OldestRow {
   readonly partition: Partition;
   readonly at: Instant;
 }
 
 export interface OldestEndpointRow extends OldestRow {
-  /** The last one of so many rows of that instant; past every one, where there are fewer. */
+  /** The last of the rows to remove at that instant. It sorts after every digest if fewer rows are left. */
   readonly up_to: string;
 }
 
 export interface StatsRetentionDependencies {
-  /** Of so many partitions. */
+  /** `limit`: how many partitions. */
   oldestStats(spanMs: StatsSpanMs, before: Instant, limit: number): Promise<readonly OldestRow[]>;
   oldestEndpointStats(before: Instant, rows: number, limit: number): Promise<readonly OldestEndpointRow[]>;
   run(verbs: readonly (readonly Step[])[]): Promise<unknown>;
 }
 
-/** Whatever is found is older than asked, and gone after its verb: asked again and again it ends. */
+/**
+ * Returns whether something was removed. All rows that it finds are old and are gone afterwards, so repeated calls
+ * end.
+ */
 export async function pruneStats(
   dependencies: StatsRetentionDependencies,
   minutesBefore: Instant,

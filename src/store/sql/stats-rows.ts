@@ -1,6 +1,6 @@
 /**
- * How a stats is stored: a JSON list of its counts, in the order of `COUNTED`, then those of lateness. Zeros at the
- * end are left out: most steps have no late ones, and of endpoints no lateness is kept at all.
+ * How stats are stored: a JSON list of the counts in the order of `COUNTED`, followed by the counts of lateness.
+ * Zeros at the end are left out, because most steps have no late deliveries and endpoint stats have no lateness.
  */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -40,7 +40,7 @@ function statsOf(counts: readonly number[]): Stats {
   return { fired, succeeded, deadLettered, expired, retried, lateness };
 }
 
-/** Sums of rows, kept as lists for as long as there is something to add. */
+/** Sums of counts. They stay lists until all rows are added. */
 class Sums<Key> {
   readonly #lists = new Map<Key, number[]>();
 
@@ -60,19 +60,19 @@ class Sums<Key> {
   }
 }
 
-/** All texts at once: one by one they would take several times as long. */
+/** Parses the texts of all rows together, which is several times faster than one by one. */
 function countsOf(rows: readonly { readonly counts: string }[]): readonly (readonly number[])[] {
   return JSON.parse(`[${rows.map(({ counts }) => counts).join()}]`) as readonly (readonly number[])[];
 }
 
-/** Rows newest first; steps in the order of time. */
+/** Takes rows newest first, and returns points in the order of time. */
 export function byInstant(rows: readonly StatsRow[]): readonly StatsPoint[] {
   const sums = new Sums<Instant>();
   for (const [index, counts] of countsOf(rows).entries()) sums.add(rows[index]?.at ?? instant(0), counts);
   return [...sums.keys()].toReversed().map((at) => ({ at, stats: sums.get(at) ?? NO_STATS }));
 }
 
-/** In the order of the endpoints; those without any row are left out. */
+/** Returns endpoints in the given order, without those that have no rows. */
 export function byEndpoint(
   endpoints: readonly EndpointKey[],
   rows: readonly EndpointStatsRow[],

@@ -1,7 +1,9 @@
 /**
- * What a verb is made of: a statement by its name, its parameters, and what the verb answers if it does not hold.
- * Steps are flat: they may be run on another thread, and copying objects between threads costs more than writing
- * them.
+ * The steps that verbs are made of. A step names a statement, its parameters, and the answer of the verb if the
+ * statement does not hold.
+ *
+ * Steps are flat lists, because they may run in another thread. Copying objects between threads costs more than
+ * writing them to the database.
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
@@ -20,13 +22,13 @@ import type { StatementName } from './statement-names.ts';
 
 export type Parameter = string | number | Uint8Array | null;
 
-/** What a verb answers when a step did not hold. */
+/** The answer of a verb when one of its steps does not hold. */
 export type Rejection = 'stale' | 'key_taken' | 'in_use' | 'taken' | 'missing' | 'last_admin';
 
 /** A statement, the verb's answer if it does not hold, and its parameters. */
 export type Step<Name extends string = StatementName> = readonly [Name, Rejection | null, ...Parameter[]];
 
-/** The queries and verbs of one family, on the connections that are meant for it. */
+/** Runs the queries and verbs of one part of the store, on the connections meant for it. */
 export interface SqlRunner {
   /** Parameters are `$1`, `$2` and so on, each used once and in this order. */
   query<Row>(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly Row[]>;
@@ -37,7 +39,7 @@ export interface SqlRunner {
 
 type Values<Row> = Readonly<Record<keyof Row, Parameter>>;
 
-/** The values of some columns of a row, then of others. */
+/** The values of `columns`, followed by those of `more`. */
 export function pick<Row extends Values<Row>>(
   row: Row,
   columns: readonly (keyof Row)[],

@@ -4,13 +4,13 @@ import { SweepQueue } from './sweep-queue.ts';
 
 const [A, B] = [1 as Partition, 2 as Partition];
 
-/** Pieces that end when they are told to; which have begun, in their order. */
+/** Batches that end when the test says so, and the names of those that have begun. */
 function scripted() {
-  const turns = new SweepQueue();
+  const queue = new SweepQueue();
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const run = (partition: Partition, name: string) =>
-    turns.run(partition, async () => {
+    queue.run(partition, async () => {
       begun.push(name);
       await new Promise<void>((resolve) => void ends.set(name, resolve));
       return name;
@@ -19,10 +19,10 @@ function scripted() {
     ends.get(name)?.();
     await new Promise(setImmediate);
   };
-  return { turns, begun, run, end };
+  return { queue, begun, run, end };
 }
 
-test('one piece is under way at a time, and customers take turns', async () => {
+test('one batch runs at a time, and customers are served round robin', async () => {
   const { begun, run, end } = scripted();
   const all = ['a1', 'a2', 'a3'].map((name) => run(A, name));
   all.push(run(B, 'b1'));
@@ -36,9 +36,9 @@ test('one piece is under way at a time, and customers take turns', async () => {
   expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'b1', 'b2']);
 });
 
-test('a piece that fails is told so, and the next has its turn', async () => {
-  const { turns, run, end } = scripted();
-  const failing = turns.run(A, () => Promise.reject(new Error('The disk is full.')));
+test('a batch that fails rejects its caller, and the next one runs', async () => {
+  const { queue, run, end } = scripted();
+  const failing = queue.run(A, () => Promise.reject(new Error('The disk is full.')));
   const next = run(A, 'next');
   await expect(failing).rejects.toThrow('The disk is full.');
   await end('next');

@@ -1,9 +1,9 @@
 /**
- * Pieces of sweeps take turns: one is under way at a time in the whole process, and customers come in turns. However
- * many orders are given at once, a commit carries no more than one piece. Everything else that is written waits for one
- * piece at most, and an order of one customer does not wait for all orders of another.
+ * Runs the batches of all sweeps one at a time in the whole process, and serves customers round robin. However many
+ * sweeps are requested at once, a commit contains at most one batch. Other writes therefore wait for one batch at
+ * most, and a sweep of one customer does not wait for all sweeps of another.
  *
- * Every order waits for one piece at a time. So there are never more waiting than orders being carried out.
+ * Each sweep waits for one batch at a time, so the queue is never longer than the number of sweeps.
  */
 
 import type { Partition } from '#src/domain/project.ts';
@@ -13,10 +13,10 @@ export class SweepQueue {
   readonly #waiting = new RoundRobinQueue<() => Promise<void>>();
   #isBusy = false;
 
-  /** Carries out a piece when its turn has come. A piece that fails does not end the turns of the others. */
-  run<T>(partition: Partition, piece: () => Promise<T>): Promise<T> {
+  /** Runs a batch when its turn comes. A batch that fails does not stop the others. */
+  run<T>(partition: Partition, batch: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#waiting.add(partition, () => piece().then(resolve, reject));
+      this.#waiting.add(partition, () => batch().then(resolve, reject));
       if (!this.#isBusy) void this.#work();
     });
   }

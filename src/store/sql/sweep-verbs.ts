@@ -1,8 +1,10 @@
 /**
- * Sweeper, in pieces: each changes a bounded number of deliveries, in a transaction of its own. The action itself reaches
- * a few deliveries and, where these were not all, leaves a mark in the same transaction. Later pieces walk along the
- * ids, so that none of them has to find its way past what was swept before. They hold only while the schedule is in
- * the state that the action led to. At the end the mark is removed.
+ * Sweeps change all waiting deliveries of a schedule, in batches of bounded size, each in a transaction of its own.
+ * The verb that pauses, resumes or cancels the schedule changes the first few deliveries. If there are more, it
+ * stores the unfinished sweep in the same transaction.
+ *
+ * Later batches follow the ids, so none has to skip what was swept before. They apply only while the schedule is
+ * still in the state that the action led to. When no delivery is left, the stored sweep is removed.
  */
 import {
   type Sweep,
@@ -17,16 +19,16 @@ import type { Schedule } from '#src/domain/schedule.ts';
 import { STATE_AFTER_ACTION } from '#src/domain/schedule-lifecycle.ts';
 import type { Parameter, Step } from './steps.ts';
 
-/** Deliveries of one status that a piece changes. Pieces take turns. */
-export const SWEPT_TOGETHER_MAX = 100;
-/** Deliveries of one status that the action itself changes. Orders take no turns: hundreds may share a transaction. */
-export const SWEPT_WITH_ORDER_MAX = 10;
+/** Deliveries of one status that a batch changes. Batches run one at a time (`sweep-queue.ts`). */
+export const SWEEP_BATCH_MAX = 100;
+/** Deliveries of one status that the action itself changes. Hundreds of actions may share a transaction. */
+export const SWEEP_FIRST_BATCH_MAX = 10;
 
-/** As many as an action can change, for statements whose parameters have fixed places. */
+/** The number of statuses that a statement has parameters for. No action changes more. */
 const STATUSES_MAX = 3;
 
-/** Holds for a delivery that no unfinished sweep will pause or cancel. A resume lets what waits go on. */
-export function notToBeSwept(deliveries: string): string {
+/** SQL: no unfinished sweep will pause or cancel this delivery. A resume does not stop deliveries that wait. */
+export function notAwaitingSweep(deliveries: string): string {
   return `NOT EXISTS (SELECT 1 FROM sweeps w WHERE w.partition = ${deliveries}.partition
     AND w.schedule_id = ${deliveries}.schedule_id AND w.ordered <> 'resume' AND ${deliveries}.id <= w.last_id)`;
 }
@@ -51,20 +53,23 @@ export function fromSweepRow(row: SweepRow): UnfinishedSweep {
   };
 }
 
-/** Part of the order: its first deliveries, and a mark if there are more. It takes the place of an action before it. */
-export function beginSweep({ partition, id }: Schedule, sweep: Sweep, togetherMax: number): readonly Step[] {
+/**
+ * The part of the action that changes the first deliveries, and stores the sweep if there are more. It replaces an
+ * earlier sweep.
+ */
+export function beginSweep({ partition, id }: Schedule, sweep: Sweep, batchMax: number): readonly Step[] {
   const { action, requestedAt, from } = sweep;
-  const firstMax = Math.min(togetherMax, SWEPT_WITH_ORDER_MAX);
+  const firstMax = Math.min(batchMax, SWEEP_FIRST_BATCH_MAX);
   return [
     ...from.map((status): Step => {
       return ['sweepFirstDeliveries', null, partition, id, status, firstMax, ...outcomes(sweep)];
     }),
     ['removeSweep', null, partition, id],
-    ['markSweep', null, partition, id, action, requestedAt, ...statuses(sweep)],
+    ['insertSweep', null, partition, id, action, requestedAt, ...statuses(sweep)],
   ];
 }
 
-/** A further piece: what has this status between two ids, of which there are no more than a piece may have. */
+/** A further batch: the deliveries of this status between two ids. The caller makes sure that they are not too many. */
 export function continueSweep(
   unfinished: UnfinishedSweep,
   { status, id: upTo }: SweepCursor,
@@ -73,24 +78,27 @@ export function continueSweep(
   const { partition, scheduleId, action, requestedAt } = unfinished;
   const sweep = sweepOf(action, requestedAt);
   return [
-    isStillOrdered(unfinished),
+    scheduleStillInState(unfinished),
     ['sweepDeliveries', null, partition, scheduleId, status, after, upTo, ...outcomes(sweep)],
   ];
 }
 
-/** It has come to the end. Deliveries never come back into a status that was swept, but by another action. */
+/** Removes a sweep that is complete. Only another action brings deliveries back into a status that was swept. */
 export function endSweep(unfinished: UnfinishedSweep): readonly Step[] {
   const { partition, scheduleId, action, requestedAt } = unfinished;
-  return [isStillOrdered(unfinished), ['endSweep', null, partition, scheduleId, action, requestedAt]];
+  return [scheduleStillInState(unfinished), ['endSweep', null, partition, scheduleId, action, requestedAt]];
 }
 
-/** The schedule has moved on without taking the mark along. No action does that; such a mark would stay for ever. */
+/**
+ * Removes a sweep whose schedule is no longer in its state. No action causes this, but such a sweep would stay for
+ * ever.
+ */
 export function removeStaleSweep(unfinished: UnfinishedSweep): readonly Step[] {
   const { partition, scheduleId, action, requestedAt } = unfinished;
   return [['removeStaleSweep', null, partition, scheduleId, action, requestedAt, STATE_AFTER_ACTION[action]]];
 }
 
-function isStillOrdered({ partition, scheduleId, action }: UnfinishedSweep): Step {
+function scheduleStillInState({ partition, scheduleId, action }: UnfinishedSweep): Step {
   return ['scheduleInState', 'stale', partition, scheduleId, STATE_AFTER_ACTION[action]];
 }
 

@@ -1,8 +1,8 @@
 /**
- * The verbs that change something, each as the steps it takes: the same for every store that speaks SQL, which
- * has a statement for each name.
+ * The verbs that change data, each as a list of steps. They are the same for every store that speaks SQL, and each
+ * store has a statement for every name.
  *
- * Steps that can fail come first: then nothing has to be undone when they do.
+ * Steps that can fail come first, so nothing has to be undone when they do.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
@@ -61,16 +61,16 @@ import {
   type Step,
   settleDelivery,
 } from './steps.ts';
-import { beginSweep, continueSweep, endSweep, removeStaleSweep, SWEPT_TOGETHER_MAX } from './sweep-verbs.ts';
+import { beginSweep, continueSweep, endSweep, removeStaleSweep, SWEEP_BATCH_MAX } from './sweep-verbs.ts';
 
-/** What is removed only as it was read. */
+/** Identifies a row that is removed only if its revision is still the one that was read. */
 interface Revised<Id> {
   readonly partition: Partition;
   readonly id: Id;
   readonly revision: number;
 }
 
-/** What a store finds things by. Of deliveries and gates: further values, after their own. */
+/** How a store passes the keys of labels, and the additional key columns of deliveries and gates. */
 export interface KeyParameters {
   label(digest: LabelDigest): Parameter;
   delivery(delivery: Delivery): readonly Parameter[];
@@ -96,7 +96,7 @@ export function makeVerbs(places: KeyParameters) {
     return digests.map((digest): Step => ['deleteLabel', null, partition, places.label(digest), id]);
   }
 
-  /** Most replacements change nothing that a row of a label says. */
+  /** Most replacements change nothing that a label row repeats. */
   function replaceLabels(before: FiringSchedule, schedule: Schedule): readonly Step[] {
     const isSame =
       before.state === schedule.state &&
@@ -105,7 +105,7 @@ export function makeVerbs(places: KeyParameters) {
     return isSame ? [] : [...deleteLabels(before, before.labelDigests), ...insertLabels(schedule)];
   }
 
-  /** `from`: the states that the schedule may have had. */
+  /** `from`: states that the schedule may have had. */
   function completeLabels(
     { partition, id, state, timing, labelDigests }: FiringSchedule,
     from: readonly ScheduleState[],
@@ -156,17 +156,17 @@ export function makeVerbs(places: KeyParameters) {
       insertDelivery(pending),
     ],
 
-    /** `before`: the revision that is replaced. */
+    /** `before`: the schedule as it was read. */
     replaceSchedule: (
       { schedule, pending, sweep, receipt }: ScheduleReplacement,
       before: FiringSchedule,
-      sweptTogetherMax = SWEPT_TOGETHER_MAX,
+      sweepBatchMax = SWEEP_BATCH_MAX,
     ): readonly Step[] => [
       replaceSchedule(schedule),
       ...(pending === null ? [] : [replaceDelivery(pending)]),
       ...insertReceipt(schedule.partition, receipt),
       ...replaceLabels(before, schedule),
-      ...(sweep === null ? [] : beginSweep(schedule, sweep, sweptTogetherMax)),
+      ...(sweep === null ? [] : beginSweep(schedule, sweep, sweepBatchMax)),
     ],
 
     continueSweep,
@@ -174,7 +174,8 @@ export function makeVerbs(places: KeyParameters) {
     removeStaleSweep,
 
     addReplay: ({ delivery, receipt }: ReplayAddition): readonly Step[] => [
-      // Retention may have taken it since the original was read: what belongs to nothing would never be sent.
+      // Retention may have removed the schedule since the original was read. A delivery without a schedule would
+      // never be sent.
       ['scheduleExists', 'stale', delivery.partition, delivery.scheduleId],
       ...insertReceipt(delivery.partition, receipt),
       insertDelivery(delivery),
@@ -211,7 +212,7 @@ export function makeVerbs(places: KeyParameters) {
     ],
 
     settle: ({ delivery, attempt, decidedUnder, completed }: SettleWrite): readonly Step[] => [
-      // The revision of a schedule that is completed guards its state as well.
+      // A schedule that is completed has its revision checked, which also guards its state.
       completed === null
         ? ['scheduleInState', 'stale', delivery.partition, delivery.scheduleId, decidedUnder]
         : completeSchedule(completed),
@@ -279,7 +280,7 @@ export function makeVerbs(places: KeyParameters) {
       ['insertSecret', null, secret.id, secret.partition, secret.sealed, secret.createdAt, secret.expiresAt],
     ],
 
-    /** The profile is locked first: of two changes, the second sees what the first has made. */
+    /** The profile is locked first. Of two changes at a time, the second sees the result of the first. */
     changeEndpointSecrets: (change: EndpointSecretsChange): readonly Step[] => [
       ['lockProfile', 'missing', change.partition, change.endpointId],
       ...guardEndpointSecrets(change),
@@ -291,7 +292,7 @@ export function makeVerbs(places: KeyParameters) {
       ['renewLease', null, node, leaseUntil, isStopping ? 1 : 0],
     ],
 
-    /** Whoever holds it has the epoch; the next has another. */
+    /** Taking a slot raises its epoch, so writes under the old epoch are refused. */
     takeSlot: (node: string, { slot, epoch }: Pick<SlotState, 'slot' | 'epoch'>): readonly Step[] => [
       ['nodeLives', 'stale', node],
       ['takeSlot', 'stale', node, slot, epoch],
@@ -316,13 +317,13 @@ export function makeVerbs(places: KeyParameters) {
   };
 }
 
-/** A secret in force that was read is ended by every change, and that is guarded; one that was not must not be there. */
+/** Every change ends the secret in force, and checks that it is unchanged. If none was read, none may exist. */
 function guardEndpointSecrets({ partition, endpointId, before }: EndpointSecretsChange): readonly Step[] {
   const hasInForce = before.some(({ expiresAt }) => expiresAt === null);
   return hasInForce ? [] : [['noEndpointSecretInForce', 'stale', partition, endpointId]];
 }
 
-/** Each secret is ended only if it is still as it was read. */
+/** Ends each secret only if it is still the one that was read. */
 function endEndpointSecrets({ before, ended }: EndpointSecretsChange): readonly Step[] {
   const ends = new Map(before.map(({ id, expiresAt }) => [id, expiresAt]));
   return ended.map(({ id, partition, endpointId, expiresAt, aloneFrom }): Step => {
@@ -338,13 +339,13 @@ function insertEndpointSecret({ added }: EndpointSecretsChange): readonly Step[]
   return [['insertEndpointSecret', null, ...values]];
 }
 
-/** The slot of a delivery is held as the fence says. */
+/** Checks that the node still owns the slot of the delivery, in the epoch of its fence. */
 function slotHeld({ partition, target }: Delivery, fence: Fence | undefined): readonly Step[] {
   return fence === undefined ? [] : [held(slotOf(partition, endpointKeyOf(target)), fence)];
 }
 
 const NEVER = -1;
-/** The key of a table that has one row. */
+/** The key of the only row of `trusted_time`. */
 const ONE = 1;
 
 function held(slot: Slot, { node, epochs }: Fence): Step {

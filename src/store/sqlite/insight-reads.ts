@@ -112,9 +112,9 @@ export class InsightReads {
     return rows.map(({ endpoint }) => endpoint);
   }
 
-  due(partition: Partition, from: Instant, until: Instant, stepMs: number, lookAtMax: number): DueCounts {
-    const rows = this.#ask.all<DueStepRow>(BY_STEP, from, stepMs, partition, from, until, lookAtMax + 1);
-    return toDueCounts(rows, countSteps(from, until, stepMs), lookAtMax);
+  due(partition: Partition, from: Instant, until: Instant, stepMs: number, scanMax: number): DueCounts {
+    const rows = this.#ask.all<DueStepRow>(BY_STEP, from, stepMs, partition, from, until, scanMax + 1);
+    return toDueCounts(rows, countSteps(from, until, stepMs), scanMax);
   }
 
   /** An index leads from each of a customer's waiting deliveries to the next. */
@@ -133,14 +133,14 @@ export class InsightReads {
     partition: Partition,
     { destination, hidesQueries, ...filter }: ScheduleSearch,
     page: Page<ScheduleId>,
-    lookAtMax: number,
+    scanMax: number,
   ): Promise<Found<ScheduleView, ScheduleId>> {
     const wanted = destination === null ? null : this.#wanted(partition, destination, hidesQueries);
     const walk = async (before: ScheduleId | null, rows: number) => {
       const { sql, parameters } = scanQuery(partition, filter, wanted, before, rows);
       return this.#ask.all<ScannedRow>(sql, ...parameters);
     };
-    const { found: ids, ...place } = await search(walk, page, { lookAtMax });
+    const { found: ids, ...place } = await search(walk, page, { scanMax });
     return fitOnPage(place, this.#reads.schedulesOf(partition, ids));
   }
 

@@ -1,14 +1,14 @@
 /** Statements about people, their sessions and what they did. */
 
 import { AUDIT, INVITATION, SESSION, USER_FIXED, USER_MUTABLE } from '#src/store/sql/people-rows.ts';
-import { PRUNED_TOGETHER_MAX } from '#src/store/sql/people-verbs.ts';
+import { PRUNE_BATCH_MAX } from '#src/store/sql/people-verbs.ts';
 import type { PeopleStatementName } from '#src/store/sql/statement-names.ts';
 import { insertInto, type Statement } from './statement-builders.ts';
 
 /** Removes the first rows for which this is so. */
 function pruneFrom(table: string, key: string, condition: string): string {
   return `DELETE FROM ${table} WHERE ${key} IN
-    (SELECT ${key} FROM ${table} WHERE ${condition} LIMIT ${PRUNED_TOGETHER_MAX})`;
+    (SELECT ${key} FROM ${table} WHERE ${condition} LIMIT ${PRUNE_BATCH_MAX})`;
 }
 
 export const PEOPLE_STATEMENTS = {

@@ -46,12 +46,12 @@ export function scanQuery(
       ? alongStates(partition, filter, wanted, start)
       : alongLabel(partition, filter, label, others, wanted, start, rows);
   return {
-    sql: `WITH walked AS (${sql} ORDER BY id DESC LIMIT ?) ${MATCHES_AND_LAST}`,
+    sql: `WITH scanned AS (${sql} ORDER BY id DESC LIMIT ?) ${MATCHES_AND_LAST}`,
     parameters: [...parameters, rows],
   };
 }
 
-/** A walk for each state and kind that fits. They are merged step by step: each goes no further than it has to. */
+/** A scan for each state and kind that fits. They are merged step by step: each goes no further than it has to. */
 function alongStates(
   partition: Partition,
   filter: ScheduleFilter,
@@ -65,18 +65,18 @@ function alongStates(
       parameters: [...isMatch.parameters, partition, before],
     };
   }
-  const walk = `SELECT s.id, ${isMatch.sql} AS is_match FROM schedules s INDEXED BY schedules_by_state
+  const scan = `SELECT s.id, ${isMatch.sql} AS is_match FROM schedules s INDEXED BY schedules_by_state
     WHERE s.partition = ? AND s.state = ? AND s.kind = ? AND s.id < ?`;
   const ranges = rangesOf(filter);
   return {
-    sql: ranges.map(() => walk).join(' UNION ALL '),
+    sql: ranges.map(() => scan).join(' UNION ALL '),
     parameters: ranges.flatMap(([state, kind]) => [...isMatch.parameters, partition, state, kind, before]),
   };
 }
 
 /**
  * The same along the rows of a label. The schedule itself is read only where its destination counts; the + keeps the
- * planner from trading the look-up by id for a walk past the piece's start.
+ * planner from trading the look-up by id for a scan past the piece's start.
  */
 function alongLabel(
   partition: Partition,
@@ -90,13 +90,13 @@ function alongLabel(
   const isMatch = allOf([...hasLabels(partition, others), ...destinationIs(wanted)]);
   const schedule =
     wanted === null ? '' : 'CROSS JOIN schedules s ON s.partition = l.partition AND s.id = +l.schedule_id';
-  const walk = `SELECT partition, state, kind, schedule_id FROM schedule_labels w
+  const scan = `SELECT partition, state, kind, schedule_id FROM schedule_labels w
     WHERE w.partition = ? AND w.digest = ? AND w.state = ? AND w.kind = ? AND w.schedule_id < ?`;
   const digest = labelBytes(...label);
   const ranges = rangesOf(filter);
   return {
     sql: `SELECT l.schedule_id AS id, ${isMatch.sql} AS is_match FROM (
-        ${ranges.map(() => walk).join(' UNION ALL ')} ORDER BY schedule_id DESC LIMIT ?
+        ${ranges.map(() => scan).join(' UNION ALL ')} ORDER BY schedule_id DESC LIMIT ?
       ) l ${schedule}`,
     parameters: [
       ...isMatch.parameters,

@@ -98,16 +98,16 @@ export class SqliteInsight implements InsightStore {
     );
   }
 
-  countDue(partition: Partition, from: Instant, until: Instant, stepMs: number, lookAtMax: number) {
-    return this.#asker.query('due', partition, from, until, stepMs, lookAtMax);
+  countDue(partition: Partition, from: Instant, until: Instant, stepMs: number, scanMax: number) {
+    return this.#asker.query('due', partition, from, until, stepMs, scanMax);
   }
 
   listUpcoming(partition: Partition, from: Instant, until: Instant, limit: number) {
     return this.#asker.query('upcoming', partition, from, until, limit);
   }
 
-  searchSchedules(partition: Partition, search: ScheduleSearch, page: Page<ScheduleId>, lookAtMax: number) {
-    return this.#asker.query('schedules', partition, search, page, lookAtMax);
+  searchSchedules(partition: Partition, search: ScheduleSearch, page: Page<ScheduleId>, scanMax: number) {
+    return this.#asker.query('schedules', partition, search, page, scanMax);
   }
 
   countDeliveries(partition: Partition, filter: DeliveryFilter, countMax: number) {

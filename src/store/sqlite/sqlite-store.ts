@@ -89,7 +89,7 @@ export interface SqliteOptions {
   /** They slow down and end a long search; without them, only the rows that it has looked at end it. */
   readonly timers?: Timers & Stopwatch;
   /** How many deliveries of one status a piece of a sweep changes; small in a simulation. */
-  readonly sweptTogetherMax?: number;
+  readonly sweepBatchMax?: number;
   /** Who writes; left to itself, a thread of its own. */
   readonly openWriter?: OpenWriter;
 }
@@ -125,11 +125,11 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
     writer: WriteQueue,
     lock: DirectoryLock | null,
     timers: Timers & Stopwatch,
-    sweptTogetherMax: number | undefined,
+    sweepBatchMax: number | undefined,
   ) {
     const questions = new PreparedQueries(reader);
     const sql = sqlRunner(async (read) => asked(reader, () => read(questions)), writer);
-    super(sql, verbs, sweptTogetherMax);
+    super(sql, verbs, sweepBatchMax);
     this.#insight = new SqliteInsight({ path, writer, reader });
     this.insight = this.#insight;
     this.#search = new LabelSearch(this.#insight.labelScans, timers);
@@ -161,10 +161,10 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
         durable = true,
         openWriter = openThread,
         timers = STANDING_STILL,
-        sweptTogetherMax,
+        sweepBatchMax,
       } = options;
       const writer = await openWriter({ path, maxPages, durable });
-      return new SqliteStore(path, openForReading(path), writer, lock, timers, sweptTogetherMax);
+      return new SqliteStore(path, openForReading(path), writer, lock, timers, sweepBatchMax);
     } catch (error) {
       lock?.release();
       throw error;
@@ -205,7 +205,7 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
     const before = this.#ask(() => this.#reads.firingSchedule(partition, id));
     // Another revision than the one replaced would have other labels; the write would find that too.
     if (before?.revision !== revision - 1) return 'stale';
-    return this.#writer.run(verbs.replaceSchedule(replacement, before, this.sweptTogetherMax));
+    return this.#writer.run(verbs.replaceSchedule(replacement, before, this.sweepBatchMax));
   }
 
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {

@@ -24,7 +24,7 @@ import {
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { sealedStatements } from '#src/store/sql/sealed.ts';
 import type { StatementName } from '#src/store/sql/statement-names.ts';
-import { notToBeSwept } from '#src/store/sql/sweep-verbs.ts';
+import { notAwaitingSweep } from '#src/store/sql/sweep-verbs.ts';
 import { DISK_CHECK_STATEMENTS, type DiskCheckStatementName } from './disk-check.ts';
 import { INSIGHT_STATEMENTS } from './insight-statements.ts';
 import { PEOPLE_STATEMENTS } from './people-statements.ts';
@@ -89,7 +89,7 @@ export const STATEMENTS = {
   },
   replaceDelivery: { sql: replaceIn('deliveries', DELIVERY_MUTABLE), holds: 'changed_one' },
   claimDelivery: {
-    sql: `${replaceIn('deliveries', DELIVERY_CLAIMED)} AND ${notToBeSwept('deliveries')}`,
+    sql: `${replaceIn('deliveries', DELIVERY_CLAIMED)} AND ${notAwaitingSweep('deliveries')}`,
     holds: 'changed_one',
   },
   settleDelivery: { sql: replaceIn('deliveries', DELIVERY_SETTLED), holds: 'changed_one' },
@@ -98,7 +98,7 @@ export const STATEMENTS = {
   sweepDeliveries: { sql: sweep('AND id > ? AND id <= ?'), holds: 'always' },
   removeSweep: { sql: 'DELETE FROM sweeps WHERE partition = ? AND schedule_id = ?', holds: 'always' },
   /** The last id of each status is the end of a walk along the index. */
-  markSweep: {
+  insertSweep: {
     sql: `INSERT INTO sweeps (partition, schedule_id, ordered, ordered_at, last_id)
       SELECT partition, schedule_id, ordered, ordered_at, last_id FROM (
         SELECT o.*, max(${['status_1', 'status_2', 'status_3']

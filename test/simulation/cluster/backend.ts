@@ -11,7 +11,7 @@ import { openForWriting } from '#src/store/sqlite/connection.ts';
 import type { Answer } from '#src/store/sqlite/executor.ts';
 import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
-import { SWEPT_TOGETHER_MAX } from '../life.ts';
+import { SWEEP_BATCH_MAX } from '../life.ts';
 import type { SharedStore } from '../stores.ts';
 import type { VirtualTime } from '../virtual-time.ts';
 import type { Witness } from '../witness.ts';
@@ -72,7 +72,7 @@ export class Backend {
       now,
       exclusive: false,
       durable: false,
-      sweptTogetherMax: SWEPT_TOGETHER_MAX,
+      sweepBatchMax: SWEEP_BATCH_MAX,
       openWriter: async (data) =>
         new VirtualWriter(data, {
           latencies: () => [0, 0],
