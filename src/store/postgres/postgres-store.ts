@@ -245,9 +245,9 @@ export class PostgresStore extends SqlMaintenance implements Store, ControlStore
   }
 
   async prune(what: Prunable, before: Instant, limit: number): Promise<number> {
-    const { scanned: looked, verbs: removing } = await this.#retention.removals(what, before, limit);
+    const { scanned, verbs: removing } = await this.#retention.removals(what, before, limit);
     if (removing.length > 0) await this.#writers.settling.runAll<'stale'>(removing);
-    return looked;
+    return scanned;
   }
 
   /** A transaction that writes nothing but its own number. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { decodeBatch, encodeBatch } from './batch-encoding.ts';
 import type { Batch } from './executor.ts';
 
-test('a batch arrives as it was sent', () => {
+test('a decoded batch equals the batch that was encoded', () => {
   const pool = Buffer.from('before\u0000\u00ff\u0080after', 'latin1');
   const batch: Batch = [
     [],
@@ -16,7 +16,7 @@ test('a batch arrives as it was sent', () => {
   expect(decodeBatch(encodeBatch(batch))).toEqual(batch);
 });
 
-test('bytes go alone, not with the memory that they are a part of', () => {
+test('bytes are sent without the memory pool that they are part of', () => {
   const wire = encodeBatch([[['insertPayload', null, 1, 'sch_1', Buffer.from('sealed')]]]);
   expect(wire.every((word) => typeof word !== 'object' || word === null)).toBe(true);
 });

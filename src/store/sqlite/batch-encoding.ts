@@ -1,13 +1,12 @@
 /**
- * How a batch goes to the writing thread: as one flat list, since lists within lists cost more to copy from thread to
- * thread than what they hold.
+ * How a batch is sent to the writing thread: as one flat list. Nested lists cost more to copy between threads than
+ * the values in them.
  *
- *   verb        the number of its steps, its steps
- *   step        its statement, the answer if it does not hold, the number of its parameters, its parameters
- *   parameter   itself; bytes as `true` and a text with a character for each
+ *   verb        the number of its steps, then its steps
+ *   step        its statement, its rejection, the number of its parameters, then its parameters
+ *   parameter   the value itself; bytes as `true` and a text with one character per byte
  *
- * Bytes go as text because a buffer takes along all of the memory that it is a part of: small ones are cut from a
- * pool of 64 KiB.
+ * Bytes are sent as text, because copying a small buffer copies the whole 64 KiB pool that it is part of.
  */
 import type { Parameter, Rejection } from '#src/store/sql/steps.ts';
 import type { Batch, SqliteStep } from './executor.ts';
@@ -30,7 +29,7 @@ const OTHERWISE: readonly (Rejection | null)[] = [
   'last_admin',
 ];
 
-/** Before the parameters of a step: its name and its answer. */
+/** The name and the rejection come before the parameters of a step. */
 const HEAD = 2;
 
 export function encodeBatch(batch: Batch): EncodedBatch {

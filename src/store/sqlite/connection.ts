@@ -5,26 +5,29 @@ import { MIGRATIONS } from './migrations.ts';
 
 export type Db = Database.Database;
 
-/** How long a write waits for the command line, or the command line for the service. */
+/** How long a write of the service waits for the command line, or the other way round. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * How long the log may grow before what it holds is brought into the file. Pages that change again until then are
- * brought there once; but whoever commits last does it, and the others wait: 10,000 pages held them up for a
- * third of a second.
+ * The write-ahead log is copied into the file when it has this many pages. A page that changed several times is
+ * copied once. The commit that reaches the limit does the copying, and others wait: 10,000 pages took a third of a
+ * second.
  */
 const CHECKPOINT_PAGES = 4_000;
-/** What is left of a log that a reader has kept from being brought in. */
+/** The log is cut to this size after a reader has delayed a checkpoint. */
 const LOG_BYTES_MAX = 67_108_864;
 
-/** What falls due was often stored long ago, here and there in the file: pages are kept, as far as they come up. */
+/**
+ * A delivery that becomes due was often stored long ago, on a page anywhere in the file. A large cache keeps such
+ * pages.
+ */
 const WRITER_CACHE_KIB = 32_768;
 const READER_CACHE_KIB = 16_384;
 
-/** 'SCHD': tells our files from any other SQLite database. */
+/** 'SCHD': identifies the files of this program among SQLite databases. */
 export const APPLICATION_ID = 0x53434844;
 
-/** Not `durable`, an answered write may be lost with the machine, but not with the process. */
+/** Without `durable`, a write that was answered may be lost when the machine crashes, but not when the process does. */
 export function openForWriting(path: string, durable = true): Db {
   return unavailableInstead(() => {
     const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
@@ -51,7 +54,7 @@ export function openForReading(path: string): Db {
   });
 }
 
-/** The schema this version of the program works with. */
+/** The schema that this version of the program works with. */
 export const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 0;
 
 /** Brings the schema up to date. A database of a newer version is refused. */
@@ -83,7 +86,7 @@ export function migrate(db: Db, now: Instant): void {
   });
 }
 
-/** For whoever works beside a running service: the schema must be the one both know. */
+/** For a command that runs beside a service: both must know the same schema. */
 export function requireCurrent(db: Db): void {
   const current = unavailableInstead(() => schemaVersion(db));
   refuseNewer(current);
@@ -115,7 +118,7 @@ function schemaVersion(db: Db): number {
 
 const UNAVAILABLE = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY|LOCKED|NOTADB|CORRUPT|PERM|PROTOCOL|NOLFS)/;
 
-/** Whether SQLite says that the disk, the file or the lock is at fault, not the statement. */
+/** Whether the disk, the file or the lock is at fault, and not the statement. */
 export function isUnavailable(error: unknown): error is Error {
   return error instanceof Database.SqliteError && UNAVAILABLE.test(error.code);
 }

@@ -1,10 +1,10 @@
 /**
- * Runs verbs on the writing connection. A batch of them shares one transaction and one fsync; they are
- * answered together once the commit is on disk.
+ * Runs verbs on the writing connection. The verbs of a batch share one transaction and one fsync, and are answered
+ * together after the commit.
  *
- * A verb is all or nothing. As long as every step of every verb holds, that needs no help. When one has to
- * be undone, the whole transaction is, and the batch is run again with a savepoint around each verb: they
- * cost as much as the verb itself, and are almost never needed.
+ * A verb takes effect completely or not at all. As long as every step holds, this needs no help. When a verb must be
+ * undone, the whole transaction is rolled back, and the batch runs again with a savepoint around each verb.
+ * Savepoints cost as much as the verbs themselves, and they are almost never needed.
  */
 
 import type { StatementName } from '#src/store/sql/statement-names.ts';
@@ -17,7 +17,7 @@ import { STATEMENTS } from './statements.ts';
 export type SqliteStep = Step<StatementName | DiskCheckStatementName>;
 export type Batch = readonly (readonly SqliteStep[])[];
 
-/** `unavailable`: the disk or the file is at fault; nothing of the batch was stored. */
+/** `unavailable`: the disk or the file is at fault, and nothing of the batch was stored. */
 export type Answer = 'done' | Rejection | { readonly failed: string; readonly unavailable: boolean };
 
 export interface WriterData {
@@ -26,7 +26,7 @@ export interface WriterData {
   readonly durable: boolean;
 }
 
-/** A verb did not hold, or threw, after it had written something. */
+/** A verb that has written something did not hold, or threw. */
 class MustUndo extends Error {}
 
 type Run = (parameters: readonly Parameter[]) => boolean;
@@ -71,7 +71,7 @@ export class Executor {
       this.#db.exec('COMMIT');
       return result;
     } finally {
-      // On some errors, a full disk among them, SQLite has already undone the transaction.
+      // After some errors, for example a full disk, SQLite has already rolled back.
       if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
     }
   }
@@ -100,7 +100,7 @@ export class Executor {
     }
   }
 
-  /** `done`, or the answer of the first step that does not hold. */
+  /** Returns `done`, or the rejection of the first step that does not hold. */
   #steps(steps: readonly SqliteStep[], canUndo: boolean): Answer {
     let hasWritten = false;
     for (const [name, otherwise, ...parameters] of steps) {

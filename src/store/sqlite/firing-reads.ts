@@ -1,7 +1,7 @@
 /**
- * What the engine asks on its way to a request. These questions are asked for every delivery, often many at
- * a time and when it is due: each is a short walk along an index or a few look-ups by key, and sealed bytes
- * are read only for what is really sent.
+ * The queries of the engine on the way to a request. They run for every delivery, often many at a time and when it
+ * is due. Each is a short index scan or a few look-ups by key. Sealed bytes are read only for requests that are
+ * really sent.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
@@ -29,15 +29,18 @@ import { PreparedQueries } from './prepared-queries.ts';
 import { Reads } from './reads.ts';
 
 export class FiringReads {
-  readonly #ask: PreparedQueries;
+  readonly #queries: PreparedQueries;
   readonly #reads: Reads;
 
   constructor(db: Db) {
-    this.#ask = new PreparedQueries(db);
+    this.#queries = new PreparedQueries(db);
     this.#reads = new Reads(db);
   }
 
-  /** A file of its own belongs to one node as a rule: what others hold is passed over here, not by an index. */
+  /**
+   * A SQLite file usually belongs to one node. Deliveries of other nodes' slots are therefore filtered here, without
+   * an index.
+   */
   due(
     after: DueCursor | null,
     until: Instant,
@@ -57,7 +60,7 @@ export class FiringReads {
 
   #due(after: DueCursor | null, until: Instant, limit: number): readonly DueDelivery[] {
     const { dueAt, id } = after ?? BEFORE_EVERY_DELIVERY;
-    const rows = this.#ask.all<DueRow>(
+    const rows = this.#queries.all<DueRow>(
       `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes
        FROM deliveries INDEXED BY deliveries_due
        WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) > (?, ?) AND due_at <= ?
@@ -70,13 +73,13 @@ export class FiringReads {
     return rows.map(toDue);
   }
 
-  /** From each customer who has a delivery that waits to the next along the index. */
+  /** Jumps along the index from one customer with waiting deliveries to the next. */
   customers(after: CustomerCursor | null, limit: number): readonly CustomerCursor[] {
-    return this.#ask.inSnapshot(() => {
+    return this.#queries.inSnapshot(() => {
       const found: CustomerCursor[] = [];
       let last = after?.partition ?? BEFORE_EVERY_PARTITION;
       while (found.length < limit) {
-        const next = this.#ask.get<{ readonly partition: Partition }>(
+        const next = this.#queries.get<{ readonly partition: Partition }>(
           `SELECT partition FROM deliveries INDEXED BY deliveries_due_of_partition
            WHERE status IN ('scheduled', 'retry_scheduled') AND partition > ? ORDER BY partition LIMIT 1`,
           last,
@@ -97,7 +100,7 @@ export class FiringReads {
   ): CustomersPage {
     const due: DueDelivery[] = [];
     const unfinished: CustomerCursor[] = [];
-    this.#ask.inSnapshot(() => {
+    this.#queries.inSnapshot(() => {
       for (const cursor of cursors) {
         const found = this.#dueOfCustomer(cursor, until, limitEach);
         due.push(
@@ -115,7 +118,7 @@ export class FiringReads {
     limit: number,
   ): readonly DueDelivery[] {
     const { dueAt, id } = after ?? BEFORE_EVERY_DELIVERY;
-    const rows = this.#ask.all<DueRow>(
+    const rows = this.#queries.all<DueRow>(
       `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes
        FROM deliveries INDEXED BY deliveries_due_of_partition
        WHERE partition = ? AND status IN ('scheduled', 'retry_scheduled')
@@ -131,7 +134,7 @@ export class FiringReads {
   }
 
   load(deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[]): readonly (LoadedDelivery | null)[] {
-    return this.#ask.inSnapshot(() => {
+    return this.#queries.inSnapshot(() => {
       // Deliveries of a batch often share their endpoint.
       const profiles = new Shared((partition, id: EndpointId) => this.#reads.firingProfile(partition, id));
       const gates = new Shared((partition, endpoint: EndpointKey) => this.#gate(partition, endpoint));
@@ -160,29 +163,29 @@ export class FiringReads {
 
   #gate(partition: Partition, endpoint: EndpointKey): Gate | null {
     const sql = 'SELECT state FROM gates WHERE partition = ? AND endpoint = ?';
-    const row = this.#ask.get<{ readonly state: string }>(sql, partition, endpoint);
+    const row = this.#queries.get<{ readonly state: string }>(sql, partition, endpoint);
     return row === undefined ? null : (JSON.parse(row.state) as Gate);
   }
 
-  /** As a rule there is none, and then none is looked for. */
+  /** Usually no sweep is stored, and then no delivery has to look for one. */
   #hasSweeps(): boolean {
-    return this.#ask.get('SELECT 1 FROM sweeps LIMIT 1') !== undefined;
+    return this.#queries.get('SELECT 1 FROM sweeps LIMIT 1') !== undefined;
   }
 
   #sweep(partition: Partition, id: ScheduleId): UnfinishedSweep | null {
     const sql = 'SELECT * FROM sweeps WHERE partition = ? AND schedule_id = ?';
-    const row = this.#ask.get<SweepRow>(sql, partition, id);
+    const row = this.#queries.get<SweepRow>(sql, partition, id);
     return row === undefined ? null : fromSweepRow(row);
   }
 
   payloads(deliveries: readonly Delivery[]): readonly StoredPayload[] {
-    return this.#ask.inSnapshot(() => deliveries.map((delivery) => this.#message(delivery)));
+    return this.#queries.inSnapshot(() => deliveries.map((delivery) => this.#payload(delivery)));
   }
 
-  #message({ partition, scheduleId, target }: Delivery): StoredPayload {
+  #payload({ partition, scheduleId, target }: Delivery): StoredPayload {
     const payload = this.#reads.payload(partition, scheduleId);
     if (target.endpointId === null) return { payload, profile: null };
-    const profile = this.#ask.get<NonNullable<StoredPayload['profile']>>(
+    const profile = this.#queries.get<NonNullable<StoredPayload['profile']>>(
       `SELECT timeout, headers FROM endpoint_versions
        WHERE partition = ? AND endpoint_id = ? AND version = ?`,
       partition,
@@ -192,9 +195,9 @@ export class FiringReads {
     return { payload, profile: profile ?? null };
   }
 
-  /** From node to node along the index: the claims of the living, however many, are stepped over. */
+  /** Jumps along the index from node to node, so the claims of living nodes are not read. */
   lostClaims(livingNodes: readonly string[], limit: number): readonly UnsettledAttempt[] {
-    return this.#ask.inSnapshot(() => {
+    return this.#queries.inSnapshot(() => {
       const living = new Set(livingNodes);
       const lost: UnsettledAttempt[] = [];
       let node = this.#claimingNodeAfter('');
@@ -207,7 +210,7 @@ export class FiringReads {
   }
 
   #claimingNodeAfter(node: string): string | null {
-    const row = this.#ask.get<{ readonly claim_node: string }>(
+    const row = this.#queries.get<{ readonly claim_node: string }>(
       `SELECT claim_node FROM deliveries INDEXED BY deliveries_claimed
        WHERE status = 'claimed' AND claim_node > ? ORDER BY claim_node LIMIT 1`,
       node,
@@ -216,7 +219,7 @@ export class FiringReads {
   }
 
   #claimsOf(node: string, limit: number): readonly UnsettledAttempt[] {
-    const rows = this.#ask.all<DeliveryRow>(
+    const rows = this.#queries.all<DeliveryRow>(
       `SELECT * FROM deliveries INDEXED BY deliveries_claimed
        WHERE status = 'claimed' AND claim_node = ? LIMIT ?`,
       node,
@@ -225,7 +228,7 @@ export class FiringReads {
     return rows.flatMap((row) => {
       const delivery = fromDeliveryRow(row);
       const schedule = this.#scheduleOf(delivery);
-      const attempt = this.#ask.get<AttemptRow>(
+      const attempt = this.#queries.get<AttemptRow>(
         'SELECT * FROM attempts WHERE partition = ? AND delivery_id = ? AND attempt_no = ?',
         delivery.partition,
         delivery.id,
@@ -237,7 +240,7 @@ export class FiringReads {
   }
 }
 
-/** Reads what several have in common once. */
+/** A cache for one batch: several deliveries share a profile, a gate or a sweep. */
 class Shared<Key extends string, Value> {
   readonly #read: (partition: Partition, key: Key) => Value;
   readonly #known = new Map<string, Value>();
@@ -247,11 +250,11 @@ class Shared<Key extends string, Value> {
   }
 
   of(partition: Partition, key: Key): Value {
-    const place = `${partition} ${key}`;
-    const known = this.#known.get(place);
+    const cacheKey = `${partition} ${key}`;
+    const known = this.#known.get(cacheKey);
     if (known !== undefined) return known;
     const value = this.#read(partition, key);
-    this.#known.set(place, value);
+    this.#known.set(cacheKey, value);
     return value;
   }
 }

@@ -1,4 +1,4 @@
-/** A full disk, played by a bound on the pages of the file: writes are refused, nothing is lost. */
+/** A full disk is simulated by a limit on the pages of the file. Writes are refused, and nothing is lost. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ function addition(payloadBytes: number): ScheduleAddition {
   return { ...made, payload, profile: null, receipt: build.receipt() };
 }
 
-/** Adds until the disk is full; gives what was acknowledged and what was refused first. */
+/** Adds schedules until the disk is full. Returns those that were stored, and the first that was refused. */
 async function fill(payloadBytes: number): Promise<{ done: ScheduleAddition[]; refused: ScheduleAddition }> {
   const done: ScheduleAddition[] = [];
   for (;;) {
@@ -79,7 +79,7 @@ async function reopen(): Promise<void> {
   store = await SqliteStore.open({ directory, now: START, exclusive: true });
 }
 
-test('writes are refused, what was acknowledged is all there, reads go on', async () => {
+test('a full disk refuses writes, keeps what was acknowledged, and still reads', async () => {
   const { done, refused } = await fill(20_000);
   expect(done.length).toBeGreaterThan(10);
   await expect(store.addSchedule(refused)).rejects.toThrow(StoreUnavailable);
@@ -89,14 +89,14 @@ test('writes are refused, what was acknowledged is all there, reads go on', asyn
   expect(items).toHaveLength(5);
 });
 
-test('a write that still fits is taken after one that did not', async () => {
+test('a write that still fits is stored after one that did not fit', async () => {
   const { done, refused } = await fill(100_000);
   const small = addition(10);
   expect(await store.addSchedule(small)).toBe('done');
   await expectStored([...done, small], [refused]);
 });
 
-test('of verbs that share a commit the refused leave nothing, the acknowledged everything', async () => {
+test('verbs of one commit: those refused leave nothing, those acknowledged are complete', async () => {
   await fill(50_000);
   const before = (await everything([])).schedules.length;
   const burst = Array.from({ length: 300 }, (_, i) => addition(i % 10 === 0 ? 20_000 : 100));
@@ -120,7 +120,7 @@ test('of verbs that share a commit the refused leave nothing, the acknowledged e
   expect((await everything([])).schedules).toHaveLength(before + done.length);
 });
 
-test('claims in one call that do not all fit: those that are not answered `done` were not made', async () => {
+test('when claims of one call do not all fit, those not answered `done` were not stored', async () => {
   const due = Array.from({ length: 600 }, () => addition(10));
   await Promise.all(due.map((each) => store.addSchedule(each)));
   await fill(4_000);
@@ -135,7 +135,7 @@ test('claims in one call that do not all fit: those that are not answered `done`
   expect(claimed.filter((delivery) => delivery?.status === 'claimed')).toHaveLength(done);
 });
 
-test('with room again everything acknowledged is there, and writes work', async () => {
+test('when the disk has space again, all acknowledged writes are there and new writes work', async () => {
   const { done, refused } = await fill(20_000);
   await reopen();
   await expectStored(done, [refused]);

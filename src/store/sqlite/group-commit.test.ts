@@ -1,4 +1,4 @@
-/** The writing thread: verbs that wait for each other share a commit, and none spoils another's. */
+/** Group commit in the writing thread: verbs that arrive together share a commit, and do not affect each other. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ afterEach(async () => {
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** Commits in the write-ahead log, by its format: the last frame of each names the size of the database. */
+/** Counts the commits in the write-ahead log. The last frame of a commit holds the size of the database. */
 function commitsInLog(): number {
   const wal = readFileSync(join(directory, `${DATABASE_FILE}-wal`));
   if (wal.length < WAL_HEADER_BYTES) return 0;
@@ -48,20 +48,20 @@ function add() {
 }
 
 describe('verbs', () => {
-  test('one after the other have a commit each', async () => {
+  test('that are sent one after another have a commit each', async () => {
     const before = commitsInLog();
     for (let i = 0; i < 10; i++) await add();
     expect(commitsInLog() - before).toBe(10);
   });
 
-  test('that come together share a commit', async () => {
+  test('that are sent together share a commit', async () => {
     const before = commitsInLog();
     const written = await Promise.all(Array.from({ length: 200 }, add));
     expect(written).toEqual(written.map(() => 'done'));
     expect(commitsInLog() - before).toBeLessThanOrEqual(3);
   });
 
-  test('are answered after their commit: another connection sees what is answered', async () => {
+  test('are answered after their commit: another connection sees them', async () => {
     const beside = await SqliteStore.open({ directory, now: START, exclusive: false });
     await Promise.all(
       Array.from({ length: 100 }, async () => {
@@ -73,7 +73,7 @@ describe('verbs', () => {
     await beside.close();
   });
 
-  test('that fail or are stale leave the others of their commit alone', async () => {
+  test('that fail or are stale do not affect others of the same commit', async () => {
     const made = Array.from({ length: 30 }, () => build.schedule());
     const [taken = build.schedule()] = made;
     const receipt = build.receipt();
@@ -91,7 +91,7 @@ describe('verbs', () => {
     for (const { schedule } of made) expect(await store.findSchedule(PARTITION, schedule.id)).not.toBeNull();
   });
 
-  test('that cannot all wait are refused, and those that wait are written', async () => {
+  test('are refused when too many wait, and those that wait are written', async () => {
     const answers = await Promise.allSettled(
       Array.from({ length: 20_500 }, (_, i) => store.check(instant(START + i))),
     );

@@ -13,56 +13,62 @@ const PARTITION = 1 as Partition;
 
 let directory: string;
 let path: string;
-let asker: InsightReader;
+let reader: InsightReader;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'sched-insight-'));
   path = join(directory, 'insight.db');
   const db = openForWriting(path);
   migrate(db, START);
   db.close();
-  asker = new InsightReader(path);
+  reader = new InsightReader(path);
 });
 afterEach(async () => {
-  await asker.close();
+  await reader.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
-function ask() {
-  return asker.query('gates', PARTITION, 10);
+function readGates() {
+  return reader.query('gates', PARTITION, 10);
 }
 
-test('questions are answered, each with its own answer', async () => {
-  const due = asker.query('due', PARTITION, START, instant(START + 3), 1, 10);
-  expect(await Promise.all([ask(), due, ask()])).toEqual([[], { counts: [0, 0, 0], isComplete: true }, []]);
+test('every query gets its own answer', async () => {
+  const due = reader.query('due', PARTITION, START, instant(START + 3), 1, 10);
+  expect(await Promise.all([readGates(), due, readGates()])).toEqual([
+    [],
+    { counts: [0, 0, 0], isComplete: true },
+    [],
+  ]);
 });
 
-test('a question that fails is told, and the next one is answered', async () => {
-  const tooManySteps = asker.query('due', PARTITION, START, instant(START + 1e9), 1, 10);
-  await expect(tooManySteps).rejects.toThrow('A question failed: A window has no more than 10080 steps.');
-  expect(await ask()).toEqual([]);
+test('a query that fails rejects its caller, and the next one is answered', async () => {
+  const tooManySteps = reader.query('due', PARTITION, START, instant(START + 1e9), 1, 10);
+  await expect(tooManySteps).rejects.toThrow('A dashboard query failed: A window has at most 10080 steps.');
+  expect(await readGates()).toEqual([]);
 });
 
-test('no more wait than there is room for', async () => {
-  const asked = Array.from({ length: 66 }, ask);
-  const answers = await Promise.allSettled(asked);
+test('a query is refused when too many are waiting', async () => {
+  const sent = Array.from({ length: 66 }, readGates);
+  const answers = await Promise.allSettled(sent);
   const refused = answers.filter(({ status }) => status === 'rejected');
   expect(refused).toEqual([answers.at(-1)]);
-  await expect(asked.at(-1)).rejects.toThrow(StoreUnavailable);
-  expect(await ask()).toEqual([]);
+  await expect(sent.at(-1)).rejects.toThrow(StoreUnavailable);
+  expect(await readGates()).toEqual([]);
 });
 
-test('a thread that cannot go on fails its question, and another is started for the next', async () => {
+test('a thread that dies fails its query, and the next query starts another thread', async () => {
   const aside = `${path}.aside`;
   renameSync(path, aside);
-  await expect(ask()).rejects.toThrow(new StoreUnavailable('The reading thread ended.'));
+  await expect(readGates()).rejects.toThrow(new StoreUnavailable('The reading thread ended.'));
   renameSync(aside, path);
-  expect(await ask()).toEqual([]);
+  expect(await readGates()).toEqual([]);
 });
 
-test('whoever waits when it is closed is told, and so is whoever comes later', async () => {
-  const waiting = [ask(), ask(), ask()].map((asked) => expect(asked).rejects.toThrow('The store is closed.'));
-  await asker.close();
+test('closing fails the queries that wait and those that come later', async () => {
+  const waiting = [readGates(), readGates(), readGates()].map((query) =>
+    expect(query).rejects.toThrow('The store is closed.'),
+  );
+  await reader.close();
   await Promise.all(waiting);
-  await expect(ask()).rejects.toThrow(new StoreUnavailable('The store is closed.'));
-  await asker.close();
+  await expect(readGates()).rejects.toThrow(new StoreUnavailable('The store is closed.'));
+  await reader.close();
 });

@@ -1,7 +1,7 @@
 /**
- * Questions on their way to the reading thread, which has one at a time; the others wait here, as many as there is
- * room for. The thread is started by the first question: where nobody looks there is none. One that ended by itself
- * fails the question it had, and the next question starts another.
+ * Sends queries to the reading thread, one at a time; others wait here, up to a limit. The first query starts the
+ * thread, so a service without a dashboard user has none. When the thread dies, its query fails, and the next query
+ * starts another thread.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -21,16 +21,16 @@ export type InsightResult =
   | { readonly failed: string; readonly unavailable: boolean };
 
 interface Waiting {
-  readonly question: InsightQuery;
+  readonly query: InsightQuery;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
 type Answered<Name extends InsightQueryName> = Awaited<ReturnType<InsightReads[Name]>>;
 
-/** More than this waiting means that nobody is waiting for the answers any more. */
+/** When more than this are waiting, their callers have given up. */
 const WAITING_MAX = 64;
-/** A question that needs more than this ends the thread, not the service. */
+/** A query that needs more memory than this ends the thread, but not the service. */
 const THREAD_HEAP_MB_MAX = 256;
 
 export class InsightReader {
@@ -44,7 +44,7 @@ export class InsightReader {
     this.#path = path;
   }
 
-  /** Starts the thread ahead of the first question. */
+  /** Starts the thread before the first query. */
   start(): void {
     if (!this.#isClosed) this.#worker ??= this.#open();
   }
@@ -56,20 +56,20 @@ export class InsightReader {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(closed());
       if (this.#waiting.length >= WAITING_MAX) {
-        return reject(new StoreUnavailable('Too many questions are waiting for the reading thread.'));
+        return reject(new StoreUnavailable('Too many queries are waiting for the reading thread.'));
       }
-      this.#waiting.push({ question: { name, parameters }, resolve: resolve as Waiting['resolve'], reject });
-      this.#askNext();
+      this.#waiting.push({ query: { name, parameters }, resolve: resolve as Waiting['resolve'], reject });
+      this.#sendNext();
     });
   }
 
-  #askNext(): void {
+  #sendNext(): void {
     if (this.#inFlight !== null) return;
     const next = this.#waiting.shift();
     if (next === undefined) return;
     this.#inFlight = next;
     this.#worker ??= this.#open();
-    this.#worker.postMessage(next.question);
+    this.#worker.postMessage(next.query);
   }
 
   #open(): Worker {
@@ -86,25 +86,25 @@ export class InsightReader {
   }
 
   #settle(answer: InsightResult): void {
-    const asked = this.#inFlight;
+    const sent = this.#inFlight;
     this.#inFlight = null;
-    if (asked !== null) {
-      if ('answer' in answer) asked.resolve(answer.answer);
-      else asked.reject(errorOf(answer));
+    if (sent !== null) {
+      if ('answer' in answer) sent.resolve(answer.answer);
+      else sent.reject(errorOf(answer));
     }
-    this.#askNext();
+    this.#sendNext();
   }
 
   #ended(worker: Worker, error?: unknown): void {
     if (worker !== this.#worker) return;
     this.#worker = null;
-    const asked = this.#inFlight;
+    const sent = this.#inFlight;
     this.#inFlight = null;
-    asked?.reject(new StoreUnavailable('The reading thread ended.', { cause: error }));
-    this.#askNext();
+    sent?.reject(new StoreUnavailable('The reading thread ended.', { cause: error }));
+    this.#sendNext();
   }
 
-  /** Whoever still waits is told at once; the thread ends after what it is at. */
+  /** Queries that wait fail at once. The thread ends after its current query. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -127,5 +127,5 @@ function closed(): StoreUnavailable {
 function errorOf({ failed, unavailable }: Exclude<InsightResult, { readonly answer: unknown }>): Error {
   return unavailable
     ? new StoreUnavailable(`SQLite: ${failed}.`)
-    : new Error(`A question failed: ${failed}.`);
+    : new Error(`A dashboard query failed: ${failed}.`);
 }

@@ -1,9 +1,6 @@
 /**
- * What people ask to see, on a read-only connection. Each question is bounded by what it may look at, which can be
- * tens of thousands of rows: they are asked in a thread of their own (`insight-thread.ts`).
- *
- * What one partition has waiting is found in two ways: along the instants of all, past those of others, or along its
- * own statuses, past other instants. Where the first has too much to look at the second may not.
+ * The queries of the dashboard, on a read-only connection. Each may read tens of thousands of rows, up to a limit,
+ * so they run in a thread of their own (`insight-thread.ts`).
  */
 import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
@@ -46,7 +43,7 @@ import { PreparedQueries } from './prepared-queries.ts';
 import { Reads } from './reads.ts';
 import { hasPart, labelCountsQuery, scanQuery, type WantedDestination } from './schedule-scans.ts';
 
-/** Deliveries that wait in the window. */
+/** Waiting deliveries of a partition that are due in the window. */
 const WAITING = `SELECT id, due_at FROM deliveries INDEXED BY deliveries_due_of_partition
   WHERE partition = ? AND status IN ('scheduled', 'retry_scheduled') AND due_at >= ? AND due_at < ?
   ORDER BY due_at, id LIMIT ?`;
@@ -56,16 +53,16 @@ const BY_STEP = `SELECT (due_at - CAST(? AS INTEGER)) / CAST(? AS INTEGER) AS st
   FROM (${WAITING}) GROUP BY step`;
 
 export class InsightReads {
-  readonly #ask: PreparedQueries;
+  readonly #queries: PreparedQueries;
   readonly #reads: Reads;
 
   constructor(db: Db) {
-    this.#ask = new PreparedQueries(db);
+    this.#queries = new PreparedQueries(db);
     this.#reads = new Reads(db);
   }
 
   stats(partition: Partition, spanMs: StatsSpanMs, from: Instant, until: Instant): readonly StatsPoint[] {
-    const rows = this.#ask.all<StatsRow>(
+    const rows = this.#queries.all<StatsRow>(
       `SELECT at, counts FROM tallies WHERE partition = ? AND span_ms = ? AND at >= ? AND at < ?
        ORDER BY at DESC LIMIT ?`,
       partition,
@@ -82,7 +79,7 @@ export class InsightReads {
     endpoints: readonly EndpointKey[],
     from: Instant,
   ): readonly EndpointActivity[] {
-    const rows = this.#ask.all<EndpointStatsRow>(
+    const rows = this.#queries.all<EndpointStatsRow>(
       `SELECT t.endpoint_key, t.counts FROM json_each(?) k
        CROSS JOIN endpoint_tallies t ON t.partition = ? AND t.endpoint_key = k.value AND t.at >= ? LIMIT ?`,
       JSON.stringify(endpoints.map(endpointDigest)),
@@ -94,7 +91,7 @@ export class InsightReads {
   }
 
   activeEndpoints(partition: Partition, from: Instant, limit: number): readonly EndpointKey[] {
-    const rows = this.#ask.all<{ readonly endpoint: EndpointKey }>(
+    const rows = this.#queries.all<{ readonly endpoint: EndpointKey }>(
       `SELECT (SELECT endpoint FROM endpoint_tallies e
          WHERE e.partition = ? AND e.endpoint_key = k.endpoint_key LIMIT 1) AS endpoint
        FROM (
@@ -113,14 +110,14 @@ export class InsightReads {
   }
 
   due(partition: Partition, from: Instant, until: Instant, stepMs: number, scanMax: number): DueCounts {
-    const rows = this.#ask.all<DueStepRow>(BY_STEP, from, stepMs, partition, from, until, scanMax + 1);
+    const rows = this.#queries.all<DueStepRow>(BY_STEP, from, stepMs, partition, from, until, scanMax + 1);
     return toDueCounts(rows, countSteps(from, until, stepMs), scanMax);
   }
 
-  /** An index leads from each of a customer's waiting deliveries to the next. */
+  /** The index has the waiting deliveries of one partition in the order in which they are due. */
   upcoming(partition: Partition, from: Instant, until: Instant, limit: number): readonly UpcomingDelivery[] {
-    return this.#ask.inSnapshot(() => {
-      const waiting = this.#ask.all<{ readonly id: DeliveryId }>(WAITING, partition, from, until, limit);
+    return this.#queries.inSnapshot(() => {
+      const waiting = this.#queries.all<{ readonly id: DeliveryId }>(WAITING, partition, from, until, limit);
       return waiting.flatMap(({ id }) => {
         const delivery = this.#reads.delivery(partition, id);
         const schedule = delivery && this.#reads.firingSchedule(partition, delivery.scheduleId);
@@ -136,17 +133,17 @@ export class InsightReads {
     scanMax: number,
   ): Promise<Found<ScheduleView, ScheduleId>> {
     const wanted = destination === null ? null : this.#wanted(partition, destination, hidesQueries);
-    const walk = async (before: ScheduleId | null, rows: number) => {
+    const scan = async (before: ScheduleId | null, rows: number) => {
       const { sql, parameters } = scanQuery(partition, filter, wanted, before, rows);
-      return this.#ask.all<ScannedRow>(sql, ...parameters);
+      return this.#queries.all<ScannedRow>(sql, ...parameters);
     };
-    const { found: ids, ...place } = await search(walk, page, { scanMax });
-    return fitOnPage(place, this.#reads.schedulesOf(partition, ids));
+    const { found: ids, ...rest } = await search(scan, page, { scanMax });
+    return fitOnPage(rest, this.#reads.schedulesOf(partition, ids));
   }
 
   labelCounts(partition: Partition, labels: Labels, countMax: number): readonly number[] {
     const { sql, parameters } = labelCountsQuery(partition, labels, countMax);
-    return this.#ask.all<{ readonly count: number }>(sql, ...parameters).map(({ count }) => count);
+    return this.#queries.all<{ readonly count: number }>(sql, ...parameters).map(({ count }) => count);
   }
 
   labelScan(
@@ -156,11 +153,11 @@ export class InsightReads {
     rows: number,
   ): readonly ScannedRow[] {
     const { sql, parameters } = scanQuery(partition, filter, null, before, rows);
-    return this.#ask.all<ScannedRow>(sql, ...parameters);
+    return this.#queries.all<ScannedRow>(sql, ...parameters);
   }
 
   #wanted(partition: Partition, part: string, hidesQueries: boolean): WantedDestination {
-    const rows = this.#ask.all<{ readonly id: EndpointId }>(
+    const rows = this.#queries.all<{ readonly id: EndpointId }>(
       `SELECT p.id FROM (
          SELECT id, version FROM endpoints WHERE partition = ? ORDER BY id DESC LIMIT ?
        ) p CROSS JOIN endpoint_versions v ON v.partition = ? AND v.endpoint_id = p.id AND v.version = p.version
@@ -188,7 +185,7 @@ export class InsightReads {
         : status !== null
           ? ['INDEXED BY deliveries_by_status WHERE partition = ? AND status = ?', [partition, status]]
           : ['WHERE partition = ?', [partition]];
-    const row = this.#ask.get<{ readonly count: number }>(
+    const row = this.#queries.get<{ readonly count: number }>(
       `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries ${from} AND id >= ? AND id < ? LIMIT ?)`,
       ...parameters,
       idsAfter(createdAfter),
@@ -205,7 +202,7 @@ export class InsightReads {
     until: Instant,
     limit: number,
   ): readonly Delivery[] {
-    const rows = this.#ask.all<DeliveryRow>(
+    const rows = this.#queries.all<DeliveryRow>(
       `SELECT * FROM deliveries INDEXED BY deliveries_occurrence
        WHERE partition = ? AND schedule_id = ? AND occurrence >= ? AND occurrence < ? AND replay_of IS NULL
        ORDER BY occurrence LIMIT ?`,
@@ -219,7 +216,7 @@ export class InsightReads {
   }
 
   hasPayloads(partition: Partition, id: EndpointId): boolean {
-    const row = this.#ask.get(
+    const row = this.#queries.get(
       `SELECT 1 FROM schedules INDEXED BY schedules_sending_through
        WHERE partition = ? AND endpoint_id = ? AND endpoint_id IS NOT NULL AND payload_bytes > 0 LIMIT 1`,
       partition,
@@ -229,7 +226,7 @@ export class InsightReads {
   }
 
   gates(partition: Partition, limit: number): readonly GateSnapshot[] {
-    const rows = this.#ask.all<{
+    const rows = this.#queries.all<{
       readonly endpoint: EndpointKey;
       readonly state: string;
       readonly saved_at: Instant;

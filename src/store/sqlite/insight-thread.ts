@@ -1,13 +1,13 @@
-/** The thread in which people's questions are asked, so that none of them holds up the one that fires. */
+/** The thread that runs dashboard queries, so that the engine's thread does not wait for them. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { isUnavailable, openForReading } from './connection.ts';
 import type { InsightQuery, InsightResult } from './insight-reader.ts';
 import { InsightReads } from './insight-reads.ts';
 
-async function answerTo(reads: InsightReads, { name, parameters }: InsightQuery): Promise<InsightResult> {
+async function resultOf(reads: InsightReads, { name, parameters }: InsightQuery): Promise<InsightResult> {
   try {
-    // The parameters are those of the question by this name: see `InsightAsker.ask`.
-    const read: (...given: never[]) => unknown = reads[name];
+    // The parameters belong to the query of this name: `InsightReader.query` checks their types.
+    const read: (...parameters: never[]) => unknown = reads[name];
     return { answer: await Reflect.apply(read, reads, parameters) };
   } catch (error) {
     return {
@@ -22,7 +22,7 @@ if (parentPort !== null) {
   const { path } = workerData as { readonly path: string };
   const db = openForReading(path);
   const reads = new InsightReads(db);
-  const answer = async (question: InsightQuery) => port.postMessage(await answerTo(reads, question));
+  const answer = async (query: InsightQuery) => port.postMessage(await resultOf(reads, query));
   port.on('message', (message: InsightQuery | 'close') => {
     if (message !== 'close') return void answer(message);
     db.close();

@@ -1,4 +1,4 @@
-/** Searches by several labels over many rows: they end, in short pages only where the time is up. */
+/** Searches by several labels over many rows end. Their pages are short only when the time is up. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const OLDEST = ['age', 'oldest'] as const;
 
 let directory: string;
 let store: SqliteStore;
-/** How much time goes by whenever somebody looks. */
+/** How much time passes whenever the clock is read. */
 let stepMs = 0;
 let nowMs = 0;
 
@@ -58,12 +58,12 @@ function find(labels: Labels, before: ScheduleId | null = null): Promise<FoundSc
   return store.searchSchedules(PARTITION, { ...ALL_SCHEDULES, labels }, { before, limit: 2 });
 }
 
-test('what is not there is said in one page, as long as there is time', async () => {
+test('a search without a match ends in one page if there is time', async () => {
   stepMs = 0;
   expect(await find([EVEN, ODD])).toEqual({ found: [], next: null });
 });
 
-test('when the time is up the page is short, and says where to go on; every page gets further', async () => {
+test('when the time is up the page is short and has a cursor; every page gets further', async () => {
   stepMs = SCAN_MS_MAX;
   let pages = 0;
   for (let before: ScheduleId | null = null; ; pages++) {
@@ -77,7 +77,7 @@ test('when the time is up the page is short, and says where to go on; every page
   expect(pages).toBeLessThan(ROWS / 2 / 256 + 1);
 });
 
-test('a rare label is walked, whichever it is among the others: one look is enough', async () => {
+test('the rarest label is scanned, at any position in the filter: one scan is enough', async () => {
   stepMs = SCAN_MS_MAX;
   const expected = { found: ['sch_00004', 'sch_00002'], next: null };
   for (const labels of [

@@ -1,7 +1,7 @@
 /**
- * One service per data directory. The lock is SQLite's own, on an empty database beside the real one:
- * the operating system lets go of it when the process ends, however it ends. The command line does not
- * take it, so it works beside a running service.
+ * One service uses a data directory at a time. The lock is SQLite's own, on an empty database beside the real one.
+ * The operating system releases it when the process ends, even after a crash. The command line does not take the
+ * lock, so it works while the service runs.
  */
 import { join } from 'node:path';
 import Database from 'better-sqlite3';

@@ -1,4 +1,4 @@
-/** A database of an earlier version, with rows in it, brought up to date. */
+/** A database of an earlier version with rows in it is migrated. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A file as the program left it that knew migrations up to `version`. */
+/** Makes a file as a program with migrations up to `version` left it. */
 function fileOf(version: number, fill: (insert: (table: string, row: object) => void) => void): void {
   const empty = new Database(join(directory, DATABASE_FILE));
   empty.exec(
@@ -49,13 +49,13 @@ function fileOf(version: number, fill: (insert: (table: string, row: object) => 
   empty.close();
 }
 
-/** A row of a schema before the fifth. */
+/** A row in the form of a schema before version 5. */
 function rowBefore(schedule: Schedule): Readonly<Record<string, unknown>> {
   const { payload_bytes: _bytes, label_digests: _digests, ...row } = toScheduleRow(schedule);
   return row;
 }
 
-test('from version 1: everything is there, nothing is reserved, what waits is found, what ended can go', async () => {
+test('from version 1: all rows are kept, nothing is reserved, due work is found, ended rows can be pruned', async () => {
   const build = new Builders(PARTITION);
   const made = DELIVERY_STATUSES.map((status) => {
     const { schedule, pending } = build.schedule();
@@ -90,7 +90,7 @@ test('from version 1: everything is there, nothing is reserved, what waits is fo
     const due = await store.listDue(null, later, 100);
     expect(due).toEqual(made.flatMap(({ delivery }) => dueDeliveryOf(delivery) ?? []));
     const first = deliveries.find(({ status }) => status === 'scheduled');
-    if (first === undefined) throw new Error('One is scheduled.');
+    if (first === undefined) throw new Error('There is no scheduled delivery.');
     expect(await store.defer([defer(first, later, true)])).toEqual(['done']);
     expect(await store.findDelivery(PARTITION, first.id)).toMatchObject({ reserved: true, dueAt: later });
 
@@ -105,7 +105,7 @@ test('from version 1: everything is there, nothing is reserved, what waits is fo
   }
 });
 
-test('from version 4: labels know the state and kind of their schedules, and those of none are gone', async () => {
+test('from version 4: label rows get state and kind of their schedule, and rows without a schedule are gone', async () => {
   const build = new Builders(PARTITION);
   const label = ['team', 'ops'] as const;
   const made = SCHEDULE_STATES.flatMap((state) =>
@@ -142,7 +142,7 @@ test('from version 4: labels know the state and kind of their schedules, and tho
   }
 });
 
-test('from version 5: an invitation that had no end has one a day after it was made', async () => {
+test('from version 5: an invitation without an end expires a day after its creation', async () => {
   const made = { hash: 'hash', role: 'admin', projects: null, created_by: 'first start', created_at: START };
   fileOf(5, (insert) => insert('invitations', { id: 'inv_1', ...made, expires_at: null }));
   const store = await SqliteStore.open({ directory, now: START, exclusive: true });

@@ -1,8 +1,8 @@
 /**
- * The schema, forward only: a migration that has been released never changes, the next one comes after it.
+ * The schema. Migrations only go forward: a released migration never changes, and a change is a new migration.
  *
- * Ids sort by creation (see `domain/id.ts`), so an index that ends in `id` serves a list newest first.
- * JSON columns hold text: what they contain is never asked for in SQL.
+ * Ids sort by creation (see `domain/id.ts`), so an index that ends in `id` can serve a list newest first. JSON
+ * columns hold text, because no SQL reads what is in them.
  */
 import { SLOTS } from '#src/domain/slot.ts';
 

@@ -1,4 +1,4 @@
-/** A writer of the caller's own: the same verbs, written here and now, answered when the caller says so. */
+/** A caller can bring a writer of its own. It writes at once and answers when the caller says so. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { answered, type WriteQueue } from './writer.ts';
 
 const PARTITION = 1 as Partition;
 
-/** Writes at once and keeps the answers back. */
+/** Writes at once and holds the answers back. */
 class HoldingWriter implements WriteQueue {
   readonly isFailing = false;
   readonly #executor: Executor;
@@ -78,7 +78,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('what is written is there before it is answered', async () => {
+test('a write is stored before it is answered', async () => {
   const { schedule, pending } = build.schedule();
   const answers: string[] = [];
   const written = store
@@ -91,7 +91,7 @@ test('what is written is there before it is answered', async () => {
   expect(answers).toEqual(['done']);
 });
 
-test('what was written and never answered is there after opening again', async () => {
+test('a write that was never answered is there after reopening', async () => {
   const { schedule, pending } = build.schedule();
   void store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
   await store.close();
@@ -99,7 +99,7 @@ test('what was written and never answered is there after opening again', async (
   expect(await store.findDelivery(PARTITION, pending.id)).toEqual(pending);
 });
 
-test('each verb has its own answer, and a fault its own error', async () => {
+test('each verb has its own answer, and a failing verb its own error', async () => {
   const made = build.schedule();
   const add = () => store.addSchedule({ ...made, payload: null, profile: null, receipt: null });
   const claims = () => store.claim([build.claim(made.pending, { ...made, profile: null })]);
@@ -117,7 +117,7 @@ test('each verb has its own answer, and a fault its own error', async () => {
   ]);
 });
 
-test('a full disk is the same to it', async () => {
+test('a full disk is reported as it is by the writing thread', async () => {
   await store.close();
   await open(1);
   const payload = new Uint8Array(1_000_000);

@@ -1,4 +1,4 @@
-/** Opening the file: what is refused, what is set up, who may open it beside whom. */
+/** What is refused when the file is opened, how a new file is set up, and who may open it at the same time. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ async function created(): Promise<string> {
 }
 
 describe('a new database', () => {
-  test('is made with its directory, readable by its owner only', async () => {
+  test('is created with its directory, readable by its owner only', async () => {
     const directory = join(freshDirectory(), 'deep', 'data');
     const store = await open(directory);
     await store.check(START);
@@ -56,7 +56,7 @@ describe('a new database', () => {
     await store.close();
   });
 
-  test('records its migrations, once', async () => {
+  test('records each migration once', async () => {
     const directory = await created();
     const recorded = () =>
       onFile(directory, (db) => ({
@@ -74,15 +74,15 @@ describe('a new database', () => {
     expect(recorded()).toEqual(first);
   });
 
-  test('has migrations numbered from 1 without a gap', () => {
+  test('has migrations numbered from 1 without gaps', () => {
     expect(MIGRATIONS.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, index) => index + 1));
   });
 
-  test('is written through a log that is on disk before the answer', async () => {
+  test('is written through a log that is synced before the answer', async () => {
     const directory = await created();
     const path = join(directory, DATABASE_FILE);
     expect(onFile(directory, (db) => db.pragma('journal_mode', { simple: true }))).toBe('wal');
-    // Of one connection only: the writing thread opens its own by this same function.
+    // This setting belongs to one connection, and the writing thread opens its own by the same function.
     const db = openForWriting(path);
     expect(db.pragma('synchronous', { simple: true })).toBe(2);
     db.close();
@@ -96,7 +96,7 @@ describe('a new database', () => {
   });
 });
 
-describe('refused, and left as it is, is', () => {
+describe('the store refuses to open, and does not change,', () => {
   async function expectRefusal(directory: string, message: RegExp): Promise<void> {
     const before = readFileSync(join(directory, DATABASE_FILE));
     await expect(open(directory)).rejects.toThrow(StoreUnavailable);
@@ -115,7 +115,7 @@ describe('refused, and left as it is, is', () => {
     await (await open(directory)).close();
   });
 
-  test('a database of an older version, by who may not migrate it', async () => {
+  test('a database of an older version, if it may not migrate', async () => {
     const directory = await created();
     onFile(directory, (db) => db.pragma('user_version = 0'));
     const beside = () => SqliteStore.open({ directory, now: START, exclusive: false, migrate: false });
@@ -136,13 +136,13 @@ describe('refused, and left as it is, is', () => {
     expect(onFile(directory, (db) => db.prepare('SELECT a FROM theirs').pluck().all())).toEqual([1]);
   });
 
-  test('a file that is no database', async () => {
+  test('a file that is not a database', async () => {
     const directory = freshDirectory();
     writeFileSync(join(directory, DATABASE_FILE), 'no database, '.repeat(1_000));
     await expectRefusal(directory, /not a database/);
   });
 
-  test('a directory that cannot be made', async () => {
+  test('a directory that cannot be created', async () => {
     const file = join(freshDirectory(), 'file');
     writeFileSync(file, '');
     await expect(open(join(file, 'data'))).rejects.toThrow(StoreUnavailable);
@@ -151,7 +151,7 @@ describe('refused, and left as it is, is', () => {
 });
 
 describe('one data directory', () => {
-  test('is held by one service at a time', async () => {
+  test('is used by one service at a time', async () => {
     const directory = freshDirectory();
     const first = await open(directory);
     await expect(open(directory)).rejects.toThrow(StoreUnavailable);
@@ -187,7 +187,7 @@ describe('one data directory', () => {
     await service.close();
   });
 
-  test('is free again when its service was killed', async () => {
+  test('is free again after its service was killed', async () => {
     const directory = freshDirectory();
     const script = join(root, 'hold.mjs');
     writeFileSync(

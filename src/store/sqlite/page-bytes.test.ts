@@ -1,4 +1,4 @@
-/** How SQLite tells how large a row is: from the head of the row. A column of a megabyte is not read for it. */
+/** SQLite reads the size of a row from its header. A column of a megabyte is not read for it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { START } from '#src/store/contract/builders.ts';
 import { migrate, openForWriting } from './connection.ts';
 import { PROFILE_SIZE, SCHEDULE_SIZE } from './reads.ts';
 
-/** SQLite's OPFLAG_BYTELENARG: only the length of the column is wanted. */
+/** SQLite's OPFLAG_BYTELENARG: only the length of the column is needed. */
 const LENGTH_ONLY = 0xc0;
 
 interface Instruction {
@@ -18,7 +18,7 @@ interface Instruction {
 test.for([
   ['a schedule', SCHEDULE_SIZE],
   ['a profile', PROFILE_SIZE],
-])('%s is measured, not read', ([, sql = '']) => {
+])('the size of %s is read from the row header', ([, sql = '']) => {
   const directory = mkdtempSync(join(tmpdir(), 'sched-bytes-'));
   const db = openForWriting(join(directory, 'bytes.db'));
   onTestFinished(() => {

@@ -1,18 +1,18 @@
-/** Statements about people, their sessions and what they did. */
+/** Statements about users, invitations, sessions, failed logins and the audit log. */
 
 import { AUDIT, INVITATION, SESSION, USER_FIXED, USER_MUTABLE } from '#src/store/sql/people-rows.ts';
 import { PRUNE_BATCH_MAX } from '#src/store/sql/people-verbs.ts';
 import type { PeopleStatementName } from '#src/store/sql/statement-names.ts';
 import { insertInto, type Statement } from './statement-builders.ts';
 
-/** Removes the first rows for which this is so. */
+/** Removes a limited number of rows that meet the condition. */
 function pruneFrom(table: string, key: string, condition: string): string {
   return `DELETE FROM ${table} WHERE ${key} IN
     (SELECT ${key} FROM ${table} WHERE ${condition} LIMIT ${PRUNE_BATCH_MAX})`;
 }
 
 export const PEOPLE_STATEMENTS = {
-  /** Found: an admin of everything, and no other. */
+  /** Finds the user if it is the only admin of all projects. */
   adminStays: {
     sql: `SELECT 1 FROM users u WHERE u.id = ? AND u.role = 'admin' AND u.projects IS NULL
       AND NOT EXISTS (SELECT 1 FROM users others

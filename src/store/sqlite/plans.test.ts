@@ -1,6 +1,6 @@
 /**
- * How SQLite finds the rows of each statement the store runs, taken from the store's own code: every one by
- * an index, and every list along the index that has its order, so that a page costs what a page holds.
+ * How SQLite finds the rows of every statement of the store. Each must use an index, and each list must use the
+ * index that has its order. A page then costs the same however large the table is.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,19 +45,19 @@ const PAGE = { before: null, limit: 21 };
 const ONE_LABEL = [['a', 'b']] as const;
 const TWO_LABELS: Labels = [...ONE_LABEL, ['c', 'd']];
 
-/** The statements that `ask` prepares, and how each finds its rows. */
-function plansOf(ask: (db: Db) => unknown): readonly string[] {
-  const asked = new Set<string>();
-  const listening: Db = Object.create(db, {
+/** The plans of the statements that `run` prepares. */
+function plansOf(run: (db: Db) => unknown): readonly string[] {
+  const prepared = new Set<string>();
+  const recording: Db = Object.create(db, {
     prepare: {
       value: (sql: string) => {
-        asked.add(sql);
+        prepared.add(sql);
         return db.prepare(sql);
       },
     },
   }) as Db;
-  ask(listening);
-  return [...asked].flatMap(planOf);
+  run(recording);
+  return [...prepared].flatMap(planOf);
 }
 
 function planOf(sql: string): readonly string[] {
@@ -67,7 +67,7 @@ function planOf(sql: string): readonly string[] {
   return rows.map(({ detail }) => detail);
 }
 
-/** Only the steps that look for rows of a table: what is merged or sorted is what those found. */
+/** Only the steps that find rows in a table. Merging and sorting work on rows that were found already. */
 function searches(plans: readonly string[]): readonly string[] {
   return plans.filter((detail) => /^(SEARCH|SCAN)/.test(detail) && !detail.startsWith('SCAN ('));
 }
@@ -126,21 +126,21 @@ const DELIVERY_LISTS = TIMES.flatMap(
     ] as const,
 );
 
-describe('a page walks along an index', () => {
+describe('a page is one index scan', () => {
   test.for(SCHEDULE_LISTS)('of schedules: %s', ([, filter, expected]) => {
-    const plans = plansOf((asked) => new Reads(asked).schedules(PARTITION, filter, PAGE));
+    const plans = plansOf((recording) => new Reads(recording).schedules(PARTITION, filter, PAGE));
     expect(searches(plans).filter((step) => !/^SCAN \(?(subquery|l\b)/.test(step))).toEqual(expected);
   });
 
-  test.for(DELIVERY_LISTS)('of deliveries: %s', ([, filter, walks]) => {
-    const asked = { ...ALL_DELIVERIES, ...filter };
-    const plans = plansOf((listening) => new Reads(listening).deliveries(PARTITION, asked, PAGE));
-    expect(searches(plans)).toEqual(walks.map((index) => `SEARCH deliveries USING INDEX ${index}`));
+  test.for(DELIVERY_LISTS)('of deliveries: %s', ([, filter, scans]) => {
+    const wanted = { ...ALL_DELIVERIES, ...filter };
+    const plans = plansOf((recording) => new Reads(recording).deliveries(PARTITION, wanted, PAGE));
+    expect(searches(plans)).toEqual(scans.map((index) => `SEARCH deliveries USING INDEX ${index}`));
   });
 
-  test('of profiles, past those that are archived', () => {
+  test('of profiles, without those that are archived', () => {
     const list = (includeArchived: boolean) =>
-      plansOf((asked) => new Reads(asked).profiles(PARTITION, includeArchived, PAGE));
+      plansOf((recording) => new Reads(recording).profiles(PARTITION, includeArchived, PAGE));
     expect(list(true)).toEqual(['SEARCH endpoints USING PRIMARY KEY (partition=? AND id<?)']);
     expect(list(false)).toEqual([
       expect.stringMatching(
@@ -150,7 +150,7 @@ describe('a page walks along an index', () => {
   });
 
   test('of attempts', () => {
-    const plans = plansOf((asked) => new Reads(asked).attempts(PARTITION, DELIVERY, 0, 21));
+    const plans = plansOf((recording) => new Reads(recording).attempts(PARTITION, DELIVERY, 0, 21));
     expect(plans).toEqual([
       'SEARCH attempts USING PRIMARY KEY (partition=? AND delivery_id=? AND attempt_no>?)',
     ]);
@@ -160,20 +160,20 @@ describe('a page walks along an index', () => {
 describe('the engine finds', () => {
   const build = new Builders(PARTITION);
 
-  /** What a question has to find to come to its next one. */
+  /** A query can only go on to the next if it finds a row. */
   function insert(table: string, row: object): void {
     const columns = Object.keys(row);
     const places = columns.map(() => '?').join(', ');
     db.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places})`).run(...Object.values(row));
   }
 
-  test('what is due along its instants, from where it was, without the rest', () => {
+  test('due deliveries by one index scan from the cursor on', () => {
     insert('deliveries', toDeliveryRow(build.schedule().pending));
-    expect(plansOf((asked) => new FiringReads(asked).due(null, START, 100))).toEqual([
+    expect(plansOf((recording) => new FiringReads(recording).due(null, START, 100))).toEqual([
       'SEARCH deliveries USING INDEX deliveries_due ((due_at,id)>(?,?) AND due_at<?)',
     ]);
-    const others = plansOf((asked) => {
-      const reads = new FiringReads(asked);
+    const others = plansOf((recording) => {
+      const reads = new FiringReads(recording);
       return reads.dueOfCustomers(reads.customers(null, 10), START, 100);
     });
     expect(others).toEqual([
@@ -182,15 +182,15 @@ describe('the engine finds', () => {
     ]);
   });
 
-  test('the work of a delivery by look-ups', () => {
+  test('what belongs to a delivery by look-ups', () => {
     const profile = build.profile();
     const { schedule, pending } = build.scheduleOn(profile);
     insert('endpoints', toProfileHeadRow(profile));
     insert('endpoint_versions', toProfileVersionRow(profile));
     insert('schedules', toScheduleRow(schedule));
     insert('deliveries', toDeliveryRow(pending));
-    const plans = plansOf((asked) => {
-      const reads = new FiringReads(asked);
+    const plans = plansOf((recording) => {
+      const reads = new FiringReads(recording);
       expect(reads.load([pending])).toEqual([
         {
           delivery: pending,
@@ -202,18 +202,18 @@ describe('the engine finds', () => {
       ]);
       reads.payloads([pending]);
     });
-    // Whether there is any sweep is one step into a table that is empty as a rule.
+    // Whether there is any sweep is one step into a table that is usually empty.
     expect(plans[0]).toBe('SCAN sweeps');
-    // Delivery, schedule, both parts of the profile, gate; payload and version.
+    // Delivery, schedule, head and version of the profile, gate; then payload and version.
     expect(plans.slice(1)).toHaveLength(7);
     for (const step of plans.slice(1)) expect(step).toMatch(LOOK_UP);
   });
 
-  test('lost claims past those of the living', () => {
+  test('lost claims without reading those of living nodes', () => {
     const { schedule, pending } = build.schedule();
     const { delivery } = build.claim(pending, { schedule, profile: null });
     insert('deliveries', toDeliveryRow(delivery));
-    const plans = plansOf((asked) => new FiringReads(asked).lostClaims([], 100));
+    const plans = plansOf((recording) => new FiringReads(recording).lostClaims([], 100));
     expect(plans).toEqual([
       expect.stringMatching(/^SEARCH deliveries USING .*INDEX deliveries_claimed \(claim_node>\?\)$/),
       'SEARCH deliveries USING INDEX deliveries_claimed (claim_node=?)',
@@ -235,14 +235,14 @@ test.for([
   ],
   ['receipts', ['SEARCH receipts USING INDEX receipts_expiring (expires_at<?)']],
   ['gates', ['SEARCH gates USING COVERING INDEX gates_saved (saved_at<?)']],
-] as const)('retention of %s walks from the oldest on', ([what, expected]) => {
+] as const)('retention of %s scans from the oldest on', ([what, expected]) => {
   const parameters = what === 'schedules' ? [0, '', START, 100] : [START, 100];
-  expect(plansOf((asked) => new PreparedQueries(asked).all(RETENTION_QUERIES[what], ...parameters))).toEqual(
-    expected,
-  );
+  expect(
+    plansOf((recording) => new PreparedQueries(recording).all(RETENTION_QUERIES[what], ...parameters)),
+  ).toEqual(expected);
 });
 
-describe('people find', () => {
+describe('the dashboard finds', () => {
   const LATER = instant(START + 60_000);
   const ANY = { ...ALL_SCHEDULES, destination: null, hidesQueries: false };
   const LABEL_WALK =
@@ -251,8 +251,8 @@ describe('people find', () => {
     'SEARCH o USING PRIMARY KEY (partition=? AND digest=? AND state=? AND kind=? AND schedule_id=?)';
   const STATE_WALK = 'SEARCH s USING INDEX schedules_by_state (partition=? AND state=? AND kind=? AND id<?)';
 
-  test('what is due in the index of it alone', () => {
-    const plans = plansOf((asked) => new InsightReads(asked).due(PARTITION, START, LATER, 1_000, 10));
+  test('due deliveries by the index of their partition', () => {
+    const plans = plansOf((recording) => new InsightReads(recording).due(PARTITION, START, LATER, 1_000, 10));
     expect(searches(plans)).toEqual([
       'SEARCH deliveries USING COVERING INDEX deliveries_due_of_partition (partition=? AND due_at>? AND due_at<?)',
     ]);
@@ -282,19 +282,19 @@ describe('people find', () => {
       { labels: TWO_LABELS, state: 'active', kind: 'one_shot', destination: 'a' },
       [LABEL_WALK, LABELLED_ROW, OTHER_LABEL],
     ],
-  ] as const)('schedules %s along an index', ([, given, expected]) => {
-    const plans = plansOf((asked) =>
-      new InsightReads(asked).schedules(PARTITION, { ...ANY, ...given }, PAGE, 100),
+  ] as const)('schedules %s by one index scan', ([, given, expected]) => {
+    const plans = plansOf((recording) =>
+      new InsightReads(recording).schedules(PARTITION, { ...ANY, ...given }, PAGE, 100),
     );
-    const walks = searches(plans).filter((step) => /^SEARCH [slow] /.test(step));
-    expect(walks).toEqual(expected);
+    const scans = searches(plans).filter((step) => /^SEARCH [slow] /.test(step));
+    expect(scans).toEqual(expected);
     for (const step of searches(plans)) {
-      expect(step).toMatch(/^(SEARCH|SCAN (walked|piece|d VIRTUAL|l\b|json_each|\(?subquery|p\b))/);
+      expect(step).toMatch(/^(SEARCH|SCAN (scanned|batch|d VIRTUAL|l\b|json_each|\(?subquery|p\b))/);
     }
   });
 
-  test('how common labels are without their schedules', () => {
-    const plans = plansOf((asked) => new InsightReads(asked).labelCounts(PARTITION, TWO_LABELS, 10));
+  test('how common labels are without reading schedules', () => {
+    const plans = plansOf((recording) => new InsightReads(recording).labelCounts(PARTITION, TWO_LABELS, 10));
     expect(searches(plans).filter((step) => step.startsWith('SEARCH'))).toEqual([
       'SEARCH schedule_labels USING PRIMARY KEY (partition=? AND digest=?)',
     ]);
@@ -317,17 +317,17 @@ describe('people find', () => {
     ],
     ['occurrences', (reads: InsightReads) => reads.occurrences(PARTITION, SCHEDULE, START, LATER, 10)],
     ['gates', (reads: InsightReads) => reads.gates(PARTITION, 10)],
-  ] as const)('%s by an index', ([, ask]) => {
-    const plans = plansOf((asked) => ask(new InsightReads(asked)));
+  ] as const)('%s by an index', ([, read]) => {
+    const plans = plansOf((recording) => read(new InsightReads(recording)));
     const tables = searches(plans).filter((step) => !/^SCAN (k|g|\(?subquery)/.test(step));
     expect(tables.length).toBeGreaterThan(0);
     for (const step of tables) expect(step).toMatch(/^SEARCH \w+ USING /);
   });
 });
 
-test('a question about one object is a look-up of it', () => {
-  const plans = plansOf((asked) => {
-    const reads = new Reads(asked);
+test('a query for one object is a look-up by key', () => {
+  const plans = plansOf((recording) => {
+    const reads = new Reads(recording);
     reads.schedule(PARTITION, SCHEDULE);
     reads.payload(PARTITION, SCHEDULE);
     reads.delivery(PARTITION, DELIVERY);
@@ -342,26 +342,26 @@ test('a question about one object is a look-up of it', () => {
 describe('bulk replays find', () => {
   const JOB = 'job_1' as JobId;
 
-  /** Every question up to its answer; nothing is written. */
-  async function plansOfJobs(ask: (jobs: SqlReplayJobs) => Promise<unknown>): Promise<readonly string[]> {
-    const asked: string[] = [];
-    const answering = sqlRunner(async (question) => question(new PreparedQueries(db)), { run: unwritten });
+  /** Runs the queries of a verb; nothing is written. */
+  async function plansOfJobs(run: (jobs: SqlReplayJobs) => Promise<unknown>): Promise<readonly string[]> {
+    const plans: string[] = [];
+    const answering = sqlRunner(async (read) => read(new PreparedQueries(db)), { run: unwritten });
     const sql: Pick<SqlRunner, 'query' | 'run'> = {
       query: (text, ...values) => {
-        asked.push(...planOf(text.replace(/\$\d+/g, '?')));
+        plans.push(...planOf(text.replace(/\$\d+/g, '?')));
         return answering.query(text, ...values);
       },
       run: unwritten,
     };
-    await ask(new SqlReplayJobs(sql, verbs));
-    return searches(asked);
+    await run(new SqlReplayJobs(sql, verbs));
+    return searches(plans);
   }
 
   async function unwritten(): Promise<'done'> {
     return 'done';
   }
 
-  test('jobs by their id, and those that are open without the rest', async () => {
+  test('jobs by their id, and open jobs without reading others', async () => {
     const [job, newest, open] = await plansOfJobs(async (jobs) => {
       await jobs.findJob(PARTITION, JOB);
       await jobs.listJobs(PARTITION, 10);
@@ -372,11 +372,11 @@ describe('bulk replays find', () => {
     expect(open).toBe('SEARCH replay_jobs USING INDEX replay_jobs_open (state=?)');
   });
 
-  test('from endpoint to endpoint, and items along their index', async () => {
+  test('each endpoint once, and items by their index', async () => {
     const endpoints = await plansOfJobs((jobs) => jobs.listItemEndpoints(PARTITION, JOB, null, 10));
-    const walks = endpoints.filter((step) => !/^SCAN (walk|CONSTANT ROW)$/.test(step));
-    expect(walks).toHaveLength(3);
-    for (const step of walks) {
+    const scans = endpoints.filter((step) => !/^SCAN (scan|CONSTANT ROW)$/.test(step));
+    expect(scans).toHaveLength(3);
+    for (const step of scans) {
       expect(step).toMatch(
         /^SEARCH (i|replay_items) USING PRIMARY KEY \(partition=\? AND job_id=\? AND endpoint_key[>=]\?\)$/,
       );
@@ -386,7 +386,7 @@ describe('bulk replays find', () => {
     ]);
   });
 
-  test('what has ended by its end, and what it left by its id', async () => {
+  test('ended jobs by their end, and their items by job id', async () => {
     expect(await plansOfJobs((jobs) => jobs.pruneJobs(START, 10))).toEqual([
       'SCAN replay_jobs USING INDEX replay_jobs_left',
       'SEARCH replay_jobs USING COVERING INDEX replay_jobs_ended (ended_at<?)',
@@ -394,13 +394,13 @@ describe('bulk replays find', () => {
   });
 });
 
-test('the control plane scans nothing but the list of projects', () => {
+test('the control plane scans only the list of projects', () => {
   const scans = searches(plansOf(prepareControlReads)).filter((step) => step.startsWith('SCAN'));
   expect(scans).toHaveLength(1);
 });
 
-/** A row of constants, tables of a fixed or a tiny size, and those that only people fill, by hand. */
-const SMALL = /^SCAN (CONSTANT ROW|sweep|piece|o|slots|nodes|others|invitations|sessions)$/;
+/** A row of constants, tables of fixed or tiny size, and tables that only people fill. */
+const SMALL = /^SCAN (CONSTANT ROW|sweep|batch|o|slots|nodes|others|invitations|sessions)$/;
 
 test.for(Object.entries(STATEMENTS))('the write %s finds its rows by an index', ([, { sql }]) => {
   for (const step of searches(planOf(sql))) {

@@ -1,4 +1,4 @@
-/** The questions, on a read-only connection. Each is one indexed look-up or one bounded walk along an index. */
+/** The queries of the API, on a read-only connection. Each is one look-up by key or one bounded index scan. */
 
 import { type Attempt, DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
 import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
@@ -39,18 +39,18 @@ import type { Db } from './connection.ts';
 import { PreparedQueries } from './prepared-queries.ts';
 
 export class Reads {
-  readonly #ask: PreparedQueries;
+  readonly #queries: PreparedQueries;
 
   constructor(db: Db) {
-    this.#ask = new PreparedQueries(db);
+    this.#queries = new PreparedQueries(db);
   }
 
   schedule(partition: Partition, id: ScheduleId): ScheduleView | null {
-    return this.#ask.inSnapshot(() => this.#view(partition, id));
+    return this.#queries.inSnapshot(() => this.#view(partition, id));
   }
 
   #view(partition: Partition, id: ScheduleId): ScheduleView | null {
-    const row = this.#ask.get<WithBytes<ScheduleRow>>(SCHEDULE_OF_ID, partition, id);
+    const row = this.#queries.get<WithBytes<ScheduleRow>>(SCHEDULE_OF_ID, partition, id);
     if (row === undefined) return null;
     const schedule = fromScheduleRow({ ...row, metadata: row.metadata.toString() });
     const { pendingId, destination } = schedule;
@@ -63,21 +63,21 @@ export class Reads {
 
   firingSchedule(partition: Partition, id: ScheduleId): FiringSchedule | null {
     const sql = `SELECT ${SCHEDULE_FIRING.join(', ')} FROM schedules WHERE partition = ? AND id = ?`;
-    const row = this.#ask.get<FiringScheduleRow>(sql, partition, id);
+    const row = this.#queries.get<FiringScheduleRow>(sql, partition, id);
     return row === undefined ? null : fromFiringScheduleRow(row);
   }
 
   schedules(partition: Partition, filter: ListFilter, page: Page<ScheduleId>): Listed<ScheduleView> {
-    return this.#ask.inSnapshot(() => {
+    return this.#queries.inSnapshot(() => {
       const [label] = filter.labels;
-      // One id more than is shown says whether there is more.
+      // One id more than the page shows tells whether there is more.
       const onePast = { ...page, limit: page.limit + 1 };
       const ids =
         label !== undefined
           ? this.#labelled(partition, filter, label, onePast)
           : filter.state !== null || filter.kind !== null
             ? this.#byState(partition, filter, onePast)
-            : this.#ask.all<IdRow>(
+            : this.#queries.all<IdRow>(
                 'SELECT id FROM schedules WHERE partition = ? AND id < ? ORDER BY id DESC LIMIT ?',
                 partition,
                 page.before ?? PAST_EVERY_ID,
@@ -92,19 +92,19 @@ export class Reads {
   }
 
   schedulesOf(partition: Partition, ids: readonly ScheduleId[]): Listed<ScheduleView> {
-    return this.#ask.inSnapshot(() => this.#views(partition, ids.toSorted().toReversed(), ids.length));
+    return this.#queries.inSnapshot(() => this.#views(partition, ids.toSorted().toReversed(), ids.length));
   }
 
   #views(partition: Partition, ids: readonly ScheduleId[], limit: number): Listed<ScheduleView> {
     return listed(
       ids,
       limit,
-      (id) => this.#ask.get<SizeRow>(SCHEDULE_SIZE, partition, id),
+      (id) => this.#queries.get<SizeRow>(SCHEDULE_SIZE, partition, id),
       (id) => this.#view(partition, id),
     );
   }
 
-  /** One bounded walk per (state, kind) that fits, merged: one index serves every combination. */
+  /** One bounded scan for each matching pair of state and kind, merged. One index serves every combination. */
   #byState(partition: Partition, filter: ListFilter, page: Page<ScheduleId>): readonly IdRow[] {
     const ranges = rangesOf(filter);
     const sql = ranges.map(
@@ -118,14 +118,14 @@ export class Reads {
       page.before ?? PAST_EVERY_ID,
       page.limit,
     ]);
-    return this.#ask.all<IdRow>(
+    return this.#queries.all<IdRow>(
       `${sql.join(' UNION ALL ')} ORDER BY id DESC LIMIT ?`,
       ...parameters,
       page.limit,
     );
   }
 
-  /** The same along the rows of a label, which have state and kind too. */
+  /** The same on the rows of a label, which repeat state and kind. */
   #labelled(
     partition: Partition,
     filter: ListFilter,
@@ -147,7 +147,7 @@ export class Reads {
       page.before ?? PAST_EVERY_ID,
       page.limit,
     ]);
-    return this.#ask.all<IdRow>(
+    return this.#queries.all<IdRow>(
       `${sql.join(' UNION ALL ')} ORDER BY id DESC LIMIT ?`,
       ...parameters,
       page.limit,
@@ -156,11 +156,11 @@ export class Reads {
 
   payload(partition: Partition, id: ScheduleId): Uint8Array | null {
     const sql = 'SELECT sealed FROM payloads WHERE partition = ? AND schedule_id = ?';
-    return this.#ask.get<{ sealed: Uint8Array }>(sql, partition, id)?.sealed ?? null;
+    return this.#queries.get<{ sealed: Uint8Array }>(sql, partition, id)?.sealed ?? null;
   }
 
   delivery(partition: Partition, id: DeliveryId): Delivery | null {
-    const row = this.#ask.get<DeliveryRow>(
+    const row = this.#queries.get<DeliveryRow>(
       'SELECT * FROM deliveries WHERE partition = ? AND id = ?',
       partition,
       id,
@@ -172,7 +172,7 @@ export class Reads {
     const range = [idsAfter(filter.createdAfter), idsBefore(filter.createdBefore, page.before), page.limit];
     const rows =
       filter.scheduleId === null
-        ? this.#ask.all<DeliveryRow>(
+        ? this.#queries.all<DeliveryRow>(
             filter.status === null
               ? `SELECT * FROM deliveries WHERE partition = ? AND ${PAGE}`
               : `SELECT * FROM deliveries INDEXED BY deliveries_by_status
@@ -185,7 +185,7 @@ export class Reads {
     return rows.map(fromDeliveryRow);
   }
 
-  /** One bounded walk per status, merged: one index serves a schedule's list with and without that filter. */
+  /** One bounded scan for each status, merged. One index serves the list of a schedule with and without this filter. */
   #ofSchedule(
     partition: Partition,
     scheduleId: ScheduleId,
@@ -194,19 +194,19 @@ export class Reads {
     limit: number,
   ): readonly DeliveryRow[] {
     const statuses = status === null ? DELIVERY_STATUSES : [status];
-    const walks = statuses.map(
+    const scans = statuses.map(
       () => `SELECT * FROM (SELECT * FROM deliveries INDEXED BY deliveries_of_schedule
         WHERE partition = ? AND schedule_id = ? AND status = ? AND ${PAGE})`,
     );
-    return this.#ask.all<DeliveryRow>(
-      `${walks.join(' UNION ALL ')} ORDER BY id DESC LIMIT ?`,
+    return this.#queries.all<DeliveryRow>(
+      `${scans.join(' UNION ALL ')} ORDER BY id DESC LIMIT ?`,
       ...statuses.flatMap((each) => [partition, scheduleId, each, ...range]),
       limit,
     );
   }
 
   attempts(partition: Partition, id: DeliveryId, after: number, limit: number): readonly Attempt[] {
-    const rows = this.#ask.all<AttemptRow>(
+    const rows = this.#queries.all<AttemptRow>(
       `SELECT * FROM attempts
        WHERE partition = ? AND delivery_id = ? AND attempt_no > ? ORDER BY attempt_no LIMIT ?`,
       partition,
@@ -218,7 +218,7 @@ export class Reads {
   }
 
   profile(partition: Partition, id: EndpointId): EndpointProfile | null {
-    return this.#ask.inSnapshot(() => this.#profile(partition, id));
+    return this.#queries.inSnapshot(() => this.#profile(partition, id));
   }
 
   #profile(partition: Partition, id: EndpointId): EndpointProfile | null {
@@ -228,13 +228,13 @@ export class Reads {
 
   #head(partition: Partition, id: EndpointId): ProfileHeadRow | undefined {
     const sql = 'SELECT * FROM endpoints WHERE partition = ? AND id = ?';
-    return this.#ask.get<ProfileHeadRow>(sql, partition, id);
+    return this.#queries.get<ProfileHeadRow>(sql, partition, id);
   }
 
   firingProfile(partition: Partition, id: EndpointId): FiringProfile | null {
     const head = this.#head(partition, id);
     if (head === undefined) return null;
-    const version = this.#ask.get<FiringProfileVersionRow>(
+    const version = this.#queries.get<FiringProfileVersionRow>(
       `SELECT ${PROFILE_VERSION_FIRING.join(', ')} FROM endpoint_versions
        WHERE partition = ? AND endpoint_id = ? AND version = ?`,
       head.partition,
@@ -246,13 +246,13 @@ export class Reads {
 
   #profileOf(head: ProfileHeadRow): EndpointProfile | null {
     const { partition, id, version } = head;
-    const row = this.#ask.get<WithBytes<ProfileVersionRow>>(VERSION_OF_PROFILE, partition, id, version);
+    const row = this.#queries.get<WithBytes<ProfileVersionRow>>(VERSION_OF_PROFILE, partition, id, version);
     return row === undefined ? null : fromProfileRows(head, { ...row, metadata: row.metadata.toString() });
   }
 
   profiles(partition: Partition, includeArchived: boolean, page: Page<EndpointId>): Listed<EndpointProfile> {
-    return this.#ask.inSnapshot(() => {
-      const heads = this.#ask.all<ProfileHeadRow>(
+    return this.#queries.inSnapshot(() => {
+      const heads = this.#queries.all<ProfileHeadRow>(
         `SELECT * FROM endpoints ${includeArchived ? '' : 'INDEXED BY endpoints_unarchived'}
          WHERE partition = ? AND id < ? ${includeArchived ? '' : 'AND archived = 0'}
          ORDER BY id DESC LIMIT ?`,
@@ -263,7 +263,7 @@ export class Reads {
       return listed(
         heads,
         page.limit,
-        ({ id, version }) => this.#ask.get<SizeRow>(PROFILE_SIZE, partition, id, version),
+        ({ id, version }) => this.#queries.get<SizeRow>(PROFILE_SIZE, partition, id, version),
         (head) => this.#profileOf(head),
       );
     });
@@ -272,11 +272,11 @@ export class Reads {
   profileHeaders(partition: Partition, id: EndpointId, version: number): Uint8Array | null {
     const sql =
       'SELECT headers FROM endpoint_versions WHERE partition = ? AND endpoint_id = ? AND version = ?';
-    return this.#ask.get<{ headers: Uint8Array | null }>(sql, partition, id, version)?.headers ?? null;
+    return this.#queries.get<{ headers: Uint8Array | null }>(sql, partition, id, version)?.headers ?? null;
   }
 
   receipt(partition: Partition, key: string, now: Instant): Receipt | null {
-    const row = this.#ask.get<Receipt>(
+    const row = this.#queries.get<Receipt>(
       `SELECT key, fingerprint, status, body, created_at AS createdAt, expires_at AS expiresAt
        FROM receipts WHERE partition = ? AND key = ? AND expires_at > ?`,
       partition,
@@ -295,7 +295,7 @@ interface SizeRow {
   readonly bytes: number;
 }
 
-/** Labels are read as bytes: a long text that is not ASCII takes the runtime's own decoder a fraction of the time. */
+/** Labels are read as bytes. Node decodes a long text that is not ASCII much faster than the SQLite driver. */
 type WithBytes<Row> = Omit<Row, 'metadata'> & { readonly metadata: Buffer };
 
 const LABELS_AS_BYTES = 'CAST(metadata AS BLOB) AS metadata';
@@ -304,13 +304,13 @@ const SCHEDULE_OF_ID = `SELECT ${SCHEDULE_FIRING.join(', ')}, header_names, ${LA
 const VERSION_OF_PROFILE = `SELECT ${PROFILE_VERSION_FIRING.join(', ')}, header_names, ${LABELS_AS_BYTES}
   FROM endpoint_versions WHERE partition = ? AND endpoint_id = ? AND version = ?`;
 
-/** The size of a column is told by the head of its row: a large value is not read for it. */
+/** The header of a row holds the size of each column, so a large value is not read for it. */
 export const SCHEDULE_SIZE = `SELECT octet_length(metadata) + octet_length(header_names) + ifnull(octet_length(endpoint), 0) AS bytes
   FROM schedules WHERE partition = ? AND id = ?`;
 export const PROFILE_SIZE = `SELECT octet_length(metadata) + octet_length(header_names) + octet_length(url) AS bytes
   FROM endpoint_versions WHERE partition = ? AND endpoint_id = ? AND version = ?`;
 
-/** Reads no object that does not fit: sizes are asked for first. */
+/** Asks for sizes first, and reads no object that does not fit. */
 function listed<Key, T>(
   keys: readonly Key[],
   limit: number,
@@ -319,14 +319,14 @@ function listed<Key, T>(
 ): Listed<T> {
   const items: T[] = [];
   let bytes = 0;
-  for (const [place, key] of keys.entries()) {
+  for (const [position, key] of keys.entries()) {
     bytes += sizeOf(key)?.bytes ?? 0;
-    if (place === limit || (items.length > 0 && bytes > LISTED_BYTES_MAX)) return { items, hasMore: true };
+    if (position === limit || (items.length > 0 && bytes > LISTED_BYTES_MAX)) return { items, hasMore: true };
     const item = read(key);
     if (item !== null) items.push(item);
   }
   return { items, hasMore: false };
 }
 
-/** Everything created after, and before: ids begin with the instant of their creation. */
+/** Ids begin with the instant of creation, so a range of instants is a range of ids. */
 const PAGE = 'id >= ? AND id < ? ORDER BY id DESC LIMIT ?';

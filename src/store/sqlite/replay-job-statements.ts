@@ -11,7 +11,7 @@ import { insertInto, replaceIn } from './statement-builders.ts';
 const ITEM = REPLAY_ITEM_KEY.map((column) => `${column} = ?`).join(' AND ');
 
 export const REPLAY_JOB_STATEMENTS = {
-  /** There is one writer: nothing comes between. */
+  /** There is only one writer, so no lock is needed. */
   lockPartition: { sql: 'SELECT 1 FROM partitions WHERE partition = ?', holds: 'found' },
   noOtherReplayJob: {
     sql: `SELECT 1 FROM replay_jobs

@@ -1,4 +1,4 @@
-/** How a search looks at a piece of the schedules: along one index, whatever else is asked of them. */
+/** Queries that read one batch of a search for schedules. Each follows a single index, whatever the filter is. */
 
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Label, Labels } from '#src/domain/labels.ts';
@@ -12,11 +12,11 @@ import { PAST_EVERY_ID } from '#src/store/sql/page-bounds.ts';
 import { MATCHES_AND_LAST } from '#src/store/sql/schedule-search.ts';
 import type { Parameter } from '#src/store/sql/steps.ts';
 
-/** What a destination must be. */
+/** The destination that a schedule must have. */
 export interface WantedDestination {
   readonly part: string;
   readonly hidesQueries: boolean;
-  /** Profiles whose destination has that part. */
+  /** Endpoint profiles whose URL contains the text. */
   readonly profiles: readonly EndpointId[];
 }
 
@@ -25,13 +25,13 @@ interface Query {
   readonly parameters: readonly Parameter[];
 }
 
-/** Whether a URL has this part, whatever its case. Parameters: whether its query is hidden, and the part. */
+/** SQL: the URL contains a text, ignoring case. Parameters: whether its query is hidden, and the text. */
 export function hasPart(url: string): string {
   return `instr(lower(CASE WHEN ? AND instr(${url}, '?') > 0
     THEN substr(${url}, 1, instr(${url}, '?')) || '${HIDDEN_QUERY}' ELSE ${url} END), lower(?)) > 0`;
 }
 
-/** Those that are looked at before this one, and which of them match. */
+/** Reads the next rows before an id, and tells which of them match. */
 export function scanQuery(
   partition: Partition,
   filter: ScheduleFilter,
@@ -51,7 +51,9 @@ export function scanQuery(
   };
 }
 
-/** A scan for each state and kind that fits. They are merged step by step: each goes no further than it has to. */
+/**
+ * One scan for each matching pair of state and kind. SQLite merges them row by row, so none reads more than it must.
+ */
 function alongStates(
   partition: Partition,
   filter: ScheduleFilter,
@@ -75,8 +77,8 @@ function alongStates(
 }
 
 /**
- * The same along the rows of a label. The schedule itself is read only where its destination counts; the + keeps the
- * planner from trading the look-up by id for a scan past the piece's start.
+ * The same on the rows of a label. The schedule itself is read only for a search by destination. The `+` keeps the
+ * planner from replacing the look-up by id with a range scan.
  */
 function alongLabel(
   partition: Partition,
@@ -106,10 +108,10 @@ function alongLabel(
   };
 }
 
-/** More of them share one condition: each text is kept as a prepared statement, and there must not be too many. */
+/** Further labels share one condition. Each SQL text is kept as a prepared statement, so there must not be many. */
 const LABELS_WRITTEN_OUT_MAX = 3;
 
-/** A further label of a schedule has a row with the same state and kind: it is found by its whole key. */
+/** Another label of the same schedule has a row with the same state and kind, so it is found by its whole key. */
 function hasLabels(partition: Partition, labels: Labels): readonly Query[] {
   const row = (
     digest: string,
@@ -147,7 +149,7 @@ function allOf(conditions: readonly Query[]): Query {
   };
 }
 
-/** How many schedules have each label, counted no further than that. */
+/** How many schedules have each label. Counting stops at `countMax`. */
 export function labelCountsQuery(partition: Partition, labels: Labels, countMax: number): Query {
   return {
     sql: `SELECT (SELECT count(*) FROM (

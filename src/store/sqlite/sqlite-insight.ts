@@ -1,4 +1,4 @@
-/** What people look at, in a SQLite file: written like everything else, read in a thread of its own. */
+/** The dashboard's part of the SQLite store. It writes like everything else, and reads in a thread of its own. */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
@@ -26,28 +26,28 @@ import type { WriteQueue } from './writer.ts';
 export interface SqliteInsightDependencies {
   readonly path: string;
   readonly writer: WriteQueue;
-  /** Of the thread that fires: for what takes no time. */
+  /** The connection of the engine's thread, for queries that take no time. */
   readonly reader: Db;
 }
 
 export class SqliteInsight implements InsightStore {
-  /** The API's searches go to the same thread, a short piece at a time. */
+  /** Searches of the API run in the same thread, one short batch at a time. */
   readonly labelScans: LabelScans = {
-    count: (...asked) => this.#asker.query('labelCounts', ...asked),
-    scan: (...asked) => this.#asker.query('labelScan', ...asked),
+    count: (...parameters) => this.#insightReader.query('labelCounts', ...parameters),
+    scan: (...parameters) => this.#insightReader.query('labelScan', ...parameters),
   };
   readonly #writer: WriteQueue;
   readonly #reader: Db;
   readonly #questions: PreparedQueries;
   readonly #cluster: ClusterReads;
-  readonly #asker: InsightReader;
+  readonly #insightReader: InsightReader;
 
   constructor({ path, writer, reader }: SqliteInsightDependencies) {
     this.#writer = writer;
     this.#reader = reader;
     this.#questions = new PreparedQueries(reader);
     this.#cluster = new ClusterReads(reader);
-    this.#asker = new InsightReader(path);
+    this.#insightReader = new InsightReader(path);
   }
 
   async #read<T>(read: () => T): Promise<T> {
@@ -56,7 +56,7 @@ export class SqliteInsight implements InsightStore {
   }
 
   warmUp(): void {
-    this.#asker.start();
+    this.#insightReader.start();
   }
 
   async saveStats(
@@ -71,18 +71,18 @@ export class SqliteInsight implements InsightStore {
   }
 
   readStats(partition: Partition, spanMs: StatsSpanMs, from: Instant, until: Instant) {
-    return this.#asker.query('stats', partition, spanMs, from, until);
+    return this.#insightReader.query('stats', partition, spanMs, from, until);
   }
 
   readEndpointStats(partition: Partition, endpoints: readonly EndpointKey[], from: Instant) {
-    return this.#asker.query('endpointStats', partition, endpoints, from);
+    return this.#insightReader.query('endpointStats', partition, endpoints, from);
   }
 
   listActiveEndpoints(partition: Partition, from: Instant, limit: number) {
-    return this.#asker.query('activeEndpoints', partition, from, limit);
+    return this.#insightReader.query('activeEndpoints', partition, from, limit);
   }
 
-  /** By a service that is looked at or not: the few look-ups are not worth a thread. */
+  /** Every service prunes, also without a dashboard user. A few look-ups are not worth a thread. */
   pruneStats(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
     const oldest = <Row>(sql: string, ...parameters: readonly number[]) =>
       this.#read(() => this.#questions.all<Row>(sql, ...parameters));
@@ -99,27 +99,27 @@ export class SqliteInsight implements InsightStore {
   }
 
   countDue(partition: Partition, from: Instant, until: Instant, stepMs: number, scanMax: number) {
-    return this.#asker.query('due', partition, from, until, stepMs, scanMax);
+    return this.#insightReader.query('due', partition, from, until, stepMs, scanMax);
   }
 
   listUpcoming(partition: Partition, from: Instant, until: Instant, limit: number) {
-    return this.#asker.query('upcoming', partition, from, until, limit);
+    return this.#insightReader.query('upcoming', partition, from, until, limit);
   }
 
   searchSchedules(partition: Partition, search: ScheduleSearch, page: Page<ScheduleId>, scanMax: number) {
-    return this.#asker.query('schedules', partition, search, page, scanMax);
+    return this.#insightReader.query('schedules', partition, search, page, scanMax);
   }
 
   countDeliveries(partition: Partition, filter: DeliveryFilter, countMax: number) {
-    return this.#asker.query('deliveryCount', partition, filter, countMax);
+    return this.#insightReader.query('deliveryCount', partition, filter, countMax);
   }
 
   listOccurrences(partition: Partition, id: ScheduleId, from: Instant, until: Instant, limit: number) {
-    return this.#asker.query('occurrences', partition, id, from, until, limit);
+    return this.#insightReader.query('occurrences', partition, id, from, until, limit);
   }
 
   hasPayloads(partition: Partition, id: EndpointId): Promise<boolean> {
-    return this.#asker.query('hasPayloads', partition, id);
+    return this.#insightReader.query('hasPayloads', partition, id);
   }
 
   findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {
@@ -131,7 +131,7 @@ export class SqliteInsight implements InsightStore {
   }
 
   listGates(partition: Partition, limit: number) {
-    return this.#asker.query('gates', partition, limit);
+    return this.#insightReader.query('gates', partition, limit);
   }
 
   readCluster() {
@@ -142,7 +142,7 @@ export class SqliteInsight implements InsightStore {
     await this.#writer.run(verbs.saveBreakerReset(order));
   }
 
-  /** There are hardly ever any, and who fires asks. */
+  /** The engine asks for these, and there are hardly ever any. */
   listBreakerResets(limit: number): Promise<readonly BreakerReset[]> {
     const sql = 'SELECT partition, endpoint, at FROM gate_orders LIMIT ?';
     return this.#read(() => this.#questions.all<BreakerReset>(sql, limit));
@@ -153,6 +153,6 @@ export class SqliteInsight implements InsightStore {
   }
 
   close(): Promise<void> {
-    return this.#asker.close();
+    return this.#insightReader.close();
   }
 }

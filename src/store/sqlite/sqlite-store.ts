@@ -1,4 +1,4 @@
-/** The embedded store: one SQLite file, read from this thread, written from one of its own. */
+/** The embedded store: one SQLite file. The engine's thread reads it, and a thread of its own writes it. */
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
@@ -78,24 +78,24 @@ import { type OpenWriter, type WriteQueue, Writer } from './writer.ts';
 export interface SqliteOptions {
   readonly directory: string;
   readonly now: Instant;
-  /** A service holds the directory alone; the command line works beside it. */
+  /** Whether to lock the directory. A service does; the command line works beside it. */
   readonly exclusive: boolean;
-  /** Whether to make the database or bring it up to date; else it must be. The default is to. */
+  /** Whether to create the database or migrate it. If false, it must be up to date. The default is true. */
   readonly migrate?: boolean;
-  /** A bound on the size of the file, in pages. */
+  /** A limit on the size of the file, in pages. */
   readonly maxPages?: number;
-  /** False where nothing has to outlive the machine: a simulation. The default is true. */
+  /** Whether a write must survive a crash of the machine. False in a simulation. The default is true. */
   readonly durable?: boolean;
-  /** They slow down and end a long search; without them, only the rows that it has looked at end it. */
+  /** They pause a long search and end it. Without timers only the number of rows ends it. */
   readonly timers?: Timers & Stopwatch;
-  /** How many deliveries of one status a piece of a sweep changes; small in a simulation. */
+  /** How many deliveries of one status a batch of a sweep changes. A simulation uses a small number. */
   readonly sweepBatchMax?: number;
-  /** Who writes; left to itself, a thread of its own. */
+  /** Opens the writer. The default is a thread of its own. */
   readonly openWriter?: OpenWriter;
 }
 
 export const DATABASE_FILE = 'sched.db';
-const STANDING_STILL: Timers & Stopwatch = {
+const STOPPED_TIMERS: Timers & Stopwatch = {
   elapsed: () => 0,
   after: (_, act) => {
     queueMicrotask(act);
@@ -160,7 +160,7 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
         maxPages = null,
         durable = true,
         openWriter = openThread,
-        timers = STANDING_STILL,
+        timers = STOPPED_TIMERS,
         sweepBatchMax,
       } = options;
       const writer = await openWriter({ path, maxPages, durable });
@@ -175,7 +175,7 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
     return asked(this.#reader, read);
   }
 
-  /** Reads are answered at once; the port is asynchronous for stores that are not. */
+  /** SQLite answers at once. The port is asynchronous because other stores are. */
   async #read<T>(read: () => T): Promise<T> {
     return this.#ask(read);
   }
@@ -203,7 +203,7 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
   async replaceSchedule(replacement: ScheduleReplacement): Promise<WriteOutcome> {
     const { partition, id, revision } = replacement.schedule;
     const before = this.#ask(() => this.#reads.firingSchedule(partition, id));
-    // Another revision than the one replaced would have other labels; the write would find that too.
+    // Another revision would have other labels. The write would be refused too.
     if (before?.revision !== revision - 1) return 'stale';
     return this.#writer.run(verbs.replaceSchedule(replacement, before, this.sweepBatchMax));
   }
@@ -322,9 +322,9 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
   }
 
   async prune(what: Prunable, before: Instant, limit: number): Promise<number> {
-    const { scanned: looked, verbs: removing } = await this.#retention.removals(what, before, limit);
+    const { scanned, verbs: removing } = await this.#retention.removals(what, before, limit);
     if (removing.length > 0) await this.#writer.runAll<'stale'>(removing);
-    return looked;
+    return scanned;
   }
 
   /** After a failed write the disk must also take a write of ordinary size: see `disk-check.ts`. */

@@ -2,7 +2,7 @@ import type { SealedColumn } from '#src/store/sql/sealed-columns.ts';
 
 export interface Statement {
   readonly sql: string;
-  /** When it did what it was for: it changed one row, found a row, or found none. */
+  /** When the statement held: always, if it changed one row, found a row, or found none. */
   readonly holds: 'always' | 'changed_one' | 'found' | 'found_none';
 }
 
@@ -10,13 +10,13 @@ export function insertInto(table: string, ...columns: readonly string[]): string
   return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
 }
 
-/** Replaces a row that still has the revision it was read with. */
+/** Replaces a row, if its revision is still the one that was read. */
 export function replaceIn(table: string, columns: readonly string[]): string {
   const assignments = columns.map((column) => `${column} = ?`);
   return `UPDATE ${table} SET ${assignments.join(', ')} WHERE partition = ? AND id = ? AND revision = ?`;
 }
 
-/** Replaces a sealed value that is still as it was read. */
+/** Replaces a sealed value, if it is still the one that was read. */
 export function resealIn({ table, key, column }: SealedColumn): Statement {
   const which = key.map((part) => `${part} = ?`).join(' AND ');
   return {

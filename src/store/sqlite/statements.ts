@@ -1,8 +1,6 @@
 /**
- * Every statement that changes something, by name, and the checks that go with them. A verb of the store is
- * a list of these with their parameters (`sql/verbs.ts`), run by the writing thread (`writer-thread.ts`).
- *
- * `holds` says when a statement did what it was for: it changed one row, found a row, or found none.
+ * All statements that change data, and their checks, by name. A verb is a list of these with parameters
+ * (`sql/verbs.ts`), and the writing thread runs it (`writer-thread.ts`).
  */
 import {
   ATTEMPT_FIXED,
@@ -31,9 +29,9 @@ import { PEOPLE_STATEMENTS } from './people-statements.ts';
 import { REPLAY_JOB_STATEMENTS } from './replay-job-statements.ts';
 import { insertInto, replaceIn, resealIn, type Statement } from './statement-builders.ts';
 
-/** Changes deliveries of a schedule that have a status, as far as `which` says. */
+/** Changes deliveries of one status of a schedule. `which` limits them. */
 function sweep(which: string): string {
-  return `WITH piece AS MATERIALIZED (
+  return `WITH batch AS MATERIALIZED (
       SELECT rowid FROM deliveries INDEXED BY deliveries_of_schedule
       WHERE partition = ? AND schedule_id = ? AND status = ? ${which})
     UPDATE deliveries
@@ -43,7 +41,7 @@ function sweep(which: string): string {
         finalized_at = sweep.finalized_at,
         revision = revision + 1
     FROM (SELECT ? AS untried_to, ? AS tried_to, ? AS finalized_at) AS sweep
-    WHERE deliveries.rowid IN (SELECT rowid FROM piece)`;
+    WHERE deliveries.rowid IN (SELECT rowid FROM batch)`;
 }
 
 export const STATEMENTS = {
@@ -82,7 +80,7 @@ export const STATEMENTS = {
   removePayload: { sql: 'DELETE FROM payloads WHERE partition = ? AND schedule_id = ?', holds: 'always' },
 
   insertDelivery: { sql: insertInto('deliveries', ...DELIVERY_FIXED, ...DELIVERY_MUTABLE), holds: 'always' },
-  /** Does not hold when the occurrence exists already. */
+  /** Does not hold if the occurrence exists already. */
   insertNextDelivery: {
     sql: `${insertInto('deliveries', ...DELIVERY_FIXED, ...DELIVERY_MUTABLE)} ON CONFLICT DO NOTHING`,
     holds: 'changed_one',
@@ -97,7 +95,7 @@ export const STATEMENTS = {
   sweepFirstDeliveries: { sql: sweep('ORDER BY id LIMIT ?'), holds: 'always' },
   sweepDeliveries: { sql: sweep('AND id > ? AND id <= ?'), holds: 'always' },
   removeSweep: { sql: 'DELETE FROM sweeps WHERE partition = ? AND schedule_id = ?', holds: 'always' },
-  /** The last id of each status is the end of a walk along the index. */
+  /** `max(id)` reads the last entry of each status in the index. */
   insertSweep: {
     sql: `INSERT INTO sweeps (partition, schedule_id, ordered, ordered_at, last_id)
       SELECT partition, schedule_id, ordered, ordered_at, last_id FROM (

@@ -1,4 +1,4 @@
-/** However many endpoints an hour has, what fires never waits for all of them to go. */
+/** The engine waits for the same disk, so the stats of an hour are never removed all at once. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('stats of endpoints go so many rows at a time', async () => {
+test('endpoint stats are removed a limited number of rows at a time', async () => {
   db.exec(`INSERT INTO projects (id, name, pinned_version, created_at) VALUES ('prj_1', 'one', 'v1', 0);
     INSERT INTO partitions (partition, project_id, mode) VALUES (1, 'prj_1', 'live');
     WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < 999)

@@ -1,18 +1,17 @@
 /**
- * The writing thread: the only writer of the service, so that waiting for the disk never holds up the
- * thread that fires. A message is a list of verbs. What has come while one commit was made shares the next, and
- * is answered by one message.
+ * The writing thread is the only writer of the service, so the engine's thread never waits for the disk. A message
+ * is a list of verbs. Messages that arrive during a commit share the next one, and are answered together.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { decodeBatch, type EncodedBatch } from './batch-encoding.ts';
 import { type Batch, Executor, type WriterData } from './executor.ts';
 
-/** With so many verbs a commit begins, whatever else is there. */
+/** A batch with this many verbs is committed without waiting for more. */
 const BATCH_MIN = 256;
 
 type Message = EncodedBatch | 'close';
 
-/** What else has come, up to the first that is no batch. */
+/** Takes the messages that have arrived, up to the first that is not a batch. */
 function gather(port: MessagePort, first: EncodedBatch): { readonly batch: Batch; readonly closes: boolean } {
   const batch = [...decodeBatch(first)];
   while (batch.length < BATCH_MIN) {

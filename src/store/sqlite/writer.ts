@@ -1,8 +1,8 @@
 /**
- * Group commit, seen from the service. A lone verb goes to the writing thread at once. While that is busy verbs
- * are gathered, and go as soon as there are a few or it has answered; whatever it finds when it is free again
- * shares one commit. So it never waits for this thread while there is something to write, and many verbs share
- * a message.
+ * Group commit, as the service sees it. A single verb is sent to the writing thread at once. While the thread is
+ * busy, verbs are collected; they are sent when there are a few, or when the thread has answered. All that the
+ * thread finds waiting shares one commit. The thread therefore never waits for more work, and many verbs share a
+ * message.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -11,33 +11,33 @@ import type { Rejection } from '#src/store/sql/steps.ts';
 import { encodeBatch } from './batch-encoding.ts';
 import type { Answer, Batch, SqliteStep, WriterData } from './executor.ts';
 
-/** A busy thread is sent no fewer verbs than these. */
+/** A busy thread gets no fewer verbs than this in a message. */
 const GATHERED_MIN = 16;
-/** More than this waiting means that the disk cannot keep up: refuse rather than grow. */
+/** When more than this are waiting, the disk is too slow. New writes are refused, so memory does not grow. */
 const WAITING_MAX = 20_000;
 
-/** Verbs asked for in one call: they go in one batch, so that a disk that fails fails them all. */
+/** The verbs of one call. They share a batch, so a failing disk fails all of them. */
 interface Waiting {
   readonly verbs: Batch;
   readonly resolve: (answers: readonly ('done' | Rejection)[]) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Whom verbs are handed to. */
+/** Takes verbs and writes them. */
 export interface WriteQueue {
-  /** Whether the disk refused what was written last. */
+  /** Whether the last write failed because of the disk. */
   readonly isFailing: boolean;
-  /** Runs a verb; its answer is one of those its steps can give. */
+  /** Runs a verb. The result is `done` or one of the rejections of its steps. */
   run<A extends Rejection>(steps: readonly SqliteStep[]): Promise<'done' | A>;
-  /** Runs verbs that are independent of each other and answers each. They are never parted, however many. */
+  /** Runs independent verbs in one batch, and returns the result of each. */
   runAll<A extends Rejection>(verbs: Batch): Promise<readonly ('done' | A)[]>;
-  /** Lets what is waiting be written, then closes the file. */
+  /** Writes what is waiting, then closes the file. */
   close(): Promise<void>;
 }
 
 export type OpenWriter = (data: WriterData) => Promise<WriteQueue>;
 
-/** What one call is answered, or the error it fails with. */
+/** The results of one call, or the error that it fails with. */
 export function answered(answers: readonly Answer[]): readonly ('done' | Rejection)[] | Error {
   const failed = answers.find((answer) => typeof answer !== 'string');
   if (failed === undefined) return answers.filter((answer) => typeof answer === 'string');
@@ -45,7 +45,7 @@ export function answered(answers: readonly Answer[]): readonly ('done' | Rejecti
   return new Error(`A store verb failed: ${failed.failed}.`);
 }
 
-/** The writing thread's queue. A thread that ended by itself is replaced by another as soon as it is needed. */
+/** The queue of the writing thread. When the thread dies, the next verb starts another. */
 export class Writer implements WriteQueue {
   readonly #data: WriterData;
   #worker: Worker;
@@ -53,9 +53,9 @@ export class Writer implements WriteQueue {
   #isStarting = false;
   #waiting: Waiting[] = [];
   #waitingVerbs = 0;
-  /** Handed over and not answered yet, the oldest first; by message. */
+  /** Calls that were sent and not answered, oldest first, grouped by message. */
   #inFlight: (readonly Waiting[])[] = [];
-  /** Calls in both. */
+  /** The number of calls that wait or were sent. */
   #open = 0;
   #closed: Error | null = null;
   #isFailing = false;
@@ -75,7 +75,7 @@ export class Writer implements WriteQueue {
 
   #attend(worker: Worker): Worker {
     worker.on('message', (answers: readonly Answer[]) => {
-      // One that has ended speaks of what was given up.
+      // A thread that has ended may still answer calls that were failed already.
       if (worker === this.#worker && !this.#isDown) this.#settle(answers);
     });
     worker.on('error', (error) => this.#ended(worker, error));
@@ -83,7 +83,7 @@ export class Writer implements WriteQueue {
     return worker;
   }
 
-  /** What it was working on may be stored or not: whoever asked has to look. */
+  /** Verbs in flight may or may not be stored. The callers have to find out. */
   #ended(worker: Worker, error?: unknown): void {
     if (this.#closed !== null || worker !== this.#worker) return;
     this.#isFailing = true;
@@ -106,7 +106,7 @@ export class Writer implements WriteQueue {
       this.#worker = this.#attend(worker);
       this.#isDown = false;
     } catch {
-      // The next one who needs it tries again.
+      // The next caller tries again.
     } finally {
       this.#isStarting = false;
     }
@@ -132,7 +132,7 @@ export class Writer implements WriteQueue {
       this.#waitingVerbs += verbs.length;
       this.#open++;
       if (this.#inFlight.length === 0) this.#handOver();
-      // What is asked for in this same turn of the loop goes along.
+      // Verbs of the same tick of the event loop are sent together.
       else if (this.#waitingVerbs >= GATHERED_MIN) queueMicrotask(() => this.#handOver());
     });
   }
@@ -152,7 +152,7 @@ export class Writer implements WriteQueue {
     }
   }
 
-  /** Of one commit, and so of all verbs of one or more messages. */
+  /** Takes the answers to one commit, which may cover several messages. */
   #settle(answers: readonly Answer[]): void {
     this.#isFailing = answers.some((answer) => typeof answer !== 'string' && answer.unavailable);
     const done: Waiting[] = [];
