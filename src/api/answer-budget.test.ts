@@ -5,18 +5,18 @@ import type { RenderedAnswer } from '#src/commands/command.ts';
 import type { Timers } from '#src/ports/system.ts';
 import {
   AnswerBudget,
+  AnswerTooLong,
   CHANGE_BYTES_MAX,
   LONG_BYTES_MAX,
   LONGEST_ANSWER_BYTES,
-  LongAnswer,
   ORDINARY_ANSWER_BYTES,
   ORDINARY_BYTES_MAX,
   type ReadAnswer,
 } from './answer-budget.ts';
 
-/** Nobody waits for so long that it is refused. */
+/** Timers that never fire, so that no request is refused for waiting too long. */
 const timers: Timers = { after: () => () => {} };
-/** One customer may hold two thirds. */
+/** The number that one customer may hold, which is two thirds. */
 const shareOf = (bytesMax: number, bytes: number) => Math.ceil((bytesMax / bytes) * (2 / 3));
 const LONG_SHARE = shareOf(LONG_BYTES_MAX, LONGEST_ANSWER_BYTES);
 const ORDINARY_SHARE = shareOf(ORDINARY_BYTES_MAX, ORDINARY_ANSWER_BYTES);
@@ -30,56 +30,56 @@ function answerOf(bytes: number): RenderedAnswer {
   return { status: 200, body: 'x'.repeat(bytes) };
 }
 
-/** A page of so many bytes, and how far each reading of it was to go. */
+/** A page of the given size, which records the limit of each read. */
 function pageOf(bytes: number) {
-  const readings: number[] = [];
+  const limits: number[] = [];
   const read: ReadAnswer = async (bytesMax) => {
-    readings.push(bytesMax);
-    if (bytes > bytesMax) throw new LongAnswer();
+    limits.push(bytesMax);
+    if (bytes > bytesMax) throw new AnswerTooLong();
     return answerOf(bytes);
   };
-  return { read, readings };
+  return { read, limits };
 }
 
-function settled(): Promise<void> {
+function nextTick(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
-/** Asks, notes who is answered, and lets clients take their answers. */
+/** Sends requests to a budget and records which ones are answered. */
 function openBudget() {
   const budget = new AnswerBudget(timers);
   const answered: ServerResponse[] = [];
-  const note = (response: ServerResponse) => () => void answered.push(response);
+  const record = (response: ServerResponse) => () => void answered.push(response);
   const read = (customer: string, page: ReadAnswer) => {
     const response = responseOf();
-    budget.read(response, customer, page).then(note(response), () => {});
+    budget.read(response, customer, page).then(record(response), () => {});
     return response;
   };
   const change = (customer: string, bodyBytes: number, act: () => Promise<RenderedAnswer>) => {
     const response = responseOf();
-    budget.change(response, customer, bodyBytes, act).then(note(response), () => {});
+    budget.change(response, customer, bodyBytes, act).then(record(response), () => {});
     return response;
   };
   const count = async () => {
-    await settled();
+    await nextTick();
     return answered.length;
   };
   return { read, change, answered, count };
 }
 
 describe('ordinary answers', () => {
-  it('hold no more than their size when it is known: those that nobody takes hold up nobody', async () => {
+  it('hold only their size when it is known, so clients that do not read delay no one', async () => {
     const { read, count } = openBudget();
-    const { read: page, readings } = pageOf(2_000);
+    const { read: page, limits } = pageOf(2_000);
     for (let i = 0; i < 1_000; i++) read('a', page);
     expect(await count()).toBe(1_000);
-    expect(new Set(readings)).toEqual(new Set([ORDINARY_ANSWER_BYTES]));
+    expect(new Set(limits)).toEqual(new Set([ORDINARY_ANSWER_BYTES]));
   });
 
-  it('are read a few at a time, of which one customer has a share', async () => {
+  it('are read a few at a time, and one customer gets only its share', async () => {
     const { read, count } = openBudget();
     let reading = 0;
-    const { promise: released, resolve: letGo } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const slow: ReadAnswer = async () => {
       reading++;
       await released;
@@ -90,28 +90,28 @@ describe('ordinary answers', () => {
     expect(reading).toBe(ORDINARY_SHARE);
     read('modest', pageOf(10).read);
     expect(await count()).toBe(1);
-    letGo();
+    release();
     expect(await count()).toBe(1_001);
   });
 });
 
 describe('long answers', () => {
-  it('are dropped, and read again when there is room for the longest', async () => {
+  it('are dropped, and read again when the longest answer would fit', async () => {
     const { read, count } = openBudget();
-    const { read: page, readings } = pageOf(LONGEST_ANSWER_BYTES);
+    const { read: page, limits } = pageOf(LONGEST_ANSWER_BYTES);
     for (let i = 0; i < 300; i++) read('a', page);
     expect(await count()).toBe(LONG_SHARE);
-    const again = readings.filter((bytesMax) => bytesMax === Number.POSITIVE_INFINITY);
-    expect([readings.length, again.length]).toEqual([300 + LONG_SHARE, LONG_SHARE]);
+    const again = limits.filter((bytesMax) => bytesMax === Number.POSITIVE_INFINITY);
+    expect([limits.length, again.length]).toEqual([300 + LONG_SHARE, LONG_SHARE]);
   });
 
-  it('of one object are found to be long by their size', async () => {
+  it('of one object are recognised by their size', async () => {
     const { read, count } = openBudget();
     for (let i = 0; i < 300; i++) read('a', async () => answerOf(MIB));
     expect(await count()).toBeLessThan(LONG_BYTES_MAX / MIB);
   });
 
-  it('are given back when their clients have taken them or gone away', async () => {
+  it('release their bytes when their clients have read them or disconnected', async () => {
     const { read, answered, count } = openBudget();
     const { read: page } = pageOf(LONGEST_ANSWER_BYTES);
     for (let i = 0; i < LONG_SHARE; i++) read('a', page);
@@ -126,7 +126,7 @@ describe('long answers', () => {
     expect(answered.at(-1)).toBe(waiting);
   });
 
-  it('that are shorter than the longest make room once that is known', async () => {
+  it('that are shorter than the longest release the difference', async () => {
     const { read, count } = openBudget();
     const bytes = 2 * ORDINARY_ANSWER_BYTES;
     const { read: page } = pageOf(bytes);
@@ -134,7 +134,7 @@ describe('long answers', () => {
     expect(await count()).toBeGreaterThan(2 * LONG_SHARE);
   });
 
-  it('that nobody takes hold up no ordinary answer, whoever asks for it', async () => {
+  it('that no client reads delay no ordinary answer of any customer', async () => {
     const { read, change, count } = openBudget();
     for (let i = 0; i < 300; i++) read(`c${i % 10}`, pageOf(LONGEST_ANSWER_BYTES).read);
     const before = await count();
@@ -147,7 +147,7 @@ describe('long answers', () => {
 });
 
 describe('answers to changes', () => {
-  it('hold what they have come to, and the next waits for them', async () => {
+  it('hold their real size, and the next ones wait for them', async () => {
     const { change, answered, count } = openBudget();
     const made = async () => answerOf(MIB);
     for (let i = 0; i < 300; i++) change('a', 0, made);
@@ -157,7 +157,7 @@ describe('answers to changes', () => {
     expect(await count()).toBeGreaterThan(before);
   });
 
-  it('with large bodies have a budget of their own', async () => {
+  it('with large bodies have their own budget', async () => {
     const { read, change, count } = openBudget();
     let made = 0;
     const never = () => {

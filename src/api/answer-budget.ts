@@ -1,35 +1,37 @@
 /**
- * Memory for answers. An answer costs memory from the moment its rows are read until its client has taken it, and
- * labels may make it as long as a page may be. Three budgets bound that, each shared by customers:
+ * Limits the memory of answers. An answer uses memory from the moment its rows are read until its client has
+ * received it, and labels can make it as long as a page may be. Three budgets limit that, and customers share
+ * each of them:
  *
- * - Every answer that is read enters as an ordinary one, for the little time until its size is known. From then on it
- *   holds its size. Clients that do not take long answers hold nothing here, so ordinary answers do not wait for them.
- * - An answer that turns out to be long is dropped, and read again when there is room for the longest.
- * - A change is made once, so its answer cannot be dropped. After a large body it enters with the size of that body, in
- *   a budget of its own. Other changes of what exists are ordinary. A create with a small body has a small answer, and
- *   never waits.
+ * - Every answer that is read starts as an ordinary one until its size is known. From then on it holds its
+ *   real size. Clients that do not read long answers hold nothing here, so ordinary answers do not wait for
+ *   them.
+ * - An answer that turns out to be long is dropped, and read again when the longest answer would fit.
+ * - A change is made once, so its answer cannot be dropped. After a large body it starts with the size of that
+ *   body, in its own budget. Other changes of existing objects are ordinary. A create with a small body has a
+ *   small answer and never waits.
  */
 import type { ServerResponse } from 'node:http';
 import type { RenderedAnswer } from '#src/commands/command.ts';
 import type { Timers } from '#src/ports/system.ts';
-import { type Admission, ByteBudget } from './byte-budget.ts';
-import { SMALL_BODY_BYTES_MAX } from './large-bodies.ts';
+import { SMALL_BODY_BYTES_MAX } from './body-budget.ts';
+import { ByteBudget, type BytePermit } from './byte-budget.ts';
 
-/** An answer that is not longer is ordinary. A page of a hundred schedules is, unless their labels are long. */
+/** A longer answer is long. A page of a hundred schedules is ordinary, unless their labels are long. */
 export const ORDINARY_ANSWER_BYTES = 262_144;
-/** A page ends once it has 2 MiB. An item is hardly longer than the request that made it. */
+/** A page ends when it has 2 MiB. One item is hardly longer than the request that created it. */
 export const LONGEST_ANSWER_BYTES = 3 * 1_048_576 + 65_536;
-/** Room for 64 answers of unknown size. Each may hold one item of a megabyte. */
+/** Enough for 64 answers of unknown size. Each may contain one item of a megabyte. */
 export const ORDINARY_BYTES_MAX = 64 * ORDINARY_ANSWER_BYTES;
-/** Room for 16 long answers. Each takes several times its size while it is made. */
+/** Enough for 16 long answers. Each needs several times its size while it is built. */
 export const LONG_BYTES_MAX = 16 * LONGEST_ANSWER_BYTES;
-/** Answers to large bodies. Fewer of these are carried out at a time. */
+/** For answers to large bodies. Fewer of these are processed at a time. */
 export const CHANGE_BYTES_MAX = 16 * 1_048_576;
 
-/** The answer has more bytes than it may. */
-export class LongAnswer extends Error {}
+/** The answer has more bytes than its reader allows. */
+export class AnswerTooLong extends Error {}
 
-/** Makes an answer. Throws a LongAnswer as soon as it has more than `bytesMax`, or answers what is longer. */
+/** Builds an answer. May throw AnswerTooLong as soon as it has more than `bytesMax`. */
 export type ReadAnswer = (bytesMax: number) => Promise<RenderedAnswer>;
 
 export class AnswerBudget {
@@ -43,60 +45,61 @@ export class AnswerBudget {
     this.#changes = new ByteBudget(CHANGE_BYTES_MAX, timers);
   }
 
-  /** An answer that is read from the store, and may be read twice. */
+  /** Answers a request that reads from the store. `read` may be called twice. */
   async read(response: ServerResponse, customer: string, read: ReadAnswer): Promise<RenderedAnswer> {
     const ordinary = await this.#readOrdinary(response, customer, read);
     if (ordinary !== null) return ordinary;
-    const admission = enter(this.#long, response, customer, LONGEST_ANSWER_BYTES);
-    await admission.admitted;
-    return held(admission, await read(Number.POSITIVE_INFINITY));
+    const permit = acquire(this.#long, response, customer, LONGEST_ANSWER_BYTES);
+    await permit.granted;
+    return resized(permit, await read(Number.POSITIVE_INFINITY));
   }
 
-  /** The answer to a change. `bodyBytes`: of its request. */
+  /** Answers a request that changes something. `bodyBytes` is the size of its body. */
   async change<A extends RenderedAnswer>(
     response: ServerResponse,
     customer: string,
     bodyBytes: number,
     act: () => Promise<A>,
   ): Promise<A> {
-    const admission =
+    const permit =
       bodyBytes > SMALL_BODY_BYTES_MAX
-        ? enter(this.#changes, response, customer, bodyBytes)
-        : enter(this.#ordinary, response, customer, ORDINARY_ANSWER_BYTES);
-    await admission.admitted;
-    return held(admission, await act());
+        ? acquire(this.#changes, response, customer, bodyBytes)
+        : acquire(this.#ordinary, response, customer, ORDINARY_ANSWER_BYTES);
+    await permit.granted;
+    return resized(permit, await act());
   }
 
-  /** Null: the answer is long. Whoever waits for room then has nothing of it in memory. */
+  /** Returns null for a long answer. Nothing of it stays in memory while it waits to be read again. */
   async #readOrdinary(
     response: ServerResponse,
     customer: string,
     read: ReadAnswer,
   ): Promise<RenderedAnswer | null> {
-    const admission = enter(this.#ordinary, response, customer, ORDINARY_ANSWER_BYTES);
-    await admission.admitted;
+    const permit = acquire(this.#ordinary, response, customer, ORDINARY_ANSWER_BYTES);
+    await permit.granted;
     try {
-      const finished = await read(ORDINARY_ANSWER_BYTES);
-      if (bytesIn(finished) <= ORDINARY_ANSWER_BYTES) return held(admission, finished);
+      const answer = await read(ORDINARY_ANSWER_BYTES);
+      if (bytesIn(answer) <= ORDINARY_ANSWER_BYTES) return resized(permit, answer);
     } catch (error) {
-      if (!(error instanceof LongAnswer)) throw error;
+      if (!(error instanceof AnswerTooLong)) throw error;
     }
-    admission.leave();
+    permit.release();
     return null;
   }
 }
 
-/** The bytes are given back when the client has taken the answer, or has gone away. */
-function enter(budget: ByteBudget, response: ServerResponse, customer: string, bytes: number): Admission {
-  const admission = budget.enter(customer, bytes);
-  response.once('close', () => admission.leave());
-  if (response.closed) admission.leave();
-  return admission;
+/** The permit is released when the client has received the answer or has disconnected. */
+function acquire(budget: ByteBudget, response: ServerResponse, customer: string, bytes: number): BytePermit {
+  const permit = budget.acquire(customer, bytes);
+  response.once('close', () => permit.release());
+  if (response.closed) permit.release();
+  return permit;
 }
 
-function held<A extends RenderedAnswer>(admission: Admission, finished: A): A {
-  admission.resize(bytesIn(finished));
-  return finished;
+/** Shrinks or grows the permit to the real size of the answer. */
+function resized<A extends RenderedAnswer>(permit: BytePermit, answer: A): A {
+  permit.resize(bytesIn(answer));
+  return answer;
 }
 
 function bytesIn({ body }: RenderedAnswer): number {

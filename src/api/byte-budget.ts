@@ -1,31 +1,30 @@
 /**
- * Bytes that may be in use at one time, shared by customers. A customer may hold twice what is free, so that something
- * is always left for the others, however much one asks for. Requests beyond that wait: each customer has a queue of
- * its own, and the queues take turns. The request whose turn it is waits until it fits, and nobody overtakes it.
+ * A semaphore of bytes that customers share. A customer may hold twice what is free, so something is always
+ * left for the others. Requests beyond that wait. Each customer has its own queue, and the queues are served
+ * round robin. The request at the front waits until it fits, and no other request overtakes it.
  */
 import { Refusal } from '#src/domain/errors.ts';
 import type { Timers } from '#src/ports/system.ts';
 
-/** A customer may hold so many times what is free, of bytes and of places to wait. */
+/** A customer may hold this many times what is free, of the bytes and of the queue. */
 const CUSTOMER_SHARE = 2;
-/** More requests than these do not wait. */
+/** Further requests are refused at once. */
 export const WAITING_MAX = 10_000;
-/** A request waits no longer. This is half of the time that it may take to arrive. */
+/** The longest wait of a request. It is half of the time in which a request must arrive. */
 export const WAIT_MS_MAX = 30_000;
 
-/** A request for bytes. */
-export interface Admission {
-  /** Resolves when the bytes may be used. Rejects with a Refusal if there is no place to wait, or for too long. */
-  readonly admitted: Promise<void>;
-  /** Of an admitted request: it holds so many bytes from now on. More than are free may be held in this way. */
+export interface BytePermit {
+  /** Resolves when the bytes may be used. Rejects with a Refusal if the queue is full or the wait too long. */
+  readonly granted: Promise<void>;
+  /** Changes the size of a granted permit. It may then hold more than is free. */
   resize(bytes: number): void;
-  /** Gives the bytes back, or the place in the queue. */
-  leave(): void;
+  /** Gives the bytes back, or leaves the queue. */
+  release(): void;
 }
 
 interface Waiter {
   bytes: number;
-  readonly admit: () => void;
+  readonly grant: () => void;
   readonly refuse: () => void;
 }
 
@@ -38,8 +37,8 @@ interface Customer {
 export class ByteBudget {
   readonly #timers: Timers;
   readonly #customers = new Map<string, Customer>();
-  /** Customers that have a request waiting, the one whose turn is next first. */
-  readonly #turns = new Set<Customer>();
+  /** Customers with a waiting request, in round-robin order. */
+  readonly #queue = new Set<Customer>();
   #freeBytes: number;
   #waiting = 0;
 
@@ -48,7 +47,7 @@ export class ByteBudget {
     this.#timers = timers;
   }
 
-  /** How many requests wait. */
+  /** The number of requests that wait. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -58,71 +57,70 @@ export class ByteBudget {
   }
 
   /** `bytes` must not exceed the whole budget. */
-  enter(key: string, bytes: number): Admission {
+  acquire(key: string, bytes: number): BytePermit {
     const customer = this.#customers.get(key) ?? { key, waiting: new Set(), heldBytes: 0 };
-    const { promise: admitted, resolve, reject } = Promise.withResolvers<void>();
+    const { promise: granted, resolve, reject } = Promise.withResolvers<void>();
     const refuse = () => reject(new Refusal('unavailable'));
     if (customer.waiting.size >= CUSTOMER_SHARE * (WAITING_MAX - this.#waiting)) {
       refuse();
-      return { admitted, resize: () => {}, leave: () => {} };
+      return { granted, resize: () => {}, release: () => {} };
     }
-    const waiter: Waiter = { bytes, admit: resolve, refuse };
+    const waiter: Waiter = { bytes, grant: resolve, refuse };
     this.#customers.set(key, customer);
     customer.waiting.add(waiter);
-    this.#turns.add(customer);
+    this.#queue.add(customer);
     this.#waiting++;
-    this.#admit();
-    const { leave, resize } = this.#holding(customer, waiter);
-    const callOff = customer.waiting.has(waiter) ? this.#timers.after(WAIT_MS_MAX, leave) : () => {};
-    admitted.then(callOff, callOff);
-    return { admitted, resize, leave };
+    this.#grantWaiting();
+    const { release, resize } = this.#controlsOf(customer, waiter);
+    const cancelTimer = customer.waiting.has(waiter) ? this.#timers.after(WAIT_MS_MAX, release) : () => {};
+    granted.then(cancelTimer, cancelTimer);
+    return { granted, resize, release };
   }
 
-  /** `leave` gives up the place in the queue or the bytes, once. */
-  #holding(customer: Customer, waiter: Waiter): Pick<Admission, 'leave' | 'resize'> {
-    let hasLeft = false;
+  #controlsOf(customer: Customer, waiter: Waiter): Pick<BytePermit, 'release' | 'resize'> {
+    let isReleased = false;
     const resize = (bytes: number) => {
-      if (hasLeft || customer.waiting.has(waiter)) return;
+      if (isReleased || customer.waiting.has(waiter)) return;
       const more = bytes - waiter.bytes;
       waiter.bytes = bytes;
       customer.heldBytes += more;
       this.#freeBytes -= more;
-      if (more < 0) this.#admit();
+      if (more < 0) this.#grantWaiting();
     };
-    const leave = () => {
-      if (hasLeft) return;
-      hasLeft = true;
+    const release = () => {
+      if (isReleased) return;
+      isReleased = true;
       if (customer.waiting.has(waiter)) {
-        this.#leaveQueue(customer, waiter);
+        this.#dequeue(customer, waiter);
         waiter.refuse();
       } else {
         customer.heldBytes -= waiter.bytes;
         this.#freeBytes += waiter.bytes;
       }
       if (customer.heldBytes === 0 && customer.waiting.size === 0) this.#customers.delete(customer.key);
-      this.#admit();
+      this.#grantWaiting();
     };
-    return { resize, leave };
+    return { resize, release };
   }
 
-  /** Admits all that may go now. A customer is passed over only while it holds its share, and few can. */
-  #admit(): void {
-    // A customer that was served goes to the end, and is met there again.
-    for (const customer of this.#turns) {
+  /** Only customers that hold their share are skipped, and few can hold it at once. */
+  #grantWaiting(): void {
+    // A customer that was served moves to the end of the set, and this loop meets it there again.
+    for (const customer of this.#queue) {
       if (customer.heldBytes >= CUSTOMER_SHARE * this.#freeBytes) continue;
       const [next] = customer.waiting;
       if (next === undefined || next.bytes > this.#freeBytes) return;
-      this.#leaveQueue(customer, next);
+      this.#dequeue(customer, next);
       customer.heldBytes += next.bytes;
       this.#freeBytes -= next.bytes;
-      next.admit();
+      next.grant();
     }
   }
 
-  #leaveQueue(customer: Customer, waiter: Waiter): void {
+  #dequeue(customer: Customer, waiter: Waiter): void {
     customer.waiting.delete(waiter);
     this.#waiting--;
-    this.#turns.delete(customer);
-    if (customer.waiting.size > 0) this.#turns.add(customer);
+    this.#queue.delete(customer);
+    if (customer.waiting.size > 0) this.#queue.add(customer);
   }
 }

@@ -14,34 +14,34 @@ import { type IdKind, parseId } from '#src/domain/id.ts';
 import { type JsonBounds, readJson, readJsonInSlices, type YieldToEventLoop } from '#src/domain/json.ts';
 import type { Tenant } from '#src/ports/control-store.ts';
 import type { ReadAnswer } from './answer-budget.ts';
+import { SMALL_BODY_BYTES_MAX } from './body-budget.ts';
 import { BODY_FIELDS } from './contract/bodies.ts';
 import type { Operation } from './contract/operations.ts';
-import { SMALL_BODY_BYTES_MAX } from './large-bodies.ts';
 import type { JsonObject } from './read-bodies.ts';
 
-/** Calls `read` when its answer may be made, and a second time if that is long. */
-export type Answering = (read: ReadAnswer) => Promise<RenderedAnswer>;
+/** Calls `read` when the budget allows the answer, and again if the answer is long. */
+export type AnswerWithinBudget = (read: ReadAnswer) => Promise<RenderedAnswer>;
 
 const NO_BODY = Buffer.alloc(0);
 
-/** A class, since an object written out with a getter would have a shape of its own for every call made. */
+/** A class, because each object literal with a getter would get its own hidden class in the engine. */
 export class Call {
   readonly tenant: Tenant;
   readonly body: JsonObject;
-  /** Answers what is read from the store, when there is room for it. */
-  readonly answer: Answering;
+  /** Answers a request that reads from the store, within the budget of answers. */
+  readonly answer: AnswerWithinBudget;
   readonly #id: string;
   readonly #url: string;
   readonly #idempotency: Idempotency;
   readonly #idempotent: IdempotentRequest | null;
 
-  /** `id`: what stands in its place in the path. `url`: of it only the query counts, and is read when asked for. */
+  /** `id` is the text in the path. Only the query of `url` is used, and it is parsed on demand. */
   constructor(
     tenant: Tenant,
     id: string,
     url: string,
     body: JsonObject,
-    answer: Answering,
+    answer: AnswerWithinBudget,
     idempotency: Idempotency,
     idempotent: IdempotentRequest | null,
   ) {
@@ -59,40 +59,40 @@ export class Call {
     return new URLSearchParams(search);
   }
 
-  /** The object in the path; what has not the form of an id is an object that does not exist. */
+  /** Parses the id in the path. A text that is not an id is an object that does not exist. */
   id<K extends IdKind>(kind: K): NonNullable<ReturnType<typeof parseId<K>>> {
     const parsed = parseId(kind, this.#id);
     if (parsed === null) throw new Refusal('not_found');
     return parsed;
   }
 
-  /** Has the effect once per `Idempotency-Key`. */
+  /** Runs the change once per `Idempotency-Key`. */
   once(act: (keep: MakeReceipt) => Promise<RenderedAnswer>): Promise<IdempotentAnswer> {
     return this.#idempotency.once(this.tenant.partition, this.#idempotent, act);
   }
 }
 
-/** The call that a request to `/v1` makes. */
+/** Builds the call of a request to `/v1`. */
 export function callOf(
   request: FastifyRequest,
   operation: Operation,
   tenant: Tenant,
-  answer: Answering,
+  answer: AnswerWithinBudget,
   idempotency: Idempotency,
   pause: YieldToEventLoop,
 ): Call | Promise<Call> {
   const raw = rawBody(request);
   const { id = '' } = request.params as { readonly id?: string };
   const { url } = request;
-  const make = (body: JsonObject) => {
+  const build = (body: JsonObject) => {
     const idempotent = operation.idempotent
       ? readIdempotency(request.headers['idempotency-key'], `${request.method} ${splitUrl(url)[0]}`, raw)
       : null;
     return new Call(tenant, id, url, body, answer, idempotency, idempotent);
   };
-  if (operation.body === null) return make({});
+  if (operation.body === null) return build({});
   const body = readBody(raw, { required: operation.body.required, acceptsPart: true }, pause);
-  return body instanceof Promise ? body.then(make) : make(body);
+  return body instanceof Promise ? body.then(build) : build(body);
 }
 
 export function rawBody({ body }: FastifyRequest): Buffer {
@@ -100,8 +100,9 @@ export function rawBody({ body }: FastifyRequest): Buffer {
 }
 
 /**
- * Bodies are JSON whatever their content type. A large one is read in slices, and only what is small in it is sure to be
- * complete; `acceptsPart` says whether that is enough. A small body is not worth a promise.
+ * Parses the body as JSON, for any content type. A large body is parsed in slices, and only its small parts are
+ * guaranteed to be complete. `acceptsPart` says whether that is enough. A small body is parsed without a
+ * promise, which would cost more than the parsing.
  */
 export function readBody(
   raw: Buffer,
@@ -128,8 +129,8 @@ export function readBody(
 const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * A large body is read within these bounds. No object of the interface is nested deeper, and fields that the interface
- * has are kept among any number of others. Headers and labels in such numbers are refused, whatever they are called.
+ * The bounds of a large body. No object of the API is nested deeper, and known fields are kept among any number
+ * of unknown ones. So many headers or labels are refused in any case.
  */
 const BOUNDS: JsonBounds = { membersMax: 10_000, depthMax: 8, always: BODY_FIELDS };
 
@@ -142,17 +143,17 @@ function refuseJson(error: unknown): never {
   throw error instanceof SyntaxError ? new Refusal('invalid_json') : error;
 }
 
-/** `asked`: method and path. Null: the request names no key. */
+/** `operation` is the method and path. Returns null for a request without a key. */
 export function readIdempotency(
   key: string | readonly string[] | undefined,
-  asked: string,
+  operation: string,
   raw: Uint8Array | string,
 ): IdempotentRequest | null {
   if (typeof key !== 'string' || key === '') return null;
-  // Headers arrive as Latin-1; a key written in UTF-8 is counted in its own characters.
+  // Headers arrive as Latin-1, but the limit counts the characters of a key in UTF-8.
   const characters = Buffer.from(key, 'latin1').toString().length;
   if (characters > IDEMPOTENCY_KEY_CHARACTERS_MAX) throw new Refusal('idempotency_key_too_long');
-  const fingerprint = createHash('sha256').update(`${asked}\n`).update(raw).digest('hex');
+  const fingerprint = createHash('sha256').update(`${operation}\n`).update(raw).digest('hex');
   return { key, fingerprint };
 }
 

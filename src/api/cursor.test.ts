@@ -23,7 +23,7 @@ const lists: fc.Arbitrary<List> = fc.record({
   ),
 });
 
-/** Any position that has the form of an id, as the lists of the API read it. */
+/** Parses any position that has the form of an id, as the lists of the API do. */
 function anyId(text: string): string | null {
   return KINDS.map((kind) => parseId(kind, text)).find((id) => id !== null) ?? null;
 }
@@ -39,7 +39,7 @@ function expectRefused(list: List, cursor: string, parse: (text: string) => stri
 }
 
 describe('a cursor', () => {
-  test('gives its position back to the list it came from', () => {
+  test('is decoded by the list it came from', () => {
     fc.assert(
       fc.property(lists, positions, (list, position) => {
         expect(decodeCursor(list, encodeCursor(list, position), anyId)).toBe(position);
@@ -89,7 +89,7 @@ describe('a cursor', () => {
     );
   });
 
-  test('is refused when it is cut, lengthened, padded or spelled otherwise', () => {
+  test('is refused if it is cut, extended, padded or encoded differently', () => {
     const list: List = { partition: 1 as Partition, name: 'schedules' };
     const cursor = encodeCursor(list, ids.mint('sch', instant(0)));
     for (let length = 0; length < cursor.length; length++)
@@ -101,13 +101,13 @@ describe('a cursor', () => {
     expectRefused(list, Buffer.from(cursor, 'base64url').toString('hex'), anyText);
   });
 
-  test('is refused when its position is none of that list', () => {
+  test('is refused if its position is not valid for the list', () => {
     const list: List = { partition: 1 as Partition, name: 'schedules' };
     const delivery = encodeCursor(list, ids.mint('dlv', instant(0)));
     expectRefused(list, delivery, (text) => parseId('sch', text));
   });
 
-  test('that is any text at all is refused', () => {
+  test('is refused if it is any other text', () => {
     const list: List = { partition: 1 as Partition, name: 'schedules' };
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.base64String(), fc.uuid()), (text) => {

@@ -1,13 +1,13 @@
 /**
- * Cursors: opaque, and good only for the list they came from. A list is ordered by (created_at, id), and an
- * id begins with the instant of its creation: the id of the last item shown is the whole position. It
- * never changes, so rescheduling, or rows added meanwhile, make no page skip or repeat an item.
+ * Cursors are opaque and valid only for the list they came from. A list is ordered by (created_at, id), and an
+ * id starts with the instant of its creation. So the id of the last shown item is the whole position. It never
+ * changes, so rescheduling and new rows do not make a page skip or repeat an item.
  */
 import { hash } from 'node:crypto';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Partition } from '#src/domain/project.ts';
 
-const MARK_BYTES = 6;
+const CHECKSUM_BYTES = 6;
 const CURSOR_CHARACTERS_MAX = 128;
 
 /** Names one list of one tenant, such as `schedules` or `deliveries of sch_…`. */
@@ -16,23 +16,23 @@ export interface List {
   readonly name: string;
 }
 
-function markOf({ partition, name }: List, position: string): Buffer {
-  return hash('sha256', `cursor/${partition}/${name}/${position}`, 'buffer').subarray(0, MARK_BYTES);
+function checksumOf({ partition, name }: List, position: string): Buffer {
+  return hash('sha256', `cursor/${partition}/${name}/${position}`, 'buffer').subarray(0, CHECKSUM_BYTES);
 }
 
 export function encodeCursor(list: List, position: string): string {
-  return Buffer.concat([markOf(list, position), Buffer.from(position)]).toString('base64url');
+  return Buffer.concat([checksumOf(list, position), Buffer.from(position)]).toString('base64url');
 }
 
-/** The position in a cursor of this list; anything else is refused. */
+/** Returns the position of a cursor of this list. Any other text is refused. */
 export function decodeCursor<T>(list: List, cursor: string, parse: (position: string) => T | null): T {
   const position = cursor.length > CURSOR_CHARACTERS_MAX ? '' : positionIn(cursor);
-  const isOurs = encodeCursor(list, position) === cursor;
-  const parsed = isOurs ? parse(position) : null;
+  const isValid = encodeCursor(list, position) === cursor;
+  const parsed = isValid ? parse(position) : null;
   if (parsed === null) throw new Refusal('invalid_cursor', 'cursor');
   return parsed;
 }
 
 function positionIn(cursor: string): string {
-  return Buffer.from(cursor, 'base64url').subarray(MARK_BYTES).toString();
+  return Buffer.from(cursor, 'base64url').subarray(CHECKSUM_BYTES).toString();
 }

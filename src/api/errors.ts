@@ -1,4 +1,4 @@
-/** Whatever goes wrong, answered in the one envelope. What was not foreseen is logged, and told as nothing. */
+/** Answers every error in one envelope. An unexpected error is logged, and its details are not shown. */
 import type { FastifyError, FastifyReply } from 'fastify';
 import { ERRORS, type ErrorCode, Refusal } from '#src/domain/errors.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
@@ -22,7 +22,7 @@ export function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
     .send(errorBody(refusal, reply.request.id));
 }
 
-/** What the framework itself refuses. */
+/** Codes for the refusals of the framework. */
 const CODE_OF_FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
@@ -43,7 +43,7 @@ export function refusalOf(error: unknown, requestId: string, log: Log): Refusal 
   return new Refusal('internal_error');
 }
 
-/** Type and stack, without the message: a message may quote what the customer sent. */
+/** Returns type and stack without the message, which may quote data of the customer. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '));

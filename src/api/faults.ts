@@ -1,12 +1,12 @@
 /**
- * Which error a bad body gets. A field with a code of its own answers with that code for every fault in it;
- * among several faults the first in the order of the interface is told.
+ * Decides which error a wrong body gets. Each fault gets the code of its field. Of several faults, the first in
+ * the order of the API is reported.
  */
 import type { z } from 'zod';
 import { ERRORS, type ErrorCode, Refusal } from '#src/domain/errors.ts';
 import type { Fault } from '#src/domain/timing.ts';
 
-/** Fields that are not here have no code of their own: `invalid_request`. */
+/** All other fields have the code `invalid_request`. */
 const CODE_OF_FIELD: Readonly<Record<string, ErrorCode>> = {
   endpoint: 'url_blocked',
   url: 'url_blocked',
@@ -26,7 +26,7 @@ const CODE_OF_FIELD: Readonly<Record<string, ErrorCode>> = {
   breaker_policy: 'invalid_breaker_policy',
 };
 
-const FIRST: readonly ErrorCode[] = [
+const REPORTED_FIRST: readonly ErrorCode[] = [
   'multiple_endpoint',
   'method_on_profile',
   'invalid_method',
@@ -36,24 +36,24 @@ const FIRST: readonly ErrorCode[] = [
 ];
 
 function rank(code: ErrorCode): number {
-  // The profile is looked up last, and what is no id cannot be found.
+  // The profile is looked up last, and a text that is not an id is reported like an unknown profile.
   if (code === 'invalid_endpoint') return Number.POSITIVE_INFINITY;
-  const place = FIRST.indexOf(code);
-  return place >= 0 ? place : FIRST.length + ERRORS[code].status;
+  const index = REPORTED_FIRST.indexOf(code);
+  return index >= 0 ? index : REPORTED_FIRST.length + ERRORS[code].status;
 }
 
 export class Faults {
-  #worst: { readonly code: ErrorCode; readonly param: string | null } | null = null;
+  #first: { readonly code: ErrorCode; readonly param: string | null } | null = null;
 
   add(code: ErrorCode, param: string | null): void {
-    if (this.#worst === null || rank(code) < rank(this.#worst.code)) this.#worst = { code, param };
+    if (this.#first === null || rank(code) < rank(this.#first.code)) this.#first = { code, param };
   }
 
   addFault({ code, param }: Fault): void {
     this.add(code, param);
   }
 
-  /** What a schema found wrong; `params.code` names the code where a field has several. */
+  /** Adds the issues of a schema. `params.code` names the code if a field has several. */
   addIssues(issues: readonly z.core.$ZodIssue[]): void {
     for (const issue of issues) {
       const param = String(issue.path[0]);
@@ -63,6 +63,6 @@ export class Faults {
   }
 
   throwIfAny(): void {
-    if (this.#worst !== null) throw new Refusal(this.#worst.code, this.#worst.param);
+    if (this.#first !== null) throw new Refusal(this.#first.code, this.#first.param);
   }
 }

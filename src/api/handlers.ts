@@ -1,4 +1,4 @@
-/** What each operation does: read the call, run the command or the question, present the result. */
+/** Implements each operation: parse the call, run the command or the query, present the result. */
 import { type Commands, type Render, type RenderedAnswer, requireFound } from '#src/commands/command.ts';
 import { replayDelivery } from '#src/commands/deliveries.ts';
 import type { IdempotentAnswer } from '#src/commands/idempotency.ts';
@@ -45,13 +45,13 @@ function profileAs(status: number, mode: Mode): Render<EndpointProfile> {
   return (profile) => json(status, presentProfile(profile, mode));
 }
 
-/** Refuses an edit, by throwing, once it is known what it would change. */
+/** Throws to refuse an edit when it is known what it would change. */
 export interface EditGuard {
   schedule(schedule: Schedule, edit: ScheduleEdit): void;
   profile(profile: EndpointProfile, edit: Partial<ProfileFields>): Promise<void>;
 }
 
-/** `showDelivery`: how a delivery is shown; as customers see it unless told otherwise. A customer has no guard. */
+/** `showDelivery` presents a delivery, by default as customers see it. The API of customers has no guard. */
 export function handlers(
   commands: Commands,
   httpAllowed: boolean,
@@ -60,18 +60,18 @@ export function handlers(
 ): Readonly<Record<OperationId, Handler>> {
   const { store, pause } = commands;
 
-  function ordered(order: ScheduleAction): Handler {
+  function actionHandler(action: ScheduleAction): Handler {
     return (call) =>
       applyScheduleAction(
         commands,
         call.tenant.partition,
         call.id('sch'),
-        order,
+        action,
         scheduleAs(200, call.tenant.mode),
       );
   }
 
-  /** Without a filter: the list is empty. */
+  /** A filter of null gives an empty list. */
   function deliveryList(
     { tenant, answer }: Call,
     page: PageRequest<DeliveryId>,
@@ -136,9 +136,9 @@ export function handlers(
         ),
       ),
 
-    pauseSchedule: ordered('pause'),
-    resumeSchedule: ordered('resume'),
-    cancelSchedule: ordered('cancel'),
+    pauseSchedule: actionHandler('pause'),
+    resumeSchedule: actionHandler('resume'),
+    cancelSchedule: actionHandler('cancel'),
 
     listScheduleDeliveries: async (call) => {
       const scheduleId = call.id('sch');
@@ -207,7 +207,7 @@ export function handlers(
       };
       if (scheduleText === null) return deliveryList(call, page, { ...filter, scheduleId: null });
       const scheduleId = parseId('sch', scheduleText);
-      // What is no id names no schedule: it has no deliveries.
+      // A text that is not an id names no schedule, so the list is empty.
       return deliveryList(call, page, scheduleId === null ? null : { ...filter, scheduleId });
     },
 

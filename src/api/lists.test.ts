@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Partition } from '#src/domain/project.ts';
-import { LongAnswer } from './answer-budget.ts';
+import { AnswerTooLong } from './answer-budget.ts';
 import { answerFound, answerPage, answerSmallPage, type BoundedPage } from './lists.ts';
 
 const MIB = 1_048_576;
@@ -11,18 +11,18 @@ const PAGE: BoundedPage<number> = {
   bytesMax: Number.POSITIVE_INFINITY,
 };
 
-/** Items 1 to `count`, of so many characters each, in parts of one as a store gives large ones. */
+/** Items 1 to `count` of the given length. The store returns them in parts, as it does for large rows. */
 function numbers(count: number, characters: number, partItems = 1) {
   let pauses = 0;
-  const asked: (number | null)[] = [];
+  const fetched: (number | null)[] = [];
   return {
-    asked,
+    fetched,
     pauses: () => pauses,
     pause: async () => {
       pauses += 1;
     },
     fetch: async (after: number | null, limit: number) => {
-      asked.push(after);
+      fetched.push(after);
       const rest = Array.from({ length: count }, (_, at) => at + 1).slice(after ?? 0);
       const items = rest.slice(0, Math.min(limit, partItems));
       return { items, hasMore: items.length < rest.length };
@@ -39,20 +39,20 @@ async function idsIn(answer: Promise<{ readonly body: string }>): Promise<readon
   return [data.map(({ id }) => id), has_more];
 }
 
-test('a page ends once it has two megabytes, with a pause at first and after each large item', async () => {
-  const { fetch, show, pause, pauses, asked } = numbers(9, MIB);
+test('a page ends when it has two megabytes, with a pause at the start and after each large item', async () => {
+  const { fetch, show, pause, pauses, fetched } = numbers(9, MIB);
   expect(await idsIn(answerPage(PAGE, fetch, show, pause))).toEqual([[1, 2], true]);
-  expect(asked).toEqual([null, 1]);
+  expect(fetched).toEqual([null, 1]);
   expect(pauses()).toBe(3);
 });
 
-test('one item that is larger than a page is a page', async () => {
+test('an item that is larger than a page is a page of its own', async () => {
   const { fetch, show, pause } = numbers(2, 3 * MIB);
   expect(await idsIn(answerPage(PAGE, fetch, show, pause))).toEqual([[1], true]);
   expect(await idsIn(answerPage({ ...PAGE, after: 1 }, fetch, show, pause))).toEqual([[2], false]);
 });
 
-test('parts are put together until the page is full', async () => {
+test('parts are joined until the page is full', async () => {
   const { fetch, show, pause } = numbers(50, 10, 7);
   const [ids, hasMore] = await idsIn(answerPage({ ...PAGE, limit: 20 }, fetch, show, pause));
   expect([ids.length, ids.at(-1), hasMore]).toEqual([20, 20, true]);
@@ -60,7 +60,7 @@ test('parts are put together until the page is full', async () => {
   expect([all.length, more]).toEqual([50, false]);
 });
 
-test('an ordinary page takes a pause at first, a long one of small items a few more', async () => {
+test('an ordinary page has one pause at the start, and a long one has more', async () => {
   const { show, pause, pauses } = numbers(0, 300);
   const rows = async (after: number | null, limit: number) =>
     Array.from({ length: limit }, (_, at) => at + 1 + (after ?? 0));
@@ -71,7 +71,7 @@ test('an ordinary page takes a pause at first, a long one of small items a few m
   expect(pauses()).toBeGreaterThan(4);
 });
 
-test('what a search found and has changed since is left out, and what did not fit comes with the next page', async () => {
+test('a found item that has changed is not shown, and items that do not fit come on the next page', async () => {
   const page = { list: PAGE.list, bytesMax: PAGE.bytesMax };
   const found = { found: ['e', 'd', 'c', 'b', 'a'], next: null };
   const find = async (ids: readonly string[]) => ({ items: ids.slice(0, 1), hasMore: ids.length > 1 });
@@ -88,10 +88,10 @@ test('what a search found and has changed since is left out, and what did not fi
   expect(await idsIn(answerFound(page, none, nothing, show, pause))).toEqual([[], true]);
 });
 
-test('a page that has more bytes than it may is not read further', async () => {
-  const { fetch, show, pause, asked } = numbers(9, 1_000);
+test('reading stops when a page has more bytes than allowed', async () => {
+  const { fetch, show, pause, fetched } = numbers(9, 1_000);
   const page = { ...PAGE, bytesMax: 2_500 };
-  await expect(answerPage(page, fetch, show, pause)).rejects.toThrow(LongAnswer);
-  expect(asked).toEqual([null, 1, 2]);
+  await expect(answerPage(page, fetch, show, pause)).rejects.toThrow(AnswerTooLong);
+  expect(fetched).toEqual([null, 1, 2]);
   expect(await idsIn(answerPage({ ...page, limit: 2 }, fetch, show, pause))).toEqual([[1, 2], true]);
 });

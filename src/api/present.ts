@@ -1,4 +1,4 @@
-/** Domain objects as the interface shows them. Header values, bodies and secrets have no way in here. */
+/** Presents domain objects as API resources. Header values, bodies and secrets are not available here. */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';

@@ -1,13 +1,13 @@
 import { fastify } from 'fastify';
 import { expect, test } from 'vitest';
 import { EngineHarness } from '#test/engine-harness.ts';
-import { probes } from './probes.ts';
+import { mountProbes } from './probes.ts';
 
 const METRICS = { contentType: 'text/plain', exposition: async () => '' };
 
 function served(harness: EngineHarness, isFiring: () => boolean = () => true) {
   const server = fastify();
-  probes(server, { store: harness.store, clock: harness.clock, metrics: METRICS, isFiring });
+  mountProbes(server, { store: harness.store, clock: harness.clock, metrics: METRICS, isFiring });
   const ready = async () => {
     const { statusCode, body } = await server.inject('/readyz');
     return [statusCode, JSON.parse(body)];
@@ -19,7 +19,7 @@ const READY = [200, { status: 'ready' }];
 const NO_STORE = [503, { status: 'unavailable', reason: 'store' }];
 const NO_ENGINE = [503, { status: 'unavailable', reason: 'engine' }];
 
-test('a thousand calls within a second cost one durable write', async () => {
+test('a thousand calls within a second cost one write', async () => {
   await using harness = await EngineHarness.open();
   const { ready, checks } = served(harness);
   expect(await ready()).toEqual(READY);
@@ -31,7 +31,7 @@ test('a thousand calls within a second cost one durable write', async () => {
   expect(checks()).toBe(2);
 });
 
-test('calls that come together share one check, however long it takes', async () => {
+test('concurrent calls share one check, however long it takes', async () => {
   await using harness = await EngineHarness.open();
   const { ready, checks } = served(harness);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -48,7 +48,7 @@ test('calls that come together share one check, however long it takes', async ()
   expect(checks()).toBe(1);
 });
 
-test('a failed check is shared as long, and then the store is asked again', async () => {
+test('a failed check is reused for a second, and then the store is checked again', async () => {
   await using harness = await EngineHarness.open();
   const { ready, checks } = served(harness);
   harness.faults.set('refuses', 'check');
@@ -61,20 +61,17 @@ test('a failed check is shared as long, and then the store is asked again', asyn
   expect(await ready()).toEqual(READY);
 });
 
-test.for([-86_400_000, 86_400_000])(
-  'a clock that is set by %i ms does not keep an answer alive',
-  async (ms) => {
-    await using harness = await EngineHarness.open();
-    const { ready, checks } = served(harness);
-    await ready();
-    harness.faults.set('refuses', 'check');
-    harness.time.setClock(ms);
-    expect(await ready()).toEqual(NO_STORE);
-    expect(checks()).toBe(2);
-  },
-);
+test.for([-86_400_000, 86_400_000])('a result is not reused after the clock was set by %i ms', async (ms) => {
+  await using harness = await EngineHarness.open();
+  const { ready, checks } = served(harness);
+  await ready();
+  harness.faults.set('refuses', 'check');
+  harness.time.setClock(ms);
+  expect(await ready()).toEqual(NO_STORE);
+  expect(checks()).toBe(2);
+});
 
-test('whether it fires is not shared: that costs nothing', async () => {
+test('whether the engine sends deliveries is checked for each call', async () => {
   await using harness = await EngineHarness.open();
   let isFiring = true;
   const { ready, checks } = served(harness, () => isFiring);

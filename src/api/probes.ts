@@ -1,4 +1,4 @@
-/** `/healthz`, `/readyz` and `/metrics`: for machines that watch, without a key. */
+/** Serves `/healthz`, `/readyz` and `/metrics` for monitoring, without an API key. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Store } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
@@ -10,11 +10,11 @@ export interface ProbeOptions {
   readonly store: Pick<Store, 'check'>;
   readonly clock: Clock;
   readonly metrics: Exposition;
-  /** Whether due deliveries are being fired, where that is this node's work. */
+  /** Whether due deliveries are sent, if that is a task of this node. */
   readonly isFiring: () => boolean;
 }
 
-export function probes(server: FastifyInstance, options: ProbeOptions): void {
+export function mountProbes(server: FastifyInstance, options: ProbeOptions): void {
   const { store, clock, metrics, isFiring } = options;
   const readiness = new Readiness(store, clock);
   const unready = (reply: FastifyReply, reason: string) =>
@@ -27,7 +27,7 @@ export function probes(server: FastifyInstance, options: ProbeOptions): void {
     return reply.header('content-type', JSON_TYPE).send('{"status":"ok"}');
   });
 
-  // Ready is who can make a write durable right now, and fires what is due.
+  // A node is ready if it can make a write durable and sends due deliveries.
   server.get('/readyz', async (_request, reply) => {
     if (!(await readiness.canStore())) return unready(reply, 'store');
     if (!isFiring()) return unready(reply, 'engine');

@@ -87,7 +87,7 @@ describe('an instant', () => {
   test.for([
     ['2026-11-15T08:00:00Z', AT],
     ['2026-11-15T10:00:00%2B02:00', AT],
-    // An offset that was not encoded arrives with a space for its plus.
+    // The plus of an offset that was not encoded arrives as a space.
     ['2026-11-15T10:00:00+02:00', AT],
     ['2026-11-15T06:00:00-02:00', AT],
     ['2026-11-15T08:00:00.123456Z', AT + 123],
@@ -151,7 +151,7 @@ describe('labels', () => {
     expect(readLabels(query(text))).toEqual(labels);
   });
 
-  test('as many as a schedule can have, no more', () => {
+  test('are limited to as many as a schedule can have', () => {
     const filters = (count: number) =>
       query(Array.from({ length: count }, (_, i) => `metadata[label${i}]=x`).join('&'));
     expect(readLabels(filters(LABELS_MAX))).toHaveLength(50);

@@ -1,4 +1,4 @@
-/** Query strings. Empty values are absent; of a name given twice the first counts. */
+/** Parses query strings. An empty value counts as absent, and the first of repeated names counts. */
 import { Refusal } from '#src/domain/errors.ts';
 import { type Instant, instant, parseInstant } from '#src/domain/instant.ts';
 import { LABELS_MAX, type Labels } from '#src/domain/labels.ts';
@@ -6,7 +6,7 @@ import { LABELS_MAX, type Labels } from '#src/domain/labels.ts';
 export const LIMIT_DEFAULT = 20;
 export const LIMIT_MAX = 100;
 
-/** A page's size: never an error. */
+/** Returns the page size. A wrong value is replaced and not refused. */
 export function readLimit(query: URLSearchParams): number {
   const text = query.get('limit') ?? '';
   if (!/^\s*[+-]?\d+\s*$/.test(text)) return LIMIT_DEFAULT;
@@ -32,11 +32,11 @@ export function readChoice<T extends string>(
   return choice;
 }
 
-/** A bound on creation, in whole milliseconds: what lies between two of them is `rounded` to one. */
+/** Parses a bound of the creation time. Fractions of a millisecond are rounded in the given direction. */
 export function readInstant(query: URLSearchParams, name: string, rounded: 'up' | 'down'): Instant | null {
   const text = readText(query, name);
   if (text === null) return null;
-  // An offset's + arrives as a space when the client did not encode it.
+  // The + of an offset arrives as a space if the client did not encode it.
   const at = parseInstant(text.replace(' ', '+'));
   if (at === null) throw new Refusal('invalid_request', name, `${name} must be an RFC 3339 instant.`);
   return rounded === 'up' && BELOW_MILLISECONDS.test(text) ? instant(at + 1) : at;
@@ -46,7 +46,7 @@ const BELOW_MILLISECONDS = /\.\d{3}0*[1-9]/;
 
 const LABEL = /^metadata\[(.+)\]$/s;
 
-/** `metadata[name]=value`, all of which must match. */
+/** Parses `metadata[name]=value`. All labels must match. */
 export function readLabels(query: URLSearchParams): Labels {
   const labels: (readonly [string, string])[] = [];
   for (const [name, value] of query) {

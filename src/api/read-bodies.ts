@@ -1,4 +1,4 @@
-/** From a JSON object to what a command takes, or the one error that is told. */
+/** Parses a JSON object into the input of a command, or throws the one error that is reported. */
 import type { z } from 'zod';
 import type { ProfileFields } from '#src/commands/profiles.ts';
 import type { NewSchedule } from '#src/commands/schedules.ts';
@@ -24,12 +24,12 @@ import { Faults } from './faults.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Null is absent. */
+/** A value of null counts as absent. */
 function has(body: JsonObject, name: string): boolean {
   return body[name] !== undefined && body[name] !== null;
 }
 
-/** The parsed body; faults are collected, not thrown, so that the first in order can be told. */
+/** Parses the body. Faults are collected and not thrown, so that the first in order is reported. */
 function parse<S extends z.ZodType>(schema: S, body: JsonObject, faults: Faults): z.output<S> | null {
   const parsed = schema.safeParse(body);
   if (!parsed.success) faults.addIssues(parsed.error.issues);
@@ -69,7 +69,7 @@ export function readScheduleCreate(body: JsonObject, now: Instant, httpAllowed: 
   collectUrl(body, 'endpoint', httpAllowed, faults);
   const fields = parse(ScheduleCreate, body, faults);
   faults.throwIfAny();
-  if (fields === null || timing === null) throw new Error('A faulty body passed without a fault.');
+  if (fields === null || timing === null) throw new Error('The body is wrong, but no fault was collected.');
   return {
     timing,
     destination: destinationOf(fields),
@@ -85,7 +85,7 @@ export function readScheduleCreate(body: JsonObject, now: Instant, httpAllowed: 
 }
 
 function destinationOf(fields: z.output<typeof ScheduleCreate>): Destination {
-  // The text of an id that names nothing is refused when it is looked up.
+  // An id of no profile is refused when the profile is looked up.
   return typeof fields.endpoint_id === 'string'
     ? { kind: 'profile', endpointId: fields.endpoint_id as EndpointId }
     : { kind: 'inline', url: fields.endpoint ?? '', method: fields.method ?? DEFAULT_METHOD };
@@ -100,7 +100,7 @@ export function readScheduleUpdate(body: JsonObject, schedule: Schedule, httpAll
   collectUrl(body, 'endpoint', httpAllowed, faults);
   const fields = parse(ScheduleUpdate, body, faults);
   faults.throwIfAny();
-  if (fields === null) throw new Error('A faulty body passed without a fault.');
+  if (fields === null) throw new Error('The body is wrong, but no fault was collected.');
   return {
     ...(typeof fields.endpoint === 'string' && { endpoint: fields.endpoint }),
     ...(typeof fields.method === 'string' && { method: fields.method }),
@@ -115,11 +115,11 @@ export function readReschedule(body: JsonObject, now: Instant): Timing {
   const timing = collectTiming(body, now, faults);
   parse(ScheduleReschedule, body, faults);
   faults.throwIfAny();
-  if (timing === null) throw new Error('A faulty body passed without a fault.');
+  if (timing === null) throw new Error('The body is wrong, but no fault was collected.');
   return timing;
 }
 
-/** The timing of a schedule that is only thought of; refused as creating it would be. */
+/** Parses the timing of a preview. It is refused like the same fields of a create. */
 export function readPreview(
   body: JsonObject,
   now: Instant,
@@ -128,7 +128,7 @@ export function readPreview(
   const timing = collectTiming(body, now, faults);
   const fields = parse(SchedulePreview, body, faults);
   faults.throwIfAny();
-  if (timing === null || fields === null) throw new Error('A faulty body passed without a fault.');
+  if (timing === null || fields === null) throw new Error('The body is wrong, but no fault was collected.');
   return { timing, jitter: fields.jitter ?? null };
 }
 
@@ -157,7 +157,7 @@ function collectEndpoint(body: JsonObject, httpAllowed: boolean, faults: Faults)
   collectUrl(body, 'url', httpAllowed, faults);
   const fields = parse(EndpointWrite, body, faults);
   faults.throwIfAny();
-  if (fields === null) throw new Error('A faulty body passed without a fault.');
+  if (fields === null) throw new Error('The body is wrong, but no fault was collected.');
   return {
     ...(typeof fields.url === 'string' && { url: fields.url }),
     ...(typeof fields.method === 'string' && { method: fields.method }),
@@ -177,7 +177,7 @@ function entries(map: Readonly<Record<string, string>> | null | undefined): Labe
   return map === null || map === undefined ? [] : Object.entries(map);
 }
 
-/** Defaults fill what a policy leaves out. */
+/** Missing fields of a policy get their defaults. */
 function retryPolicyOf(given: z.output<typeof field.retryPolicy> | null | undefined): RetryPolicy | null {
   if (given === null || given === undefined) return null;
   return {

@@ -1,18 +1,17 @@
 /**
- * Whether the store can make a write durable, asked for by probes that anybody may call. To find out costs a write, so
- * calls that come together share one check, and its answer serves every call of the second after it.
+ * Checks whether the store can make a write durable. Anyone may call the probe and each check costs a write. So
+ * concurrent calls share one check, and its result is used for all calls of the next second.
  */
-
 import { type Store, StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
 
-/** How long an answer is given again, whether it was good or bad. */
-const SHARED_MS = 1_000;
+/** The time for which a result is reused, good or bad. */
+const REUSED_MS = 1_000;
 
 export class Readiness {
   readonly #store: Pick<Store, 'check'>;
   readonly #clock: Clock;
-  #underWay: Promise<boolean> | null = null;
+  #pending: Promise<boolean> | null = null;
   #last: { readonly canStore: boolean; readonly at: number } | null = null;
 
   constructor(store: Pick<Store, 'check'>, clock: Clock) {
@@ -21,26 +20,26 @@ export class Readiness {
   }
 
   async canStore(): Promise<boolean> {
-    if (this.#underWay !== null) return this.#underWay;
+    if (this.#pending !== null) return this.#pending;
     const last = this.#last;
-    const ageMs = last === null ? SHARED_MS : this.#clock.now() - last.at;
-    // An answer from the future means that the clock was set back: it says nothing about its age.
-    if (last !== null && ageMs >= 0 && ageMs < SHARED_MS) return last.canStore;
-    this.#underWay = this.#check();
-    return this.#underWay;
+    const ageMs = last === null ? REUSED_MS : this.#clock.now() - last.at;
+    // A result from the future means that the clock was set back, so its age is unknown.
+    if (last !== null && ageMs >= 0 && ageMs < REUSED_MS) return last.canStore;
+    this.#pending = this.#check();
+    return this.#pending;
   }
 
   async #check(): Promise<boolean> {
     try {
-      const canStore = await this.#attempt();
+      const canStore = await this.#canWrite();
       this.#last = { canStore, at: this.#clock.now() };
       return canStore;
     } finally {
-      this.#underWay = null;
+      this.#pending = null;
     }
   }
 
-  async #attempt(): Promise<boolean> {
+  async #canWrite(): Promise<boolean> {
     try {
       await this.#store.check(this.#clock.now());
       return true;

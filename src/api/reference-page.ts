@@ -1,10 +1,10 @@
 /**
- * The OpenAPI document as one page: no script, no outside address, readable on a phone and in print. What
- * is shown comes from the document alone, so it cannot say anything else than `/openapi.json`.
+ * Renders the OpenAPI document as one page without scripts or external resources, for phones and for print. All
+ * content comes from the document, so the page always agrees with `/openapi.json`.
  */
 import type { OpenApiDocument } from './contract/openapi.ts';
 
-/** The parts of a document that the page reads. */
+/** The parts of a document that the page uses. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -174,7 +174,7 @@ function type(schema: Schema): string {
   return schema.format === undefined ? names.join(' or ') : `${names.join(' or ')} (${text(schema.format)})`;
 }
 
-/** A nullable field has its description one level down. */
+/** The description of a nullable field is one level deeper. */
 function describe(schema: Schema): string {
   return schema.description ?? schema.anyOf?.find(({ description }) => description)?.description ?? '';
 }
@@ -206,7 +206,7 @@ function prose(markdown: string | undefined): string {
     .join('');
 }
 
-/** Only the one mark the document uses: `code`. */
+/** Renders `code`, the only markup that the document uses. */
 function inline(markdown: string): string {
   return text(markdown).replace(/`([^`]+)`/g, '<code>$1</code>');
 }

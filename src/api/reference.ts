@@ -1,4 +1,4 @@
-/** `/openapi.json`, and `/docs`: the same document as a page to read. Rendered once, on first use. */
+/** Serves `/openapi.json`, and `/docs`, the same document as a page. Both are rendered once, on first use. */
 import type { FastifyInstance } from 'fastify';
 import { openApiDocument } from './contract/openapi.ts';
 import { JSON_TYPE } from './errors.ts';
@@ -6,7 +6,7 @@ import { renderReference } from './reference-page.ts';
 
 const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-export function referencePages(server: FastifyInstance): void {
+export function mountReference(server: FastifyInstance): void {
   const document = lazy(openApiDocument);
   const json = lazy(() => JSON.stringify(document()));
   const page = lazy(() => renderReference(document()));
@@ -23,10 +23,10 @@ export function referencePages(server: FastifyInstance): void {
   });
 }
 
-function lazy<T>(make: () => T): () => T {
-  let made: { readonly value: T } | null = null;
+function lazy<T>(create: () => T): () => T {
+  let created: { readonly value: T } | null = null;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    created ??= { value: create() };
+    return created.value;
   };
 }

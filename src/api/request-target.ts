@@ -1,6 +1,6 @@
 /**
- * The target and the `Host` of a request. A target comes as a path, or in the absolute form that is meant for proxies
- * and means the same path. Routes, authentication and idempotency see the path alone.
+ * Checks the target and the `Host` header of a request. A target is a path, or the absolute form for proxies,
+ * which means the same path. Routes, authentication and idempotency see only the path.
  */
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
@@ -10,10 +10,10 @@ const AUTHORITY = /^(?:\[([^\]]+)\]|(?:[\w\-.~!$&'()*+,;=]|%[\da-f]{2})*)(?::(\d
 const PORT_MAX = 65_535;
 const HOST = 'host';
 
-/** No route has it: `*`, and the target of a scheme that is not served here. */
+/** A path without a route, for `*` and for schemes that are not served. */
 const NOWHERE = '/-';
 
-/** The path and query of a target in whatever form; null when it is not valid. A fragment is never part of one. */
+/** Returns the path and query of a target, or null if it is not valid. A target never has a fragment. */
 export function pathOfTarget(target: string): string | null {
   if (target.includes('#')) return null;
   if (target.startsWith('/')) return target;
@@ -23,7 +23,7 @@ export function pathOfTarget(target: string): string | null {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** HTTP/1.1 asks for one `Host`, which may be empty. Two are refused in any version: each reader could take another. */
+/** HTTP/1.1 needs one `Host`, which may be empty. Two are refused, because programs could read different ones. */
 export function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let host: string | undefined;
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -35,7 +35,7 @@ export function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): bool
   return host === undefined ? httpVersion !== '1.1' : isAuthority(host);
 }
 
-/** A host, which may be empty, with or without a port. */
+/** Accepts a host, which may be empty, with or without a port. */
 function isAuthority(text: string): boolean {
   const match = AUTHORITY.exec(text);
   if (match === null) return false;
@@ -53,10 +53,10 @@ export function isDecodable(path: string): boolean {
   }
 }
 
-/** Below these every path is answered alike: after authentication, by the dashboard, by an inbox where there is one. */
-const WHOLE_TREES = ['/v1/', '/dashboard/api/', '/dashboard/', '/inbox/hook/'];
+/** Prefixes that have a handler for every path below them. */
+const PREFIXES = ['/v1/', '/dashboard/api/', '/dashboard/', '/inbox/hook/'];
 
-/** A path that no route has of its own: it is not found, or goes to what takes all there is below it. */
-export function undecodable(path: string): string {
-  return `${WHOLE_TREES.find((tree) => path.startsWith(tree)) ?? '/'}-`;
+/** Replaces a path that cannot be decoded with one that no route has, below the same prefix. */
+export function replaceUndecodable(path: string): string {
+  return `${PREFIXES.find((prefix) => path.startsWith(prefix)) ?? '/'}-`;
 }

@@ -1,4 +1,4 @@
-/** A search that takes long: pages are short, say so, and lead to the end. */
+/** Tests a search that takes long: its pages are short, and their cursors lead to the end. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { listSchedules } from './schedule-list.ts';
 
 const SECOND_MS = 1_000;
 const ROWS = 700;
-/** Only these two have both labels. */
+/** The numbers of the only two schedules with both labels. */
 const BOTH: ReadonlySet<number> = new Set([0, 500]);
 
 let directory: string;
@@ -24,7 +24,7 @@ const matching: string[] = [];
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'sched-schedule-list-'));
   let elapsedMs = 0;
-  // Whoever looks, a second has gone by.
+  // Each reading of the stopwatch is a second later.
   const elapsed = () => {
     elapsedMs += SECOND_MS;
     return elapsedMs;
@@ -79,7 +79,7 @@ async function ask(query: string, cursor: string | null): Promise<Answer> {
   return JSON.parse(body) as Answer;
 }
 
-test('every page says whether there is more, and its cursor goes on where it stopped', async () => {
+test('every page says whether there is more, and its cursor continues where it stopped', async () => {
   const pages: Answer[] = [];
   for (let cursor: string | null = null; ; ) {
     const page: Answer = await ask('metadata[env]=prod&metadata[team]=ops', cursor);
@@ -93,7 +93,7 @@ test('every page says whether there is more, and its cursor goes on where it sto
   expect(pages.flatMap(({ data }) => data.map(({ id }) => id))).toEqual(matching);
 });
 
-test('one label is never short, however long it takes', async () => {
+test('a page of one label is always full, however long it takes', async () => {
   const { data, has_more } = await ask('metadata[env]=prod&state=active&limit=100', null);
   expect([data.length, has_more]).toEqual([100, true]);
   const none = await ask('metadata[env]=prod&state=paused', null);

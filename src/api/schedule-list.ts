@@ -1,4 +1,4 @@
-/** `GET /v1/schedules`. One label at most is answered from an index; several are searched for (see the store's port). */
+/** `GET /v1/schedules`. Up to one label is answered from an index. Several labels need a search (see the store port). */
 import type { RenderedAnswer } from '#src/commands/command.ts';
 import type { PauseLength } from '#src/commands/pauses.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
@@ -11,13 +11,13 @@ import { answerFound, answerPage, type Item, readPage } from './lists.ts';
 import { presentSchedule } from './present.ts';
 import { readChoice, readLabels } from './query.ts';
 
-interface Lists {
+interface ScheduleListDependencies {
   readonly store: Pick<Store, 'findSchedules' | 'listSchedules' | 'searchSchedules'>;
   readonly pause: (partition: Partition, length?: PauseLength) => Promise<void>;
 }
 
 export async function listSchedules(
-  { store, pause: pauseFor }: Lists,
+  { store, pause: pauseFor }: ScheduleListDependencies,
   { tenant: { partition, mode }, query, answer }: Pick<Call, 'tenant' | 'query' | 'answer'>,
 ): Promise<RenderedAnswer> {
   const pause = (length?: PauseLength) => pauseFor(partition, length);
@@ -44,10 +44,10 @@ export async function listSchedules(
   }
 
   const filter = { state, kind, labels };
-  const found = isContradiction(labels)
+  const found = isContradictory(labels)
     ? { found: [], next: null }
     : await store.searchSchedules(partition, filter, { before: page.after, limit: page.limit });
-  // It was found a moment ago, and may have changed since.
+  // A found schedule may have changed since the search.
   const showIfListed = (view: ScheduleView) =>
     isListed(view.schedule, filter) ? show(view) : { position: view.schedule.id, resource: null };
   return answer((bytesMax) =>
@@ -65,8 +65,8 @@ function distinct(labels: Labels): Labels {
   return [...new Map(labels.map((label) => [JSON.stringify(label), label])).values()];
 }
 
-/** A name has one value: two different ones are never found together. */
-function isContradiction(labels: Labels): boolean {
+/** A label has one value, so two different values never match together. */
+function isContradictory(labels: Labels): boolean {
   return new Set(labels.map(([name]) => name)).size < labels.length;
 }
 

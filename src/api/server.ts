@@ -1,4 +1,4 @@
-/** The HTTP server: `/v1`, the reference pages and the probes, with one envelope for every error. */
+/** Builds the HTTP server with `/v1`, the reference pages and the probes. Every error has the same envelope. */
 import { createServer } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Commands, KeyedMutex, type RenderedAnswer } from '#src/commands/command.ts';
@@ -16,18 +16,18 @@ import type { Clock, Random, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { Exposition, Log, Metrics } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { AnswerBudget } from './answer-budget.ts';
-import { isLongAnswer, sendLong } from './answer-bytes.ts';
-import { Keys } from './auth.ts';
-import { BrokenRequests } from './broken-requests.ts';
-import { type Answering, Call, callOf, rawBody } from './call.ts';
+import { Authenticator } from './authenticator.ts';
+import { BODY_BYTES_MAX, BodyBudget, SMALL_BODY_BYTES_MAX } from './body-budget.ts';
+import { type AnswerWithinBudget, Call, callOf, rawBody } from './call.ts';
 import { OPERATIONS, type Operation, type OperationId } from './contract/operations.ts';
 import { JSON_TYPE, refusalOf, refuse } from './errors.ts';
 import { handlers } from './handlers.ts';
-import { BODY_BYTES_MAX, LargeBodies, SMALL_BODY_BYTES_MAX } from './large-bodies.ts';
-import { probes } from './probes.ts';
-import { referencePages } from './reference.ts';
-import { isDecodable, undecodable } from './request-target.ts';
-import { UntakenAnswers } from './untaken-answers.ts';
+import { isLongAnswer, sendLong } from './long-answer.ts';
+import { MalformedRequests } from './malformed-requests.ts';
+import { mountProbes } from './probes.ts';
+import { mountReference } from './reference.ts';
+import { isDecodable, replaceUndecodable } from './request-target.ts';
+import { SendTimeout } from './send-timeout.ts';
 
 export interface ApiOptions {
   readonly store: Store & ControlStore;
@@ -39,28 +39,31 @@ export interface ApiOptions {
   readonly metrics: Metrics & Exposition;
   readonly hints: Hints;
   readonly isFiring: () => boolean;
-  /** False: the probes only. */
+  /** If false, the server has only the probes. */
   readonly servesApi: boolean;
-  /** The operator's exception: plain http:// destinations may be stored. */
+  /** Whether the operator allows plain http:// destinations. */
   readonly httpAllowed: boolean;
-  /** Adds to the server. What it hooks in there goes for the routes here too. */
+  /** Adds routes and hooks to the server. The hooks also apply to the routes of this file. */
   readonly extend?: (server: FastifyInstance, shared: Shared) => void;
 }
 
-/** What whoever carries out the same commands beside `/v1` has to share with it: changes take turns, keys count once. */
+/**
+ * What another interface to the same commands must share with `/v1`. Changes are serialized, and an idempotency
+ * key counts once.
+ */
 export interface Shared {
   readonly commands: Commands;
   readonly idempotency: Idempotency;
-  readonly bodies: LargeBodies;
+  readonly bodies: BodyBudget;
 }
 
-/** An id of any length that Node lets through is one that names nothing. */
+/** As long as Node allows: a longer id is answered with `404` and not with another error. */
 const ID_CHARACTERS_MAX = 65_536;
-/** A client that takes longer than this to send its request is cut off. */
+/** A client that takes longer to send its request is disconnected. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 72_000;
 
-/** Logs and metrics show this route for a request without one. */
+/** The route in logs and metrics of a request without a route. */
 const NO_ROUTE = 'none';
 const NO_TENANT = Symbol('no tenant');
 
@@ -69,7 +72,7 @@ declare module 'fastify' {
     tenant: Tenant | typeof NO_TENANT;
   }
   interface FastifyContextConfig {
-    /** Neither logged nor measured: it is not part of the interface. */
+    /** The route is not part of the API, so it is neither logged nor measured. */
     isUnreported?: boolean;
   }
 }
@@ -83,29 +86,29 @@ export function buildServer(options: ApiOptions): FastifyInstance {
     metrics.requestServed(method, route, status, ms / 1000);
     log.info({ request_id: id, method, route, status, ms: Math.round(ms * 10) / 10 }, 'request');
   };
-  const broken = new BrokenRequests({
+  const malformed = new MalformedRequests({
     clock,
     requestId,
-    refused: (id, method, status) => report(id, method, NO_ROUTE, status, 0),
+    onRefused: (id, method, status) => report(id, method, NO_ROUTE, status, 0),
   });
 
   const server = Fastify({
     logger: false,
-    // The framework would listen on further addresses by itself, with servers that nothing here watches.
+    // The framework would by itself listen on more addresses, with servers that are not watched here.
     serverFactory: (handle) => {
       const watched = createServer(
         {
-          // Node's own answer to a request without a Host would lack the envelope.
+          // The answer of Node to a request without a Host would not have the envelope.
           requireHostHeader: false,
           requestTimeout: REQUEST_TIMEOUT_MS,
           keepAliveTimeout: KEEP_ALIVE_MS,
         },
         (request, response) => {
-          if (broken.admit(request, response)) handle(request, response);
+          if (malformed.admit(request, response)) handle(request, response);
         },
       );
-      broken.watch(watched);
-      new UntakenAnswers(options.timers).watch(watched);
+      malformed.watch(watched);
+      new SendTimeout(options.timers).watch(watched);
       return watched;
     },
     genReqId: requestId,
@@ -114,18 +117,18 @@ export function buildServer(options: ApiOptions): FastifyInstance {
     exposeHeadRoutes: false,
     return503OnClosing: false,
     routerOptions: { maxParamLength: ID_CHARACTERS_MAX },
-    rewriteUrl: ({ url = '/' }) => (isDecodable(url) ? url : undecodable(url)),
-    clientErrorHandler: (error, socket) => broken.answer(error, socket),
+    rewriteUrl: ({ url = '/' }) => (isDecodable(url) ? url : replaceUndecodable(url)),
+    clientErrorHandler: (error, socket) => malformed.answer(error, socket),
   });
 
   server.decorateRequest('tenant', NO_TENANT);
-  takeAnyBody(server);
-  // Hooks that wait for nothing take a callback: a promise for each would be a cost on every request.
+  acceptAnyBody(server);
+  // Hooks that do not wait use a callback, because a promise in each would be a cost on every request.
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('Sched-Request-Id', request.id);
-    // The framework refuses malformed content types before a parser is chosen; bodies are JSON whatever it says.
+    // Bodies are always JSON. The framework would refuse a malformed content type before it chooses a parser.
     if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/json';
-    // Node reads nothing more from a connection that asked for an upgrade, made or not.
+    // Node does not read further requests from a connection that asked for an upgrade.
     if (request.headers.upgrade !== undefined) reply.header('Connection', 'close');
     done();
   });
@@ -142,7 +145,7 @@ export function buildServer(options: ApiOptions): FastifyInstance {
   const { store, vault, hints } = options;
   const pauses = pausesOf(options.timers);
   const around = customerActivity(options.timers);
-  const bodies = new LargeBodies(options.timers);
+  const bodies = new BodyBudget(options.timers);
   const shared: Shared = {
     commands: {
       store,
@@ -160,14 +163,14 @@ export function buildServer(options: ApiOptions): FastifyInstance {
     bodies,
   };
   server.addHook('preParsing', (request, _reply, payload, done) =>
-    done(null, bodies.arriving(request, payload)),
+    done(null, bodies.limitedBody(request, payload)),
   );
   options.extend?.(server, shared);
   if (options.servesApi) {
     server.register(async (scope) => v1(scope, options, shared), { prefix: '/v1' });
-    referencePages(server);
+    mountReference(server);
   }
-  probes(server, options);
+  mountProbes(server, options);
   return server;
 }
 
@@ -176,7 +179,7 @@ async function v1(
   { store, clock, timers, httpAllowed }: ApiOptions,
   { commands, idempotency, bodies }: Shared,
 ): Promise<void> {
-  const keys = new Keys(store, clock);
+  const authenticator = new Authenticator(store, clock);
   const handle = handlers(commands, httpAllowed);
   const answers = new AnswerBudget(timers);
 
@@ -188,10 +191,10 @@ async function v1(
       reply.header('Sched-Version', servedVersion(request, tenant));
       return bodies.admit(request, reply, customerOf(tenant));
     };
-    const trusted = keys.trusted(authorization);
-    // Hardly ever: the framework goes on when the promise does, and `done` is left alone.
-    if (trusted === null) return keys.tenantOf(authorization).then(admit);
-    return admit(trusted) ?? done();
+    const cached = authenticator.cachedTenant(authorization);
+    // This is rare. The framework then waits for the promise, and `done` must not be called.
+    if (cached === null) return authenticator.authenticate(authorization).then(admit);
+    return admit(cached) ?? done();
   });
   scope.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found')));
 
@@ -199,37 +202,38 @@ async function v1(
     scope.route({
       method: operation.method,
       url: operation.path.replace('{id}', ':id'),
-      // Sent from here: of a handler with a promise the framework would wait for that, and for the reply in it.
+      // The handler sends the reply itself. With an async handler the framework would also wait for its promise.
       handler: (request, reply) => {
         const { tenant } = request;
-        if (tenant === NO_TENANT) throw new Error('A call without a tenant.');
+        if (tenant === NO_TENANT) throw new Error('The request was not authenticated.');
         const { authorization } = request.headers;
         const customer = customerOf(tenant);
         const pause = (length?: PauseLength) => commands.pause(tenant.partition, length);
-        const answering: Answering = (read) => answers.read(reply.raw, customer, read);
+        const answer: AnswerWithinBudget = (read) => answers.read(reply.raw, customer, read);
         const act = () => {
-          const call = callOf(request, operation, tenant, answering, idempotency, pause);
+          const call = callOf(request, operation, tenant, answer, idempotency, pause);
           return call instanceof Call ? handle[id](call) : call.then(handle[id]);
         };
-        const actIfTrusted = () => {
-          // A body may be a minute on its way: a key that was revoked meanwhile changes nothing.
-          const isLate = operation.method !== 'GET' && keys.trusted(authorization) === null;
-          return isLate ? keys.tenantOf(authorization).then(act) : act();
+        const actIfAuthenticated = () => {
+          // A body may take a minute to arrive. A key that was revoked in the meantime must not change anything.
+          const mustCheckAgain =
+            operation.method !== 'GET' && authenticator.cachedTenant(authorization) === null;
+          return mustCheckAgain ? authenticator.authenticate(authorization).then(act) : act();
         };
-        const carryOut = () => bodies.carryOut(request, customer, pause, actIfTrusted);
+        const process = () => bodies.process(request, customer, pause, actIfAuthenticated);
         const bodyBytes = rawBody(request).length;
-        // What is read enters when it is read. A small create has a small answer.
-        const entersFirst =
+        // A read acquires its budget when it reads. A small create has a small answer and needs none.
+        const needsBudget =
           operation.method !== 'GET' && (bodyBytes > SMALL_BODY_BYTES_MAX || operation.path.includes('{id}'));
-        (entersFirst ? answers.change(reply.raw, customer, bodyBytes, carryOut) : carryOut())
-          .then((answer) => send(reply, answer, pause))
+        (needsBudget ? answers.change(reply.raw, customer, bodyBytes, process) : process())
+          .then((result) => send(reply, result, pause))
           .catch((error: unknown) => reply.send(error));
       },
     });
   }
 }
 
-/** A project has one share of the budgets, whatever its mode. Else its two modes would hold two shares. */
+/** The two modes of a project share one share of the budgets. */
 function customerOf({ projectId }: Tenant): string {
   return projectId;
 }
@@ -247,17 +251,20 @@ function send(
 }
 
 function servedVersion(request: FastifyRequest, tenant: Tenant): string {
-  const asked = request.headers['sched-version'];
-  const version = versionFor(typeof asked === 'string' && asked !== '' ? asked : tenant.pinnedVersion);
+  const requested = request.headers['sched-version'];
+  const version = versionFor(
+    typeof requested === 'string' && requested !== '' ? requested : tenant.pinnedVersion,
+  );
   if (version === null) throw new Refusal('invalid_version', 'Sched-Version');
   return version;
 }
 
 /**
- * Bodies are taken as bytes: they are fingerprinted, then read as JSON. The type that every request with one has
- * by then is named besides all others: it is found as it is, any other would be taken apart each time.
+ * Bodies are read as bytes, because they are fingerprinted before they are parsed as JSON. By then every body
+ * has the type `application/json`. It is registered explicitly, because the framework finds an exact name
+ * without parsing the header each time.
  */
-function takeAnyBody(server: FastifyInstance): void {
+function acceptAnyBody(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   for (const type of ['application/json', '*']) {
     server.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));

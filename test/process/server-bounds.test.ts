@@ -1,10 +1,10 @@
 /** The server with its bounds in place. Long times go by when they are told to. */
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { ARRIVAL_MS_MAX, ARRIVING_BYTES_MAX, BODY_BYTES_MAX } from '#src/api/body-budget.ts';
 import { WAIT_MS_MAX } from '#src/api/byte-budget.ts';
-import { ARRIVAL_MS_MAX, ARRIVING_BYTES_MAX, BODY_BYTES_MAX } from '#src/api/large-bodies.ts';
+import { CHECK_MS } from '#src/api/send-timeout.ts';
 import { buildServer } from '#src/api/server.ts';
-import { LOOK_MS } from '#src/api/untaken-answers.ts';
 import { createProject } from '#src/control/bootstrap.ts';
 import { createKey } from '#src/control/keys.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
@@ -80,5 +80,5 @@ test('a body in chunks has to arrive in time once it is large, and connections a
   const chunk = 'x'.repeat(20_000);
   create(keys[0], 'Transfer-Encoding: chunked', '', chunk.length.toString(16), chunk, '');
   await expect.poll(() => timersOf(ARRIVAL_MS_MAX), PATIENCE).toBe(1);
-  expect(timersOf(LOOK_MS)).toBe(1);
+  expect(timersOf(CHECK_MS)).toBe(1);
 });

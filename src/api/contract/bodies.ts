@@ -1,4 +1,4 @@
-/** The request bodies. Unknown fields are ignored; null is absent. */
+/** The request bodies. Unknown fields are ignored, and null counts as absent. */
 import { z } from 'zod';
 import * as field from './fields.ts';
 
@@ -59,7 +59,7 @@ export const ScheduleReschedule = z.object(timing).meta({
   description: 'Exactly one of `delay`, `fire_at`, `local_fire_at` and `cron`.',
 });
 
-/** What says when a schedule would fire, and nothing else. */
+/** Only the fields that determine when a schedule fires. */
 export const SchedulePreview = z.object({ ...timing, jitter: field.jitter.nullish() });
 
 export const EndpointWrite = z
@@ -79,7 +79,7 @@ export const EndpointWrite = z
     description: '`url` is required on create; on PATCH what is left out stays.',
   });
 
-/** The names of all fields of all request bodies, those of nested objects too. */
+/** The names of all fields of all request bodies, including nested objects. */
 export const BODY_FIELDS: ReadonlySet<string> = new Set(
   [ScheduleCreate, ScheduleUpdate, ScheduleReschedule, SchedulePreview, EndpointWrite].flatMap(fieldsIn),
 );

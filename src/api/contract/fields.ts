@@ -1,8 +1,8 @@
 /**
- * The fields of the interface as schemas: what is accepted, its type and its place in the OpenAPI document,
- * from one source. A schema only says that a value is wrong; which error that is follows from the field
- * (`faults.ts`), or from `params.code` where one field has several. What is checked besides the type goes by `check`,
- * which comes only when the type is right; `superRefine` would make a closure for every value.
+ * The fields of the API as schemas: one source for validation, types and the OpenAPI document. A schema only
+ * says that a value is wrong. The error code follows from the field (`faults.ts`), or from `params.code` if a
+ * field has several. Further checks use `check`, which runs only if the type is right. `superRefine` would
+ * create a closure for every value.
  */
 import { z } from 'zod';
 import 'zod-openapi';
@@ -21,12 +21,12 @@ type StringMap = Readonly<Record<string, string>>;
 function isStringMap(value: unknown): value is StringMap {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const map = value as Readonly<Record<string, unknown>>;
-  // The names of a large map are listed several times faster than its values.
+  // Listing the names of a large map is several times faster than listing its values.
   return Object.keys(map).every((name) => typeof map[name] === 'string');
 }
 
-/** Adds an issue with a code of its own. */
-function fault<T>({ issues, value }: z.core.ParsePayload<T>, code: ErrorCode): void {
+/** Adds an issue that has its own error code. */
+function addFault<T>({ issues, value }: z.core.ParsePayload<T>, code: ErrorCode): void {
   issues.push({ code: 'custom', input: value, params: { code } });
 }
 
@@ -62,10 +62,10 @@ export const headers = stringMap(
     bytes += Buffer.byteLength(name) + Buffer.byteLength(value[name] ?? '');
     if (bytes > HEADERS_BYTES_MAX) break;
   }
-  if (bytes > HEADERS_BYTES_MAX) fault(payload, 'payload_too_large');
+  if (bytes > HEADERS_BYTES_MAX) addFault(payload, 'payload_too_large');
 });
 
-/** What a label may not hold: text that cannot be written as UTF-8, and NUL, which PostgreSQL cannot store. */
+/** A label must be valid UTF-8 without NUL, which PostgreSQL cannot store. */
 function isPlainText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
@@ -76,18 +76,18 @@ export const metadata = stringMap('Labels, at most 50. Lists can be filtered by 
   const { value } = payload;
   const names = Object.keys(value);
   if (!names.every((name) => isPlainText(name) && isPlainText(value[name] ?? ''))) {
-    fault(payload, 'invalid_request');
+    addFault(payload, 'invalid_request');
   }
-  if (names.length > LABELS_MAX) fault(payload, 'too_many_labels');
+  if (names.length > LABELS_MAX) addFault(payload, 'too_many_labels');
 });
 
 export const body = z
   .string()
   .check((payload) => {
     const { value } = payload;
-    // A lone surrogate has no UTF-8 form: it could not be sent as it was given.
-    if (!value.isWellFormed()) fault(payload, 'invalid_request');
-    if (hasMoreCharacters(value, BODY_CHARACTERS_MAX)) fault(payload, 'payload_too_large');
+    // A lone surrogate has no UTF-8 form, so it could not be sent unchanged.
+    if (!value.isWellFormed()) addFault(payload, 'invalid_request');
+    if (hasMoreCharacters(value, BODY_CHARACTERS_MAX)) addFault(payload, 'payload_too_large');
   })
   .meta({
     description: 'Request body, sent as UTF-8, encrypted at rest and never returned.',
@@ -95,15 +95,15 @@ export const body = z
     example: '{"hello":"world"}',
   });
 
-/** Characters beyond the first 65,536 take two units of a text, the second of which is counted out here. */
+/** Counts a surrogate pair as one character. */
 function hasMoreCharacters(text: string, max: number): boolean {
   if (text.length <= max || text.length > 2 * max) return text.length > max;
-  let seconds = 0;
-  for (let at = 0; at < text.length; at++) if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) seconds++;
-  return text.length - seconds > max;
+  let lowSurrogates = 0;
+  for (let at = 0; at < text.length; at++) if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) lowSurrogates++;
+  return text.length - lowSurrogates > max;
 }
 
-/** It travels in a header, so it is what a header can carry. */
+/** The key is sent in a header, so it has only characters that a header can carry. */
 const IDEMPOTENCY_KEY = /^[\u0021-\u007e](?:[\u0020-\u007e]{0,253}[\u0021-\u007e])?$/;
 
 export const idempotencyKey = z.string().regex(IDEMPOTENCY_KEY).meta({
@@ -114,7 +114,7 @@ export const idempotencyKey = z.string().regex(IDEMPOTENCY_KEY).meta({
 
 const NS_PER_MS = 1_000_000n;
 
-/** A Go duration within bounds, compared to the nanosecond. */
+/** A duration as in Go within bounds, compared to the nanosecond. */
 function duration(
   description: string,
   example: string,
@@ -140,7 +140,7 @@ export const jitter = duration('Spreads fires by plus or minus this window, the 
   minMs: 0,
 });
 
-/** Nested fields of a policy may be null like any other: absent. */
+/** Nested fields of a policy may be null, which counts as absent. */
 export const retryPolicy = z
   .object({
     max_attempts: z

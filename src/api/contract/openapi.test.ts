@@ -14,7 +14,7 @@ describe('the OpenAPI document', () => {
     expect(result.valid).toBe(true);
   });
 
-  test('is the one in docs/openapi.json; `npm run openapi` writes it', () => {
+  test('equals docs/openapi.json, which `npm run openapi` writes', () => {
     const written = readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8');
     expect(JSON.parse(written)).toEqual(JSON.parse(JSON.stringify(document)));
   });
@@ -26,7 +26,7 @@ describe('the OpenAPI document', () => {
     expect(described.sort()).toEqual(Object.keys(OPERATIONS).sort());
   });
 
-  test('every reference leads somewhere', () => {
+  test('has a target for every reference', () => {
     const names = new Set(Object.keys(document.components?.schemas ?? {}));
     const references = [...JSON.stringify(document).matchAll(/#\/components\/schemas\/(\w+)/g)];
     expect(references.length).toBeGreaterThan(0);
@@ -44,14 +44,14 @@ describe('the reference page', () => {
     }
   });
 
-  test('every link leads to a place on the page or to the document', () => {
+  test('links only to places on the page and to the document', () => {
     const places = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => `#${id}`));
     for (const [, target = ''] of page.matchAll(/href="([^"]+)"/g)) {
       if (target !== '/openapi.json') expect(places).toContain(target);
     }
   });
 
-  test('loads nothing and runs nothing', () => {
+  test('has no scripts and loads no resources', () => {
     expect(page).not.toMatch(/<script|<img|<link|<iframe|src=|@import|url\(/);
   });
 });

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, from the operations, their schemas and the table of errors. */
+/** Builds the OpenAPI 3.1 document from the operations, their schemas and the table of errors. */
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { ERRORS, type ErrorCode } from '#src/domain/errors.ts';
@@ -59,27 +59,27 @@ export function openApiDocument(): OpenApiDocument {
     },
     paths,
   });
-  return openToMoreFields(document);
+  return allowMoreFields(document);
 }
 
 const OUTPUT_SUFFIX = 'Output';
 
 /**
- * Answers may gain fields at any time, so no object is closed to more. That leaves objects used both ways
- * with two equal descriptions: one of them stays.
+ * Answers may get new fields at any time, so `additionalProperties: false` is removed. Objects that are used in
+ * requests and in answers then have two equal schemas, of which one is kept.
  */
-function openToMoreFields(document: OpenApiDocument): OpenApiDocument {
+function allowMoreFields(document: OpenApiDocument): OpenApiDocument {
   const text = JSON.stringify(document, (key, value: unknown) =>
     key === 'additionalProperties' && value === false ? undefined : value,
   );
   const names = Object.keys(document.components?.schemas ?? {});
-  const doubles = names.filter((name) => names.includes(`${name}${OUTPUT_SUFFIX}`));
-  const merged = doubles.reduce(
+  const duplicates = names.filter((name) => names.includes(`${name}${OUTPUT_SUFFIX}`));
+  const merged = duplicates.reduce(
     (json, name) => json.replaceAll(`schemas/${name}${OUTPUT_SUFFIX}"`, `schemas/${name}"`),
     text,
   );
   const result = JSON.parse(merged) as OpenApiDocument;
-  for (const name of doubles) delete result.components?.schemas?.[`${name}${OUTPUT_SUFFIX}`];
+  for (const name of duplicates) delete result.components?.schemas?.[`${name}${OUTPUT_SUFFIX}`];
   return result;
 }
 
@@ -127,16 +127,16 @@ function requestHeaders(operation: Operation) {
     : z.object({ 'Sched-Version': version });
 }
 
-/** Errors by status, each with the codes that can come with it. */
+/** The error responses by status, each with its possible codes. */
 function errorResponses(operation: Operation): ZodOpenApiOperationObject['responses'] {
   const notFound: readonly ErrorCode[] = operation.path.includes('{id}') ? ['not_found'] : [];
   const codes = [...new Set([...operation.errors, ...notFound, ...ALWAYS])];
   const statuses = [...new Set(codes.map((code) => ERRORS[code].status))].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => {
-      const those = codes.filter((code) => ERRORS[code].status === status);
+      const codesOfStatus = codes.filter((code) => ERRORS[code].status === status);
       const response = {
-        description: those.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
+        description: codesOfStatus.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
         headers: z.object({ 'Sched-Request-Id': z.string() }),
         content: { 'application/json': { schema: ApiError } },
       };

@@ -1,6 +1,6 @@
 /**
- * Every operation of the interface, as data. Routes are registered from this table and the OpenAPI document
- * is written from it, so that neither can have what the other lacks.
+ * All operations of the API as a table. The routes and the OpenAPI document are both built from it, so they
+ * always agree.
  */
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
@@ -11,19 +11,19 @@ import { Attempt, Delivery, Endpoint, listOf, Schedule } from './resources.ts';
 
 export interface Operation {
   readonly method: 'GET' | 'POST' | 'PATCH';
-  /** Under `/v1`; `{id}` is the object's id. */
+  /** The path below `/v1`. `{id}` is the id of the object. */
   readonly path: string;
   readonly tag: 'Schedules' | 'Endpoint profiles' | 'Deliveries';
   readonly summary: string;
   readonly description?: string;
-  /** Null: a body is ignored. An optional one may be empty. */
+  /** Null if a body is ignored. An optional body may be empty. */
   readonly body: { readonly schema: z.ZodType; readonly required: boolean } | null;
   readonly query: z.ZodObject | null;
-  /** Whether `Idempotency-Key` is honoured. */
+  /** Whether the operation accepts `Idempotency-Key`. */
   readonly idempotent: boolean;
   readonly status: 200 | 201;
   readonly answer: z.ZodType;
-  /** Besides those every operation can have: 401, 404 by path, 500 and 503. */
+  /** In addition to those of every operation: 401, 404 for a path with an id, 500 and 503. */
   readonly errors: readonly ErrorCode[];
 }
 
@@ -84,7 +84,7 @@ function read(
   };
 }
 
-function order(
+function action(
   path: string,
   tag: Operation['tag'],
   summary: string,
@@ -197,21 +197,21 @@ export const OPERATIONS = {
     answer: Schedule,
     errors: [...BODY, ...IDEMPOTENCY, ...TIMING, 'schedule_not_active'],
   },
-  pauseSchedule: order(
+  pauseSchedule: action(
     '/schedules/{id}/pause',
     'Schedules',
     'Pause a schedule',
     'What is pending waits. Pausing again changes nothing.',
     Schedule,
   ),
-  resumeSchedule: order(
+  resumeSchedule: action(
     '/schedules/{id}/resume',
     'Schedules',
     'Resume a schedule',
     'A one-shot whose instant passed fires at once, or is expired; a recurring schedule skips what it missed.',
     Schedule,
   ),
-  cancelSchedule: order(
+  cancelSchedule: action(
     '/schedules/{id}/cancel',
     'Schedules',
     'Cancel a schedule',
@@ -260,7 +260,7 @@ export const OPERATIONS = {
     errors: [...BODY, ...IDEMPOTENCY, ...ENDPOINT],
   },
   archiveEndpoint: {
-    ...order(
+    ...action(
       '/endpoints/{id}/archive',
       'Endpoint profiles',
       'Archive an endpoint profile',
@@ -284,7 +284,7 @@ export const OPERATIONS = {
   ),
   getDelivery: read('/deliveries/{id}', 'Deliveries', 'Get a delivery', Delivery),
   replayDelivery: {
-    ...order(
+    ...action(
       '/deliveries/{id}/replay',
       'Deliveries',
       'Replay a finished delivery',

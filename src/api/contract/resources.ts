@@ -1,4 +1,4 @@
-/** What is answered: the resources, the list envelope and the error. */
+/** The schemas of answers: the resources, the list envelope and the error. */
 import { z } from 'zod';
 import { ATTEMPT_OUTCOMES, DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { METHODS } from '#src/domain/destination.ts';

@@ -1,5 +1,5 @@
 /** The operations of /v1 for users with a session. They have the same handlers, and need a role. */
-import { type Answering, Call, readIdempotency } from '#src/api/call.ts';
+import { type AnswerWithinBudget, Call, readIdempotency } from '#src/api/call.ts';
 import { OPERATIONS, type Operation, type OperationId } from '#src/api/contract/operations.ts';
 import type { DeliveryResource } from '#src/api/contract/resources.ts';
 import { handlers } from '#src/api/handlers.ts';
@@ -65,7 +65,7 @@ export function operationRoutes(dependencies: OperationsDependencies): readonly 
 }
 
 /** No budget is needed, since one user has few requests at a time (`http/concurrency-limit.ts`). */
-const answerAtOnce: Answering = (read) => read(Number.POSITIVE_INFINITY);
+const answerAtOnce: AnswerWithinBudget = (read) => read(Number.POSITIVE_INFINITY);
 
 /** Customers know where their schedules send to. A user who looks through deliveries wants to see it beside each. */
 function presentWithTarget(delivery: Delivery, mode: Mode): DeliveryWithTarget<DeliveryResource> {

@@ -6,10 +6,10 @@
  */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isLongAnswer, sendLong } from '#src/api/answer-bytes.ts';
+import type { BodyBudget } from '#src/api/body-budget.ts';
 import { rawBody, readBody } from '#src/api/call.ts';
 import { JSON_TYPE } from '#src/api/errors.ts';
-import type { LargeBodies } from '#src/api/large-bodies.ts';
+import { isLongAnswer, sendLong } from '#src/api/long-answer.ts';
 import type { PauseLength, Pauses } from '#src/commands/pauses.ts';
 import type { LiveStreams } from '#src/control/live/live-streams.ts';
 import { Refusal } from '#src/domain/errors.ts';
@@ -41,7 +41,7 @@ export interface ControlServerOptions {
   readonly publicOrigins: readonly string[] | null;
   readonly authorizer: Authorizer;
   readonly concurrency: ConcurrencyLimit;
-  readonly bodies: LargeBodies;
+  readonly bodies: BodyBudget;
   readonly pauses: Pauses;
   /** The routes that need no session. */
   readonly publicRoutes: readonly PublicRoute[];
@@ -134,7 +134,7 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
         fastifyRequest: request,
       });
     const pause = pauseOf(id);
-    const answer = await bodies.carryOut(request, id, pause, () => concurrency.run(id, act));
+    const answer = await bodies.process(request, id, pause, () => concurrency.run(id, act));
     return send(request, reply, answer, pause, options);
   });
 }

@@ -1,14 +1,14 @@
 /**
- * A long answer becomes bytes in pieces, with pauses: the thread that encodes it also fires. It is sent in pieces too, so
- * that it can be seen whether the client takes any (`untaken-answers.ts`).
+ * Encodes a long answer in pieces with pauses, because the same thread also sends deliveries. It is sent in
+ * pieces too, which shows whether the client reads any of it (`send-timeout.ts`).
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { YieldToEventLoop } from '#src/domain/json.ts';
 
-/** Encoding a piece takes a millisecond or two, whatever characters it has. */
+/** Encoding a piece takes a millisecond or two, with any characters. */
 const PIECE_CHARACTERS = 262_144;
-/** A client that takes so much in half a minute is not cut off. */
+/** A client that reads this much in half a minute is not disconnected. */
 const SENT_BYTES = 65_536;
 const SURROGATE_FIRST = 0xd800;
 const SURROGATE_SECOND = 0xdc00;
@@ -29,7 +29,7 @@ function* sentPieces(pieces: readonly Buffer[]): Generator<Buffer> {
   }
 }
 
-/** The body in UTF-8. The first pause comes first: what made the body has had its turn. */
+/** Encodes the body as UTF-8. It pauses first, because building the body took time already. */
 export async function bytesOf(body: string, pause: YieldToEventLoop): Promise<readonly Buffer[]> {
   const pieces: Buffer[] = [];
   for (let from = 0; from < body.length; ) {
@@ -41,7 +41,7 @@ export async function bytesOf(body: string, pause: YieldToEventLoop): Promise<re
   return pieces;
 }
 
-/** A character that is written as two stays in one piece. */
+/** A surrogate pair is not split over two pieces. */
 function pieceEnd(body: string, end: number): number {
   const last = body.charCodeAt(end - 1);
   return last >= SURROGATE_FIRST && last < SURROGATE_SECOND ? end - 1 : end;

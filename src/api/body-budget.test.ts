@@ -1,4 +1,4 @@
-/** On a real server, since what is held back is its connections. */
+/** Uses a real server, because the budget works on connections. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import Fastify, { type FastifyRequest } from 'fastify';
@@ -9,16 +9,16 @@ import {
   ARRIVAL_MS_MAX,
   ARRIVING_BYTES_MAX,
   BODY_BYTES_MAX,
-  LargeBodies,
+  BodyBudget,
   SMALL_BODY_BYTES_MAX,
-} from './large-bodies.ts';
+} from './body-budget.ts';
 
-/** More requests than the budget has room for, of one customer or of all. */
+/** More requests than fit into the budget. */
 const TOO_MANY = ARRIVING_BYTES_MAX / BODY_BYTES_MAX + 8;
-/** One customer may hold two thirds. */
+/** The number that one customer may hold, which is two thirds. */
 const SHARE = Math.ceil((TOO_MANY - 8) * (2 / 3));
-/** The longest bodies of one customer that are worked on at a time. */
-const BEGUN = 3;
+/** The number of longest bodies of one customer that are processed at a time. */
+const PROCESSED = 3;
 const LARGE = 'x'.repeat(SMALL_BODY_BYTES_MAX + 1);
 
 const closing: (() => Promise<void>)[] = [];
@@ -26,25 +26,25 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** Answers with what it was sent; the path is the customer's name. `/slow` is answered when it is let. */
+/** Answers with the size of the body. The path is the customer. `/slow` is answered after `release`. */
 async function openServer() {
   const deadlines = new Set<() => void>();
   const timers: Timers & Stopwatch = {
     elapsed: () => systemTimers.elapsed(),
     after(ms, act) {
       if (ms < ARRIVAL_MS_MAX) return systemTimers.after(ms, act);
-      // A request that waits for its admission is never refused for having waited too long.
+      // A request is never refused for waiting too long.
       if (ms > ARRIVAL_MS_MAX) return () => {};
       deadlines.add(act);
       return () => void deadlines.delete(act);
     },
   };
-  const bodies = new LargeBodies(timers);
+  const bodies = new BodyBudget(timers);
   const pause = () => new Promise<void>((resolve) => void timers.after(0, resolve));
   const server = Fastify({ bodyLimit: BODY_BYTES_MAX });
-  const { promise: released, resolve: letGo } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const started = { count: 0 };
-  const carriedOut = { count: 0 };
+  const processed = { count: 0 };
   const requests: FastifyRequest[] = [];
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
@@ -53,12 +53,12 @@ async function openServer() {
     await bodies.admit(request, reply, request.url);
   });
   server.addHook('preParsing', (request, _reply, payload, done) =>
-    done(null, bodies.arriving(request, payload)),
+    done(null, bodies.limitedBody(request, payload)),
   );
   server.post('/:customer', (request) => {
     requests.push(request);
-    return bodies.carryOut(request, request.url, pause, async () => {
-      carriedOut.count++;
+    return bodies.process(request, request.url, pause, async () => {
+      processed.count++;
       if (request.url === '/slow') await released;
       return `${(request.body as Buffer).length}`;
     });
@@ -73,7 +73,7 @@ async function openServer() {
     return socket;
   };
   closing.push(async () => {
-    letGo();
+    release();
     for (const socket of sockets) socket.destroy();
     await server.close();
   });
@@ -82,14 +82,14 @@ async function openServer() {
   };
   const post = async (customer: string, body: string) =>
     (await fetch(`${url}/${customer}`, { method: 'POST', body, headers: { 'content-type': 'a/b' } })).text();
-  /** Lets the time go by in which what was admitted had to arrive. */
-  const passDeadlines = () => {
+  /** Fires the timers of all bodies that have not arrived in time. */
+  const expireDeadlines = () => {
     for (const act of deadlines) act();
   };
-  return { server, open, arrived, post, letGo, carriedOut, requests, deadlines, passDeadlines };
+  return { server, open, arrived, post, release, processed, requests, deadlines, expireDeadlines };
 }
 
-/** A request whose body does not come to its end. */
+/** A request whose body never ends. */
 function unfinished(customer: string): readonly string[] {
   return [
     `POST /${customer} HTTP/1.1`,
@@ -106,7 +106,7 @@ function whole(customer: string): readonly string[] {
   return [...unfinished(customer).slice(0, -1), 'x'.repeat(BODY_BYTES_MAX)];
 }
 
-/** A request that does not say how long its body is. Without an end it goes on. */
+/** A request without a Content-Length. With an empty `end` the body never ends. */
 function chunked(customer: string, body: string, end: '0\r\n\r\n' | '' = '0\r\n\r\n'): readonly string[] {
   return [
     `POST /${customer} HTTP/1.1`,
@@ -121,7 +121,7 @@ function chunked(customer: string, body: string, end: '0\r\n\r\n' | '' = '0\r\n\
   ];
 }
 
-/** Everything that is answered until the connection closes. */
+/** Reads the body of the answer until the connection closes. */
 async function answerOn(socket: Socket): Promise<string> {
   const pieces: string[] = [];
   for await (const piece of socket.setEncoding('utf8')) pieces.push(String(piece));
@@ -138,7 +138,7 @@ const HANGING = [
 ] as const;
 
 describe('a large body', () => {
-  it('is answered, small ones beside bodies that never arrive, and large ones of others', async () => {
+  it('of a customer that never sends it delays neither small bodies nor large ones of other customers', async () => {
     const { open, arrived, post } = await openServer();
     for (let i = 0; i < TOO_MANY; i++) open(...unfinished('greedy'));
     await arrived(TOO_MANY);
@@ -146,7 +146,7 @@ describe('a large body', () => {
     expect(await post('other', LARGE)).toBe(`${LARGE.length}`);
   });
 
-  it('waits for those that never arrive until they are gone', async () => {
+  it('waits until earlier bodies that never arrive are disconnected', async () => {
     const { open, arrived, post } = await openServer();
     const senders = Array.from({ length: SHARE }, () => open(...unfinished('greedy')));
     await arrived(SHARE);
@@ -164,26 +164,26 @@ describe('a large body', () => {
 });
 
 describe('a large body that has arrived', () => {
-  it('is let go when it has been carried out, whenever its answer is taken', async () => {
+  it('is freed when it was processed, even if its answer is not read yet', async () => {
     const { post, requests } = await openServer();
     expect(await post('a', LARGE)).toBe(`${LARGE.length}`);
     expect(requests.map(({ body }) => body)).toEqual([undefined]);
   });
 
-  it('is let go when its client goes away while it waits for its turn', async () => {
-    const { open, carriedOut, requests } = await openServer();
-    const clients = Array.from({ length: BEGUN + 1 }, () => open(...whole('slow')));
-    await expect.poll(() => requests.length, { timeout: 30_000, interval: 5 }).toBe(BEGUN + 1);
-    await expect.poll(() => carriedOut.count, { timeout: 30_000, interval: 5 }).toBe(BEGUN);
+  it('is freed when its client disconnects while it waits', async () => {
+    const { open, processed, requests } = await openServer();
+    const clients = Array.from({ length: PROCESSED + 1 }, () => open(...whole('slow')));
+    await expect.poll(() => requests.length, { timeout: 30_000, interval: 5 }).toBe(PROCESSED + 1);
+    await expect.poll(() => processed.count, { timeout: 30_000, interval: 5 }).toBe(PROCESSED);
     for (const client of clients) client.destroy();
     const held = () => requests.filter(({ body }) => body !== undefined).length;
-    await expect.poll(held, { timeout: 30_000, interval: 5 }).toBe(BEGUN);
-    expect(carriedOut.count).toBe(BEGUN);
+    await expect.poll(held, { timeout: 30_000, interval: 5 }).toBe(PROCESSED);
+    expect(processed.count).toBe(PROCESSED);
   });
 });
 
-describe('a body that does not say how long it is', () => {
-  it('never waits while it is small, and waits for the others once it is large', async () => {
+describe('a body without a Content-Length', () => {
+  it('never waits while it is small, and waits for the budget when it is large', async () => {
     const { open, arrived, post } = await openServer();
     const senders = Array.from({ length: SHARE }, () => open(...unfinished('greedy')));
     await arrived(SHARE);
@@ -200,7 +200,7 @@ describe('a body that does not say how long it is', () => {
     expect(await answer).toBe(`${LARGE.length}`);
   });
 
-  it('holds nothing while it is small, and counts as the longest once it is large', async () => {
+  it('holds nothing while it is small, and counts as the longest when it is large', async () => {
     const { open, arrived, deadlines } = await openServer();
     for (let i = 0; i < TOO_MANY; i++) open(...chunked('a', 'some', ''));
     await arrived(TOO_MANY);
@@ -212,41 +212,41 @@ describe('a body that does not say how long it is', () => {
 
 describe('a large body that has not arrived in time', () => {
   it.each([
-    ['and was announced', unfinished('greedy')],
-    ['and was not announced', chunked('greedy', LARGE, '')],
-  ])('%s is cut off, and the next has its bytes', async (_what, lines) => {
-    const { open, post, deadlines, passDeadlines } = await openServer();
+    ['with a Content-Length', unfinished('greedy')],
+    ['without a Content-Length', chunked('greedy', LARGE, '')],
+  ])('%s is disconnected, and the next one gets its bytes', async (_what, lines) => {
+    const { open, post, deadlines, expireDeadlines } = await openServer();
     const senders = Array.from({ length: SHARE }, () => open(...lines));
     await expect.poll(() => deadlines.size, { timeout: 30_000, interval: 5 }).toBe(SHARE);
     const answer = post('greedy', LARGE);
     const closed = senders.map((sender) => once(sender, 'close'));
-    passDeadlines();
+    expireDeadlines();
     await Promise.all(closed);
     expect(await answer).toBe(`${LARGE.length}`);
   });
 
-  it('is not cut off when it has arrived, however long it is worked on', async () => {
-    const { post, letGo, carriedOut, deadlines, passDeadlines } = await openServer();
+  it('is not disconnected if it has arrived, however long it is processed', async () => {
+    const { post, release, processed, deadlines, expireDeadlines } = await openServer();
     const answer = post('slow', LARGE);
-    await expect.poll(() => carriedOut.count, { timeout: 30_000, interval: 5 }).toBe(1);
+    await expect.poll(() => processed.count, { timeout: 30_000, interval: 5 }).toBe(1);
     expect(deadlines.size).toBe(1);
-    passDeadlines();
-    letGo();
+    expireDeadlines();
+    release();
     expect(await answer).toBe(`${LARGE.length}`);
     expect(deadlines.size).toBe(0);
   });
 });
 
-describe('clients that go away give back what they held', () => {
+describe('clients that disconnect release their bytes', () => {
   it.each([
     ['while they send or wait', unfinished('a'), 1],
     [
-      'behind a request that is still being answered',
+      'behind a request that is not answered yet',
       [...HANGING.slice(0, -1), `x${unfinished('a').join('\r\n')}`],
       2,
     ],
     [
-      'after a body that was too short',
+      'after a body that is too short',
       [...unfinished('a').slice(0, 3), 'Content-Length: 900000', '', 'x'],
       1,
     ],

@@ -1,6 +1,7 @@
 /**
- * Requests that never reach a route: what is not HTTP, names no valid host or target, or expects the impossible. They
- * get the envelope and a request id like any other, and their connection is closed.
+ * Answers requests that never reach a route: those that are not HTTP, have no valid host or target, or have an
+ * `Expect` header that cannot be met. They get the error envelope and a request id like any other request, and
+ * their connection is closed.
  */
 import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -9,27 +10,27 @@ import type { Clock } from '#src/ports/system.ts';
 import { errorBody, JSON_TYPE } from './errors.ts';
 import { hasValidHost, pathOfTarget } from './request-target.ts';
 
-/** The parser knows the methods of RTSP as well; the framework does not. */
+/** The parser also accepts the methods of RTSP, and the framework does not know them. */
 const HTTP_METHODS: ReadonlySet<string | undefined> = new Set(METHODS);
 
-export interface BrokenRequestsDependencies {
+export interface MalformedRequestsDependencies {
   readonly clock: Clock;
   readonly requestId: () => string;
-  /** Called for each request that could be read as HTTP and was refused here. */
-  readonly refused: (requestId: string, method: string, status: number) => void;
+  /** Called for each request that is HTTP and was refused here. */
+  readonly onRefused: (requestId: string, method: string, status: number) => void;
 }
 
-/** The answers to the last two requests of a connection. */
+/** The responses to the last two requests of a connection. */
 interface LastTwo {
   last: ServerResponse | null;
   before: ServerResponse | null;
 }
 
-export class BrokenRequests {
-  readonly #dependencies: BrokenRequestsDependencies;
+export class MalformedRequests {
+  readonly #dependencies: MalformedRequestsDependencies;
   readonly #connections = new WeakMap<Duplex, LastTwo>();
 
-  constructor(dependencies: BrokenRequestsDependencies) {
+  constructor(dependencies: MalformedRequestsDependencies) {
     this.#dependencies = dependencies;
   }
 
@@ -47,9 +48,9 @@ export class BrokenRequests {
     server.on('connect', (request, socket) => this.#refuseTunnel(request, socket));
   }
 
-  /** Returns false when the request was refused. Else its URL is a path from here on, whatever its target was. */
+  /** Returns false if the request was refused. Otherwise its URL is a path from here on. */
   admit(request: IncomingMessage, response: ServerResponse): boolean {
-    const path = judge(request);
+    const path = pathOrRefusal(request);
     if (path instanceof Refusal) {
       this.#refuse(request, response, path);
       return false;
@@ -59,8 +60,9 @@ export class BrokenRequests {
   }
 
   /**
-   * Answers by hand what is not even HTTP: there is no request to reply to. Behind a request that has arrived whole
-   * and is still under way it gets no answer, since that would be read as the answer to that request.
+   * Writes the answer to bytes that are not HTTP, for which there is no request object. If an earlier request
+   * of the connection is complete and not answered yet, nothing is written: the client would take it for the
+   * answer to that request.
    */
   answer(error: Error & { readonly code?: string }, socket: Duplex): void {
     if (error.code === 'ECONNRESET' || !socket.writable || this.#isAnswering(socket)) {
@@ -69,7 +71,7 @@ export class BrokenRequests {
     }
     const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'payload_too_large' : 'invalid_request';
     const refusal = new Refusal(code, null, 'Not a valid HTTP request.');
-    socket.end(this.#inFull(refusal, this.#dependencies.requestId()));
+    socket.end(this.#rawAnswer(refusal, this.#dependencies.requestId()));
   }
 
   #refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
@@ -78,32 +80,32 @@ export class BrokenRequests {
     const body = errorBody(refusal, requestId);
     response.writeHead(status, headersOf(body, requestId));
     response.end(body);
-    this.#dependencies.refused(requestId, request.method ?? '', status);
+    this.#dependencies.onRefused(requestId, request.method ?? '', status);
   }
 
-  /** Node has let go of the connection of a CONNECT: nobody else listens to its errors or closes it. */
+  /** Node hands over the socket of a CONNECT, so its errors and its end must be handled here. */
   #refuseTunnel(request: IncomingMessage, socket: Duplex): void {
     socket.on('error', () => socket.destroy());
     if (this.#isAnswering(socket)) {
       socket.destroy();
       return;
     }
-    const judged = judge(request);
-    const refusal = judged instanceof Refusal ? judged : new Refusal('not_found');
+    const path = pathOrRefusal(request);
+    const refusal = path instanceof Refusal ? path : new Refusal('not_found');
     const requestId = this.#dependencies.requestId();
     socket.resume();
-    socket.end(this.#inFull(refusal, requestId), () => socket.destroy());
-    this.#dependencies.refused(requestId, request.method ?? '', ERRORS[refusal.code].status);
+    socket.end(this.#rawAnswer(refusal, requestId), () => socket.destroy());
+    this.#dependencies.onRefused(requestId, request.method ?? '', ERRORS[refusal.code].status);
   }
 
-  /** Answers go out in the order of their requests; the one before the last has arrived whole, or there were no last. */
+  /** Answers are sent in the order of requests. A request with a successor has arrived completely. */
   #isAnswering(socket: Duplex): boolean {
     const { last, before } = this.#connections.get(socket) ?? { last: null, before: null };
-    return (isUnderWay(last) && last.req.complete) || isUnderWay(before);
+    return (isUnfinished(last) && last.req.complete) || isUnfinished(before);
   }
 
-  /** The answer as it goes over the wire. */
-  #inFull(refusal: Refusal, requestId: string): string {
+  /** The complete answer as text, with status line and headers. */
+  #rawAnswer(refusal: Refusal, requestId: string): string {
     const { status } = ERRORS[refusal.code];
     const body = errorBody(refusal, requestId);
     const headers = {
@@ -115,8 +117,8 @@ export class BrokenRequests {
   }
 }
 
-/** The path that a request asks for, or why it must not reach the framework. */
-function judge(request: IncomingMessage): string | Refusal {
+/** Returns the path of the request, or a Refusal if the framework must not see it. */
+function pathOrRefusal(request: IncomingMessage): string | Refusal {
   if (!HTTP_METHODS.has(request.method)) return new Refusal('not_found');
   if (!hasValidHost(request)) return invalid('Send one Host header, with a valid host.');
   return pathOfTarget(request.url ?? '') ?? invalid('The target of the request is not valid.');
@@ -135,6 +137,6 @@ function headersOf(body: string, requestId: string): Readonly<Record<string, str
   };
 }
 
-function isUnderWay(response: ServerResponse | null): response is ServerResponse {
+function isUnfinished(response: ServerResponse | null): response is ServerResponse {
   return response !== null && !response.closed;
 }

@@ -1,0 +1,67 @@
+/**
+ * Authenticates API keys. The store knows only their SHA-256. A key that was found is trusted for less than a
+ * second, so that a revoked key is refused within a second. Until then the same `Authorization` header is
+ * accepted without hashing and without reading the store.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { hashKey } from '#src/domain/api-key.ts';
+import { Refusal } from '#src/domain/errors.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
+import type { Clock } from '#src/ports/system.ts';
+import { KeyUsage } from './key-usage.ts';
+
+const TRUSTED_MS = 900;
+const TENANTS_MAX = 10_000;
+/** A key may follow many spaces. A longer header is not cached. */
+const HEADER_CHARACTERS_MAX = 512;
+const BEARER = /^Bearer +(\S.*)$/i;
+
+interface CachedTenant {
+  readonly tenant: Tenant;
+  readonly readAt: Instant;
+}
+
+export class Authenticator {
+  readonly #store: Pick<ControlStore, 'findTenant'>;
+  readonly #usage: KeyUsage;
+  readonly #clock: Clock;
+  /** By the whole `Authorization` header. */
+  readonly #cache = new LRUCache<string, CachedTenant>({ max: TENANTS_MAX });
+
+  constructor(store: Pick<ControlStore, 'findTenant' | 'touchKeys'>, clock: Clock) {
+    this.#store = store;
+    this.#usage = new KeyUsage(store);
+    this.#clock = clock;
+  }
+
+  /** Returns the tenant of an `Authorization` header, if its key was found a moment ago. */
+  cachedTenant(authorization: string | undefined): Tenant | null {
+    const cached = this.#cache.get(authorization ?? '');
+    if (cached === undefined) return null;
+    const ageMs = this.#clock.now() - cached.readAt;
+    // A negative age means that the clock was set back, so the real age is unknown.
+    if (ageMs >= 0 && ageMs < TRUSTED_MS) return cached.tenant;
+    this.#cache.delete(authorization ?? '');
+    return null;
+  }
+
+  /** Returns the tenant of an `Authorization` header, or throws a Refusal. */
+  async authenticate(authorization: string | undefined): Promise<Tenant> {
+    const key = BEARER.exec(authorization ?? '')?.[1]?.trimEnd();
+    if (authorization === undefined || key === undefined) throw new Refusal('missing_api_key');
+    const hash = hashKey(key);
+    const readAt = this.#clock.now();
+    const tenant = await this.#store.findTenant(hash);
+    if (tenant === null || !equal(tenant.keyHash, hash)) throw new Refusal('invalid_api_key');
+    if (authorization.length <= HEADER_CHARACTERS_MAX) this.#cache.set(authorization, { tenant, readAt });
+    // A key in constant use comes here about once a second, which is often enough to record its usage.
+    this.#usage.record(hash, readAt);
+    return tenant;
+  }
+}
+
+function equal(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}
