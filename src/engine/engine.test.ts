@@ -19,7 +19,7 @@ function watched(promise: Promise<void>): { readonly isDone: () => boolean } {
 }
 
 describe('a stop', () => {
-  test('lets what is under way finish within the grace, and ends with the last of it', async () => {
+  test('lets requests in flight finish within the grace, and ends with the last of them', async () => {
     await using harness = await EngineHarness.open();
     harness.egress.respond = () => null;
     const views = [await harness.schedule(), await harness.schedule()];
@@ -40,7 +40,7 @@ describe('a stop', () => {
     expect(harness.time.pending).toBe(0);
   });
 
-  test('breaks off after the grace what is still under way, as interrupted, and not against the breaker', async () => {
+  test('interrupts requests that are in flight after the grace, and does not count them against the breaker', async () => {
     await using harness = await EngineHarness.open();
     harness.egress.respond = () => null;
     const { pending } = await harness.schedule();
@@ -63,7 +63,7 @@ describe('a stop', () => {
     expect(harness.time.pending).toBe(0);
   });
 
-  test('claims nothing more: not what is hinted at, not what comes due, not what waits for a slot', async () => {
+  test('claims nothing more: no hints, no deliveries that come due, none that wait for a permit', async () => {
     await using harness = await EngineHarness.open();
     harness.egress.respond = () => null;
     for (let each = 0; each < 200; each++) await harness.schedule();
@@ -82,7 +82,7 @@ describe('a stop', () => {
     expect(harness.faults.times('claim')).toBe(Math.ceil(underWay / 64));
   });
 
-  test('while a claim is being written: it is sent, and waited for', async () => {
+  test('while a claim is being written sends the request and waits for it', async () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule();
     const engine = await started(harness);
@@ -100,7 +100,7 @@ describe('a stop', () => {
     expect((await harness.delivery(pending.id)).status).toBe('succeeded');
   });
 
-  test('while a claim is being written, for longer than the grace: it is not sent, but interrupted', async () => {
+  test('while a claim takes longer than the grace sends nothing and interrupts the attempt', async () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule();
     const engine = await started(harness);
@@ -119,7 +119,7 @@ describe('a stop', () => {
     });
   });
 
-  test('while due work is being read: it is not claimed', async () => {
+  test('while due work is being read does not claim it', async () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule();
     const engine = await started(harness);
@@ -130,7 +130,7 @@ describe('a stop', () => {
     expect(harness.time.pending).toBe(0);
   });
 
-  test('saves the gates as they are', async () => {
+  test('saves the gates', async () => {
     await using harness = await EngineHarness.open();
     harness.egress.respond = () => BROKEN;
     const { pending } = await harness.schedule();
@@ -141,7 +141,7 @@ describe('a stop', () => {
     expect(work?.gate?.breaker.failures).toBe(1);
   });
 
-  test('with a store that is away ends all the same; what was not settled is found at the next start', async () => {
+  test('with a store that is away ends too, and the next start finds unsettled attempts', async () => {
     await using harness = await EngineHarness.open();
     harness.egress.respond = () => null;
     const { pending } = await harness.schedule();
@@ -162,7 +162,7 @@ describe('a stop', () => {
     });
   });
 
-  test('in the middle of tidying up waits for no more than the pause', async () => {
+  test('while history is being removed waits for one step at most', async () => {
     await using harness = await EngineHarness.open();
     for (let each = 0; each < 60; each++) await harness.schedule();
     const engine = await started(harness, 1);
@@ -176,7 +176,7 @@ describe('a stop', () => {
     expect(harness.time.pending).toBe(0);
   });
 
-  test('before the start is over: nothing is fired', async () => {
+  test('before the start is over fires nothing', async () => {
     await using harness = await EngineHarness.open();
     await harness.schedule();
     harness.faults.set('refuses', 'listLostClaims');
@@ -193,7 +193,7 @@ describe('a stop', () => {
 });
 
 describe('a start', () => {
-  test('closes what the process before left under way, before anything is fired', async () => {
+  test('closes the attempts that the process before left, before anything is fired', async () => {
     await using harness = await EngineHarness.open();
     const view = await harness.schedule();
     await harness.time.advance(5_000);
@@ -219,8 +219,8 @@ describe('a start', () => {
   });
 });
 
-describe('a start that cannot close what was left under way', () => {
-  test('fires nothing, and a stop is heard all the same', async () => {
+describe('a start that cannot close the attempts that were left', () => {
+  test('fires nothing, and a stop still works', async () => {
     await using harness = await EngineHarness.open();
     const view = await harness.schedule();
     await harness.time.advance(5_000);
@@ -237,8 +237,8 @@ describe('a start that cannot close what was left under way', () => {
   });
 });
 
-describe('what can be read off the engine', () => {
-  test('what is under way, what waits, which breakers are open', async () => {
+describe('the engine shows', () => {
+  test('how many deliveries are in flight and waiting, and which breakers are open', async () => {
     await using harness = await EngineHarness.open();
     harness.egress.respond = () => null;
     for (let each = 0; each < 5; each++) await harness.schedule();
@@ -259,7 +259,7 @@ describe('what can be read off the engine', () => {
     });
   });
 
-  test('one line for each attempt, which shows of the URL only the host, and nothing secret', async () => {
+  test('one log line for each attempt, with the host of the URL and nothing secret', async () => {
     await using harness = await EngineHarness.open();
     await harness.secret('whsec_geheim');
     await harness.schedule({

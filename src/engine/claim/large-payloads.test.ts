@@ -26,7 +26,7 @@ class SlowBuilder extends RequestBuilder {
 }
 
 describe('large payloads', () => {
-  test('are read a few at a time, customers in turns', async () => {
+  test('are read a few at a time, round robin by customer', async () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule({ payload: { body: HUGE } });
     const builder = new SlowBuilder(harness);
@@ -44,7 +44,7 @@ describe('large payloads', () => {
     expect(builder.reading.map(({ delivery }) => delivery.partition)).toEqual([1, 1, 1, 2]);
   });
 
-  test('of a medium size do not wait for larger ones', async () => {
+  test('of medium size do not wait for larger ones', async () => {
     await using harness = await EngineHarness.open();
     const { pending: huge } = await harness.schedule({ payload: { body: HUGE } });
     const { pending: medium } = await harness.schedule({ payload: { body: HUGE.slice(0, 20_000) } });
@@ -59,7 +59,7 @@ describe('large payloads', () => {
     expect(await Promise.all(loads)).toHaveLength(10);
   });
 
-  test('are answered one by one: none waits for another that is slow', async () => {
+  test('are handed over one by one: none waits for a slow one', async () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule({ payload: { body: HUGE } });
     const builder = new SlowBuilder(harness);
@@ -80,7 +80,7 @@ describe('a delivery with a large payload', () => {
     return engine;
   }
 
-  test('is claimed once its payload is at hand, and sent whole', async () => {
+  test('is claimed once its payload is read, and sent completely', async () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule({ payload: { body: HUGE } });
     await started(harness);
@@ -94,7 +94,7 @@ describe('a delivery with a large payload', () => {
     expect((await harness.delivery(pending.id)).status).toBe('succeeded');
   });
 
-  test('that cannot be read keeps nobody else from being claimed', async () => {
+  test('that cannot be read does not stop others from being claimed', async () => {
     await using harness = await EngineHarness.open();
     await harness.schedule({ payload: { body: HUGE } });
     const engine = await started(harness);
@@ -141,7 +141,7 @@ describe('a delivery with a large payload', () => {
     expect(harness.faults.times('loadPayloads')).toBe(before);
   });
 
-  test('does not keep a small one of the same batch waiting', async () => {
+  test('does not delay a small one of the same batch', async () => {
     await using harness = await EngineHarness.open();
     const large = await harness.schedule({ payload: { body: 'x'.repeat(SMALL_PAYLOAD_BYTES_MAX + 1) } });
     await harness.schedule({ url: 'https://example.com/small', payload: { body: 'small' } });

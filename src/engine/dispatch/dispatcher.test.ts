@@ -59,7 +59,7 @@ describe('a delivery', () => {
     expect(await harness.attempts(pending.id)).toMatchObject([{ outcome: 'retryable', finishedAt: null }]);
   });
 
-  test('that is made while the engine runs, at least a second ahead, fires in time without a hint', async () => {
+  test('that is created at least a second ahead fires in time without a hint', async () => {
     await using harness = await EngineHarness.open();
     await started(harness);
     await harness.time.advance(4_321);
@@ -69,7 +69,7 @@ describe('a delivery', () => {
     expect(sentAfter(harness, pending.scheduledFor)).toEqual([0]);
   });
 
-  test('that is hinted at fires in time however near it is, also before one that was known already', async () => {
+  test('fires in time after a hint, however near it is, also before one that was known already', async () => {
     await using harness = await EngineHarness.open();
     const engine = await started(harness);
     await harness.time.advance(4_321);
@@ -82,7 +82,7 @@ describe('a delivery', () => {
     expect(sentAfter(harness, earlier.pending.scheduledFor)).toEqual([0, 20]);
   });
 
-  test('that is due at once, a replay, fires at once when it is hinted at and within a second when not', async () => {
+  test('that is due at once, such as a replay, fires at once after a hint, and within a second without one', async () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule();
     const engine = await started(harness);
@@ -98,7 +98,7 @@ describe('a delivery', () => {
     expect(idsSent(harness)).toEqual([pending.id, first?.id, second?.id]);
   });
 
-  test('that may have come while a look was under way is looked for right after it', async () => {
+  test('that may have been created during a scan is found by another scan right after it', async () => {
     await using harness = await EngineHarness.open();
     const engine = await started(harness);
     await harness.time.advance(500);
@@ -108,7 +108,7 @@ describe('a delivery', () => {
     expect(harness.faults.times('listDue')).toBeGreaterThanOrEqual(4);
   });
 
-  test('hinted at and found at the same time is sent once', async () => {
+  test('that a hint and a scan find at the same time is sent once', async () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule({ inMs: 1_500 });
     const engine = await started(harness);
@@ -259,7 +259,7 @@ describe('a retry', () => {
 });
 
 describe('after a downtime', () => {
-  test('what is overdue fires once, late; what has expired ends with no attempt; occurrences are skipped', async () => {
+  test('an overdue delivery fires once, an expired one ends without an attempt, and missed occurrences are skipped', async () => {
     await using harness = await EngineHarness.open();
     const late = await harness.schedule();
     const expired = await harness.schedule({ ttl: '1h' });
@@ -282,7 +282,7 @@ describe('after a downtime', () => {
     ]);
   });
 
-  test('everything overdue is worked off, however much it is', async () => {
+  test('all overdue deliveries are sent, however many there are', async () => {
     await using harness = await EngineHarness.open();
     for (let each = 0; each < 400; each++) await harness.schedule({ url: `https://example.com/${each % 7}` });
     await harness.time.advance(HOUR_MS);
@@ -317,18 +317,18 @@ describe('while claims are being written', () => {
     return asked;
   }
 
-  test('at most four batches are, so that others get a word in', async () => {
+  test('at most four batches of work in time are claimed at a time', async () => {
     const asked = await askedToClaim(400, 0);
     expect(asked).toBeGreaterThan(2 * 64);
     expect(asked).toBeLessThanOrEqual(4 * 64);
   });
 
-  test('of overdue work it is two, which begin small', async () => {
+  test('at most two batches of overdue work are claimed at a time, and they begin small', async () => {
     expect(await askedToClaim(400, 10_000)).toBe(2 * BATCH_SIZE_MIN);
   });
 });
 
-test('while only looking behind fails, it is not said to fire between', async () => {
+test('the engine is not reported as firing while the scan of overdue work fails', async () => {
   await using harness = await EngineHarness.open();
   const said: boolean[] = [];
   const listDue = (...given: Parameters<typeof harness.store.listDue>) => {
@@ -351,7 +351,7 @@ test('while only looking behind fails, it is not said to fire between', async ()
 });
 
 describe('overdue work', () => {
-  test('has a share of its own at a host that has more to do in time than it can', async () => {
+  test('has a share of its own at a host that cannot keep up with its work in time', async () => {
     await using harness = await EngineHarness.open();
     harness.egress.respond = () => null;
     for (let each = 0; each < 850; each++) await harness.schedule({ url: `https://example.com/${each}` });
@@ -369,7 +369,7 @@ describe('overdue work', () => {
 });
 
 describe('a hanging endpoint', () => {
-  test('does not hold up another', async () => {
+  test('does not delay another', async () => {
     await using harness = await EngineHarness.open();
     harness.egress.respond = ({ url }) => (url.pathname === '/hangs' ? null : OK);
     for (let each = 0; each < 300; each++) await harness.schedule({ url: 'https://example.com/hangs' });
@@ -428,7 +428,7 @@ describe('the breaker', () => {
     return { views, seconds: () => sentAfter(harness, start).map((ms) => ms / 1_000) };
   }
 
-  test('defers what is due while it is open, with no attempt, to the end of the window', async () => {
+  test('defers deliveries to the end of its window while it is open, without an attempt', async () => {
     await using harness = await EngineHarness.open();
     const start = harness.now;
     const { views, seconds } = await withBreaker(harness, [5, 6], 'x+');
@@ -447,7 +447,7 @@ describe('the breaker', () => {
     expect((await harness.delivery(second.id)).status).toBe('succeeded');
   });
 
-  test('lets one probe out, and brings the others forward when it succeeds', async () => {
+  test('lets one delivery probe, and releases the others when the probe succeeds', async () => {
     await using harness = await EngineHarness.open();
     const { seconds } = await withBreaker(harness, [5, 6, 7, 8], 'x-++');
     await harness.time.advance(16_000);
@@ -457,14 +457,14 @@ describe('the breaker', () => {
     expect(seconds()).toEqual([5, 15, 16, 16]);
   });
 
-  test('lets the next one probe when there is no verdict within probe_timeout', async () => {
+  test('lets the next delivery probe when there is no result within probe_timeout', async () => {
     await using harness = await EngineHarness.open();
     const { seconds } = await withBreaker(harness, [5, 6, 7], 'x--');
     await harness.time.advance(25_000);
     expect(seconds()).toEqual([5, 15, 20]);
   });
 
-  test('lets the next one probe when the probe was canceled before it was sent', async () => {
+  test('lets the next delivery probe when the probe was canceled before it was sent', async () => {
     await using harness = await EngineHarness.open();
     const { views, seconds } = await withBreaker(harness, [5, 6, 16], 'x+');
     await harness.time.advance(14_000);
@@ -484,7 +484,7 @@ describe('the breaker', () => {
     expect(seconds()).toEqual([5, 15, 35, 75]);
   });
 
-  test('ends at once what would be too late at the end of the window', async () => {
+  test('expires a delivery at once whose deadline comes before the end of the window', async () => {
     await using harness = await EngineHarness.open();
     const profile = await harness.profile({ breakerPolicy, retryPolicy });
     await harness.schedule({ profile });
@@ -495,7 +495,7 @@ describe('the breaker', () => {
     expect(await harness.delivery(pending.id)).toMatchObject({ status: 'expired', attemptCount: 0 });
   });
 
-  test('does not count names that do not resolve, redirects, or what never left the house', async () => {
+  test('does not count unresolved names, redirects and requests that were never sent', async () => {
     await using harness = await EngineHarness.open();
     const { views } = await withBreaker(harness, [5, 6, 7], '');
     const results = [
@@ -512,7 +512,7 @@ describe('the breaker', () => {
     expect(harness.metrics.gauges?.().breakers).toEqual({ open: 0, halfOpen: 0 });
   });
 
-  test('that closes does not bring forward what was rescheduled meanwhile', async () => {
+  test('that closes does not release a delivery that was rescheduled meanwhile', async () => {
     await using harness = await EngineHarness.open();
     const { views } = await withBreaker(harness, [5, 6, 7], 'x+++');
     await harness.time.advance(8_000);
@@ -525,7 +525,7 @@ describe('the breaker', () => {
     expect(await harness.delivery(held.pending.id)).toMatchObject({ status: 'scheduled', dueAt: movedTo });
   });
 
-  test('that closes does not bring forward a retry that waits for its backoff', async () => {
+  test('that closes does not release a retry that waits for its backoff', async () => {
     await using harness = await EngineHarness.open();
     const start = harness.now;
     const { views, seconds } = await withBreaker(harness, [5, 6, 20], 'xx+++');
@@ -540,7 +540,7 @@ describe('the breaker', () => {
 });
 
 describe('rate limit and retry budget', () => {
-  test("a schedule's rate limit paces what goes to its endpoint; the profile's does not", async () => {
+  test("a schedule's rate limit spaces its deliveries to the endpoint; a profile's does not", async () => {
     await using harness = await EngineHarness.open();
     const profile = await harness.profile({ rateLimit: { perSecond: 1 } });
     for (let each = 0; each < 4; each++) await harness.schedule({ rateLimit: { perSecond: 2 } });
@@ -553,7 +553,7 @@ describe('rate limit and retry budget', () => {
     ]);
   });
 
-  test('a reserved turn is kept over a restart', async () => {
+  test('a reserved token survives a restart', async () => {
     await using harness = await EngineHarness.open();
     for (let each = 0; each < 3; each++) await harness.schedule({ rateLimit: { perSecond: 0.1 } });
     const engine = await started(harness);
@@ -565,7 +565,7 @@ describe('rate limit and retry budget', () => {
     expect(sentAfter(harness, start)).toEqual([5_000, 15_000, 25_000]);
   });
 
-  test('a retry that can never have a token is dead-lettered, with no further attempt', async () => {
+  test('a retry that can never have a token is dead-lettered without a further attempt', async () => {
     await using harness = await EngineHarness.open();
     harness.egress.respond = () => BROKEN;
     const profile = await harness.profile({ retryBudget: { rate: 0, burst: 1 } });
@@ -577,7 +577,7 @@ describe('rate limit and retry budget', () => {
     expect(harness.metrics.unsents).toEqual(['dead_letter']);
   });
 
-  test('turns that could not be written down are not waited for', async () => {
+  test('tokens that could not be stored are given back', async () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule({ rateLimit: { perSecond: 1 } });
     await started(harness);
@@ -607,7 +607,7 @@ describe('a store that is away', () => {
     expect(await harness.attempts(pending.id)).toHaveLength(1);
   });
 
-  test('is not asked all the time', async () => {
+  test('is not asked more often than twice a second', async () => {
     await using harness = await EngineHarness.open();
     await harness.schedule();
     await started(harness);
@@ -616,7 +616,7 @@ describe('a store that is away', () => {
     expect(harness.faults.times('claim')).toBeLessThanOrEqual(125);
   });
 
-  test('for settling: the outcome is kept, its instant too, and it is sent once', async () => {
+  test('during settling: the outcome and its instant are kept, and the request is sent once', async () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule();
     await started(harness);
@@ -631,7 +631,7 @@ describe('a store that is away', () => {
     });
   });
 
-  test('that lost the answer to a claim: the attempt is closed as interrupted, and made again by its policy', async () => {
+  test('that lost the answer to a claim: the attempt is closed as interrupted and retried by its policy', async () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule();
     await started(harness);
@@ -646,7 +646,7 @@ describe('a store that is away', () => {
     ]);
   });
 
-  test('that lost another claim while the first is being closed: both are made again', async () => {
+  test('that lost another claim while the first is being closed: both are retried', async () => {
     await using harness = await EngineHarness.open();
     const [first, second] = [
       await harness.schedule({ inMs: 5_000 }),

@@ -130,8 +130,8 @@ function idsOf(dues: readonly DueDelivery[]): readonly string[] {
   return dues.map(({ id }) => id);
 }
 
-describe('looking ahead', () => {
-  test('finds what comes due within the next 2 s, and nothing that is due already or later', async () => {
+describe('a scan of upcoming deliveries', () => {
+  test('finds deliveries that come due within 2 s, and none that are due already or later', async () => {
     const { found, scan } = setUp([
       dueAt(NOW, { name: 'now' }),
       dueAt(NOW + 1, { name: 'next' }),
@@ -143,7 +143,7 @@ describe('looking ahead', () => {
     expect(idsOf(found.upcoming)).toEqual(['dlv_next', 'dlv_last']);
   });
 
-  test('goes on where the last look ended, however long ago that was', async () => {
+  test('goes on where the last scan ended, however long ago that was', async () => {
     const { found, scan, store, time } = setUp([dueAt(NOW + SCAN_AHEAD_MS, { name: 'seen' })]);
     await scan('upcoming');
     const later = time.now() + 2 * SCAN_AHEAD_MS;
@@ -153,7 +153,7 @@ describe('looking ahead', () => {
     expect(idsOf(found.upcoming)).toEqual(['dlv_seen', 'dlv_missed', 'dlv_next']);
   });
 
-  test('looks no further back than now where the clock was set back', async () => {
+  test('begins no earlier than now when the clock was set back', async () => {
     const { found, scan, time } = setUp([
       dueAt(NOW - 5_000, { name: 'before' }),
       dueAt(NOW - 4_000, { name: 'next' }),
@@ -164,7 +164,7 @@ describe('looking ahead', () => {
     expect(idsOf(found.upcoming)).toEqual(['dlv_next']);
   });
 
-  test('reads page by page, lets others work between pages, and misses none', async () => {
+  test('reads page by page, yields between pages, and misses no delivery', async () => {
     const rows = many(3 * PAGE_ROWS + 17, NOW + 1, 100);
     const { found, scanner, time } = setUp(rows);
     const looked = scanner.upcoming();
@@ -176,7 +176,7 @@ describe('looking ahead', () => {
     expect(found.pages).toBe(4);
   });
 
-  test('goes on for everybody else where there is no room for more of one customer', async () => {
+  test('goes on for the other customers when one customer has no room for more', async () => {
     const others = many(2 * PAGE_ROWS, NOW + 1_500).map((due) => ({ ...due, partition: OTHER }));
     const { found, scan, store } = setUp([...many(40 * PAGE_ROWS, NOW + 1, 100), ...others]);
     found.upcomingRoom = 3 * PAGE_ROWS;
@@ -196,7 +196,7 @@ describe('looking ahead', () => {
     expect(found.upcoming.filter(({ partition }) => partition !== OTHER)).toHaveLength(3 * PAGE_ROWS);
   });
 
-  test('finds the first of everybody before the rest of one customer, and all of it in the end', async () => {
+  test('finds the first deliveries of all customers before the remaining ones of any', async () => {
     const flood = many(70 * PAGE_ROWS, NOW + 1, 100);
     const others = many(30, NOW + 1_900).map((due) => ({ ...due, partition: OTHER }));
     const { found, scan, scanner } = setUp([...flood, ...others]);
@@ -209,7 +209,7 @@ describe('looking ahead', () => {
     expect([found.upcoming.length, scanner.hasMoreUpcoming]).toEqual([flood.length + others.length, false]);
   });
 
-  test('leaves off after so many visits, and goes on there', async () => {
+  test('stops after a bounded number of visits, and goes on from there', async () => {
     const customers = 12_200;
     const flood = many(600, NOW + 1, 600);
     const others = many(customers, NOW + 1_000, 20).map((due, index) => ({
@@ -224,7 +224,7 @@ describe('looking ahead', () => {
     expect(new Set(idsOf(found.upcoming))).toEqual(new Set(idsOf([...flood, ...others])));
   });
 
-  test('does not read again what the looks for the rest have found', async () => {
+  test('does not read again what the scans of the remaining deliveries have found', async () => {
     const flood = many(70 * PAGE_ROWS, NOW + 1, 100);
     const { found, scan, scanner, store, time } = setUp(flood);
     const lookForAll = async () => {
@@ -243,7 +243,7 @@ describe('looking ahead', () => {
     expect(idsOf(found.upcoming)).toContain(hidden.id);
   });
 
-  test('a look ahead does not send a look for the rest back to where it began', async () => {
+  test('a scan of upcoming deliveries does not reset the scan of the remaining ones', async () => {
     const flood = many(70 * PAGE_ROWS, NOW + 1_000, 100);
     const { found, scan, scanner, store } = setUp([...flood, dueAt(NOW + 900, { name: 'other' })]);
     const { listDueOfCustomers } = store;
@@ -265,15 +265,15 @@ describe('looking ahead', () => {
     expect(places).toEqual(places.toSorted((one = 0, other = 0) => one - other));
   });
 
-  test('a page that is full to the last row is followed by one more', async () => {
+  test('a full page is followed by one more', async () => {
     const { found, scan, store } = setUp(many(PAGE_ROWS, NOW + 1));
     await scan('upcoming');
     expect([found.upcoming.length, store.asked.length]).toEqual([PAGE_ROWS, 2]);
   });
 });
 
-describe('looking behind', () => {
-  test('finds what is due, now included, and nothing that is ahead', async () => {
+describe('a scan of overdue deliveries', () => {
+  test('finds deliveries that are due, now included, and none that are ahead', async () => {
     const { found, scan, scanner } = setUp([
       dueAt(NOW - 5_000_000, { name: 'old' }),
       dueAt(NOW, { name: 'now' }),
@@ -284,7 +284,7 @@ describe('looking behind', () => {
     expect(scanner.hasMoreOverdue).toBe(false);
   });
 
-  test('finds everything, page by page, and begins again at the end', async () => {
+  test('finds all deliveries page by page, and begins again at the end', async () => {
     const rows = many(2 * PAGE_ROWS + 3, NOW - 100, 10);
     const { found, scan, store, scanner } = setUp(rows);
     await scan('overdue');
@@ -294,7 +294,7 @@ describe('looking behind', () => {
     expect(store.asked[3]?.[0]).toBeNull();
   });
 
-  test('reads 50 pages in vain at most, and goes on from there the next time', async () => {
+  test('reads at most 50 pages without a new delivery, and goes on from there the next time', async () => {
     const hanging = many((PAGES_BEHIND_MAX + 1) * PAGE_ROWS, NOW - 900_000);
     const other = dueAt(NOW - 1, { name: 'other' });
     const { found, scan, store, scanner } = setUp([...hanging, other]);
@@ -307,7 +307,7 @@ describe('looking behind', () => {
     expect(scanner.hasMoreOverdue).toBe(false);
   });
 
-  test('finds what others have behind the many of one customer in the next look', async () => {
+  test('finds deliveries behind the many of another customer in the next scan', async () => {
     const others = many(10, NOW - 10).map((due) => ({ ...due, partition: OTHER }));
     const { found, scan, store } = setUp([...many(200 * PAGE_ROWS, NOW - 900_000, 100), ...others]);
     found.isWanted = ({ partition }) => partition === OTHER;
@@ -317,7 +317,7 @@ describe('looking behind', () => {
     expect(found.overdue).toEqual(others);
   });
 
-  test('goes on where it was: so many pages, and then it is time to look ahead again', async () => {
+  test('stops after a bounded number of pages, and goes on from there', async () => {
     const rows = many(60 * PAGE_ROWS, NOW - 900_000);
     const { found, scan, scanner } = setUp(rows);
     await scan('overdue');
@@ -326,7 +326,7 @@ describe('looking behind', () => {
     expect([found.overdue.length, scanner.hasMoreOverdue]).toEqual([rows.length, false]);
   });
 
-  test('does not even ask when there is no room, and says that there may be more', async () => {
+  test('reads nothing when there is no room, and says that there may be more', async () => {
     const { found, scan, store, scanner } = setUp(many(3, NOW - 10));
     found.hasRoomForOverdue = false;
     await scan('overdue');
@@ -336,7 +336,7 @@ describe('looking behind', () => {
     expect(found.overdue).toHaveLength(3);
   });
 
-  test('goes on where it was after the store was away', async () => {
+  test('goes on from its cursor after the store was away', async () => {
     const rows = many(2 * PAGE_ROWS + 1, NOW - 10_000);
     const { found, store, time, scanner, scan } = setUp(rows);
     const looked = scanner.overdue().catch((error: unknown) => error);
@@ -350,7 +350,7 @@ describe('looking behind', () => {
     expect(idsOf(found.overdue)).toEqual(idsOf(rows));
   });
 
-  test('what was moved to before the cursor is found after it has come to the end', async () => {
+  test('a delivery that was moved before the cursor is found in the next pass', async () => {
     const rows = many(2 * PAGE_ROWS, NOW - 10_000);
     const { found, store, time, scanner, scan } = setUp(rows);
     const looked = scanner.overdue();
@@ -364,7 +364,7 @@ describe('looking behind', () => {
     expect(idsOf(found.overdue)).toContain(moved.id);
   });
 
-  test('what one look leaves, because of a full lane, the next ones find', async () => {
+  test('a delivery that found no room in one scan is found by a later one', async () => {
     const rows = many(1_000, NOW - 10_000);
     const { found, scan } = setUp(rows);
     let room = 0;
@@ -378,7 +378,7 @@ describe('looking behind', () => {
 });
 
 describe('on a real store', () => {
-  test('each delivery that waits is found once: behind if it is due, ahead if it is near', async () => {
+  test('each waiting delivery is found once: as overdue if it is due, as upcoming if it is near', async () => {
     await using harness = await EngineHarness.open();
     const views = [];
     for (let seconds = 1; seconds <= 8; seconds++)

@@ -33,7 +33,7 @@ function overridden<T extends object>(object: T, own: Partial<T>): T {
 }
 
 describe('at its instant', () => {
-  test('a delivery is claimed, signed and sent: everything else was read before', async () => {
+  test('a delivery is claimed, signed and sent, and everything else was read before', async () => {
     await using harness = await EngineHarness.open();
     await harness.schedule({ payload: { headers: [['X-Own', 'o']], body: '{}' } });
     await started(harness);
@@ -52,7 +52,7 @@ describe('at its instant', () => {
     ]);
   });
 
-  test('one that goes to a profile is read again, for its policies, but its letter is not', async () => {
+  test('a delivery with a profile is read again, because policies may have changed, but its payload is not', async () => {
     await using harness = await EngineHarness.open();
     const profile = await harness.profile({}, [['X-EndpointProfile', 'p']]);
     await harness.schedule({ profile });
@@ -70,7 +70,7 @@ describe('at its instant', () => {
     ]);
   });
 
-  test('one that could not be made ready is read then', async () => {
+  test('a delivery that could not be prefetched is read at its instant', async () => {
     await using harness = await EngineHarness.open();
     const { pending } = await harness.schedule();
     await started(harness);
@@ -81,7 +81,7 @@ describe('at its instant', () => {
     expect(harness.egress.sent.map(({ at }) => at)).toEqual([pending.scheduledFor]);
   });
 
-  test('its gate counts as it is then, not as it was read', async () => {
+  test('the current gate counts, not the one that was prefetched', async () => {
     await using harness = await EngineHarness.open();
     const breakerPolicy: BreakerPolicy = { threshold: 1, baseOpen: '10s', maxOpen: '1m', probeTimeout: '5s' };
     const profile = await harness.profile({ breakerPolicy });
@@ -95,7 +95,7 @@ describe('at its instant', () => {
   });
 });
 
-describe('what was changed after it was made ready', () => {
+describe('a delivery that was changed after it was prefetched', () => {
   test.for([
     ['canceled', cancel],
     ['paused', pause],
@@ -109,7 +109,7 @@ describe('what was changed after it was made ready', () => {
     expect(harness.egress.sent).toEqual([]);
   });
 
-  test('is sent as it is by then, in time, though no hint said so', async () => {
+  test('is sent in its new form, in time, also without a hint', async () => {
     await using harness = await EngineHarness.open();
     const { schedule, pending } = await harness.schedule();
     await started(harness);
@@ -136,7 +136,7 @@ describe('what was changed after it was made ready', () => {
 });
 
 describe('connections', () => {
-  test('are asked for ahead, as many as there are requests to an origin at one moment', async () => {
+  test('are opened ahead, as many as there are requests to an origin within a moment', async () => {
     await using harness = await EngineHarness.open();
     for (const path of ['a', 'b', 'c']) await harness.schedule({ url: `https://example.com/${path}` });
     const { pending } = await harness.schedule({ url: 'https://example.org/' });
@@ -149,7 +149,7 @@ describe('connections', () => {
     expect(harness.egress.warmed.every(({ at }) => at < pending.scheduledFor)).toBe(true);
   });
 
-  test('are asked for once where a rate limit lets one through, and again for each turn it reserved', async () => {
+  test('are opened for one delivery under a rate limit, and for each further one once its token is reserved', async () => {
     await using harness = await EngineHarness.open();
     for (let at = 0; at < 5; at++) await harness.schedule({ rateLimit: { perSecond: 1 } });
     await harness.schedule({ rateLimit: { perSecond: 1 }, url: 'https://example.com/another' });
@@ -169,7 +169,7 @@ describe('connections', () => {
     expect(harness.egress.warmed.at(-1)?.connections).toBe(CONNECTIONS_MAX);
   });
 
-  test('are not asked for where the breaker is open', async () => {
+  test('are not opened while the breaker is open', async () => {
     await using harness = await EngineHarness.open();
     const breakerPolicy: BreakerPolicy = { threshold: 1, baseOpen: '1m', maxOpen: '1m', probeTimeout: '5s' };
     const profile = await harness.profile({ breakerPolicy });
@@ -184,7 +184,7 @@ describe('connections', () => {
   });
 });
 
-describe('making ready', () => {
+describe('the prefetcher', () => {
   function prefetcherOf(harness: EngineHarness, own: Partial<PrefetcherDependencies> = {}): Prefetcher {
     const ownership = own.ownership ?? OWNS_EVERY_SLOT;
     const gates = new Gates(harness, ownership);
@@ -193,7 +193,7 @@ describe('making ready', () => {
     return new Prefetcher({ store, egress, clock, timers, ownership, gates, builder, load: IDLE, ...own });
   }
 
-  test('waits while as much is being claimed as may be', async () => {
+  test('waits while the engine is busy', async () => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule()).pending);
     const load: { level: 'busy' | 'some'; isShared: false } = { level: 'busy', isShared: false };
@@ -207,7 +207,7 @@ describe('making ready', () => {
     expect(prefetcher.take(due)).toBeNull();
   });
 
-  test('gives up what came due meanwhile: nobody waits for it', async () => {
+  test('drops deliveries that came due meanwhile', async () => {
     await using harness = await EngineHarness.open();
     const prefetcher = prefetcherOf(harness, { load: { level: 'busy', isShared: false } });
     prefetcher.want(requireDue((await harness.schedule()).pending));
@@ -215,7 +215,7 @@ describe('making ready', () => {
     expect(harness.time.pending).toBe(0);
   });
 
-  test('keeps what waits for its endpoint while there is room: a burst may take seconds', async () => {
+  test('keeps a delivery that waits for its endpoint while there is room, because a burst may take seconds', async () => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule({ inMs: 2_000 })).pending);
     const prefetcher = prefetcherOf(harness);
@@ -246,7 +246,7 @@ describe('making ready', () => {
     expect(harness.time.pending).toBe(0);
   });
 
-  test('reads no large payload: only the work of its delivery', async () => {
+  test('reads no large payload, only the delivery', async () => {
     await using harness = await EngineHarness.open();
     const body = 'x'.repeat(SMALL_PAYLOAD_BYTES_MAX + 1);
     const due = requireDue((await harness.schedule({ payload: { body } })).pending);
@@ -256,13 +256,13 @@ describe('making ready', () => {
     expect(prefetcher.take(due)).toMatchObject({ draft: null, loaded: { delivery: { id: due.id } } });
   });
 
-  test('leaves room for other customers, however much one of them has', async () => {
+  test('leaves room for other customers, however many deliveries one of them has', async () => {
     await using harness = await EngineHarness.open();
     const loadDeliveries = async (dues: readonly Pick<DueDelivery, 'id'>[]) =>
       dues.map(({ id }) => ({ ...work, delivery: { ...work.delivery, id } }));
     const due = requireDue((await harness.schedule({ payload: { body: 'x'.repeat(10_000) } })).pending);
     const [found] = await harness.store.loadDeliveries([due]);
-    if (found === null || found === undefined) throw new Error('There is work.');
+    if (found === null || found === undefined) throw new Error('There is a delivery.');
     const work = found;
     const many = overridden(harness, { store: overridden(harness.store, { loadDeliveries }) });
     const prefetcher = prefetcherOf(many);
@@ -275,7 +275,7 @@ describe('making ready', () => {
     expect(ready * 12_300).toBeLessThan(53 * 1_048_576);
   });
 
-  test('takes what was moved for another', async () => {
+  test('does not hand over a delivery that was moved', async () => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule()).pending);
     const prefetcher = prefetcherOf(harness);
@@ -284,7 +284,7 @@ describe('making ready', () => {
     expect(prefetcher.take({ ...due, dueAt: instant(due.dueAt + 1) })).toBeNull();
   });
 
-  test('counts for nothing in another epoch of its slot', async () => {
+  test('does not hand over a delivery of an earlier epoch of its slot', async () => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule()).pending);
     let epoch = 1;
@@ -296,7 +296,7 @@ describe('making ready', () => {
     expect(prefetcher.take(due)).toBeNull();
   });
 
-  test('holds its gate in memory until it is judged', async () => {
+  test('keeps the gate of a prefetched delivery in memory until it is judged', async () => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule()).pending);
     const gates = new Gates(harness, OWNS_EVERY_SLOT);

@@ -7,7 +7,7 @@ interface Named {
   need: number;
 }
 
-test('turns go to whoever had none for longest, of those who need less than is left', () => {
+test('the member that was served longest ago goes next, of those that need less than is left', () => {
   const robin = new BoundedRoundRobin<Named>();
   const [a, b, c] = [0, 1, 2].map((name) => ({ name, need: 1 })) as [Named, Named, Named];
   for (const member of [a, b, c]) robin.add(member);
@@ -17,7 +17,7 @@ test('turns go to whoever had none for longest, of those who need less than is l
   expect(robin.next(1)).toBeNull();
 });
 
-test('whoever needs least is found, whatever changes', () => {
+test('the member with the least need is found after any change', () => {
   const steps = fc.array(
     fc.record({
       act: fc.constantFrom('add', 'remove', 'needs', 'next'),
@@ -53,7 +53,7 @@ test('whoever needs least is found, whatever changes', () => {
   );
 });
 
-test('finding the next looks at a few members only, however many may not go', () => {
+test('finding the next member looks at a few only, however many may not go', () => {
   const robin = new BoundedRoundRobin<Named>();
   let looks = 0;
   for (let name = 0; name < 28_000; name++) {
@@ -77,7 +77,7 @@ test('finding the next looks at a few members only, however many may not go', ()
   expect(looks / 100).toBeLessThan(5);
 });
 
-test('everybody who may go has a turn before anybody has three', () => {
+test('every member that may go is served before any is served three times', () => {
   const robin = new BoundedRoundRobin<Named>();
   const members = Array.from({ length: 20 }, (_, name): Named => ({ name, need: name % 4 }));
   for (const member of members) robin.add(member);

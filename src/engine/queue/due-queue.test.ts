@@ -19,8 +19,8 @@ function fill(near: DueQueue): number {
   return added;
 }
 
-describe('the deliveries of the next moments', () => {
-  test('are taken out when they are due, the earliest first', () => {
+describe('the due queue', () => {
+  test('gives deliveries when they are due, the earliest first', () => {
     const near = new DueQueue();
     for (const [name, at] of Object.entries({ c: 30, a: 10, d: 40, b: 20 })) near.add(dueAt(at, { name }));
     expect(near.nextAt()).toBe(10);
@@ -31,13 +31,13 @@ describe('the deliveries of the next moments', () => {
     expect([near.nextAt(), near.take(LATER, ALL)]).toEqual([null, []]);
   });
 
-  test('are there once, however often they are told of', () => {
+  test('holds a delivery once, however often it is added', () => {
     const near = new DueQueue();
     for (let times = 0; times < 3; times++) expect(near.add(dueAt(10))).toBe(true);
     expect(near.take(LATER, ALL)).toHaveLength(1);
   });
 
-  test('may be told of again once they were taken out', () => {
+  test('takes a delivery again after it was taken out', () => {
     const near = new DueQueue();
     near.add(dueAt(10));
     near.take(LATER, ALL);
@@ -58,14 +58,14 @@ describe('the deliveries of the next moments', () => {
     expect(near.take(LATER, ALL)).toEqual([]);
   });
 
-  test('are there once when they are moved away and back again', () => {
+  test('holds a delivery once that was moved away and back again', () => {
     const near = new DueQueue();
     for (const at of [10, 20, 10]) near.add(dueAt(at));
     expect(near.take(LATER, ALL)).toEqual([dueAt(10)]);
     expect(near.nextAt()).toBeNull();
   });
 
-  test('are bounded: what does not fit is refused until there is room', () => {
+  test('is bounded, and refuses deliveries until there is room', () => {
     const near = new DueQueue();
     const added = fill(near);
     expect(added).toBeGreaterThan(DUE_QUEUE_MAX / 2);
@@ -77,7 +77,7 @@ describe('the deliveries of the next moments', () => {
     expect(near.take(LATER, ALL)).toHaveLength(added - 1);
   });
 
-  test('leave room for other customers, however many one of them has', () => {
+  test('leaves room for other customers, however many deliveries one of them has', () => {
     const near = new DueQueue();
     fill(near);
     for (let count = 0; count < 1_000; count++) {
@@ -86,7 +86,7 @@ describe('the deliveries of the next moments', () => {
     }
   });
 
-  test('are taken out a few at a time, customers in turns', () => {
+  test('gives a few at a time, round robin by customer', () => {
     const near = new DueQueue();
     for (let count = 0; count < 5; count++) near.add(dueAt(count, { name: `a${count}` }));
     near.add(dueAt(6, { name: 'b0', partition: 2 as Partition }));
@@ -98,7 +98,7 @@ describe('the deliveries of the next moments', () => {
     expect(near.nextAt()).toBe(9);
   });
 
-  test('are bounded with what moved ones left behind, which is given up as its time comes', () => {
+  test('counts outdated entries, and drops them when their instant comes', () => {
     const near = new DueQueue();
     let moves = 0;
     while (near.add(dueAt(1_000 + moves))) moves++;
@@ -109,7 +109,7 @@ describe('the deliveries of the next moments', () => {
     expect(near.take(LATER, ALL)).toEqual([dueAt(1_000 + moves - 1)]);
   });
 
-  test('are what was told last of each, whatever was told before', () => {
+  test('knows each delivery as it was added last', () => {
     const told = fc.array(
       fc.record({
         name: fc.constantFrom('a', 'b', 'c', 'd'),

@@ -76,7 +76,7 @@ function perEndpoint(dues: readonly DueDelivery[]): ReadonlyMap<string, number> 
   return counts;
 }
 
-describe('one that is sent elsewhere while it waits', () => {
+describe('a delivery whose endpoint changes while it waits', () => {
   const queue = new FairQueue();
   const moved = towards('slow');
   const elsewhere = { ...moved, endpoint: 'quick' as EndpointKey };
@@ -103,8 +103,8 @@ describe('one that is sent elsewhere while it waits', () => {
   });
 });
 
-describe('one that was overdue and is moved to the present', () => {
-  test('is in time, whatever overdue work holds, and is taken once', () => {
+describe('an overdue delivery that is moved to now', () => {
+  test('is in time, however many permits overdue work holds, and is taken once', () => {
     const queue = new FairQueue();
     const moved = towards('slow');
     for (let n = 0; n < 200; n++) queue.add(towards('slow'), 'overdue');
@@ -128,8 +128,8 @@ describe('one that was overdue and is moved to the present', () => {
   });
 });
 
-describe('endpoints are served in turns', () => {
-  test('one with much to do does not hold up another', () => {
+describe('endpoints are served round robin', () => {
+  test('an endpoint with much to do does not delay another', () => {
     const queue = new FairQueue();
     add(queue, 'a', 100);
     add(queue, 'b', 2);
@@ -137,7 +137,7 @@ describe('endpoints are served in turns', () => {
     expect(endpointsOf(queue.take('in_time', 8))).toBe('abcabaaa');
   });
 
-  test('a batch goes on where the last one ended: whoever was served longest ago is next', () => {
+  test('a batch goes on where the last one ended: the endpoint that was served longest ago is next', () => {
     const queue = new FairQueue();
     for (const endpoint of ['a', 'b', 'c']) add(queue, endpoint, 3);
     expect(
@@ -145,7 +145,7 @@ describe('endpoints are served in turns', () => {
     ).toEqual(['ab', 'ca', 'bcabc']);
   });
 
-  test('what comes later waits for those that are there, not for all they have to do', () => {
+  test('a new endpoint waits for one delivery of each other endpoint, not for all of them', () => {
     const queue = new FairQueue();
     add(queue, 'a', 50);
     queue.take('in_time', 10);
@@ -161,7 +161,7 @@ describe('endpoints are served in turns', () => {
     expect(queue.take('in_time', 2)).toContainEqual(other);
   });
 
-  test('rests who had its share, and nobody else, until everybody may go again', () => {
+  test('a customer that had its share rests, and no other, until the rests end', () => {
     const queue = new FairQueue();
     const LARGE = 7 as Partition;
     for (let n = 0; n < REST_FROM_WAITING + 20; n++) {
@@ -180,7 +180,7 @@ describe('endpoints are served in turns', () => {
     expect(queue.take('in_time', 10, 3)).toHaveLength(3);
   });
 
-  test('keeps one account of a customer who left and came back before the rests ended', () => {
+  test('a customer that left and came back before the rests end has one count', () => {
     const queue = new FairQueue(10);
     const own = (n: number): DueDelivery => ({ ...towards('a', n), partition: 7 as Partition });
     const first = own(0);
@@ -198,14 +198,14 @@ describe('endpoints are served in turns', () => {
     expect(held).toHaveLength(alone.take('in_time', 40).length);
   });
 
-  test('does not rest who has little waiting, however much of it was taken lately', () => {
+  test('a customer with few deliveries waiting does not rest', () => {
     const queue = new FairQueue();
     for (let n = 0; n < 20; n++) add(queue, `${n}`, 1);
     expect(queue.take('in_time', 10, 3)).toHaveLength(10);
     expect(queue.take('in_time', 10, 3)).toHaveLength(10);
   });
 
-  test('knows whether there is anybody but one customer', () => {
+  test('it is known whether there is another customer', () => {
     const queue = new FairQueue();
     const own = towards('a');
     expect(queue.someCustomer).toBeNull();
@@ -222,7 +222,7 @@ describe('endpoints are served in turns', () => {
     expect(queue.hasOthersThan(`${own.partition}`)).toBe(false);
   });
 
-  test('between any two that wait the shares of a batch differ by one at most', () => {
+  test('the shares of any two waiting endpoints in a batch differ by one at most', () => {
     const loads = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 12, size: 'max' });
     fc.assert(
       fc.property(loads, fc.integer({ min: 1, max: 64 }), (counts, limit) => {
@@ -263,7 +263,7 @@ describe('permits', () => {
     expect(takeAll(queue)).toHaveLength(100);
   });
 
-  test('are never more than 2,048, whatever comes and goes, and every one is counted', () => {
+  test('are never more than 2,048, and every one is counted', () => {
     const steps = fc.array(
       fc.record({
         endpoints: fc.integer({ min: 1, max: 400 }),
@@ -383,7 +383,7 @@ describe('turns', () => {
     expect(queue.take('in_time', 20).filter(({ endpoint }) => endpoint === 'other')).toHaveLength(10);
   });
 
-  test('the same may go as if everybody was looked at, whatever is held', () => {
+  test('the same deliveries may go as if every holder were looked at', () => {
     const orders = fc.array(
       fc.record({
         customer: fc.integer({ min: 1, max: 4 }),
@@ -427,8 +427,8 @@ describe('turns', () => {
   });
 });
 
-describe('places to wait', () => {
-  test('one endpoint does not take them all', () => {
+describe('room to wait', () => {
+  test('one endpoint does not take all of it', () => {
     const queue = new FairQueue();
     const own = add(queue, 'a', WAITING_MAX, 'overdue');
     expect(own).toBeGreaterThan(WAITING_MAX / 3);
@@ -438,7 +438,7 @@ describe('places to wait', () => {
     expect(queue.hasRoom).toBe(true);
   });
 
-  test('are bounded over all queue, and what came in time has places of its own', () => {
+  test('is bounded over all queues, and deliveries in time have room of their own', () => {
     const queue = new FairQueue();
     fillOverdue(queue);
     expect([queue.waiting, queue.overdue, queue.hasRoom]).toEqual([WAITING_MAX, WAITING_MAX, false]);
@@ -447,7 +447,7 @@ describe('places to wait', () => {
     expect([queue.waiting, queue.overdue]).toEqual([WAITING_MAX + 1, WAITING_MAX]);
   });
 
-  test('are free again for what is taken', () => {
+  test('is free again when deliveries are taken', () => {
     const queue = new FairQueue();
     fillOverdue(queue);
     expect(queue.hasRoom).toBe(false);
@@ -457,7 +457,7 @@ describe('places to wait', () => {
 });
 
 describe('a delivery', () => {
-  test('that is known is not taken in twice: not while it waits, not while it is under way', () => {
+  test('that is known is not added again while it waits or is in flight', () => {
     const queue = new FairQueue();
     const due = towards('a');
     expect(queue.add(due, 'in_time')).toBe(true);
@@ -469,7 +469,7 @@ describe('a delivery', () => {
     expect(queue.take('in_time', 64)).toEqual([due]);
   });
 
-  test('that was refused for want of room is not known: it is taken in when there is room', () => {
+  test('that found no room is not known, and is added when there is room', () => {
     const queue = new FairQueue();
     add(queue, 'a', WAITING_MAX);
     const late = towards('a');
@@ -478,7 +478,7 @@ describe('a delivery', () => {
     expect(queue.add(late, 'in_time')).toBe(true);
   });
 
-  test('that is claimed may come again for its retry before its slot is given back', () => {
+  test('that is claimed may be added again for its retry before its permits are given back', () => {
     const queue = new FairQueue();
     const due = towards('a');
     queue.add(due, 'in_time');
@@ -499,7 +499,7 @@ describe('in the queue of an endpoint', () => {
     return queue.take(punctuality, 64).map(({ dueAt: at, deadline }) => [at, deadline] as const);
   }
 
-  test('what came in time goes by its instant, whatever its deadline', () => {
+  test('deliveries in time go by their instant, whatever their deadline', () => {
     const order = orderOf('in_time', [towards('a', 30, 40), towards('a', 10), towards('a', 20, 25)]);
     expect(order).toEqual([
       [10, null],
@@ -508,7 +508,7 @@ describe('in the queue of an endpoint', () => {
     ]);
   });
 
-  test('what is overdue goes by its deadline, and what has none comes last, the oldest first', () => {
+  test('overdue deliveries go by their deadline, and those without one come last, the oldest first', () => {
     const order = orderOf('overdue', [
       towards('a', 5),
       towards('a', 1, 900),
