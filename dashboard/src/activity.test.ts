@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 test.each(['pointerdown', 'keydown', 'wheel', 'touchstart', 'popstate'])(
-  'a page is used for a minute after a %s, and no longer',
+  'the page counts as used for a minute after a %s, and no longer',
   (sign) => {
     now += 3_600_000;
     expect(wasActiveRecently()).toBe(false);

@@ -1,12 +1,11 @@
 /**
- * This module knows whether somebody uses the page. A request that no recent click, key or touch can have led to is
- * the page's own, such as the next part of a list that moves with the clock: a session must come to its end although
- * a page stays open.
+ * Whether somebody uses the page. A request without a recent click, key or touch is automatic, such as one for a list
+ * that moves with the clock. Automatic requests do not keep a session alive, so that a page that stays open signs out.
  */
 const RECENT_MS = 60_000;
 const EVENTS = ['pointerdown', 'keydown', 'wheel', 'touchstart', 'popstate'] as const;
 
-/** Opening the page is a use of it. */
+/** Opening the page counts as activity. */
 let activeAt = performance.now();
 
 export function trackActivity(): void {

@@ -20,14 +20,14 @@ function areAutomatic(): readonly boolean[] {
   return sent.map((headers) => headers.has('x-sched-automatic'));
 }
 
-test('requests count as use of the page for a minute after it was used, those of polls never', async () => {
+test('a request within a minute of activity is not automatic, and a poll always is', async () => {
   await get('about');
   await post('preview');
   await getAutomatically('about');
   expect(areAutomatic()).toEqual([false, false, true]);
 });
 
-test('requests that nobody can have led to are marked as the own ones of the page', async () => {
+test('a request without recent activity is marked as automatic', async () => {
   const later = performance.now() + MINUTE_MS;
   vi.spyOn(performance, 'now').mockReturnValue(later);
   await get('about');

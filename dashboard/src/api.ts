@@ -1,6 +1,6 @@
 /**
- * Asks the control plane. A change carries the session's token against forged requests; an answer that is no success
- * becomes an `ApiError` with the code and the field the service names.
+ * Requests to the control plane. A change carries the CSRF token of the session. A response that is not a success becomes
+ * an `ApiError` with the code and the field that the service names.
  */
 import type { ErrorBody } from '../../sdk/src/api-types.ts';
 import type { WhoAmI } from '../../src/control/http/contract.ts';
@@ -9,14 +9,14 @@ import { parseResponse } from './model/parse-response.ts';
 import { csrf, goToSignIn, session } from './session.ts';
 
 const API = '/dashboard/api/';
-/** Longer than any answer should take; a reader is told rather than kept waiting. */
+/** Longer than any response should take. After it the page shows an error. */
 const RESPONSE_MS_MAX = 20_000;
 
 export class ApiError extends Error {
-  /** 0: there was no answer. */
+  /** 0: there was no response. */
   readonly status: number;
   readonly code: string;
-  /** The field at fault. */
+  /** The field that the error belongs to. */
   readonly param: string | null;
   readonly requestId: string | null;
   readonly retryAfterSeconds: number | null;
@@ -45,7 +45,7 @@ export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return request<T>('GET', path, undefined, signal);
 }
 
-/** The page itself asks, so the request does not keep the session alive. */
+/** An automatic request of the page: it does not keep the session alive. */
 export function getAutomatically<T>(path: string): Promise<T> {
   return request<T>('GET', path, undefined, undefined, true);
 }
@@ -58,14 +58,10 @@ export function patch<T>(path: string, body: object): Promise<T> {
   return request<T>('PATCH', path, body);
 }
 
-/** What can be shown of anything that was thrown. */
+/** Turns anything that was thrown into an error that can be shown. */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  return new ApiError(
-    0,
-    'page_fault',
-    'The page itself failed. Reload it; if that does not help, report it.',
-  );
+  return new ApiError(0, 'page_fault', 'The page failed. Reload it. If it fails again, report it.');
 }
 
 async function request<T>(
@@ -80,13 +76,13 @@ async function request<T>(
   if (answer.ok) return parseResponse(text) as T;
   const error = toApiError(answer, text);
   if (error.status === 401 && error.code === 'not_signed_in') goToSignIn();
-  // Whoever signed in again in another tab has another token; it is the same person who asks.
+  // A user who signed in again in another tab has a new token.
   if (error.code === 'bad_csrf_token' && (await renewSession()))
     return request<T>(method, path, body, signal);
   throw error;
 }
 
-/** Asks who is signed in now; whether that is the same person, under another session. */
+/** Loads the session. Returns whether the same user has another session now. */
 export async function renewSession(): Promise<boolean> {
   const before = session.peek();
   const after = await get<WhoAmI>('whoami');
@@ -136,14 +132,9 @@ function toApiError(answer: Response, text: string): ApiError {
   const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : null;
   const error = parseError(text);
   if (error === null) {
-    return new ApiError(
-      answer.status,
-      'unreadable_answer',
-      `The service answered with status ${answer.status}.`,
-      {
-        retryAfterSeconds,
-      },
-    );
+    return new ApiError(answer.status, 'unreadable_response', `The service answered ${answer.status}.`, {
+      retryAfterSeconds,
+    });
   }
   return new ApiError(answer.status, error.code, error.message, {
     param: error.param,

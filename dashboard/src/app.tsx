@@ -1,4 +1,4 @@
-/** Which page is shown: by who is signed in, and by the address. */
+/** Chooses the page by the session and by the address. */
 import { useEffect } from 'preact/hooks';
 import type { ApiError } from './api.ts';
 import { ButtonLink } from './components/button.tsx';
@@ -60,7 +60,7 @@ function CurrentPage({ at }: { readonly at: string }) {
   }, [at]);
   if (at === '') return scope.value === null ? <NoProject /> : null;
   const here = findRoute(at);
-  // A mode that there is not: what is shown would be of another one.
+  // With an unknown mode the page would show data of another mode.
   if (here === null || (at.startsWith('p/') && scopeOf(at) === null)) return <NotFound />;
   if (!hasRole(here.route.needs ?? 'viewer')) return <RoleTooLow />;
   const Component = here.route.component;
@@ -69,18 +69,18 @@ function CurrentPage({ at }: { readonly at: string }) {
 
 function NotFound() {
   return (
-    <Page title="There is no such page">
-      <p class="mb-4 text-dim">The link may be old, or cut off.</p>
-      <ButtonLink href={hrefTo('')}>To the overview</ButtonLink>
+    <Page title="This page does not exist">
+      <p class="mb-4 text-dim">The link may be old or incomplete.</p>
+      <ButtonLink href={hrefTo('')}>Go to the overview</ButtonLink>
     </Page>
   );
 }
 
 function RoleTooLow() {
   return (
-    <Page title="Not for your role">
-      <p class="mb-4 text-dim">An admin sees this page. Ask one if you need what is on it.</p>
-      <ButtonLink href={hrefTo('')}>To the overview</ButtonLink>
+    <Page title="This page is for admins">
+      <p class="mb-4 text-dim">Your role does not allow it. Ask an admin.</p>
+      <ButtonLink href={hrefTo('')}>Go to the overview</ButtonLink>
     </Page>
   );
 }
@@ -89,7 +89,7 @@ function NoProject() {
   return (
     <Page title="No project yet">
       <p class="text-dim">
-        You see no project. An admin can make one under Settings, or let you into one that there is.
+        You have access to no project. An admin can create one in the settings or give you access to one.
       </p>
     </Page>
   );

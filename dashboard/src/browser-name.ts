@@ -1,4 +1,4 @@
-/** A browser's name out of what it says of itself; only to tell one's own sessions apart. */
+/** The name of a browser from its user agent, to tell sessions apart. */
 const BROWSERS = [
   ['Edg/', 'Edge'],
   ['OPR/', 'Opera'],
@@ -21,8 +21,8 @@ const SYSTEMS = [
 ] as const;
 
 export function browserName(agent: string): string {
-  const browser = BROWSERS.find(([mark]) => agent.includes(mark))?.[1];
-  const system = SYSTEMS.find(([mark]) => agent.includes(mark))?.[1];
+  const browser = BROWSERS.find(([part]) => agent.includes(part))?.[1];
+  const system = SYSTEMS.find(([part]) => agent.includes(part))?.[1];
   if (browser === undefined) return agent === '' ? 'Unknown' : agent.slice(0, 40);
   return system === undefined ? browser : `${browser} on ${system}`;
 }

@@ -17,7 +17,7 @@ test.each([
   [3, [0, 1, 2, 3]],
   [84, [0, 50, 100]],
   [205, [0, 100, 200, 300]],
-])('ticks up to %d reach it in round steps', (highest, ticks) => {
+])('ticks up to %d have round steps', (highest, ticks) => {
   expect(linearTicks(highest)).toEqual(ticks);
 });
 
@@ -41,7 +41,7 @@ test('a logarithmic scale begins at 0 and shows values below 1 apart from each o
     expect(height - (heights[index] ?? 0)).toBeGreaterThan(5);
 });
 
-test('bars stand on each other, and what is there at all is seen', () => {
+test('bars are stacked, and a small value is still visible', () => {
   const [low, high] = stackedBars(
     [
       [50, 0],
@@ -60,11 +60,11 @@ test('bars stand on each other, and what is there at all is seen', () => {
   ).toBe(100);
 });
 
-test('a line is broken where there is no value, and one value alone is a dot', () => {
+test('a line is interrupted where a value is missing, and a single value is a dot', () => {
   expect(linePath([100, 0, null, 100], 100, 'linear', FRAME)).toBe('M52.5 10L77.5 110M127.5 10h1');
 });
 
-test('a place belongs to the step under it, outside to the nearest', () => {
+test('a position belongs to the step under it, or to the nearest step', () => {
   expect(stepAt(41, 4, FRAME)).toBe(0);
   expect(stepAt(139, 4, FRAME)).toBe(3);
   expect(stepAt(0, 4, FRAME)).toBe(0);

@@ -8,14 +8,14 @@ const LOG_KNEE = 0.1;
 export interface Frame {
   readonly width: number;
   readonly height: number;
-  /** Room for the figures at the side. */
+  /** Space for the figures at the side. */
   readonly left: number;
   readonly top: number;
-  /** Room for the labels below. */
+  /** Space for the labels below. */
   readonly bottom: number;
 }
 
-/** The smallest of 1, 2, 5 × 10ⁿ steps that keeps to so many ticks, and the end that they reach. */
+/** Ticks in steps of 1, 2 or 5 × 10ⁿ: the smallest step that needs at most `ticksMax` ticks. */
 export function linearTicks(highest: number, ticksMax = 4): readonly number[] {
   if (highest <= 0) return [0, 1];
   const rough = highest / ticksMax;
@@ -39,21 +39,21 @@ function share(value: number, end: number, scale: Scale): number {
 }
 
 export function yOf(value: number, end: number, scale: Scale, { height, top, bottom }: Frame): number {
-  const room = height - top - bottom;
-  return top + room * (1 - share(value, end, scale));
+  const innerHeight = height - top - bottom;
+  return top + innerHeight * (1 - share(value, end, scale));
 }
 
 export function bandWidth(count: number, { width, left }: Frame): number {
   return (width - left) / Math.max(1, count);
 }
 
-/** The step under a place; the nearest one where it lies outside. */
+/** The step at a position. Outside of the chart it is the nearest step. */
 export function stepAt(x: number, count: number, frame: Frame): number {
   const index = Math.floor((x - frame.left) / bandWidth(count, frame));
   return Math.min(count - 1, Math.max(0, index));
 }
 
-/** One path for each series: far fewer elements than a bar each. */
+/** One path per series, since one element per bar would be far more elements. */
 export function stackedBars(
   series: readonly (readonly (number | null)[])[],
   end: number,
@@ -70,7 +70,7 @@ export function stackedBars(
         const from = bottoms[index] ?? 0;
         bottoms[index] = from + value;
         const [low, high] = [yOf(from, end, 'linear', frame), yOf(from + value, end, 'linear', frame)];
-        // What is there at all is seen.
+        // A value above 0 is always visible.
         const height = Math.max(1, low - high);
         return bar(frame.left + index * band + gap / 2, low - height, band - gap, height);
       })
@@ -82,7 +82,7 @@ function bar(x: number, y: number, width: number, height: number): string {
   return `M${round(x)} ${round(y)}h${round(width)}v${round(height)}h${round(-width)}z`;
 }
 
-/** A line through the middles of the steps, broken where there is no value. */
+/** A line through the middles of the steps. It is interrupted where a value is missing. */
 export function linePath(
   values: readonly (number | null)[],
   end: number,
@@ -118,7 +118,7 @@ export function highestStack(series: readonly (readonly (number | null)[])[]): n
   return highest;
 }
 
-/** Every how many steps there is room for a label. */
+/** The distance between two labels, in steps. */
 export function labelStride(count: number, frame: Frame, labelWidth: number): number {
   return Math.max(1, Math.ceil(labelWidth / bandWidth(count, frame)));
 }

@@ -12,7 +12,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 };
 const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h)/g;
 
-/** The length of a duration; null for a text that is not a duration. */
+/** The length of a duration in milliseconds. Null: the text is not a duration. */
 export function parseDuration(text: string): number | null {
   const trimmed = text.trim();
   if (trimmed === '0') return 0;

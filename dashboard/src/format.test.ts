@@ -14,22 +14,22 @@ test.each([
   expect(formatMs(ms)).toBe(text);
 });
 
-describe('a share', () => {
-  test('is never rounded up to all, nor down to nothing', () => {
+describe('a percentage', () => {
+  test('is never rounded up to 100% or down to 0%', () => {
     expect(formatPercent(999_999, 1_000_000)).toBe('>99.99%');
     expect(formatPercent(1, 1_000_000)).toBe('<0.1%');
     expect(formatPercent(9_995, 10_000)).toBe('99.95%');
     expect(formatPercent(1, 3)).toBe('33.3%');
   });
 
-  test('of nothing is none', () => {
+  test('of zero is a dash', () => {
     expect(formatPercent(0, 0)).toBe('–');
     expect(formatPercent(0, 5)).toBe('0%');
     expect(formatPercent(5, 5)).toBe('100%');
   });
 });
 
-test('a long text keeps its two ends and whole characters', () => {
+test('a truncated text keeps both ends and whole characters', () => {
   expect(truncateMiddle('short', 10)).toBe('short');
   const cut = truncateMiddle('https://example.com/a/very/long/path?end', 20);
   expect(cut).toHaveLength(20);
@@ -38,7 +38,7 @@ test('a long text keeps its two ends and whole characters', () => {
   expect(truncateMiddle('😀'.repeat(30), 10)).toBe(`${'😀'.repeat(6)}…${'😀'.repeat(3)}`);
 });
 
-test('counts speak', () => {
+test('counts have units, and large ones are short', () => {
   expect(plural(1, 'attempt', 'attempts')).toBe('1 attempt');
   expect(plural(1_200, 'attempt', 'attempts')).toBe('1,200 attempts');
   expect(formatCompact(9_999)).toBe('9,999');

@@ -1,13 +1,13 @@
-/** Figures and texts for people. */
+/** Numbers and texts for people. */
 const WHOLE = new Intl.NumberFormat('en-GB');
-/** American, for its capital letters: `2m` is two metres or two minutes. */
+/** The US format has capital letters: `2M` cannot be read as two minutes. */
 const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 
 export function formatCount(value: number): string {
   return WHOLE.format(value);
 }
 
-/** For tiles and axes: 12.4K. Below ten thousand as it is. */
+/** A short number for tiles and axes, such as 12.4K. Numbers below 10,000 are exact. */
 export function formatCompact(value: number): string {
   return Math.abs(value) < 10_000 ? WHOLE.format(value) : COMPACT.format(value);
 }
@@ -16,7 +16,7 @@ export function plural(value: number, one: string, many = `${one}s`): string {
   return `${formatCount(value)} ${value === 1 ? one : many}`;
 }
 
-/** `99.95%`: never rounded up to a hundred, nor down to nothing. */
+/** A percentage such as `99.95%`. It is never rounded up to 100% or down to 0%. */
 export function formatPercent(part: number, whole: number): string {
   if (whole === 0) return '–';
   const share = (part / whole) * 100;
@@ -30,7 +30,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** `0.4 ms`, `12 ms`, `1.25 s`, `3 min 5 s`, `2 h 10 min`, `3 d`. */
+/** A time span, such as `0.4 ms`, `12 ms`, `1.25 s`, `3 min 5 s`, `2 h 10 min`, `3 d`. */
 export function formatMs(ms: number): string {
   if (ms < 10) return `${Number(ms.toFixed(1))} ms`;
   if (ms < 1_000) return `${Math.round(ms)} ms`;
@@ -52,7 +52,7 @@ export function formatBytes(value: number): string {
   return `${Number((value / 1_048_576).toFixed(1))} MB`;
 }
 
-/** A long text keeps its beginning and its end, where the telling parts are. */
+/** A long text keeps its beginning and its end, where texts differ. */
 export function truncateMiddle(text: string, charactersMax: number): string {
   const characters = Array.from(text);
   if (characters.length <= charactersMax) return text;

@@ -1,4 +1,4 @@
-/** On a clock that is moved by hand, with streams that the test holds the other end of. */
+/** The tests move the clock by hand and play the other end of the streams. */
 import { describe, expect, test } from 'vitest';
 import { ApiError } from './api.ts';
 import { LiveClient, type LiveListener } from './live-client.ts';
@@ -11,18 +11,18 @@ interface Stream {
 
 class LiveHarness {
   readonly streams: Stream[] = [];
-  readonly asked: string[] = [];
-  /** Paths that were marked as automatic. */
+  readonly requested: string[] = [];
+  /** Paths of automatic requests. */
   readonly automatic: string[] = [];
   isHidden = false;
   isSignedOut = false;
-  answer: (path: string) => unknown = (path) => `answer of ${path}`;
+  answer: (path: string) => unknown = (path) => `response of ${path}`;
   #now = 0;
   #timers: { readonly at: number; readonly action: () => void }[] = [];
 
   readonly client = new LiveClient({
     get: async (path, isAutomatic) => {
-      this.asked.push(path);
+      this.requested.push(path);
       if (isAutomatic) this.automatic.push(path);
       return this.answer(path);
     },
@@ -70,19 +70,19 @@ class LiveHarness {
   }
 }
 
-/** Every promise that can go on has gone on. */
+/** Waits until all promises that can settle have settled. */
 function settled(): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve));
 }
 
-describe('a page that is watched', () => {
-  test('is painted by a plain request, then kept by one stream for all of its parts', async () => {
+describe('a watch', () => {
+  test('gets its first data by GET, then shares one stream with the other watches', async () => {
     const harness = new LiveHarness();
     const { view } = harness.client.acquire('overview');
     harness.client.acquire('keys');
     expect(view.value.state).toBe('loading');
     await harness.pass(50);
-    expect(view.value).toMatchObject({ data: 'answer of overview', state: 'live' });
+    expect(view.value).toMatchObject({ data: 'response of overview', state: 'live' });
     expect(harness.streams.map(({ watches }) => watches)).toEqual([['overview', 'keys']]);
     harness.stream.listener.opened();
     harness.stream.listener.data('overview', 'newer');
@@ -90,7 +90,7 @@ describe('a page that is watched', () => {
     expect(harness.client.connection.value).toBe('live');
   });
 
-  test('does not let a slow first answer replace what the stream brought', async () => {
+  test('does not let a slow first response replace newer data of the stream', async () => {
     const harness = new LiveHarness();
     let answerNow: (value: unknown) => void = () => undefined;
     harness.answer = () => new Promise((resolve) => (answerNow = resolve));
@@ -102,22 +102,22 @@ describe('a page that is watched', () => {
     expect(view.value.data).toBe('newer');
   });
 
-  test('marks what it asks for by itself, and nothing that somebody did', async () => {
+  test('marks polls as automatic, and requests of the user not', async () => {
     const harness = new LiveHarness();
     harness.client.acquire('a');
     await harness.pass(50);
     await harness.client.refresh();
-    expect([harness.asked, harness.automatic]).toEqual([['a', 'a'], []]);
+    expect([harness.requested, harness.automatic]).toEqual([['a', 'a'], []]);
     await harness.pass(120_000);
     harness.stream.listener.failed(false);
     await harness.pass(120_000);
     harness.client.wake();
     await settled();
     expect(harness.automatic.length).toBeGreaterThan(5);
-    expect(harness.asked).toEqual(['a', 'a', ...harness.automatic]);
+    expect(harness.requested).toEqual(['a', 'a', ...harness.automatic]);
   });
 
-  test('opens another stream when what is watched changes, and none when nothing is', async () => {
+  test('reopens the stream when the watches change, and only then', async () => {
     const harness = new LiveHarness();
     const first = harness.client.acquire('a');
     await harness.pass(50);
@@ -131,14 +131,14 @@ describe('a page that is watched', () => {
     ]);
   });
 
-  test('asks for what one stream cannot hold', async () => {
+  test('is polled when the stream is full', async () => {
     const harness = new LiveHarness();
     for (const name of 'abcdefg') harness.client.acquire(name);
     await harness.pass(50);
     expect(harness.stream.watches).toEqual('abcdef'.split(''));
-    harness.asked.length = 0;
+    harness.requested.length = 0;
     await harness.pass(5_000);
-    expect(harness.asked).toContain('g');
+    expect(harness.requested).toContain('g');
   });
 });
 
@@ -152,13 +152,13 @@ describe('when the connection is lost', () => {
     return { harness, view: () => view.value };
   }
 
-  test('what is shown stays, and it is said that it may be old', async () => {
+  test('the data stays, and its state is reconnecting', async () => {
     const { harness, view } = await lost();
-    expect(view()).toMatchObject({ data: 'answer of overview', state: 'reconnecting' });
+    expect(view()).toMatchObject({ data: 'response of overview', state: 'reconnecting' });
     expect(harness.client.connection.value).toBe('reconnecting');
   });
 
-  test('it is opened again after 1, 2, 4 seconds', async () => {
+  test('the stream is opened again after 1, 2, 4 seconds', async () => {
     const { harness } = await lost();
     for (const wait of [1_000, 2_000, 4_000]) {
       const before = harness.streams.length;
@@ -170,27 +170,27 @@ describe('when the connection is lost', () => {
     }
   });
 
-  test('it is asked by plain requests meanwhile; without an answer the old one stays', async () => {
+  test('the page polls meanwhile, and without a response the old data stays', async () => {
     const { harness, view } = await lost();
     harness.answer = () => {
       throw new ApiError(0, 'no_answer', 'The service does not answer.');
     };
-    harness.asked.length = 0;
+    harness.requested.length = 0;
     for (let failures = 0; failures < 3; failures += 1) {
       await harness.pass(6_000);
       harness.stream.listener.failed(false);
     }
     await harness.pass(6_000);
-    expect(harness.asked).not.toEqual([]);
+    expect(harness.requested).not.toEqual([]);
     expect(view()).toMatchObject({
-      data: 'answer of overview',
+      data: 'response of overview',
       state: 'stale',
       error: { code: 'no_answer' },
     });
   });
 });
 
-test('where streams are refused it is asked every 5 s, and nobody is alarmed', async () => {
+test('a page whose stream is refused polls, without a sign of a problem', async () => {
   const harness = new LiveHarness();
   const { view } = harness.client.acquire('overview');
   await harness.pass(50);
@@ -199,35 +199,35 @@ test('where streams are refused it is asked every 5 s, and nobody is alarmed', a
   expect(view.value.state).toBe('live');
 });
 
-test('a hidden page rests, and asks at once when it is seen again', async () => {
+test('a hidden page pauses, and reloads at once when it is visible again', async () => {
   const harness = new LiveHarness();
   harness.client.acquire('overview');
   await harness.pass(50);
   harness.isHidden = true;
   harness.client.wake();
   expect(harness.stream.isClosed).toBe(true);
-  harness.asked.length = 0;
+  harness.requested.length = 0;
   await harness.pass(600_000);
-  expect(harness.asked).toEqual([]);
+  expect(harness.requested).toEqual([]);
   harness.isHidden = false;
   harness.client.wake();
-  expect(harness.asked).toEqual(['overview']);
+  expect(harness.requested).toEqual(['overview']);
   expect(harness.stream.isClosed).toBe(false);
 });
 
-test('what a plain request was told of a refusal is kept', async () => {
+test('the error of a GET is kept when the stream refuses the same watch', async () => {
   const harness = new LiveHarness();
-  const told = new ApiError(400, 'invalid_cursor', 'The cursor is not one of this list.');
+  const refusal = new ApiError(400, 'invalid_cursor', 'The cursor is not one of this list.');
   harness.answer = () => {
-    throw told;
+    throw refusal;
   };
   const { view } = harness.client.acquire('deliveries?cursor=x');
   await harness.pass(50);
   harness.stream.listener.refused('deliveries?cursor=x', 400, 'invalid_cursor');
-  expect(view.value.error).toBe(told);
+  expect(view.value.error).toBe(refusal);
 });
 
-test('a watch that is refused says so and is watched no more; one without a session signs out', async () => {
+test('a refused watch shows its error and leaves the stream, and a missing session signs out', async () => {
   const harness = new LiveHarness();
   const { view } = harness.client.acquire('deliveries/1');
   harness.client.acquire('keys');

@@ -1,35 +1,35 @@
 /**
- * Keeps what a page shows up to date. All watches of a page share one stream; what is shown is never taken away
- * because the connection is.
+ * Keeps the data of a page up to date. All watches of a page share one stream. A lost connection never removes data from
+ * the page.
  *
- *   acquire ──► GET, for the first paint, which works without streams as well
- *           ──► one stream for all that is watched, opened anew when that changes
- *   stream breaks   ──► `reconnecting`: opened again after 1, 2, 4 … 30 s; asked by GET every 5 s meanwhile
- *   stream refused  ──► `polling`: the same, but nobody needs to be told
- *   page hidden     ──► everything rests; seen again: asked at once, stream opened
+ *   acquire ──► GET, for the first paint, which works without streams too
+ *           ──► one stream for all watches, reopened when the watches change
+ *   stream breaks   ──► `reconnecting`: reopened after 1, 2, 4 … 30 s, and GET every 5 s meanwhile
+ *   stream refused  ──► `polling`: the same, but it is not shown as a problem
+ *   page hidden     ──► everything pauses. Visible again: GET at once, and the stream is opened
  *
- * While a stream is open it is still asked by GET now and then: a connection can die without either end noticing.
+ * While a stream is open there is a GET now and then, because a connection can die unnoticed.
  */
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { ApiError, asApiError } from './api.ts';
 
 export interface Live<T> {
-  /** The newest there is; null until the first answer. */
+  /** The newest data. Null until the first response. */
   readonly data: T | null;
-  /** Why there is none, or none that is newer. */
+  /** Why there is no data, or no newer data. */
   readonly error: ApiError | null;
   readonly state: 'loading' | 'live' | 'reconnecting' | 'stale';
 }
 
 export type Connection = 'idle' | 'live' | 'reconnecting' | 'polling';
 
-/** What the service allows for one stream; further watches are asked by GET. */
+/** The limit of the service for one stream. Further watches are polled. */
 export const WATCHES_MAX = 6;
 const POLL_MS = 5_000;
 const SAFETY_POLL_MS = 30_000;
 const RECONNECT_MS_MIN = 1_000;
 const RECONNECT_MS_MAX = 30_000;
-/** A page mounts its parts one after another: they are gathered into one stream. */
+/** A page mounts its components one after another. The stream is opened once for all of them. */
 const OPEN_DELAY_MS = 30;
 
 export interface LiveSource {
@@ -40,15 +40,15 @@ export interface LiveListener {
   opened(): void;
   data(watch: string, body: unknown): void;
   refused(watch: string, status: number, code: string): void;
-  /** `isRefused`: the answer was no stream. */
+  /** `isRefused`: the response was not a stream. */
   failed(isRefused: boolean): void;
 }
 
 export interface LiveDependencies {
-  /** `isAutomatic`: nobody did anything, the page asks again by itself. */
+  /** `isAutomatic`: the page polls, without an action of the user. */
   get(path: string, isAutomatic: boolean): Promise<unknown>;
   open(watches: readonly string[], listener: LiveListener): LiveSource;
-  /** Returns how to call it off. */
+  /** Runs an action later. Returns a function that cancels it. */
   later(ms: number, action: () => void): () => void;
   isHidden(): boolean;
   onSignedOut(): void;
@@ -58,7 +58,7 @@ export interface LiveDependencies {
 interface Watch {
   readonly view: Signal<Live<unknown>>;
   users: number;
-  /** Rises with every answer, so that a slow one does not replace a newer one. */
+  /** Rises with every response, so that a slow response does not replace a newer one. */
   version: number;
   isRefused: boolean;
 }
@@ -72,7 +72,7 @@ export class LiveClient {
   #source: LiveSource | null = null;
   #streamed: readonly string[] = [];
   #failures = 0;
-  #gather: (() => void) | null = null;
+  #openLater: (() => void) | null = null;
   #reopen: (() => void) | null = null;
   #poll: (() => void) | null = null;
 
@@ -86,7 +86,7 @@ export class LiveClient {
     watch.users += 1;
     if (known === undefined) {
       this.#watches.set(path, watch);
-      void this.#ask(path, watch, false);
+      void this.#get(path, watch, false);
       this.#changed();
     }
     return { view: watch.view, release: () => this.#release(path, watch) };
@@ -99,28 +99,28 @@ export class LiveClient {
     this.#changed();
   }
 
-  /** After a change of one's own: ask for everything that is shown, now. */
+  /** Reloads everything on the page, after a change of the user. */
   refresh(): Promise<void> {
-    return this.#askAll(false);
+    return this.#getAll(false);
   }
 
-  async #askAll(isAutomatic: boolean): Promise<void> {
-    await Promise.all([...this.#watches].map(([path, watch]) => this.#ask(path, watch, isAutomatic)));
+  async #getAll(isAutomatic: boolean): Promise<void> {
+    await Promise.all([...this.#watches].map(([path, watch]) => this.#get(path, watch, isAutomatic)));
   }
 
-  /** The page was hidden, or is seen again, or the network is back. */
+  /** Call it when the page was hidden or shown, or when the network is back. */
   wake(): void {
     this.#close();
     if (this.#ports.isHidden()) return;
     this.#failures = 0;
-    void this.#askAll(true);
+    void this.#getAll(true);
     this.#open();
   }
 
   #changed(): void {
-    if (this.#gather !== null) return;
-    this.#gather = this.#ports.later(OPEN_DELAY_MS, () => {
-      this.#gather = null;
+    if (this.#openLater !== null) return;
+    this.#openLater = this.#ports.later(OPEN_DELAY_MS, () => {
+      this.#openLater = null;
       const wanted = this.#wanted();
       const isSame =
         wanted.length === this.#streamed.length && wanted.every((path) => this.#streamed.includes(path));
@@ -163,7 +163,7 @@ export class LiveClient {
     this.#source?.close();
     this.#source = null;
     this.#streamed = [];
-    for (const callOff of [this.#reopen, this.#poll]) callOff?.();
+    for (const cancel of [this.#reopen, this.#poll]) cancel?.();
     this.#reopen = null;
     this.#poll = null;
   }
@@ -187,12 +187,12 @@ export class LiveClient {
   }
 
   async #pollOnce(): Promise<void> {
-    await this.#askAll(true);
+    await this.#getAll(true);
     if (this.#poll !== null || this.#ports.isHidden() || this.#watches.size === 0) return;
     this.#pollLater(this.#source !== null && this.#isAllStreamed() ? SAFETY_POLL_MS : POLL_MS);
   }
 
-  async #ask(path: string, watch: Watch, isAutomatic: boolean): Promise<void> {
+  async #get(path: string, watch: Watch, isAutomatic: boolean): Promise<void> {
     const { version } = watch;
     try {
       const data = await this.#ports.get(path, isAutomatic);
@@ -202,7 +202,7 @@ export class LiveClient {
     } catch (cause) {
       if (watch.version !== version) return;
       const error = asApiError(cause);
-      // What was shown before is better than nothing, unless the service says that there is nothing.
+      // Old data is better than none, unless the service says that the object does not exist.
       const data = error.status === 404 ? null : watch.view.peek().data;
       watch.view.value = { data, error, state: 'stale' };
     }
@@ -225,11 +225,11 @@ export class LiveClient {
     if (watch === undefined) return;
     watch.isRefused = true;
     const shown = watch.view.peek();
-    // The answer to a plain request says more than its code.
+    // The response to a GET says more than the code.
     const error =
       shown.error?.code === code
         ? shown.error
-        : new ApiError(status, code, 'This can no longer be seen here.');
+        : new ApiError(status, code, 'You can no longer see this. Reload the page.');
     this.#show(path, { data: status === 404 ? null : shown.data, error, state: 'stale' });
   }
 

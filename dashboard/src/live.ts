@@ -1,4 +1,4 @@
-/** `useLive(path)`: what a path of the control plane answers, kept up to date while it is on the page. */
+/** `useLive(path)`: the data of an API path, kept up to date while a component shows it. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get, getAutomatically, renewSession } from './api.ts';
 import { type Live, LiveClient, type LiveListener, type LiveSource, LOADING } from './live-client.ts';
@@ -20,9 +20,9 @@ const client = new LiveClient({
 
 export const connection = client.connection;
 
-/** Signing in in another tab ends the session of this page's stream, but the browser has a new one by then. */
+/** A sign-in in another tab ends the session of this stream, but the browser has a new session then. */
 async function recoverSession(): Promise<void> {
-  // Who is not signed in any more is led to the sign-in page by that; without an answer the stream tries on.
+  // A user without a session gets the sign-in page. Without a response the stream tries again.
   if (await renewSession().catch(() => true)) client.wake();
 }
 
@@ -31,14 +31,14 @@ export function listenToVisibility(): void {
   addEventListener('online', () => client.wake());
 }
 
-/** After a change of one's own, so that the page does not wait for the stream to say so. */
+/** Reloads the page after a change of the user, without waiting for the stream. */
 export function refreshLive(): Promise<void> {
   return client.refresh();
 }
 
 /**
- * Null: nothing to watch yet. When the path changes (another range, another filter), what was shown stays until the
- * new answer is there.
+ * A path of null watches nothing. When the path changes (another range, another filter), the old data stays until the
+ * new data arrives.
  */
 export function useLive<T>(path: string | null): Live<T> {
   const [, setVersion] = useState(0);

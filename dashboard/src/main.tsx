@@ -31,7 +31,7 @@ listenToKeys();
 listenToVisibility();
 trackActivity();
 startClock();
-// Whoever is about to sign in need not be asked who they are.
+// The pages to sign in and to accept an invitation need no session.
 effect(() => {
   if (session.value === 'unknown' && path.value !== 'login' && path.value !== 'invite') void start();
 });

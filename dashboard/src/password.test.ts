@@ -9,11 +9,11 @@ test.each([
   ['abababababababab', 'ada', 1],
   ['plum tree rain', 'ada', 2],
   ['plum tree rain harbour', 'ada', 3],
-])('"%s" of %s has the strength %d', (password, name, strength) => {
+])('"%s" of user %s has strength %d', (password, name, strength) => {
   expect(ratePassword(password, name).strength).toBe(strength);
 });
 
-test('a browser is named by what tells it apart', () => {
+test('a browser has a short name', () => {
   const chrome =
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0 Safari/537.36';
   expect(browserName(chrome)).toBe('Chrome on Linux');

@@ -1,7 +1,7 @@
-/** Hints while a password is chosen. The service has the last word; these only save a round trip. */
+/** Hints for a new password. The service decides. The hints save a round trip. */
 export const PASSWORD_CHARACTERS_MIN = 12;
 
-/** As the service counts them: by what was typed, not by how it is stored. */
+/** Counts code points, as the service does. */
 export function countCharacters(text: string): number {
   return Array.from(text).length;
 }
@@ -17,16 +17,16 @@ export function ratePassword(password: string, name: string): PasswordHint {
   if (length === 0)
     return {
       strength: 0,
-      text: `At least ${PASSWORD_CHARACTERS_MIN} characters. A few unrelated words are good and easy to keep.`,
+      text: `At least ${PASSWORD_CHARACTERS_MIN} characters. A few unrelated words are good and easy to remember.`,
     };
   if (length < PASSWORD_CHARACTERS_MIN) {
-    return { strength: 0, text: `${PASSWORD_CHARACTERS_MIN - length} more to go.` };
+    return { strength: 0, text: `${PASSWORD_CHARACTERS_MIN - length} more characters needed.` };
   }
   const different = new Set(password.toLowerCase()).size;
   if (name.length > 2 && password.toLowerCase().includes(name.toLowerCase())) {
-    return { strength: 1, text: 'It holds your name, which is the first thing to be guessed.' };
+    return { strength: 1, text: 'It contains your name, which is easy to guess.' };
   }
-  if (different < 6) return { strength: 1, text: 'It repeats itself. Mix in something else.' };
+  if (different < 6) return { strength: 1, text: 'It repeats characters. Use more different ones.' };
   if (length < 16) return { strength: 2, text: 'Good. A longer one is better.' };
   return { strength: 3, text: 'Strong.' };
 }

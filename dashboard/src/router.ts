@@ -1,6 +1,6 @@
 /**
- * Where the reader is: the address bar, as a signal. Every filter of a page lives in the query, so that any view can
- * be shared as a link. Links are plain `<a href>`; one listener keeps those inside the dashboard on the page.
+ * The address bar as a signal. Every filter of a page is in the query, so that every view can be shared as a link. Links
+ * are plain `<a href>`, and one listener handles those inside the dashboard without loading the page again.
  */
 import { computed, signal } from '@preact/signals';
 
@@ -14,7 +14,7 @@ function readAddress(): URL {
 
 const address = signal(readAddress());
 
-/** Below the base, without slashes at the ends, such as `p/default/test/schedules`. */
+/** The path below the base, without slashes at the ends, such as `p/default/test/schedules`. */
 export const path = computed(() => pathBelow(address.value.pathname));
 export const query = computed(() => address.value.searchParams);
 
@@ -22,7 +22,7 @@ export function pathBelow(pathname: string): string {
   return pathname.startsWith(BASE) ? pathname.slice(BASE.length).replaceAll(/^\/+|\/+$/g, '') : '';
 }
 
-/** For `href`: `to('settings/account')`. */
+/** The `href` of a page of the dashboard: `hrefTo('settings/account')`. */
 export function hrefTo(below: string): string {
   return `${BASE}/${below}`;
 }
@@ -33,7 +33,7 @@ export function navigate(href: string, options: { readonly replace?: boolean } =
   address.value = readAddress();
 }
 
-/** Changes some of the query; null and the empty text remove. A filter is no new place: it replaces, unless told. */
+/** Changes parts of the query. Null and '' remove a part. A filter replaces the entry in the history by default. */
 export function setQuery(
   changes: Readonly<Record<string, string | null>>,
   options: { readonly replace?: boolean } = { replace: true },
@@ -51,7 +51,7 @@ export function withQuery(url: URL, changes: Readonly<Record<string, string | nu
   return text === '' ? url.pathname : `${url.pathname}?${text}`;
 }
 
-/** `p/:project/:mode` against a path: the decoded names, or null. */
+/** Matches a path with a pattern such as `p/:project/:mode`. Returns the decoded names, or null. */
 export function match(pattern: string, at: string): Params | null {
   const [wanted, given] = [pattern.split('/'), at.split('/')];
   if (wanted.length !== given.length) return null;
@@ -77,7 +77,7 @@ function decode(text: string): string | null {
   }
 }
 
-/** The address a click should lead to inside the page; null: the browser's own business. */
+/** The target of a click inside the dashboard. Null: the browser handles the click. */
 function targetInside(event: MouseEvent): string | null {
   if (event.defaultPrevented || event.button !== 0) return null;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return null;

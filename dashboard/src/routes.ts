@@ -1,6 +1,6 @@
 /**
- * The pages, by their paths below `/dashboard/`. The first that fits counts. They are one file in the end: all of them
- * are smaller than what a page elsewhere begins with, and a file that is whole cannot miss a part after an update.
+ * The pages by their paths below `/dashboard/`. The first match counts. All pages are in one script: together they are
+ * small, and an open page does not miss a file after an update of the service.
  */
 import type { FunctionComponent } from 'preact';
 import type { RoleName } from '../../src/control/http/contract.ts';
@@ -28,7 +28,7 @@ import type { Params } from './router.ts';
 export interface PageRoute {
   readonly pattern: string;
   readonly component: FunctionComponent<{ readonly params: Params }>;
-  /** Left out: whoever is signed in. */
+  /** Undefined: every user who is signed in. */
   readonly needs?: RoleName;
 }
 

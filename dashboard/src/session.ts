@@ -1,16 +1,16 @@
-/** Who is signed in, what they may do, and which project and mode they look at. */
+/** The session: the user, the role, and the current scope, which is a project and a mode. */
 import { computed, signal } from '@preact/signals';
 import type { ModeName, ProjectInfo, RoleName, SessionInfo } from '../../src/control/http/contract.ts';
 import { hrefTo, match, navigate, path, query } from './router.ts';
 import { recall, remember } from './storage.ts';
 
-/** `unknown` until the service was asked. */
+/** `unknown` until the first response of the service. */
 export const session = signal<SessionInfo | 'unknown' | 'none'>('unknown');
 
 const ROLES: readonly RoleName[] = ['viewer', 'operator', 'admin'];
 const MODES: readonly ModeName[] = ['test', 'live'];
 
-/** What a role may not do is not offered; the service refuses it anyway. */
+/** The page hides what a role does not allow. The service refuses it anyway. */
 export function hasRole(needed: RoleName): boolean {
   const who = session.value;
   return typeof who !== 'string' && ROLES.indexOf(who.user.role) >= ROLES.indexOf(needed);
@@ -28,7 +28,7 @@ export interface Scope {
 
 const STORED_SCOPE = 'sched.place';
 
-/** The project and mode in the address; else the last ones; else the first there is. Null: no project at all. */
+/** The scope in the address, else the last one, else the first project. Null: the user has no project. */
 export const scope = computed<Scope | null>(() => {
   const who = session.value;
   if (typeof who === 'string') return null;
@@ -59,18 +59,18 @@ function scopePath({ project, mode }: Scope): string {
   return `p/${encodeURIComponent(project)}/${mode}`;
 }
 
-/** A path of the control plane for what is looked at: `inProject('overview?range=1h')`. */
+/** A path of the API in the current scope: `apiPath('overview?range=1h')`. */
 export function apiPath(rest: string): string {
   const at = scope.value;
   return at === null ? `p/-/test/${rest}` : `${scopePath(at)}/${rest}`;
 }
 
-/** A page of what is looked at, for `href`: `toPage('schedules')`. */
+/** The `href` of a page in a scope: `hrefInProject('schedules')`. */
 export function hrefInProject(rest: string, at: Scope | null = scope.value): string {
   return at === null ? hrefTo('') : hrefTo(`${scopePath(at)}/${rest}`);
 }
 
-/** The session is over: to the sign-in page, which leads back here. */
+/** Ends the session on the page and goes to the sign-in page, which leads back here. */
 export function goToSignIn(): void {
   session.value = 'none';
   const here = path.peek();
@@ -82,7 +82,7 @@ export function goToSignIn(): void {
   });
 }
 
-/** Where to go after signing in. Only a page of the dashboard: what comes from the address is not trusted. */
+/** The page to open after signing in. The address is not trusted, so it must be a page of the dashboard. */
 export function pageAfterSignIn(): string {
   const wanted = query.peek().get('to') ?? '';
   return hrefTo(/^[A-Za-z0-9]/.test(wanted) ? wanted : '');

@@ -1,4 +1,4 @@
-/** `g` and a letter goes to a page, `/` to the search, `?` shows what there is. */
+/** Keyboard shortcuts: `g` and a letter opens a page, `/` goes to the search, `?` lists the shortcuts. */
 import { signal } from '@preact/signals';
 import { navigate } from './router.ts';
 import { hrefInProject, scope } from './session.ts';
@@ -13,7 +13,7 @@ export const SHORTCUTS = [
   { keys: 'g u', page: 'upcoming', label: 'Upcoming' },
 ] as const;
 
-/** How long after `g` the letter counts. */
+/** The longest time between `g` and the letter. */
 const SEQUENCE_MS_MAX = 1_200;
 
 export function listenToKeys(): void {
@@ -34,7 +34,7 @@ function pageFor(key: string): string | undefined {
   return SHORTCUTS.find(({ keys }) => keys === `g ${key}`)?.page;
 }
 
-/** The search of the page, or else of the schedules. */
+/** Focuses the search of the page. A page without one leads to the schedules. */
 function focusSearch(): boolean {
   const search = document.querySelector<HTMLInputElement>('input[type="search"]');
   if (search === null) navigate(hrefInProject('schedules'));

@@ -1,4 +1,4 @@
-/** What the browser keeps of the reader's choices. A browser that keeps nothing is no reason to fail. */
+/** Choices of the user in the browser's storage. A browser without storage is not an error. */
 export function recall(name: string): string | null {
   try {
     return localStorage.getItem(name);
@@ -12,6 +12,6 @@ export function remember(name: string, value: string | null): void {
     if (value === null) localStorage.removeItem(name);
     else localStorage.setItem(name, value);
   } catch {
-    // Private windows and full disks: the choice holds until the page is left.
+    // In private windows and with full disks the choice lasts until the page is left.
   }
 }

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it. Set before the first paint: see `vite.config.ts`. */
+/** The theme: light, dark, or that of the system. It is set before the first paint: see `vite.config.ts`. */
 import { effect, signal } from '@preact/signals';
 import { recall, remember } from './storage.ts';
 

@@ -19,14 +19,14 @@ test.each([
   expect(formatRelative(NOW + ms, NOW)).toBe(text);
 });
 
-test('an instant is shown by the clock of a zone', () => {
+test('an instant is shown in a zone', () => {
   const at = '2026-03-29T00:59:59.123Z';
   expect(formatInstant(at, 'UTC', 'second')).toMatch(/^29 Mar.*, 00:59:59$/);
   expect(formatInstant(at, 'Europe/Berlin', 'exact')).toBe('29 Mar 2026, 01:59:59.123');
   expect(formatInstant('2026-03-29T01:00:00.000Z', 'Europe/Berlin', 'time')).toBe('03:00');
 });
 
-test('a day of another year has its year', () => {
+test('a date in another year shows its year', () => {
   const year = new Date().getUTCFullYear();
   expect(formatInstant(`${year + 2}-03-28T01:30:00.000Z`, 'UTC', 'minute')).toBe(`28 Mar ${year + 2}, 01:30`);
   expect(formatInstant(`${year - 1}-03-28T01:30:05.000Z`, 'UTC', 'second')).toBe(
@@ -36,7 +36,7 @@ test('a day of another year has its year', () => {
   expect(formatInstant(`${year + 2}-03-28T01:30:00.000Z`, 'UTC', 'time')).toBe('01:30');
 });
 
-test('what is no instant is shown as it is', () => {
+test('a text that is not an instant is shown as it is', () => {
   expect(formatInstant('soon', 'UTC')).toBe('soon');
   expect(formatRelative('soon', NOW)).toBe('');
 });

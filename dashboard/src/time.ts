@@ -1,6 +1,6 @@
 /**
- * Instants for people. They are shown in the viewer's zone or in UTC, by one switch for the whole page; the zone of a
- * schedule stands beside where there is one. `now` ticks by the second while the page is seen.
+ * Instants for people. The user chooses between the zone of the browser and UTC for the whole page. The zone of a schedule
+ * is shown too. `now` ticks every second while the page is visible.
  */
 import { computed, signal } from '@preact/signals';
 import { recall, remember } from './storage.ts';
@@ -38,7 +38,7 @@ export function startClock(): void {
 
 /**
  * `date`: 15 Nov 2026 · `minute`: 15 Nov, 09:00 · `second`: 15 Nov, 09:00:05 · `exact`: with the year and milliseconds.
- * Of another year than this one, a day has its year in every style.
+ * A date in another year shows its year in every style.
  */
 export type InstantStyle = 'date' | 'time' | 'minute' | 'second' | 'exact';
 
@@ -58,7 +58,7 @@ const STYLES: Readonly<Record<InstantStyle, Intl.DateTimeFormatOptions>> = {
   },
 };
 
-/** Formatters are dear to make; there are as many as zones and styles on a page. */
+/** Formatters are slow to create, so they are cached by zone and style. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 const FORMATTERS_MAX = 64;
 
@@ -84,7 +84,7 @@ export function formatInstant(at: string | number, zone: string, style: InstantS
   return formatter(zone, style, isDay && isOtherYear(ms, now.peek())).format(ms);
 }
 
-/** By the clock of UTC, which is near enough. */
+/** UTC is exact enough here. */
 function isOtherYear(ms: number, nowMs: number): boolean {
   return new Date(ms).getUTCFullYear() !== new Date(nowMs).getUTCFullYear();
 }
@@ -96,7 +96,7 @@ const UNITS = [
   ['s', 1_000],
 ] as const;
 
-/** `in 3 min`, `2 h ago`, `now`. Two units below a day, so that it is near enough to plan by. */
+/** A relative time such as `in 3 min`, `2 h ago`, `now`, with a second unit for small numbers. */
 export function formatRelative(at: string | number, from: number): string {
   const ms = (typeof at === 'number' ? at : Date.parse(at)) - from;
   if (Number.isNaN(ms)) return '';

@@ -1,4 +1,4 @@
-/** A form with its errors: those the page finds, then those the service does, each at its field. */
+/** A form with errors at its fields: those that the page finds, then those of the service. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApiError } from './api.ts';
 import type { FieldErrors } from './model/schedule-form.ts';
@@ -8,7 +8,7 @@ export interface FormState<F> {
   readonly form: F;
   readonly change: (form: F) => void;
   readonly errors: FieldErrors;
-  /** A refusal that belongs to no field that is shown. */
+  /** The error of the service. */
   readonly error: ApiError | null;
   readonly isBusy: boolean;
   readonly submit: (event: Event) => void;

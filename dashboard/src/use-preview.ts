@@ -1,21 +1,21 @@
-/** The next runs of a timing while it is being typed. */
+/** A preview of the next runs of a timing, while it is typed. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Preview, PreviewRequest } from '../../src/control/http/data-contract.ts';
 import { type ApiError, asApiError, post } from './api.ts';
 import { apiPath } from './session.ts';
 
-/** Shorter than a pause between two words, longer than between two letters. */
+/** Longer than the time between two letters, shorter than between two words. */
 const TYPING_MS = 250;
 
 export interface PreviewState {
-  /** Of what was asked last and could be answered. */
+  /** The last preview without an error. */
   readonly preview: Preview | null;
   readonly error: ApiError | null;
 }
 
 const NO_PREVIEW: PreviewState = { preview: null, error: null };
 
-/** Null: there is nothing to ask about. */
+/** A request of null has no preview. */
 export function usePreview(request: PreviewRequest | null): PreviewState {
   const [state, setState] = useState(NO_PREVIEW);
   const text = request === null ? null : JSON.stringify(request);

@@ -1,4 +1,4 @@
-/** One change at a time, with what came of it: for buttons and forms. */
+/** One request at a time, with its error, for buttons and forms. */
 import { useState } from 'preact/hooks';
 import { type ApiError, asApiError } from './api.ts';
 
@@ -9,7 +9,7 @@ export interface Request<A extends readonly unknown[]> {
   readonly clear: () => void;
 }
 
-/** `run` answers whether it succeeded; a second call while one is under way does nothing. */
+/** `run` returns whether the request succeeded. A call while a request is in flight does nothing. */
 export function useRequest<A extends readonly unknown[]>(
   action: (...given: A) => Promise<unknown>,
 ): Request<A> {

@@ -10,13 +10,13 @@ import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from 'playwright-core';
 import { browserPath } from './executable.ts';
 
-/** What a step on a page may take at most; the machine is shared with other tests. */
+/** The limit for a step on a page, on a machine that is shared with other tests. */
 const STEP_MS_MAX = 15_000;
 
 /**
- * What the package adds for a function in the cloud, and a test must not have: in one process, windows that are
- * strangers to each other share cookies, and closing one ends all; without web security a page may do what no
- * browser lets it; and to play a graphics card by software takes more than half of the time.
+ * Arguments that the package adds for cloud functions, and that tests must not have. In a single process, separate
+ * windows share cookies, and closing one closes all. Without web security a page may do what browsers forbid. Graphics
+ * in software take more than half of the time.
  */
 const UNWANTED = new Set([
   '--single-process',
@@ -34,7 +34,7 @@ const WANTED = ['--disable-gpu'];
 
 export interface OpenPage {
   readonly page: Page;
-  /** Errors in its console, exceptions, and requests that failed: of a page in order there are none. */
+  /** Errors in the console, exceptions, and failed requests. A correct page has none. */
   readonly errors: readonly string[];
 }
 
@@ -70,7 +70,7 @@ async function openPage(
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('requestfailed', (request) => {
     const why = request.failure()?.errorText;
-    // What was under way when a page is left or loaded again.
+    // Requests are aborted when a page is left or reloaded.
     if (why !== 'net::ERR_ABORTED') errors.push(`${request.url()} ${why}`);
   });
   page.on('response', (response) => {

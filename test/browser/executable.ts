@@ -1,6 +1,6 @@
 /**
- * Where the browser of the tests is. npm brings a Chromium for Linux on x64. For other machines there is none on npm:
- * there the tests use the Chromium that is installed, and are left out where there is none.
+ * The path of the browser for the tests. npm has a Chromium for Linux on x64. On other machines the tests use an installed
+ * Chromium, and they are skipped without one.
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -9,7 +9,7 @@ import chromium from '@sparticuz/chromium';
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 const COMES_WITH_NPM = process.platform === 'linux' && process.arch === 'x64';
 
-function installed(): string | null {
+function findInstalled(): string | null {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const paths = folders.flatMap((folder) => NAMES.map((name) => join(folder, name)));
   return paths.find(isExecutable) ?? null;
@@ -24,10 +24,10 @@ function isExecutable(path: string): boolean {
   }
 }
 
-export const HAS_BROWSER: boolean = COMES_WITH_NPM || installed() !== null;
+export const HAS_BROWSER: boolean = COMES_WITH_NPM || findInstalled() !== null;
 
 export async function browserPath(): Promise<string> {
-  const path = COMES_WITH_NPM ? await chromium.executablePath() : installed();
-  if (path === null) throw new Error('There is no browser for this machine: install Chromium.');
+  const path = COMES_WITH_NPM ? await chromium.executablePath() : findInstalled();
+  if (path === null) throw new Error('No browser was found. Install Chromium.');
   return path;
 }

@@ -1,10 +1,11 @@
 /**
- * What holds of every page and every dialog, with hostile and endless texts wherever customers and strangers can write:
+ * Rules for every page and every dialog, with hostile and very long texts in every field that customers and strangers can
+ * fill in:
  *
- * - axe-core finds nothing serious or critical: people with a screen reader, with weak eyes or by keyboard alone can use
- *   it, on a wide screen in the light and on a phone in the dark;
- * - what others wrote is text: no script of theirs runs, the page's policy has nothing to stop, no address of theirs can
- *   be followed, and no length of theirs makes a page wider than the screen.
+ * - axe-core finds nothing serious or critical, on a wide screen in the light theme and on a phone in the dark theme, so
+ *   that people with a screen reader, with weak eyes or without a mouse can use it;
+ * - foreign texts are only text: no script of theirs runs, the content security policy has nothing to block, none of
+ *   their URLs is a link, and no long text makes a page wider than the screen.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,10 +22,10 @@ const AXE_OPTIONS = { resultTypes: ['violations'], iframes: false, preload: fals
 const NAME = 'ada@example.com';
 const SCRIPT = `"'><img src=x onerror=window.hacked=1><script>window.hacked=1</script><svg onload=window.hacked=1>`;
 const HEADER = "X-`$'*|~!#%&";
-/** Of all places: it is the work of the browser, on a machine that is shared with other tests. */
-const LOOKED_AT_MS_MAX = 120_000;
+/** The limit for all pages together, on a machine that is shared with other tests. */
+const CHECKS_MS_MAX = 120_000;
 
-/** A browser may call itself anything; the list of sessions shows it. */
+/** A browser can send any user agent, and the list of sessions shows it. */
 const WIDE_AND_LIGHT: BrowserContextOptions = {
   userAgent: SCRIPT,
   reducedMotion: 'reduce',
@@ -61,30 +62,30 @@ beforeAll(async () => {
   await admin.leave();
 });
 
-/** Before anything of the page: the check, and an ear for what the policy stops. */
-const PREPARED = `${AXE};
+/** This runs before the scripts of the page: it loads axe-core and records what the policy blocks. */
+const INIT_SCRIPT = `${AXE};
 addEventListener('securitypolicyviolation', (event) => { (window.violations ??= []).push(event.blockedURI); });`;
 
-/** In the page: what ran, what the policy had to stop, where it leads outside, and by how much it is too wide. */
-const LOOK = `axe.run(document, ${JSON.stringify(AXE_OPTIONS)}).then(({ violations }) => ({
-  hard: violations
+/** This runs in the page: it returns findings of axe-core, scripts that ran, blocked requests, outside links, and width. */
+const FIND_FAULTS = `axe.run(document, ${JSON.stringify(AXE_OPTIONS)}).then(({ violations }) => ({
+  violations: violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => id + ' ' + nodes.length + ' times, first ' + nodes[0].target + ': ' + nodes[0].failureSummary),
   hacked: window.hacked ?? null,
-  stopped: window.violations ?? [],
+  blocked: window.violations ?? [],
   outside: [...document.querySelectorAll('a[href], form[action], img, iframe, object, embed')]
     .map((element) => element.href ?? element.action ?? element.src ?? element.data)
     .filter((address) => !String(address).startsWith(location.origin + '/dashboard/')),
   tooWide: Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth),
 }))`;
-const FINE = { hard: [], hacked: null, stopped: [], outside: [], tooWide: 0 };
+const NO_FAULTS = { violations: [], hacked: null, blocked: [], outside: [], tooWide: 0 };
 
 async function signedIn(options: BrowserContextOptions): Promise<Person> {
   const person = await Person.at(service.browser(), 'about:blank', options);
-  await person.page.context().addInitScript({ content: PREPARED });
-  for (const place of SIGNED_OUT_PAGES) {
+  await person.page.context().addInitScript({ content: INIT_SCRIPT });
+  for (const page of SIGNED_OUT_PAGES) {
     await person.page.goto('about:blank');
-    await look(person, place);
+    await check(person, page);
   }
   await person.page.goto(`${service.sched().url}/dashboard/login`);
   await person.signIn(NAME);
@@ -92,39 +93,39 @@ async function signedIn(options: BrowserContextOptions): Promise<Person> {
   return person;
 }
 
-async function look(person: Person, place: VisitedPage): Promise<void> {
-  await visit(person, service.sched().url, place);
-  expect({ place: place.name, ...(await person.page.evaluate<object>(LOOK)) }).toEqual({
-    place: place.name,
-    ...FINE,
+async function check(person: Person, page: VisitedPage): Promise<void> {
+  await visit(person, service.sched().url, page);
+  expect({ page: page.name, ...(await person.page.evaluate<object>(FIND_FAULTS)) }).toEqual({
+    page: page.name,
+    ...NO_FAULTS,
   });
 }
 
 describe.skipIf(IS_POSTGRES)('every page', () => {
   test(
-    'on a wide screen, in the light',
+    'follows the rules on a wide screen in the light theme',
     async () => {
       const person = await signedIn(WIDE_AND_LIGHT);
-      for (const place of pages.filter(({ isVariant }) => isVariant !== true)) await look(person, place);
+      for (const page of pages.filter(({ isVariant }) => isVariant !== true)) await check(person, page);
       person.expectNoErrors();
       await person.leave();
     },
-    LOOKED_AT_MS_MAX,
+    CHECKS_MS_MAX,
   );
 
-  // Dialogs are the same at any width, but have the least room here.
+  // Dialogs are the same at every width, but they have the least space here.
   test(
-    'on a phone, in the dark, with all kinds of data and every dialog',
+    'follows the rules on a phone in the dark theme, with all kinds of data and every dialog',
     async () => {
       const person = await signedIn(PHONE_AND_DARK);
-      for (const place of [...pages, ...dialogs]) await look(person, place);
+      for (const page of [...pages, ...dialogs]) await check(person, page);
       person.expectRefused('/schedules/sch_unknown', 404);
       await person.leave();
     },
-    LOOKED_AT_MS_MAX,
+    CHECKS_MS_MAX,
   );
 
-  test('shows what others wrote as they wrote it, and finds it again', async () => {
+  test('shows foreign text unchanged, and the search finds it', async () => {
     const { url } = service.sched();
     const person = await signedIn(PHONE_AND_DARK);
     await person.page.goto(`${url}/dashboard/${PROJECT}/schedules/${made.schedules.recurring}`);
@@ -138,7 +139,7 @@ describe.skipIf(IS_POSTGRES)('every page', () => {
     await person.fill('Search schedules', 'javascript:alert(1)=javascript:alert(1)');
     await person.rows('Schedules', 'Europe/Berlin').first().waitFor();
     await person.fill('Search schedules', `<script>${'%_\\*'.repeat(20)}`);
-    await person.sees('No schedule matches');
+    await person.sees('No schedule matches the filters');
     person.expectNoErrors();
     await person.leave();
   });

@@ -1,6 +1,6 @@
 /**
- * The whole way of somebody who has just installed the service, in a real browser against the real process: once on
- * SQLite and once on PostgreSQL. The tests follow each other; each goes on where the one before has ended.
+ * The first steps of a new user, in a real browser against the real process, once on SQLite and once on PostgreSQL. The
+ * tests depend on each other: each continues where the previous one ended.
  */
 import { expect, test } from 'vitest';
 import { answer, held } from '#test/receiver/behaviours.ts';
@@ -10,18 +10,18 @@ import { PASSWORD, Person } from './person.ts';
 import { useService } from './service.ts';
 
 const service = useService();
-/** What the page promises: changes are seen, and revoked keys are refused, within a second. */
+/** The page promises that changes appear, and that revoked keys are refused, within a second. */
 const PROMPT_MS_MAX = 1_000;
 const DEAD_LETTERS = 3;
 
 let admin: Person;
-/** The receiver of what was seen firing, and of what fails. */
+/** The receivers of the schedule that succeeds and of the one that fails. */
 let seen: Hook;
 let failing: Hook;
 
-test('the invitation that the first start printed makes an admin, and empty pages teach', async () => {
+test('the invitation of the first start creates an admin, and empty pages explain what to do', async () => {
   admin = await Person.invited(service.browser(), service.invitation(), 'ada@example.com');
-  // Its token must not stay in the history.
+  // The token must not stay in the history.
   expect(admin.page.url()).not.toContain('#');
   await admin.sees('No schedules yet');
   expect(await admin.part('Command that creates a schedule').innerText()).toContain(
@@ -31,19 +31,19 @@ test('the invitation that the first start printed makes an admin, and empty page
     ['Schedules', 'No schedules yet'],
     ['Deliveries', 'No schedules yet'],
     ['Endpoints', 'No endpoint profiles yet'],
-    ['Upcoming', 'Nothing is due in this window'],
+    ['Upcoming', 'No runs in this window'],
   ] as const) {
     await admin.go(name);
     await admin.sees(words);
   }
-  // Used once, it is good for nobody else.
+  // An invitation works once.
   const late = await Person.at(service.browser(), service.invitation());
   await late.sees(/invitation/i, late.page.getByRole('alert'));
   await late.leave();
   admin.expectNoErrors();
 });
 
-test('a recurring schedule is previewed while it is typed, with what daylight saving does to it', async () => {
+test('the form of a recurring schedule previews its runs and its clock changes', async () => {
   await admin.beginSchedule('https://shop.example/reports');
   await admin.choose('Recurring');
   await admin.fill('Cron expression', 'not a cron');
@@ -53,18 +53,18 @@ test('a recurring schedule is previewed while it is typed, with what daylight sa
   await admin.fill('Cron expression', '30 2 * 3 SUN');
   await admin.fill('Time zone', 'Europe/Berlin');
   const preview = admin.part('Next runs');
-  await admin.sees('The next 10 runs, by the clock of Europe/Berlin', preview);
+  await admin.sees('The next 10 runs in Europe/Berlin', preview);
   await admin.sees(/02:30 does not exist on \d{4}-03-\d\d, fires 03:00/, preview);
   await admin.press('Create schedule');
   await admin.heading('Schedule');
   await admin.sees(/02:30 does not exist on/, admin.part('Next runs'));
-  await admin.sees('Europe/Berlin', admin.part('Facts'));
+  await admin.sees('Europe/Berlin', admin.part('Details'));
   admin.expectNoErrors();
 });
 
-test('a schedule made by the form is seen firing, on its page and among the deliveries', async () => {
-  const gate = held(answer(200));
-  seen = service.receiver().hook(gate);
+test('a schedule from the form fires, and its page and the deliveries show it', async () => {
+  const response = held(answer(200));
+  seen = service.receiver().hook(response);
   await admin.beginSchedule(seen.url);
   await admin.firesIn(2);
   await admin.sees('One run', admin.part('Next runs'));
@@ -72,29 +72,29 @@ test('a schedule made by the form is seen firing, on its page and among the deli
   await admin.fill('Name of header 1', 'X-Order');
   await admin.fill('Value of header 1', 'value-of-the-order');
   await admin.fill('Body', '{"hello": "browser"}');
-  await admin.sees('Valid JSON', admin.part('What'));
+  await admin.sees('Valid JSON', admin.part('Payload'));
   await admin.press('Create schedule');
   await admin.heading('Schedule');
-  const deliveries = 'Deliveries of this schedule, the newest first';
+  const deliveries = 'Deliveries of this schedule, newest first';
   await admin.rows(deliveries, 'Scheduled').waitFor();
 
   const request = await seen.arrived();
   expect(request.body.toString()).toBe('{"hello": "browser"}');
-  const sendingAt = await admin.rowSeenAt('Sending');
+  const sendingAt = await admin.rowSeenAt('Claimed');
   expect(sendingAt - request.arrivedAt).toBeLessThan(PROMPT_MS_MAX);
   const second = await Person.at(service.browser(), `${service.sched().url}/dashboard/login`);
   await second.signIn('ada@example.com');
   await second.go('Deliveries');
-  await second.rows('Deliveries, the newest first', 'Sending').waitFor();
+  await second.rows('Deliveries, newest first', 'Claimed').waitFor();
   const releasedAt = Date.now();
-  gate.release();
+  response.release();
   const [onSchedule, onDeliveries] = await Promise.all([
     admin.rowSeenAt('Succeeded', '200'),
     second.rowSeenAt('Succeeded', '200'),
   ]);
-  report('seen on the page of the schedule', sendingAt - request.arrivedAt);
-  report('its end seen there', onSchedule - releasedAt);
-  report('its end seen among the deliveries', onDeliveries - releasedAt);
+  report('a claim shown on the page of the schedule', sendingAt - request.arrivedAt);
+  report('its end shown there', onSchedule - releasedAt);
+  report('its end shown among the deliveries', onDeliveries - releasedAt);
   expect(Math.max(onSchedule, onDeliveries) - releasedAt).toBeLessThan(PROMPT_MS_MAX);
   await admin.sees('Completed', admin.page.getByRole('main'));
   second.expectNoErrors();
@@ -102,12 +102,12 @@ test('a schedule made by the form is seen firing, on its page and among the deli
   admin.expectNoErrors();
 });
 
-test('a failing delivery is seen retrying and dead-lettered, with every attempt and its reason', async () => {
+test('a failing delivery is retried and dead-lettered, and its page shows every attempt', async () => {
   failing = service.receiver().hook(answer(503));
   await admin.beginSchedule(failing.url);
   await admin.firesIn(1);
   await admin.sees('One run', admin.part('Next runs'));
-  await admin.page.getByText('Labels, deadline, retries and more').click();
+  await admin.page.getByText('Metadata, TTL, retry policy and more').click();
   await admin.fill('Max attempts', '2');
   await admin.fill('Base', '1500ms');
   await admin.fill('Factor', '1');
@@ -116,7 +116,7 @@ test('a failing delivery is seen retrying and dead-lettered, with every attempt 
   await admin.follow(/^dlv_/);
   await admin.heading('Delivery');
   await failing.arrived();
-  await admin.sees('Retrying', admin.page.getByRole('main'));
+  await admin.sees('Retry scheduled', admin.page.getByRole('main'));
   await admin.sees(/Next attempt/, admin.part('Attempts'));
   await failing.arrived(2);
   await admin.sees('Dead letter', admin.page.getByRole('main'));
@@ -129,11 +129,11 @@ test('a failing delivery is seen retrying and dead-lettered, with every attempt 
   await admin.sees(/503/, attempts);
   await admin.sees(/after it was due/, attempts);
   await admin.choose('Table', attempts);
-  expect(await admin.rows('Attempts, with times after the fire', '503').count()).toBe(2);
+  expect(await admin.rows('Attempts, with times since the fire', '503').count()).toBe(2);
   admin.expectNoErrors();
 });
 
-test('dead letters are replayed in bulk: counted, confirmed, watched to the end, and they arrive', async () => {
+test('dead letters are counted, confirmed, replayed in bulk and delivered', async () => {
   for (let made = 1; made < DEAD_LETTERS; made++) {
     await service.api.post('/v1/schedules', {
       endpoint: failing.url,
@@ -143,7 +143,7 @@ test('dead letters are replayed in bulk: counted, confirmed, watched to the end,
   }
   await admin.go('Deliveries');
   await admin.press('Dead letter');
-  const table = 'Deliveries, the newest first';
+  const table = 'Deliveries, newest first';
   await admin
     .rows(table, 'Dead letter')
     .nth(DEAD_LETTERS - 1)
@@ -162,13 +162,13 @@ test('dead letters are replayed in bulk: counted, confirmed, watched to the end,
   await failing.arrived(before + DEAD_LETTERS);
 
   await admin.follow('All bulk replays');
-  await admin.rows('Bulk replays, the newest first', 'Done', 'ada@example.com').waitFor();
+  await admin.rows('Bulk replays, newest first', 'Done', 'ada@example.com').waitFor();
   await admin.go('Deliveries');
   await admin.rows(table, 'Succeeded').nth(DEAD_LETTERS).waitFor();
   admin.expectNoErrors();
 });
 
-test('a signing secret is rotated with an overlap: the next delivery carries two signatures', async () => {
+test('a signing secret is rotated with an overlap, and the next delivery has two signatures', async () => {
   const [old = ''] = /whsec_\S+/.exec(service.sched().output.stdout) ?? [];
   await admin.goToSettings('Signing secrets');
   await admin.press('Rotate…');
@@ -179,7 +179,7 @@ test('a signing secret is rotated with an overlap: the next delivery carries two
   await admin.press('Done', admin.dialog('Signing secret'));
   expect(fresh).toMatch(/^whsec_/);
   expect(fresh).not.toBe(old);
-  await admin.rows('Signing secrets', 'Still signs').waitFor();
+  await admin.rows('Signing secrets', 'Expiring').waitFor();
 
   const target = service.receiver().hook();
   await service.api.post('/v1/schedules', { endpoint: target.url, delay: '1s' });
@@ -189,7 +189,7 @@ test('a signing secret is rotated with an overlap: the next delivery carries two
   admin.expectNoErrors();
 });
 
-test('an endpoint profile gets a signing secret of its own, changes it and loses it', async () => {
+test('an endpoint profile gets its own signing secret, which is rotated and removed', async () => {
   const target = service.receiver().hook();
   const { json: profile } = await service.api.post<{ id: string }>('/v1/endpoints', { url: target.url });
   await admin.page.goto(`${service.sched().url}/dashboard/p/default/test/endpoints/${profile.id}`);
@@ -204,7 +204,7 @@ test('an endpoint profile gets a signing secret of its own, changes it and loses
   };
   await admin.press('Create…', part);
   const first = await shown('Create a signing secret', 'Create');
-  await admin.sees('Requests are signed with these secrets alone.', part);
+  await admin.sees('Requests are signed only with these secrets.', part);
   await admin.press('Rotate…', part);
   const own = await shown('Rotate the signing secret', 'Rotate');
   expect(own).not.toBe(first);
@@ -219,15 +219,15 @@ test('an endpoint profile gets a signing secret of its own, changes it and loses
 
   await admin.press('Remove…', part);
   await admin.press('Remove', admin.dialog('Remove the signing secret'));
-  await admin.sees(/signs beside these, and alone when they have ended/, part);
+  await admin.sees(/it signs alone when these have ended/, part);
   admin.expectNoErrors();
 });
 
-test('a key is made, used, revoked, and refused within a second', async () => {
+test('a key is created, used, revoked, and refused within a second', async () => {
   await admin.goToSettings('API keys');
   await admin.press('New key');
   const key = (await admin.part('API key').locator('pre').innerText()).trim();
-  await admin.press('I have kept it');
+  await admin.press('Done');
   const status = async () => {
     const answer = await fetch(`${service.sched().url}/v1/schedules`, {
       headers: { authorization: `Bearer ${key}` },
@@ -253,10 +253,10 @@ test('a key is made, used, revoked, and refused within a second', async () => {
   admin.expectNoErrors();
 });
 
-test('an admin reveals what is sent, and the audit log says so', async () => {
+test('an admin reveals a payload, and the audit log records it', async () => {
   await admin.go('Schedules');
   await admin.fill('Search schedules', seen.path);
-  // One is left, so the search has been answered.
+  // One row is left, so the search is done.
   await admin.rows('Schedules', /sch_/).and(admin.rows('Schedules', seen.url)).waitFor();
   await admin.follow(seen.url);
   await admin.heading('Schedule');
@@ -275,12 +275,12 @@ test('an admin reveals what is sent, and the audit log says so', async () => {
   admin.expectNoErrors();
 });
 
-test('a viewer who was invited sees everything but values, and is offered nothing to change', async () => {
+test('an invited viewer sees everything except values, and no button that changes something', async () => {
   await admin.goToSettings('People');
   await admin.press('Invite');
   const dialog = admin.dialog('Invite somebody');
-  await admin.select('Role', 'Viewer: looks', dialog);
-  await admin.press('Make invitation', dialog);
+  await admin.select('Role', 'Viewer: reads', dialog);
+  await admin.press('Create invitation', dialog);
   const link = (await admin.part('Invitation link').locator('pre').innerText()).trim();
   await admin.press('Done', admin.dialog('The invitation'));
 
@@ -296,7 +296,7 @@ test('a viewer who was invited sees everything but values, and is offered nothin
   }
   await viewer.go('Deliveries');
   await viewer.press('Dead letter');
-  await viewer.rows('Deliveries, the newest first', 'Dead letter').first().waitFor();
+  await viewer.rows('Deliveries, newest first', 'Dead letter').first().waitFor();
   expect(await viewer.page.getByRole('button', { name: /^Replay/ }).count()).toBe(0);
   await viewer.goToSettings('API keys');
   await viewer.rows('API keys', 'Valid').first().waitFor();
@@ -307,9 +307,9 @@ test('a viewer who was invited sees everything but values, and is offered nothin
   admin.expectNoErrors();
 });
 
-test('signing out leaves nothing behind; signing out everywhere ends the other browser too', async () => {
+test('signing out leaves no data on the page, and signing out everywhere ends other sessions', async () => {
   await admin.go('Deliveries');
-  await admin.rows('Deliveries, the newest first', 'dlv_').first().waitFor();
+  await admin.rows('Deliveries, newest first', 'dlv_').first().waitFor();
   await admin.signOut();
   await admin.page.goBack();
   await admin.heading('Sign in to Sched');
@@ -324,7 +324,7 @@ test('signing out leaves nothing behind; signing out everywhere ends the other b
   await admin.fill('Current password', `not ${PASSWORD}`);
   await admin.fill('New password', 'eight dry umbrellas');
   await admin.press('Change password');
-  // Told at the field that is wrong, which goes on to be read out with it.
+  // The error is at its field, so that screen readers read both.
   await admin.sees('The current password is wrong.', admin.part('Password').getByRole('alert'));
   const field = admin.page.getByLabel('Current password', { exact: true });
   expect(await field.getAttribute('aria-invalid')).toBe('true');
@@ -337,7 +337,7 @@ test('signing out leaves nothing behind; signing out everywhere ends the other b
   admin.expectNoErrors();
 });
 
-/** Kept with what the run printed. */
+/** Prints a measured time with the output of the run. */
 function report(what: string, ms: number): void {
   process.stdout.write(`dashboard: ${what} after ${ms} ms\n`);
 }

@@ -16,7 +16,7 @@ const BUSY_RUNS = 5;
 
 /** This runs in the page: it returns words that break inside, and buttons beside the first line of their row. */
 const FIND_FAULTS = `(() => {
-  const errors = [];
+  const faults = [];
   const isShown = (element) => element.checkVisibility() && element.closest('.sr-only, svg, option') === null;
   const rectsOf = (node, from, until) => {
     const range = document.createRange();
@@ -33,7 +33,7 @@ const FIND_FAULTS = `(() => {
   for (const node of textsIn(document.getElementById('app'))) {
     for (const { 0: word, index } of node.data.matchAll(/[\\p{L}\\p{N}_]+/gu)) {
       const lines = new Set(rectsOf(node, index, index + word.length).map(({ top }) => Math.round(top)));
-      if (lines.size > 1) errors.push('broken: ' + word);
+      if (lines.size > 1) faults.push('broken: ' + word);
     }
   }
   const middleOf = (root) => {
@@ -43,9 +43,9 @@ const FIND_FAULTS = `(() => {
   };
   for (const button of document.querySelectorAll('.data-table :is(.actions, .actions > span) > button')) {
     const offset = Math.round(middleOf(button) - middleOf(button.closest('tr').querySelector('th')));
-    if (Math.abs(offset) > 2) errors.push(button.textContent + ' is ' + offset + ' px below its row');
+    if (Math.abs(offset) > 2) faults.push(button.textContent + ' is ' + offset + ' px below its row');
   }
-  return errors;
+  return faults;
 })()`;
 
 const service = useService();
@@ -62,12 +62,12 @@ describe.skipIf(IS_POSTGRES)('at every width', () => {
   test(
     'no word breaks inside, and the buttons of a row lie on its first line',
     async () => {
-      for (const place of pages) {
-        await visit(person, service.sched().url, place);
+      for (const page of pages) {
+        await visit(person, service.sched().url, page);
         for (const width of WIDTHS) {
           await person.page.setViewportSize({ width, height: HEIGHT });
-          const errors = await person.page.evaluate<readonly string[]>(FIND_FAULTS);
-          expect({ place: place.name, width, errors }).toEqual({ place: place.name, width, errors: [] });
+          const faults = await person.page.evaluate<readonly string[]>(FIND_FAULTS);
+          expect({ page: page.name, width, faults }).toEqual({ page: page.name, width, faults: [] });
         }
       }
     },

@@ -1,4 +1,4 @@
-/** The page as it is built: light, and nothing in it that its policy forbids. */
+/** The built page is small and contains nothing that its content security policy forbids. */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ function read(path: string): string {
   return readFileSync(join(DIST, path), 'utf8');
 }
 
-function packedBytes(pattern: string): number {
+function gzippedBytes(pattern: string): number {
   const files = globSync(pattern, { cwd: DIST });
   expect(files).not.toEqual([]);
   return files.reduce(
@@ -31,12 +31,12 @@ beforeAll(() => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
-test('script and styles are small, all of them together', () => {
-  expect(packedBytes('**/*.js')).toBeLessThan(SCRIPT_BYTES_MAX);
-  expect(packedBytes('**/*.css')).toBeLessThan(STYLE_BYTES_MAX);
+test('all scripts together and all styles together are small', () => {
+  expect(gzippedBytes('**/*.js')).toBeLessThan(SCRIPT_BYTES_MAX);
+  expect(gzippedBytes('**/*.css')).toBeLessThan(STYLE_BYTES_MAX);
 });
 
-test('the page names files of its own only, and has no script or style in itself', () => {
+test('the page refers only to its own files, and contains no script and no style', () => {
   const page = read('index.html');
   const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address ?? '');
   expect(named.length).toBeGreaterThan(2);
@@ -45,6 +45,6 @@ test('the page names files of its own only, and has no script or style in itself
   expect([...page.matchAll(/<script[^>]*>([^<]*)/g)].map(([, text]) => text?.trim())).toEqual(['']);
 });
 
-test('the first paint waits for the script, which knows the theme', () => {
+test('the first paint waits for the script, which sets the theme', () => {
   expect(read('index.html')).toContain('<script type="module" blocking="render"');
 });

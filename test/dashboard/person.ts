@@ -1,6 +1,6 @@
 /**
- * Somebody at the dashboard. Everything is found as a screen reader names it, by role and name, and never by how it
- * looks; and everything is waited for until the page shows it.
+ * A user at the dashboard. Elements are found by role and name, as a screen reader finds them. Every method waits until
+ * the page shows the element.
  */
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -10,16 +10,16 @@ export const PASSWORD = 'seven wet umbrellas';
 
 const ROW_MS_MAX = 15_000;
 
-/** In the page, which is no part of this program: as text. */
+/** This is text, since it runs in the page. */
 const ROW_SEEN_AT = `(texts) => new Promise((resolve, reject) => {
-  const patience = Date.now() + ${ROW_MS_MAX};
-  const look = () => {
+  const deadline = Date.now() + ${ROW_MS_MAX};
+  const check = () => {
     const rows = [...document.querySelectorAll('tbody tr')].map((row) => row.textContent);
     if (rows.some((row) => texts.every((text) => row.includes(text)))) resolve(Date.now());
-    else if (Date.now() > patience) reject(new Error('There is no such row: ' + texts.join(', ')));
-    else requestAnimationFrame(look);
+    else if (Date.now() > deadline) reject(new Error('There is no such row: ' + texts.join(', ')));
+    else requestAnimationFrame(check);
   };
-  look();
+  check();
 })`;
 
 type Within = Pick<Locator, 'getByRole' | 'getByLabel' | 'getByText'>;
@@ -27,7 +27,7 @@ type Within = Pick<Locator, 'getByRole' | 'getByLabel' | 'getByText'>;
 export class Person {
   readonly page: Page;
   readonly errors: readonly string[];
-  #faultsSeen = 0;
+  #errorsSeen = 0;
 
   private constructor({ page, errors }: OpenPage) {
     this.page = page;
@@ -38,7 +38,7 @@ export class Person {
     return new Person(await browser.open(url, options));
   }
 
-  /** Opens the link of an invitation, and is signed in. */
+  /** Accepts an invitation, which also signs in. */
   static async invited(
     browser: TestBrowser,
     link: string,
@@ -49,7 +49,7 @@ export class Person {
     await person.heading('Welcome to Sched');
     await person.fill('Name', name);
     await person.fill('Password', PASSWORD);
-    await person.press('Make my account');
+    await person.press('Create account');
     await person.heading('Overview');
     return person;
   }
@@ -62,12 +62,12 @@ export class Person {
   }
 
   async signOut(): Promise<void> {
-    await this.page.getByRole('button', { name: /^Your menu/ }).click();
+    await this.page.getByRole('button', { name: /^User menu/ }).click();
     await this.press('Sign out');
     await this.heading('Sign in to Sched');
   }
 
-  /** By the links at the side, to a page with a heading of the same name. */
+  /** Follows a link of the navigation to a page whose heading has the same name. */
   async go(name: string, title = name): Promise<void> {
     await this.page
       .getByRole('navigation', { name: 'Main' })
@@ -91,21 +91,21 @@ export class Person {
     await within.getByRole('button', { name, exact: true }).click();
   }
 
-  /** The first of that name: an empty page offers what its head offers once more. */
+  /** Follows the first link of that name, since an empty page repeats the link of its header. */
   async follow(name: string | RegExp, within: Within = this.page): Promise<void> {
     await within.getByRole('link', { name }).first().click();
   }
 
-  /** The form for a new schedule, with its destination. */
+  /** Opens the form for a new schedule and fills in the destination. */
   async beginSchedule(url: string): Promise<void> {
     await this.go('Schedules');
     await this.follow('New schedule');
     await this.heading('New schedule');
-    await this.fill('Destination', url);
+    await this.fill('URL', url);
   }
 
   async firesIn(seconds: number): Promise<void> {
-    await this.fill('In', `${seconds}`);
+    await this.fill('Amount', `${seconds}`);
     await this.select('Unit', 'seconds');
   }
 
@@ -113,7 +113,7 @@ export class Person {
     await within.getByLabel(label, { exact: true }).fill(text);
   }
 
-  /** Radio buttons, however they look. */
+  /** Selects a radio button. */
   async choose(name: string, within: Within = this.page): Promise<void> {
     await within.getByRole('radio', { name, exact: true }).check();
   }
@@ -126,12 +126,12 @@ export class Person {
     return this.page.getByRole('dialog', { name: title });
   }
 
-  /** A named part of the page: a card with its heading. */
+  /** A card with its heading. */
   part(name: string): Locator {
     return this.page.getByRole('region', { name, exact: true });
   }
 
-  /** The rows of a table that hold all these texts. */
+  /** The rows of a table that contain all these texts. */
   rows(table: string | RegExp, ...texts: readonly (string | RegExp)[]): Locator {
     let found = this.page.getByRole('table', { name: table }).getByRole('row');
     for (const hasText of texts) found = found.filter({ hasText });
@@ -142,38 +142,38 @@ export class Person {
     await within.getByText(text).first().waitFor();
   }
 
-  /** The last part of the address: the id of what is looked at. */
+  /** The id in the address. */
   id(): string {
     return new URL(this.page.url()).pathname.split('/').at(-1) ?? '';
   }
 
-  /** When a row with all these texts was painted, by the clock of this machine: looked for at every frame. */
+  /** The time when a row with all these texts appeared. It is checked at every frame. */
   async rowSeenAt(...texts: readonly string[]): Promise<number> {
     return this.page.evaluate<number>(`(${ROW_SEEN_AT})(${JSON.stringify(texts)})`);
   }
 
-  /** Closes the window, and with it all that the browser knows of them. */
+  /** Closes the window and its session. */
   async leave(): Promise<void> {
     await this.page.context().close();
   }
 
-  /** Since they were looked at last. */
+  /** Expects no errors since the last check. */
   expectNoErrors(): void {
-    expect(this.#newFaults()).toEqual([]);
+    expect(this.#newErrors()).toEqual([]);
   }
 
-  /** A refusal that was asked for, which browsers write to the console as well; and nothing else. */
+  /** Expects this refusal, which browsers also write to the console, and no other error. */
   expectRefused(path: string, status: number): void {
-    const errors = this.#newFaults();
+    const errors = this.#newErrors();
     expect(errors).toContainEqual(expect.stringContaining(`${path} ${status}`));
-    const isMeant = (fault: string) =>
-      fault.endsWith(`${path} ${status}`) || fault.startsWith('Failed to load resource');
-    expect(errors.filter((fault) => !isMeant(fault))).toEqual([]);
+    const isMeant = (error: string) =>
+      error.endsWith(`${path} ${status}`) || error.startsWith('Failed to load resource');
+    expect(errors.filter((error) => !isMeant(error))).toEqual([]);
   }
 
-  #newFaults(): readonly string[] {
-    const errors = this.errors.slice(this.#faultsSeen);
-    this.#faultsSeen = this.errors.length;
+  #newErrors(): readonly string[] {
+    const errors = this.errors.slice(this.#errorsSeen);
+    this.#errorsSeen = this.errors.length;
     return errors;
   }
 }

@@ -1,4 +1,4 @@
-/** The service goes away while somebody looks, and comes back: the page says so, keeps what it shows, and catches up. */
+/** The service restarts while a page is open: the page shows it, keeps its data, and catches up. */
 import { expect, test } from 'vitest';
 import { created } from '#test/e2e/expectations.ts';
 import { Person } from './person.ts';
@@ -6,9 +6,9 @@ import { PROJECT } from './sample-data.ts';
 import { useService } from './service.ts';
 
 const service = useService();
-const TABLE = 'Deliveries, the newest first';
+const TABLE = 'Deliveries, newest first';
 
-test('a page whose service is restarted keeps what it shows and catches up by itself', async () => {
+test('a page keeps its data while the service restarts, and catches up', async () => {
   const person = await Person.invited(service.browser(), service.invitation(), 'ada@example.com');
   const hook = service.receiver().hook();
   await created(service.api, { endpoint: hook.url, delay: '1s' });
@@ -25,6 +25,6 @@ test('a page whose service is restarted keeps what it shows and catches up by it
   await created(service.api, { endpoint: hook.url, delay: '1s' });
   await person.rows(TABLE, 'Succeeded').nth(1).waitFor();
   await person.sees('Up to date', status);
-  // Nothing failed but what was asked of a service that was not there.
-  expect(person.errors.filter((fault) => !/ERR_|Failed to load resource/.test(fault))).toEqual([]);
+  // Only requests to the stopped service failed.
+  expect(person.errors.filter((error) => !/ERR_|Failed to load resource/.test(error))).toEqual([]);
 });

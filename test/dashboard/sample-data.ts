@@ -1,7 +1,6 @@
 /**
- * Something of every kind, so that every page has all there is to show: deliveries that arrived, wait for another attempt,
- * were given up, expired, hang, are paused or called off; a profile whose breaker is open; runs that collide; a bulk
- * replay. All of it is real, made through `/v1` and sent to the receiver.
+ * Sample data of every kind for the pages: deliveries in every status, an endpoint profile with an open breaker, runs at
+ * the same time, a bulk replay. All of it is created through `/v1` and sent to the receiver.
  */
 
 import { becomes } from '#test/delivery/waits.ts';
@@ -13,10 +12,10 @@ import type { Person } from './person.ts';
 
 export const PROJECT = 'p/default/test';
 
-/** What customers may write anywhere. */
+/** Texts that customers can choose. */
 export interface Texts {
   readonly labels: Readonly<Record<string, string>>;
-  /** Behind the path of every destination. */
+  /** The query of every destination. */
   readonly query: string;
   readonly header: string;
   readonly idempotencyKey: string;

@@ -1,6 +1,6 @@
 /**
- * A month of history, written into the store of a service that is not running: what charts are drawn from, a schedule
- * that fired every hour since yesterday, and some failures among it. For pictures; tests make what they need.
+ * A month of history for screenshots, written into the store while the service is stopped: stats for the charts, and a
+ * schedule that fired every hour since yesterday, with some failures. Tests create their own data.
  */
 
 import { readControlSettings } from '#src/app/config.ts';
@@ -18,7 +18,7 @@ import { storeSettings } from '#test/process/store-in-use.ts';
 const NODE = 'past';
 const DAY_MS = 24 * HOUR_MS;
 const HOURLY_RUNS = 30;
-/** Every so many runs of the hourly schedule fail. */
+/** One of so many runs of the hourly schedule fails. */
 const FAILS_EVERY = 7;
 const ATTEMPT_MS = 84;
 
@@ -44,7 +44,7 @@ export async function writeSampleHistory(dataDir: string): Promise<void> {
   }
 }
 
-/** Busy by day and quiet by night, with a bad quarter of an hour now and then. */
+/** Busy by day, quiet by night, with some minutes of failures. */
 function stats(partition: Partition, spanMs: StatsSpanMs, now: number, count: number): readonly SavedStats[] {
   const last = Math.floor(now / spanMs);
   return Array.from({ length: count }, (_, index): SavedStats => {
@@ -57,7 +57,7 @@ function stats(partition: Partition, spanMs: StatsSpanMs, now: number, count: nu
 function statsOf(at: Instant, spanMs: number, step: number): Stats {
   const hour = (at % DAY_MS) / HOUR_MS;
   const daily = 1 + Math.sin(((hour - 8) / 24) * 2 * Math.PI);
-  // The same for a step every time, and unlike that of the next.
+  // The noise of a step is always the same, and differs from that of the next step.
   const noise = (Math.imul(step ^ (step >>> 3), 0x45d9f3b) >>> 8) / 2 ** 24;
   const fired = Math.round((6 + 30 * daily + 14 * noise) * (spanMs / MINUTE_MS));
   const isBad = step % 97 < 4;
@@ -74,7 +74,7 @@ function statsOf(at: Instant, spanMs: number, step: number): Stats {
   };
 }
 
-/** Most within a few milliseconds, some later; more of those when it is bad. */
+/** Most attempts start within a few milliseconds. More of them are late in bad minutes. */
 function latenessOf(fired: number, isBad: boolean, noise: number): readonly number[] {
   const classes = Array.from({ length: LATENESS_CLASSES }, () => 0);
   const shares = [0.12, 0.3, 0.24, 0.16, 0.08, 0.05, 0.03, 0.01];

@@ -1,6 +1,6 @@
 /**
- * Pictures of every page and dialog, to be looked at: `node test/dashboard/screenshots.ts OUT`. The service, the
- * receiver and the browser are real; the data are those of the tests and a month of history.
+ * Takes pictures of every page and dialog: `node test/dashboard/screenshots.ts OUT`. The service, the receiver and the
+ * browser are real. The data is that of the tests and a month of history.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,18 +16,19 @@ import { buildPage, invitationOf, SETTINGS } from './start.ts';
 import { everyDialog, everyPage, SIGNED_OUT_PAGES, type VisitedPage, visit } from './visited-pages.ts';
 
 const NAME = 'ada@example.com';
-const LOOKS = [
+const VIEWPORTS = [
   ['wide-light', { viewport: { width: 1_440, height: 900 }, colorScheme: 'light' }],
   ['wide-dark', { viewport: { width: 1_440, height: 900 }, colorScheme: 'dark' }],
   ['phone-light', { viewport: { width: 390, height: 844 }, colorScheme: 'light' }],
   ['phone-dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
 ] as const;
 const DELIVERIES = 120;
-/** So many of those fail at first, or always. */
+/** One of so many deliveries fails at first, or always. */
 const FAILING_EVERY = 9;
 
 const [out] = process.argv.slice(2);
-if (out === undefined) throw new Error('Say where the pictures go: node test/dashboard/screenshots.ts OUT');
+if (out === undefined)
+  throw new Error('The folder for the pictures is missing: node test/dashboard/screenshots.ts OUT');
 mkdirSync(out, { recursive: true });
 buildPage();
 const dataDir = temporaryDirectory();
@@ -45,8 +46,8 @@ await makeMany(api, receiver);
 const made = await createSampleData(api, receiver);
 const replay = await replayDeadLetters(admin, sched.url);
 await admin.leave();
-const places = [...everyPage(made, replay), ...everyDialog(made)];
-for (const [look, options] of LOOKS) await shootAll(browser, look, options);
+const pages = [...everyPage(made, replay), ...everyDialog(made)];
+for (const [viewport, options] of VIEWPORTS) await shootAll(browser, viewport, options);
 
 async function makeMany(to: Api, where: Receiver): Promise<void> {
   const good = ['orders', 'reminders', 'invoices'].map((name) =>
@@ -74,26 +75,30 @@ async function makeMany(to: Api, where: Receiver): Promise<void> {
   }
 }
 
-async function shootAll(from: TestBrowser, look: string, options: (typeof LOOKS)[number][1]): Promise<void> {
+async function shootAll(
+  from: TestBrowser,
+  viewport: string,
+  options: (typeof VIEWPORTS)[number][1],
+): Promise<void> {
   const person = await Person.at(from, 'about:blank', {
     ...options,
     reducedMotion: 'reduce',
     timezoneId: 'Europe/Zurich',
   });
-  for (const place of SIGNED_OUT_PAGES) {
+  for (const page of SIGNED_OUT_PAGES) {
     await person.page.goto('about:blank');
-    await shoot(person, place, look);
+    await shoot(person, page, viewport);
   }
   await person.page.goto(`${sched.url}/dashboard/login`);
   await person.signIn(NAME);
   await person.heading('Overview');
-  for (const place of places) await shoot(person, place, look);
+  for (const page of pages) await shoot(person, page, viewport);
   await person.leave();
 }
 
-/** The whole page, unless something lies on top of it. */
-async function shoot(person: Person, place: VisitedPage, look: string): Promise<void> {
-  await visit(person, sched.url, place);
-  const file = `${place.name.replaceAll(/[^a-z0-9]+/gi, '-')}.${look}.png`;
-  await person.page.screenshot({ path: join(out ?? '', file), fullPage: place.open === undefined });
+/** Takes a picture of the whole page, or of the window while a dialog is open. */
+async function shoot(person: Person, page: VisitedPage, viewport: string): Promise<void> {
+  await visit(person, sched.url, page);
+  const file = `${page.name.replaceAll(/[^a-z0-9]+/gi, '-')}.${viewport}.png`;
+  await person.page.screenshot({ path: join(out ?? '', file), fullPage: page.open === undefined });
 }

@@ -1,4 +1,4 @@
-/** The real service with its dashboard, a real receiver and a real browser: one of each per test file. */
+/** The real service with its dashboard, a receiver and a browser, one of each per test file. */
 import { afterAll, beforeAll, expect } from 'vitest';
 import { launchChromium, type TestBrowser } from '#test/browser/chromium.ts';
 import { Api } from '#test/e2e/client.ts';
@@ -14,11 +14,11 @@ export interface Service {
   readonly api: Api;
   /** The link that the first start printed. */
   readonly invitation: () => string;
-  /** Ends the process without warning and starts another on the same data and the same port. */
+  /** Kills the process and starts another one with the same data and port. */
   readonly restart: (meanwhile: () => Promise<unknown>) => Promise<void>;
 }
 
-/** To be called at the top of a test file. */
+/** Call it at the top of a test file. */
 export function useService(): Service {
   let running: { sched: SchedProcess; receiver: Receiver; browser: TestBrowser; first: SchedProcess } | null =
     null;

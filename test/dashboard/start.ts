@@ -1,4 +1,4 @@
-/** What the dashboard needs before anybody can open it: its page built, a service that may send here, an invitation. */
+/** The start of a service with its dashboard: the built page, its settings, its first invitation. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { SchedProcess } from '#test/process/sched-process.ts';
@@ -7,11 +7,11 @@ import { CA_FILE } from '#test/receiver/receiver.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const INVITATION = /http:\/\/\S+\/dashboard\/invite#[\w-]{43}/;
 
-/** For a service that may send to the receiver of this machine. */
+/** Settings for a service that may send to the receiver on this machine. */
 export const SETTINGS = {
   SCHED_EGRESS_ALLOW: '127.0.0.0/8',
   SCHED_EGRESS_CA_FILE: CA_FILE,
-  // What hangs at the end of a test is not waited for.
+  // The end of a test does not wait for requests that hang.
   SCHED_SHUTDOWN_GRACE: '1s',
 };
 
@@ -23,7 +23,7 @@ export function buildPage(): void {
   if (status !== 0) throw new Error(`The page could not be built.\n${stderr}`);
 }
 
-/** Nothing is brought to a first start, so it prints everything that somebody needs. */
+/** The link that the first start prints. */
 export function invitationOf({ output }: SchedProcess): string {
   const [link] = INVITATION.exec(output.stdout) ?? [];
   if (link === undefined) throw new Error(`No invitation was printed.\n${output.stdout}`);

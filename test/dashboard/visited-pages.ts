@@ -1,35 +1,35 @@
-/** Every page and every dialog of the dashboard: what is checked of all of them is checked of these. */
+/** Every page and every dialog of the dashboard, for tests and screenshots. */
 
 import type { Person } from './person.ts';
 import { PROJECT, type SampleData } from './sample-data.ts';
 
 export interface VisitedPage {
   readonly name: string;
-  /** Below `/dashboard/`. */
+  /** The path below `/dashboard/`. */
   readonly path: string;
   readonly title: string | RegExp;
-  /** Something that is there once its data are. */
+  /** A text that appears with the data. */
   readonly shows: string | RegExp;
-  /** The same page with other data. */
+  /** Whether it is the same page as another one, with other data. */
   readonly isVariant?: boolean;
-  /** Opens what lies on top of the page. */
+  /** Opens a dialog or a menu on the page. */
   readonly open?: (person: Person) => Promise<void>;
 }
 
 const NO_SUCH_PAGE: VisitedPage = {
   name: 'no such page',
   path: 'nowhere',
-  title: 'There is no such page',
+  title: 'This page does not exist',
   shows: 'The link may be old',
 };
 
-/** For those who are not signed in. */
+/** Pages for users who are not signed in. */
 export const SIGNED_OUT_PAGES: readonly VisitedPage[] = [
   { name: 'sign in', path: 'login', title: 'Sign in to Sched', shows: 'Password' },
   { name: 'invitation without a token', path: 'invite', title: 'Welcome to Sched', shows: 'Sign in' },
 ];
 
-/** `replay`: a bulk replay. */
+/** `replay` is the id of a bulk replay. */
 export function everyPage(made: SampleData, replay: string): readonly VisitedPage[] {
   const { schedules, deliveries, endpoint } = made;
   const page = (name: string, path: string, title: string, shows: string | RegExp): VisitedPage => ({
@@ -48,7 +48,12 @@ export function everyPage(made: SampleData, replay: string): readonly VisitedPag
     page('overview', PROJECT, 'Overview', 'Open breakers'),
     variant('overview of 30 days', `${PROJECT}?range=30d`, 'Overview', 'Open breakers'),
     page('schedules', `${PROJECT}/schedules`, 'Schedules', /sch_/),
-    variant('schedules, none found', `${PROJECT}/schedules?q=nothing`, 'Schedules', 'No schedule matches'),
+    variant(
+      'schedules, none found',
+      `${PROJECT}/schedules?q=nothing`,
+      'Schedules',
+      'No schedule matches the filters',
+    ),
     page('schedule, recurring', `${PROJECT}/schedules/${schedules.recurring}`, 'Schedule', /Europe\/Berlin/),
     variant('schedule, completed', `${PROJECT}/schedules/${schedules.completed}`, 'Schedule', /dlv_/),
     variant('schedule, paused', `${PROJECT}/schedules/${schedules.paused}`, 'Schedule', /dlv_/),
@@ -65,13 +70,13 @@ export function everyPage(made: SampleData, replay: string): readonly VisitedPag
     page('endpoints', `${PROJECT}/endpoints`, 'Endpoints', 'Close breaker…'),
     page('endpoint', `${PROJECT}/endpoints/${endpoint}`, 'Endpoint profile', 'Close breaker…'),
     page('new endpoint', `${PROJECT}/endpoints/new`, 'New endpoint profile', 'Timeout'),
-    page('upcoming', `${PROJECT}/upcoming`, 'Upcoming', 'In the order they are due'),
-    variant('upcoming week', `${PROJECT}/upcoming?window=7d`, 'Upcoming', 'In the order they are due'),
+    page('upcoming', `${PROJECT}/upcoming`, 'Upcoming', 'Runs in order'),
+    variant('upcoming week', `${PROJECT}/upcoming?window=7d`, 'Upcoming', 'Runs in order'),
     page('bulk replays', `${PROJECT}/replays`, 'Bulk replays', 'Done'),
     page('bulk replay', `${PROJECT}/replays/${replay}`, 'Bulk replay', 'Done'),
     page('keys', `${PROJECT}/settings/keys`, 'API keys', 'Valid'),
-    page('secrets', `${PROJECT}/settings/secrets`, 'Signing secrets', 'Signs'),
-    page('account', 'settings/account', 'Your account', 'This one'),
+    page('secrets', `${PROJECT}/settings/secrets`, 'Signing secrets', 'Active'),
+    page('account', 'settings/account', 'Your account', 'This session'),
     page('people', 'settings/people', 'People', 'You'),
     page('projects', 'settings/projects', 'Projects', /prj_/),
     page('audit', 'settings/audit', 'Audit log', 'invitation.accept'),
@@ -102,7 +107,12 @@ export function everyDialog(made: SampleData): readonly VisitedPage[] {
     dialog(`${PROJECT}/deliveries/${deliveries.deadLetter}`, 'Delivery', /^Replay…/, 'Replay this delivery'),
     dialog(`${PROJECT}/endpoints`, 'Endpoints', /^Close breaker…/, 'Close this breaker'),
     dialog(`${PROJECT}/endpoints/${endpoint}`, 'Endpoint profile', /^Edit…/, 'Edit endpoint profile'),
-    dialog(`${PROJECT}/endpoints/${endpoint}`, 'Endpoint profile', /^Archive…/, 'Archive this profile'),
+    dialog(
+      `${PROJECT}/endpoints/${endpoint}`,
+      'Endpoint profile',
+      /^Archive…/,
+      'Archive this endpoint profile',
+    ),
     dialog(`${PROJECT}/endpoints/${endpoint}`, 'Endpoint profile', /^Create…/, 'Create a signing secret'),
     dialog(`${PROJECT}/settings/keys`, 'API keys', /^Revoke/, 'Revoke this key?'),
     dialog(`${PROJECT}/settings/secrets`, 'Signing secrets', /^Rotate…/, 'Rotate the signing secret'),
@@ -112,23 +122,23 @@ export function everyDialog(made: SampleData): readonly VisitedPage[] {
     dialog('settings/people', 'People', /^Remove/, 'Remove ada@example.com?'),
     dialog('settings/projects', 'Projects', /^New project/, 'New project'),
     dialog('settings/account', 'Your account', /^Sign out everywhere/, 'Sign out everywhere?'),
-    dialog(PROJECT, 'Overview', /^Your menu/, ''),
-  ].map((place) => (place.name === 'dialog: ' ? menu(place) : place));
+    dialog(PROJECT, 'Overview', /^User menu/, ''),
+  ].map((page) => (page.name === 'dialog: ' ? menu(page) : page));
 }
 
-/** The reader's own menu is no dialog, but lies on top all the same; the shortcuts are opened from it. */
-function menu(place: VisitedPage): VisitedPage {
+/** The user menu is not a dialog, but it is on top of the page too. */
+function menu(page: VisitedPage): VisitedPage {
   return {
-    ...place,
+    ...page,
     name: 'menu and shortcuts',
     open: async (person) => {
-      await person.page.getByRole('button', { name: /^Your menu/ }).click();
+      await person.page.getByRole('button', { name: /^User menu/ }).click();
       await person.page.getByRole('button', { name: /^Keyboard shortcuts/ }).waitFor();
     },
   };
 }
 
-/** By the address alone, as by a link, without loading the whole page again. */
+/** Changes the address as a link does, without loading the page again. */
 async function goTo(person: Person, path: string): Promise<void> {
   const address = JSON.stringify(`/dashboard/${path}`);
   await person.page.evaluate(
@@ -136,14 +146,14 @@ async function goTo(person: Person, path: string): Promise<void> {
   );
 }
 
-export async function visit(person: Person, origin: string, place: VisitedPage): Promise<void> {
+export async function visit(person: Person, origin: string, page: VisitedPage): Promise<void> {
   if (person.page.url().startsWith(`${origin}/`)) {
-    // What was open on the page before goes with it.
+    // Another page in between closes open dialogs.
     await goTo(person, NO_SUCH_PAGE.path);
     await person.heading(NO_SUCH_PAGE.title);
-    await goTo(person, place.path);
-  } else await person.page.goto(`${origin}/dashboard/${place.path}`);
-  await person.heading(place.title);
-  if (place.shows !== '') await person.sees(place.shows, person.page.getByRole('main'));
-  await place.open?.(person);
+    await goTo(person, page.path);
+  } else await person.page.goto(`${origin}/dashboard/${page.path}`);
+  await person.heading(page.title);
+  if (page.shows !== '') await person.sees(page.shows, person.page.getByRole('main'));
+  await page.open?.(person);
 }

@@ -1,4 +1,4 @@
-/** The figures of the waterfall as a table. */
+/** The attempts of a delivery as a table. */
 import { formatMs } from '../format.ts';
 import { type AttemptRow, outcomeLabel } from '../model/waterfall.ts';
 import { displayZone, formatInstant } from '../time.ts';
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<AttemptRow>[] = [
     className: 'whitespace-nowrap',
     cell: ({ attempt }) => formatInstant(attempt.due_at, displayZone.value, 'exact'),
   },
-  since('Late', ({ lateness_ms }) => lateness_ms),
+  since('Lateness', ({ lateness_ms }) => lateness_ms),
   since('Connected', ({ connected_ms }) => connected_ms),
   since('First byte', ({ first_byte_ms }) => first_byte_ms),
   since('End', ({ end_ms }) => end_ms),
@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<AttemptRow>[] = [
 export function AttemptsTable({ all }: { readonly all: readonly AttemptRow[] }) {
   return (
     <Table
-      caption="Attempts, with times after the fire"
+      caption="Attempts, with times since the fire"
       columns={COLUMNS}
       rows={all}
       rowKey={({ attempt }) => String(attempt.attempt_no)}

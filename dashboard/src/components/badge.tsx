@@ -1,4 +1,4 @@
-/** A state as word and shape: never by colour alone. */
+/** A badge shows a state as a word and a shape, never by colour alone. */
 import { Icon, type IconName } from './icon.tsx';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'accent' | 'neutral';
@@ -41,11 +41,11 @@ interface BadgeStyle {
 
 const UNKNOWN = { tone: 'neutral', icon: 'dot' } as const;
 
-/** Deliveries. A newer service may know more of them. */
+/** By the status of a delivery. A newer service may know more of them. */
 export const DELIVERY_BADGES: Readonly<Record<string, BadgeStyle>> = {
   scheduled: { tone: 'neutral', icon: 'clock', label: 'Scheduled' },
-  claimed: { tone: 'accent', icon: 'bolt', label: 'Sending' },
-  retry_scheduled: { tone: 'warn', icon: 'retry', label: 'Retrying' },
+  claimed: { tone: 'accent', icon: 'bolt', label: 'Claimed' },
+  retry_scheduled: { tone: 'warn', icon: 'retry', label: 'Retry scheduled' },
   succeeded: { tone: 'good', icon: 'check', label: 'Succeeded' },
   dead_letter: { tone: 'bad', icon: 'cross', label: 'Dead letter' },
   expired: { tone: 'bad', icon: 'hourglass', label: 'Expired' },

@@ -14,7 +14,7 @@ interface ButtonContent {
   readonly kind?: ButtonKind;
   readonly icon?: IconName;
   readonly children?: ComponentChildren;
-  /** For screen readers, where there is an icon alone. */
+  /** The name for screen readers, for a button that has only an icon. */
   readonly label?: string;
   readonly title?: string;
 }
@@ -27,7 +27,7 @@ export interface ButtonProps extends ButtonContent {
   readonly expanded?: boolean;
 }
 
-/** While busy it stays where it is and keeps the focus, but does nothing. */
+/** A busy button keeps its place and the focus, but ignores clicks. */
 export function Button({
   kind = 'plain',
   icon,
@@ -62,7 +62,7 @@ export function Button({
   );
 }
 
-/** A link that looks like a button: for going somewhere, not for doing something. */
+/** A link that looks like a button, for navigation. */
 export function ButtonLink({
   kind = 'plain',
   icon,

@@ -1,7 +1,7 @@
 /**
- * Stacked bars and lines over steps: of time, or of classes. Drawn as SVG, so that colours follow the theme and text is
- * text. The cursor follows the pointer, or the arrow keys once the chart has the focus; it is a slider to screen
- * readers, whose value is what the step says. The same figures are there as a table.
+ * A chart of stacked bars and lines over steps of time or classes. It is SVG, so that colours follow the theme and text
+ * is text. The cursor follows the pointer, or the arrow keys while the chart has the focus. For screen readers it is a
+ * slider whose value describes the step. A table shows the same figures.
  */
 import { useState } from 'preact/hooks';
 import {
@@ -29,29 +29,28 @@ export interface Series {
 }
 
 export interface ChartProps {
-  /** Says what is drawn. */
+  /** The title of the chart, for screen readers. */
   readonly label: string;
-  /** Short, below the chart. */
+  /** Short labels below the chart. */
   readonly axisLabels: readonly string[];
-  /** Of each step, in full. */
+  /** The full label of each step. */
   readonly stepLabels: readonly string[];
   readonly stepHeading: string;
   readonly bars?: readonly Series[];
   readonly lines?: readonly Series[];
   readonly scale?: Scale;
   readonly format: (value: number) => string;
-  /** Horizontal lines to hold against. */
+  /** Horizontal lines to compare values with. */
   readonly thresholds?: readonly { readonly value: number; readonly label: string }[];
-  /** Vertical ones, behind a step. */
+  /** Vertical lines after a step. */
   readonly dividers?: readonly { readonly afterStep: number; readonly label: string }[];
   readonly height?: number;
-  readonly onPick?: (index: number) => void;
 }
 
-/** Of a digit in the size of the labels, and the room between two of them. */
+/** The width of a digit in a label, and the space between two labels. */
 const DIGIT_WIDTH = 6.5;
 const LABEL_GAP = 22;
-/** So few steps have their labels below their middle; of more, a label says where a step begins. */
+/** Up to so many steps have their labels in their middle. With more steps, a label marks the start of a step. */
 const CENTRED_MAX = 30;
 const DIVIDER_TEXT_GAP = 4;
 
@@ -104,7 +103,7 @@ export function Chart(props: ChartProps) {
         style={{ height: `${height}px` }}
         role="slider"
         tabIndex={0}
-        aria-label={`${label}. Arrow keys move through it.`}
+        aria-label={`${label}. Use the arrow keys.`}
         aria-valuemin={0}
         aria-valuemax={Math.max(0, count - 1)}
         aria-valuenow={cursor ?? Math.max(0, count - 1)}
@@ -217,7 +216,7 @@ interface DividerProps {
   readonly x: number;
   readonly bottom: number;
   readonly label: string;
-  /** Two that are near each other have their labels on either side. */
+  /** Two dividers close to each other have their labels on opposite sides. */
   readonly isLabelBefore: boolean;
 }
 
@@ -317,7 +316,7 @@ function ChartTable({ chart }: { readonly chart: ChartProps }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details class="mt-1 text-sm" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary class="w-fit rounded text-dim hover:text-ink">As a table</summary>
+      <summary class="w-fit rounded text-dim hover:text-ink">Show as table</summary>
       {isOpen ? (
         <section
           class="mt-2 max-h-72 overflow-auto rounded-md border border-line"

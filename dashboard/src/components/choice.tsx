@@ -1,9 +1,9 @@
-/** A few choices side by side, one of them taken: a range, a mode, a kind. Arrow keys move, as among radio buttons. */
+/** A few options side by side, of which one is selected. They are radio buttons, so arrow keys work. */
 import { useId } from 'preact/hooks';
 import type { Option } from './field.tsx';
 
 export interface ChoiceProps<V extends string> {
-  /** For screen readers, unless it is shown. */
+  /** The name of the group, for screen readers. */
   readonly label: string;
   readonly value: V;
   readonly options: readonly Option<V>[];

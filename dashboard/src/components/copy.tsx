@@ -1,4 +1,4 @@
-/** Text that is taken along: an id, an address, a command. Shown as text only, whatever is in it. */
+/** Text that people copy: ids, URLs, commands. It is always shown as text. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { truncateMiddle } from '../format.ts';
@@ -21,8 +21,8 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
       setCopied(true);
       announce('Copied.');
     } catch {
-      // Without TLS browsers keep the clipboard to themselves.
-      toast('bad', 'The browser does not allow copying here. Select the text and copy it by hand.');
+      // Browsers give access to the clipboard only with TLS.
+      toast('bad', 'The browser does not allow copying without TLS. Select the text and copy it.');
     }
   };
   return (
@@ -38,12 +38,12 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
   );
 }
 
-/** Lines may break behind a separator of an address, so that they do not break inside a word. */
+/** A line may break after a separator of a URL, so that it does not break inside a word. */
 function withLineBreaks(text: string): ComponentChildren {
   return text.split(/(?<=[/?&=.:@])/).flatMap((part, index) => [part, <wbr key={index} />]);
 }
 
-/** Cuts a long text in the middle. The whole text is in the title and on the clipboard. */
+/** Truncates a long text in the middle. The title and the clipboard have the whole text. */
 export function TruncatedText({
   text,
   charactersMax = 48,
@@ -105,7 +105,7 @@ export function DestinationText({
   );
 }
 
-/** A command or a secret on lines of its own. */
+/** A command or a secret in a box of its own. */
 export function CopyBlock({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <section class="relative rounded-md border border-line bg-sunken" aria-label={label}>

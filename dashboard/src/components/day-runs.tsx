@@ -1,4 +1,4 @@
-/** The runs of one day of a schedule: those that were, with how they ended, and those to come. */
+/** The runs of one day of a schedule: past ones with their status, and coming ones. */
 import { plural } from '../format.ts';
 import type { CalendarDay } from '../model/calendar-month.ts';
 import { hrefInProject } from '../session.ts';
@@ -6,14 +6,12 @@ import { displayZone, formatInstant } from '../time.ts';
 import { DELIVERY_BADGES, StateBadge } from './badge.tsx';
 import { Icon } from './icon.tsx';
 
-/** A schedule of every minute has 1,440 a day. */
+/** A schedule that fires every minute has 1,440 runs a day. */
 const RUNS_SHOWN = 24;
 
 export function DayRuns({ day, timezone }: { readonly day: CalendarDay; readonly timezone: string }) {
   if (day.past.length + day.coming.length === 0) {
-    return (
-      <p class="text-dim">{day.hasMore ? 'More runs than can be shown at once.' : 'Nothing on this day.'}</p>
-    );
+    return <p class="text-dim">{day.hasMore ? 'Too many runs to show.' : 'No runs on this day.'}</p>;
   }
   const past = [...day.past].sort((a, b) => (a.at < b.at ? -1 : 1)).slice(0, RUNS_SHOWN);
   const coming = day.coming.slice(0, Math.max(0, RUNS_SHOWN - past.length));
@@ -37,7 +35,7 @@ export function DayRuns({ day, timezone }: { readonly day: CalendarDay; readonly
           <li key={run.at}>
             <span class="tabular-nums">{run.local.slice(11, 19)}</span>{' '}
             <span class="text-sm text-dim">
-              to come
+              upcoming
               {timeForViewer(run.at, timezone)}
             </span>
             {run.notes.map((note) => (
@@ -59,7 +57,7 @@ export function DayRuns({ day, timezone }: { readonly day: CalendarDay; readonly
   );
 }
 
-/** Only where it shows something else. */
+/** The time in the zone of the page, where it differs from the time in the zone of the schedule. */
 function timeForViewer(at: string, timezone: string): string {
   const viewers = formatInstant(at, displayZone.value, 'minute');
   return viewers === formatInstant(at, timezone, 'minute') ? '' : `, ${viewers} ${displayZone.value}`;

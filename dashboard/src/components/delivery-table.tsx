@@ -1,5 +1,4 @@
-/** Deliveries as rows, wherever they are listed. New ones are told to screen readers while they come in. */
-
+/** A table of deliveries. Screen readers hear of new ones. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { Delivery as ApiDelivery } from '../../../sdk/src/api-types.ts';
 import type { Listed } from '../../../src/control/http/contract.ts';
@@ -51,7 +50,7 @@ const DUE: Column<Delivery> = {
       <div class="text-sm text-dim">
         {delivery.next_fire_at !== null && delivery.status === 'retry_scheduled' ? (
           <>
-            next attempt <Relative at={delivery.next_fire_at} />
+            retry <Relative at={delivery.next_fire_at} />
           </>
         ) : (
           <Relative at={delivery.scheduled_for} />
@@ -68,7 +67,7 @@ const ATTEMPTS: Column<Delivery> = {
 };
 
 const ANSWER: Column<Delivery> = {
-  heading: 'Last answer',
+  heading: 'Last response',
   cell: ({ last_status_code: code, error }) => {
     if (code === null && error === null) return <span class="text-dim">–</span>;
     return (
@@ -107,7 +106,7 @@ export function DeliveryTable({
   );
 }
 
-/** Only those above what was the newest: an older one that moves up is no news. */
+/** Announces deliveries above the one that was the newest. Older ones that move up are not new. */
 function useAnnounceNew(deliveries: readonly Delivery[]): void {
   const newest = useRef<string | null>(null);
   useEffect(() => {

@@ -1,9 +1,10 @@
-/** How and where requests are sent: the same two fields wherever that is chosen. */
+/** The method and the URL of a destination. */
 import { METHODS, type Method } from '../model/schedule-form.ts';
 import { hasRole } from '../session.ts';
 import { SelectField, TextField } from './field.tsx';
 
-const ADMIN_ONLY = 'Only an admin may change origin or path while headers or a body are stored.';
+const ADMIN_ONLY =
+  'Only an admin can change the origin or the path, because headers or a body may be stored.';
 
 export function DestinationFields({
   method,
@@ -17,7 +18,7 @@ export function DestinationFields({
   readonly url: string;
   readonly methodError: string | null | undefined;
   readonly urlError: string | null | undefined;
-  /** It exists already, and may have headers or a body, which go wherever this leads. */
+  /** Whether it exists already. Its stored headers and body would be sent to the new destination. */
   readonly isStored: boolean;
   readonly change: (changed: { readonly method: Method } | { readonly url: string }) => void;
 }) {
@@ -32,7 +33,7 @@ export function DestinationFields({
       />
       <TextField
         type="url"
-        label="Destination"
+        label="URL"
         value={url}
         error={urlError}
         placeholder="https://example.com/hooks"

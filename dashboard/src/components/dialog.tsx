@@ -1,4 +1,4 @@
-/** A question on top of the page. The browser's own dialog keeps the focus inside and gives it back. */
+/** Dialogs on top of the page. The browser's `<dialog>` keeps the focus inside. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { ApiError } from '../api.ts';
@@ -13,24 +13,24 @@ export interface DialogProps {
   readonly onClose: () => void;
   readonly children: ComponentChildren;
   readonly isWide?: boolean;
-  /** A stray click outside must not lose it: what is shown once, what was typed. */
+  /** Whether a click outside keeps it open, so that typed text and secrets are not lost. */
   readonly isKept?: boolean;
 }
 
 const FIELD = 'form :is(input:not([type="radio"]:not(:checked)), textarea, select)';
 
-/** Open for as long as it is rendered. */
+/** A dialog that is open while it is rendered. */
 export function Dialog({ title, onClose, children, isWide = false, isKept = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
-    // What is to be filled in comes before the way out.
+    // The first field gets the focus, not the button that closes the dialog.
     element.current?.querySelector<HTMLElement>(FIELD)?.focus();
     return () => {
-      // The button that opened it may go in the same moment: a schedule that was canceled has none. A second dialog
-      // that follows a first one was opened by none.
+      // The button that opened the dialog may disappear with it: a canceled schedule has no buttons. A dialog that
+      // follows another dialog was opened by no button.
       queueMicrotask(() => {
         const hasOpener = before !== document.body && before?.isConnected === true;
         const back = hasOpener ? before : document.querySelector('h1');
@@ -39,7 +39,7 @@ export function Dialog({ title, onClose, children, isWide = false, isKept = fals
     };
   }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same, by itself.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it too.
     <dialog
       ref={element}
       aria-labelledby={titleId}
@@ -74,18 +74,18 @@ export function Dialog({ title, onClose, children, isWide = false, isKept = fals
 
 export interface ConfirmProps {
   readonly title: string;
-  /** Exactly what will happen. */
+  /** The text says exactly what will happen. */
   readonly children: ComponentChildren;
-  /** What is done: "Revoke key", never "OK". */
+  /** The button names the action: "Revoke key", not "OK". */
   readonly action: string;
   readonly isDanger?: boolean;
-  /** Must be typed first, for what cannot be undone. */
+  /** The text that must be typed before an action that cannot be undone. */
   readonly typed?: string;
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
 }
 
-/** Closes by itself once it is done; a refusal is shown inside. */
+/** Asks for a confirmation. It closes when the action is done, and shows an error otherwise. */
 export function Confirm({
   title,
   children,
@@ -110,7 +110,7 @@ export function Confirm({
           <TextField
             label={
               <>
-                Type <code class="font-mono">{typed}</code> to go on
+                Type <code class="font-mono">{typed}</code> to confirm
               </>
             }
             value={text}
@@ -132,7 +132,7 @@ export function Confirm({
   );
 }
 
-/** The last line of a form in a dialog: what went wrong, the way back, and the act. */
+/** The end of a form in a dialog: its error, and the buttons to cancel and to act. */
 export function DialogEnd({
   error,
   isBusy,

@@ -1,4 +1,4 @@
-/** Changes what may be changed of a schedule; when it fires is changed by rescheduling. */
+/** Edits a schedule, except its timing, which is changed by rescheduling. */
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import { patch } from '../api.ts';
 import { refreshLive } from '../live.ts';
@@ -14,9 +14,8 @@ import { apiPath } from '../session.ts';
 import { useForm } from '../use-form.ts';
 import { DestinationFields } from './destination-fields.tsx';
 import { Dialog, DialogEnd } from './dialog.tsx';
-import { TextField } from './field.tsx';
 import { PairsField } from './pairs-field.tsx';
-import { RetryFields } from './retry-fields.tsx';
+import { RetryFields, TtlField } from './retry-fields.tsx';
 import { toast } from './toast.tsx';
 
 function check(form: ScheduleForm): FieldErrors {
@@ -46,7 +45,9 @@ export function EditScheduleDialog({
     <Dialog title="Edit schedule" onClose={onClose} isWide isKept>
       <form ref={element} onSubmit={submit} noValidate class="space-y-5">
         {form.destination === 'profile' ? (
-          <p class="text-dim">Destination and method come from its endpoint profile; edit them there.</p>
+          <p class="text-dim">
+            The destination and the method come from the endpoint profile. Edit them there.
+          </p>
         ) : (
           <DestinationFields
             method={form.method}
@@ -57,30 +58,21 @@ export function EditScheduleDialog({
             change={(changed) => change({ ...form, ...changed })}
           />
         )}
-        <TextField
-          label="Deliver within"
-          value={form.ttl}
-          error={errors.ttl}
-          placeholder="24h"
-          hint="From the first fire; no retry after it. Empty: no deadline."
-          onValue={(ttl) => change({ ...form, ttl })}
-        />
+        <TtlField value={form.ttl} error={errors.ttl} onValue={(ttl) => change({ ...form, ttl })} />
         <RetryFields
           form={form.retry}
           error={errors.retry_policy}
           onForm={(retry) => change({ ...form, retry })}
         />
         <PairsField
-          legend="Labels"
+          legend="Metadata"
           noun="label"
           pairs={form.labels}
           max={LABELS_MAX}
           error={errors.metadata}
           onPairs={(labels) => change({ ...form, labels })}
         />
-        <p class="text-sm text-dim">
-          Headers and body stay as they are. Use Reschedule to change when it fires.
-        </p>
+        <p class="text-sm text-dim">Headers and body do not change. Use Reschedule to change the timing.</p>
         <DialogEnd error={error} isBusy={isBusy} action="Save" onClose={onClose} />
       </form>
     </Dialog>

@@ -1,4 +1,4 @@
-/** Nothing to show yet: says why, and what to do to see something. */
+/** In place of an empty list: it says why the list is empty, and what to do. */
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 

@@ -1,4 +1,4 @@
-/** Every field of an endpoint profile, to create and to edit it. */
+/** The fields of an endpoint profile, to create and to edit it. */
 import type { EndpointForm } from '../model/endpoint-form.ts';
 import { HEADERS_MAX, LABELS_MAX } from '../model/pairs.ts';
 import type { FieldErrors } from '../model/schedule-form.ts';
@@ -11,7 +11,7 @@ interface EndpointFieldsProps {
   readonly form: EndpointForm;
   readonly change: (form: EndpointForm) => void;
   readonly errors: FieldErrors;
-  /** Names of the headers there are; null for a new profile. */
+  /** Names of the stored headers. Null for a new endpoint profile. */
   readonly headersBefore: readonly string[] | null;
 }
 
@@ -29,19 +29,19 @@ export function EndpointFields({ form, change, errors, headersBefore }: Endpoint
       <HeadersPart form={form} change={change} errors={errors} headersBefore={headersBefore} />
       <div class="grid gap-4 sm:grid-cols-2">
         <TextField
-          label="Timeout of one attempt"
+          label="Timeout"
           value={form.timeout}
           error={errors.timeout}
           placeholder="30s"
-          hint="Above 0 and at most 1h."
+          hint="For one attempt. Above 0, at most 1h."
           onValue={(timeout) => change({ ...form, timeout })}
         />
         <TextField
-          label="Most a second"
+          label="Rate limit"
           value={form.perSecond}
           error={errors.rate_limit}
           inputMode="decimal"
-          hint="Kept with the profile; not enforced yet."
+          hint="Requests per second. Stored, but not enforced yet."
           onValue={(perSecond) => change({ ...form, perSecond })}
         />
       </div>
@@ -53,11 +53,11 @@ export function EndpointFields({ form, change, errors, headersBefore }: Endpoint
       <fieldset>
         <legend class="mb-1 font-medium">Retry budget</legend>
         <p class="mb-2 text-sm text-dim">
-          So many retries and replays a second, and so many at once. Both or none.
+          The most retries and replays per second, and at once. Fill in both or none.
         </p>
         <div class="grid grid-cols-2 gap-3 sm:max-w-sm">
           <TextField
-            label="A second"
+            label="Rate"
             value={form.budgetRate}
             placeholder="10"
             inputMode="decimal"
@@ -65,7 +65,7 @@ export function EndpointFields({ form, change, errors, headersBefore }: Endpoint
             onValue={(budgetRate) => change({ ...form, budgetRate })}
           />
           <TextField
-            label="At once"
+            label="Burst"
             value={form.budgetBurst}
             placeholder="100"
             inputMode="decimal"
@@ -75,7 +75,7 @@ export function EndpointFields({ form, change, errors, headersBefore }: Endpoint
       </fieldset>
       <BreakerFields form={form} change={change} errors={errors} />
       <PairsField
-        legend="Labels"
+        legend="Metadata"
         noun="label"
         pairs={form.labels}
         max={LABELS_MAX}
@@ -94,7 +94,7 @@ function HeadersPart({ form, change, errors, headersBefore }: EndpointFieldsProp
         <Checkbox
           label="Replace all headers"
           isChecked={form.replacesHeaders}
-          hint={`There are: ${headersBefore.join(', ')}. Values cannot be read back, so they are kept as they are or given anew, all of them.`}
+          hint={`Stored: ${headersBefore.join(', ')}. Values cannot be read, so either all headers stay or all are replaced.`}
           onValue={(replacesHeaders) => change({ ...form, replacesHeaders })}
         />
       ) : null}
@@ -102,7 +102,7 @@ function HeadersPart({ form, change, errors, headersBefore }: EndpointFieldsProp
         <PairsField
           legend="Headers"
           noun="header"
-          hint="Encrypted at rest, sent with every delivery."
+          hint="Encrypted at rest, sent with every attempt."
           pairs={form.headers}
           max={HEADERS_MAX}
           error={errors.headers}
@@ -121,11 +121,12 @@ function BreakerFields({ form, change, errors }: Omit<EndpointFieldsProps, 'head
     <fieldset>
       <legend class="mb-1 font-medium">Circuit breaker</legend>
       <p class="mb-2 text-sm text-dim">
-        After so many failures in a row nothing is sent for a while, longer each time. All four or none.
+        It opens after so many failures in a row, and nothing is sent while it is open. The time doubles up to
+        the maximum. Fill in all four or none.
       </p>
       <div class="grid grid-cols-2 gap-3 sm:grid-cols-4">
         <TextField
-          label="Failures"
+          label="Threshold"
           value={form.breaker.threshold}
           inputMode="numeric"
           placeholder="5"
@@ -133,13 +134,13 @@ function BreakerFields({ form, change, errors }: Omit<EndpointFieldsProps, 'head
           onValue={(threshold) => set({ threshold })}
         />
         <TextField
-          label="Open for"
+          label="Base open"
           value={form.breaker.baseOpen}
           placeholder="30s"
           onValue={(baseOpen) => set({ baseOpen })}
         />
         <TextField
-          label="At most"
+          label="Max open"
           value={form.breaker.maxOpen}
           placeholder="1h"
           onValue={(maxOpen) => set({ maxOpen })}

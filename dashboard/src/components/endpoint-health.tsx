@@ -20,7 +20,7 @@ export function BreakerState({ breaker }: { readonly breaker: Breaker }) {
       <StateBadge state={breaker.state} badges={BREAKER_BADGES} />
       {breaker.state === 'open' && breaker.open_until !== null ? (
         <div class="text-sm text-dim">
-          tries again <Relative at={breaker.open_until} />
+          next attempt <Relative at={breaker.open_until} />
         </div>
       ) : breaker.failures > 0 ? (
         <div class="text-sm text-dim">{plural(breaker.failures, 'failure')} in a row</div>
@@ -42,7 +42,7 @@ export function CloseBreaker({
   if (breaker.state === 'closed' || !hasRole('operator')) return null;
   const close = async () => {
     await post<Done>(apiPath('destinations/close-breaker'), { endpoint });
-    toast('good', 'The breaker is being closed.');
+    toast('good', 'The breaker closes within a second.');
     await refreshLive();
   };
   return (
@@ -56,12 +56,11 @@ export function CloseBreaker({
           onClose={() => setAsking(false)}
         >
           <p>
-            Deliveries to <code class="font-mono text-sm">{url}</code> that wait for the breaker go out again
-            at once, at the pace of the endpoint’s limits.
+            Deferred deliveries to <code class="font-mono text-sm">{url}</code> are sent at once, at the pace
+            of the endpoint’s limits.
           </p>
           <p class="text-dim">
-            Do it when you know that the receiver is well again. If it still fails, the breaker opens again by
-            itself.
+            Close it when the receiver works again. If it still fails, the breaker opens again.
           </p>
         </Confirm>
       ) : null}
@@ -72,7 +71,7 @@ export function CloseBreaker({
 /** The share of the deliveries of the last 24 hours that succeeded. */
 export function SuccessRate({ counts }: { readonly counts: Counts }) {
   const ended = counts.succeeded + counts.dead_lettered + counts.expired;
-  if (ended === 0) return <span class="text-dim">nothing ended</span>;
+  if (ended === 0) return <span class="text-dim">no deliveries ended</span>;
   const share = (part: number) => `${(part / ended) * 100}%`;
   return (
     <div class="w-36">

@@ -1,4 +1,4 @@
-/** The signing secrets of one endpoint profile: whether it has some, and how it gets, changes and loses them. */
+/** The signing secrets of an endpoint profile: create, show, rotate, remove. */
 import { useState } from 'preact/hooks';
 import type { EndpointSecretInfo, Listed, SecretInfo } from '../../../src/control/http/contract.ts';
 import { post } from '../api.ts';
@@ -28,7 +28,7 @@ export function EndpointSecrets({ id }: { readonly id: string }) {
   };
   const remove = async (overlap: string) => {
     await change('/remove', overlap);
-    toast('good', "Removed. The project's secret signs from now on.");
+    toast('good', "Removed. The project's secret signs now.");
   };
   const secrets = live.data?.data ?? null;
   const onClose = () => setOpen(null);
@@ -99,18 +99,18 @@ function SigningStatus({ secrets }: { readonly secrets: readonly EndpointSecretI
   if (secrets.length === 0) {
     return (
       <>
-        Requests are signed with the project's secret. A secret of its own keeps this receiver from replaying
-        its requests to another one.
+        Requests are signed with the project's secret. With a secret of its own, this receiver cannot forge
+        requests to other receivers.
       </>
     );
   }
   const aloneFrom = secrets.find(({ expires_at }) => expires_at === null)?.alone_from ?? null;
   if (aloneFrom === null)
-    return <>The project's secret signs beside these, and alone when they have ended.</>;
-  if (Date.parse(aloneFrom) <= Date.now()) return <>Requests are signed with these secrets alone.</>;
+    return <>The project's secret also signs, and it signs alone when these have ended.</>;
+  if (Date.parse(aloneFrom) <= Date.now()) return <>Requests are signed only with these secrets.</>;
   return (
     <>
-      The project's secret signs beside these. That ends <Relative at={aloneFrom} />.
+      The project's secret also signs. That ends <Relative at={aloneFrom} />.
     </>
   );
 }
@@ -125,14 +125,14 @@ function CreateDialog({ send, onClose }: ChangeProps) {
     <OverlapDialog
       title="Create a signing secret"
       action="Create"
-      legend="The project's secret goes on signing beside it for"
-      noneHint="Nothing receives yet. Requests fail their check until the receiver has the new secret."
+      legend="The project's secret also signs for"
+      noneHint="For a new receiver. Verification fails until the receiver has the new secret."
       send={send}
       onClose={onClose}
     >
       <p>
-        Requests to this endpoint profile are signed with a secret of its own. Give it to the receiver before
-        the overlap ends: after that, the project's secret does not sign these requests any more.
+        Requests to this endpoint profile are signed with a new secret. Give it to the receiver before the
+        overlap ends. After that the project's secret no longer signs them.
       </p>
     </OverlapDialog>
   );
@@ -143,14 +143,14 @@ function RemoveDialog({ send, onClose }: ChangeProps) {
     <OverlapDialog
       title="Remove the signing secret"
       action="Remove"
-      legend="The profile's secret goes on signing for"
-      noneHint="The secret leaked. Requests fail their check until the receiver has the project's secret."
+      legend="The removed secret also signs for"
+      noneHint="For a leaked secret. Verification fails until the receiver has the project's secret."
       send={send}
       onClose={onClose}
     >
       <p>
-        The project's secret signs from now on. Give it to the receiver before the overlap ends: after that,
-        the profile's secret does not sign any more.
+        Requests are signed with the project's secret. Give it to the receiver before the overlap ends. After
+        that the removed secret no longer signs.
       </p>
     </OverlapDialog>
   );

@@ -1,23 +1,23 @@
-/** What went wrong, what to do about it, and a way to try again. */
+/** An error: what happened, what to do, and a button to try again. */
 import type { ApiError } from '../api.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
-/** What helps, by code; the service's own message says what happened. */
+/** What to do, by the code of an error. The message of the service says what happened. */
 const ADVICE: Readonly<Record<string, string>> = {
-  no_answer: 'What you see may be old. It is asked again by itself.',
-  bad_origin: 'Open the dashboard under its own address and try again.',
-  not_found: 'It may be in another project or mode, or its history was removed by retention.',
+  no_answer: 'The page may be out of date. It tries again by itself.',
+  bad_origin: 'Open the dashboard under its own URL and try again.',
+  not_found: 'It may be in another project or mode, or retention removed it.',
 };
 
 export function adviceFor(error: ApiError): string | null {
   const known = ADVICE[error.code];
   if (known !== undefined) return known;
   if (error.retryAfterSeconds !== null) return `Try again in ${error.retryAfterSeconds} s.`;
-  return error.status >= 500 ? 'Try again; if it stays, look into the log of the service.' : null;
+  return error.status >= 500 ? 'Try again. If it fails again, check the log of the service.' : null;
 }
 
-/** Inside a form or a dialog. */
+/** An error inside a form or a dialog. */
 export function ErrorNote({ error }: { readonly error: ApiError }) {
   const advice = adviceFor(error);
   return (
@@ -30,7 +30,7 @@ export function ErrorNote({ error }: { readonly error: ApiError }) {
   );
 }
 
-/** In place of what could not be shown. */
+/** An error in place of the content that could not be loaded. */
 export function ErrorPanel({ error, onRetry }: { readonly error: ApiError; readonly onRetry?: () => void }) {
   const advice = adviceFor(error);
   return (

@@ -1,4 +1,4 @@
-/** A labelled control with its hint and its error, tied together for screen readers. */
+/** Form fields. Label, hint and error are connected for screen readers. */
 import type { ComponentChildren, InputHTMLAttributes } from 'preact';
 import { useId } from 'preact/hooks';
 
@@ -77,7 +77,7 @@ export function TextField({
 }: TextFieldProps) {
   const id = useId();
   const look = { label, hint, error, isLabelHidden: isLabelHidden ?? false };
-  // The types of elements tell each kind of input apart; here it is one with a kind.
+  // The types of preact separate each kind of input. Here the kind is a value.
   const kind = { ...rest, type } as InputHTMLAttributes<HTMLInputElement>;
   return (
     <Frame id={id} {...look}>

@@ -1,4 +1,4 @@
-/** What a bulk replay is about, in words. */
+/** The filter of a bulk replay in words. */
 
 import type { DeliveryQuery } from '#src/control/http/data-contract.ts';
 import { DELIVERY_BADGES } from './badge.tsx';
@@ -9,11 +9,11 @@ export function FilterText({ query }: { readonly query: DeliveryQuery }) {
   const { status, schedule_id: scheduleId, created_after: after, created_before: before } = query;
   return (
     <>
-      {status === undefined ? null : <>with the status “{DELIVERY_BADGES[status]?.label ?? status}”</>}
+      {status === undefined ? null : <>with status “{DELIVERY_BADGES[status]?.label ?? status}”</>}
       {scheduleId === undefined ? null : (
         <>
           {' '}
-          of the schedule <IdLink page="schedules" id={scheduleId} />
+          of schedule <IdLink page="schedules" id={scheduleId} />
         </>
       )}
       {after === undefined ? null : (

@@ -1,4 +1,4 @@
-/** Nothing is here yet: the shortest way to see something fire. */
+/** The help for a project without schedules. */
 import { hasRole, hrefInProject, scope } from '../session.ts';
 import { ButtonLink } from './button.tsx';
 import { CopyBlock } from './copy.tsx';
@@ -18,8 +18,8 @@ export function FirstScheduleHelp() {
   return (
     <EmptyState icon="schedules" title="No schedules yet">
       <p class="max-w-prose">
-        A schedule sends one HTTP request, once or again and again. This one fires ten seconds from now; take
-        an API key of {mode} mode and a destination of your own.
+        A schedule sends an HTTP request, once or repeatedly. This command creates one that fires in 10
+        seconds. Use an API key of {mode} mode and your own URL.
       </p>
       <div class="w-full max-w-2xl text-left text-ink">
         <CopyBlock label="Command that creates a schedule" text={exampleCommand()} />

@@ -1,4 +1,4 @@
-/** The top of every page: project and mode, whether what is shown is live, and the reader's own menu. */
+/** The top of every page: project, mode, the state of the connection, and the user menu. */
 import type { ModeName, SessionInfo } from '../../../src/control/http/contract.ts';
 import { post } from '../api.ts';
 import { connection } from '../live.ts';
@@ -36,7 +36,7 @@ export function Header({ who }: { readonly who: SessionInfo }) {
         <a
           href={hrefTo('')}
           class="flex items-center gap-2 rounded font-semibold tracking-tight"
-          aria-label="Sched, start"
+          aria-label="Sched, home"
         >
           <Logo />
           <span class="hidden sm:inline">Sched</span>
@@ -49,8 +49,8 @@ export function Header({ who }: { readonly who: SessionInfo }) {
       </div>
       {scope.value?.mode === 'test' && path.value.startsWith('p/') ? (
         <p class="border-t border-line bg-warn-soft px-3 py-0.5 text-center text-xs text-warn md:px-4">
-          <strong>Test mode.</strong> Requests are sent all the same
-          <span class="hidden sm:inline">; schedules, keys and secrets are kept apart from live</span>.
+          <strong>Test mode.</strong> Requests are really sent.
+          <span class="hidden sm:inline"> Schedules, keys and secrets are separate from live mode.</span>
         </p>
       ) : null}
     </header>
@@ -75,7 +75,7 @@ export function Logo() {
   );
 }
 
-/** Changes where one looks, and stays on the same kind of page. */
+/** Switches project and mode, and stays on the same kind of page. */
 function ScopeSwitch({ who }: { readonly who: SessionInfo }) {
   const at = scope.value;
   if (at === null) return null;
@@ -101,7 +101,7 @@ function ScopeSwitch({ who }: { readonly who: SessionInfo }) {
   );
 }
 
-/** A list has a namesake elsewhere, and its filter; one thing in it has not, nor a page that a cursor leads to. */
+/** A list exists in every project, with its filters. A single object and a cursor exist in one only. */
 function samePage(): string {
   const [first, , , page = '', rest = ''] = path.peek().split('/');
   if (first !== 'p') return '';
@@ -114,21 +114,21 @@ function samePage(): string {
   );
 }
 
-/** What names things of one project and mode. */
+/** Parameters that name objects of one project and mode. */
 const SCOPED_PARAMETERS: ReadonlySet<string> = new Set(['cursor', 'schedule']);
 
 const CONNECTION_STATES = {
   idle: null,
-  live: { word: 'Up to date', look: 'text-good', hint: 'What you see is kept up to date.' },
+  live: { word: 'Up to date', look: 'text-good', hint: 'The page updates by itself.' },
   polling: {
     word: 'Every 5 s',
     look: 'text-dim',
-    hint: 'Streams do not come through here; the page asks again every 5 s.',
+    hint: 'The stream is blocked, perhaps by a proxy. The page updates every 5 s.',
   },
   reconnecting: {
     word: 'Reconnecting…',
     look: 'text-warn',
-    hint: 'The connection was lost. What you see may be old.',
+    hint: 'The connection was lost. The page may be out of date.',
   },
 } as const;
 
@@ -157,7 +157,7 @@ async function signOut(): Promise<void> {
     navigate(hrefTo('login'));
   } catch {
     if (session.peek() === 'none') goToSignIn();
-    else toast('bad', 'You are still signed in: the service does not answer.');
+    else toast('bad', 'You are still signed in, because the service does not answer. Try again.');
   }
 }
 
@@ -166,7 +166,7 @@ const ITEM = 'block w-full rounded-md px-2 py-1.5 text-left hover:bg-sunken';
 function UserMenu({ who }: { readonly who: SessionInfo }) {
   return (
     <Menu
-      label={`Your menu, ${who.user.name}`}
+      label={`User menu, ${who.user.name}`}
       button={
         <>
           <Icon name="person" />
@@ -219,9 +219,9 @@ function UserMenu({ who }: { readonly who: SessionInfo }) {
 }
 
 const ROLE_LABELS = {
-  viewer: 'Viewer: may look',
-  operator: 'Operator: may change',
-  admin: 'Admin: may do everything',
+  viewer: 'Viewer: can read',
+  operator: 'Operator: can change',
+  admin: 'Admin: can do everything',
 } as const;
 
 function Setting({

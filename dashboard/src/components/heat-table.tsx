@@ -1,6 +1,6 @@
 /**
- * What is due, as a table of endpoints and times, darker where more is due at once. One cell at a time is in the tab
- * order and arrow keys move between them; the line below says in words what the cell under the cursor holds.
+ * A heat map of the runs that are due, by endpoint and time: the more runs, the darker. One cell is in the tab order, and
+ * arrow keys move between cells. The line below describes the selected cell.
  */
 import { useRef, useState } from 'preact/hooks';
 import { formatCount, plural, truncateMiddle } from '../format.ts';
@@ -10,7 +10,7 @@ import { displayZone, formatInstant } from '../time.ts';
 import { useIsNarrow } from '../use-width.ts';
 import { Icon } from './icon.tsx';
 
-/** By level, from none to the most. */
+/** Colours by level, from none to the most. */
 const FILLS = [
   'bg-sunken',
   'bg-[color-mix(in_srgb,var(--color-chart-line)_25%,var(--color-sunken))]',
@@ -21,7 +21,7 @@ const FILLS = [
 ];
 const LABELS_MAX = 6;
 const HEADING_CHARACTERS_MAX = 28;
-/** What fits beside the cells on a phone: endpoints of one host are told apart by their ends. */
+/** The end of a URL stays, since endpoints of one host differ there. */
 const HEADING_NARROW_CHARACTERS_MAX = 12;
 
 interface Cursor {
@@ -62,7 +62,7 @@ export function HeatTable({ heat }: { readonly heat: Heat }) {
       <div class="overflow-x-auto px-4">
         {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: arrow keys move between its cells. */}
         <table role="grid" class="w-full border-separate border-spacing-x-0 border-spacing-y-1">
-          <caption class="sr-only">Runs that are due, for each endpoint and time</caption>
+          <caption class="sr-only">Runs by endpoint and time</caption>
           <thead>
             <tr>
               <th scope="col" class="pr-3 text-left text-xs font-medium text-dim">
@@ -118,13 +118,13 @@ function RowHeading({ row, isTotal }: { readonly row: HeatRow; readonly isTotal:
       ) : endpoint?.endpoint ? (
         <EndpointName text={endpoint.url ?? endpoint.endpoint} />
       ) : (
-        <span class="text-dim">all others</span>
+        <span class="text-dim">other endpoints</span>
       )}
     </th>
   );
 }
 
-/** Rows of one height can be compared. */
+/** One line, since rows of the same height can be compared. */
 function EndpointName({ text }: { readonly text: string }) {
   const charactersMax = useIsNarrow() ? HEADING_NARROW_CHARACTERS_MAX : HEADING_CHARACTERS_MAX;
   return (
@@ -199,6 +199,6 @@ function describeCell(heat: Heat, row: HeatRow | undefined, isTotal: boolean, co
   const zone = displayZone.value;
   const from = formatInstant(start, zone, 'minute');
   const until = formatInstant(start + heat.stepMs, zone, 'time');
-  const where = isTotal ? 'in all' : `to ${row.endpoint?.url ?? row.endpoint?.endpoint ?? 'all others'}`;
+  const where = isTotal ? 'in all' : `to ${row.endpoint?.url ?? row.endpoint?.endpoint ?? 'other endpoints'}`;
   return `${from} to ${until}: ${plural(row.cells[column] ?? 0, 'run')} ${where}`;
 }

@@ -1,4 +1,4 @@
-/** Small line icons, drawn on 16 × 16. They stand beside words, so that screen readers skip them. */
+/** Small line icons on a grid of 16 × 16. They stand beside words, so screen readers skip them. */
 const PATHS = {
   overview: 'M2 13.5h12M4 11V7.5M8 11V3M12 11V5.5',
   schedules: 'M3 3.5h10v10H3zM3 6.5h10M6 2v2.5M10 2v2.5',

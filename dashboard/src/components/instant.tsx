@@ -1,10 +1,10 @@
-/** An instant, in the zone that the reader chose; the exact one in both zones is in its title. */
+/** An instant in the zone that the user chose. The title has the exact instant in all zones. */
 import { browserZone, displayZone, formatInstant, formatRelative, type InstantStyle, now } from '../time.ts';
 
 export interface InstantProps {
   readonly at: string;
   readonly style?: InstantStyle;
-  /** The schedule's zone, where it has one: its clock stands beside. */
+  /** The zone of the schedule. The time in that zone is shown too. */
   readonly zone?: string | null;
 }
 
@@ -29,7 +29,7 @@ export function Instant({ at, style = 'second', zone }: InstantProps) {
   );
 }
 
-/** `in 3 min`, ticking. */
+/** A time relative to now, such as `in 3 min`. It is kept up to date. */
 export function Relative({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={exactTitle(at, null)} class="whitespace-nowrap tabular-nums">

@@ -1,4 +1,4 @@
-/** How far a bulk replay is. */
+/** The state and the progress of a bulk replay. */
 import type { ReplayJobInfo } from '../../../src/control/http/data-contract.ts';
 import { formatCount, formatPercent } from '../format.ts';
 import { Badge, type Tone } from './badge.tsx';
@@ -24,7 +24,7 @@ export function isEnded(job: ReplayJobInfo): boolean {
   return job.state === 'done' || job.state === 'stopped';
 }
 
-/** What it is measured by: gathered ones once that is over, what was confirmed before. */
+/** The number of deliveries to replay. While they are being gathered, the confirmed number counts. */
 export function totalOf(job: ReplayJobInfo): number {
   return job.state === 'gathering' ? Math.max(job.expected, job.gathered) : job.gathered;
 }

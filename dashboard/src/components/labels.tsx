@@ -1,4 +1,4 @@
-/** Labels as small links: each leads to everything that has it. */
+/** Labels as links to the schedules that have the same label. */
 import { truncateMiddle } from '../format.ts';
 import { hrefInProject } from '../session.ts';
 
@@ -26,7 +26,7 @@ export function Labels({
   );
 }
 
-/** How the search wants it; null where it has no way to say it. */
+/** The search for a label. Null: the search has no syntax for it. */
 function searchFor(name: string, value: string): string | null {
   if (/[\s="?]/.test(name) || value.includes('"') || value === '') return null;
   return /\s/.test(value) ? `${name}="${value}"` : `${name}=${value}`;

@@ -1,4 +1,4 @@
-/** The shell around every page of somebody signed in. */
+/** The layout of the pages. */
 import type { ComponentChildren } from 'preact';
 import type { SessionInfo } from '../../../src/control/http/contract.ts';
 import { Header } from './header.tsx';
@@ -34,7 +34,7 @@ export function Layout({
   );
 }
 
-/** The frame of the pages for somebody who is not signed in yet. */
+/** The layout of the pages for users who are not signed in. */
 export function SignedOutLayout({ children }: { readonly children: ComponentChildren }) {
   return (
     <main id="main" class="grid min-h-dvh place-items-center p-4">

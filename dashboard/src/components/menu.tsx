@@ -1,4 +1,4 @@
-/** A button that opens a small panel below it. Escape, a click elsewhere and leaving it by Tab close it. */
+/** A button that opens a panel below it. Escape, a click elsewhere and Tab close it. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 

@@ -1,6 +1,6 @@
 /**
- * A month of a schedule: what ran and what will, by the days of its own zone. On wide pages a grid in which arrow keys
- * move from day to day, with the chosen day beside it; on phones a list of the days on which something happens.
+ * A month of a schedule: past and coming runs, by the days of its own zone. On wide pages it is a grid with the selected
+ * day beside it, and arrow keys move between days. On phones it is a list of the days with runs.
  */
 import { useRef } from 'preact/hooks';
 import type { Calendar } from '../../../src/control/http/data-contract.ts';
@@ -38,15 +38,15 @@ export function MonthCalendar({ calendar, month, day, onDay }: MonthCalendarProp
           {MONTH_NAME.format(Date.parse(`${month}-01`))}
         </h3>
         <div class="flex gap-1">
-          <Button icon="left" label="Month before" onClick={() => onDay(`${shiftMonth(month, -1)}-01`)} />
+          <Button icon="left" label="Previous month" onClick={() => onDay(`${shiftMonth(month, -1)}-01`)} />
           <Button onClick={() => onDay(dateIn(calendar.timezone, now.peek()))}>Today</Button>
-          <Button icon="right" label="Month after" onClick={() => onDay(`${shiftMonth(month, 1)}-01`)} />
+          <Button icon="right" label="Next month" onClick={() => onDay(`${shiftMonth(month, 1)}-01`)} />
         </div>
       </div>
       <div class="hidden items-start gap-4 sm:grid lg:grid-cols-[1fr_17rem]">
         <Grid weeks={weeks} day={day} onDay={onDay} today={dateIn(calendar.timezone, now.value)} />
         {chosen === undefined ? null : (
-          <section aria-label="The chosen day" class="min-w-0">
+          <section aria-label="Selected day" class="min-w-0">
             <h4 class="mb-2 font-medium">{DAY_NAME.format(Date.parse(chosen.date))}</h4>
             <DayRuns day={chosen} timezone={calendar.timezone} />
           </section>
@@ -54,8 +54,8 @@ export function MonthCalendar({ calendar, month, day, onDay }: MonthCalendarProp
       </div>
       <Agenda weeks={weeks} timezone={calendar.timezone} />
       <p class="mt-3 text-sm text-dim">
-        Days of {calendar.timezone}.{' '}
-        {calendar.incomplete_days.length === 0 ? '' : 'Days with … have more runs than can be shown at once.'}
+        Days in {calendar.timezone}.{' '}
+        {calendar.incomplete_days.length === 0 ? '' : 'Days with … have more runs.'}
       </p>
     </div>
   );
@@ -77,7 +77,7 @@ function Grid({
   const table = useRef<HTMLTableElement>(null);
   const go = (date: string) => {
     onDay(date);
-    // The day may be in another month, which is painted first.
+    // The day may be in another month, which must be rendered first.
     requestAnimationFrame(() => table.current?.querySelector<HTMLElement>(`[data-day="${date}"]`)?.focus());
   };
   const move = (event: KeyboardEvent) => {
@@ -89,7 +89,7 @@ function Grid({
   };
   return (
     <table ref={table} class="w-full table-fixed border-collapse" onKeyDown={move}>
-      <caption class="sr-only">Days of the month; arrow keys move, page keys change the month</caption>
+      <caption class="sr-only">Days of the month. Arrow keys change the day, page keys the month</caption>
       <thead>
         <tr>
           {WEEKDAYS.map((name) => (
@@ -159,7 +159,7 @@ const TONES: Readonly<Record<string, string>> = {
   neutral: 'text-dim',
 };
 
-/** One mark for each status with how many; what is to come last. */
+/** The number of runs by status, then the number of coming runs. */
 function DayCounts({ day }: { readonly day: CalendarDay }) {
   return (
     <span aria-hidden="true" class="flex flex-wrap gap-x-1.5 gap-y-0.5 text-xs tabular-nums">
@@ -196,10 +196,10 @@ function describeDay(day: CalendarDay): string {
   const parts = statusCounts(day).map(
     ([status, amount]) => `${amount} ${(DELIVERY_BADGES[status]?.label ?? status).toLowerCase()}`,
   );
-  if (day.coming.length > 0) parts.push(`${plural(day.coming.length, 'run')} to come`);
-  if (day.hasMore) parts.push('more than is shown');
+  if (day.coming.length > 0) parts.push(`${plural(day.coming.length, 'run')} upcoming`);
+  if (day.hasMore) parts.push('and more');
   if (day.clockShiftMs !== 0) parts.push(describeClockShift(day.clockShiftMs));
-  return `${DAY_NAME.format(Date.parse(day.date))}: ${parts.length === 0 ? 'nothing' : parts.join(', ')}`;
+  return `${DAY_NAME.format(Date.parse(day.date))}: ${parts.length === 0 ? 'no runs' : parts.join(', ')}`;
 }
 
 function describeClockShift(shiftMs: number): string {
@@ -221,12 +221,12 @@ function Agenda({
     );
   return (
     <div class="space-y-4 sm:hidden">
-      {days.length === 0 ? <p class="text-dim">Nothing in this month.</p> : null}
+      {days.length === 0 ? <p class="text-dim">No runs in this month.</p> : null}
       {days.map((day) => (
         <section key={day.date}>
           <h4 class="mb-1 font-medium">{DAY_NAME.format(Date.parse(day.date))}</h4>
           {day.clockShiftMs === 0 ? null : (
-            <p class="text-sm text-warn">Here {describeClockShift(day.clockShiftMs)}.</p>
+            <p class="text-sm text-warn">On this day {describeClockShift(day.clockShiftMs)}.</p>
           )}
           <DayRuns day={day} timezone={timezone} />
         </section>

@@ -1,4 +1,4 @@
-/** The pages of a project: at the side on wide screens, at the bottom on phones. */
+/** The navigation: at the side on wide screens, at the bottom on phones. */
 import { path } from '../router.ts';
 import { hrefInProject, scope } from '../session.ts';
 import { Icon, type IconName } from './icon.tsx';
@@ -17,11 +17,11 @@ export const NAV_ITEMS: readonly Item[] = [
   { page: 'upcoming', label: 'Upcoming', icon: 'upcoming' },
 ];
 
-/** The first part of the path below project and mode; null on a page of no project. */
+/** The name of the current page. Null on a page without a project. */
 function currentPage(): string | null {
   const [first, , , page = ''] = path.value.split('/');
   if (first === 'settings' || page === 'settings') return 'settings';
-  // A bulk replay is begun from, and belongs to, the deliveries.
+  // Bulk replays belong to the deliveries.
   if (page === 'replays') return 'deliveries';
   return first === 'p' ? page : null;
 }

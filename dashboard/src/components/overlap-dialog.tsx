@@ -1,13 +1,13 @@
-/** Asks how long two secrets sign beside each other, so that receivers can change over, and does what was asked for. */
+/** Asks how long two secrets sign together, so that receivers can switch, then changes the secret. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useRequest } from '../use-request.ts';
 import { Dialog, DialogEnd } from './dialog.tsx';
 
 const OVERLAPS = [
-  { value: '168h', label: '7 days', hint: 'Many receivers, or ones that others run.' },
+  { value: '168h', label: '7 days', hint: 'Many receivers, or receivers of other teams.' },
   { value: '24h', label: '24 hours', hint: 'Time for one deployment of each receiver.' },
-  { value: '1h', label: '1 hour', hint: 'All receivers are yours and quick to change.' },
+  { value: '1h', label: '1 hour', hint: 'You can change all receivers quickly.' },
   { value: '0s', label: 'None', hint: null },
 ] as const;
 
@@ -18,7 +18,7 @@ export interface OverlapDialogProps {
   readonly action: string;
   /** The text before the choice says what happens. */
   readonly children: ComponentChildren;
-  /** The overlap completes this sentence: "The old secret goes on signing for". */
+  /** The overlap completes this sentence: "The old secret also signs for". */
   readonly legend: string;
   /** The hint says when no overlap is right, and what it costs. */
   readonly noneHint: string;
@@ -82,25 +82,22 @@ export function OverlapDialog({
   );
 }
 
-/** A new secret takes over; the old one goes on signing for as long as receivers need to learn the new one. */
+/** Creates a new secret. The old one also signs until receivers have the new one. */
 export function RotateDialog({ send, onClose }: Pick<OverlapDialogProps, 'send' | 'onClose'>) {
   return (
     <OverlapDialog
       title="Rotate the signing secret"
       action="Rotate"
-      legend="The old secret goes on signing for"
-      noneHint="The old secret leaked. Requests fail their check until receivers have the new one."
+      legend="The old secret also signs for"
+      noneHint="For a leaked secret. Verification fails until receivers have the new secret."
       send={send}
       onClose={onClose}
     >
-      <p>
-        Requests are signed with both secrets during the overlap, so that receivers can change over without
-        missing one:
-      </p>
+      <p>Requests are signed with both secrets during the overlap, so that receivers can switch:</p>
       <ol class="list-decimal space-y-1 pl-5 text-dim">
         <li>Rotate here and copy the new secret.</li>
-        <li>Put it into every receiver, in place of the old one.</li>
-        <li>When the overlap ends, the old secret stops signing by itself.</li>
+        <li>Replace the old secret in every receiver.</li>
+        <li>The old secret stops signing when the overlap ends.</li>
       </ol>
     </OverlapDialog>
   );

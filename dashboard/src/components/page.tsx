@@ -1,4 +1,4 @@
-/** The frame of a page: its heading, what can be done there, and its parts as cards. */
+/** The frame of a page: heading, actions, cards, lists of details. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { type Live, refreshLive } from '../live.ts';
@@ -7,14 +7,14 @@ import { ErrorPanel } from './error.tsx';
 
 export interface PageProps {
   readonly title: string;
-  /** Beside the heading: a badge. */
+  /** A badge beside the heading. */
   readonly badge?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly lead?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-/** Whoever comes to a page by a link hears its heading: the focus goes there. */
+/** The heading gets the focus, so that screen readers read it after a link. */
 export function Page({ title, badge, actions, lead, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
@@ -43,7 +43,7 @@ export interface CardProps {
   readonly title?: string;
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
-  /** Tables reach to the edges. */
+  /** Whether the content reaches to the edges, as tables do. */
   readonly isFlush?: boolean;
   readonly className?: string;
 }
@@ -65,7 +65,7 @@ export function Card({ title, actions, children, isFlush = false, className = ''
   );
 }
 
-/** Names and values, side by side. */
+/** Names and values side by side. */
 export function DetailList({
   items,
 }: {
@@ -85,7 +85,7 @@ export function DetailList({
   );
 }
 
-/** What is live, once it is there; its skeleton before, its error where it cannot be. */
+/** Shows the data once it is loaded, a skeleton before, and an error if there is no data. */
 export function Loaded<T>({
   live,
   skeleton,

@@ -1,4 +1,4 @@
-/** Pages by cursor. The cursor is in the address; the way back is the browser's, and to the beginning. */
+/** Pages by cursor. The cursor is in the address, so "Back" is the browser's. */
 import { query, setQuery } from '../router.ts';
 import { Button } from './button.tsx';
 

@@ -1,4 +1,4 @@
-/** Rows of a name and a value: headers and labels. */
+/** Rows with a name and a value, for headers and labels. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Pair } from '../model/pairs.ts';
 import { Button } from './button.tsx';
@@ -15,21 +15,21 @@ export function PairsField({
   isSecret = false,
 }: {
   readonly legend: string;
-  /** One of them: header, label. */
+  /** The name of one row: header, label. */
   readonly noun: string;
   readonly pairs: readonly Pair[];
   readonly onPairs: (pairs: readonly Pair[]) => void;
   readonly max: number;
   readonly error?: string | undefined;
   readonly hint?: string;
-  /** Not to be remembered by the browser. */
+  /** Whether the browser must not store the values. */
   readonly isSecret?: boolean;
 }) {
   const rows = useRef<HTMLDivElement>(null);
   const change = (index: number, part: Partial<Pair>) =>
     onPairs(pairs.map((pair, at) => (at === index ? { ...pair, ...part } : pair)));
   const isAdding = useRef(false);
-  // Before anything more can be typed.
+  // A layout effect moves the focus before the next key arrives.
   useLayoutEffect(() => {
     if (!isAdding.current) return;
     isAdding.current = false;

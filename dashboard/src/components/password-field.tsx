@@ -1,4 +1,4 @@
-/** A new password: shown on demand, with hints and a bar for how strong it is. */
+/** The field for a new password, with hints and its strength. */
 import { useState } from 'preact/hooks';
 import { ratePassword } from '../password.ts';
 import { TextField } from './field.tsx';

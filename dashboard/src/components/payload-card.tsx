@@ -1,4 +1,4 @@
-/** What is hidden from everyone, shown to an admin who asks for it, which is written to the audit log. */
+/** Headers and body. They are hidden. An admin can reveal them, and the audit log records it. */
 import { useState } from 'preact/hooks';
 import type { Revealed } from '#src/control/http/data-contract.ts';
 import { post } from '../api.ts';
@@ -11,10 +11,10 @@ import { Card } from './page.tsx';
 
 interface PayloadProps {
   readonly title: string;
-  /** Such as `schedules/sch_…`. */
+  /** The API path, such as `schedules/sch_…`. */
   readonly path: string;
   readonly headerNames: readonly string[];
-  /** A profile has no body of its own. */
+  /** An endpoint profile has no body. */
   readonly hasBody: boolean;
 }
 
@@ -27,7 +27,7 @@ export function PayloadCard({ title, path, headerNames, hasBody }: PayloadProps)
       actions={
         revealed !== null ? (
           <Button kind="quiet" onClick={() => setRevealed(null)}>
-            Hide again
+            Hide
           </Button>
         ) : hasRole('admin') ? (
           <Button kind="quiet" icon="eye" onClick={() => setAsking(true)}>
@@ -48,8 +48,8 @@ export function PayloadCard({ title, path, headerNames, hasBody }: PayloadProps)
           onConfirm={async () => setRevealed(await post<Revealed>(apiPath(`${path}/reveal`)))}
           onClose={() => setAsking(false)}
         >
-          <p>Values are shown in full on this page, to you alone, until you leave it.</p>
-          <p class="text-dim">That you looked is written to the audit log, with your name and the time.</p>
+          <p>The values are shown on this page until you leave it.</p>
+          <p class="text-dim">The audit log records it with your name and the time.</p>
         </Confirm>
       ) : null}
     </Card>
@@ -66,7 +66,7 @@ function HiddenPayload({
   return (
     <div class="space-y-2">
       {headerNames.length === 0 ? (
-        <p class="text-dim">No headers of its own.</p>
+        <p class="text-dim">No headers.</p>
       ) : (
         <ul class="space-y-1 font-mono text-sm">
           {headerNames.map((name) => (
@@ -76,7 +76,7 @@ function HiddenPayload({
           ))}
         </ul>
       )}
-      {hasBody ? <p class="text-dim">The body, if it has one, is encrypted at rest and hidden.</p> : null}
+      {hasBody ? <p class="text-dim">The body is encrypted at rest and hidden.</p> : null}
       {hasRole('admin') ? null : <p class="text-sm text-dim">An admin can reveal them.</p>}
     </div>
   );
@@ -87,7 +87,7 @@ function RevealedPayload({ revealed, hasBody }: { readonly revealed: Revealed; r
   return (
     <div class="space-y-3">
       {headers.length === 0 ? (
-        <p class="text-dim">No headers of its own.</p>
+        <p class="text-dim">No headers.</p>
       ) : (
         <CopyBlock
           label={plural(headers.length, 'header')}

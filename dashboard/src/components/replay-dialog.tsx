@@ -1,4 +1,4 @@
-/** Before many deliveries are ordered again: how many, at which pace, and what receivers will see. */
+/** Confirms a bulk replay: how many deliveries, at which pace, and what receivers see. */
 import { useEffect, useState } from 'preact/hooks';
 import type { DeliveryCount, ReplayJobInfo } from '../../../src/control/http/data-contract.ts';
 import { type ApiError, asApiError, get, post } from '../api.ts';
@@ -19,7 +19,7 @@ export function ReplayDialog({
   readonly filter: DeliveryFilter;
   readonly onClose: () => void;
 }) {
-  // What fails while the question is being read is not part of the answer.
+  // Deliveries that fail after the dialog was opened are not part of the replay.
   const [asked] = useState(() => {
     const now = Date.now();
     return { created_before: new Date(now).toISOString(), ...deliveryQuery(filter, now) };
@@ -57,22 +57,22 @@ export function ReplayDialog({
             <p>
               <strong class="text-lg tabular-nums">{amount}</strong>{' '}
               {found.count === 1 && found.is_exact ? 'delivery' : 'deliveries'} <FilterText query={asked} />{' '}
-              will be sent again.
+              will be replayed.
             </p>
             <ul class="list-disc space-y-1.5 pl-5 text-dim">
               <li>
-                Each is a new delivery; the original stays as it is, for the record. Those that were replayed
-                before are therefore among them.
+                Each replay is a new delivery. The original does not change, so it is replayed again even if
+                it was replayed before.
               </li>
               <li>
-                They go out at the pace of each endpoint’s retry budget (10 a second, 100 at once, unless its
-                profile says otherwise), so that an endpoint that has just come back is not flooded.
+                Replays are sent at the pace of each endpoint’s retry budget (by default 10 per second, 100 at
+                once), so that an endpoint that has just recovered is not overloaded.
               </li>
               <li>
-                They carry the Idempotency-Key of the original: a receiver that deduplicates ignores those it
-                has processed already.
+                Replays have the Idempotency-Key of the original. A receiver that deduplicates ignores those
+                it has processed.
               </li>
-              <li>It goes on when the service is restarted, and you can stop it at any time.</li>
+              <li>The bulk replay survives a restart of the service. You can stop it at any time.</li>
             </ul>
           </div>
         )}

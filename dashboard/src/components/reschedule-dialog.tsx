@@ -1,4 +1,4 @@
-/** Moves a schedule to another time, with the runs that would come of it. */
+/** Changes the timing of a schedule, with a preview of its runs. */
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import { post } from '../api.ts';
 import { refreshLive } from '../live.ts';
@@ -20,12 +20,11 @@ export function RescheduleDialog({
 }) {
   const send = async (form: TimingForm) => {
     await post<Schedule>(apiPath(`schedules/${schedule.id}/reschedule`), timingBody(form) ?? {});
-    toast('good', 'Rescheduled.');
+    toast('good', 'The schedule is rescheduled.');
     onClose();
     await refreshLive();
   };
-  const check = (form: TimingForm) =>
-    timingBody(form) === null ? { [form.kind]: 'Say when it fires.' } : {};
+  const check = (form: TimingForm) => (timingBody(form) === null ? { [form.kind]: 'Enter a time.' } : {});
   const first = timingOf(schedule, newTiming(displayZone.peek(), Date.now()));
   const { form, change, errors, error, isBusy, submit, element } = useForm(first, check, send);
   const asked = previewBody(form, schedule.jitter ?? '');
@@ -44,8 +43,8 @@ export function RescheduleDialog({
         </section>
         <p class="text-sm text-dim">
           {schedule.kind === 'recurring'
-            ? 'A recurring timing replaces the recurrence. A single time moves the next run only; later runs follow the old recurrence.'
-            : 'A delivery that is being sent at this moment is not called back.'}
+            ? 'A recurring timing replaces the recurrence. A single time moves only the next run.'
+            : 'An attempt that is in flight is not stopped.'}
         </p>
         <DialogEnd error={error} isBusy={isBusy} action="Reschedule" onClose={onClose} />
       </form>

@@ -1,10 +1,10 @@
-/** How often a failed delivery is retried, and how long it waits in between. */
+/** The fields that limit the retries of a delivery: its retry policy and its ttl. */
 
 import { describeWaits } from '../model/describe-policy.ts';
 import { DEFAULT_RETRY, type RetryForm } from '../model/policy-form.ts';
-import { TextField } from './field.tsx';
+import { TextField, type TextFieldProps } from './field.tsx';
 
-/** Fields that are left empty count with their default. */
+/** The waits of the policy as it is typed. An empty field counts with its default. */
 function waitsOf(form: RetryForm): string | null {
   const filled = Object.entries(form).filter(([, text]) => text.trim() !== '');
   const { maxAttempts, base, factor, max }: RetryForm = { ...DEFAULT_RETRY, ...Object.fromEntries(filled) };
@@ -62,5 +62,16 @@ export function RetryFields({
         </p>
       )}
     </fieldset>
+  );
+}
+
+export function TtlField(field: Pick<TextFieldProps, 'value' | 'error' | 'onValue'>) {
+  return (
+    <TextField
+      label="TTL"
+      placeholder="24h"
+      hint="The deadline is this long after the first fire. No retry starts after it. Empty: no deadline."
+      {...field}
+    />
   );
 }

@@ -1,4 +1,4 @@
-/** Runs to come, by the clock of the schedule, with what its clock does to them. */
+/** Coming runs in the zone of the schedule, with notes about clock changes. */
 import type { Preview, PreviewRun } from '../../../src/control/http/data-contract.ts';
 import { displayZone, formatInstant } from '../time.ts';
 import { Icon } from './icon.tsx';
@@ -56,18 +56,18 @@ export function RunsList({
   );
 }
 
-/** What the clock will do to later runs, so that nobody learns it on the night. */
+/** Later runs that a clock change moves, so that it is no surprise. */
 export function ClockChanges({ preview }: { readonly preview: Preview | null }) {
   if (preview === null || preview.clock_changes.length === 0) return null;
   return (
     <>
-      <p class="mt-3 text-sm text-dim">When the clock changes</p>
+      <p class="mt-3 text-sm text-dim">When the clock changes:</p>
       <RunsList runs={preview.clock_changes} timezone={preview.timezone} />
     </>
   );
 }
 
-/** What is so of every run is said once. */
+/** The notes that all runs have in common are shown once. */
 function commonNotes(runs: readonly PreviewRun[]): readonly string[] {
   const [first, ...rest] = runs;
   if (first === undefined || rest.length === 0) return [];

@@ -1,4 +1,4 @@
-/** What can be done with a schedule, by its state; what cannot be undone is asked about first. */
+/** The buttons of a schedule, by its state. Canceling asks for a confirmation. */
 import { useState } from 'preact/hooks';
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import { post } from '../api.ts';
@@ -16,18 +16,18 @@ type Open = 'edit' | 'reschedule' | 'cancel' | null;
 export function ScheduleActions({ schedule }: { readonly schedule: Schedule }) {
   const [open, setOpen] = useState<Open>(null);
   const close = () => setOpen(null);
-  const changeState = async (name: 'pause' | 'resume' | 'cancel', said: string) => {
+  const changeState = async (name: 'pause' | 'resume' | 'cancel', message: string) => {
     await post<Schedule>(apiPath(`schedules/${schedule.id}/${name}`));
-    toast('good', said);
+    toast('good', message);
     await refreshLive();
   };
   const pausing = useRequest(async () => {
     try {
       await (schedule.state === 'paused'
-        ? changeState('resume', 'Resumed.')
-        : changeState('pause', 'Paused: nothing fires until it is resumed.'));
+        ? changeState('resume', 'The schedule is resumed.')
+        : changeState('pause', 'The schedule is paused. It does not fire until you resume it.'));
     } catch (error) {
-      toast('bad', error instanceof Error ? error.message : 'That did not work.');
+      toast('bad', error instanceof Error ? error.message : 'The request failed. Try again.');
     }
   });
   if (schedule.state === 'canceled' || schedule.state === 'completed') return null;
@@ -54,13 +54,13 @@ export function ScheduleActions({ schedule }: { readonly schedule: Schedule }) {
       {open === 'cancel' ? (
         <Confirm
           title="Cancel this schedule"
-          action="Cancel the schedule"
+          action="Cancel schedule"
           isDanger
-          onConfirm={() => changeState('cancel', 'Canceled.')}
+          onConfirm={() => changeState('cancel', 'The schedule is canceled.')}
           onClose={close}
         >
           <p>
-            It never fires again, and that cannot be undone. What is waiting to be sent is called off; the
+            The schedule never fires again, and deliveries that wait are canceled. This cannot be undone. The
             history stays.
           </p>
           <p class="text-dim">To stop it for a while, pause it instead.</p>

@@ -1,4 +1,4 @@
-/** Signing secrets as they are listed, and shown to an admin who asks for one. */
+/** The list of signing secrets, and the dialogs that reveal one. */
 import type { SecretInfo } from '../../../src/control/http/contract.ts';
 import { post } from '../api.ts';
 import { apiPath, hasRole } from '../session.ts';
@@ -27,21 +27,21 @@ function columns(onReveal: (secret: SecretInfo) => void): readonly Column<Secret
       isRowHeading: true,
       cell: ({ id }) => <TruncatedText text={id} charactersMax={20} isMono />,
     },
-    { heading: 'Made', cell: ({ created_at }) => <Instant at={created_at} style="minute" /> },
+    { heading: 'Created', cell: ({ created_at }) => <Instant at={created_at} style="minute" /> },
     {
       heading: 'State',
       cell: ({ expires_at }) =>
         expires_at === null ? (
           <Badge tone="good" icon="check">
-            Signs
+            Active
           </Badge>
         ) : (
           <span class="inline-flex flex-wrap items-center gap-1.5">
             <Badge tone="warn" icon="hourglass">
-              Still signs
+              Expiring
             </Badge>
             <span class="text-dim">
-              ends <Relative at={expires_at} />
+              stops signing <Relative at={expires_at} />
             </span>
           </span>
         ),
@@ -74,8 +74,8 @@ export function RevealSecret({ path, secret, onClose, onRevealed }: RevealProps)
   return (
     <Confirm title="Reveal this secret?" action="Reveal" onConfirm={reveal} onClose={onClose}>
       <p>
-        Whoever knows it can forge requests that your receivers trust. That you looked is written into the
-        audit log.
+        A person who knows the secret can forge requests that your receivers trust. The audit log records that
+        you revealed it.
       </p>
     </Confirm>
   );
@@ -92,7 +92,7 @@ export function SecretDialog({ secret, receivers, onClose }: ShownSecretProps) {
   return (
     <Dialog title="Signing secret" onClose={onClose} isKept>
       <div class="space-y-4">
-        <p>Give it to {receivers}, whole, with what stands before the underscore.</p>
+        <p>Give the whole text, with its prefix, to {receivers}.</p>
         <CopyBlock text={secret.text ?? ''} label="Signing secret" />
         <div class="flex justify-end">
           <Button kind="primary" onClick={onClose}>

@@ -3,9 +3,9 @@ import { Dialog } from './dialog.tsx';
 
 const OTHERS = [
   { keys: '/', label: 'Search' },
-  { keys: '?', label: 'These shortcuts' },
-  { keys: '← →', label: 'Move along a chart or a calendar' },
-  { keys: 'Esc', label: 'Close what is open' },
+  { keys: '?', label: 'Keyboard shortcuts' },
+  { keys: '← →', label: 'Move in a chart or a calendar' },
+  { keys: 'Esc', label: 'Close the dialog or menu' },
 ] as const;
 
 export function ShortcutHelp() {

@@ -1,4 +1,4 @@
-/** Where something will be, in its size: nothing jumps when it comes. */
+/** A placeholder with the size of the content, so that nothing moves when the content arrives. */
 export function Skeleton({
   height = 16,
   width,

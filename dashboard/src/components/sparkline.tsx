@@ -1,4 +1,4 @@
-/** The shape of a figure over time, without axes: beside the figure itself. */
+/** A small chart of a figure over time, without axes. */
 import { highestStack, linePath } from '../chart-geometry.ts';
 
 const WIDTH = 120;

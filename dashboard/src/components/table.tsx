@@ -1,10 +1,10 @@
-/** A table of things. On a phone each row is a card whose cells say their own headings. */
+/** A table. Where it has little width, each row is a card whose cells show their own headings. */
 import type { ComponentChildren } from 'preact';
 
 export interface Column<Row> {
   readonly heading: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** The one that names the row; there should be one. */
+  /** Whether this column names the row. A table has one. */
   readonly isRowHeading?: boolean;
   readonly isFigure?: boolean;
   /** The buttons of a row: the heading is for screen readers only. */
@@ -13,12 +13,12 @@ export interface Column<Row> {
 }
 
 export interface TableProps<Row> {
-  /** Says what the table lists; for screen readers unless shown. */
+  /** The title of the table, for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** Figures to be compared stay a table on phones, too. */
+  /** Whether it stays a table on phones, so that figures can be compared. */
   readonly isPlain?: boolean;
 }
 

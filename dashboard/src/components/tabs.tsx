@@ -1,4 +1,4 @@
-/** Tabs that are links: each has an address of its own. */
+/** Tabs that are links. */
 import { useEffect, useRef } from 'preact/hooks';
 
 export interface TabLink {
@@ -9,7 +9,7 @@ export interface TabLink {
 
 export function TabLinks({ label, tabs }: { readonly label: string; readonly tabs: readonly TabLink[] }) {
   const frame = useRef<HTMLElement>(null);
-  // On a phone the current one may lie outside of what is seen.
+  // On a phone the current tab may be outside of the visible part.
   useEffect(() => {
     frame.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, []);

@@ -1,4 +1,4 @@
-/** The four ways to say when, and what comes of it while it is typed. Used to create and to reschedule. */
+/** The four kinds of timing, with a preview. It is used to create a schedule and to reschedule it. */
 import { describeCron } from '../model/describe-cron.ts';
 import type { FieldErrors } from '../model/schedule-form.ts';
 import {
@@ -17,7 +17,7 @@ import { Skeleton } from './skeleton.tsx';
 import { ZoneField } from './zone-field.tsx';
 
 const KINDS: readonly { readonly value: TimingKind; readonly label: string }[] = [
-  { value: 'delay', label: 'In…' },
+  { value: 'delay', label: 'Delay' },
   { value: 'fire_at', label: 'Instant' },
   { value: 'local_fire_at', label: 'Local time' },
   { value: 'cron', label: 'Recurring' },
@@ -35,7 +35,7 @@ export function TimingControl({ form, onForm, errors }: TimingControlProps) {
     <div class="space-y-4">
       <div class="-mx-1 overflow-x-auto px-1 pb-0.5">
         <Choice
-          label="When it fires"
+          label="Timing"
           value={form.kind}
           options={KINDS}
           onValue={(kind) => onForm({ ...form, kind })}
@@ -59,7 +59,7 @@ function TimingFields({ form, onForm, errors }: TimingControlProps) {
       return (
         <div class="grid max-w-sm grid-cols-2 gap-3">
           <TextField
-            label="In"
+            label="Amount"
             value={form.delayAmount}
             inputMode="decimal"
             error={errors.delay}
@@ -80,10 +80,10 @@ function TimingFields({ form, onForm, errors }: TimingControlProps) {
         <div class="max-w-sm">
           <TextField
             type="datetime-local"
-            label="At"
+            label="Time"
             value={form.instant}
             error={errors.fire_at}
-            hint={`By the clock that this page shows: ${form.viewerZone}.`}
+            hint={`In the time zone of this page: ${form.viewerZone}.`}
             onValue={(instant) => onForm({ ...form, instant })}
           />
         </div>
@@ -93,10 +93,10 @@ function TimingFields({ form, onForm, errors }: TimingControlProps) {
         <div class="grid gap-3 sm:grid-cols-2">
           <TextField
             type="datetime-local"
-            label="Time on the wall"
+            label="Time"
             value={form.local}
             error={errors.local_fire_at}
-            hint="What a clock in that zone shows, whatever it does until then."
+            hint="The time on a clock in that time zone."
             onValue={(local) => onForm({ ...form, local })}
           />
           {zone}
@@ -143,7 +143,7 @@ function Presets({ form, onForm }: Omit<TimingControlProps, 'errors'>) {
   );
 }
 
-/** What would come of the timing; a fault that belongs to a field is shown there. */
+/** The next runs of the timing. An error that belongs to a field is shown at the field. */
 export function TimingPreview({
   state,
   isAsked,
@@ -153,14 +153,13 @@ export function TimingPreview({
 }) {
   const { preview, error } = state;
   if (error !== null && error.param === null) return <ErrorNote error={error} />;
-  if (error !== null) return <p class="text-dim">The next runs are shown here once the timing is right.</p>;
-  if (!isAsked) return <p class="text-dim">Say when it fires, and the next runs are shown here.</p>;
+  if (error !== null) return <p class="text-dim">Correct the timing to see the next runs.</p>;
+  if (!isAsked) return <p class="text-dim">Enter a timing to see the next runs.</p>;
   if (preview === null) return <Skeleton height={96} />;
   return (
     <>
       <p class="mb-1 text-sm text-dim" aria-live="polite">
-        {preview.runs.length === 1 ? 'One run' : `The next ${preview.runs.length} runs`}, by the clock of{' '}
-        {preview.timezone}
+        {preview.runs.length === 1 ? 'One run' : `The next ${preview.runs.length} runs`} in {preview.timezone}
       </p>
       <RunsList runs={preview.runs} timezone={preview.timezone} />
       <ClockChanges preview={preview} />
@@ -168,7 +167,7 @@ export function TimingPreview({
   );
 }
 
-/** The field errors that follow from a refused preview. */
+/** The errors at fields that follow from a refused preview. */
 export function previewErrors({ error }: PreviewState): FieldErrors {
   return error === null || error.param === null ? {} : { [error.param]: error.message };
 }

@@ -1,4 +1,4 @@
-/** When a schedule fires, in words with the expression and the zone beside. */
+/** The timing of a schedule in words, with its cron expression and its zone. */
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import { describeCron } from '../model/describe-cron.ts';
 import { Instant } from './instant.tsx';

@@ -1,4 +1,4 @@
-/** Short news at the edge of the page, and words for screen readers alone. */
+/** Short messages at the edge of the page, and messages for screen readers only. */
 import { signal } from '@preact/signals';
 import { Icon } from './icon.tsx';
 
@@ -10,7 +10,7 @@ interface Toast {
 
 const TOASTS_MAX = 3;
 const SHOWN_MS = 6_000;
-/** Live pages change all the time; a listener is told at most so often. */
+/** Live pages change all the time, so screen readers get at most one message in this time. */
 const ANNOUNCE_MS = 1_000;
 
 const toasts = signal<readonly Toast[]>([]);
@@ -23,7 +23,7 @@ export function toast(tone: Toast['tone'], text: string): void {
   lastId += 1;
   const id = lastId;
   toasts.value = [...toasts.value, { id, tone, text }].slice(-TOASTS_MAX);
-  // A failure stays until it is read.
+  // A failure stays until it is dismissed.
   if (tone === 'good') setTimeout(() => dismiss(id), SHOWN_MS);
 }
 
@@ -31,7 +31,7 @@ function dismiss(id: number): void {
   toasts.value = toasts.value.filter((one) => one.id !== id);
 }
 
-/** For screen readers, politely; the newest wins where there are many. */
+/** Tells screen readers. Of many messages the newest counts. */
 export function announce(text: string): void {
   nextText = text;
   if (timer !== null) return;

@@ -1,7 +1,6 @@
 /**
- * The attempts of a delivery, one row each: when it was due, when it was claimed and connected, when the first byte came
- * and when it ended. A row is a button that opens the exact figures, so that nothing is known by hovering alone; the
- * same figures are there as a table.
+ * The attempts of a delivery, one row each, from the due instant to the end: claimed, connected, first byte, end. A row
+ * is a button that opens the exact figures, so that nobody needs to hover. A table shows the same figures.
  */
 import { useState } from 'preact/hooks';
 import type { AttemptInfo } from '../../../src/control/http/data-contract.ts';
@@ -50,7 +49,7 @@ export function Waterfall({ attempts, deadline }: WaterfallProps) {
     <div>
       <div class="flex flex-wrap items-center justify-between gap-3 pb-3">
         <Legend />
-        <Choice label="How to show the attempts" options={VIEWS} value={view} onValue={setView} />
+        <Choice label="View" options={VIEWS} value={view} onValue={setView} />
       </div>
       {view === 'table' ? <AttemptsTable all={all} /> : <Bars all={all} deadline={deadline} />}
     </div>
@@ -84,7 +83,7 @@ function Bars({ all, deadline }: { readonly all: readonly AttemptRow[]; readonly
   );
 }
 
-/** The columns of the axis and of the rows are the same, so that they line up. */
+/** The axis and the rows have the same columns, so that they line up. */
 const COLUMNS = 'grid grid-cols-[5.5rem_1fr_3.75rem] items-center gap-x-2 sm:gap-x-3';
 
 function Axis({ spanMs }: { readonly spanMs: number }) {
@@ -165,7 +164,7 @@ function BarRow({
   );
 }
 
-/** Nothing is so short that it could not be seen. */
+/** The shortest phase is still visible. */
 const BAR_MIN = '2px';
 
 function PhaseBar({ phase, spanMs }: { readonly phase: Phase; readonly spanMs: number }) {
@@ -206,7 +205,7 @@ function AttemptDetails({ row: { attempt, phases } }: { readonly row: AttemptRow
     ],
     ...phases.map((phase) => [phaseLabel(phase.name), formatMs(phase.untilMs - phase.fromMs)] as const),
     ['Ended', attempt.finished_at === null ? 'not yet' : formatInstant(attempt.finished_at, zone, 'exact')],
-    ['Connection', attempt.was_connected_before ? 'kept open from before' : 'new'],
+    ['Connection', attempt.was_connected_before ? 'reused' : 'new'],
   ];
   return (
     <div class="mb-2 ml-2 border-l-2 border-line py-1 pl-4">

@@ -1,9 +1,9 @@
-/** A time zone by its name, found by typing any part of it; says what the clock shows there now. */
+/** The field for a time zone, with suggestions and the time in that zone. */
 import { useId } from 'preact/hooks';
 import { browserZone, formatInstant, now } from '../time.ts';
 import { TextField } from './field.tsx';
 
-/** The viewer's own and UTC come first. */
+/** The zone of the browser and UTC come first. */
 const ZONES: readonly string[] = [...new Set([browserZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])];
 
 export function ZoneField({
@@ -41,6 +41,6 @@ function describeClock(zone: string): string {
   try {
     return `It is ${formatInstant(now.value, zone, 'minute')} there now.`;
   } catch {
-    return 'Type a city or a region, such as Berlin or New York.';
+    return 'Enter a time zone, such as Europe/Berlin.';
   }
 }

@@ -1,28 +1,28 @@
 /**
- * A month of a schedule as weeks of days, by the calendar of the schedule's own zone: the service says of each run
- * what the clock there shows, and a day is the first ten characters of it. Weeks begin on Monday.
+ * A month of a schedule as weeks of days, in the zone of the schedule. The service gives the local time of each run, and
+ * the day is the first ten characters of it. Weeks begin on Monday.
  */
 import type { Calendar, PreviewRun } from '../../../src/control/http/data-contract.ts';
 
-/** Such as `2026-11`. */
+/** A month such as `2026-11`. */
 export type Month = string;
 
 export interface CalendarDay {
-  /** Such as `2026-11-15`. */
+  /** A date such as `2026-11-15`. */
   readonly date: string;
   readonly dayOfMonth: number;
   readonly isInMonth: boolean;
   readonly past: Calendar['past'];
   readonly coming: readonly PreviewRun[];
-  /** There are more runs than are in `past` and `coming`. */
+  /** Whether there are more runs than those in `past` and `coming`. */
   readonly hasMore: boolean;
-  /** How far the clock of the zone jumps on this day; 0 on all others. */
+  /** The change of the clock of the zone on this day. It is 0 on most days. */
   readonly clockShiftMs: number;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
 const DAYS_A_WEEK = 7;
-/** No zone is further from UTC. */
+/** No zone is farther from UTC. */
 const OFFSET_MAX_MS = 15 * 60 * 60_000;
 
 export function isMonth(text: string | null): text is Month {
@@ -41,7 +41,7 @@ export function shiftDay(date: string, by: number): string {
   return new Date(Date.parse(date) + by * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** What to ask for so that the month is in it, whatever the zone. */
+/** The window to request, so that it contains the month in every zone. */
 export function windowOf(month: Month): { readonly from: string; readonly until: string } {
   const from = Date.UTC(yearOf(month), monthIndexOf(month), 1) - OFFSET_MAX_MS;
   const until = Date.UTC(yearOf(month), monthIndexOf(month) + 1, 1) + OFFSET_MAX_MS;
@@ -96,7 +96,7 @@ function clockShift(timezone: string, utcMidnight: number): number {
 const formats = new Map<string, Intl.DateTimeFormat>();
 const FORMATS_MAX = 50;
 
-/** How far the clock of a zone is ahead of UTC. */
+/** The offset of a zone from UTC. */
 export function offsetAt(timezone: string, at: number): number {
   let format = formats.get(timezone);
   if (format === undefined) {
@@ -112,7 +112,7 @@ export function offsetAt(timezone: string, at: number): number {
   return sign === '-' ? -ms : ms;
 }
 
-/** The day a zone has at an instant. */
+/** The date in a zone at an instant. */
 export function dateIn(timezone: string, at: number): string {
   return new Date(at + offsetAt(timezone, at)).toISOString().slice(0, 10);
 }

@@ -30,4 +30,4 @@ it.each([
   '1-5/2 9 * * *',
   '*/0 * * * *',
   '0,1,2,3,4,5 9 * * *',
-])('has no words for "%s"', (expression) => expect(describeCron(expression)).toBeNull());
+])('does not describe "%s"', (expression) => expect(describeCron(expression)).toBeNull());

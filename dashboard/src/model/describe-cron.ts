@@ -1,7 +1,6 @@
 /**
- * A cron expression in words, for the shapes that people write: "At 09:00, Monday to Friday". It goes by the text of
- * each field and judges nothing (the service does); what it has no words for is null, and the expression is shown
- * alone.
+ * Describes common cron expressions: "At 09:00, Monday to Friday". It does not validate them, since the service does. For
+ * other expressions it returns null, and the page shows the expression alone.
  */
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 const MONTHS = [
@@ -18,7 +17,7 @@ const MONTHS = [
   'November',
   'December',
 ];
-/** More clock times than this are no longer a sentence. */
+/** More times than this are too long for a sentence. */
 const TIMES_MAX = 4;
 
 export function describeCron(expression: string): string | null {
@@ -62,7 +61,7 @@ function describeTime(minute: string, hour: string): string | null {
   return `At ${listed(hours.flatMap((value) => minutes.map((of) => `${two(value)}:${two(of)}`)))}`;
 }
 
-/** Two fields that both restrict are met by either: the rule of cron that surprises most. */
+/** If both fields are restricted, cron fires when either matches. Many people do not expect this. */
 function describeDays(day: string, weekday: string): string | null {
   if (day === '*' && weekday === '*') return '';
   const ofMonth = day === '*' ? '' : describeField(day, ordinal);
@@ -73,7 +72,7 @@ function describeDays(day: string, weekday: string): string | null {
   return `, on the ${ofMonth} and on every ${ofWeek}`;
 }
 
-/** A list of values and ranges, each by its name. */
+/** Describes a list of values and ranges. */
 function describeField(text: string, name: (value: string) => string | null): string | null {
   const words: string[] = [];
   for (const item of text.split(',')) {

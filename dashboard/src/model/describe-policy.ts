@@ -1,4 +1,4 @@
-/** Policies in words. */
+/** Describes policies. */
 import type { BreakerPolicy, RetryBudget, RetryPolicy } from '../../../sdk/src/api-types.ts';
 import { parseDuration } from '../duration.ts';
 import { formatMs, plural } from '../format.ts';
@@ -27,11 +27,11 @@ export function describeRetries(policy: RetryPolicy): string {
 }
 
 export function describeBreaker(policy: BreakerPolicy | null): string {
-  if (policy === null) return 'as the service has it by default';
-  return `opens after ${plural(policy.threshold, 'failure')} for ${policy.base_open}, at most ${policy.max_open}; a probe may take ${policy.probe_timeout}`;
+  if (policy === null) return 'default of the service';
+  return `opens after ${plural(policy.threshold, 'failure')} for ${policy.base_open}, at most ${policy.max_open}, probe timeout ${policy.probe_timeout}`;
 }
 
 export function describeBudget(budget: RetryBudget | null): string {
-  if (budget === null) return 'as the service has it by default (10 a second, 100 at once)';
-  return `${budget.rate} a second, ${budget.burst} at once`;
+  if (budget === null) return 'default of the service (10 per second, 100 at once)';
+  return `${budget.rate} per second, ${budget.burst} at once`;
 }

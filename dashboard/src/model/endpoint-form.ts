@@ -1,4 +1,4 @@
-/** An endpoint profile as it is typed, and the bodies of POST and PATCH that follow from it. */
+/** The form of an endpoint profile, and the bodies of POST and PATCH. */
 import type { Endpoint, EndpointWrite } from '../../../sdk/src/api-types.ts';
 import { findPairError, type Pair, pairsOf, recordOf } from './pairs.ts';
 import {
@@ -18,7 +18,7 @@ import { type FieldErrors, isSame, type Method } from './schedule-form.ts';
 export interface EndpointForm {
   readonly url: string;
   readonly method: Method;
-  /** Values cannot be read back: headers of a profile stay as they are unless all of them are given anew. */
+  /** Header values cannot be read, so either all headers stay or all are replaced. */
   readonly replacesHeaders: boolean;
   readonly headers: readonly Pair[];
   readonly timeout: string;
@@ -62,7 +62,7 @@ export function endpointFormOf(endpoint: Endpoint): EndpointForm {
 
 export function validateEndpoint(form: EndpointForm): FieldErrors {
   const errors: Record<string, string> = {};
-  if (form.url.trim() === '') errors.url = 'Say where to send to.';
+  if (form.url.trim() === '') errors.url = 'Enter a URL.';
   const headers = form.replacesHeaders ? findPairError(form.headers, 'header') : null;
   const labels = findPairError(form.labels, 'label');
   if (headers !== null) errors.headers = headers;
@@ -70,7 +70,7 @@ export function validateEndpoint(form: EndpointForm): FieldErrors {
   return errors;
 }
 
-/** Every field, null where it is empty. */
+/** Every field. An empty field is null. */
 function fullBody(form: EndpointForm) {
   return {
     url: form.url.trim(),
@@ -90,7 +90,7 @@ export function endpointBody(form: EndpointForm): EndpointWrite {
   return { ...Object.fromEntries(given), ...(Object.keys(headers).length > 0 && { headers }) };
 }
 
-/** Only what was changed: what another person changed meanwhile stays as they left it. */
+/** Only the changed fields, so that changes of other users in the meantime stay. */
 export function endpointChanges(form: EndpointForm, before: Endpoint): EndpointWrite {
   const was: Readonly<Record<string, unknown>> = fullBody(endpointFormOf(before));
   const changed = Object.entries(fullBody(form)).filter(([name, value]) => !isSame(value, was[name]));

@@ -14,12 +14,12 @@ const params = (text: string) => new URLSearchParams(text);
 const NOW_MS = Date.parse('2026-11-15T12:34:56.789Z');
 
 describe('filters of schedules', () => {
-  it('come back from the address as they went in', () => {
+  it('survive being written to the address and read from it', () => {
     const filter = { q: 'team=billing env=prod', state: 'paused', kind: 'recurring' } as const;
     expect(readScheduleFilter(writeScheduleFilter(filter))).toEqual(filter);
   });
 
-  it('leave out what an address should not say', () => {
+  it('ignore invalid values in an address', () => {
     expect(readScheduleFilter(params('q=%20&state=asleep&kind=weekly'))).toEqual({
       q: '',
       state: null,
@@ -30,7 +30,7 @@ describe('filters of schedules', () => {
 });
 
 describe('filters of deliveries', () => {
-  it('come back from the address as they went in', () => {
+  it('survive being written to the address and read from it', () => {
     const filter = {
       ...NO_DELIVERY_FILTER,
       status: 'dead_letter',
@@ -41,25 +41,25 @@ describe('filters of deliveries', () => {
     expect(readDeliveryFilter(writeDeliveryFilter(filter))).toEqual(filter);
   });
 
-  it('let a range win over instants, since it moves along', () => {
+  it('prefer a range to fixed instants', () => {
     const filter = readDeliveryFilter(params('range=1h&after=2026-01-01T00:00:00Z'));
     expect(filter).toEqual({ ...NO_DELIVERY_FILTER, range: '1h' });
     expect(deliveryQuery(filter, NOW_MS)).toEqual({ created_after: '2026-11-15T11:34:00.000Z' });
   });
 
-  it('ignore ids and instants that are none', () => {
+  it('ignore invalid ids and instants', () => {
     expect(readDeliveryFilter(params('schedule=<script>&after=soon&status=lost'))).toEqual(
       NO_DELIVERY_FILTER,
     );
   });
 
-  it('are found again from what a job was asked for', () => {
+  it('can be restored from the query of a bulk replay', () => {
     const query = { status: 'expired', created_before: '2026-11-15T00:00:00.000Z' };
     expect(deliveryQuery(filterOfQuery(query), NOW_MS)).toEqual(query);
   });
 });
 
-it('a path without a query has no question mark', () => {
+it('a path with an empty query has no question mark', () => {
   expect(pathWithQuery('deliveries', params(''))).toBe('deliveries');
   expect(pathWithQuery('deliveries', params('status=expired'))).toBe('deliveries?status=expired');
 });

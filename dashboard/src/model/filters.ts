@@ -1,6 +1,6 @@
 /**
- * Filters live in the address, so that what one sees can be sent to a colleague. Read here from the query of the
- * page and written as the query of the API; what makes no sense in an address is left out, never sent.
+ * Filters are in the address, so that a view can be shared. They are read from the query of the page and written as the
+ * query of the API. Invalid values in an address are ignored.
  */
 import type { DeliveryQuery } from '../../../src/control/http/data-contract.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus, SCHEDULE_STATES, type ScheduleState } from './status.ts';
@@ -11,7 +11,7 @@ export interface ScheduleFilter {
   readonly kind: 'one_shot' | 'recurring' | null;
 }
 
-/** What the service looks for at most; the beginning of a longer text finds it as well. */
+/** The limit of the service. The beginning of a longer text finds the same schedules. */
 export const SEARCH_CHARACTERS_MAX = 500;
 
 export function readScheduleFilter(query: URLSearchParams): ScheduleFilter {
@@ -24,7 +24,7 @@ export function readScheduleFilter(query: URLSearchParams): ScheduleFilter {
   };
 }
 
-/** For the page's address and for the API alike. */
+/** The query of the page and of the API, which are the same. */
 export function writeScheduleFilter({ q, state, kind }: ScheduleFilter): URLSearchParams {
   return queryOf({ q: q === '' ? null : q, state, kind });
 }
@@ -44,7 +44,7 @@ const RANGE_MS: Readonly<Record<Range, number>> = {
 export interface DeliveryFilter {
   readonly status: DeliveryStatus | null;
   readonly scheduleId: string | null;
-  /** A range moves along with the clock; `after` and `before` stand still. */
+  /** A range moves with the clock. `after` and `before` are fixed. */
   readonly range: Range | null;
   readonly after: string | null;
   readonly before: string | null;
@@ -74,7 +74,7 @@ export function writeDeliveryFilter(filter: DeliveryFilter): URLSearchParams {
   return queryOf({ status, schedule: scheduleId, range, after, before });
 }
 
-/** The query of the API. A range begins on a whole minute, so that the same list is asked for within one. */
+/** The query of the API. A range begins at a whole minute, so that the query does not change every second. */
 export function deliveryQuery(filter: DeliveryFilter, nowMs: number): DeliveryQuery {
   const after = filter.range === null ? filter.after : rangeStart(filter.range, nowMs);
   return {
@@ -85,7 +85,7 @@ export function deliveryQuery(filter: DeliveryFilter, nowMs: number): DeliveryQu
   };
 }
 
-/** The way back, for a job that remembers what it was asked for. */
+/** The filter of a query, for a bulk replay that stores its query. */
 export function filterOfQuery(query: DeliveryQuery): DeliveryFilter {
   const { status, schedule_id, created_after, created_before } = query;
   return {
@@ -125,7 +125,7 @@ export function queryOf(fields: Readonly<Record<string, string | null | undefine
   return query;
 }
 
-/** With its question mark, or nothing. */
+/** Joins a path and a query, without a question mark for an empty query. */
 export function pathWithQuery(path: string, query: URLSearchParams): string {
   const text = query.toString();
   return text === '' ? path : `${path}?${text}`;

@@ -68,7 +68,7 @@ const ENDPOINT: Endpoint = {
 };
 
 describe('a new schedule', () => {
-  it('sends what was typed and leaves the rest to the defaults', () => {
+  it('sends the fields that were filled in and leaves the others to the defaults', () => {
     const form = { ...newSchedule(TIMING), url: ' https://example.com/hook ' };
     expect(scheduleBody(form)).toEqual({
       endpoint: 'https://example.com/hook',
@@ -77,12 +77,12 @@ describe('a new schedule', () => {
     });
   });
 
-  it('takes its method from the profile where there is one', () => {
+  it('takes its method from its endpoint profile', () => {
     const form = { ...newSchedule(TIMING), destination: 'profile', endpointId: 'ep_1' } as const;
     expect(scheduleBody(form)).toEqual({ endpoint_id: 'ep_1', delay: '5m' });
   });
 
-  it('sends everything that can be said', () => {
+  it('sends every field', () => {
     const form = {
       ...newSchedule(TIMING),
       url: 'https://example.com/hook',
@@ -110,18 +110,18 @@ describe('a new schedule', () => {
     });
   });
 
-  it('says at which field something is missing', () => {
+  it('reports errors at their fields', () => {
     const form = { ...newSchedule({ ...TIMING, delayAmount: '' }), headers: [{ name: '', value: 'x' }] };
     expect(Object.keys(validateSchedule(form))).toEqual(['endpoint', 'delay', 'headers']);
   });
 });
 
 describe('an edited schedule', () => {
-  it('sends nothing when nothing was changed', () => {
+  it('sends nothing without a change', () => {
     expect(scheduleChanges(scheduleFormOf(SCHEDULE, TIMING), SCHEDULE)).toEqual({});
   });
 
-  it('sends only what was changed, null where it was cleared', () => {
+  it('sends only changed fields, and null for cleared ones', () => {
     const form = { ...scheduleFormOf(SCHEDULE, TIMING), ttl: '', url: 'https://example.com/b', labels: [] };
     expect(scheduleChanges(form, SCHEDULE)).toEqual({
       endpoint: 'https://example.com/b',
@@ -130,15 +130,15 @@ describe('an edited schedule', () => {
     });
   });
 
-  it('never sends a destination beside a profile', () => {
+  it('never sends a destination together with an endpoint profile', () => {
     const backed = { ...SCHEDULE, endpoint_id: 'ep_1' };
     const form = { ...scheduleFormOf(backed, TIMING), url: 'https://example.com/b', method: 'GET' } as const;
     expect(scheduleChanges(form, backed)).toEqual({});
   });
 });
 
-describe('a profile', () => {
-  it('is created from what was typed', () => {
+describe('an endpoint profile', () => {
+  it('is created from the fields that were filled in', () => {
     expect(endpointBody({ ...NEW_ENDPOINT, url: 'https://example.com/a', timeout: '10s' })).toEqual({
       url: 'https://example.com/a',
       method: 'POST',
@@ -146,23 +146,23 @@ describe('a profile', () => {
     });
   });
 
-  it('is left alone when nothing was changed', () => {
+  it('sends nothing without a change', () => {
     expect(endpointChanges(endpointFormOf(ENDPOINT), ENDPOINT)).toEqual({});
   });
 
-  it('keeps its headers unless they are replaced, all of them', () => {
+  it('keeps its headers unless all of them are replaced', () => {
     const form = { ...endpointFormOf(ENDPOINT), headers: [{ name: 'X', value: 'y' }] };
     expect(endpointChanges(form, ENDPOINT)).toEqual({});
     expect(endpointChanges({ ...form, replacesHeaders: true }, ENDPOINT)).toEqual({ headers: { X: 'y' } });
   });
 
-  it('clears what was emptied', () => {
+  it('sends null for cleared fields', () => {
     const form = { ...endpointFormOf(ENDPOINT), timeout: '', budgetRate: '', budgetBurst: '' };
     expect(endpointChanges(form, ENDPOINT)).toEqual({ timeout: null, retry_budget: null });
   });
 });
 
-it('a breaker is asked for with all four or none', () => {
+it('a breaker policy has all four fields or is null', () => {
   expect(breakerBody({ threshold: '', baseOpen: '', maxOpen: ' ', probeTimeout: '' })).toBeNull();
   const some = breakerBody({ threshold: '', baseOpen: '30s', maxOpen: '', probeTimeout: '' });
   expect(JSON.parse(JSON.stringify(some))).toEqual({
@@ -173,7 +173,7 @@ it('a breaker is asked for with all four or none', () => {
   });
 });
 
-it('rows that are empty are not there, and a name is there once', () => {
+it('empty rows are ignored, and a name may be used once', () => {
   expect(recordOf([{ name: ' a ', value: ' 1' }])).toEqual({ a: ' 1' });
   expect(findPairError([{ name: '', value: '' }], 'label')).toBeNull();
   expect(
@@ -187,7 +187,7 @@ it('rows that are empty are not there, and a name is there once', () => {
   ).toContain('twice');
 });
 
-it('a body that starts like JSON and is none gets a hint', () => {
+it('a body that starts like JSON but is not valid gets a hint', () => {
   expect(bodyHint('').kind).toBe('empty');
   expect(bodyHint('hello').kind).toBe('text');
   expect(bodyHint('{"a": 1}').kind).toBe('json');

@@ -1,4 +1,4 @@
-/** Rows of a name and a value, as people type headers and labels. */
+/** Rows with a name and a value, for headers and labels. */
 export interface Pair {
   readonly name: string;
   readonly value: string;
@@ -7,7 +7,7 @@ export interface Pair {
 export const LABELS_MAX = 50;
 export const HEADERS_MAX = 100;
 
-/** A row that is empty on both sides is not there. */
+/** Ignores rows that are empty on both sides. */
 export function recordOf(pairs: readonly Pair[]): Readonly<Record<string, string>> {
   return Object.fromEntries(filledPairs(pairs).map(({ name, value }) => [name.trim(), value]));
 }
@@ -20,10 +20,10 @@ export function filledPairs(pairs: readonly Pair[]): readonly Pair[] {
   return pairs.filter(({ name, value }) => name.trim() !== '' || value !== '');
 }
 
-/** What cannot be told by the service, since a record cannot hold it. */
+/** Errors that the service cannot find, since a record cannot contain them. */
 export function findPairError(pairs: readonly Pair[], what: string): string | null {
   const names = filledPairs(pairs).map(({ name }) => name.trim());
-  if (names.includes('')) return `Give every ${what} a name.`;
+  if (names.includes('')) return `Every ${what} needs a name.`;
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  return twice === undefined ? null : `The ${what} “${twice}” is there twice.`;
+  return twice === undefined ? null : `The ${what} “${twice}” is used twice.`;
 }

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { readStrictly } from '../../../sdk/src/json/read-json.ts';
 import { parseResponse } from './parse-response.ts';
 
-test('keys are read as they were written, whatever was read before', () => {
+test('keys are parsed correctly, independent of texts that were parsed before', () => {
   parseResponse('{"order":"a","gr\\\\u0":"x"}');
   expect(parseResponse('{"order":"b","gr\\u00f6\\u00dfe":"y"}')).toEqual({ order: 'b', größe: 'y' });
 });
 
-test('any value is what the strict reader makes of it', () => {
+test('the result equals that of the strict parser for any value', () => {
   const key = fc.oneof(fc.string(), fc.constantFrom('__proto__', '0', '1', '\\', '"', 'a\\u0', '":{'));
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(

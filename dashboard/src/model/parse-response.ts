@@ -1,7 +1,8 @@
 /**
- * Reads an answer of the service. `JSON.parse` of some browsers can take an object key that is written with an escape
- * for another key that it has met before (nodejs/node#63785), and customers choose the keys of their labels. So the keys
- * of a text with escapes are numbered while it is read. The SDK's reader does the same for much more code.
+ * Parses a response of the service. Some browsers have a bug in `JSON.parse` (nodejs/node#63785): they can take an object
+ * key with an escape for another key that they parsed before. Customers choose the keys of their labels. Therefore the
+ * keys of a text with escapes are replaced by numbers during parsing. The parser of the SDK has the same purpose, but is
+ * much larger.
  */
 const STRINGS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/g;
 

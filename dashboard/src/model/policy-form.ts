@@ -1,4 +1,4 @@
-/** The policies of a schedule or a profile as text fields: an empty field is left out, so that the default counts. */
+/** The policies of a schedule or an endpoint profile as text fields. An empty field means the default. */
 import type {
   BreakerPolicy,
   RateLimit,
@@ -26,7 +26,7 @@ export function retryFormOf(policy: RetryPolicy): RetryForm {
   };
 }
 
-/** Null: every field is empty. A number that is none is sent as it is, for the service to refuse. */
+/** Null: every field is empty. An invalid number is sent, so that the service refuses it. */
 export function retryBody(form: RetryForm): RetryPolicyInput | null {
   const body = {
     ...(form.maxAttempts.trim() !== '' && { max_attempts: numberOf(form.maxAttempts) }),
@@ -56,7 +56,7 @@ export function breakerFormOf(policy: BreakerPolicy | null): BreakerForm {
   };
 }
 
-/** All four or none: with some missing the service says so. */
+/** Null: every field is empty. If only some are empty, the service refuses the policy. */
 export function breakerBody(form: BreakerForm): BreakerPolicy | null {
   if (Object.values(form).every((text) => text.trim() === '')) return null;
   return {
@@ -76,7 +76,7 @@ export function rateLimitBody(perSecond: string): RateLimit | null {
   return perSecond.trim() === '' ? null : { per_second: numberOf(perSecond) };
 }
 
-/** JSON has no NaN: it travels as null, which the service refuses for a number that must be there. */
+/** JSON has no NaN. It becomes null, which the service refuses for a required number. */
 function numberOf(text: string): number {
   return text.trim() === '' ? Number.NaN : Number(text);
 }

@@ -1,4 +1,4 @@
-/** How fast a bulk replay goes, from what was seen of it while the page was open. */
+/** The rate of a bulk replay, from samples that the page takes while it is open. */
 export interface Sample {
   readonly atMs: number;
   readonly replayed: number;
@@ -6,7 +6,7 @@ export interface Sample {
 
 const WINDOW_MS = 10_000;
 const SAMPLES_MAX = 100;
-/** Two looks closer than this say nothing about a second. */
+/** Two samples must be this far apart to give a rate. */
 const SPAN_MIN_MS = 800;
 
 export function addSample(seen: readonly Sample[], next: Sample): readonly Sample[] {
@@ -16,7 +16,7 @@ export function addSample(seen: readonly Sample[], next: Sample): readonly Sampl
   return [...seen.filter(({ atMs }) => next.atMs - atMs <= WINDOW_MS), next].slice(-SAMPLES_MAX);
 }
 
-/** Null until two looks are far enough apart. */
+/** Null until two samples are far enough apart. */
 export function ratePerSecond(seen: readonly Sample[]): number | null {
   const first = seen[0];
   const last = seen.at(-1);
@@ -24,7 +24,7 @@ export function ratePerSecond(seen: readonly Sample[]): number | null {
   return ((last.replayed - first.replayed) * 1_000) / (last.atMs - first.atMs);
 }
 
-/** Null: there is no saying. */
+/** The time until the end. Null: the rate is not known. */
 export function remainingMs(rate: number | null, left: number): number | null {
   return rate === null || rate <= 0 ? null : (left / rate) * 1_000;
 }

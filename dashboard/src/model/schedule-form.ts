@@ -1,4 +1,4 @@
-/** A schedule as it is typed, and the bodies of POST and PATCH that follow from it. */
+/** The form of a schedule, and the bodies of POST and PATCH. */
 import type { Endpoint, Schedule, ScheduleCreate, ScheduleUpdate } from '../../../sdk/src/api-types.ts';
 import { findPairError, type Pair, pairsOf, recordOf } from './pairs.ts';
 import { NO_RETRY, type RetryForm, rateLimitBody, retryBody, retryFormOf } from './policy-form.ts';
@@ -23,7 +23,7 @@ export interface ScheduleForm {
   readonly labels: readonly Pair[];
 }
 
-/** By the name of the field in the API, where the service says what is wrong (`param`). */
+/** Errors by the name of the field in the API, which is the `param` of an error. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
 export function newSchedule(timing: TimingForm): ScheduleForm {
@@ -57,12 +57,13 @@ export function scheduleFormOf(schedule: Schedule, timing: TimingForm): Schedule
   };
 }
 
-/** What the page can tell before asking. */
+/** Errors that the page finds without a request. */
 export function validateSchedule(form: ScheduleForm): FieldErrors {
   const errors: Record<string, string> = {};
-  if (form.destination === 'inline' && form.url.trim() === '') errors.endpoint = 'Say where to send it.';
-  if (form.destination === 'profile' && form.endpointId === '') errors.endpoint_id = 'Choose a profile.';
-  if (timingBody(form.timing) === null) errors[form.timing.kind] = 'Say when it fires.';
+  if (form.destination === 'inline' && form.url.trim() === '') errors.endpoint = 'Enter a URL.';
+  if (form.destination === 'profile' && form.endpointId === '')
+    errors.endpoint_id = 'Choose an endpoint profile.';
+  if (timingBody(form.timing) === null) errors[form.timing.kind] = 'Enter a time.';
   const headers = findPairError(form.headers, 'header');
   const labels = findPairError(form.labels, 'label');
   if (headers !== null) errors.headers = headers;
@@ -91,7 +92,7 @@ export function scheduleBody(form: ScheduleForm): ScheduleCreate {
   };
 }
 
-/** Only what was changed: what another person changed meanwhile stays as they left it. */
+/** Only the changed fields, so that changes of other users in the meantime stay. */
 export function scheduleChanges(form: ScheduleForm, before: Schedule): ScheduleUpdate {
   const labels = recordOf(form.labels);
   const retry = retryBody(form.retry);
@@ -114,7 +115,7 @@ export type BodyHint =
   | { readonly kind: 'empty' | 'json' | 'text' }
   | { readonly kind: 'broken'; readonly message: string };
 
-/** A hint, no rule: any text may be sent. What starts like JSON is probably meant to be. */
+/** A hint only, since any text may be sent. A text that starts like JSON is probably meant to be JSON. */
 export function bodyHint(text: string): BodyHint {
   const trimmed = text.trim();
   if (trimmed === '') return { kind: 'empty' };

@@ -1,14 +1,13 @@
 /**
- * When a schedule fires, as a person says it: one of four ways, of which the others keep what was typed in them so
- * that looking at another tab loses nothing. Written as the fields that create, reschedule and preview take alike.
+ * The timing of a schedule as a form with four kinds. Each kind keeps its own text, so that switching between them loses
+ * nothing. The body has the fields that create, reschedule and preview accept.
  */
 
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import type { PreviewRequest } from '../../../src/control/http/data-contract.ts';
 import { toInstant, toWallTime } from './wall-clock.ts';
 
-export const TIMING_KINDS = ['delay', 'fire_at', 'local_fire_at', 'cron'] as const;
-export type TimingKind = (typeof TIMING_KINDS)[number];
+export type TimingKind = 'delay' | 'fire_at' | 'local_fire_at' | 'cron';
 
 export const DELAY_UNITS = { s: 'seconds', m: 'minutes', h: 'hours', d: 'days' } as const;
 export type DelayUnit = keyof typeof DELAY_UNITS;
@@ -17,12 +16,12 @@ export interface TimingForm {
   readonly kind: TimingKind;
   readonly delayAmount: string;
   readonly delayUnit: DelayUnit;
-  /** As `<input type=datetime-local>` holds it, by the clock of `viewerZone`. */
+  /** The value of an `<input type=datetime-local>`, in `viewerZone`. */
   readonly instant: string;
   readonly viewerZone: string;
   readonly local: string;
   readonly cron: string;
-  /** Of `local` and `cron`. */
+  /** The zone of `local` and `cron`. */
   readonly timezone: string;
 }
 
@@ -51,7 +50,7 @@ export function newTiming(viewerZone: string, nowMs: number): TimingForm {
   };
 }
 
-/** A reschedule starts from what is so now. */
+/** The form for a reschedule starts with the current timing. */
 export function timingOf(schedule: Schedule, fresh: TimingForm): TimingForm {
   if (schedule.cron !== null) {
     return { ...fresh, kind: 'cron', cron: schedule.cron, timezone: schedule.timezone ?? 'UTC' };
@@ -65,7 +64,7 @@ export function timingOf(schedule: Schedule, fresh: TimingForm): TimingForm {
   };
 }
 
-/** Null: there is nothing to ask the service about yet. */
+/** Null: nothing is filled in yet. */
 export function timingBody(form: TimingForm): PreviewRequest | null {
   switch (form.kind) {
     case 'delay': {
@@ -85,14 +84,14 @@ export function timingBody(form: TimingForm): PreviewRequest | null {
   }
 }
 
-/** The same for a preview: what has no zone of its own is shown by the viewer's clock. */
+/** The body of a preview. A timing without a zone is shown in the zone of the viewer. */
 export function previewBody(form: TimingForm, jitter: string): PreviewRequest | null {
   const body = timingBody(form);
   if (body === null) return null;
   return { timezone: form.viewerZone, ...body, ...(jitter.trim() !== '' && { jitter: jitter.trim() }) };
 }
 
-/** A duration that was typed with its unit (`1h30m`) is left as it is; days are written in hours. */
+/** A duration with units (`1h30m`) does not change. Days become hours, since the API has no unit for days. */
 function delayText(amount: string, unit: DelayUnit): string {
   if (!/^\d+(\.\d+)?$/.test(amount)) return amount;
   return unit === 'd' ? `${Number(amount) * 24}h` : `${amount}${unit}`;

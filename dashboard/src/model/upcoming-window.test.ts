@@ -5,7 +5,7 @@ import { heatLevel, heatOf, readWindow, windowQuery, writeWindow } from './upcom
 const params = (text: string) => new URLSearchParams(text);
 
 describe('the window in the address', () => {
-  it('comes back as it went in', () => {
+  it('survives being written and read', () => {
     const fixed = {
       kind: 'fixed',
       from: '2026-11-15T12:00:00.000Z',
@@ -15,7 +15,7 @@ describe('the window in the address', () => {
     expect(readWindow(params('window=6h'))).toEqual({ kind: 'preset', name: '6h' });
   });
 
-  it('is an hour where it makes no sense', () => {
+  it('is one hour if it is invalid', () => {
     for (const text of [
       '',
       'window=2y',
@@ -26,14 +26,14 @@ describe('the window in the address', () => {
     }
   });
 
-  it('begins on a whole minute', () => {
+  it('begins at a whole minute', () => {
     const query = windowQuery({ kind: 'preset', name: '15m' }, Date.parse('2026-11-15T12:34:56.789Z'));
     expect(query.get('from')).toBe('2026-11-15T12:34:00.000Z');
     expect(query.get('until')).toBe('2026-11-15T12:49:00.000Z');
   });
 });
 
-describe('the heat table', () => {
+describe('the heat map', () => {
   const upcoming: Upcoming = {
     from: '2026-11-15T12:00:00.000Z',
     until: '2026-11-15T12:05:00.000Z',
@@ -48,13 +48,13 @@ describe('the heat table', () => {
     is_complete: true,
   };
 
-  it('marks where the most is due at once', () => {
+  it('marks the busiest column', () => {
     const heat = heatOf(upcoming, 120);
     expect([...heat.busiest]).toEqual([2]);
     expect([heat.cellMax, heat.totalMax]).toEqual([7, 8]);
   });
 
-  it('puts steps together where there is little room, and loses none', () => {
+  it('joins steps to fit the columns, and loses no run', () => {
     const heat = heatOf(upcoming, 3);
     expect(heat.totals).toEqual([2, 8, 1]);
     expect(heat.stepMs).toBe(120_000);
@@ -65,13 +65,13 @@ describe('the heat table', () => {
     expect(heat.starts[1]).toBe(Date.parse('2026-11-15T12:02:00.000Z'));
   });
 
-  it('calls nothing a collision where every step has the same', () => {
+  it('marks no column if all have the same number', () => {
     expect(heatOf({ ...upcoming, counts: [3, 3, 3, 3, 3] }, 120).busiest.size).toBe(0);
     expect(heatOf({ ...upcoming, counts: [0, 0, 1, 0, 0] }, 120).busiest.size).toBe(0);
     expect(heatOf({ ...upcoming, counts: [0, 0, 4, 0, 0] }, 120).busiest.size).toBe(1);
   });
 
-  it('shows one beside a thousand', () => {
+  it('shows one run beside a thousand', () => {
     expect(heatLevel(1, 1_000)).toBe(1);
     expect(heatLevel(0, 1_000)).toBe(0);
     expect(heatLevel(1_000, 1_000)).toBe(5);

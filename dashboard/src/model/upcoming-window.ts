@@ -1,4 +1,4 @@
-/** The window of what is coming, in the address: a preset that moves along, or two instants that stand still. */
+/** The window of the upcoming runs, in the address: a preset that moves with the clock, or two fixed instants. */
 import type { Upcoming } from '../../../src/control/http/data-contract.ts';
 import { queryOf } from './filters.ts';
 
@@ -13,7 +13,7 @@ const WINDOW_MS: Readonly<Record<WindowName, number>> = {
   '24h': 24 * 60 * MINUTE_MS,
   '7d': 7 * 24 * 60 * MINUTE_MS,
 };
-/** The service refuses more. */
+/** The limit of the service. */
 export const WINDOW_MAX_MS = WINDOW_MS['7d'];
 
 export type UpcomingWindow =
@@ -36,7 +36,7 @@ export function writeWindow(window: UpcomingWindow): URLSearchParams {
     : queryOf({ from: window.from, until: window.until });
 }
 
-/** The query of the API; a preset begins on a whole minute, so that the same is asked for within one. */
+/** The query of the API. A preset begins at a whole minute, so that the query does not change every second. */
 export function windowQuery(window: UpcomingWindow, nowMs: number): URLSearchParams {
   if (window.kind === 'fixed') return queryOf({ from: window.from, until: window.until });
   const from = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
@@ -54,22 +54,22 @@ export interface HeatRow {
 
 export interface Heat {
   readonly stepMs: number;
-  /** When each column begins. */
+  /** The start of each column. */
   readonly starts: readonly number[];
   readonly rows: readonly HeatRow[];
   readonly totals: readonly number[];
-  /** The most in one cell of an endpoint, and in one column. */
+  /** The largest number in a cell of an endpoint, and in a column. */
   readonly cellMax: number;
   readonly totalMax: number;
-  /** Columns in which the most is due at once. */
+  /** The columns with the most runs. */
   readonly busiest: ReadonlySet<number>;
 }
 
 const BUSIEST_MAX = 3;
-/** Fewer than this at once is no collision. */
-const COLLISION_MIN = 2;
+/** Fewer runs than this in a column are not worth a mark. */
+const BUSY_MIN = 2;
 
-/** Steps are put together so that at most so many columns are left. */
+/** Joins steps, so that there are at most `columnsMax` columns. */
 export function heatOf(upcoming: Upcoming, columnsMax: number): Heat {
   const together = Math.max(1, Math.ceil(upcoming.counts.length / columnsMax));
   const totals = sums(upcoming.counts, together);
@@ -100,20 +100,20 @@ function sums(counts: readonly number[], together: number): readonly number[] {
   return groups;
 }
 
-/** Those that stand out: the most, and more than the usual step has. */
+/** The columns with the most runs, if they have more than the median. */
 function busiestOf(totals: readonly number[]): ReadonlySet<number> {
   const filled = totals.filter((total) => total > 0).sort((a, b) => a - b);
   const median = filled[Math.floor(filled.length / 2)] ?? 0;
   const ranked = totals
     .map((total, index) => ({ total, index }))
-    .filter(({ total }) => total >= COLLISION_MIN && (total > median || filled.length === 1))
+    .filter(({ total }) => total >= BUSY_MIN && (total > median || filled.length === 1))
     .sort((a, b) => b.total - a.total || a.index - b.index);
   return new Set(ranked.slice(0, BUSIEST_MAX).map(({ index }) => index));
 }
 
-export const HEAT_LEVELS = 5;
+const HEAT_LEVELS = 5;
 
-/** 0 is none; else 1 to `HEAT_LEVELS`, by the square root, so that few are seen beside many. */
+/** 0 for no runs, else 1 to `HEAT_LEVELS`. The square root keeps small numbers visible beside large ones. */
 export function heatLevel(count: number, max: number): number {
   if (count <= 0 || max <= 0) return 0;
   return Math.max(1, Math.min(HEAT_LEVELS, Math.ceil(Math.sqrt(count / max) * HEAT_LEVELS)));

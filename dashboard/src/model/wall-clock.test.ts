@@ -10,14 +10,14 @@ it.each([
   expect(toWallTime(instant, zone)).toBe(wall);
 });
 
-it('a time that the clock shows twice is the first of the two', () => {
+it('a time that occurs twice is the first one', () => {
   expect(toInstant('2026-10-25T02:30', 'Europe/Berlin')).toBe('2026-10-25T00:30:00.000Z');
 });
 
-it('a time that the clock jumps over is as much later', () => {
+it('a time that the clock skips is moved by the length of the gap', () => {
   expect(toInstant('2027-03-28T02:30', 'Europe/Berlin')).toBe('2027-03-28T01:30:00.000Z');
 });
 
-it('what is no time is none', () => {
+it('a text that is not a time has no instant', () => {
   expect([toInstant('', 'UTC'), toInstant('soon', 'UTC'), toWallTime(null, 'UTC')]).toEqual([null, null, '']);
 });

@@ -1,13 +1,13 @@
-/** Between instants and what `<input type=datetime-local>` holds, by the clock of a zone. */
+/** Converts between instants and wall times of a zone, as `<input type=datetime-local>` has them. */
 import { offsetAt } from './calendar-month.ts';
 
-/** `2026-11-15T09:00`; nothing for none. */
+/** A wall time such as `2026-11-15T09:00`. Empty without an instant. */
 export function toWallTime(instant: string | null, zone: string): string {
   const at = instant === null ? Number.NaN : Date.parse(instant);
   return Number.isNaN(at) ? '' : new Date(at + offsetAt(zone, at)).toISOString().slice(0, 16);
 }
 
-/** A time that the clock shows twice is the first of the two; one that it jumps over is as much later. */
+/** A time that occurs twice is the first one. A time that the clock skips is moved by the length of the gap. */
 export function toInstant(wall: string, zone: string): string | null {
   const asUtc = Date.parse(`${wall}Z`);
   if (Number.isNaN(asUtc)) return null;

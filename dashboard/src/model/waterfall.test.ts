@@ -23,7 +23,7 @@ function attempt(changes: Partial<AttemptInfo> = {}): AttemptInfo {
 }
 
 describe('the phases of an attempt', () => {
-  it('follow each other from due to end', () => {
+  it('follow each other from the due instant to the end', () => {
     const [row] = attemptRows([attempt()]);
     expect(row?.phases).toEqual([
       { name: 'late', fromMs: 0, untilMs: 20 },
@@ -34,7 +34,7 @@ describe('the phases of an attempt', () => {
     expect(row?.totalMs).toBe(120);
   });
 
-  it('show when it was claimed, before or after the fire', () => {
+  it('include claiming, before or after the fire', () => {
     expect(attemptRows([attempt({ claimed_ms: -5 })])[0]?.phases.slice(0, 3)).toEqual([
       { name: 'late', fromMs: 0, untilMs: 15 },
       { name: 'claimed', fromMs: 15, untilMs: 20 },
@@ -46,7 +46,7 @@ describe('the phases of an attempt', () => {
     ]);
   });
 
-  it('end where it failed: never connected, never answered', () => {
+  it('end with the phase that failed', () => {
     const names = (changes: Partial<AttemptInfo>) =>
       attemptRows([attempt(changes)])[0]?.phases.map((phase) => phase.name);
     const unconnected = { connected_ms: null, first_byte_ms: null };
@@ -55,7 +55,7 @@ describe('the phases of an attempt', () => {
     expect(names({ first_byte_ms: null })).toEqual(['late', 'connect', 'wait']);
   });
 
-  it('take the end from the instants where no timing was kept, and none while it is being sent', () => {
+  it('end at the finish instant without stored timing, and have no end while in flight', () => {
     const untimed = { connected_ms: null, first_byte_ms: null, end_ms: null };
     expect(attemptRows([attempt(untimed)])[0]?.totalMs).toBe(120);
     expect(attemptRows([attempt({ ...untimed, finished_at: null })])[0]?.phases).toEqual([
@@ -63,13 +63,13 @@ describe('the phases of an attempt', () => {
     ]);
   });
 
-  it('never run backwards when a clock did', () => {
+  it('never have a negative length, even if a clock was set back', () => {
     const [row] = attemptRows([attempt({ lateness_ms: -3, first_byte_ms: 10, connected_ms: 30 })]);
     for (const phase of row?.phases ?? []) expect(phase.untilMs).toBeGreaterThanOrEqual(phase.fromMs);
   });
 });
 
-it('the pause before a retry is from the end of the attempt before to its due instant', () => {
+it('the wait before a retry lasts from the end of the previous attempt to the due instant', () => {
   const second = attempt({ attempt_no: 2, due_at: '2026-11-15T12:00:10.120Z' });
   expect(attemptRows([attempt(), second]).map((row) => row.waitMs)).toEqual([null, 10_000]);
 });

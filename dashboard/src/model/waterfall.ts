@@ -8,7 +8,7 @@ export type PhaseName = 'late' | 'claimed' | 'connect' | 'wait' | 'read' | 'sent
 
 export interface Phase {
   readonly name: PhaseName;
-  /** From the due instant. */
+  /** Milliseconds since the due instant. */
   readonly fromMs: number;
   readonly untilMs: number;
 }
@@ -16,9 +16,9 @@ export interface Phase {
 export interface AttemptRow {
   readonly attempt: AttemptInfo;
   readonly phases: readonly Phase[];
-  /** From due to end, as far as it is known. */
+  /** The time from the due instant to the last known one. */
   readonly totalMs: number;
-  /** Null for the first: how long after the end of the one before this one was due. */
+  /** The wait between the end of the previous attempt and this due instant. Null for the first attempt. */
   readonly waitMs: number | null;
 }
 
@@ -38,7 +38,7 @@ export function attemptRows(attempts: readonly AttemptInfo[]): readonly AttemptR
   });
 }
 
-/** Phases follow each other; one that is not known is swallowed by the next that is. */
+/** Phases follow each other. The time of an unknown phase is part of the next known one. */
 function phasesOf(attempt: AttemptInfo): readonly Phase[] {
   const lateMs = Math.max(0, attempt.lateness_ms);
   const endMs = lateMs + (endOf(attempt) ?? 0);
@@ -51,7 +51,7 @@ function phasesOf(attempt: AttemptInfo): readonly Phase[] {
     from = bounded;
   };
   const sinceDue = (ms: number | null) => (ms === null ? null : lateMs + ms);
-  // A negative claim lies before the fire: part of the lateness was spent with the row already claimed.
+  // A negative value means that the delivery was claimed before the fire: then part of the lateness is claiming.
   add('late', attempt.claimed_ms === null ? lateMs : Math.max(0, lateMs + Math.min(0, attempt.claimed_ms)));
   if (attempt.claimed_ms !== null) add('claimed', lateMs + Math.max(0, attempt.claimed_ms));
   add('connect', sinceDue(attempt.connected_ms));
@@ -60,11 +60,11 @@ function phasesOf(attempt: AttemptInfo): readonly Phase[] {
   return phases;
 }
 
-/** What the time until the end was spent with, seen from what is known before it. */
+/** The phase in which the attempt ended. */
 function lastPhase(attempt: AttemptInfo): PhaseName {
   if (attempt.first_byte_ms !== null) return 'read';
   if (attempt.connected_ms !== null) return 'wait';
-  // With timing kept it is known that it never came to a connection; without it nothing is.
+  // With stored timing it is known that there was no connection. Without timing nothing is known.
   return attempt.claimed_ms === null ? 'sent' : 'connect';
 }
 
@@ -97,7 +97,7 @@ const PHASE_LABELS: Readonly<Record<PhaseName, string>> = {
   claimed: 'Claiming',
   connect: 'Connecting',
   wait: 'Waiting for the first byte',
-  read: 'Reading the answer',
+  read: 'Reading the response',
   sent: 'Sending',
 };
 
@@ -106,8 +106,8 @@ export function phaseLabel(name: PhaseName): string {
 }
 
 export function outcomeLabel(attempt: AttemptInfo): string {
-  if (attempt.finished_at === null) return 'Being sent';
+  if (attempt.finished_at === null) return 'In flight';
   if (attempt.outcome === 'success') return 'Succeeded';
-  // Whether another attempt follows is told by the rows below, and by the delivery.
-  return attempt.outcome === 'terminal' ? 'Failed for good' : 'Failed';
+  // The other rows and the delivery show whether another attempt follows.
+  return attempt.outcome === 'terminal' ? 'Failed, not retryable' : 'Failed';
 }

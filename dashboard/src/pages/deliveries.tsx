@@ -1,4 +1,4 @@
-/** What was sent and what will be: filtered by status, time and schedule; dead letters replayed in bulk. */
+/** Deliveries by status, time and schedule. Dead letters and expired deliveries can be replayed in bulk. */
 import { useEffect, useState } from 'preact/hooks';
 import { DELIVERY_BADGES } from '../components/badge.tsx';
 import { Button, ButtonLink } from '../components/button.tsx';
@@ -71,7 +71,7 @@ export function DeliveriesPage() {
   );
 }
 
-/** Every field, so that what is no longer chosen leaves the address. */
+/** Writes every field, so that a filter that was cleared leaves the address. */
 function choose(filter: DeliveryFilter): void {
   const written = writeDeliveryFilter(filter);
   const fields = ['status', 'schedule', 'range', 'after', 'before'];
@@ -119,7 +119,7 @@ function MoreFilters({ filter }: { readonly filter: DeliveryFilter }) {
   const { after, before } = filter;
   const isCustom = query.value.get('range') === 'custom' || after !== null || before !== null;
   const chosen = isCustom ? 'custom' : (filter.range ?? '');
-  // In the address even while both ends are empty, so that the fields stay while they are filled in.
+  // The range is in the address even while both times are empty, so that the fields stay visible.
   const chooseTimes = (times: Pick<DeliveryFilter, 'after' | 'before'>) => {
     choose({ ...filter, range: null, ...times });
     setQuery({ range: 'custom' });
@@ -157,7 +157,7 @@ function MoreFilters({ filter }: { readonly filter: DeliveryFilter }) {
 
 function ScheduleField({ filter }: { readonly filter: DeliveryFilter }) {
   const [text, setText] = useState(filter.scheduleId ?? '');
-  // The filter was changed elsewhere: by a link, by going back, by clearing it. Half of an id is left to be typed on.
+  // The filter may change elsewhere: by a link, by going back, by clearing it. An id that is half typed stays.
   useEffect(() => {
     if (readScheduleId(text) !== filter.scheduleId) setText(filter.scheduleId ?? '');
   }, [filter.scheduleId]);
@@ -170,7 +170,7 @@ function ScheduleField({ filter }: { readonly filter: DeliveryFilter }) {
         isMono
         placeholder="sch_…"
         value={text}
-        error={isWrong ? 'A schedule id begins with sch_.' : null}
+        error={isWrong ? 'This is not a schedule id. Ids begin with sch_.' : null}
         autocomplete="off"
         onValue={(next) => {
           setText(next);
@@ -186,7 +186,7 @@ function DeliveryResults({ page, filter }: { readonly page: DeliveryList; readon
   if (page.data.length > 0) {
     return (
       <>
-        <DeliveryTable deliveries={page.data} caption="Deliveries, the newest first" />
+        <DeliveryTable deliveries={page.data} caption="Deliveries, newest first" />
         <Pager nextCursor={page.next_cursor} />
       </>
     );
@@ -194,13 +194,13 @@ function DeliveryResults({ page, filter }: { readonly page: DeliveryList; readon
   if (writeDeliveryFilter(filter).size === 0 && !query.value.has('cursor')) return <FirstScheduleHelp />;
   return (
     <EmptyState icon={filter.status === 'dead_letter' ? 'check' : 'search'} title={emptyTitle(filter)}>
-      <Button onClick={() => choose(NO_DELIVERY_FILTER)}>Clear the filters</Button>
+      <Button onClick={() => choose(NO_DELIVERY_FILTER)}>Clear filters</Button>
     </EmptyState>
   );
 }
 
 function emptyTitle({ status }: DeliveryFilter): string {
-  if (status === 'dead_letter') return 'No dead letters here: nothing was given up';
-  if (status === 'retry_scheduled') return 'Nothing is waiting for another attempt';
-  return 'No delivery matches';
+  if (status === 'dead_letter') return 'No dead letters';
+  if (status === 'retry_scheduled') return 'No delivery waits for a retry';
+  return 'No delivery matches the filters';
 }

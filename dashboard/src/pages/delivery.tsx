@@ -1,5 +1,4 @@
-/** One delivery: how it stands in plain words, every attempt of it, and the way to send it again. */
-
+/** One delivery: its state in plain words, its attempts, and the replay. */
 import { useState } from 'preact/hooks';
 import type { Delivery, Schedule } from '../../../sdk/src/api-types.ts';
 import type { DeliveryDetails } from '../../../src/control/http/data-contract.ts';
@@ -73,10 +72,10 @@ function DeliveryView({ details }: { readonly details: Details }) {
       )}
       <Card title="Attempts">
         {attempts.length === 0 ? (
-          <EmptyState icon="clock" title="Not tried yet">
+          <EmptyState icon="clock" title="No attempts yet">
             {delivery.next_fire_at === null ? null : (
               <p>
-                The first attempt is due <Relative at={delivery.next_fire_at} />.
+                The first attempt starts <Relative at={delivery.next_fire_at} />.
               </p>
             )}
           </EmptyState>
@@ -135,17 +134,17 @@ function NextAttempt({
 function DeliveryFields({ details: { delivery, schedule, url, method } }: { readonly details: Details }) {
   const zone = schedule?.timezone ?? null;
   return (
-    <Card title="Facts">
+    <Card title="Details">
       <DetailList
         items={[
-          ['Sent to', <DestinationText key="to" url={url} method={method} charactersMax={80} canCopy />],
+          ['Destination', <DestinationText key="to" url={url} method={method} charactersMax={80} canCopy />],
           ['Due', <Instant key="due" at={delivery.scheduled_for} zone={zone} style="exact" />],
           ['Created', <Instant key="created" at={delivery.created_at} style="exact" />],
           delivery.finalized_at === null
             ? null
             : ['Ended', <Instant key="ended" at={delivery.finalized_at} style="exact" />],
           ['Attempts', delivery.attempt_count],
-          ['Last answer', delivery.last_status_code ?? '–'],
+          ['Last status code', delivery.last_status_code ?? '–'],
           delivery.error === null
             ? null
             : [
@@ -160,8 +159,8 @@ function DeliveryFields({ details: { delivery, schedule, url, method } }: { read
           ],
           delivery.endpoint_id === null
             ? null
-            : ['Profile', <IdLink key="profile" page="endpoints" id={delivery.endpoint_id} />],
-          delivery.endpoint_version === null ? null : ['Profile version', delivery.endpoint_version],
+            : ['Endpoint profile', <IdLink key="profile" page="endpoints" id={delivery.endpoint_id} />],
+          delivery.endpoint_version === null ? null : ['Endpoint version', delivery.endpoint_version],
           delivery.replay_of === null
             ? null
             : ['Replay of', <IdLink key="original" page="deliveries" id={delivery.replay_of} />],
@@ -175,7 +174,7 @@ function ScheduleCard({ details: { schedule, delivery } }: { readonly details: D
   return (
     <Card title="Schedule">
       {schedule === null ? (
-        <p class="text-dim">Its schedule is not stored any more.</p>
+        <p class="text-dim">The schedule was removed by retention.</p>
       ) : (
         <div class="space-y-3">
           <TimingText schedule={schedule} />
@@ -198,18 +197,16 @@ function ScheduleCard({ details: { schedule, delivery } }: { readonly details: D
 
 function ReplayConfirm({ delivery, onClose }: { readonly delivery: Delivery; readonly onClose: () => void }) {
   const replay = async () => {
-    const made = await post<Delivery>(apiPath(`deliveries/${encodeURIComponent(delivery.id)}/replay`));
-    toast('good', 'Sent again: this is the new delivery.');
-    navigate(hrefInProject(`deliveries/${made.id}`));
+    const created = await post<Delivery>(apiPath(`deliveries/${encodeURIComponent(delivery.id)}/replay`));
+    toast('good', 'Replayed. This is the new delivery.');
+    navigate(hrefInProject(`deliveries/${created.id}`));
   };
   return (
     <Confirm title="Replay this delivery" action="Replay" onConfirm={replay} onClose={onClose}>
-      <p>A new delivery is created and sent now. This one stays as it is, for the record.</p>
+      <p>A new delivery is created and sent now. This one does not change.</p>
       <p class="text-dim">
-        It carries the same Idempotency-Key:{' '}
-        {delivery.status === 'succeeded'
-          ? 'this one succeeded, so a receiver that deduplicates will ignore it.'
-          : 'a receiver that has processed it after all, and deduplicates, will ignore it.'}
+        It has the same Idempotency-Key. A receiver that deduplicates ignores it{' '}
+        {delivery.status === 'succeeded' ? 'because' : 'if'} it has processed this one.
       </p>
     </Confirm>
   );

@@ -1,5 +1,4 @@
-/** One endpoint profile: its policies, how well it answers, and which schedules use it. */
-
+/** One endpoint profile: its policies, its health, its secrets, and the schedules that use it. */
 import { useState } from 'preact/hooks';
 import type { Endpoint, Schedule } from '../../../sdk/src/api-types.ts';
 import type { Destinations, ScheduleSearchPage } from '../../../src/control/http/data-contract.ts';
@@ -73,7 +72,7 @@ function Actions({ endpoint }: { readonly endpoint: Endpoint }) {
   if (endpoint.archived) return null;
   const archive = async () => {
     await post<Endpoint>(apiPath(`endpoints/${endpoint.id}/archive`));
-    toast('good', 'Archived.');
+    toast('good', 'The endpoint profile is archived.');
     await refreshLive();
   };
   return (
@@ -93,15 +92,15 @@ function Actions({ endpoint }: { readonly endpoint: Endpoint }) {
       {open === 'edit' ? <EditDialog endpoint={endpoint} onClose={() => setOpen(null)} /> : null}
       {open === 'archive' ? (
         <Confirm
-          title="Archive this profile"
+          title="Archive this endpoint profile"
           action="Archive"
           isDanger
           onConfirm={archive}
           onClose={() => setOpen(null)}
         >
-          <p>No new schedule can use it, and that cannot be undone. Its history stays.</p>
+          <p>No new schedule can use it. This cannot be undone. Its history stays.</p>
           <p class="text-dim">
-            It is refused while an active or paused schedule uses it: cancel those first.
+            The service refuses while an active or paused schedule uses it. Cancel those first.
           </p>
         </Confirm>
       ) : null}
@@ -114,7 +113,7 @@ function EditDialog({ endpoint, onClose }: { readonly endpoint: Endpoint; readon
     const changes = endpointChanges(form, endpoint);
     if (Object.keys(changes).length > 0) {
       await patch<Endpoint>(apiPath(`endpoints/${endpoint.id}`), changes);
-      toast('good', 'Saved. Deliveries that are made from now on follow it.');
+      toast('good', 'Saved. Deliveries that are created from now on use it.');
     }
     onClose();
     await refreshLive();
@@ -129,8 +128,7 @@ function EditDialog({ endpoint, onClose }: { readonly endpoint: Endpoint; readon
       <form ref={element} onSubmit={submit} noValidate class="space-y-5">
         <EndpointFields form={form} change={change} errors={errors} headersBefore={endpoint.header_keys} />
         <p class="text-sm text-dim">
-          Deliveries that wait already keep the version they were made with; later ones get version{' '}
-          {endpoint.version + 1}.
+          Later deliveries get version {endpoint.version + 1}. Deliveries that already exist keep theirs.
         </p>
         <DialogEnd error={error} isBusy={isBusy} action="Save" onClose={onClose} />
       </form>
@@ -140,11 +138,11 @@ function EditDialog({ endpoint, onClose }: { readonly endpoint: Endpoint; readon
 
 function ProfileDetails({ endpoint }: { readonly endpoint: Endpoint }) {
   return (
-    <Card title="Facts">
+    <Card title="Details">
       <DetailList
         items={[
           [
-            'Sent to',
+            'Destination',
             <DestinationText
               key="to"
               url={endpoint.url}
@@ -153,22 +151,24 @@ function ProfileDetails({ endpoint }: { readonly endpoint: Endpoint }) {
               canCopy
             />,
           ],
-          ['Timeout', endpoint.timeout ?? '30s, the default'],
-          ['Retries', describeRetries(endpoint.retry_policy)],
+          ['Timeout', endpoint.timeout ?? '30s (default)'],
+          ['Retry policy', describeRetries(endpoint.retry_policy)],
           ['Retry budget', describeBudget(endpoint.retry_budget)],
-          ['Breaker', describeBreaker(endpoint.breaker_policy)],
-          endpoint.rate_limit === null ? null : ['Most a second', endpoint.rate_limit.per_second],
+          ['Circuit breaker', describeBreaker(endpoint.breaker_policy)],
+          endpoint.rate_limit === null
+            ? null
+            : ['Rate limit', `${endpoint.rate_limit.per_second} per second`],
           ['Version', endpoint.version],
-          ['Labels', <Labels key="labels" labels={endpoint.metadata} shownMax={LABELS_MAX} />],
+          ['Metadata', <Labels key="labels" labels={endpoint.metadata} shownMax={LABELS_MAX} />],
           ['Created', <Instant key="created" at={endpoint.created_at} />],
-          ['Changed', <Instant key="changed" at={endpoint.updated_at} />],
+          ['Updated', <Instant key="changed" at={endpoint.updated_at} />],
         ]}
       />
     </Card>
   );
 }
 
-/** Its line of the list of destinations, where it is on the first page. */
+/** The health of a profile comes from the first page of the list of endpoints. */
 function Health({ endpoint }: { readonly endpoint: Endpoint }) {
   const live = useLive<Destinations<Endpoint>>(apiPath('destinations?include_archived=true'));
   const line = live.data?.data.find(({ profile }) => profile?.id === endpoint.id);
@@ -176,15 +176,15 @@ function Health({ endpoint }: { readonly endpoint: Endpoint }) {
     <Card title="Last 24 hours">
       {line === undefined ? (
         <p class="text-dim">
-          {live.data === null ? 'Loading…' : 'See the list of endpoints for its breaker and success rate.'}
+          {live.data === null ? 'Loading…' : 'See its breaker and success rate in the list of endpoints.'}
         </p>
       ) : (
         <div class="space-y-3">
           <DetailList
             items={[
               ['Breaker', <BreakerState key="breaker" breaker={line.breaker} />],
-              ['Arrived', <SuccessRate key="rate" counts={line.last_24h} />],
-              ['Fired', line.last_24h.fired],
+              ['Succeeded', <SuccessRate key="rate" counts={line.last_24h} />],
+              ['Attempts', line.last_24h.fired],
               ['Retried', line.last_24h.retried],
             ]}
           />
@@ -203,10 +203,10 @@ const COLUMNS: readonly Column<Schedule>[] = [
   },
   { heading: 'State', cell: (schedule) => <StateBadge state={schedule.state} badges={SCHEDULE_BADGES} /> },
   { heading: 'Fires', cell: (schedule) => <TimingText schedule={schedule} /> },
-  { heading: 'Labels', cell: (schedule) => <Labels labels={schedule.metadata} /> },
+  { heading: 'Metadata', cell: (schedule) => <Labels labels={schedule.metadata} /> },
 ];
 
-/** Found by its address: schedules with the same address of their own are left out here. */
+/** The search goes by the URL, so schedules that name the same URL themselves are filtered out here. */
 function ProfileSchedules({ endpoint }: { readonly endpoint: Endpoint }) {
   const live = useLive<ScheduleSearchPage<Schedule>>(
     apiPath(pathWithQuery('search/schedules', queryOf({ q: endpoint.url.slice(0, SEARCH_CHARACTERS_MAX) }))),
@@ -220,7 +220,7 @@ function ProfileSchedules({ endpoint }: { readonly endpoint: Endpoint }) {
           kind="quiet"
           href={`${hrefInProject('schedules')}?${new URLSearchParams({ q: endpoint.url })}`}
         >
-          Search on
+          Search schedules
         </ButtonLink>
       }
     >
@@ -228,10 +228,10 @@ function ProfileSchedules({ endpoint }: { readonly endpoint: Endpoint }) {
         {({ data }) => {
           const rows = data.filter((schedule) => schedule.endpoint_id === endpoint.id);
           return rows.length === 0 ? (
-            <EmptyState icon="schedules" title="No schedule was found that uses it" />
+            <EmptyState icon="schedules" title="No schedule uses this endpoint profile" />
           ) : (
             <Table
-              caption="Schedules of this profile"
+              caption="Schedules of this endpoint profile"
               columns={COLUMNS}
               rows={rows}
               rowKey={({ id }) => id}

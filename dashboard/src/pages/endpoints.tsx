@@ -1,4 +1,4 @@
-/** Where requests go: profiles and the addresses that schedules name themselves, with how well they answer. */
+/** The endpoints that requests go to, with their health: endpoint profiles, and URLs of schedules without one. */
 
 import type { Endpoint } from '../../../sdk/src/api-types.ts';
 import type { Destination, Destinations } from '../../../src/control/http/data-contract.ts';
@@ -31,14 +31,14 @@ export function EndpointsPage() {
       actions={
         hasRole('operator') ? (
           <ButtonLink kind="primary" icon="plus" href={hrefInProject('endpoints/new')}>
-            New profile
+            New endpoint profile
           </ButtonLink>
         ) : undefined
       }
     >
       <div class="mb-3">
         <Checkbox
-          label="Archived ones too"
+          label="Show archived"
           isChecked={hasArchived}
           onValue={(isChecked) => setQuery({ archived: isChecked ? 'true' : null, cursor: null })}
         />
@@ -68,12 +68,12 @@ function EndpointTables({
   const inline = page.data.filter(({ profile }) => profile === null);
   return (
     <div class="space-y-4">
-      <Card title="Profiles" isFlush>
+      <Card title="Endpoint profiles" isFlush>
         {profiles.length === 0 ? (
           <EmptyState icon="endpoints" title="No endpoint profiles yet">
             <p class="max-w-prose">
-              A profile is a destination with its headers, timeout, retries and breaker, shared by many
-              schedules. Change it once, and every later delivery follows.
+              An endpoint profile is a destination with its headers, timeout, retry policy and breaker.
+              Schedules share it, and every new delivery uses its newest version.
             </p>
           </EmptyState>
         ) : (
@@ -87,12 +87,12 @@ function EndpointTables({
         <Pager nextCursor={page.next_cursor} />
       </Card>
       {isFirst ? (
-        <Card title="Addresses that schedules name themselves" isFlush>
+        <Card title="URLs without an endpoint profile" isFlush>
           {inline.length === 0 ? (
-            <EmptyState icon="endpoints" title="None was sent to in the last 24 hours" />
+            <EmptyState icon="endpoints" title="No attempts in the last 24 hours" />
           ) : (
             <Table
-              caption="Inline destinations of the last 24 hours"
+              caption="URLs without an endpoint profile, last 24 hours"
               columns={COLUMNS}
               rows={inline}
               rowKey={({ endpoint }) => endpoint}
@@ -114,7 +114,7 @@ const COLUMNS: readonly Column<Row>[] = [
           <DestinationText url={url} charactersMax={52} />
           <div>
             <a class="link text-sm" href={`${hrefInProject('schedules')}?${new URLSearchParams({ q: url })}`}>
-              Its schedules
+              Schedules
             </a>
           </div>
         </div>
@@ -131,11 +131,11 @@ const COLUMNS: readonly Column<Row>[] = [
       ),
   },
   { heading: 'Breaker', cell: ({ breaker }) => <BreakerState breaker={breaker} /> },
-  { heading: 'Arrived in 24 h', cell: ({ last_24h: counts }) => <SuccessRate counts={counts} /> },
-  { heading: 'Fired', isFigure: true, cell: ({ last_24h: counts }) => formatCount(counts.fired) },
+  { heading: 'Succeeded (24 h)', cell: ({ last_24h: counts }) => <SuccessRate counts={counts} /> },
+  { heading: 'Attempts', isFigure: true, cell: ({ last_24h: counts }) => formatCount(counts.fired) },
   { heading: 'Retried', isFigure: true, cell: ({ last_24h: counts }) => formatCount(counts.retried) },
   {
-    heading: 'Given up',
+    heading: 'Not delivered',
     isFigure: true,
     cell: ({ last_24h: counts }) => formatCount(counts.dead_lettered + counts.expired),
   },

@@ -1,6 +1,6 @@
 /**
- * Accepts an invitation. Its token stands behind `#`, which no browser sends and no log keeps; it is taken out of the
- * address bar at once, so that it does not stay in the history either.
+ * Accepts an invitation. Its token stands behind `#`: browsers do not send that part, so no log contains it. The page
+ * removes it from the address at once, so that the history does not contain it either.
  */
 import { useEffect, useState } from 'preact/hooks';
 import type { InvitationSummary, SessionInfo } from '../../../src/control/http/contract.ts';
@@ -19,9 +19,9 @@ import { session } from '../session.ts';
 import { useRequest } from '../use-request.ts';
 
 const ROLES = {
-  viewer: 'As a viewer you can look at everything.',
-  operator: 'As an operator you can look at everything, and change schedules and endpoints.',
-  admin: 'As an admin you can do everything, and invite others.',
+  viewer: 'As a viewer you can see everything.',
+  operator: 'As an operator you can see everything and change schedules, endpoints and deliveries.',
+  admin: 'As an admin you can do everything and invite others.',
 } as const;
 
 function takeToken(): string {
@@ -68,7 +68,7 @@ export function InvitePage() {
 function NoToken() {
   return (
     <div class="space-y-4">
-      <p>This link has no invitation in it. Open the whole link, with all that stands behind the #.</p>
+      <p>The link is not complete. Open it with everything behind the #.</p>
       <ButtonLink href={hrefTo('login')}>Sign in</ButtonLink>
     </div>
   );
@@ -94,7 +94,7 @@ function Accept({ token, look }: { readonly token: string; readonly look: Invita
       }}
     >
       <p class="text-dim">
-        {ROLES[look.role]} The invitation ends <Relative at={look.expires_at} />.
+        {ROLES[look.role]} The invitation expires <Relative at={look.expires_at} />.
       </p>
       <TextField
         label="Name"
@@ -104,7 +104,7 @@ function Accept({ token, look }: { readonly token: string; readonly look: Invita
         autocomplete="username"
         required
         autoFocus
-        hint="What you sign in with: an e-mail address, or a short name of letters, digits and . _ @ + -"
+        hint="You sign in with it. Use an e-mail address, or letters, digits and . _ @ + -"
         error={errorAt('invalid_name', 'name_taken')}
       />
       <NewPassword
@@ -122,7 +122,7 @@ function Accept({ token, look }: { readonly token: string; readonly look: Invita
           isBusy={request.isBusy}
           disabled={countCharacters(password) < PASSWORD_CHARACTERS_MIN || name.trim() === ''}
         >
-          Make my account
+          Create account
         </Button>
       </div>
     </form>

@@ -1,4 +1,4 @@
-/** Sign in, and go on to the page that was wanted. */
+/** The page to sign in. It leads to the page that was asked for. */
 import { useEffect, useState } from 'preact/hooks';
 import type { SessionInfo } from '../../../src/control/http/contract.ts';
 import { post } from '../api.ts';
@@ -16,7 +16,7 @@ export function LoginPage() {
   const [password, setPassword] = useState('');
   const request = useRequest(async () => {
     const entered = await post<SessionInfo>('login', { name, password });
-    // Reading it before the session is set: the address still knows what was wanted.
+    // The address names the wanted page only until the session is set.
     const wanted = path.peek() === 'login' ? pageAfterSignIn() : null;
     session.value = entered;
     if (wanted !== null) navigate(wanted, { replace: true });
@@ -36,7 +36,7 @@ export function LoginPage() {
           <h1 class="text-lg font-semibold">Sign in to Sched</h1>
         </div>
         {query.value.has('to') ? (
-          <p class="mb-4 text-dim">You are not signed in, or no longer. You will be back where you were.</p>
+          <p class="mb-4 text-dim">Your session has ended. Sign in to go back to your page.</p>
         ) : null}
         <form class="space-y-4" onSubmit={(event) => void submit(event)}>
           <TextField
@@ -66,8 +66,8 @@ export function LoginPage() {
         </form>
       </div>
       <p class="mt-4 px-2 text-center text-sm text-dim">
-        No account? An admin can invite you. The first invitation is printed when the service starts;{' '}
-        <code class="font-mono whitespace-nowrap">sched user create</code> makes another.
+        No account? Ask an admin for an invitation. The first start of the service prints one, and{' '}
+        <code class="font-mono whitespace-nowrap">sched user create</code> creates another.
       </p>
     </SignedOutLayout>
   );

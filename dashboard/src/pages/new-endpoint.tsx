@@ -1,4 +1,4 @@
-/** A new endpoint profile. */
+/** The form for a new endpoint profile. */
 import type { Endpoint } from '../../../sdk/src/api-types.ts';
 import { post } from '../api.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
@@ -12,9 +12,9 @@ import { apiPath, hasRole, hrefInProject } from '../session.ts';
 import { useForm } from '../use-form.ts';
 
 async function create(form: EndpointForm): Promise<void> {
-  const made = await post<Endpoint>(apiPath('endpoints'), endpointBody(form));
-  toast('good', 'Created.');
-  navigate(hrefInProject(`endpoints/${made.id}`));
+  const created = await post<Endpoint>(apiPath('endpoints'), endpointBody(form));
+  toast('good', 'The endpoint profile is created.');
+  navigate(hrefInProject(`endpoints/${created.id}`));
 }
 
 export function NewEndpointPage() {
@@ -26,12 +26,12 @@ export function NewEndpointPage() {
   if (!hasRole('operator')) {
     return (
       <Page title="New endpoint profile">
-        <p class="text-dim">Your role does not allow this. Ask an admin to make you an operator.</p>
+        <p class="text-dim">This needs the role operator. Ask an admin for it.</p>
       </Page>
     );
   }
   return (
-    <Page title="New endpoint profile" lead="A destination with its policies, shared by many schedules.">
+    <Page title="New endpoint profile" lead="A destination with its policies, shared by schedules.">
       <form ref={element} onSubmit={submit} noValidate class="max-w-3xl space-y-4">
         <Card>
           <div class="pt-2">
@@ -42,7 +42,7 @@ export function NewEndpointPage() {
         <div class="flex justify-end gap-2">
           <ButtonLink href={hrefInProject('endpoints')}>Cancel</ButtonLink>
           <Button type="submit" kind="primary" isBusy={isBusy}>
-            Create profile
+            Create endpoint profile
           </Button>
         </div>
       </form>

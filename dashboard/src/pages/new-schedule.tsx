@@ -1,4 +1,4 @@
-/** A new schedule: where, what and when, with the next runs shown while it is typed. */
+/** The form for a new schedule, with a preview of its next runs. */
 import type { EndpointList, Schedule } from '../../../sdk/src/api-types.ts';
 import { post } from '../api.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
@@ -9,7 +9,7 @@ import { SelectField, TextArea, TextField } from '../components/field.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { PairsField } from '../components/pairs-field.tsx';
-import { RetryFields } from '../components/retry-fields.tsx';
+import { RetryFields, TtlField } from '../components/retry-fields.tsx';
 import { previewErrors, TimingControl, TimingPreview } from '../components/timing-control.tsx';
 import { toast } from '../components/toast.tsx';
 import { formatBytes } from '../format.ts';
@@ -36,7 +36,7 @@ interface PartProps {
   readonly errors: FieldErrors;
 }
 
-/** A link from a profile's page brings the profile along. */
+/** A link on the page of an endpoint profile fills in the endpoint profile. */
 function firstForm(): ScheduleForm {
   const form = newSchedule(newTiming(displayZone.peek(), Date.now()));
   const endpointId = query.peek().get('endpoint');
@@ -44,9 +44,9 @@ function firstForm(): ScheduleForm {
 }
 
 async function create(form: ScheduleForm): Promise<void> {
-  const made = await post<Schedule>(apiPath('schedules'), scheduleBody(form));
-  toast('good', 'Created.');
-  navigate(hrefInProject(`schedules/${made.id}`));
+  const created = await post<Schedule>(apiPath('schedules'), scheduleBody(form));
+  toast('good', 'The schedule is created.');
+  navigate(hrefInProject(`schedules/${created.id}`));
 }
 
 export function NewSchedulePage() {
@@ -61,7 +61,7 @@ export function NewSchedulePage() {
   if (!hasRole('operator')) {
     return (
       <Page title="New schedule">
-        <p class="text-dim">Your role does not allow this. Ask an admin to make you an operator.</p>
+        <p class="text-dim">This needs the role operator. Ask an admin for it.</p>
       </Page>
     );
   }
@@ -76,7 +76,7 @@ export function NewSchedulePage() {
       >
         <div class="min-w-0 space-y-4">
           <DestinationPart {...parts} />
-          <Card title="When">
+          <Card title="Timing">
             <TimingControl
               form={form.timing}
               errors={all}
@@ -104,16 +104,16 @@ export function NewSchedulePage() {
 }
 
 const DESTINATIONS = [
-  { value: 'inline', label: 'An address' },
-  { value: 'profile', label: 'An endpoint profile' },
+  { value: 'inline', label: 'Inline URL' },
+  { value: 'profile', label: 'Endpoint profile' },
 ] as const;
 
 function DestinationPart({ form, change, errors }: PartProps) {
   return (
-    <Card title="Where">
+    <Card title="Destination">
       <div class="space-y-4">
         <Choice
-          label="Destination"
+          label="Kind of destination"
           value={form.destination}
           options={DESTINATIONS}
           onValue={(destination) => change({ ...form, destination })}
@@ -144,8 +144,8 @@ function ProfileField({ form, change, errors }: PartProps) {
         There is no endpoint profile yet.{' '}
         <a class="link" href={hrefInProject('endpoints/new')}>
           Create one
-        </a>
-        , or give an address.
+        </a>{' '}
+        or use a URL.
       </p>
     );
   }
@@ -154,9 +154,9 @@ function ProfileField({ form, change, errors }: PartProps) {
       label="Endpoint profile"
       value={form.endpointId}
       error={errors.endpoint_id}
-      hint="Method, headers, timeout and retries come from the profile, as it is when each delivery is made."
+      hint="It gives the method, headers and timeout. Each delivery uses the version of its creation."
       options={[
-        { value: '', label: live.data === null ? 'Loading…' : 'Choose a profile' },
+        { value: '', label: live.data === null ? 'Loading…' : 'Choose an endpoint profile' },
         ...profiles.map(({ id, method, url }) => ({ value: id, label: `${method} ${url}` })),
       ]}
       onValue={(endpointId) => change({ ...form, endpointId })}
@@ -167,12 +167,12 @@ function ProfileField({ form, change, errors }: PartProps) {
 function PayloadPart({ form, change, errors }: PartProps) {
   const hint = bodyHint(form.body);
   return (
-    <Card title="What">
+    <Card title="Payload">
       <div class="space-y-4">
         <PairsField
           legend="Headers"
           noun="header"
-          hint="Encrypted at rest. Values cannot be read back, except by an admin, which is written to the audit log."
+          hint="Values are encrypted at rest. Only an admin can reveal them, and the audit log records it."
           pairs={form.headers}
           max={HEADERS_MAX}
           error={errors.headers}
@@ -193,8 +193,7 @@ function PayloadPart({ form, change, errors }: PartProps) {
           >
             {hint.kind === 'broken' ? (
               <>
-                <Icon name="warning" size={14} /> Looks like JSON, but is not: {hint.message}. It is sent as
-                it is.
+                <Icon name="warning" size={14} /> Not valid JSON: {hint.message}. It is sent as it is.
               </>
             ) : hint.kind === 'json' ? (
               <>
@@ -203,7 +202,7 @@ function PayloadPart({ form, change, errors }: PartProps) {
             ) : hint.kind === 'text' ? (
               `Text, ${formatBytes(new Blob([form.body]).size)}`
             ) : (
-              'No body. At most 256 KB of text.'
+              'No body. The limit is 256 KB.'
             )}
           </p>
         </div>
@@ -218,40 +217,33 @@ function AdvancedPart({ form, change, errors }: PartProps) {
   const hasFault = ADVANCED_FIELDS.some((name) => errors[name] !== undefined);
   return (
     <details class="card" open={hasFault || undefined}>
-      <summary class="px-4 py-3 font-semibold">Labels, deadline, retries and more</summary>
+      <summary class="px-4 py-3 font-semibold">Metadata, TTL, retry policy and more</summary>
       <div class="space-y-5 px-4 pb-4">
         <PairsField
-          legend="Labels"
+          legend="Metadata"
           noun="label"
-          hint="To find it again: search for name=value."
+          hint="Search for a label with name=value."
           pairs={form.labels}
           max={LABELS_MAX}
           error={errors.metadata}
           onPairs={(labels) => change({ ...form, labels })}
         />
         <div class="grid gap-4 sm:grid-cols-2">
-          <TextField
-            label="Deliver within"
-            value={form.ttl}
-            error={errors.ttl}
-            placeholder="24h"
-            hint="From the first fire; no retry after it. Empty: no deadline."
-            onValue={(ttl) => change({ ...form, ttl })}
-          />
+          <TtlField value={form.ttl} error={errors.ttl} onValue={(ttl) => change({ ...form, ttl })} />
           <TextField
             label="Jitter"
             value={form.jitter}
             error={errors.jitter}
             placeholder="30s"
-            hint="Spreads runs by plus or minus so much, the same way each time."
+            hint="Each run fires up to this much earlier or later."
             onValue={(jitter) => change({ ...form, jitter })}
           />
           <TextField
-            label="Most a second"
+            label="Rate limit"
             value={form.perSecond}
             error={errors.rate_limit}
             inputMode="decimal"
-            hint="Deliveries a second to this destination. Empty or 0: no limit."
+            hint="Requests per second to this destination. Empty or 0: no limit."
             onValue={(perSecond) => change({ ...form, perSecond })}
           />
           <TextField
@@ -260,7 +252,7 @@ function AdvancedPart({ form, change, errors }: PartProps) {
             error={errors.idempotency_key}
             isMono
             maxLength={255}
-            hint="Sent along, so that receivers can ignore doubles. Empty: made for you."
+            hint="Sent with every attempt, so that receivers can deduplicate. Empty: the delivery id."
             onValue={(idempotencyKey) => change({ ...form, idempotencyKey })}
           />
         </div>

@@ -1,4 +1,4 @@
-/** What fires, what came of it, and how punctual it was: at a glance, live. */
+/** The overview: attempts, their outcomes and their lateness, what is due, breakers and nodes. */
 import type { Overview, OverviewRange } from '../../../src/control/http/data-contract.ts';
 import { Choice } from '../components/choice.tsx';
 import { FirstScheduleHelp } from '../components/first-schedule.tsx';
@@ -60,13 +60,13 @@ function Charts({ overview }: { readonly overview: Overview }) {
       <div class="lg:col-span-2">
         <Tiles overview={overview} />
       </div>
-      <Card title="Outcomes" className="lg:col-span-2">
+      <Card title="Attempts and outcomes" className="lg:col-span-2">
         <OutcomeChart overview={overview} />
       </Card>
       <Card title="Lateness over time">
         <LatenessChart overview={overview} />
       </Card>
-      <Card title="Lateness of each attempt">
+      <Card title="Attempts by lateness">
         <LatenessHistogram overview={overview} />
       </Card>
       <Card title="Due in the next hour" className="lg:col-span-2">

@@ -1,4 +1,4 @@
-/** One bulk replay while it runs and after: how far, how fast, and the way to stop it. */
+/** One bulk replay: its progress, its pace, and the button that stops it. */
 import { useEffect, useState } from 'preact/hooks';
 import type { ReplayJobInfo } from '../../../src/control/http/data-contract.ts';
 import { post } from '../api.ts';
@@ -24,7 +24,7 @@ export function ReplayPage({ params }: { readonly params: Params }) {
   const [isAsking, setAsking] = useState(false);
   const stop = async () => {
     await post<ReplayJobInfo>(`${path}/stop`);
-    toast('good', 'Stopped. What was replayed already stays so.');
+    toast('good', 'Stopped. The replays that exist already are sent.');
     await refreshLive();
   };
   return (
@@ -49,15 +49,15 @@ export function ReplayPage({ params }: { readonly params: Params }) {
       </Loaded>
       {isAsking && job !== null && !isEnded(job) ? (
         <Confirm
-          title="Stop this replay"
-          action="Stop replaying"
+          title="Stop this bulk replay"
+          action="Stop"
           isDanger
           onConfirm={stop}
           onClose={() => setAsking(false)}
         >
           <p>
-            {plural(job.replayed, 'delivery was', 'deliveries were')} replayed already; those stay. The rest
-            is left as it is. A later replay of the same filter begins from the start.
+            {plural(job.replayed, 'replay exists', 'replays exist')} already and will be sent. No more are
+            created. Another bulk replay with the same filter starts from the beginning.
           </p>
         </Confirm>
       ) : null}
@@ -87,7 +87,7 @@ function JobView({ job }: { readonly job: ReplayJobInfo }) {
         <p class="mt-3 text-dim">{describeState(job)}</p>
       </Card>
       <div class="grid gap-4 lg:grid-cols-2">
-        <Card title="What">
+        <Card title="Filter">
           <p class="mb-3">
             Deliveries <FilterText query={job.filter} />.
           </p>
@@ -95,10 +95,10 @@ function JobView({ job }: { readonly job: ReplayJobInfo }) {
             class="link"
             href={pathWithQuery(hrefInProject('deliveries'), writeDeliveryFilter(filterOfQuery(job.filter)))}
           >
-            Show these deliveries
+            Show the deliveries
           </a>
         </Card>
-        <Card title="Facts">
+        <Card title="Details">
           <DetailList
             items={[
               ['Confirmed', formatCount(job.expected)],
@@ -106,10 +106,10 @@ function JobView({ job }: { readonly job: ReplayJobInfo }) {
               ['Replayed', formatCount(job.replayed)],
               [
                 'Skipped',
-                `${formatCount(job.skipped)}${job.skipped > 0 ? ' (removed by retention, or nothing to send them by)' : ''}`,
+                `${formatCount(job.skipped)}${job.skipped > 0 ? ' (removed by retention, or without a destination)' : ''}`,
               ],
-              ['Begun', <Instant key="begun" at={job.created_at} />],
-              ['By', job.created_by],
+              ['Started', <Instant key="started" at={job.created_at} />],
+              ['Started by', job.created_by],
               job.ended_at === null ? null : ['Ended', <Instant key="ended" at={job.ended_at} />],
             ]}
           />
@@ -139,12 +139,12 @@ function describePace(job: ReplayJobInfo, rate: number | null): string {
 function describeState(job: ReplayJobInfo): string {
   switch (job.state) {
     case 'gathering':
-      return `Gathering what is to be replayed: ${formatCount(job.gathered)} so far. You can leave this page.`;
+      return `${formatCount(job.gathered)} deliveries found so far. You can leave this page.`;
     case 'running':
-      return 'Replays go out at the pace of each endpoint’s retry budget. You can leave this page; it goes on.';
+      return 'Replays are sent at the pace of each endpoint’s retry budget. You can leave this page.';
     case 'done':
-      return 'All of them have been replayed. How the new deliveries end is shown under Deliveries.';
+      return 'All deliveries are replayed. The list of deliveries shows how the new ones end.';
     case 'stopped':
-      return 'Stopped by hand. What was not replayed is left as it was.';
+      return 'Stopped by a user. The other deliveries are not replayed.';
   }
 }

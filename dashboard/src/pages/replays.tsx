@@ -1,4 +1,4 @@
-/** Bulk replays, the newest first: what was ordered, by whom, and how far it is. */
+/** The bulk replays, newest first: their filter, their progress, and who started them. */
 
 import type { Listed } from '../../../src/control/http/contract.ts';
 import type { ReplayJobInfo } from '../../../src/control/http/data-contract.ts';
@@ -41,7 +41,7 @@ const COLUMNS: readonly Column<ReplayJobInfo>[] = [
     ),
   },
   {
-    heading: 'Begun',
+    heading: 'Started',
     cell: (job) => (
       <div>
         <Instant at={job.created_at} />
@@ -59,10 +59,10 @@ export function ReplaysPage() {
         <Loaded live={live} skeleton={<TableSkeleton label="Loading bulk replays" />}>
           {({ data }) =>
             data.length === 0 ? (
-              <EmptyState icon="retry" title="Nothing was replayed in bulk yet">
+              <EmptyState icon="retry" title="No bulk replays yet">
                 <p class="max-w-prose">
-                  When an endpoint was down for long, its deliveries end as dead letters. Filter them under
-                  Deliveries and send all of them again at once.
+                  Deliveries to an endpoint that fails for long become dead letters. Filter the deliveries,
+                  then replay all dead letters at once.
                 </p>
                 <ButtonLink href={`${hrefInProject('deliveries')}?status=dead_letter`}>
                   Dead letters
@@ -70,7 +70,7 @@ export function ReplaysPage() {
               </EmptyState>
             ) : (
               <Table
-                caption="Bulk replays, the newest first"
+                caption="Bulk replays, newest first"
                 columns={COLUMNS}
                 rows={data}
                 rowKey={(job) => job.id}

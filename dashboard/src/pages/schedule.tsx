@@ -1,4 +1,4 @@
-/** One schedule: what it is, when it fires next, its calendar and its deliveries. */
+/** One schedule: its fields, its next runs, its calendar and its deliveries. */
 
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import type { Calendar, PreviewRun } from '../../../src/control/http/data-contract.ts';
@@ -70,11 +70,11 @@ function ScheduleSkeleton() {
 
 function ScheduleDetails({ schedule }: { readonly schedule: Schedule }) {
   return (
-    <Card title="Facts">
+    <Card title="Details">
       <DetailList
         items={[
           [
-            'Sent to',
+            'Destination',
             <DestinationText
               key="to"
               url={schedule.endpoint}
@@ -85,18 +85,20 @@ function ScheduleDetails({ schedule }: { readonly schedule: Schedule }) {
           ],
           schedule.endpoint_id === null
             ? null
-            : ['Profile', <IdLink key="profile" page="endpoints" id={schedule.endpoint_id} />],
+            : ['Endpoint profile', <IdLink key="profile" page="endpoints" id={schedule.endpoint_id} />],
           ['Fires', <TimingText key="fires" schedule={schedule} />],
-          ['Deliver within', schedule.ttl ?? 'no deadline'],
-          ['Retries', describeRetries(schedule.retry_policy)],
-          schedule.jitter === null ? null : ['Jitter', `plus or minus ${schedule.jitter}`],
-          schedule.rate_limit === null ? null : ['Most a second', schedule.rate_limit.per_second],
+          ['TTL', schedule.ttl ?? 'none, no deadline'],
+          ['Retry policy', describeRetries(schedule.retry_policy)],
+          schedule.jitter === null ? null : ['Jitter', `up to ${schedule.jitter} earlier or later`],
+          schedule.rate_limit === null
+            ? null
+            : ['Rate limit', `${schedule.rate_limit.per_second} per second`],
           schedule.idempotency_key === null
             ? null
             : ['Idempotency-Key', <TruncatedText key="key" text={schedule.idempotency_key} isMono canCopy />],
-          ['Labels', <Labels key="labels" labels={schedule.metadata} shownMax={LABELS_MAX} />],
+          ['Metadata', <Labels key="labels" labels={schedule.metadata} shownMax={LABELS_MAX} />],
           ['Created', <Instant key="created" at={schedule.created_at} />],
-          ['Changed', <Instant key="changed" at={schedule.updated_at} />],
+          ['Updated', <Instant key="changed" at={schedule.updated_at} />],
         ]}
       />
     </Card>
@@ -106,7 +108,7 @@ function ScheduleDetails({ schedule }: { readonly schedule: Schedule }) {
 function NextRuns({ schedule }: { readonly schedule: Schedule }) {
   const { cron, timezone } = schedule;
   const zone = timezone ?? displayZone.value;
-  // The service says when it fires; what the clock does to those runs comes from the preview of the recurrence.
+  // The schedule has the instants of its runs. The notes about clock changes come from a preview.
   const { preview } = usePreview(cron === null || schedule.state !== 'active' ? null : { cron, timezone });
   const runs = schedule.next_runs.map(
     (at): PreviewRun => ({
@@ -133,17 +135,17 @@ function NextRuns({ schedule }: { readonly schedule: Schedule }) {
 function whyNoRuns(state: Schedule['state']): string {
   switch (state) {
     case 'paused':
-      return 'Paused: it fires again once it is resumed.';
+      return 'The schedule is paused. Resume it to fire again.';
     case 'canceled':
-      return 'Canceled: it does not fire any more.';
+      return 'The schedule is canceled. It never fires again.';
     case 'completed':
-      return 'Completed: it has fired for the last time.';
+      return 'The schedule has fired for the last time.';
     case 'active':
-      return 'None in the time that can be planned.';
+      return 'The schedule has no run in the foreseeable time.';
   }
 }
 
-/** Jitter moves a run off its nominal instant, so the nearest one is meant. */
+/** Returns the notes of the nearest run, since jitter moves a run away from its nominal instant. */
 function nearestNotes(runs: readonly PreviewRun[], at: string): PreviewRun['notes'] {
   const distance = (run: PreviewRun) => Math.abs(Date.parse(run.at) - Date.parse(at));
   const [nearest] = [...runs].sort((a, b) => distance(a) - distance(b));
@@ -194,7 +196,7 @@ function Deliveries({ schedule }: { readonly schedule: Schedule }) {
           kind="quiet"
           href={`${hrefInProject('deliveries')}?${new URLSearchParams({ schedule: schedule.id })}`}
         >
-          All of them
+          All deliveries
         </ButtonLink>
       }
     >
@@ -205,7 +207,7 @@ function Deliveries({ schedule }: { readonly schedule: Schedule }) {
           ) : (
             <DeliveryTable
               deliveries={data}
-              caption="Deliveries of this schedule, the newest first"
+              caption="Deliveries of this schedule, newest first"
               isOfOneSchedule
             />
           )

@@ -1,4 +1,4 @@
-/** Every schedule of a project and mode, found by id, label or destination. */
+/** The schedules of a project and mode, with a search by id, label and destination. */
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Schedule } from '../../../sdk/src/api-types.ts';
@@ -81,7 +81,7 @@ function Filters({ filter }: { readonly filter: ScheduleFilter }) {
         type="search"
         label="Search schedules"
         isLabelHidden
-        placeholder="An id, team=billing, or part of the destination"
+        placeholder="Id, label (team=billing) or part of the destination"
         value={text}
         onValue={setText}
         maxLength={500}
@@ -123,7 +123,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
   { heading: 'State', cell: (schedule) => <StateBadge state={schedule.state} badges={SCHEDULE_BADGES} /> },
   { heading: 'Fires', cell: (schedule) => <TimingText schedule={schedule} /> },
   {
-    heading: 'Next',
+    heading: 'Next run',
     cell: ({ next_fire_at: at, timezone }) =>
       at === null ? (
         <span class="text-dim">–</span>
@@ -136,7 +136,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
         </div>
       ),
   },
-  { heading: 'Labels', cell: (schedule) => <Labels labels={schedule.metadata} /> },
+  { heading: 'Metadata', cell: (schedule) => <Labels labels={schedule.metadata} /> },
 ];
 
 function ScheduleResults({
@@ -152,7 +152,7 @@ function ScheduleResults({
         <Table caption="Schedules" columns={COLUMNS} rows={page.data} rowKey={(schedule) => schedule.id} />
         {filter.q === '' || page.next_cursor === null ? null : (
           <p class="px-4 py-2 text-sm text-dim">
-            Looked at {plural(page.scanned, 'schedule')} to find these {formatCount(page.data.length)}.
+            {formatCount(page.data.length)} of the {plural(page.scanned, 'schedule')} searched so far.
           </p>
         )}
         <Pager nextCursor={page.next_cursor} />
@@ -161,23 +161,23 @@ function ScheduleResults({
   }
   if (page.next_cursor !== null) {
     return (
-      <EmptyState icon="search" title={`Nothing found among ${plural(page.scanned, 'schedule')}`}>
-        <p>A search looks at a bounded number of schedules at a time, the newest first.</p>
+      <EmptyState icon="search" title={`No match in the newest ${plural(page.scanned, 'schedule')}`}>
+        <p>A search reads a limited number of schedules at a time. Continue with older ones.</p>
         <Button kind="primary" onClick={() => setQuery({ cursor: page.next_cursor }, {})}>
-          Search on
+          Continue
         </Button>
       </EmptyState>
     );
   }
   if (filter.q !== '' || filter.state !== null || filter.kind !== null || query.value.has('cursor')) {
     return (
-      <EmptyState icon="search" title="No schedule matches">
+      <EmptyState icon="search" title="No schedule matches the filters">
         <p>
-          Search by an id such as <code class="font-mono">sch_…</code>, by labels such as{' '}
-          <code class="font-mono">team=billing</code>, or by a part of the destination.
+          Search for an id (<code class="font-mono">sch_…</code>), a label (
+          <code class="font-mono">team=billing</code>) or a part of the destination.
         </p>
         <Button onClick={() => setQuery({ q: null, state: null, kind: null, cursor: null })}>
-          Clear the filters
+          Clear filters
         </Button>
       </EmptyState>
     );

@@ -1,4 +1,4 @@
-/** Everything that is due in a window, for each endpoint and time: where too much falls on one minute is seen here. */
+/** All runs that are due in a window, by endpoint and time. It shows the minutes in which too much is due. */
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Upcoming } from '../../../src/control/http/data-contract.ts';
@@ -51,7 +51,7 @@ export function UpcomingPage() {
     apiPath(pathWithQuery('upcoming', windowQuery(window, currentMinute.value))),
   );
   return (
-    <Page title="Upcoming" lead="What is due, coming runs of recurring schedules included.">
+    <Page title="Upcoming" lead="Runs that are due, including those of recurring schedules.">
       <WindowPicker window={window} />
       <Loaded live={live} skeleton={<UpcomingSkeleton />}>
         {(upcoming) => <UpcomingView upcoming={upcoming} />}
@@ -72,7 +72,7 @@ function WindowPicker({ window }: { readonly window: UpcomingWindow }) {
       ? { from: toWallTime(window.from, zone), until: toWallTime(window.until, zone) }
       : null,
   );
-  // Somebody went to the page anew, or back.
+  // A preset follows a visit of the page without a window, or going back.
   useEffect(() => {
     if (window.kind === 'preset') setDraft(null);
   }, [window.kind]);
@@ -128,17 +128,17 @@ function WindowPicker({ window }: { readonly window: UpcomingWindow }) {
 }
 
 function windowError(from: string | null, until: string | null): string | null {
-  if (from === null || until === null) return 'Give both ends.';
+  if (from === null || until === null) return 'Enter both times.';
   const length = Date.parse(until) - Date.parse(from);
-  if (length <= 0) return 'It must end after it begins.';
-  return length > WINDOW_MAX_MS ? 'At most 7 days.' : null;
+  if (length <= 0) return 'The end must be after the start.';
+  return length > WINDOW_MAX_MS ? 'The window is limited to 7 days.' : null;
 }
 
 function UpcomingSkeleton() {
   return (
     <div class="space-y-4">
       <Skeleton height={240} />
-      <TableSkeleton label="Loading what is due" />
+      <TableSkeleton label="Loading runs" />
     </div>
   );
 }
@@ -148,8 +148,8 @@ function UpcomingView({ upcoming }: { readonly upcoming: Upcoming }) {
   if (upcoming.total === 0) {
     return (
       <Card>
-        <EmptyState icon="upcoming" title="Nothing is due in this window">
-          <p>Take a longer window, or look at which schedules are active.</p>
+        <EmptyState icon="upcoming" title="No runs in this window">
+          <p>Choose a longer window, or check which schedules are active.</p>
           <ButtonLink href={`${hrefInProject('schedules')}?state=active`}>Active schedules</ButtonLink>
         </EmptyState>
       </Card>
@@ -162,7 +162,7 @@ function UpcomingView({ upcoming }: { readonly upcoming: Upcoming }) {
         <div class="flex flex-wrap items-baseline justify-between gap-2 px-4 pt-3 pb-2">
           <h2 class="font-semibold">
             {upcoming.is_complete ? '' : 'At least '}
-            {plural(upcoming.total, 'run')}, each column {formatMs(heat.stepMs)}
+            {plural(upcoming.total, 'run')}, {formatMs(heat.stepMs)} per column
           </h2>
           <Busiest heat={heat} />
         </div>
@@ -171,7 +171,7 @@ function UpcomingView({ upcoming }: { readonly upcoming: Upcoming }) {
       {upcoming.is_complete ? null : (
         <p class="card flex items-start gap-2 px-4 py-3 text-warn">
           <Icon name="warning" className="mt-0.5" />
-          There are more runs than can be counted at once. Take a shorter window to see all of them.
+          There are too many runs to count. Choose a shorter window to see all of them.
         </p>
       )}
       <Runs upcoming={upcoming} />
@@ -181,7 +181,7 @@ function UpcomingView({ upcoming }: { readonly upcoming: Upcoming }) {
 
 function Busiest({ heat }: { readonly heat: Heat }) {
   const zone = displayZone.value;
-  if (heat.busiest.size === 0) return <p class="text-sm text-dim">Evenly spread: nothing collides.</p>;
+  if (heat.busiest.size === 0) return <p class="text-sm text-dim">The runs are spread evenly.</p>;
   return (
     <p class="flex flex-wrap items-center gap-1.5 text-sm text-dim">
       Busiest:
@@ -211,7 +211,7 @@ const COLUMNS: readonly Column<ComingRun>[] = [
   },
   { heading: 'Destination', cell: (run) => <DestinationText url={run.url} charactersMax={44} /> },
   {
-    heading: 'Why',
+    heading: 'Fires',
     cell: (run) =>
       run.is_retry ? (
         <Badge tone="warn" icon="retry">
@@ -248,16 +248,16 @@ const COLUMNS: readonly Column<ComingRun>[] = [
 function Runs({ upcoming }: { readonly upcoming: Upcoming }) {
   const shown = upcoming.runs.slice(0, RUNS_SHOWN);
   return (
-    <Card title="In the order they are due" isFlush>
+    <Card title="Runs in order" isFlush>
       <Table
-        caption="Coming runs, the soonest first"
+        caption="Runs, soonest first"
         columns={COLUMNS}
         rows={shown}
         rowKey={(run) => `${run.at} ${run.schedule_id} ${run.delivery_id}`}
       />
       {shown.length < upcoming.total ? (
         <p class="px-4 py-2 text-sm text-dim">
-          The first {formatCount(shown.length)} of {formatCount(upcoming.total)}.
+          The first {formatCount(shown.length)} of {formatCount(upcoming.total)} runs.
         </p>
       ) : null}
     </Card>

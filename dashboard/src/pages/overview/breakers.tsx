@@ -1,4 +1,4 @@
-/** Destinations that are not tried for now, because they failed too often. */
+/** Breakers that are open or half open: their endpoints failed too often. */
 import type { OpenBreaker } from '../../../../src/control/http/data-contract.ts';
 import { BREAKER_BADGES, StateBadge } from '../../components/badge.tsx';
 import { TruncatedText } from '../../components/copy.tsx';
@@ -11,9 +11,9 @@ export function Breakers({ breakers }: { readonly breakers: readonly OpenBreaker
   return (
     <Card title="Open breakers" isFlush>
       {breakers.length === 0 ? (
-        <EmptyState icon="check" title="Every destination is being tried">
+        <EmptyState icon="check" title="All breakers are closed">
           <p>
-            A breaker opens when a destination keeps failing; its deliveries then wait instead of piling up.
+            A breaker opens when an endpoint keeps failing. Its deliveries are deferred until it recovers.
           </p>
         </EmptyState>
       ) : (
@@ -35,10 +35,10 @@ export function Breakers({ breakers }: { readonly breakers: readonly OpenBreaker
                 <p class="text-sm text-dim">
                   {breaker.state === 'open' ? (
                     <>
-                      tried again <Relative at={breaker.open_until} />
+                      next attempt <Relative at={breaker.open_until} />
                     </>
                   ) : (
-                    'the next delivery shows whether it is well again'
+                    'the next attempt decides whether it closes'
                   )}
                 </p>
               </div>

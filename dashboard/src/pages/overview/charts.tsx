@@ -1,4 +1,4 @@
-/** The charts of the overview: figures in, series and labels out. */
+/** The charts of the overview. */
 import type { Overview } from '../../../../src/control/http/data-contract.ts';
 import { Chart } from '../../components/chart.tsx';
 import { formatCompact, formatCount, formatMs, formatPercent, plural } from '../../format.ts';
@@ -29,7 +29,7 @@ export function OutcomeChart({ overview }: OfOverview) {
   const hasExpired = steps.some(({ expired }) => expired > 0);
   return (
     <Chart
-      label="Attempts fired, and what came of them, over time"
+      label="Attempts and their outcomes over time"
       stepHeading="From"
       {...stepTexts(overview)}
       bars={[
@@ -40,7 +40,7 @@ export function OutcomeChart({ overview }: OfOverview) {
           ? [{ name: 'Expired', tone: 'soft' as const, values: steps.map(({ expired }) => expired) }]
           : []),
       ]}
-      lines={[{ name: 'Fired', tone: 'line', values: steps.map(({ fired }) => fired) }]}
+      lines={[{ name: 'Attempts', tone: 'line', values: steps.map(({ fired }) => fired) }]}
       format={formatCompact}
       height={230}
     />
@@ -52,11 +52,11 @@ export function LatenessChart({ overview }: OfOverview) {
   return (
     <>
       <p class="mb-2 text-sm text-dim">
-        Half of all attempts started within{' '}
+        Half of the attempts started within{' '}
         <strong class="font-medium text-ink">
           {lateness.p50_ms === null ? '–' : formatMs(lateness.p50_ms)}
         </strong>
-        , 99 of 100 within{' '}
+        , 99% within{' '}
         <strong class="font-medium text-ink">
           {lateness.p99_ms === null ? '–' : formatMs(lateness.p99_ms)}
         </strong>
@@ -123,7 +123,7 @@ export function DueChart({ overview }: OfOverview) {
     <>
       <p class="mb-2 text-sm text-dim">
         {is_complete ? '' : 'At least '}
-        {plural(total, 'request')} due, coming runs of recurring schedules included. The busiest minute has{' '}
+        {plural(total, 'request')} due, including runs of recurring schedules. The busiest minute has{' '}
         {formatCount(Math.max(0, ...counts))}.
       </p>
       <Chart

@@ -1,4 +1,4 @@
-/** Who sends: the nodes, and how the slots are shared among them. */
+/** The nodes of the cluster and the slots that they own. */
 import type { Overview } from '../../../../src/control/http/data-contract.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Relative } from '../../components/instant.tsx';
@@ -14,7 +14,7 @@ const COLUMNS: readonly Column<Node>[] = [
     isRowHeading: true,
     cell: ({ node, is_this }) => (
       <span>
-        {node} {is_this ? <span class="text-dim">(this one)</span> : null}
+        {node} {is_this ? <span class="text-dim">(this node)</span> : null}
       </span>
     ),
   },
@@ -51,19 +51,14 @@ export function Cluster({
           <Badge
             tone="warn"
             icon="warning"
-            title="What lies in them waits until a node takes them, which should be in a moment."
+            title="Deliveries in these slots wait until a node owns them. That should take seconds."
           >
-            {`${plural(freeSlots, 'slot')} held by nobody`}
+            {`${plural(freeSlots, 'slot')} without a node`}
           </Badge>
         )
       }
     >
-      <Table
-        caption="Nodes and the slots they hold"
-        columns={COLUMNS}
-        rows={nodes}
-        rowKey={({ node }) => node}
-      />
+      <Table caption="Nodes and their slots" columns={COLUMNS} rows={nodes} rowKey={({ node }) => node} />
     </Card>
   );
 }

@@ -1,4 +1,4 @@
-/** The four figures that are looked at first. */
+/** The four main figures of the overview. */
 import type { Overview } from '../../../../src/control/http/data-contract.ts';
 import { Sparkline } from '../../components/sparkline.tsx';
 import { formatCompact, formatCount, formatMs, formatPercent } from '../../format.ts';
@@ -7,7 +7,7 @@ import { hrefInProject } from '../../session.ts';
 interface TileProps {
   readonly name: string;
   readonly figure: string;
-  /** All digits of it. */
+  /** The figure with all digits, for the tooltip. */
   readonly exact?: string;
   readonly note: string;
   readonly values: readonly number[];
@@ -17,44 +17,40 @@ interface TileProps {
 
 export function Tiles({ overview }: { readonly overview: Overview }) {
   const { total, lateness } = overview;
-  // The last one is not over yet: it would look like a fall.
+  // The last step is not over, so it would look like a drop.
   const steps = overview.steps.slice(0, -1);
   const ended = total.succeeded + total.dead_lettered + total.expired;
-  const lost = total.dead_lettered + total.expired;
+  const undelivered = total.dead_lettered + total.expired;
   return (
     <dl class="grid grid-cols-2 gap-3 md:gap-4 lg:grid-cols-4">
       <Tile
-        name="Fired"
+        name="Attempts"
         figure={formatCompact(total.fired)}
         exact={formatCount(total.fired)}
-        note={`${formatCompact(total.retried)} to be tried again`}
+        note={`${formatCompact(total.retried)} led to a retry`}
         values={steps.map(({ fired }) => fired)}
         className="text-accent"
       />
       <Tile
         name="Succeeded"
         figure={formatPercent(total.succeeded, ended)}
-        note={`${formatCompact(total.succeeded)} of ${formatCompact(ended)} that ended`}
+        note={`${formatCompact(total.succeeded)} of ${formatCompact(ended)} deliveries`}
         values={steps.map(({ succeeded }) => succeeded)}
         className="text-good"
       />
       <Tile
-        name="Dead-lettered"
-        figure={formatCompact(lost)}
-        exact={formatCount(lost)}
-        note={
-          total.expired === 0
-            ? 'given up after all attempts'
-            : `${formatCompact(total.expired)} of them expired`
-        }
+        name="Not delivered"
+        figure={formatCompact(undelivered)}
+        exact={formatCount(undelivered)}
+        note={`${formatCompact(total.dead_lettered)} dead-lettered, ${formatCompact(total.expired)} expired`}
         values={steps.map(({ dead_lettered, expired }) => dead_lettered + expired)}
-        className={lost === 0 ? 'text-dim' : 'text-bad'}
+        className={undelivered === 0 ? 'text-dim' : 'text-bad'}
         href={hrefInProject('deliveries?status=dead_letter')}
       />
       <Tile
-        name="On time"
+        name="Lateness, p99"
         figure={lateness.p99_ms === null ? '–' : formatMs(lateness.p99_ms)}
-        note={`p99 late · ${formatPercent(lateness.within_100_ms, lateness.attempts)} within 100 ms`}
+        note={`${formatPercent(lateness.within_100_ms, lateness.attempts)} within 100 ms`}
         values={steps.map(({ p99_ms }) => p99_ms ?? 0)}
         className={(lateness.p99_ms ?? 0) > 100 ? 'text-warn' : 'text-accent'}
       />

@@ -1,4 +1,4 @@
-/** What this installation is, and how long it remembers. */
+/** The version, the store and the retention of this installation. */
 import type { About } from '../../../../src/control/http/contract.ts';
 import { Card, DetailList, Loaded } from '../../components/page.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
@@ -7,7 +7,7 @@ import { useLive } from '../../live.ts';
 import { SettingsPage } from './settings-page.tsx';
 
 const STORES = {
-  sqlite: 'SQLite, one process on a file',
+  sqlite: 'SQLite, one process',
   postgres: 'PostgreSQL, one or more nodes',
 } as const;
 
@@ -23,14 +23,14 @@ export function AboutPage() {
                 items={[
                   ['Version', about.version],
                   ['Store', STORES[about.store]],
-                  ['Answered by', about.node],
+                  ['Node of this answer', about.node],
                 ]}
               />
             </Card>
             <Card title="Retention">
               <p class="mb-2">
                 {about.retention === null ? (
-                  'Deliveries that ended are kept for ever.'
+                  'Deliveries that ended are kept forever.'
                 ) : (
                   <>
                     Deliveries that ended are removed after <strong>{formatDuration(about.retention)}</strong>
@@ -39,8 +39,8 @@ export function AboutPage() {
                 )}
               </p>
               <p class="text-dim">
-                It is set where the service is started, by <code class="font-mono">SCHED_RETENTION</code>.
-                Charts of the overview reach back 30 days.
+                The setting <code class="font-mono">SCHED_RETENTION</code> changes this. The charts of the
+                overview cover at most 30 days.
               </p>
             </Card>
           </div>

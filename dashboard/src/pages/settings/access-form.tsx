@@ -1,4 +1,4 @@
-/** What somebody may do and where: the same question for an invitation and for a change. */
+/** The role and the projects of a user, for an invitation and for a change. */
 import { useState } from 'preact/hooks';
 import type { RoleName } from '#src/control/http/contract.ts';
 import { Dialog, DialogEnd } from '../../components/dialog.tsx';
@@ -8,12 +8,12 @@ import { useRequest } from '../../use-request.ts';
 
 export interface Access {
   readonly role: RoleName;
-  /** Names; null: every project, also those made later. */
+  /** Names of projects. Null: all projects, also those that are created later. */
   readonly projects: readonly string[] | null;
 }
 
 const ROLES = [
-  { value: 'viewer', label: 'Viewer: looks' },
+  { value: 'viewer', label: 'Viewer: reads' },
   { value: 'operator', label: 'Operator: also changes schedules, endpoints and deliveries' },
   { value: 'admin', label: 'Admin: does everything' },
 ] as const;
@@ -28,20 +28,20 @@ export interface AccessFormProps {
   readonly action: string;
   readonly before: Access;
   readonly note?: string;
-  readonly onSubmit: (standing: Access) => Promise<unknown>;
+  readonly onSubmit: (access: Access) => Promise<unknown>;
   readonly onClose: () => void;
 }
 
 export function AccessForm({ title, action, before, note, onSubmit, onClose }: AccessFormProps) {
   const [role, setRole] = useState<RoleName>(before.role);
   const [projects, setProjects] = useState<readonly string[] | null>(before.projects);
-  // An admin could let themselves in anywhere, so there is no such thing as one for some projects.
-  const reach = role === 'admin' ? null : projects;
-  const request = useRequest(() => onSubmit({ role, projects: reach }));
+  // An admin can change their own access, so the page does not limit an admin to some projects.
+  const allowed = role === 'admin' ? null : projects;
+  const request = useRequest(() => onSubmit({ role, projects: allowed }));
   const who = session.value;
   const names = typeof who === 'string' ? [] : who.projects.map(({ name }) => name);
-  const toggle = (name: string, isIn: boolean) =>
-    setProjects(isIn ? [...(projects ?? []), name] : (projects ?? []).filter((one) => one !== name));
+  const toggle = (name: string, isIncluded: boolean) =>
+    setProjects(isIncluded ? [...(projects ?? []), name] : (projects ?? []).filter((one) => one !== name));
   return (
     <Dialog title={title} onClose={onClose}>
       <form
@@ -56,19 +56,19 @@ export function AccessForm({ title, action, before, note, onSubmit, onClose }: A
           <legend class="mb-1.5 font-medium">Projects</legend>
           <div class="space-y-1.5">
             <Checkbox
-              label="All, also those made later"
-              isChecked={reach === null}
+              label="All, including those created later"
+              isChecked={allowed === null}
               disabled={role === 'admin'}
               onValue={(isAll) => setProjects(isAll ? null : [])}
             />
-            {reach === null
+            {allowed === null
               ? null
               : names.map((name) => (
                   <Checkbox
                     key={name}
                     label={name}
-                    isChecked={reach.includes(name)}
-                    onValue={(isIn) => toggle(name, isIn)}
+                    isChecked={allowed.includes(name)}
+                    onValue={(isIncluded) => toggle(name, isIncluded)}
                   />
                 ))}
           </div>
@@ -77,7 +77,7 @@ export function AccessForm({ title, action, before, note, onSubmit, onClose }: A
         <DialogEnd
           error={request.error}
           isBusy={request.isBusy}
-          disabled={reach !== null && reach.length === 0}
+          disabled={allowed !== null && allowed.length === 0}
           action={action}
           onClose={onClose}
         />

@@ -1,4 +1,4 @@
-/** One's own account: the password, and where one is signed in. */
+/** The user's own account: the password and the sessions. */
 import { useState } from 'preact/hooks';
 import type { Done, Listed, OpenSession } from '../../../../src/control/http/contract.ts';
 import { post } from '../../api.ts';
@@ -108,7 +108,7 @@ const COLUMNS: readonly Column<OpenSession>[] = [
         <span title={agent}>{browserName(agent)}</span>
         {is_this ? (
           <Badge tone="accent" icon="dot">
-            This one
+            This session
           </Badge>
         ) : null}
       </span>
@@ -129,7 +129,7 @@ function Sessions() {
   };
   return (
     <Card
-      title="Where you are signed in"
+      title="Sessions"
       isFlush
       actions={
         <Button kind="danger" onClick={() => setEnding(true)}>
@@ -151,8 +151,8 @@ function Sessions() {
           onClose={() => setEnding(false)}
         >
           <p>
-            Every session of yours ends at once, this one too. Do this if a device was lost, and change the
-            password next.
+            All your sessions end at once, including this one. If you lost a device, change your password
+            next.
           </p>
         </Confirm>
       ) : null}

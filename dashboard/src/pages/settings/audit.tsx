@@ -1,4 +1,4 @@
-/** Who did what, when, and what came of it. */
+/** The audit log: who did what, when, and with which outcome. */
 import type { AuditLine, Listed, UserInfo } from '../../../../src/control/http/contract.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
 import { TruncatedText } from '../../components/copy.tsx';
@@ -15,16 +15,16 @@ import { query, setQuery } from '../../router.ts';
 import { session } from '../../session.ts';
 import { SettingsPage } from './settings-page.tsx';
 
-/** By what an action begins with. */
+/** The filter goes by the beginning of an action. */
 const ACTIONS = [
-  { value: '', label: 'Everything' },
+  { value: '', label: 'All actions' },
   { value: 'schedule.', label: 'Schedules' },
   { value: 'delivery.', label: 'Deliveries' },
   { value: 'replay.', label: 'Bulk replays' },
   { value: 'endpoint.', label: 'Endpoints' },
   { value: 'key.', label: 'API keys' },
   { value: 'secret.', label: 'Signing secrets' },
-  { value: 'session.', label: 'Signing in and out' },
+  { value: 'session.', label: 'Sessions' },
   { value: 'login.', label: 'Throttled logins' },
   { value: 'access.', label: 'Refused by role' },
   { value: 'user.', label: 'People' },
@@ -35,7 +35,7 @@ const ACTIONS = [
 const OUTCOMES: Readonly<
   Record<AuditLine['outcome'], { readonly tone: Tone; readonly icon: IconName; readonly word: string }>
 > = {
-  begun: { tone: 'accent', icon: 'hourglass', word: 'Begun' },
+  begun: { tone: 'accent', icon: 'hourglass', word: 'Started' },
   done: { tone: 'good', icon: 'check', word: 'Done' },
   refused: { tone: 'warn', icon: 'stop', word: 'Refused' },
   failed: { tone: 'bad', icon: 'cross', word: 'Failed' },
@@ -58,7 +58,7 @@ export function AuditPage() {
   return (
     <SettingsPage
       title="Audit log"
-      lead="Every change made in the dashboard and at the command line, every look at what is secret, and refusals by role."
+      lead="Every change in the dashboard and on the command line, every secret that was revealed, and every refusal."
     >
       <Filters />
       <Card isFlush>
@@ -66,8 +66,8 @@ export function AuditPage() {
           {({ data, next_cursor }) => (
             <>
               {data.length === 0 ? (
-                <EmptyState icon="search" title="Nothing here">
-                  <p>Nobody did anything of the kind, as far back as the log reaches.</p>
+                <EmptyState icon="search" title="No entries">
+                  <p>No entry matches the filters. Clear a filter to see more.</p>
                 </EmptyState>
               ) : (
                 <Table
@@ -94,16 +94,16 @@ function Filters() {
   return (
     <div class="mb-4 grid max-w-3xl gap-3 sm:grid-cols-3">
       <SelectField
-        label="Who"
+        label="User"
         value={query.value.get('user') ?? ''}
         options={[
-          { value: '', label: 'Everybody' },
+          { value: '', label: 'All users' },
           ...(users.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
         ]}
         onValue={choose('user')}
       />
       <SelectField
-        label="What"
+        label="Action"
         value={query.value.get('action') ?? ''}
         options={ACTIONS}
         onValue={choose('action')}
@@ -111,7 +111,10 @@ function Filters() {
       <SelectField
         label="Project"
         value={query.value.get('project') ?? ''}
-        options={[{ value: '', label: 'All' }, ...projects.map(({ name }) => ({ value: name, label: name }))]}
+        options={[
+          { value: '', label: 'All projects' },
+          ...projects.map(({ name }) => ({ value: name, label: name })),
+        ]}
         onValue={choose('project')}
       />
     </div>
@@ -120,7 +123,7 @@ function Filters() {
 
 const COLUMNS: readonly Column<AuditLine>[] = [
   {
-    heading: 'When',
+    heading: 'Time',
     cell: ({ at }) => (
       <span class="whitespace-nowrap">
         <Instant at={at} />
@@ -128,21 +131,21 @@ const COLUMNS: readonly Column<AuditLine>[] = [
     ),
   },
   {
-    heading: 'Who',
+    heading: 'User',
     cell: ({ actor, address, peer }) => (
       <span>
         <span class="block">{actor}</span>
         {address === null ? null : <span class="font-mono text-xs text-dim">{address}</span>}
         {peer === null || peer === address ? null : (
           <span class="block text-xs text-dim">
-            through <span class="font-mono">{peer}</span>
+            via <span class="font-mono">{peer}</span>
           </span>
         )}
       </span>
     ),
   },
   {
-    heading: 'What',
+    heading: 'Action',
     isRowHeading: true,
     cell: ({ action, subject, detail }) => (
       <span>
@@ -153,18 +156,18 @@ const COLUMNS: readonly Column<AuditLine>[] = [
     ),
   },
   {
-    heading: 'Where',
+    heading: 'Project',
     cell: ({ project, mode }) =>
       project === null ? <span class="text-dim">–</span> : mode === null ? project : `${project} · ${mode}`,
   },
   {
     heading: 'Outcome',
     cell: ({ outcome, code }) => {
-      const look = OUTCOMES[outcome];
+      const { tone, icon, word } = OUTCOMES[outcome];
       return (
         <span class="inline-flex flex-wrap items-center gap-1.5">
-          <Badge tone={look.tone} icon={look.icon}>
-            {look.word}
+          <Badge tone={tone} icon={icon}>
+            {word}
           </Badge>
           {code === null ? null : <code class="font-mono text-xs text-dim">{code}</code>}
         </span>

@@ -1,4 +1,4 @@
-/** API keys of the project in one mode. A key is shown once, when it is made. */
+/** The API keys of a project and mode. A key is shown once, when it is created. */
 import { useState } from 'preact/hooks';
 import type { Done, KeyInfo, Listed, NewKey } from '../../../../src/control/http/contract.ts';
 import { post } from '../../api.ts';
@@ -19,14 +19,14 @@ import { SettingsPage } from './settings-page.tsx';
 
 export function KeysPage() {
   const live = useLive<Listed<KeyInfo>>(apiPath('keys'));
-  const [made, setMade] = useState<NewKey | null>(null);
+  const [created, setCreated] = useState<NewKey | null>(null);
   const [revoked, setRevoked] = useState<KeyInfo | null>(null);
   const creating = useRequest(async () => {
-    setMade(await post<NewKey>(apiPath('keys')));
+    setCreated(await post<NewKey>(apiPath('keys')));
     await refreshLive();
   });
   const create = async () => {
-    if (!(await creating.run())) toast('bad', 'The key was not made. Try again.');
+    if (!(await creating.run())) toast('bad', 'The key was not created. Try again.');
   };
   const mode = scope.value?.mode ?? 'test';
   return (
@@ -34,8 +34,8 @@ export function KeysPage() {
       title="API keys"
       lead={
         <p>
-          For programs that call <code class="font-mono">/v1</code> in {mode} mode of {scope.value?.project}.
-          They never open this dashboard.
+          Programs call <code class="font-mono">/v1</code> with these keys, for the project{' '}
+          {scope.value?.project} in {mode} mode. A key does not open the dashboard.
         </p>
       }
       actions={
@@ -50,10 +50,10 @@ export function KeysPage() {
         <Loaded live={live} skeleton={<TableSkeleton />}>
           {({ data }) =>
             data.length === 0 ? (
-              <EmptyState icon="schedules" title={`No keys in ${mode} mode`}>
+              <EmptyState icon="schedules" title={`No API keys in ${mode} mode`}>
                 <p>
-                  Without a key no program can create schedules here.{' '}
-                  {hasRole('admin') ? '' : 'An admin can make one.'}
+                  Programs need a key to create schedules here.{' '}
+                  {hasRole('admin') ? '' : 'Ask an admin for one.'}
                 </p>
               </EmptyState>
             ) : (
@@ -62,13 +62,13 @@ export function KeysPage() {
           }
         </Loaded>
       </Card>
-      {made === null ? null : <NewKeyDialog made={made} onClose={() => setMade(null)} />}
+      {created === null ? null : <NewKeyDialog created={created} onClose={() => setCreated(null)} />}
       {revoked === null ? null : <RevokeDialog revoked={revoked} onClose={() => setRevoked(null)} />}
     </SettingsPage>
   );
 }
 
-/** Of the text only its end is kept, to tell one from another by. */
+/** The service stores only the end of a key, so that keys can be told apart. */
 function keyName({ hint }: KeyInfo): string {
   return `sk_${scope.value?.mode ?? 'test'}_…${hint}`;
 }
@@ -76,7 +76,7 @@ function keyName({ hint }: KeyInfo): string {
 function columns(onRevoke: (key: KeyInfo) => void): readonly Column<KeyInfo>[] {
   return [
     { heading: 'Key', isRowHeading: true, cell: (key) => <code class="font-mono">{keyName(key)}</code> },
-    { heading: 'Made', cell: ({ created_at }) => <Instant at={created_at} style="date" /> },
+    { heading: 'Created', cell: ({ created_at }) => <Instant at={created_at} style="date" /> },
     {
       heading: 'Last used',
       cell: ({ last_used_at }) =>
@@ -111,18 +111,18 @@ function columns(onRevoke: (key: KeyInfo) => void): readonly Column<KeyInfo>[] {
   ];
 }
 
-function NewKeyDialog({ made, onClose }: { readonly made: NewKey; readonly onClose: () => void }) {
+function NewKeyDialog({ created, onClose }: { readonly created: NewKey; readonly onClose: () => void }) {
   return (
-    <Dialog title="Your new key" onClose={onClose} isKept>
+    <Dialog title="New API key" onClose={onClose} isKept>
       <div class="space-y-4">
         <p>
-          Copy it now and keep it where your secrets are. <strong>It is shown this once</strong>; the service
-          keeps only a hash of it.
+          Copy the key now and store it safely. <strong>It is not shown again</strong>, because the service
+          stores only a hash.
         </p>
-        <CopyBlock text={made.key} label="API key" />
+        <CopyBlock text={created.key} label="API key" />
         <div class="flex justify-end">
           <Button kind="primary" onClick={onClose}>
-            I have kept it
+            Done
           </Button>
         </div>
       </div>
@@ -146,15 +146,15 @@ function RevokeDialog({ revoked, onClose }: { readonly revoked: KeyInfo; readonl
       onClose={onClose}
     >
       <p>
-        Programs that use <code class="font-mono">{keyName(revoked)}</code> are refused within a second. This
-        cannot be undone; schedules that they made stay and go on firing.
+        Requests with <code class="font-mono">{keyName(revoked)}</code> are refused within a second. This
+        cannot be undone. Schedules that were created with it continue to fire.
       </p>
       <p class="text-dim">
         {revoked.last_used_at === null ? (
-          'It was never used.'
+          'The key was never used.'
         ) : (
           <>
-            It was last used <Relative at={revoked.last_used_at} />.
+            The key was last used <Relative at={revoked.last_used_at} />.
           </>
         )}
       </p>

@@ -1,4 +1,4 @@
-/** Who may use the dashboard, and who was asked to. */
+/** The users of the dashboard and the open invitations. */
 import { useState } from 'preact/hooks';
 import type {
   Done,
@@ -23,55 +23,47 @@ import { session } from '../../session.ts';
 import { AccessForm, formatProjects } from './access-form.tsx';
 import { SettingsPage } from './settings-page.tsx';
 
-/** What is being done, in a dialog. */
+/** The dialog that is open. */
 type Action =
   | { readonly kind: 'invite' }
   | { readonly kind: 'invited'; readonly invitation: NewInvitation }
   | { readonly kind: 'change'; readonly user: UserInfo }
   | { readonly kind: 'remove'; readonly user: UserInfo }
-  | { readonly kind: 'take-back'; readonly invitation: InvitationInfo };
+  | { readonly kind: 'revoke'; readonly invitation: InvitationInfo };
 
 export function PeoplePage() {
   const users = useLive<Listed<UserInfo>>('users');
   const invitations = useLive<Listed<InvitationInfo>>('invitations');
-  const [act, setAct] = useState<Action | null>(null);
+  const [action, setAction] = useState<Action | null>(null);
   return (
     <SettingsPage
       title="People"
-      lead="Viewers look. Operators also change schedules, endpoints and deliveries. Admins do everything."
+      lead="Viewers can read. Operators can also change schedules, endpoints and deliveries. Admins can do everything."
       actions={
-        <Button kind="primary" icon="plus" onClick={() => setAct({ kind: 'invite' })}>
+        <Button kind="primary" icon="plus" onClick={() => setAction({ kind: 'invite' })}>
           Invite
         </Button>
       }
     >
       <div class="space-y-4">
-        <Card title="With an account" isFlush>
+        <Card title="Users" isFlush>
           <Loaded live={users} skeleton={<TableSkeleton />}>
             {({ data }) => (
-              <Table
-                caption="People with an account"
-                columns={userColumns(setAct)}
-                rows={data}
-                rowKey={({ id }) => id}
-              />
+              <Table caption="Users" columns={userColumns(setAction)} rows={data} rowKey={({ id }) => id} />
             )}
           </Loaded>
         </Card>
-        <Card title="Invited" isFlush>
+        <Card title="Invitations" isFlush>
           <Loaded live={invitations} skeleton={<TableSkeleton />}>
             {({ data }) =>
               data.length === 0 ? (
                 <EmptyState icon="person" title="No open invitations">
-                  <p>
-                    An invitation is a link that makes one account. Send it where only the right person reads
-                    it.
-                  </p>
+                  <p>An invitation is a link that creates one account. Send it in private.</p>
                 </EmptyState>
               ) : (
                 <Table
                   caption="Open invitations"
-                  columns={invitationColumns(setAct)}
+                  columns={invitationColumns(setAction)}
                   rows={data}
                   rowKey={({ id }) => id}
                 />
@@ -80,7 +72,7 @@ export function PeoplePage() {
           </Loaded>
         </Card>
       </div>
-      {act === null ? null : <ActionDialog act={act} onAct={setAct} />}
+      {action === null ? null : <ActionDialog action={action} onAction={setAction} />}
     </SettingsPage>
   );
 }
@@ -90,7 +82,7 @@ function isCurrentUser({ id }: UserInfo): boolean {
   return typeof who !== 'string' && who.user.id === id;
 }
 
-function userColumns(onAct: (act: Action) => void): readonly Column<UserInfo>[] {
+function userColumns(onAction: (action: Action) => void): readonly Column<UserInfo>[] {
   return [
     {
       heading: 'Name',
@@ -108,21 +100,29 @@ function userColumns(onAct: (act: Action) => void): readonly Column<UserInfo>[] 
     },
     { heading: 'Role', cell: ({ role }) => role },
     { heading: 'Projects', cell: ({ projects }) => formatProjects(projects) },
-    { heading: 'Since', cell: ({ created_at }) => <Instant at={created_at} style="date" /> },
+    { heading: 'Created', cell: ({ created_at }) => <Instant at={created_at} style="date" /> },
     {
       heading: 'Last seen',
       cell: ({ seen_at }) =>
-        seen_at === null ? <span class="text-dim">not signed in</span> : <Relative at={seen_at} />,
+        seen_at === null ? <span class="text-dim">never</span> : <Relative at={seen_at} />,
     },
     {
       heading: 'Actions',
       isActions: true,
       cell: (user) => (
         <span class="inline-flex">
-          <Button kind="quiet" label={`Change ${user.name}`} onClick={() => onAct({ kind: 'change', user })}>
+          <Button
+            kind="quiet"
+            label={`Change ${user.name}`}
+            onClick={() => onAction({ kind: 'change', user })}
+          >
             Change…
           </Button>
-          <Button kind="quiet" label={`Remove ${user.name}`} onClick={() => onAct({ kind: 'remove', user })}>
+          <Button
+            kind="quiet"
+            label={`Remove ${user.name}`}
+            onClick={() => onAction({ kind: 'remove', user })}
+          >
             Remove…
           </Button>
         </span>
@@ -131,14 +131,14 @@ function userColumns(onAct: (act: Action) => void): readonly Column<UserInfo>[] 
   ];
 }
 
-function invitationColumns(onAct: (act: Action) => void): readonly Column<InvitationInfo>[] {
+function invitationColumns(onAction: (action: Action) => void): readonly Column<InvitationInfo>[] {
   return [
     { heading: 'Role', isRowHeading: true, cell: ({ role }) => role },
     { heading: 'Projects', cell: ({ projects }) => formatProjects(projects) },
-    { heading: 'By', cell: ({ created_by }) => created_by },
-    { heading: 'Made', cell: ({ created_at }) => <Relative at={created_at} /> },
+    { heading: 'Created by', cell: ({ created_by }) => created_by },
+    { heading: 'Created', cell: ({ created_at }) => <Relative at={created_at} /> },
     {
-      heading: 'Ends',
+      heading: 'Expires',
       cell: ({ expires_at }) => <Relative at={expires_at} />,
     },
     {
@@ -147,10 +147,10 @@ function invitationColumns(onAct: (act: Action) => void): readonly Column<Invita
       cell: (invitation) => (
         <Button
           kind="quiet"
-          label={`Take back the invitation of a ${invitation.role}`}
-          onClick={() => onAct({ kind: 'take-back', invitation })}
+          label={`Revoke the invitation of a ${invitation.role}`}
+          onClick={() => onAction({ kind: 'revoke', invitation })}
         >
-          Take back…
+          Revoke…
         </Button>
       ),
     },
@@ -158,42 +158,42 @@ function invitationColumns(onAct: (act: Action) => void): readonly Column<Invita
 }
 
 function ActionDialog({
-  act,
-  onAct,
+  action,
+  onAction,
 }: {
-  readonly act: Action;
-  readonly onAct: (act: Action | null) => void;
+  readonly action: Action;
+  readonly onAction: (action: Action | null) => void;
 }) {
-  const close = () => onAct(null);
-  switch (act.kind) {
+  const close = () => onAction(null);
+  switch (action.kind) {
     case 'invite':
       return (
         <AccessForm
           title="Invite somebody"
-          action="Make invitation"
+          action="Create invitation"
           before={{ role: 'viewer', projects: null }}
           onClose={close}
-          onSubmit={async (standing) => {
-            const invitation = await post<NewInvitation>('invitations', standing);
+          onSubmit={async (access) => {
+            const invitation = await post<NewInvitation>('invitations', access);
             await refreshLive();
-            onAct({ kind: 'invited', invitation });
+            onAction({ kind: 'invited', invitation });
           }}
         />
       );
     case 'invited':
-      return <InvitationDialog invitation={act.invitation} onClose={close} />;
+      return <InvitationDialog invitation={action.invitation} onClose={close} />;
     case 'change':
       return (
         <AccessForm
-          title={`Change ${act.user.name}`}
+          title={`Change ${action.user.name}`}
           action="Change"
-          before={act.user}
-          note="Their sessions end; they sign in again with what they may do from now on."
+          before={action.user}
+          note="Their sessions end. The change applies when they sign in again."
           onClose={close}
-          onSubmit={async (standing) => {
-            await post<UserInfo>(`users/${encodeURIComponent(act.user.id)}`, standing);
+          onSubmit={async (access) => {
+            await post<UserInfo>(`users/${encodeURIComponent(action.user.id)}`, access);
             await refreshLive();
-            toast('good', `${act.user.name} is ${standing.role} now.`);
+            toast('good', `${action.user.name} is ${access.role} now.`);
             close();
           }}
         />
@@ -201,37 +201,37 @@ function ActionDialog({
     case 'remove':
       return (
         <Confirm
-          title={`Remove ${act.user.name}?`}
+          title={`Remove ${action.user.name}?`}
           action="Remove"
           isDanger
-          typed={act.user.name}
+          typed={action.user.name}
           onClose={close}
           onConfirm={async () => {
-            await post<Done>(`users/${encodeURIComponent(act.user.id)}/remove`);
+            await post<Done>(`users/${encodeURIComponent(action.user.id)}/remove`);
             await refreshLive();
-            toast('good', `${act.user.name} is removed.`);
+            toast('good', `${action.user.name} is removed.`);
           }}
         >
           <p>
-            They are signed out at once and cannot come back without a new invitation. What they did stays in
-            the audit log.
+            Their sessions end at once. They need a new invitation to come back. The audit log keeps their
+            actions.
           </p>
         </Confirm>
       );
-    case 'take-back':
+    case 'revoke':
       return (
         <Confirm
-          title="Take back this invitation?"
-          action="Take back"
+          title="Revoke this invitation?"
+          action="Revoke"
           isDanger
           onClose={close}
           onConfirm={async () => {
-            await post<Done>(`invitations/${encodeURIComponent(act.invitation.id)}/remove`);
+            await post<Done>(`invitations/${encodeURIComponent(action.invitation.id)}/remove`);
             await refreshLive();
-            toast('good', 'The invitation is taken back.');
+            toast('good', 'The invitation is revoked.');
           }}
         >
-          <p>Its link makes no account any more.</p>
+          <p>Its link stops working.</p>
         </Confirm>
       );
   }
@@ -248,8 +248,8 @@ function InvitationDialog({
     <Dialog title="The invitation" onClose={onClose} isKept>
       <div class="space-y-4">
         <p>
-          Whoever opens this link makes an account as <strong>{invitation.role}</strong>, once.{' '}
-          <strong>It is shown this once</strong>: send it where only the right person reads it.
+          This link creates one account with the role <strong>{invitation.role}</strong>. Copy it now and send
+          it in private. <strong>It is not shown again.</strong>
         </p>
         <CopyBlock text={location.origin + invitation.path} label="Invitation link" />
         <div class="flex justify-end">

@@ -1,4 +1,4 @@
-/** Projects: what belongs together, apart from everything else. */
+/** The projects of the installation. Each is separate from the others. */
 import { useState } from 'preact/hooks';
 import type { Listed, ProjectInfo } from '../../../../src/control/http/contract.ts';
 import { post, renewSession } from '../../api.ts';
@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<ProjectInfo>[] = [
     heading: 'Id',
     cell: ({ id }) => <code class="font-mono text-sm text-dim">{id}</code>,
   },
-  { heading: 'Made', cell: ({ created_at }) => <Instant at={created_at} style="date" /> },
+  { heading: 'Created', cell: ({ created_at }) => <Instant at={created_at} style="date" /> },
 ];
 
 export function ProjectsPage() {
@@ -42,7 +42,7 @@ export function ProjectsPage() {
   return (
     <SettingsPage
       title="Projects"
-      lead="Each has its own schedules, keys and secrets, in test and in live mode."
+      lead="Each project has its own schedules, keys and secrets, in test and in live mode."
       actions={
         hasRole('admin') ? (
           <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
@@ -56,7 +56,7 @@ export function ProjectsPage() {
           {({ data }) =>
             data.length === 0 ? (
               <EmptyState icon="settings" title="No projects">
-                <p>Make one to begin.</p>
+                <p>Create one to start.</p>
               </EmptyState>
             ) : (
               <Table caption="Projects" columns={COLUMNS} rows={data} rowKey={({ id }) => id} />
@@ -72,11 +72,11 @@ export function ProjectsPage() {
 function NewProject({ onClose }: { readonly onClose: () => void }) {
   const [name, setName] = useState('');
   const request = useRequest(async () => {
-    const made = await post<ProjectInfo>('projects', { name: name.trim() });
-    // The switch in the header goes by the session.
+    const created = await post<ProjectInfo>('projects', { name: name.trim() });
+    // The header lists the projects of the session.
     await renewSession();
     await refreshLive();
-    toast('good', `${made.name} is there. Its keys are made under API keys.`);
+    toast('good', `${created.name} is created. Create its keys under API keys.`);
     onClose();
   });
   return (
@@ -95,13 +95,13 @@ function NewProject({ onClose }: { readonly onClose: () => void }) {
           required
           autoFocus
           autocomplete="off"
-          hint="It stands in addresses and commands, and stays."
+          hint="It is part of URLs and commands, and cannot be changed."
         />
         <DialogEnd
           error={request.error}
           isBusy={request.isBusy}
           disabled={name.trim() === ''}
-          action="Make project"
+          action="Create project"
           onClose={onClose}
         />
       </form>

@@ -1,4 +1,4 @@
-/** Secrets that sign requests, and how one takes the place of another. */
+/** The signing secrets of a project and mode. */
 import { useState } from 'preact/hooks';
 import type { Listed, SecretInfo } from '../../../../src/control/http/contract.ts';
 import { post } from '../../api.ts';
@@ -27,9 +27,8 @@ export function SecretsPage() {
       title="Signing secrets"
       lead={
         <p>
-          Every request in {scope.value?.mode} mode is signed, so that receivers can tell it from a forged
-          one. Receivers check it with this secret. An endpoint profile may have one of its own: its page
-          gives it one, and one per receiver is best.
+          Every request in {scope.value?.mode} mode is signed with this secret, so that receivers can detect
+          forged requests. An endpoint profile can have its own secret. One per receiver is best.
         </p>
       }
       actions={
@@ -52,7 +51,7 @@ export function SecretsPage() {
       {shown === null ? null : (
         <SecretDialog
           secret={shown}
-          receivers="every receiver that checks signatures"
+          receivers="every receiver that verifies signatures"
           onClose={() => setShown(null)}
         />
       )}

@@ -1,4 +1,4 @@
-/** The frame of the settings: those of the project that is looked at, and those of the whole installation. */
+/** The frame of the settings, with tabs for those of the current project and for those of the installation. */
 import type { ComponentChildren } from 'preact';
 import { Page } from '../../components/page.tsx';
 import { type TabLink, TabLinks } from '../../components/tabs.tsx';
@@ -24,7 +24,7 @@ const LABELS = {
   people: 'People',
   projects: 'Projects',
   audit: 'Audit log',
-  about: 'Retention, about',
+  about: 'About and retention',
 } as const;
 
 export interface SettingsProps {
