@@ -90,7 +90,7 @@ function instantWithDistance(text: string | null, now: number): string {
 }
 
 function retryText({ max_attempts, base, factor, max }: RetryPolicy): string {
-  return `${max_attempts} attempts; waits from ${base}, ×${factor} each, up to ${max}`;
+  return `${max_attempts} attempts; base ${base}, factor ${factor}, max ${max}`;
 }
 
 function rateText(limit: { readonly per_second: number } | null): string | null {

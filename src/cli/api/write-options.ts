@@ -9,7 +9,7 @@ const REQUEST_KEY = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 export function addRetryOptions(command: Command): Command {
   return command
     .option('--max-attempts <number>', 'maximum number of attempts; default 8')
-    .option('--retry-base <duration>', 'wait before the first retry; default 5s')
+    .option('--retry-base <duration>', 'base of the wait, which grows with each retry; default 5s')
     .option('--retry-factor <number>', 'factor by which the wait grows; default 2')
     .option('--retry-max <duration>', 'longest wait between attempts; default 1h');
 }
