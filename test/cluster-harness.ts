@@ -1,10 +1,11 @@
 /**
- * For tests only: several nodes in virtual time over the one store of an `EngineHarness`, each with an engine,
- * a way out and faults of its own. What one tells the others arrives at once, unless hints are cut.
+ * For tests only: several nodes in virtual time on the one store of an `EngineHarness`. Each has an engine, an egress
+ * and faults of its own. Hints to other nodes arrive at once, unless a node is disconnected.
  */
+import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointRef } from '#src/domain/due-delivery.ts';
+import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import type { Slot } from '#src/domain/slot.ts';
 import { slotOfEndpoint } from '#src/engine/cluster/slot-ownership.ts';
 import type { ClusterDependencies, EngineDependencies } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
@@ -18,18 +19,17 @@ import {
   Faults,
   KeptLog,
   KeptMetrics,
-  PARTITION,
   ScriptedEgress,
   type VirtualTime,
 } from './engine-harness.ts';
 
-/** The clock of the harness, which a test can make doubtful. */
+/** The clock of the harness, which a test can make unsynchronized. */
 class TestClock implements MeasuredClock {
   readonly #time: VirtualTime;
   isSynchronized = true;
   offsetMs = 0;
   sinceStepMs = Number.POSITIVE_INFINITY;
-  /** What a measurement brings to light. */
+  /** A test replaces it to change the clock by a measurement. */
   measure: () => Promise<void> = () => Promise.resolve();
 
   constructor(time: VirtualTime) {
@@ -41,7 +41,7 @@ class TestClock implements MeasuredClock {
   }
 }
 
-/** Timers of a process that can be paused, and ended without a word. */
+/** Timers of a process that can be paused and killed. */
 class ProcessTimers implements Timers, Stopwatch {
   readonly #time: VirtualTime;
   state: 'running' | 'paused' | 'dead' = 'running';
@@ -56,17 +56,17 @@ class ProcessTimers implements Timers, Stopwatch {
   }
 
   after(ms: number, act: () => void): () => void {
-    let isOff = false;
+    let isCanceled = false;
     const actOnce = () => {
-      if (!isOff) act();
+      if (!isCanceled) act();
     };
-    const callOff = this.#time.after(ms, () => {
+    const cancel = this.#time.after(ms, () => {
       if (this.state === 'running') actOnce();
       else if (this.state === 'paused') this.#late.push(actOnce);
     });
     return () => {
-      isOff = true;
-      callOff();
+      isCanceled = true;
+      cancel();
     };
   }
 
@@ -108,8 +108,8 @@ export class TestNode implements EngineDependencies {
   readonly vault: EngineDependencies['vault'];
   readonly cluster: ClusterDependencies & { readonly metrics: KeptClusterMetrics };
   readonly engine: Engine;
-  /** What it told the others. */
-  readonly told: (keyof Peers)[] = [];
+  /** The hints that this node sent to the others. */
+  readonly hinted: (keyof Peers)[] = [];
 
   constructor(harness: EngineHarness, node: string, others: () => readonly TestNode[]) {
     this.node = node;
@@ -120,9 +120,9 @@ export class TestNode implements EngineDependencies {
     this.egress = new ScriptedEgress(harness.time);
     this.ids = harness.ids;
     this.vault = harness.vault;
-    const tell = (what: keyof Peers, to: (heard: Peers) => void) => {
-      this.told.push(what);
-      for (const other of others()) if (other.hears) to(other.engine.heard);
+    const send = (hint: keyof Peers, to: (heard: Peers) => void) => {
+      this.hinted.push(hint);
+      for (const other of others()) if (other.isConnected) to(other.engine.heard);
     };
     this.cluster = {
       store: this.store,
@@ -130,25 +130,25 @@ export class TestNode implements EngineDependencies {
       stopwatch: harness.time,
       metrics: new KeptClusterMetrics(),
       peers: {
-        due: (due) => tell('due', (heard) => heard.due(due)),
-        rescan: () => tell('rescan', (heard) => heard.rescan()),
-        slotsChanged: () => tell('slotsChanged', (heard) => heard.slotsChanged()),
+        due: (due) => send('due', (heard) => heard.due(due)),
+        rescan: () => send('rescan', (heard) => heard.rescan()),
+        slotsChanged: () => send('slotsChanged', (heard) => heard.slotsChanged()),
       },
     };
     this.engine = new Engine(this, { retentionMs: 0 });
   }
 
-  /** False: what the others tell gets lost. */
-  hears = true;
+  /** While false, hints from the other nodes are lost. */
+  isConnected = true;
 
-  get slotsHeld(): number {
-    return this.cluster.metrics.gauges?.().slotsHeld ?? 0;
+  get slotsOwned(): number {
+    return this.cluster.metrics.gauges?.().slotsOwned ?? 0;
   }
 
-  /** Kills it: nothing it planned happens any more, and the store does nothing for it. */
+  /** Kills the node: its timers never fire again, and the store refuses its writes. */
   die(): void {
     this.timers.state = 'dead';
-    this.hears = false;
+    this.isConnected = false;
     this.faults.set(
       'refuses',
       'claim',
@@ -195,7 +195,7 @@ export class ClusterHarness implements AsyncDisposable {
     return node;
   }
 
-  /** As many, started together and given the time to share the slots out. */
+  /** Starts these nodes and waits until they share the slots. */
   async settled(...names: readonly string[]): Promise<readonly TestNode[]> {
     const nodes: TestNode[] = [];
     for (const name of names) nodes.push(await this.started(name));
@@ -203,7 +203,7 @@ export class ClusterHarness implements AsyncDisposable {
     return nodes;
   }
 
-  /** As the store has it. */
+  /** The slots as the store has them. */
   async slots(): Promise<readonly SlotState[]> {
     const { disk, now } = this.harness;
     const lease = { node: 'spectator', leaseUntil: instant(now + 1), isStopping: true };
@@ -216,12 +216,11 @@ export class ClusterHarness implements AsyncDisposable {
     return (await this.slots()).find(({ slot }) => slot === slotOfEndpoint(ref))?.owner ?? null;
   }
 
-  /** The node that holds it. */
-  async holderOf(ref: EndpointRef): Promise<TestNode> {
+  async ownerNodeOf(ref: EndpointRef): Promise<TestNode> {
     const owner = await this.ownerOf(ref);
-    const holder = this.nodes.find(({ node }) => node === owner);
-    if (holder === undefined) throw new Error('Nobody holds it.');
-    return holder;
+    const found = this.nodes.find(({ node }) => node === owner);
+    if (found === undefined) throw new Error('No node owns the slot.');
+    return found;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -229,13 +228,37 @@ export class ClusterHarness implements AsyncDisposable {
   }
 }
 
-/** URLs whose slots satisfy `isWanted`, so many. */
-export function urlsIn(count: number, isWanted: (slot: Slot) => boolean): readonly string[] {
-  const urls: string[] = [];
-  for (let each = 0; urls.length < count; each++) {
-    const url = `https://example.com/${each}`;
-    if (isWanted(slotOfEndpoint({ partition: PARTITION, endpoint: url as EndpointRef['endpoint'] })))
-      urls.push(url);
+/** Returns the node that owns the slot of a delivery first, then the others. */
+export async function ownerAndOthers(
+  cluster: ClusterHarness,
+  { partition, target }: Delivery,
+): Promise<[TestNode, ...TestNode[]]> {
+  const owner = await cluster.ownerNodeOf({ partition, endpoint: endpointKeyOf(target) });
+  return [owner, ...cluster.nodes.filter((node) => node !== owner)];
+}
+
+/** Schedules deliveries to as many URLs, so that they are spread over the slots. */
+export async function scheduleMany(
+  { harness }: ClusterHarness,
+  count: number,
+  inMs: number,
+): Promise<readonly Delivery[]> {
+  const deliveries: Delivery[] = [];
+  for (let i = 0; i < count; i++) {
+    deliveries.push((await harness.schedule({ inMs, url: `https://example.com/${i}` })).pending);
   }
-  return urls;
+  return deliveries;
+}
+
+export function slotsOwnedBy(nodes: readonly TestNode[]): readonly number[] {
+  return nodes.map(({ slotsOwned }) => slotsOwned);
+}
+
+/** Returns the ids of the deliveries that these nodes sent. */
+export function sentBy(nodes: readonly TestNode[]): readonly string[] {
+  return nodes.flatMap(({ egress }) => egress.header('Sched-Delivery-Id')).map((id) => id ?? '');
+}
+
+export function ascending(a: number, b: number): number {
+  return a - b;
 }

@@ -52,7 +52,7 @@ export interface EngineMetrics {
 
 /** What can be read off a node among others at any moment. */
 export interface ClusterGauges {
-  readonly slotsHeld: number;
+  readonly slotsOwned: number;
   /** Living ones, this one among them, as of its last renewal. */
   readonly nodes: number;
   readonly clockOffsetSeconds: number;

@@ -148,7 +148,7 @@ function clusterMetrics(registry: Registry): ClusterMetrics {
 
 function watchCluster(registry: Registry, read: () => ClusterGauges): void {
   const gauge = gauges(registry, read);
-  gauge('sched_slots_held', 'Slots that this node dispatches.', ({ slotsHeld }) => slotsHeld);
+  gauge('sched_slots_held', 'Slots that this node dispatches.', ({ slotsOwned }) => slotsOwned);
   gauge('sched_nodes', 'Living nodes, this one among them, as it last saw them.', ({ nodes }) => nodes);
   gauge(
     'sched_clock_offset_seconds',

@@ -17,7 +17,7 @@ async function metricNames(): Promise<readonly string[]> {
   const metrics = prometheusMetrics();
   metrics.watch(() => ({ waiting: 0, inFlight: 0, breakers: { open: 0, halfOpen: 0 } }));
   metrics.watchCluster(() => ({
-    slotsHeld: 0,
+    slotsOwned: 0,
     nodes: 0,
     clockOffsetSeconds: 0,
     isClockSure: true,

@@ -1,51 +1,45 @@
 /**
- * One node among those that share the store. In rounds it renews its lease, sees who else lives and who holds
- * what, and takes and gives back slots until everyone has its share (`domain/slot-rebalance.ts`).
+ * The membership of this node in a cluster: the nodes that share one store. In every sync it renews its lease, reads
+ * which nodes are alive and which slots they own, and takes or releases slots until every node has its share
+ * (`domain/slot-rebalance.ts`).
  *
- * The lease counts from before its renewal was asked for, by the stopwatch, and ends here a little before it
- * ends for the others: by then this node has stopped claiming. Whoever was paused for longer finds out by its
- * epochs: a slot that somebody took meanwhile is in another one, and what was decided before is refused.
+ * The lease counts from before the renewal was requested, by the stopwatch. It ends here a little earlier than for the
+ * other nodes, so this node has stopped claiming when they take its slots. A node that was paused for longer learns of
+ * it by the epochs: a slot that another node took is in a new epoch, and the store refuses older decisions.
  *
- * Slots are given back in this order: no new batch begins for them, those under way end, the gates are saved,
- * then the slot is free, and the others are told. So what the next owner reads is all there is to know. A slot
- * that was lost is dropped at once, and its gates with it: they are not ours to save any more.
- *
- * A node that stops gives everything back at once, and keeps its lease until its requests have ended: without
- * it, others would take them for lost.
+ * A slot that was lost is dropped at once with its gates, because this node may no longer save them. A node that stops
+ * releases all its slots at once, and keeps its lease until its requests have ended. Without the lease, other nodes
+ * would take these requests for lost.
  */
 import { instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { planRebalance } from '#src/domain/slot-rebalance.ts';
 import type { ClusterDependencies, EngineDependencies } from '#src/engine/dependencies.ts';
 import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
+import { PeriodicTask } from '#src/ports/periodic-task.ts';
 import { pause } from '#src/ports/system.ts';
-import { FarLeases } from './far-leases.ts';
-import { OwnedSlots } from './owned-slots.ts';
-import type { SlotOwnership } from './slot-ownership.ts';
+import { DeadNodeDetector } from './dead-node-detector.ts';
+import { SlotHandover } from './slot-handover.ts';
+import { OwnedSlots, type SlotOwnership } from './slot-ownership.ts';
 
-/** With a round, a death is noticed within four seconds. */
+/** Together with the time between two syncs, a dead node is noticed within four seconds. */
 const LEASE_MS = 3_200;
-/** The clocks of two nodes differ by less. */
+/** The clocks of two nodes differ by less than this. */
 const LEASE_MARGIN_MS = 400;
-const RENEW_EVERY_MS = 800;
-/** After a renewal that failed. */
-const RENEW_AGAIN_MS = 200;
-/** Between two rounds, however often one is asked for. */
-const ROUND_GAP_MS = 25;
+const SYNC_EVERY_MS = 800;
+/** The wait after a sync or a release that failed. */
+const RETRY_MS = 200;
+/** The time from the begin of a sync to the begin of the next one, at least. */
+const SYNC_GAP_MS = 25;
 const MS_PER_SECOND = 1_000;
-/** Within this everyone has measured the clock and renewed its lease by it. */
-const NOTICE_MS = LEASE_MS + 2_000;
-/** A node that starts may do so just as the store comes back: within this whoever lives has renewed its lease. */
-const NEWCOMER_NOTICE_MS = 2_000;
-const NOBODY: ReadonlySet<string> = new Set();
 
-/** Who has to do with slots that come and go. */
+/** The parts of the engine that depend on which slots this node owns. */
 export interface MembershipListener {
-  /** There is more to dispatch. */
+  /** There are more endpoints to dispatch. */
   slotsGained(): void;
-  /** Somebody died: its claims are nobody's any more. */
+  /** Nodes died, and their claims are to be recovered. */
   nodesDied(): void;
-  /** Resolves when no batch that is under way now is under way any more. */
+  /** Resolves when every batch that is in flight now has ended. */
   batchesEnd(): Promise<void>;
   saveGates(slots: ReadonlySet<Slot>): Promise<void>;
   forgetGates(slots: ReadonlySet<Slot>): void;
@@ -53,35 +47,48 @@ export interface MembershipListener {
 
 type Dependencies = Pick<EngineDependencies, 'clock' | 'timers' | 'log' | 'node'>;
 
+/** One sync at a time. A sync that fails changes nothing, and the lease runs out if no later one succeeds in time. */
 export class Membership {
   readonly #dependencies: Dependencies;
   readonly #cluster: ClusterDependencies;
-  readonly #inhabitants: MembershipListener;
+  readonly #listener: MembershipListener;
   readonly #ownedSlots: OwnedSlots;
-  /** The epochs in which slots were given back: those are over, whatever an answer says that was on its way. */
-  readonly #givenBack = new Map<Slot, number>();
-  readonly #givingBack = new Set<Promise<boolean>>();
-  #nodes: readonly string[] = [];
-  #round: Promise<boolean> = Promise.resolve(false);
-  /** A round that was asked for and has not begun. */
-  #nextRound: Promise<boolean> | null = null;
-  #roundAt = Number.NEGATIVE_INFINITY;
-  /** Until then nobody is taken for dead. */
-  #lenientUntil = Number.NEGATIVE_INFINITY;
-  readonly #farLeases = new FarLeases(NOTICE_MS);
-  #timer: { readonly at: number; readonly callOff: () => void } | null = null;
+  readonly #detector: DeadNodeDetector;
+  readonly #handover: SlotHandover;
+  readonly #task: PeriodicTask;
+  #liveNodes: readonly string[] = [];
+  /** The last sync, which may be in progress. It resolves to whether it succeeded. */
+  #sync: Promise<boolean> = Promise.resolve(false);
+  /** A sync that was requested and has not begun. */
+  #nextSync: Promise<boolean> | null = null;
+  /** The begin of the last sync, by the stopwatch. */
+  #syncAt = Number.NEGATIVE_INFINITY;
   #wasActive = false;
   #isFailing = false;
   #state: 'new' | 'member' | 'stopping' | 'gone' = 'new';
 
-  constructor(dependencies: Dependencies, cluster: ClusterDependencies, inhabitants: MembershipListener) {
+  constructor(dependencies: Dependencies, cluster: ClusterDependencies, listener: MembershipListener) {
+    const { node, log, timers } = dependencies;
     this.#dependencies = dependencies;
     this.#cluster = cluster;
-    this.#inhabitants = inhabitants;
-    this.#ownedSlots = new OwnedSlots(cluster, dependencies.node, () => this.syncSoon());
+    this.#listener = listener;
+    this.#ownedSlots = new OwnedSlots(cluster, node, () => this.syncSoon());
+    this.#detector = new DeadNodeDetector(cluster, node, LEASE_MS);
+    this.#handover = new SlotHandover({
+      ...cluster,
+      log,
+      ownedSlots: this.#ownedSlots,
+      batchesEnd: () => listener.batchesEnd(),
+      saveGates: (slots) => listener.saveGates(slots),
+      forgetGates: (slots) => listener.forgetGates(slots),
+    });
+    this.#task = new PeriodicTask(timers, async () => {
+      await this.#syncAgain();
+      return null;
+    });
     cluster.metrics.watchCluster(() => ({
-      slotsHeld: this.#ownedSlots.slots.size,
-      nodes: this.#nodes.length,
+      slotsOwned: this.#ownedSlots.slots.size,
+      nodes: this.#liveNodes.length,
       clockOffsetSeconds: cluster.clock.offsetMs / MS_PER_SECOND,
       isClockSure: cluster.clock.isSynchronized,
       isLeaseValid: this.#ownedSlots.isLeaseValid,
@@ -92,60 +99,60 @@ export class Membership {
     return this.#ownedSlots;
   }
 
-  /** Whether it may dispatch what it holds. */
+  /** Whether this node may dispatch the slots that it owns. */
   get isActive(): boolean {
     return this.#ownedSlots.isActive;
   }
 
-  /** The living as they were last seen. */
+  /** The live nodes as of the last sync. */
   get liveNodes(): readonly string[] {
-    return this.#nodes;
+    return this.#liveNodes;
   }
 
-  /** The living as of now; rejects when that cannot be told. */
+  /** Returns the live nodes as of a sync that begins now; rejects when it fails. */
   async readLiveNodes(): Promise<readonly string[]> {
-    if (!(await this.#anotherRound())) throw new Error('The living nodes are not known.');
-    return this.#nodes;
+    if (!(await this.#syncAgain())) throw new Error('The live nodes are not known.');
+    return this.#liveNodes;
   }
 
-  /** Resolves after the first round, also when it failed: then there is nothing to dispatch yet. */
+  /** Resolves after the first sync, also when it failed: then there is nothing to dispatch yet. */
   async start(): Promise<void> {
     if (this.#state === 'new') this.#state = 'member';
-    this.#lenientUntil = this.#cluster.stopwatch.elapsed() + NEWCOMER_NOTICE_MS;
-    if (await this.#anotherRound()) this.#cluster.peers.slotsChanged();
+    this.#detector.start();
+    if (await this.#syncAgain()) this.#cluster.peers.slotsChanged();
   }
 
-  /** Something has changed, or may have: soon, however often it is asked for. */
+  /** Something may have changed. Many requests share one sync. */
   syncSoon(): void {
-    this.#roundIn(Math.max(this.#roundAt + ROUND_GAP_MS - this.#cluster.stopwatch.elapsed(), 0));
+    this.#syncWithin(Math.max(this.#syncAt + SYNC_GAP_MS - this.#cluster.stopwatch.elapsed(), 0));
   }
 
-  /** Gives everything back; the lease is kept. */
+  /** Releases all slots and keeps the lease. */
   async handOver(): Promise<void> {
     this.#state = 'stopping';
-    // It may be taking slots.
-    await this.#round;
+    // The sync in progress may be taking slots.
+    await this.#sync;
     try {
-      await this.#renew();
+      await this.#renewLease();
     } catch (error) {
       this.#dependencies.log.warn(
         { error: String(error) },
         'the other nodes could not be notified of the stop',
       );
     }
-    // As long as it holds them, nobody dispatches them. What is being given back already may fail, and be kept.
-    await Promise.all(this.#givingBack);
-    while (this.#state === 'stopping' && !(await this.#giveBack(new Set(this.#ownedSlots.kept)))) {
-      await pause(this.#dependencies.timers, RENEW_AGAIN_MS);
+    // Slots that stay owned are dispatched by no node. A release in progress may fail, and then its slots are kept.
+    await this.#handover.settled();
+    while (this.#state === 'stopping' && !(await this.#handover.release(new Set(this.#ownedSlots.kept)))) {
+      await pause(this.#dependencies.timers, RETRY_MS);
     }
   }
 
-  /** Ends the lease: nothing of this node is under way any more. */
+  /** Ends the lease. Nothing of this node may be in flight any more. */
   async leave(): Promise<void> {
     this.#state = 'gone';
-    this.#timer?.callOff();
-    await this.#round;
-    this.#ownedSlots.leaseIsValidUntil(Number.NEGATIVE_INFINITY);
+    await this.#task.stop();
+    await this.#sync;
+    this.#ownedSlots.setLeaseUntil(Number.NEGATIVE_INFINITY);
     const { store, peers } = this.#cluster;
     const { node, log } = this.#dependencies;
     try {
@@ -156,206 +163,128 @@ export class Membership {
     }
   }
 
-  #roundIn(ms: number): void {
-    if (this.#state === 'new' || this.#state === 'gone') return;
-    const at = this.#cluster.stopwatch.elapsed() + ms;
-    if (this.#timer !== null && this.#timer.at <= at) return;
-    this.#timer?.callOff();
-    const callOff = this.#dependencies.timers.after(ms, () => {
-      this.#timer = null;
-      void this.#anotherRound();
-    });
-    this.#timer = { at, callOff };
+  #syncWithin(ms: number): void {
+    if (this.#state !== 'new') this.#task.runWithin(ms);
   }
 
-  /** One that begins from now on; whether it succeeded. */
-  #anotherRound(): Promise<boolean> {
-    this.#nextRound ??= this.#round.then(() => {
-      this.#nextRound = null;
-      this.#round = this.#goRound();
-      return this.#round;
+  /** Requests a sync that begins from now on. Resolves to whether it succeeded. */
+  #syncAgain(): Promise<boolean> {
+    this.#nextSync ??= this.#sync.then(() => {
+      this.#nextSync = null;
+      this.#sync = this.#syncOnce();
+      return this.#sync;
     });
-    return this.#nextRound;
+    return this.#nextSync;
   }
 
   /** Never rejects. */
-  async #goRound(): Promise<boolean> {
+  async #syncOnce(): Promise<boolean> {
     if (this.#state === 'gone') return false;
-    this.#roundAt = this.#cluster.stopwatch.elapsed();
-    const validUntil = this.#roundAt + LEASE_MS - LEASE_MARGIN_MS;
-    this.#forgetGivenBack();
+    this.#syncAt = this.#cluster.stopwatch.elapsed();
+    const leaseUntil = this.#syncAt + LEASE_MS - LEASE_MARGIN_MS;
+    this.#handover.forgetReleased();
     try {
-      const renewed = await this.#renew();
-      this.#mindAbsence();
-      const seen = await this.#bury(renewed);
+      const renewed = await this.#renewLease();
+      this.#endOutage();
+      const state = await this.#removeDeadNodes(renewed);
       this.#wasActive &&= this.#ownedSlots.isActive;
-      this.#reconcile(seen);
-      this.#ownedSlots.leaseIsValidUntil(validUntil);
-      const before = this.#nodes;
-      this.#nodes = seen.nodes.map(({ node }) => node);
-      await this.#share(seen);
+      this.#reconcile(state);
+      this.#ownedSlots.setLeaseUntil(leaseUntil);
+      const before = this.#liveNodes;
+      this.#liveNodes = state.nodes.map(({ node }) => node);
+      await this.#rebalance(state);
       this.#activate();
-      if (before.some((node) => !this.#nodes.includes(node))) this.#inhabitants.nodesDied();
-      this.#roundIn(RENEW_EVERY_MS);
+      if (before.some((node) => !this.#liveNodes.includes(node))) this.#listener.nodesDied();
+      this.#syncWithin(SYNC_EVERY_MS);
       return true;
     } catch (error) {
       this.#cluster.metrics.leaseRenewalFailed();
-      if (!this.#isFailing)
+      if (!this.#isFailing) {
         this.#dependencies.log.warn({ error: String(error) }, 'the lease could not be renewed');
+      }
       this.#isFailing = true;
-      this.#roundIn(RENEW_AGAIN_MS);
+      this.#syncWithin(RETRY_MS);
       return false;
     }
   }
 
-  /**
-   * Who could not reach the store may not have been the only one, and whoever has not noticed yet that the clock
-   * was set says so by the old time: for the time of a lease nobody is taken for dead. Those who really died
-   * are found out that much later.
-   */
-  get #isLenient(): boolean {
-    return this.#roundAt < this.#lenientUntil || this.#cluster.clock.sinceStepMs < NOTICE_MS;
-  }
-
-  /** Whatever is seen from now on was so after they were given back. */
-  #forgetGivenBack(): void {
-    const held = this.#ownedSlots.fence.epochs;
-    for (const slot of this.#givenBack.keys()) if (!held.has(slot)) this.#givenBack.delete(slot);
-  }
-
-  #mindAbsence(): void {
-    if (this.#isFailing) this.#lenientUntil = this.#roundAt + NOTICE_MS;
+  #endOutage(): void {
+    if (this.#isFailing) this.#detector.afterOutage(this.#syncAt);
     this.#isFailing = false;
   }
 
-  /** The cluster without its dead, who are put away. */
-  async #bury(seen: ClusterState): Promise<ClusterState> {
-    const dead = await this.#deadAmong(seen);
-    if (dead.size === 0) return seen;
-    const buried = new Set<NodeLease>();
-    for (const lease of seen.nodes) {
+  /** Removes the leases of dead nodes, so that their slots can be taken. Returns the state without these nodes. */
+  async #removeDeadNodes(state: ClusterState): Promise<ClusterState> {
+    const dead = await this.#detector.findDead(state.nodes, this.#syncAt);
+    if (dead.size === 0) return state;
+    const removed = new Set<NodeLease>();
+    for (const lease of state.nodes) {
       if (!dead.has(lease.node)) continue;
-      if ((await this.#cluster.store.removeDeadNode(lease)) === 'done') buried.add(lease);
-      // It has come back since, or another was faster.
+      if ((await this.#cluster.store.removeDeadNode(lease)) === 'done') removed.add(lease);
+      // The node renewed its lease, or another node was faster: the state is out of date.
       else this.syncSoon();
     }
-    return { ...seen, nodes: seen.nodes.filter((lease) => !buried.has(lease)) };
+    return { ...state, nodes: state.nodes.filter((lease) => !removed.has(lease)) };
   }
 
-  /**
-   * Those whose lease has ended, by a clock that was measured after that was seen; it may have been set. And when
-   * it was set back: those whose lease ends far ahead and stays the same.
-   */
-  async #deadAmong({ nodes }: ClusterState): Promise<ReadonlySet<string>> {
-    const { clock } = this.#cluster;
-    const isEnded = (lease: NodeLease) => this.#isEnded(lease);
-    this.#farLeases.see(nodes, clock.now(), this.#roundAt);
-    if (!nodes.some(isEnded) && this.#farLeases.forgotten.length === 0) return NOBODY;
-    await clock.measure();
-    if (!clock.isSynchronized || this.#isLenient) return NOBODY;
-    return new Set([...nodes.filter(isEnded).map(({ node }) => node), ...this.#farLeases.forgotten]);
-  }
-
-  /** It never takes itself for dead: a renewal that took longer than its lease is renewed again. */
-  #isEnded({ node, leaseUntil }: NodeLease): boolean {
-    return node !== this.#dependencies.node && leaseUntil <= this.#cluster.clock.now();
-  }
-
-  /** A lease by a wrong clock would end those of the others, or outlive this node. */
-  async #renew(): Promise<ClusterState> {
-    if (!this.#cluster.clock.isSynchronized) throw new Error('It is not known what time it is.');
+  /** A lease by a wrong clock could end the leases of other nodes, or outlive this node. */
+  async #renewLease(): Promise<ClusterState> {
+    if (!this.#cluster.clock.isSynchronized) throw new Error('The clock is not synchronized.');
     const { clock, node } = this.#dependencies;
     const leaseUntil = instant(clock.now() + LEASE_MS);
-    const lease = { node, leaseUntil, isStopping: this.#state === 'stopping' };
-    return this.#cluster.store.renewLease(lease);
+    return this.#cluster.store.renewLease({ node, leaseUntil, isStopping: this.#state === 'stopping' });
   }
 
-  /** What the store says is ours is; what it does not say is not. */
-  #reconcile(seen: ClusterState): void {
+  /** This node owns exactly the slots that the store says it owns, except those that it is releasing. */
+  #reconcile(state: ClusterState): void {
     const { node, log } = this.#dependencies;
-    const held = this.#ownedSlots.fence.epochs;
+    const owned = this.#ownedSlots.fence.epochs;
     const lost = new Set<Slot>();
     const found = new Map<Slot, number>();
-    for (const { slot, owner, epoch } of seen.slots) {
-      const isOurs = owner === node && epoch !== this.#givenBack.get(slot);
-      const heldIn = held.get(slot);
-      // What is being given back may be gone already.
-      if (heldIn !== undefined && heldIn === this.#givenBack.get(slot)) continue;
-      if (heldIn !== undefined && !(isOurs && epoch === heldIn)) lost.add(slot);
-      // It was taken, and the answer got lost.
-      if (isOurs && epoch !== heldIn) found.set(slot, epoch);
+    for (const { slot, owner, epoch } of state.slots) {
+      const isOurs = owner === node && !this.#handover.isReleased(slot, epoch);
+      const ownedEpoch = owned.get(slot);
+      // A slot that is being released may be free already.
+      if (ownedEpoch !== undefined && this.#handover.isReleased(slot, ownedEpoch)) continue;
+      if (ownedEpoch !== undefined && !(isOurs && epoch === ownedEpoch)) lost.add(slot);
+      // This node took the slot, and the answer of the store was lost.
+      if (isOurs && epoch !== ownedEpoch) found.set(slot, epoch);
     }
     if (lost.size > 0) {
       log.warn({ slots: lost.size }, 'slots were lost to another node');
       this.#cluster.metrics.slotsMoved('lost', lost.size);
-      this.#ownedSlots.drop(lost);
-      this.#inhabitants.forgetGates(lost);
+      this.#ownedSlots.remove(lost);
+      this.#listener.forgetGates(lost);
     }
     if (this.#state === 'member') this.#gain(found);
   }
 
   /**
-   * A node that does not know the time cannot tell who lives. A node whose lease has ended and that holds nothing has
-   * no share: a renewal may arrive long after its node has died.
+   * A node whose clock is not synchronized must not judge leases. A node whose lease has expired and that owns no slot
+   * gets no share, because a renewal may arrive long after its node died.
    */
-  async #share(seen: ClusterState): Promise<void> {
+  async #rebalance(state: ClusterState): Promise<void> {
     if (this.#state !== 'member' || !this.#cluster.clock.isSynchronized) return;
     const { node } = this.#dependencies;
-    const holders = new Set(seen.slots.map(({ owner }) => owner));
-    const nodes = seen.nodes.filter((lease) => holders.has(lease.node) || !this.#isEnded(lease));
-    const { take, release } = planRebalance({ ...seen, nodes }, node, this.#ownedSlots.kept);
-    if (take.length > 0) {
-      this.#gain((await this.#cluster.store.takeSlots(node, take)).epochs);
-    }
-    if (release.length > 0) void this.#giveBack(new Set(release));
+    const owners = new Set(state.slots.map(({ owner }) => owner));
+    const nodes = state.nodes.filter((lease) => owners.has(lease.node) || !this.#detector.isExpired(lease));
+    const { take, release } = planRebalance({ ...state, nodes }, node, this.#ownedSlots.kept);
+    if (take.length > 0) this.#gain((await this.#cluster.store.takeSlots(node, take)).epochs);
+    if (release.length > 0) void this.#handover.release(new Set(release));
   }
 
   #gain(epochs: ReadonlyMap<Slot, number>): void {
     if (epochs.size === 0) return;
-    this.#ownedSlots.hold(epochs);
+    this.#ownedSlots.add(epochs);
     this.#dependencies.log.info({ slots: epochs.size }, 'slots were gained');
     this.#cluster.metrics.slotsMoved('gained', epochs.size);
-    this.#inhabitants.slotsGained();
+    this.#listener.slotsGained();
   }
 
-  /** A lease that had run out, or a clock that was not sure, let things pass by. */
+  /** While the lease had run out or the clock was not synchronized, this node may have missed due work. */
   #activate(): void {
     const { isActive } = this.#ownedSlots;
-    if (isActive && !this.#wasActive) this.#inhabitants.slotsGained();
+    if (isActive && !this.#wasActive) this.#listener.slotsGained();
     this.#wasActive = isActive;
-  }
-
-  /** Whether they are given back. */
-  #giveBack(slots: ReadonlySet<Slot>): Promise<boolean> {
-    if (slots.size === 0) return Promise.resolve(true);
-    const given = this.#release(slots).finally(() => this.#givingBack.delete(given));
-    this.#givingBack.add(given);
-    return given;
-  }
-
-  /** Never rejects. */
-  async #release(slots: ReadonlySet<Slot>): Promise<boolean> {
-    const { store, peers, metrics } = this.#cluster;
-    const given = this.#ownedSlots.fenceOf(slots);
-    this.#ownedSlots.leave(slots);
-    try {
-      await this.#inhabitants.batchesEnd();
-      await this.#inhabitants.saveGates(slots);
-      // Some may have been lost meanwhile.
-      const fence = this.#ownedSlots.stillHeld(given);
-      for (const [slot, epoch] of fence.epochs) this.#givenBack.set(slot, epoch);
-      await store.releaseSlots(fence);
-      const released = new Set(fence.epochs.keys());
-      this.#ownedSlots.drop(released);
-      this.#inhabitants.forgetGates(released);
-      metrics.slotsMoved('released', fence.epochs.size);
-      peers.slotsChanged();
-      return true;
-    } catch (error) {
-      this.#dependencies.log.warn({ error: String(error) }, 'slots could not be released');
-      for (const slot of slots) this.#givenBack.delete(slot);
-      this.#ownedSlots.keep(slots);
-      return false;
-    }
   }
 }

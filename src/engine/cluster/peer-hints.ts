@@ -1,12 +1,13 @@
-/** What is near due and not to be dispatched here, or by a process that dispatches nothing: others are told. */
+/** Hints that go to the other nodes. */
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { SCAN_AHEAD_MS } from '#src/engine/queue/due-queue.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
 import type { Clock } from '#src/ports/system.ts';
 
-/** For a process that has its store to itself. */
+/** Peers of a process that has its store to itself. */
 export const NO_PEERS: Peers = { due: () => {}, rescan: () => {}, slotsChanged: () => {} };
 
+/** The hints of a process that dispatches nothing itself, such as one with the API role only: it tells the nodes. */
 export class PeerHints implements Hints {
   readonly #peers: Peers;
   readonly #clock: Clock;
@@ -16,7 +17,7 @@ export class PeerHints implements Hints {
     this.#clock = clock;
   }
 
-  /** What is further away is found in time by looking. */
+  /** A delivery that is due later needs no hint, because the scan of its node finds it in time. */
   due(due: DueDelivery | null): void {
     if (due !== null && due.dueAt <= this.#clock.now() + SCAN_AHEAD_MS) this.#peers.due(due);
   }

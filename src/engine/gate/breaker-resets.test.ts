@@ -269,7 +269,7 @@ test('of several nodes the one that holds the endpoint does it', async () => {
   await order(harness, profile);
   await cluster.time.advance(1_000);
   expect((await harness.delivery(pending.id)).status).toBe('succeeded');
-  const holder = await cluster.holderOf({
+  const holder = await cluster.ownerNodeOf({
     partition: PARTITION,
     endpoint: profile.id as string as EndpointKey,
   });

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
+import { instant } from '#src/domain/instant.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { Settler } from '#src/engine/attempt/settler.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import { HOURLY } from '#src/store/contract/builders.ts';
+import { ClusterHarness, ownerAndOthers } from '#test/cluster-harness.ts';
 import { EngineHarness, type Order } from '#test/engine-harness.ts';
 import { AttemptRecovery } from './attempt-recovery.ts';
 import { StatsRecorder } from './stats-recorder.ts';
@@ -126,5 +128,53 @@ describe('a store that is away', () => {
     await harness.time.advance(500);
     expect(await running).toBe(1);
     expect((await harness.delivery(delivery.id)).status).toBe('retry_scheduled');
+  });
+});
+
+describe('in a cluster, lost claims', () => {
+  test('of an unknown node are closed within seconds by the owner of the slot', async () => {
+    await using cluster = await ClusterHarness.open();
+    await cluster.settled('a', 'b');
+    const { delivery } = await claimed(cluster.harness, { inMs: 60_000 }, 'long-gone');
+    const [owner, other] = await ownerAndOthers(cluster, delivery);
+    await cluster.time.advance(5_000);
+    expect((await cluster.harness.delivery(delivery.id)).status).toBe('retry_scheduled');
+    expect([owner.faults.times('settle'), other?.faults.times('settle')]).toEqual([1, 0]);
+  });
+
+  test('of a node that joined after they were listed are left alone', async () => {
+    await using cluster = await ClusterHarness.open();
+    const [node] = await cluster.settled('a');
+    if (node === undefined) throw new Error('There is one node.');
+    const { delivery } = await claimed(cluster.harness, { inMs: 60_000 }, 'newcomer');
+    const { disk } = cluster.harness;
+    const join = () => {
+      const { now } = cluster.harness;
+      return disk.renewLease({ node: 'newcomer', leaseUntil: instant(now + 3_200), isStopping: false });
+    };
+    node.faults.before('listLostClaims', () => node.faults.before('renewLease', join));
+    const listed = node.faults.times('listLostClaims');
+    await cluster.time.advance(5_000);
+    expect(node.faults.times('listLostClaims')).toBe(listed + 1);
+    expect((await cluster.harness.delivery(delivery.id)).status).toBe('claimed');
+  });
+
+  test('of the node itself, when the answer to the claim was lost, are closed by it', async () => {
+    await using cluster = await ClusterHarness.open();
+    const [node] = await cluster.settled('a');
+    const { pending } = await cluster.harness.schedule({ inMs: 1_000 });
+    node?.faults.set('loses', 'claim');
+    await cluster.time.advance(1_000);
+    node?.faults.clear();
+    await cluster.time.advance(1_000);
+    expect(await cluster.harness.attempts(pending.id)).toMatchObject([{ error: 'interrupted' }]);
+  });
+
+  test('of a live node are left alone', async () => {
+    await using cluster = await ClusterHarness.open();
+    await cluster.settled('a', 'b');
+    const { delivery } = await claimed(cluster.harness, { inMs: 60_000 }, 'b');
+    await cluster.time.advance(30_000);
+    expect((await cluster.harness.delivery(delivery.id)).status).toBe('claimed');
   });
 });

@@ -4,7 +4,7 @@
  */
 import { instant } from '#src/domain/instant.ts';
 import { Membership } from '#src/engine/cluster/membership.ts';
-import { OwnedSlots } from '#src/engine/cluster/owned-slots.ts';
+import { OwnedSlots } from '#src/engine/cluster/slot-ownership.ts';
 import { Dispatcher } from '#src/engine/dispatch/dispatcher.ts';
 import { Gates } from '#src/engine/gate/gates.ts';
 import { AttemptRecovery } from '#src/engine/upkeep/attempt-recovery.ts';
