@@ -3,12 +3,13 @@
  * egress that answers as the test says. Nothing here waits for wall time: between two timers everything that
  * can happen by itself has happened.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import { type DueDelivery, dueDeliveryOf } from '#src/domain/due-delivery.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { Headers } from '#src/domain/headers.ts';
@@ -26,6 +27,7 @@ import {
 } from '#src/domain/sealing-contexts.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
+import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { AttemptFacts, EngineGauges, EngineMetrics, Log } from '#src/ports/telemetry.ts';

@@ -1,9 +1,9 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import { isReplayable, replay } from '#src/domain/delivery-lifecycle.ts';
-import { dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
+import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import {
   type Commands,
   type MakeReceipt,

@@ -1,5 +1,4 @@
 import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
-import { dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Headers } from '#src/domain/headers.ts';
@@ -17,6 +16,7 @@ import {
 } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { payloadContext } from '#src/domain/sealing-contexts.ts';
+import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import {
   areLarge,
   type Commands,

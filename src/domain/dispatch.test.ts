@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import { Builders } from '#src/store/contract/builders.ts';
 import { DELIVERY_STATUSES, type Delivery } from './delivery.ts';
 import { deadlineOf, FIRST_ATTEMPT_GRACE_MS } from './delivery-lifecycle.ts';
 import { judge } from './dispatch.ts';
-import { dueDeliveryOf } from './due-delivery.ts';
 import { type Gate, type GateTerms, gateTerms, OPEN_GATE, recorded } from './gate.ts';
 import { type Instant, instant } from './instant.ts';
 import type { Partition } from './project.ts';

@@ -1,10 +1,9 @@
-/** A waiting delivery as the dispatcher knows it: where it is found, when it is due, and whose turn it takes. */
+/** A waiting delivery in the form that the dispatcher keeps in memory. */
 import type { Delivery } from './delivery.ts';
 import { isWaiting } from './delivery-lifecycle.ts';
-import { type EndpointKey, whereTo } from './endpoint-key.ts';
+import type { Endpoint, EndpointKey } from './endpoint-key.ts';
 import type { DeliveryId } from './id.ts';
 import type { Instant } from './instant.ts';
-import { LatelyKnown } from './lately-known.ts';
 import type { Partition } from './project.ts';
 
 export interface DueDelivery {
@@ -13,28 +12,20 @@ export interface DueDelivery {
   readonly dueAt: Instant;
   readonly deadline: Instant | null;
   readonly endpoint: EndpointKey;
-  /** Whom it is sent to, whatever the path. */
+  /** The host that it is sent to, with scheme and port. */
   readonly origin: string;
-  /** The size of what it sends. */
   readonly payloadBytes: number;
 }
 
-/** Where it goes to, and what its slot is worked out from. */
+/** Names an endpoint among those of every customer. Its slot is computed from it. */
 export type EndpointRef = Pick<DueDelivery, 'partition' | 'endpoint'>;
 
-/** The same text is found in a map sooner than its like, and many deliveries go to few endpoints. */
-const places = new LatelyKnown<{ readonly partition: Partition; readonly place: string }>();
-
-/** What the endpoint of a delivery is known by among those of every customer. */
-export function endpointRefKey({ partition, endpoint }: EndpointRef): string {
-  const known = places.get(endpoint);
-  if (known?.partition === partition) return known.place;
-  return places.learn(endpoint, (copy) => ({ partition, place: `${partition}/${copy}` })).place;
-}
-
-/** Null when it is not waiting to be sent. */
-export function dueDeliveryOf(delivery: Delivery): DueDelivery | null {
+/** Returns null when the delivery does not wait to be sent. */
+export function toDueDelivery(
+  delivery: Delivery,
+  endpointOf: (target: Delivery['target']) => Endpoint,
+): DueDelivery | null {
   const { partition, id, dueAt, deadline, payloadBytes } = delivery;
   if (dueAt === null || !isWaiting(delivery.status)) return null;
-  return { partition, id, dueAt, deadline, payloadBytes, ...whereTo(delivery.target) };
+  return { partition, id, dueAt, deadline, payloadBytes, ...endpointOf(delivery.target) };
 }

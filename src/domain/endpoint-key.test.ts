@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endpointKeyOf, whereTo } from './endpoint-key.ts';
+import { endpointKeyOf, endpointOf } from './endpoint-key.ts';
 import type { EndpointId } from './id.ts';
 
 describe('an endpoint is told from another by', () => {
@@ -26,13 +26,13 @@ describe('an endpoint is told from another by', () => {
 
   test('its beginning and a digest, where it is long', () => {
     const url = (end: string) => `https://example.com/${'x'.repeat(8_000)}${end}`;
-    const [one, other] = ['1', '2'].map((end) => whereTo({ endpointId: null, url: url(end) }));
+    const [one, other] = ['1', '2'].map((end) => endpointOf({ endpointId: null, url: url(end) }));
     expect(one?.endpoint).toMatch(/^https:\/\/example\.com\/x+~[0-9a-f]{64}$/);
     expect([one?.endpoint.length, one?.origin]).toEqual([512, 'https://example.com']);
     expect(one?.endpoint).not.toBe(other?.endpoint);
     // It is the key of itself, so that a person may name it.
     expect(endpointKeyOf({ endpointId: null, url: one?.endpoint ?? '' })).toBe(one?.endpoint);
-    const host = whereTo({ endpointId: null, url: `https://${'x'.repeat(8_000)}/` });
+    const host = endpointOf({ endpointId: null, url: `https://${'x'.repeat(8_000)}/` });
     expect(host.origin).toHaveLength(512);
   });
 

@@ -161,6 +161,20 @@ describe('reading RFC 3339', () => {
   });
 });
 
+test('an instant is written as Date writes it, also outside the years that RFC 3339 has', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: -8.64e15, max: 8.64e15 }), fc.boolean(), (ms, isNear) => {
+      const at = isNear ? Math.trunc(ms / 35) : ms;
+      expect(formatInstant(instant(at))).toBe(new Date(at).toISOString());
+    }),
+    { numRuns: 2_000 },
+  );
+  for (const at of [
+    -62_167_219_200_001, -62_167_219_200_000, -1, 0, 253_402_300_799_999, 253_402_300_800_000,
+  ])
+    expect(formatInstant(instant(at))).toBe(new Date(at).toISOString());
+});
+
 test('what was written is read back', () => {
   fc.assert(
     fc.property(fc.integer({ min: -62_167_219_200_000, max: 253_402_300_799_999 }), (ms) => {

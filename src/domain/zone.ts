@@ -58,7 +58,10 @@ const NOT_IANA: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-type Zone = { readonly id: string; readonly blocks: Map<number, readonly Span[]> };
+interface Zone {
+  readonly id: string;
+  readonly blocks: LRUCache<number, readonly Span[]>;
+}
 
 /** By canonical id, so that links and spellings share; bounded by the number of zones there are. */
 const zones = new Map<string, Zone>();
@@ -80,7 +83,7 @@ function findZone(name: string): Zone | null {
   if (known !== undefined) return known;
   const id = canonicalId(name);
   if (id === null) return null;
-  const zone = zones.get(id) ?? { id, blocks: new Map() };
+  const zone = zones.get(id) ?? { id, blocks: new LRUCache({ max: BLOCKS_PER_ZONE_MAX }) };
   zones.set(id, zone);
   zonesByName.set(name, zone);
   return zone;
@@ -134,7 +137,6 @@ function spansAround(zone: Zone, ms: number): readonly Span[] {
   const index = Math.floor(ms / BLOCK_MS);
   const known = zone.blocks.get(index);
   if (known !== undefined) return known;
-  if (zone.blocks.size >= BLOCKS_PER_ZONE_MAX) zone.blocks.clear();
   const spans = computeSpans(zone.id, index * BLOCK_MS);
   zone.blocks.set(index, spans);
   return spans;

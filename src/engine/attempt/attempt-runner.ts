@@ -2,9 +2,10 @@
  * Runs attempts: their requests are built while they are being claimed, sent once they are claimed, and their outcomes
  * are settled, logged and counted.
  */
+
 import type { Evidence } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import { type DueDelivery, dueDeliveryOf } from '#src/domain/due-delivery.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -16,6 +17,7 @@ import { releaseDeferred } from '#src/engine/gate/release-deferred.ts';
 import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
 import type { AttemptRecovery } from '#src/engine/upkeep/attempt-recovery.ts';
 import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
+import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import type { SettleWrite } from '#src/ports/store.ts';
 import { pause } from '#src/ports/system.ts';
 import { AttemptTimer } from './attempt-timer.ts';

@@ -6,8 +6,9 @@
  * the batch does not wait for it: no delivery is claimed whose request is not at hand. A delivery whose large payload
  * cannot be read is looked at again a moment later.
  */
+
 import { judge } from '#src/domain/dispatch.ts';
-import { type DueDelivery, dueDeliveryOf } from '#src/domain/due-delivery.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -26,6 +27,7 @@ import type { Prefetcher } from '#src/engine/prefetch/prefetcher.ts';
 import type { BatchesInFlight } from '#src/engine/queue/batches-in-flight.ts';
 import type { StorePause } from '#src/engine/queue/store-pause.ts';
 import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
+import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import { type LoadedDelivery, StoreUnavailable } from '#src/ports/store.ts';
 import type { Decider } from './decider.ts';
 import type { DecisionWriter } from './decision-writer.ts';

@@ -1,8 +1,8 @@
 /** Decides what happens to loaded deliveries, by the rules of the domain and the state of their gates. */
+
 import type { Delivery } from '#src/domain/delivery.ts';
 import { defer, endUnsent } from '#src/domain/delivery-lifecycle.ts';
 import { judge } from '#src/domain/dispatch.ts';
-import { dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -12,6 +12,7 @@ import type { CandidateDelivery, ClaimedDelivery, DecidedDelivery } from '#src/e
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
 import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
+import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import type { ClaimWrite, EndWrite, LoadedDelivery } from '#src/ports/store.ts';
 
 export interface Decisions {

@@ -4,8 +4,8 @@
  * Every write is conditional on the revision that was read, and in a cluster on the fence of the slot. If somebody
  * changed a delivery in the meantime, their change wins and the delivery is looked at again.
  */
+
 import type { Delivery } from '#src/domain/delivery.ts';
-import { dueDeliveryOf } from '#src/domain/due-delivery.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { AttemptRunner } from '#src/engine/attempt/attempt-runner.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
@@ -16,6 +16,7 @@ import { releaseDeferred } from '#src/engine/gate/release-deferred.ts';
 import type { StorePause } from '#src/engine/queue/store-pause.ts';
 import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
 import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
+import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import type { EndWrite } from '#src/ports/store.ts';
 import type { Decisions } from './decider.ts';
 

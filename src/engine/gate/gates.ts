@@ -9,8 +9,9 @@
  * Deliveries that an open breaker deferred are remembered, as many as fit: when it closes early they need not
  * wait for the end of its window.
  */
+
 import { countsAfterReset, type Evidence, stateOf } from '#src/domain/breaker.ts';
-import { type DueDelivery, type EndpointRef, endpointRefKey } from '#src/domain/due-delivery.ts';
+import type { DueDelivery, EndpointRef } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { BreakerPolicy } from '#src/domain/endpoint-profile.ts';
 import { FairShareLimit } from '#src/domain/fair-share-limit.ts';
@@ -30,6 +31,7 @@ import type { Slot } from '#src/domain/slot.ts';
 import { type SlotOwnership, slotOfEndpoint } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
+import { endpointRefKey } from '#src/ports/endpoint-cache.ts';
 import type { LoadedDelivery, SavedGate } from '#src/ports/store.ts';
 
 const GATES_MAX = 20_000;

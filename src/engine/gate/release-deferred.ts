@@ -1,8 +1,10 @@
 /** Makes deliveries due at once that an open breaker deferred, because the breaker has closed. */
+
 import { defer, isWaiting } from '#src/domain/delivery-lifecycle.ts';
-import { type DueDelivery, dueDeliveryOf } from '#src/domain/due-delivery.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import type { Hints } from '#src/ports/hints.ts';
 
 /** Deliveries that are read and written in one step. */

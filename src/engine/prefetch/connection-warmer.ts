@@ -3,12 +3,14 @@
  * customer gets as many connections to an origin as it has requests to it within a moment, within bounds. Of deliveries
  * that a rate limit spaces out, one goes at that instant; each of the others counts once its token is reserved.
  */
-import { type DueDelivery, endpointRefKey } from '#src/domain/due-delivery.ts';
+
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { CandidateDelivery } from '#src/engine/delivery-stages.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
 import type { Egress } from '#src/ports/egress.ts';
+import { endpointRefKey } from '#src/ports/endpoint-cache.ts';
 
 /** Requests within this time may need a connection each. */
 const MOMENT_MS = 10;

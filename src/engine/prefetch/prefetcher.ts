@@ -14,7 +14,6 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
-import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { FairShareLimit } from '#src/domain/fair-share-limit.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
@@ -24,6 +23,7 @@ import type { CandidateDelivery } from '#src/engine/delivery-stages.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
 import type { EngineLoad } from '#src/engine/queue/engine-load.ts';
+import { cachedEndpointKey } from '#src/ports/endpoint-cache.ts';
 import type { LoadedDelivery } from '#src/ports/store.ts';
 import type { Timers } from '#src/ports/system.ts';
 import { ConnectionWarmer } from './connection-warmer.ts';
@@ -202,7 +202,7 @@ export class Prefetcher {
 
 function isUnchanged(due: DueDelivery, { delivery }: LoadedDelivery): boolean {
   const isSameTime = delivery.dueAt === due.dueAt && isWaiting(delivery.status);
-  return isSameTime && endpointKeyOf(delivery.target) === due.endpoint;
+  return isSameTime && cachedEndpointKey(delivery.target) === due.endpoint;
 }
 
 function isSmall({ payloadBytes }: Delivery): boolean {

@@ -12,8 +12,10 @@
  * Deliveries in time and overdue ones wait apart and have shares of their own, so neither waits for the other. Overdue
  * work may hold half of the permits at most. It goes by its deadline; deliveries without a deadline come last.
  */
-import { type DueDelivery, endpointRefKey } from '#src/domain/due-delivery.ts';
+
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
+import { endpointRefKey } from '#src/ports/endpoint-cache.ts';
 import { type Endpoint, PermitShares } from './permit-shares.ts';
 
 export const PERMITS_MAX = 2_048;

@@ -4,11 +4,13 @@
  *
  * Buckets live in memory only. After a restart they begin full: an endpoint may then see its burst once more.
  */
-import { type EndpointRef, endpointRefKey } from '#src/domain/due-delivery.ts';
+
+import type { EndpointRef } from '#src/domain/due-delivery.ts';
 import { DEFAULT_RETRY_BUDGET } from '#src/domain/endpoint-profile.ts';
 import { parseId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { type Bucket, type BucketTerms, takeAway, tokensIn } from '#src/domain/token-bucket.ts';
+import { endpointRefKey } from '#src/ports/endpoint-cache.ts';
 import type { ReplayDependencies } from './dependencies.ts';
 
 /** Terms are read again after so long. */

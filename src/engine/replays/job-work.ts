@@ -6,10 +6,10 @@
  * Every step that changes something is guarded by the job's revision. One that is stale has changed nothing: the job
  * is read again, and where it has ended or is somebody else's by now, this work is over.
  */
+
 import type { Delivery } from '#src/domain/delivery.ts';
 import { isReplayable, replay } from '#src/domain/delivery-lifecycle.ts';
-import { dueDeliveryOf } from '#src/domain/due-delivery.ts';
-import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import {
   acquireLease,
@@ -22,6 +22,7 @@ import {
   replayed,
   withinItemLimit,
 } from '#src/domain/replay-job.ts';
+import { cachedEndpointKey, dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import type { ItemReplay } from '#src/ports/replay-job-store.ts';
 import type { Budgets } from './budgets.ts';
 import type { ReplayDependencies } from './dependencies.ts';
@@ -182,5 +183,5 @@ export class JobWork {
 }
 
 function itemOf({ id, target }: Delivery): ReplayItem {
-  return { deliveryId: id, endpoint: endpointKeyOf(target) };
+  return { deliveryId: id, endpoint: cachedEndpointKey(target) };
 }

@@ -11,8 +11,6 @@
  * So a node that joins in between is not taken for dead, however early it claimed.
  */
 
-import { dueDeliveryOf } from '#src/domain/due-delivery.ts';
-import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { INTERRUPTED } from '#src/domain/failures.ts';
 import type { AttemptsInFlight } from '#src/engine/attempt/attempts-in-flight.ts';
 import type { Settler } from '#src/engine/attempt/settler.ts';
@@ -20,6 +18,7 @@ import type { Membership } from '#src/engine/cluster/membership.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
+import { cachedEndpointKey, dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import type { Hints } from '#src/ports/hints.ts';
 import { PeriodicTask } from '#src/ports/periodic-task.ts';
 import type { UnsettledAttempt } from '#src/ports/store.ts';
@@ -128,7 +127,7 @@ export class AttemptRecovery {
     const writes = settled.filter((write) => write !== null);
     for (const { delivery } of writes) {
       const { partition, target, status } = delivery;
-      stats.ended({ partition, endpoint: endpointKeyOf(target) }, status);
+      stats.ended({ partition, endpoint: cachedEndpointKey(target) }, status);
       hints.due(dueDeliveryOf(delivery));
     }
     const closed = writes.length;
@@ -155,6 +154,6 @@ export class AttemptRecovery {
     const { node, ownership } = this.#dependencies;
     if (claim === null || others.has(claim.node)) return false;
     if (claim.node === node) return true;
-    return ownership.epochOf({ partition, endpoint: endpointKeyOf(target) }) !== null;
+    return ownership.epochOf({ partition, endpoint: cachedEndpointKey(target) }) !== null;
   }
 }

@@ -11,7 +11,7 @@
  */
 
 import type { DeliveryStatus } from '#src/domain/delivery.ts';
-import { type EndpointRef, endpointRefKey } from '#src/domain/due-delivery.ts';
+import type { EndpointRef } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { FairShareLimit } from '#src/domain/fair-share-limit.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -25,6 +25,7 @@ import {
   type StatsSpanMs,
 } from '#src/domain/stats.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
+import { endpointRefKey } from '#src/ports/endpoint-cache.ts';
 import type { SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
 
 const SAVE_EVERY_MS = 500;

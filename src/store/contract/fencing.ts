@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { defer } from '#src/domain/delivery-lifecycle.ts';
-import { type DueDelivery, dueDeliveryOf } from '#src/domain/due-delivery.ts';
+import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import { ALL_SLOTS, type Fence, type Slot, slotOf } from '#src/domain/slot.ts';
+import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import type { Store } from '#src/ports/store.ts';
 import { MINUTE_MS, START } from './builders.ts';
 import { type Fixture, ownSuite, pendingOf, type Suite } from './fixture.ts';

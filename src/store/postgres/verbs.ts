@@ -2,8 +2,9 @@
  * The verbs of the PostgreSQL store. Here deliveries and gates have two more columns than in SQLite. The slot of the
  * endpoint tells which node sends the delivery. A digest of the endpoint key stands in for it in indexes.
  */
-import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
+
 import { slotOf } from '#src/domain/slot.ts';
+import { cachedEndpointKey } from '#src/ports/endpoint-cache.ts';
 import { digestBytes, endpointDigest } from '#src/store/sql/digests.ts';
 import { type KeyParameters, makeVerbs } from '#src/store/sql/verbs.ts';
 
@@ -11,7 +12,7 @@ import { type KeyParameters, makeVerbs } from '#src/store/sql/verbs.ts';
 export const keyParameters: KeyParameters = {
   label: digestBytes,
   delivery: ({ partition, target }) => {
-    const endpoint = endpointKeyOf(target);
+    const endpoint = cachedEndpointKey(target);
     return [slotOf(partition, endpoint), endpointDigest(endpoint)];
   },
   gate: (endpoint) => [endpointDigest(endpoint)],

@@ -1,9 +1,10 @@
 /** The columns of a delivery that a scan for due work reads. */
+
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
-import { whereTo } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
+import { cachedEndpoint } from '#src/ports/endpoint-cache.ts';
 
 export interface DueRow {
   readonly partition: Partition;
@@ -22,6 +23,6 @@ export function toDue(row: DueRow): DueDelivery {
     dueAt: row.due_at,
     deadline: row.deadline,
     payloadBytes: row.payload_bytes,
-    ...whereTo({ endpointId: row.endpoint_id, url: row.url }),
+    ...cachedEndpoint({ endpointId: row.endpoint_id, url: row.url }),
   };
 }

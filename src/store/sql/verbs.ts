@@ -4,8 +4,9 @@
  *
  * Steps that can fail come first, so nothing has to be undone when they do.
  */
+
 import type { Delivery } from '#src/domain/delivery.ts';
-import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -22,6 +23,7 @@ import type {
   Project,
   SigningSecret,
 } from '#src/ports/control-store.ts';
+import { cachedEndpointKey } from '#src/ports/endpoint-cache.ts';
 import type {
   ClaimWrite,
   EndWrite,
@@ -341,7 +343,7 @@ function insertEndpointSecret({ added }: EndpointSecretsChange): readonly Step[]
 
 /** Checks that the node still owns the slot of the delivery, in the epoch of its fence. */
 function slotHeld({ partition, target }: Delivery, fence: Fence | undefined): readonly Step[] {
-  return fence === undefined ? [] : [held(slotOf(partition, endpointKeyOf(target)), fence)];
+  return fence === undefined ? [] : [held(slotOf(partition, cachedEndpointKey(target)), fence)];
 }
 
 const NEVER = -1;

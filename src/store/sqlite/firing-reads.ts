@@ -3,16 +3,18 @@
  * is due. Each is a short index scan or a few look-ups by key. Sealed bytes are read only for requests that are
  * really sent.
  */
+
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
-import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { type Slot, slotOf } from '#src/domain/slot.ts';
+import { cachedEndpointKey } from '#src/ports/endpoint-cache.ts';
 import type {
   CustomerCursor,
   CustomersPage,
@@ -150,7 +152,7 @@ export class FiringReads {
           delivery,
           schedule,
           profile: destination.kind === 'inline' ? null : profiles.of(partition, destination.endpointId),
-          gate: gates.of(partition, endpointKeyOf(delivery.target)),
+          gate: gates.of(partition, cachedEndpointKey(delivery.target)),
           sweep: sweeps?.of(partition, schedule.id) ?? null,
         };
       });
