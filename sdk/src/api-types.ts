@@ -7,120 +7,137 @@
  */
 
 /**
- * Exactly one destination (`endpoint` or `endpoint_id`) and one timing (`delay`, `fire_at`, `local_fire_at`
- * or `cron`).
+ * Needs exactly one destination (`endpoint` or `endpoint_id`) and exactly one timing (`delay`, `fire_at`,
+ * `local_fire_at` or `cron`).
  */
 export interface ScheduleCreate {
-  /** HTTPS destination, without credentials. For example `https://example.com/hooks/reminder`. */
+  /** The HTTPS URL to send to, without credentials. For example `https://example.com/hooks/reminder`. */
   readonly endpoint?: string | null | undefined;
-  /** An endpoint profile instead of a URL. For example `ep_01jcq3v8k4zqgw5m2r7n9x0abc`. */
+  /** The endpoint profile to send to, instead of `endpoint`. For example `ep_01jcq3v8k4zqgw5m2r7n9x0abc`. */
   readonly endpoint_id?: string | null | undefined;
-  /** HTTP method. POST when left out. For example `POST`. */
+  /** The HTTP method. The default is POST. For example `POST`. */
   readonly method?: 'POST' | 'PUT' | 'PATCH' | 'GET' | 'DELETE' | null | undefined;
   /**
-   * Custom headers, encrypted at rest; values are never returned. Names plus values: at most 16,384 bytes.
+   * Custom headers. They are encrypted at rest, and their values are never returned. Names and values
+   * together have at most 16,384 bytes.
    */
   readonly headers?: Readonly<Record<string, string>> | null | undefined;
-  /** Request body, sent as UTF-8, encrypted at rest and never returned. For example `{"hello":"world"}`. */
+  /**
+   * The request body. It is sent as UTF-8, encrypted at rest and never returned. For example
+   * `{"hello":"world"}`.
+   */
   readonly body?: string | null | undefined;
-  /** From now; at least 1s. For example `5m`. */
+  /** Time from now until the request is sent. At least 1s. For example `5m`. */
   readonly delay?: string | null | undefined;
-  /** RFC 3339 instant with offset or Z. For example `2027-01-01T09:00:00+01:00`. */
+  /** The instant to send at, in RFC 3339 with an offset or Z. For example `2027-01-01T09:00:00+01:00`. */
   readonly fire_at?: string | null | undefined;
-  /** Wall-clock time YYYY-MM-DDTHH:MM:SS in `timezone`. For example `2027-01-01T09:00:00`. */
+  /** The local time to send at, as YYYY-MM-DDTHH:MM:SS in `timezone`. For example `2027-01-01T09:00:00`. */
   readonly local_fire_at?: string | null | undefined;
-  /** Five fields: minute, hour, day of month, month, day of week. For example `0 9 * * MON-FRI`. */
+  /**
+   * A cron expression with five fields: minute, hour, day of month, month, day of week. For example `0 9 * *
+   * MON-FRI`.
+   */
   readonly cron?: string | null | undefined;
-  /** IANA time zone for `local_fire_at` and `cron`. UTC when left out. For example `Europe/Berlin`. */
+  /** The IANA time zone of `local_fire_at` and `cron`. The default is UTC. For example `Europe/Berlin`. */
   readonly timezone?: string | null | undefined;
-  /** Deliver-by deadline, counted from the first fire; caps retries too. For example `24h`. */
+  /** The delivery expires this long after its scheduled instant. Retries stop then too. For example `24h`. */
   readonly ttl?: string | null | undefined;
   /**
-   * Sent to the receiver as Idempotency-Key. Up to 255 visible ASCII characters. A recurring schedule appends
-   * the instant of each occurrence. For example `invoice-4711`.
+   * Sent to the receiver as the header Idempotency-Key. Up to 255 visible ASCII characters. A recurring
+   * schedule appends the instant of each occurrence. For example `invoice-4711`.
    */
   readonly idempotency_key?: string | null | undefined;
   readonly retry_policy?: RetryPolicyInput | null | undefined;
   readonly rate_limit?: RateLimit | null | undefined;
-  /** Spreads fires by plus or minus this window, the same way each time. For example `30s`. */
+  /**
+   * Each occurrence is shifted by up to plus or minus this time. The shift of an occurrence is always the
+   * same. For example `30s`.
+   */
   readonly jitter?: string | null | undefined;
-  /** Labels, at most 50. Lists can be filtered by them. */
+  /** Up to 50 labels. Lists can be filtered by them. */
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
 
-/** The retry after attempt n is due min(max, base x factor^n) after its end. Left out: defaults. */
+/**
+ * The retry after attempt n is due min(max, base x factor^n) after the end of that attempt. Fields that are
+ * left out have their defaults.
+ */
 export interface RetryPolicyInput {
   readonly max_attempts?: number | null | undefined;
   readonly strategy?: 'exponential' | null | undefined;
-  /** The wait that grows by the factor with each attempt. 0 to 24h. For example `5s`. */
+  /** The wait, multiplied by `factor` with each attempt. 0 to 24h. For example `5s`. */
   readonly base?: string | null | undefined;
   readonly factor?: number | null | undefined;
-  /** Longest wait between attempts. 0 to 168h. For example `1h`. */
+  /** The longest wait between attempts. 0 to 168h. For example `1h`. */
   readonly max?: string | null | undefined;
-  /** Accepted and echoed; backoff is deterministic. */
+  /** Stored and returned, but has no effect: the backoff is deterministic. */
   readonly jitter?: boolean | null | undefined;
 }
 
-/** Most deliveries per second; 0 is no limit. */
+/** The largest number of deliveries per second. 0 means no limit. */
 export interface RateLimit {
   readonly per_second: number;
 }
 
-/** What is left out stays. Timing changes by reschedule only. */
+/** Fields that are left out do not change. Use reschedule to change the timing. */
 export interface ScheduleUpdate {
-  /** HTTPS destination, without credentials. For example `https://example.com/hooks/reminder`. */
+  /** The HTTPS URL to send to, without credentials. For example `https://example.com/hooks/reminder`. */
   readonly endpoint?: string | null | undefined;
-  /** HTTP method. POST when left out. For example `POST`. */
+  /** The HTTP method. The default is POST. For example `POST`. */
   readonly method?: 'POST' | 'PUT' | 'PATCH' | 'GET' | 'DELETE' | null | undefined;
-  /** Deliver-by deadline, counted from the first fire; caps retries too. For example `24h`. */
+  /** The delivery expires this long after its scheduled instant. Retries stop then too. For example `24h`. */
   readonly ttl?: string | null | undefined;
   readonly retry_policy?: RetryPolicyInput | null | undefined;
-  /** Labels, at most 50. Lists can be filtered by them. */
+  /** Up to 50 labels. Lists can be filtered by them. */
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
 
-/** Exactly one of `delay`, `fire_at`, `local_fire_at` and `cron`. */
+/** Needs exactly one of `delay`, `fire_at`, `local_fire_at` and `cron`. */
 export interface ScheduleReschedule {
-  /** From now; at least 1s. For example `5m`. */
+  /** Time from now until the request is sent. At least 1s. For example `5m`. */
   readonly delay?: string | null | undefined;
-  /** RFC 3339 instant with offset or Z. For example `2027-01-01T09:00:00+01:00`. */
+  /** The instant to send at, in RFC 3339 with an offset or Z. For example `2027-01-01T09:00:00+01:00`. */
   readonly fire_at?: string | null | undefined;
-  /** Wall-clock time YYYY-MM-DDTHH:MM:SS in `timezone`. For example `2027-01-01T09:00:00`. */
+  /** The local time to send at, as YYYY-MM-DDTHH:MM:SS in `timezone`. For example `2027-01-01T09:00:00`. */
   readonly local_fire_at?: string | null | undefined;
-  /** Five fields: minute, hour, day of month, month, day of week. For example `0 9 * * MON-FRI`. */
+  /**
+   * A cron expression with five fields: minute, hour, day of month, month, day of week. For example `0 9 * *
+   * MON-FRI`.
+   */
   readonly cron?: string | null | undefined;
-  /** IANA time zone for `local_fire_at` and `cron`. UTC when left out. For example `Europe/Berlin`. */
+  /** The IANA time zone of `local_fire_at` and `cron`. The default is UTC. For example `Europe/Berlin`. */
   readonly timezone?: string | null | undefined;
 }
 
-/** `url` is required on create; on PATCH what is left out stays. */
+/** A create needs `url`. In a PATCH, fields that are left out do not change. */
 export interface EndpointWrite {
-  /** HTTPS destination, without credentials. For example `https://example.com/hooks/reminder`. */
+  /** The HTTPS URL to send to, without credentials. For example `https://example.com/hooks/reminder`. */
   readonly url?: string | null | undefined;
-  /** HTTP method. POST when left out. For example `POST`. */
+  /** The HTTP method. The default is POST. For example `POST`. */
   readonly method?: 'POST' | 'PUT' | 'PATCH' | 'GET' | 'DELETE' | null | undefined;
   /**
-   * Custom headers, encrypted at rest; values are never returned. Names plus values: at most 16,384 bytes.
+   * Custom headers. They are encrypted at rest, and their values are never returned. Names and values
+   * together have at most 16,384 bytes.
    */
   readonly headers?: Readonly<Record<string, string>> | null | undefined;
-  /** Time for one attempt, above 0 and at most 1h. 30s when unset. For example `10s`. */
+  /** The longest time of one attempt, above 0 and at most 1h. The default is 30s. For example `10s`. */
   readonly timeout?: string | null | undefined;
   readonly retry_policy?: RetryPolicyInput | null | undefined;
   readonly retry_budget?: RetryBudget | null | undefined;
-  /** Accepted and echoed; not enforced yet. */
+  /** Stored and returned, but not enforced yet. */
   readonly rate_limit?: RateLimit | null | undefined;
   readonly breaker_policy?: BreakerPolicy | null | undefined;
-  /** Labels, at most 50. Lists can be filtered by them. */
+  /** Up to 50 labels. Lists can be filtered by them. */
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
 
-/** Retries per second, and how many at once, to this endpoint. */
+/** Limits the retries to this endpoint: `rate` per second, and `burst` at once. */
 export interface RetryBudget {
   readonly rate: number;
   readonly burst: number;
 }
 
-/** When to stop trying a failing endpoint. All four or none. */
+/** When to stop sending to a failing endpoint. All four fields are required. */
 export interface BreakerPolicy {
   readonly threshold: number;
   /** Above 0 and at most 24h. For example `30s`. */
@@ -138,19 +155,19 @@ export interface Schedule {
   readonly mode: 'test' | 'live';
   readonly kind: 'one_shot' | 'recurring';
   readonly state: 'active' | 'paused' | 'canceled' | 'completed';
-  /** For a profile: its current url. */
+  /** The URL. For an endpoint profile, its present URL. */
   readonly endpoint: string;
   readonly endpoint_id: string | null;
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'GET' | 'DELETE';
-  /** Names only: values are encrypted and never returned. */
+  /** The names of the headers. Their values are encrypted and never returned. */
   readonly header_keys: readonly string[];
-  /** The nominal instant of a one-shot. For example `2026-11-15T08:00:00.000Z`. */
+  /** The instant of a one-shot schedule, before jitter. For example `2026-11-15T08:00:00.000Z`. */
   readonly fire_at: string | null;
   readonly cron: string | null;
   readonly timezone: string | null;
   /** For example `2026-11-15T08:00:00.000Z`. */
   readonly next_fire_at: string | null;
-  /** The next instants it will fire at, five at most. */
+  /** The next instants at which the schedule fires, at most five. */
   readonly next_runs: readonly string[];
   readonly ttl: string | null;
   readonly jitter: string | null;
@@ -182,10 +199,10 @@ export interface ErrorBody {
       | 'idempotency_error'
       | 'api_error'
       | 'rate_limit_error';
-    /** A stable machine string. For example `invalid_cron`. */
+    /** A stable code for programs. For example `invalid_cron`. */
     readonly code: string;
     readonly message: string;
-    /** The field at fault. */
+    /** The field that caused the error. */
     readonly param: string | null;
     readonly request_id: string;
   };
@@ -246,7 +263,7 @@ export interface Endpoint {
   readonly mode: 'test' | 'live';
   readonly url: string;
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'GET' | 'DELETE';
-  /** Names only: values are encrypted and never returned. */
+  /** The names of the headers. Their values are encrypted and never returned. */
   readonly header_keys: readonly string[];
   readonly timeout: string | null;
   readonly retry_policy: RetryPolicy;
@@ -254,7 +271,7 @@ export interface Endpoint {
   readonly rate_limit: RateLimit | null;
   readonly breaker_policy: BreakerPolicy | null;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Rises with every successful edit. */
+  /** Increases with every change. */
   readonly version: number;
   readonly archived: boolean;
   /** For example `2026-11-15T08:00:00.000Z`. */
@@ -289,7 +306,7 @@ export interface Attempt {
   readonly due_at: string;
   /** For example `2026-11-15T08:00:00.000Z`. */
   readonly fired_at: string;
-  /** How much later than due the attempt started. */
+  /** How long after its due instant the attempt started, in milliseconds. */
   readonly lateness_ms: number;
   /** For example `2026-11-15T08:00:00.000Z`. */
   readonly finished_at: string | null;
@@ -298,35 +315,37 @@ export interface Attempt {
 }
 
 export interface ListSchedulesQuery {
-  /** next_cursor of the page before, from the same list. */
+  /** `next_cursor` of the previous page of the same list. */
   readonly cursor?: string | undefined;
-  /** 1 to 100, 20 when left out. A value out of range is replaced, never refused. */
+  /** The number of items, 1 to 100. The default is 20. A value out of range is replaced and not refused. */
   readonly limit?: number | undefined;
   readonly state?: 'active' | 'paused' | 'canceled' | 'completed' | undefined;
   readonly kind?: 'one_shot' | 'recurring' | undefined;
-  /** Only schedules with this label: `metadata[team]=billing`. Several must all match. */
+  /**
+   * Lists only schedules with this label, such as `metadata[team]=billing`. Several labels must all match.
+   */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface ListScheduleDeliveriesQuery {
-  /** next_cursor of the page before, from the same list. */
+  /** `next_cursor` of the previous page of the same list. */
   readonly cursor?: string | undefined;
-  /** 1 to 100, 20 when left out. A value out of range is replaced, never refused. */
+  /** The number of items, 1 to 100. The default is 20. A value out of range is replaced and not refused. */
   readonly limit?: number | undefined;
 }
 
 export interface ListEndpointsQuery {
-  /** next_cursor of the page before, from the same list. */
+  /** `next_cursor` of the previous page of the same list. */
   readonly cursor?: string | undefined;
-  /** 1 to 100, 20 when left out. A value out of range is replaced, never refused. */
+  /** The number of items, 1 to 100. The default is 20. A value out of range is replaced and not refused. */
   readonly limit?: number | undefined;
   readonly include_archived?: boolean | undefined;
 }
 
 export interface ListDeliveriesQuery {
-  /** next_cursor of the page before, from the same list. */
+  /** `next_cursor` of the previous page of the same list. */
   readonly cursor?: string | undefined;
-  /** 1 to 100, 20 when left out. A value out of range is replaced, never refused. */
+  /** The number of items, 1 to 100. The default is 20. A value out of range is replaced and not refused. */
   readonly limit?: number | undefined;
   readonly status?:
     | 'scheduled'
@@ -339,15 +358,15 @@ export interface ListDeliveriesQuery {
     | 'canceled'
     | undefined;
   readonly schedule_id?: string | undefined;
-  /** Exclusive. */
+  /** Lists only deliveries that were created after this instant. */
   readonly created_after?: string | undefined;
-  /** Exclusive. */
+  /** Lists only deliveries that were created before this instant. */
   readonly created_before?: string | undefined;
 }
 
 export interface ListAttemptsQuery {
-  /** next_cursor of the page before, from the same list. */
+  /** `next_cursor` of the previous page of the same list. */
   readonly cursor?: string | undefined;
-  /** 1 to 100, 20 when left out. A value out of range is replaced, never refused. */
+  /** The number of items, 1 to 100. The default is 20. A value out of range is replaced and not refused. */
   readonly limit?: number | undefined;
 }

@@ -3,22 +3,25 @@ import { z } from 'zod';
 import * as field from './fields.ts';
 
 const timing = {
-  delay: z.string().nullish().meta({ description: 'From now; at least 1s.', example: '5m' }),
+  delay: z
+    .string()
+    .nullish()
+    .meta({ description: 'Time from now until the request is sent. At least 1s.', example: '5m' }),
   fire_at: z.string().nullish().meta({
     format: 'date-time',
-    description: 'RFC 3339 instant with offset or Z.',
+    description: 'The instant to send at, in RFC 3339 with an offset or Z.',
     example: '2027-01-01T09:00:00+01:00',
   }),
   local_fire_at: z.string().nullish().meta({
-    description: 'Wall-clock time YYYY-MM-DDTHH:MM:SS in `timezone`.',
+    description: 'The local time to send at, as YYYY-MM-DDTHH:MM:SS in `timezone`.',
     example: '2027-01-01T09:00:00',
   }),
   cron: z.string().nullish().meta({
-    description: 'Five fields: minute, hour, day of month, month, day of week.',
+    description: 'A cron expression with five fields: minute, hour, day of month, month, day of week.',
     example: '0 9 * * MON-FRI',
   }),
   timezone: z.string().nullish().meta({
-    description: 'IANA time zone for `local_fire_at` and `cron`. UTC when left out.',
+    description: 'The IANA time zone of `local_fire_at` and `cron`. The default is UTC.',
     example: 'Europe/Berlin',
   }),
 };
@@ -41,7 +44,7 @@ export const ScheduleCreate = z
   .meta({
     id: 'ScheduleCreate',
     description:
-      'Exactly one destination (`endpoint` or `endpoint_id`) and one timing (`delay`, `fire_at`, `local_fire_at` or `cron`).',
+      'Needs exactly one destination (`endpoint` or `endpoint_id`) and exactly one timing (`delay`, `fire_at`, `local_fire_at` or `cron`).',
   });
 
 export const ScheduleUpdate = z
@@ -52,11 +55,14 @@ export const ScheduleUpdate = z
     retry_policy: field.retryPolicy.nullish(),
     metadata: field.metadata.nullish(),
   })
-  .meta({ id: 'ScheduleUpdate', description: 'What is left out stays. Timing changes by reschedule only.' });
+  .meta({
+    id: 'ScheduleUpdate',
+    description: 'Fields that are left out do not change. Use reschedule to change the timing.',
+  });
 
 export const ScheduleReschedule = z.object(timing).meta({
   id: 'ScheduleReschedule',
-  description: 'Exactly one of `delay`, `fire_at`, `local_fire_at` and `cron`.',
+  description: 'Needs exactly one of `delay`, `fire_at`, `local_fire_at` and `cron`.',
 });
 
 /** Only the fields that determine when a schedule fires. */
@@ -70,13 +76,13 @@ export const EndpointWrite = z
     timeout: field.timeout.nullish(),
     retry_policy: field.retryPolicy.nullish(),
     retry_budget: field.retryBudget.nullish(),
-    rate_limit: field.rateLimit.nullish().meta({ description: 'Accepted and echoed; not enforced yet.' }),
+    rate_limit: field.rateLimit.nullish().meta({ description: 'Stored and returned, but not enforced yet.' }),
     breaker_policy: field.breakerPolicy.nullish(),
     metadata: field.metadata.nullish(),
   })
   .meta({
     id: 'EndpointWrite',
-    description: '`url` is required on create; on PATCH what is left out stays.',
+    description: 'A create needs `url`. In a PATCH, fields that are left out do not change.',
   });
 
 /** The names of all fields of all request bodies, including nested objects. */

@@ -39,21 +39,24 @@ function stringMap(description: string, example: StringMap) {
 
 export const method = z
   .enum(METHODS)
-  .meta({ description: 'HTTP method. POST when left out.', example: 'POST' });
+  .meta({ description: 'The HTTP method. The default is POST.', example: 'POST' });
 
 export const url = z.string().meta({
   format: 'uri',
-  description: 'HTTPS destination, without credentials.',
+  description: 'The HTTPS URL to send to, without credentials.',
   example: 'https://example.com/hooks/reminder',
 });
 
 export const endpointId = z
   .string()
   .refine((text) => parseId('ep', text) !== null)
-  .meta({ description: 'An endpoint profile instead of a URL.', example: 'ep_01jcq3v8k4zqgw5m2r7n9x0abc' });
+  .meta({
+    description: 'The endpoint profile to send to, instead of `endpoint`.',
+    example: 'ep_01jcq3v8k4zqgw5m2r7n9x0abc',
+  });
 
 export const headers = stringMap(
-  'Custom headers, encrypted at rest; values are never returned. Names plus values: at most 16,384 bytes.',
+  'Custom headers. They are encrypted at rest, and their values are never returned. Names and values together have at most 16,384 bytes.',
   { 'X-Tenant': 'acme' },
 ).check((payload) => {
   const { value } = payload;
@@ -70,7 +73,7 @@ function isPlainText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-export const metadata = stringMap('Labels, at most 50. Lists can be filtered by them.', {
+export const metadata = stringMap('Up to 50 labels. Lists can be filtered by them.', {
   team: 'billing',
 }).check((payload) => {
   const { value } = payload;
@@ -90,7 +93,7 @@ export const body = z
     if (hasMoreCharacters(value, BODY_CHARACTERS_MAX)) addFault(payload, 'payload_too_large');
   })
   .meta({
-    description: 'Request body, sent as UTF-8, encrypted at rest and never returned.',
+    description: 'The request body. It is sent as UTF-8, encrypted at rest and never returned.',
     maxLength: BODY_CHARACTERS_MAX,
     example: '{"hello":"world"}',
   });
@@ -108,7 +111,7 @@ const IDEMPOTENCY_KEY = /^[\u0021-\u007e](?:[\u0020-\u007e]{0,253}[\u0021-\u007e
 
 export const idempotencyKey = z.string().regex(IDEMPOTENCY_KEY).meta({
   description:
-    'Sent to the receiver as Idempotency-Key. Up to 255 visible ASCII characters. A recurring schedule appends the instant of each occurrence.',
+    'Sent to the receiver as the header Idempotency-Key. Up to 255 visible ASCII characters. A recurring schedule appends the instant of each occurrence.',
   example: 'invoice-4711',
 });
 
@@ -135,10 +138,17 @@ function duration(
     .meta({ description, example });
 }
 
-export const ttl = duration('Deliver-by deadline, counted from the first fire; caps retries too.', '24h');
-export const jitter = duration('Spreads fires by plus or minus this window, the same way each time.', '30s', {
-  minMs: 0,
-});
+export const ttl = duration(
+  'The delivery expires this long after its scheduled instant. Retries stop then too.',
+  '24h',
+);
+export const jitter = duration(
+  'Each occurrence is shifted by up to plus or minus this time. The shift of an occurrence is always the same.',
+  '30s',
+  {
+    minMs: 0,
+  },
+);
 
 /** Nested fields of a policy may be null, which counts as absent. */
 export const retryPolicy = z
@@ -150,35 +160,43 @@ export const retryPolicy = z
       .nullish()
       .meta({ example: DEFAULT_RETRY_POLICY.maxAttempts }),
     strategy: z.literal('exponential').nullish(),
-    base: duration('The wait that grows by the factor with each attempt. 0 to 24h.', '5s', {
+    base: duration('The wait, multiplied by `factor` with each attempt. 0 to 24h.', '5s', {
       minMs: RETRY_BOUNDS.baseMs.min,
       maxMs: RETRY_BOUNDS.baseMs.max,
     }).nullish(),
     factor: z.number().min(RETRY_BOUNDS.factor.min).max(RETRY_BOUNDS.factor.max).nullish(),
-    max: duration('Longest wait between attempts. 0 to 168h.', '1h', {
+    max: duration('The longest wait between attempts. 0 to 168h.', '1h', {
       minMs: RETRY_BOUNDS.maxMs.min,
       maxMs: RETRY_BOUNDS.maxMs.max,
     }).nullish(),
-    jitter: z.boolean().nullish().meta({ description: 'Accepted and echoed; backoff is deterministic.' }),
+    jitter: z
+      .boolean()
+      .nullish()
+      .meta({ description: 'Stored and returned, but has no effect: the backoff is deterministic.' }),
   })
   .meta({
     id: 'RetryPolicyInput',
     description:
-      'The retry after attempt n is due min(max, base x factor^n) after its end. Left out: defaults.',
+      'The retry after attempt n is due min(max, base x factor^n) after the end of that attempt. Fields that are left out have their defaults.',
   });
 
-export const timeout = duration('Time for one attempt, above 0 and at most 1h. 30s when unset.', '10s', {
-  aboveMs: 0,
-  maxMs: TIMEOUT_MAX_MS,
-});
+export const timeout = duration(
+  'The longest time of one attempt, above 0 and at most 1h. The default is 30s.',
+  '10s',
+  {
+    aboveMs: 0,
+    maxMs: TIMEOUT_MAX_MS,
+  },
+);
 
-export const retryBudget = z
-  .object({ rate: z.number().min(0), burst: z.number().min(0) })
-  .meta({ id: 'RetryBudget', description: 'Retries per second, and how many at once, to this endpoint.' });
+export const retryBudget = z.object({ rate: z.number().min(0), burst: z.number().min(0) }).meta({
+  id: 'RetryBudget',
+  description: 'Limits the retries to this endpoint: `rate` per second, and `burst` at once.',
+});
 
 export const rateLimit = z
   .object({ per_second: z.number().min(0) })
-  .meta({ id: 'RateLimit', description: 'Most deliveries per second; 0 is no limit.' });
+  .meta({ id: 'RateLimit', description: 'The largest number of deliveries per second. 0 means no limit.' });
 
 const openWindow = (example: string) =>
   duration('Above 0 and at most 24h.', example, { aboveMs: 0, maxMs: BREAKER_BOUNDS.windowMaxMs });
@@ -190,4 +208,7 @@ export const breakerPolicy = z
     max_open: openWindow('1h'),
     probe_timeout: openWindow('30s'),
   })
-  .meta({ id: 'BreakerPolicy', description: 'When to stop trying a failing endpoint. All four or none.' });
+  .meta({
+    id: 'BreakerPolicy',
+    description: 'When to stop sending to a failing endpoint. All four fields are required.',
+  });

@@ -16,23 +16,23 @@ const ALWAYS: readonly ErrorCode[] = [
   'unavailable',
 ];
 
-const DESCRIPTION = `Sched stores schedules and sends each one's HTTP request at its instant.
+const DESCRIPTION = `Sched stores schedules and sends the HTTP request of each schedule at its instant.
 
-Every call carries \`Authorization: Bearer <key>\`; a key sees only its own project and mode. Bodies are JSON.
-Durations are written as in Go (\`30s\`, \`1h30m\`), instants as in RFC 3339. Every answer carries
-\`Sched-Request-Id\`. Calls that accept \`Idempotency-Key\` take effect once per key within 24 hours; a repeated
-answer carries \`Idempotent-Replayed: true\`. Clients must ignore fields they do not know.`;
+Every request needs the header \`Authorization: Bearer <key>\`. A key sees only its own project and mode. Bodies are
+JSON. Durations are written as in Go (\`30s\`, \`1h30m\`), and instants as in RFC 3339. Every answer has the header
+\`Sched-Request-Id\`. An operation that accepts \`Idempotency-Key\` takes effect once per key within 24 hours. A
+repeated answer has the header \`Idempotent-Replayed: true\`. Clients must ignore unknown fields.`;
 
 const responseHeaders = z.object({
-  'Sched-Request-Id': z.string().meta({ description: 'Correlation id of this answer.' }),
-  'Sched-Version': z.string().meta({ description: 'The interface version that served it.' }),
+  'Sched-Request-Id': z.string().meta({ description: 'The id of this request, for logs and support.' }),
+  'Sched-Version': z.string().meta({ description: 'The version of the API that served the request.' }),
 });
 
 const replayHeader = z.object({
   'Idempotent-Replayed': z
     .literal('true')
     .optional()
-    .meta({ description: 'Present when this is the stored answer to an earlier request.' }),
+    .meta({ description: 'Present if this is the stored answer to an earlier request with the same key.' }),
 });
 
 export function openApiDocument(): OpenApiDocument {
@@ -113,15 +113,15 @@ function describe(id: OperationId, operation: Operation): ZodOpenApiOperationObj
 }
 
 function requestHeaders(operation: Operation) {
-  const version = z.iso
-    .date()
-    .optional()
-    .meta({ description: "Interface version; the project's own when left out.", example: CURRENT_VERSION });
+  const version = z.iso.date().optional().meta({
+    description: 'The version of the API. The default is the version of the project.',
+    example: CURRENT_VERSION,
+  });
   const key = z
     .string()
     .max(255)
     .optional()
-    .meta({ description: 'Makes the call safe to repeat; a UUID is ideal.' });
+    .meta({ description: 'Makes the request safe to repeat. A UUID is a good choice.' });
   return operation.idempotent
     ? z.object({ 'Idempotency-Key': key, 'Sched-Version': version })
     : z.object({ 'Sched-Version': version });

@@ -28,11 +28,11 @@ export interface Operation {
 }
 
 const page = {
-  cursor: z.string().optional().meta({ description: 'next_cursor of the page before, from the same list.' }),
-  limit: z
-    .int()
-    .optional()
-    .meta({ description: '1 to 100, 20 when left out. A value out of range is replaced, never refused.' }),
+  cursor: z.string().optional().meta({ description: '`next_cursor` of the previous page of the same list.' }),
+  limit: z.int().optional().meta({
+    description:
+      'The number of items, 1 to 100. The default is 20. A value out of range is replaced and not refused.',
+  }),
 };
 
 const IDEMPOTENCY: readonly ErrorCode[] = [
@@ -117,7 +117,8 @@ export const OPERATIONS = {
     path: '/schedules',
     tag: 'Schedules',
     summary: 'Create a schedule',
-    description: 'Once this is answered with 201, the delivery will be tried or end in a recorded status.',
+    description:
+      'After the answer 201, the delivery is guaranteed to be attempted, or to end with a recorded status.',
     body: { schema: ScheduleCreate, required: true },
     query: null,
     idempotent: true,
@@ -151,11 +152,12 @@ export const OPERATIONS = {
         state: z.enum(SCHEDULE_STATES).optional(),
         kind: z.enum(SCHEDULE_KINDS).optional(),
         'metadata[key]': z.string().optional().meta({
-          description: 'Only schedules with this label: `metadata[team]=billing`. Several must all match.',
+          description:
+            'Lists only schedules with this label, such as `metadata[team]=billing`. Several labels must all match.',
         }),
       }),
     ),
-    description: 'Newest first.',
+    description: 'The newest schedules come first.',
   },
   getSchedule: read('/schedules/{id}', 'Schedules', 'Get a schedule', Schedule),
   updateSchedule: {
@@ -164,7 +166,7 @@ export const OPERATIONS = {
     tag: 'Schedules',
     summary: 'Change a schedule',
     description:
-      'Reaches the pending delivery too, unless it is being sent. Timing fields are ignored: use reschedule.',
+      'Also changes the pending delivery, unless it is being sent. Timing fields are ignored: use reschedule.',
     body: { schema: ScheduleUpdate, required: false },
     query: null,
     idempotent: true,
@@ -187,9 +189,9 @@ export const OPERATIONS = {
     method: 'POST',
     path: '/schedules/{id}/reschedule',
     tag: 'Schedules',
-    summary: 'Move the fire time',
+    summary: 'Change when a schedule fires',
     description:
-      'A recurring schedule given an instant moves only its next occurrence; `cron` replaces the recurrence. A delivery that is being sent is not moved.',
+      'For a recurring schedule, an instant moves only the next occurrence, and `cron` replaces the recurrence. A delivery that is being sent is not moved.',
     body: { schema: ScheduleReschedule, required: true },
     query: null,
     idempotent: true,
@@ -201,21 +203,21 @@ export const OPERATIONS = {
     '/schedules/{id}/pause',
     'Schedules',
     'Pause a schedule',
-    'What is pending waits. Pausing again changes nothing.',
+    'Pending deliveries wait until the schedule is resumed. Pausing a paused schedule changes nothing.',
     Schedule,
   ),
   resumeSchedule: action(
     '/schedules/{id}/resume',
     'Schedules',
     'Resume a schedule',
-    'A one-shot whose instant passed fires at once, or is expired; a recurring schedule skips what it missed.',
+    'A one-shot schedule whose instant has passed fires at once, or expires if its ttl has passed. A recurring schedule skips the occurrences that it missed.',
     Schedule,
   ),
   cancelSchedule: action(
     '/schedules/{id}/cancel',
     'Schedules',
     'Cancel a schedule',
-    'For good. History stays. A delivery that is being sent finishes its attempt and is not retried.',
+    'Cannot be undone. The history is kept. A delivery that is being sent finishes its attempt and is not retried.',
     Schedule,
   ),
   listScheduleDeliveries: read(
@@ -251,7 +253,7 @@ export const OPERATIONS = {
     tag: 'Endpoint profiles',
     summary: 'Change an endpoint profile',
     description:
-      'Makes a new version. Deliveries that exist keep the version they were made with; later ones take the new one.',
+      'Creates a new version. Existing deliveries keep their version, and later ones use the new version.',
     body: { schema: EndpointWrite, required: false },
     query: null,
     idempotent: true,
@@ -264,7 +266,7 @@ export const OPERATIONS = {
       '/endpoints/{id}/archive',
       'Endpoint profiles',
       'Archive an endpoint profile',
-      'It stays readable but can back no new schedule.',
+      'The profile can still be read, but new schedules cannot use it.',
       Endpoint,
     ),
     errors: ['profile_in_use'],
@@ -278,8 +280,14 @@ export const OPERATIONS = {
       ...page,
       status: z.enum(DELIVERY_STATUSES).optional(),
       schedule_id: z.string().optional(),
-      created_after: z.iso.datetime({ offset: true }).optional().meta({ description: 'Exclusive.' }),
-      created_before: z.iso.datetime({ offset: true }).optional().meta({ description: 'Exclusive.' }),
+      created_after: z.iso
+        .datetime({ offset: true })
+        .optional()
+        .meta({ description: 'Lists only deliveries that were created after this instant.' }),
+      created_before: z.iso
+        .datetime({ offset: true })
+        .optional()
+        .meta({ description: 'Lists only deliveries that were created before this instant.' }),
     }),
   ),
   getDelivery: read('/deliveries/{id}', 'Deliveries', 'Get a delivery', Delivery),
@@ -288,7 +296,7 @@ export const OPERATIONS = {
       '/deliveries/{id}/replay',
       'Deliveries',
       'Replay a finished delivery',
-      'Makes a new delivery, due now, from the same snapshot and with the same Idempotency-Key: a receiver that deduplicates will ignore it if it processed the original.',
+      'Creates a new delivery that is due now, with the same request and the same Idempotency-Key. A receiver that deduplicates ignores it if it has processed the original.',
       Delivery,
     ),
     idempotent: true,

@@ -17,7 +17,7 @@ function id(prefix: string) {
 
 const headerKeys = z
   .array(z.string())
-  .meta({ description: 'Names only: values are encrypted and never returned.' });
+  .meta({ description: 'The names of the headers. Their values are encrypted and never returned.' });
 
 export const RetryPolicy = z
   .object({
@@ -37,15 +37,17 @@ export const Schedule = z
     mode,
     kind: z.enum(SCHEDULE_KINDS),
     state: z.enum(SCHEDULE_STATES),
-    endpoint: z.string().meta({ description: 'For a profile: its current url.' }),
+    endpoint: z.string().meta({ description: 'The URL. For an endpoint profile, its present URL.' }),
     endpoint_id: z.string().nullable(),
     method: z.enum(METHODS),
     header_keys: headerKeys,
-    fire_at: at.nullable().meta({ description: 'The nominal instant of a one-shot.' }),
+    fire_at: at.nullable().meta({ description: 'The instant of a one-shot schedule, before jitter.' }),
     cron: z.string().nullable(),
     timezone: z.string().nullable(),
     next_fire_at: at.nullable(),
-    next_runs: z.array(at).meta({ description: 'The next instants it will fire at, five at most.' }),
+    next_runs: z
+      .array(at)
+      .meta({ description: 'The next instants at which the schedule fires, at most five.' }),
     ttl: z.string().nullable(),
     jitter: z.string().nullable(),
     idempotency_key: z.string().nullable(),
@@ -89,7 +91,9 @@ export const Attempt = z
     status_code: z.int().nullable(),
     due_at: at,
     fired_at: at,
-    lateness_ms: z.int().meta({ description: 'How much later than due the attempt started.' }),
+    lateness_ms: z
+      .int()
+      .meta({ description: 'How long after its due instant the attempt started, in milliseconds.' }),
     finished_at: at.nullable(),
     egress_ms: z.int().nullable(),
     error: z.string().nullable(),
@@ -110,7 +114,7 @@ export const Endpoint = z
     rate_limit: field.rateLimit.nullable(),
     breaker_policy: field.breakerPolicy.nullable(),
     metadata: labels,
-    version: z.int().meta({ description: 'Rises with every successful edit.' }),
+    version: z.int().meta({ description: 'Increases with every change.' }),
     archived: z.boolean(),
     created_at: at,
     updated_at: at,
@@ -134,9 +138,9 @@ export const ApiError = z
   .object({
     error: z.object({
       type: z.enum(errorTypes),
-      code: z.string().meta({ description: 'A stable machine string.', example: 'invalid_cron' }),
+      code: z.string().meta({ description: 'A stable code for programs.', example: 'invalid_cron' }),
       message: z.string(),
-      param: z.string().nullable().meta({ description: 'The field at fault.' }),
+      param: z.string().nullable().meta({ description: 'The field that caused the error.' }),
       request_id: z.string(),
     }),
   })
