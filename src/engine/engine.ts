@@ -88,12 +88,12 @@ export class Engine implements Hints {
     const ready = new FairQueue(options.permitsMax);
     const batches = this.#batches;
     const load = new EngineLoad({ clock, upcoming, ready, batches });
-    const slowedTimers = new ThrottledTimers(timers, () => load.isShared);
+    const throttledTimers = new ThrottledTimers(timers, () => load.isShared);
     const waker = new Waker(dependencies);
     const storePause = new StorePause(dependencies);
     const prefetcher = new Prefetcher({
       ...dependencies,
-      timers: slowedTimers,
+      timers: throttledTimers,
       ownership,
       gates,
       builder,
@@ -108,12 +108,12 @@ export class Engine implements Hints {
     const claimer = new Claimer({
       ...shared,
       prefetcher,
-      payloads: new LargePayloads({ timers: slowedTimers }, builder),
+      payloads: new LargePayloads({ timers: throttledTimers }, builder),
       decider: new Decider(shared),
       writer: new DecisionWriter({ ...shared, runner }),
     });
-    const scanner = new DueScanner(dependencies, ownership, queue, slowedTimers);
-    const pacer = new BatchPacer({ timers, slowedTimers, load, ready, waker });
+    const scanner = new DueScanner(dependencies, ownership, queue, throttledTimers);
+    const pacer = new BatchPacer({ timers, throttledTimers, load, ready, waker });
 
     this.#gates = gates;
     this.#stats = stats;

@@ -9,7 +9,7 @@ function setUp(isShared: boolean) {
   const counts = { woken: 0, restsEnded: 0 };
   const pacer = new BatchPacer({
     timers: time,
-    slowedTimers: time,
+    throttledTimers: time,
     load: { isShared },
     ready: { endRests: () => void counts.restsEnded++ },
     waker: { soon: () => void counts.woken++ },

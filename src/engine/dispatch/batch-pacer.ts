@@ -26,7 +26,7 @@ const OF_EACH_MAX = 16;
 export interface BatchPacerDependencies {
   readonly timers: Timers;
   /** Timers for bulk work, which yields to everything else. */
-  readonly slowedTimers: Timers;
+  readonly throttledTimers: Timers;
   readonly load: Pick<EngineLoad, 'isShared'>;
   readonly ready: Pick<FairQueue, 'endRests'>;
   readonly waker: Pick<Waker, 'soon'>;
@@ -92,8 +92,8 @@ export class BatchPacer {
   #rest(): void {
     if (this.#restState === 'resting') return;
     this.#restState = 'resting';
-    const { slowedTimers, ready, waker } = this.#dependencies;
-    slowedTimers.after(0, () => {
+    const { throttledTimers, ready, waker } = this.#dependencies;
+    throttledTimers.after(0, () => {
       this.#restState = 'none';
       ready.endRests('in_time');
       waker.soon();
@@ -102,8 +102,8 @@ export class BatchPacer {
 
   #waitAfterOverdue(): void {
     this.#overdueState = 'waiting';
-    const { slowedTimers, waker } = this.#dependencies;
-    slowedTimers.after(this.#bounds.overdueWaitMs, () => {
+    const { throttledTimers, waker } = this.#dependencies;
+    throttledTimers.after(this.#bounds.overdueWaitMs, () => {
       this.#overdueState = 'ready';
       waker.soon();
     });

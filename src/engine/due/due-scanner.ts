@@ -49,7 +49,7 @@ export class DueScanner {
   readonly #ownership: Pick<SlotOwnership, 'slots'>;
   readonly #queue: ScannerQueue;
   /** Timers for bulk work, which yields to everything else. */
-  readonly #slowed: Timers;
+  readonly #throttledTimers: Timers;
   #cursor: Position | null = null;
   /** The scans of upcoming deliveries have read everything that comes due until then. */
   #scannedUntil: Instant | null = null;
@@ -71,12 +71,12 @@ export class DueScanner {
     dependencies: Pick<EngineDependencies, 'store' | 'clock' | 'timers'>,
     ownership: Pick<SlotOwnership, 'slots'>,
     queue: ScannerQueue,
-    slowed: Timers = dependencies.timers,
+    throttledTimers: Timers = dependencies.timers,
   ) {
     this.#dependencies = dependencies;
     this.#ownership = ownership;
     this.#queue = queue;
-    this.#slowed = slowed;
+    this.#throttledTimers = throttledTimers;
     this.#upcomingCustomers = new CustomerScan(dependencies.store, ownership);
     this.#overdueCustomers = new CustomerScan(dependencies.store, ownership);
   }
@@ -167,7 +167,7 @@ export class DueScanner {
       } finally {
         this.#remaining.putBack(cursors, unfinished);
       }
-      await pause(this.#slowed, 0);
+      await pause(this.#throttledTimers, 0);
     }
   }
 
@@ -232,7 +232,7 @@ export class DueScanner {
       } else this.#cursor = page.at(-1) ?? null;
       this.#queue.wake();
       if (!this.#hasMoreOverdue) return;
-      await pause(this.#slowed, isAllKnown ? KNOWN_PAGE_PAUSE_MS : 0);
+      await pause(this.#throttledTimers, isAllKnown ? KNOWN_PAGE_PAUSE_MS : 0);
     }
   }
 
@@ -249,7 +249,7 @@ export class DueScanner {
       for (const one of due) if (this.#queue.addReady(one)) this.#hasFoundOverdue = true;
       this.#overdueCustomers.visitAgain(unfinished);
       if (due.length > 0) this.#queue.wake();
-      await pause(this.#slowed, 0);
+      await pause(this.#throttledTimers, 0);
     }
   }
 
