@@ -4,7 +4,7 @@ import { IdempotencyKeyTaken, KeyedMutex, requireFound, retryUntilWritten } from
 
 const FINISHED = { status: 200, body: '{}' };
 
-/** Answers what `answers` says, one attempt after the other, and then `stale`. */
+/** A write that returns the given results one after the other, and then `stale`. */
 function writing(...answers: readonly WriteOutcome[]) {
   const attempts = { count: 0 };
   const attempt = async () => {
@@ -15,32 +15,32 @@ function writing(...answers: readonly WriteOutcome[]) {
   return { attempts, attempt };
 }
 
-describe('a decision', () => {
-  test('that is written is made once', async () => {
+describe('a write', () => {
+  test('that succeeds is made once', async () => {
     const { attempts, attempt } = writing('done');
     expect(await retryUntilWritten(attempt)).toEqual({ ...FINISHED, body: 'attempt 1' });
     expect(attempts.count).toBe(1);
   });
 
-  test('is made anew while others come between; the answer is that of the one that was written', async () => {
+  test('is repeated after conflicts, and the answer is that of the write that succeeded', async () => {
     const { attempts, attempt } = writing('stale', 'stale', 'stale', 'done');
     expect(await retryUntilWritten(attempt)).toEqual({ ...FINISHED, body: 'attempt 4' });
     expect(attempts.count).toBe(4);
   });
 
-  test('is given up when others always come between', async () => {
+  test('fails after too many conflicts', async () => {
     const { attempts, attempt } = writing();
     await expect(retryUntilWritten(attempt)).rejects.toThrow(StoreUnavailable);
     expect(attempts.count).toBe(20);
   });
 
-  test('is over when another request took the key', async () => {
+  test('ends when another request took the key', async () => {
     const { attempts, attempt } = writing('stale', 'key_taken', 'done');
     await expect(retryUntilWritten(attempt)).rejects.toThrow(IdempotencyKeyTaken);
     expect(attempts.count).toBe(2);
   });
 
-  test('that fails is not made again', async () => {
+  test('that throws is not repeated', async () => {
     let attempts = 0;
     const failing = retryUntilWritten(() => {
       attempts += 1;
@@ -51,7 +51,7 @@ describe('a decision', () => {
   });
 });
 
-test('what is not found is refused', () => {
+test('a missing object is refused', () => {
   expect(requireFound('object')).toBe('object');
   expect(() => requireFound(null)).toThrow(expect.objectContaining({ code: 'not_found', param: null }));
 });

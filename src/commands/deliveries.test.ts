@@ -45,7 +45,7 @@ function stored(harness: ControlHarness): Promise<readonly Delivery[]> {
 
 describe('replaying', () => {
   test.for(DELIVERY_STATUSES.filter(isReplayable))(
-    'a %s delivery makes a new one, due now',
+    'a %s delivery creates a new one that is due now',
     async (status) => {
       await using harness = await openControlHarness();
       const original = await given(harness, status);
@@ -75,14 +75,14 @@ describe('replaying', () => {
     },
   );
 
-  test('one of another partition is not found', async () => {
+  test('a delivery of another partition is not found', async () => {
     await using harness = await openControlHarness();
     const { id } = await given(harness, 'succeeded');
     const answer = replayDelivery(commandsOf(harness), 2 as Partition, id, render, NO_RECEIPT);
     await expect(answer).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('under a key that is taken makes none', async () => {
+  test('with a taken idempotency key creates no delivery', async () => {
     await using harness = await openControlHarness();
     const { id } = await given(harness, 'succeeded');
     const keep: MakeReceipt = ({ status, body }, now) => {

@@ -14,10 +14,10 @@ import { applyScheduleAction, editSchedule, type ScheduleAction } from './schedu
 const RETRIES = 9;
 const RETRY_IN_MS = 20_000;
 
-function commandsOf(harness: EngineHarness): Commands & { readonly looks: () => number } {
+function commandsOf(harness: EngineHarness): Commands & { readonly rescans: () => number } {
   const { store, clock, ids, vault } = harness;
-  let looks = 0;
-  const hints = { due: () => {}, rescan: () => void looks++ };
+  let rescans = 0;
+  const hints = { due: () => {}, rescan: () => void rescans++ };
   return {
     store,
     clock,
@@ -26,7 +26,7 @@ function commandsOf(harness: EngineHarness): Commands & { readonly looks: () => 
     hints,
     mutex: new KeyedMutex(),
     pause: async () => {},
-    looks: () => looks,
+    rescans: () => rescans,
   };
 }
 
@@ -54,7 +54,7 @@ async function withRetries(harness: EngineHarness, partition = PARTITION): Promi
   return schedule.id;
 }
 
-/** The writing thread, and whose pieces it is handed. */
+/** A writer that records whose pieces it gets. */
 class WatchedWriter {
   readonly pieces: Partition[] = [];
   mostAtOnce = 0;
@@ -81,7 +81,7 @@ class WatchedWriter {
   };
 }
 
-/** How many deliveries have each status. */
+/** The number of deliveries by status. */
 async function statuses(
   harness: EngineHarness,
   partition = PARTITION,
@@ -92,25 +92,25 @@ async function statuses(
   return Object.fromEntries([...grouped].map(([status, { length }]) => [status, length]));
 }
 
-describe('an order to a schedule with more deliveries than one step may change', () => {
-  test('is answered when it has reached all of them, piece by piece', async () => {
+describe('an action on a schedule with more deliveries than one step may change', () => {
+  test('is answered when it has changed all of them, in pieces', async () => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 2 });
     const id = await withRetries(harness);
     const commands = commandsOf(harness);
     await order(commands, id, 'pause');
     expect(await statuses(harness)).toEqual({ succeeded: 1, paused: RETRIES + 1 });
-    // The order itself reached two, the pieces the others; the last one finds the end.
+    // The action itself changes two, and the pieces change the others. The last piece finds no more.
     expect(harness.faults.times('continueSweep')).toBe(5);
     await order(commands, id, 'resume');
     expect(await statuses(harness)).toEqual({ succeeded: 1, scheduled: 1, retry_scheduled: RETRIES });
-    // Once for the first piece, and once for the others.
-    expect(commands.looks()).toBe(2);
+    // One rescan follows the action, and one follows the pieces.
+    expect(commands.rescans()).toBe(2);
     await order(commands, id, 'cancel');
     expect(await statuses(harness)).toEqual({ succeeded: 1, canceled: RETRIES + 1 });
     expect(await harness.disk.listSweeps(10)).toEqual([]);
   });
 
-  test('that could not be finished is finished by the same order given again', async () => {
+  test('that could not be finished is finished when it is repeated', async () => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 2 });
     const id = await withRetries(harness);
     const commands = commandsOf(harness);
@@ -122,10 +122,10 @@ describe('an order to a schedule with more deliveries than one step may change',
     expect(await statuses(harness)).toEqual({ succeeded: 1, canceled: RETRIES + 1 });
   });
 
-  test('ends when another order takes its place', async () => {
+  test('ends when a later action replaces it', async () => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 2 });
     const id = await withRetries(harness);
-    // By another node, which takes no turns with this one.
+    // This is another node, which does not share the mutex of this one.
     const elsewhere = commandsOf(harness);
     harness.faults.before('continueSweep', async () => {
       await harness.time.advance(1);
@@ -137,7 +137,7 @@ describe('an order to a schedule with more deliveries than one step may change',
     expect(await harness.disk.listSweeps(10)).toEqual([]);
   });
 
-  test('does not keep an edit waiting that comes from another node, nor is it lost to it', async () => {
+  test('does not delay an edit from another node, and is not lost to it', async () => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 2 });
     const id = await withRetries(harness);
     const elsewhere = commandsOf(harness);
@@ -160,10 +160,10 @@ describe('an order to a schedule with more deliveries than one step may change',
   });
 });
 
-describe('many orders at once', () => {
+describe('many concurrent actions', () => {
   const ORDERS = 50;
 
-  test('put one piece at a time before the writer, and hold up no order of another customer', async () => {
+  test('send one piece at a time to the writer, and do not delay another customer', async () => {
     const writer = new WatchedWriter();
     await using harness = await EngineHarness.open({ sweepBatchMax: 2, openWriter: writer.open });
     const ids: ScheduleId[] = [];
@@ -178,10 +178,10 @@ describe('many orders at once', () => {
     await Promise.all([...ids.map((id) => cancel(id, PARTITION)), cancel(other, NEIGHBOUR)]);
 
     expect(writer.mostAtOnce).toBe(1);
-    // Each order reached two deliveries; pieces of two reach the other seven.
+    // Each action changes two deliveries. Pieces of two change the other seven.
     expect(writer.pieces).toHaveLength((ORDERS + 1) * 4);
     expect(answered[0]).toBe(other);
-    // Between two pieces of its own there went two of the first customer's at most: one was already under way.
+    // At most two pieces of the first customer come between, since one was already in flight.
     const [first, last] = [writer.pieces.indexOf(NEIGHBOUR), writer.pieces.lastIndexOf(NEIGHBOUR)];
     expect(last - first).toBeLessThanOrEqual(3 * 3);
     const each = RETRIES + 1;

@@ -11,7 +11,7 @@ const TEST = 1 as Partition;
 const LIVE = 2 as Partition;
 const REQUEST = { key: 'key-1', fingerprint: 'POST /v1/schedules {}' };
 
-/** An effect that is counted: it stores its receipt, and answers with its number. */
+/** Counts effects. Each one stores its receipt and answers with its number. */
 class Effects {
   count = 0;
   readonly #harness: ControlHarness;
@@ -45,13 +45,13 @@ async function codeOf(answer: Promise<unknown>): Promise<string> {
   }
 }
 
-test('the window is 24 hours, a key has at most 255 characters', () => {
+test('the window is 24 hours, and a key has at most 255 characters', () => {
   expect(IDEMPOTENCY_WINDOW_MS).toBe(86_400_000);
   expect(IDEMPOTENCY_KEY_CHARACTERS_MAX).toBe(255);
 });
 
 describe('a request without a key', () => {
-  test('has its effect every time, and keeps nothing', async () => {
+  test('takes effect every time, and stores no receipt', async () => {
     await using harness = await openControlHarness();
     const effects = new Effects(harness);
     const idempotency = node(harness);
@@ -62,7 +62,7 @@ describe('a request without a key', () => {
 });
 
 describe('a request with a key', () => {
-  test('made again has no further effect: it is given the first answer', async () => {
+  test('that is repeated has no further effect, and gets the first answer', async () => {
     await using harness = await openControlHarness();
     const effects = new Effects(harness);
     const idempotency = node(harness);
@@ -74,7 +74,7 @@ describe('a request with a key', () => {
     expect(effects.count).toBe(1);
   });
 
-  test('is known after a restart, and on another node', async () => {
+  test('is recognised after a restart, and on another node', async () => {
     await using harness = await openControlHarness();
     const effects = new Effects(harness);
     await node(harness).once(TEST, REQUEST, effects.act);
@@ -93,7 +93,7 @@ describe('a request with a key', () => {
     expect(effects.count).toBe(1);
   });
 
-  test('counts in its own partition only', async () => {
+  test('counts only in its own partition', async () => {
     await using harness = await openControlHarness();
     const effects = new Effects(harness);
     const idempotency = node(harness);
@@ -106,7 +106,7 @@ describe('a request with a key', () => {
     expect(effects.count).toBe(2);
   });
 
-  test('is told apart from others in flight, also where partition and key run together', async () => {
+  test('does not collide with others in flight, even if partition and key look alike when joined', async () => {
     await using harness = await openControlHarness();
     const effects = new Effects(harness);
     const idempotency = node(harness);
@@ -127,8 +127,8 @@ describe('a request with a key', () => {
   });
 });
 
-describe('equal requests at once', () => {
-  test('have one effect: the others are told that it is in progress', async () => {
+describe('equal concurrent requests', () => {
+  test('take effect once, and the others are refused as in progress', async () => {
     await using harness = await openControlHarness();
     const effects = new Effects(harness);
     const idempotency = node(harness);
@@ -141,7 +141,7 @@ describe('equal requests at once', () => {
     expect(await idempotency.once(TEST, REQUEST, effects.act)).toMatchObject({ replayed: true });
   });
 
-  test('on several nodes have one effect, and one answer', async () => {
+  test('on several nodes take effect once, and get one answer', async () => {
     await using harness = await openControlHarness();
     const effects = new Effects(harness);
     const answers = await Promise.all(
@@ -152,7 +152,7 @@ describe('equal requests at once', () => {
     expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
   });
 
-  test('that differ, on several nodes: one has its effect, the others are refused', async () => {
+  test('with different bodies on several nodes: one takes effect, and the others are refused', async () => {
     await using harness = await openControlHarness();
     const effects = new Effects(harness);
     const codes = await Promise.all(
@@ -169,7 +169,7 @@ describe('a key is free again', () => {
   test.for([
     ['a refusal', new Refusal('invalid_cron', 'cron')],
     ['a store that is unavailable', new StoreUnavailable('full')],
-    ['an error of ours', new TypeError('broken')],
+    ['an internal error', new TypeError('broken')],
   ] as const)('after %s', async ([, error]) => {
     await using harness = await openControlHarness();
     const effects = new Effects(harness);
@@ -180,7 +180,7 @@ describe('a key is free again', () => {
     expect(effects.count).toBe(1);
   });
 
-  test('after an error that was thrown at once', async () => {
+  test('after a synchronous error', async () => {
     await using harness = await openControlHarness();
     const idempotency = node(harness);
     const throwing = () => {
@@ -205,7 +205,7 @@ describe('a key is free again', () => {
   });
 });
 
-test('a key that was taken and expired in the same breath is to be tried again', async () => {
+test('a key that was taken and has just expired is refused as in progress', async () => {
   await using harness = await openControlHarness();
   const idempotency = node(harness);
   const late = idempotency.once(TEST, REQUEST, async () => {
@@ -215,7 +215,7 @@ test('a key that was taken and expired in the same breath is to be tried again',
   expect(await codeOf(late)).toBe('idempotency_in_progress');
 });
 
-test('what is kept is the answer, from now on and for the window', async () => {
+test('the receipt has the answer, and expires after the window', async () => {
   await using harness = await openControlHarness();
   const now = harness.clock.now();
   await node(harness).once(TEST, REQUEST, new Effects(harness).act);

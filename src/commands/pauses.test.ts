@@ -12,7 +12,7 @@ function work(): void {
   while (systemTimers.elapsed() - beganAt < PIECE_MS);
 }
 
-test('however many work in pieces, the network has its turn after each of them', async () => {
+test('however many tasks work in pieces, network events are handled after each piece', async () => {
   const pauses = new Pauses(systemTimers);
   const server = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -40,15 +40,15 @@ test('however many work in pieces, the network has its turn after each of them',
   await Promise.all(workers);
   socket.destroy();
   server.close();
-  // There and back are two turns of the network; on a busy machine a few more.
+  // A round trip takes two turns of the event loop, and a few more on a busy machine.
   expect(waits.toSorted((a, b) => a - b)[10]).toBeLessThan(10);
 });
 
-test('all who go by the same timers pause together', () => {
+test('all users of the same timers share their pauses', () => {
   expect(pausesOf(systemTimers)).toBe(pausesOf(systemTimers));
 });
 
-/** Timers that come when the test says so. */
+/** Timers that the test fires. */
 function plannedTimers() {
   const due: (() => void)[] = [];
   let now = 0;
@@ -71,7 +71,7 @@ function plannedTimers() {
   return { timers, due, pass, comeAll };
 }
 
-test('customers take turns, and each is served in its order', async () => {
+test('customers are resumed round robin, and each in its order', async () => {
   const { timers, comeAll } = plannedTimers();
   const pauses = new Pauses(timers);
   const wentOn: string[] = [];
@@ -84,20 +84,20 @@ test('customers take turns, and each is served in its order', async () => {
   expect([wentOn.length, wentOn.at(-1)]).toEqual([1_002, 'page 999']);
 });
 
-test('a customer that asks for little has no long pauses, whatever the others ask for', async () => {
+test('a customer with few requests has no long pauses, whatever the others request', async () => {
   const short = plannedTimers();
   const long = plannedTimers();
   const pauses = new Pauses(short.timers, long.timers);
   const wentOn = { much: 0, little: 0 };
-  const ask = (customer: keyof typeof wentOn, count: number) => {
+  const pause = (customer: keyof typeof wentOn, count: number) => {
     for (let n = 0; n < count; n++) void pauses.pause(customer, 'long').then(() => wentOn[customer]++);
   };
-  ask('much', 50);
-  ask('little', LONG_PAUSES_WAIVED);
+  pause('much', 50);
+  pause('little', LONG_PAUSES_WAIVED);
   await short.comeAll();
   expect(wentOn).toEqual({ much: LONG_PAUSES_WAIVED, little: LONG_PAUSES_WAIVED });
   short.pass(1_000);
-  ask('much', 1);
+  pause('much', 1);
   await short.comeAll();
   expect(wentOn.much).toBe(LONG_PAUSES_WAIVED + 1);
   await long.comeAll();

@@ -66,7 +66,7 @@ async function headersOf(harness: ControlHarness, { id }: EndpointProfile, versi
   return sealed && decodeHeaders(harness.vault.open(profileHeadersContext(PARTITION, id, version), sealed));
 }
 
-/** Somebody else's edit of a profile as it is stored now. */
+/** A concurrent edit of the stored endpoint profile. */
 async function edited(
   harness: ControlHarness,
   { id }: EndpointProfile,
@@ -81,8 +81,8 @@ async function edited(
   expect(await harness.store.replaceProfile({ profile, headers, receipt: null })).toBe('done');
 }
 
-describe('creating a profile', () => {
-  test('stores what it answers, header values sealed', async () => {
+describe('creating an endpoint profile', () => {
+  test('stores the answered profile, with sealed header values', async () => {
     await using harness = await openControlHarness();
     const profile = await given(harness);
     expect(profile).toMatchObject({
@@ -97,8 +97,8 @@ describe('creating a profile', () => {
   });
 });
 
-describe('editing a profile', () => {
-  test('carries the headers over when it does not name them, and replaces them when it does', async () => {
+describe('editing an endpoint profile', () => {
+  test('keeps the headers if it does not name them, and replaces them if it does', async () => {
     await using harness = await openControlHarness();
     const profile = await given(harness);
     const edit = (order: Partial<ProfileFields>) =>
@@ -122,7 +122,7 @@ describe('editing a profile', () => {
     expect(await headersOf(harness, profile, 1)).toEqual(ORDER.headers);
   });
 
-  test('binds the headers it carries over to its own version: those of another do not open there', async () => {
+  test('seals kept headers for its own version, so that those of another version cannot be opened there', async () => {
     await using harness = await openControlHarness();
     const profile = await given(harness);
     await editProfile(
@@ -144,7 +144,7 @@ describe('editing a profile', () => {
     expect(opened(1, second)).toThrow('Sealed for another place');
   });
 
-  test('carries over headers that were stored before they were bound to a version', async () => {
+  test('keeps headers that were stored before they were bound to a version', async () => {
     await using harness = await openControlHarness();
     const profile = new Builders(PARTITION, harness.ids).profile({ headerNames: ['X-Secret'] });
     const plain = encodeHeaders(ORDER.headers) ?? new Uint8Array();
@@ -162,7 +162,7 @@ describe('editing a profile', () => {
     expect(await headersOf(harness, profile, 2)).toEqual(ORDER.headers);
   });
 
-  test('while it is edited meanwhile: both edits hold, each a version', async () => {
+  test('keeps a concurrent edit, and each edit makes a version', async () => {
     await using harness = await openControlHarness();
     const profile = await given(harness);
     const store = interleaved(
@@ -184,7 +184,7 @@ describe('editing a profile', () => {
     expect(await headersOf(harness, profile, 4)).toEqual(ORDER.headers);
   });
 
-  test('that is always edited meanwhile is given up', async () => {
+  test('fails after too many concurrent edits', async () => {
     await using harness = await openControlHarness();
     const profile = await given(harness);
     const store = interleaved(
@@ -209,7 +209,7 @@ describe('editing a profile', () => {
     });
   });
 
-  test('that is not there is refused before its fields are read; a fault in them changes nothing', async () => {
+  test('refuses an unknown profile before its fields are read, and invalid fields change nothing', async () => {
     await using harness = await openControlHarness();
     const profile = await given(harness);
     const faulty = () => {
@@ -223,8 +223,8 @@ describe('editing a profile', () => {
   });
 });
 
-describe('archiving a profile', () => {
-  test('again answers the same', async () => {
+describe('archiving an endpoint profile', () => {
+  test('can be repeated with the same answer', async () => {
     await using harness = await openControlHarness();
     const { id } = await given(harness);
     const archive = () => answered(harness, archiveProfile(commandsOf(harness), PARTITION, id, render));
@@ -234,7 +234,7 @@ describe('archiving a profile', () => {
     expect(await archive()).toEqual(first);
   });
 
-  test('while it is edited meanwhile archives the new version', async () => {
+  test('archives the version of a concurrent edit', async () => {
     await using harness = await openControlHarness();
     const profile = await given(harness);
     const store = interleaved(harness.store, 'archiveProfile', () =>
@@ -244,7 +244,7 @@ describe('archiving a profile', () => {
     expect(await answered(harness, answer)).toMatchObject({ archived: true, version: 2, timeout: '7s' });
   });
 
-  test('while a schedule comes to use it meanwhile is refused', async () => {
+  test('is refused if a schedule begins to use it at the same time', async () => {
     await using harness = await openControlHarness();
     const profile = await given(harness);
     const addition = new Builders(PARTITION, harness.ids).scheduleOn(profile);
@@ -254,7 +254,7 @@ describe('archiving a profile', () => {
     expect(await harness.store.findProfile(PARTITION, profile.id)).toEqual(profile);
   });
 
-  test('that is not there is refused', async () => {
+  test('refuses an unknown profile', async () => {
     await using harness = await openControlHarness();
     const { id } = await given(harness);
     const answer = archiveProfile(commandsOf(harness), 2 as Partition, id, render);

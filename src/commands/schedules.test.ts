@@ -40,21 +40,21 @@ const ORDER: NewSchedule = {
   metadata: [['team', 'ops']],
 };
 
-/** The commands on a harness, and the hints they gave. */
+/** The commands on a harness, and their hints. */
 function commandsOf(
   harness: ControlHarness,
-): Commands & { readonly hinted: readonly Instant[]; readonly looks: readonly true[] } {
+): Commands & { readonly hinted: readonly Instant[]; readonly rescans: readonly true[] } {
   const hinted: Instant[] = [];
-  const looks: true[] = [];
+  const rescans: true[] = [];
   const { store, clock, ids, vault } = harness;
   const hints = {
     due: (due: DueDelivery | null) => hinted.push(...(due === null ? [] : [due.dueAt])),
-    rescan: () => looks.push(true),
+    rescan: () => rescans.push(true),
   };
-  return { store, clock, ids, vault, hinted, looks, hints, mutex: new KeyedMutex(), pause: async () => {} };
+  return { store, clock, ids, vault, hinted, rescans, hints, mutex: new KeyedMutex(), pause: async () => {} };
 }
 
-/** The view that was rendered is the body, so that an answer can be compared with what is stored. */
+/** Renders the view as the body, so that a test can compare an answer with the stored view. */
 function render({ schedule, pending, profile }: ScheduleView) {
   return { status: 200, body: JSON.stringify({ schedule, pending, profile }) };
 }
@@ -94,7 +94,7 @@ async function given(harness: ControlHarness, order: Partial<NewSchedule> = {}):
   return stored(harness);
 }
 
-/** Somebody else's write: decided on what is stored at that moment. */
+/** A concurrent write that decides from the stored state at that moment. */
 async function meanwhile(
   harness: ControlHarness,
   decide: (view: ScheduleView) => life.ScheduleChange | null,
@@ -112,7 +112,7 @@ async function fired(harness: ControlHarness): Promise<void> {
 }
 
 describe('creating a schedule', () => {
-  test('stores what it answers, the payload sealed, and hints when it is due', async () => {
+  test('stores the answered schedule with a sealed payload, and hints its due instant', async () => {
     await using harness = await openControlHarness();
     const commands = commandsOf(harness);
     const answer = createSchedule(commands, PARTITION, () => ORDER, render, NO_RECEIPT);
@@ -134,7 +134,7 @@ describe('creating a schedule', () => {
     expect(commands.hinted).toEqual([START + HOUR_MS]);
   });
 
-  test('is told the same now that everything is judged by', async () => {
+  test('uses one instant for reading and for all rules', async () => {
     await using harness = await openControlHarness();
     const at = harness.advance(1_234);
     const read = (now: Instant) => {
@@ -149,7 +149,7 @@ describe('creating a schedule', () => {
     expect([schedule.createdAt, pending?.scheduledFor]).toEqual([at, at + 1_000]);
   });
 
-  test('that is refused stores nothing', async () => {
+  test('stores nothing if it is refused', async () => {
     await using harness = await openControlHarness();
     const commands = commandsOf(harness);
     const refused = createSchedule(
@@ -170,7 +170,7 @@ describe('creating a schedule', () => {
     expect(commands.hinted).toEqual([]);
   });
 
-  test('keeps its receipt with the effect; under a key that is taken it has none', async () => {
+  test('stores its receipt with the effect, and has no effect with a taken key', async () => {
     await using harness = await openControlHarness();
     const commands = commandsOf(harness);
     const { body } = await createSchedule(commands, PARTITION, () => ORDER, render, keepAs('key'));
@@ -182,7 +182,7 @@ describe('creating a schedule', () => {
   });
 });
 
-describe('creating a schedule through a profile', () => {
+describe('creating a schedule through an endpoint profile', () => {
   async function givenProfile(
     harness: ControlHarness,
   ): Promise<{ profile: EndpointProfile; order: NewSchedule }> {
@@ -191,7 +191,7 @@ describe('creating a schedule through a profile', () => {
     return { profile, order: { ...ORDER, destination: { kind: 'profile', endpointId: profile.id } } };
   }
 
-  test('that was edited meanwhile takes the new version', async () => {
+  test('that was edited at the same time uses the new version', async () => {
     await using harness = await openControlHarness();
     const { profile, order } = await givenProfile(harness);
     const edited = editProfile(profile, { url: 'https://example.com/v2' }, START);
@@ -205,7 +205,7 @@ describe('creating a schedule through a profile', () => {
     expect(view.profile).toEqual(edited);
   });
 
-  test('that was archived meanwhile is refused, and nothing is stored', async () => {
+  test('that was archived at the same time is refused and stores nothing', async () => {
     await using harness = await openControlHarness();
     const { profile, order } = await givenProfile(harness);
     const store = interleaved(harness.store, 'addSchedule', () =>
@@ -225,7 +225,7 @@ describe('creating a schedule through a profile', () => {
     await expect(elsewhere).rejects.toMatchObject({ code: 'invalid_endpoint', param: 'endpoint_id' });
   });
 
-  test('that keeps changing is given up', async () => {
+  test('that keeps changing fails', async () => {
     await using harness = await openControlHarness();
     const { profile, order } = await givenProfile(harness);
     let current = profile;
@@ -247,7 +247,7 @@ describe('creating a schedule through a profile', () => {
 });
 
 describe('editing a schedule', () => {
-  test('while it is claimed meanwhile: the delivery that is being sent is left alone', async () => {
+  test('does not change a delivery that is claimed at the same time', async () => {
     await using harness = await openControlHarness();
     const before = await given(harness);
     const store = interleaved(harness.store, 'replaceSchedule', () => fired(harness));
@@ -263,7 +263,7 @@ describe('editing a schedule', () => {
     expect(view).toMatchObject({ schedule: { ttl: '9h' }, pending: { status: 'claimed', ttl: null } });
   });
 
-  test('while it is edited meanwhile: both edits hold, and fields are judged by what is stored', async () => {
+  test('keeps a concurrent edit, and checks the fields against the stored schedule', async () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const store = interleaved(
@@ -292,7 +292,7 @@ describe('editing a schedule', () => {
     expect(JSON.parse(receipt?.body ?? 'null')).toEqual(view);
   });
 
-  test('while it is canceled meanwhile: the record is changed, the canceled delivery is not', async () => {
+  test('changes a schedule that is canceled at the same time, but not its canceled delivery', async () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const store = interleaved(harness.store, 'replaceSchedule', () =>
@@ -312,7 +312,7 @@ describe('editing a schedule', () => {
     });
   });
 
-  test('that is not there is refused before its fields are read', async () => {
+  test('refuses an unknown schedule before its fields are read', async () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const unread = () => {
@@ -326,7 +326,7 @@ describe('editing a schedule', () => {
 describe('rescheduling', () => {
   const SOON: Timing = { kind: 'one_shot', fireAt: instant(START + 5_000), timezone: null };
 
-  test('moves the delivery and hints its new instant', async () => {
+  test('moves the delivery and hints its new due instant', async () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const commands = commandsOf(harness);
@@ -338,7 +338,7 @@ describe('rescheduling', () => {
     expect(commands.hinted).toEqual([START + 5_000]);
   });
 
-  test('while its delivery is claimed meanwhile: the answer is the actual state, nothing changed', async () => {
+  test('changes nothing if its delivery is claimed at the same time, and answers the actual state', async () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const store = interleaved(harness.store, 'replaceSchedule', () => fired(harness));
@@ -352,7 +352,7 @@ describe('rescheduling', () => {
     expect(commands.hinted).toEqual([]);
   });
 
-  test('while it is canceled meanwhile is refused, and keeps no receipt', async () => {
+  test('is refused if the schedule is canceled at the same time, and stores no receipt', async () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const store = interleaved(harness.store, 'replaceSchedule', () =>
@@ -370,7 +370,7 @@ describe('rescheduling', () => {
     expect(await harness.store.findReceipt(PARTITION, 'key', START)).toBeNull();
   });
 
-  test('an ended schedule is refused before its fields are read', async () => {
+  test('refuses an ended schedule before its fields are read', async () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     await applyScheduleAction(commandsOf(harness), PARTITION, schedule.id, 'cancel', render);
@@ -388,7 +388,7 @@ describe('rescheduling', () => {
     await expect(answer).rejects.toMatchObject({ code: 'schedule_not_active' });
   });
 
-  test('that changes nothing keeps its receipt all the same, once', async () => {
+  test('stores its receipt once, even if it changes nothing', async () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     await fired(harness);
@@ -403,7 +403,7 @@ describe('rescheduling', () => {
 test.for([
   ['small', 10, 0, 0],
   ['large', 20_000, 1, 2],
-] as const)('%s labels: others have a turn between the steps where each takes long', async (given) => {
+] as const)('%s labels: the command pauses between steps that take long', async (given) => {
   const [, characters, whenCreated, whenPaused] = given;
   await using harness = await openControlHarness();
   let pauses = 0;
@@ -424,7 +424,7 @@ describe('pause, resume and cancel', () => {
   test.for([
     ['pause', 'paused'],
     ['cancel', 'canceled'],
-  ] as const)('%s while the delivery is claimed meanwhile leaves it to finish', async ([order, state]) => {
+  ] as const)('%s does not interrupt a delivery that is claimed at the same time', async ([order, state]) => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const store = interleaved(harness.store, 'replaceSchedule', () => fired(harness));
@@ -441,7 +441,7 @@ describe('pause, resume and cancel', () => {
     });
   });
 
-  test('cancel while a recurrence moves on cancels the next delivery, not the one being sent', async () => {
+  test('cancel during the next occurrence cancels the next delivery, not the one in flight', async () => {
     await using harness = await openControlHarness();
     const { schedule, pending } = await given(harness, { timing: HOURLY });
     const store = interleaved(harness.store, 'replaceSchedule', () => fired(harness));
@@ -456,20 +456,20 @@ describe('pause, resume and cancel', () => {
     expect(statuses).toEqual(['canceled', 'claimed']);
   });
 
-  test('only a resume has the dispatcher look again: pause and cancel make nothing due', async () => {
+  test('only a resume makes the dispatcher rescan, since pause and cancel make nothing due', async () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const commands = commandsOf(harness);
-    const looksAfter = async (order: ScheduleAction) => {
-      await applyScheduleAction(commands, PARTITION, schedule.id, order, render);
-      return commands.looks.length;
+    const rescansAfter = async (action: ScheduleAction) => {
+      await applyScheduleAction(commands, PARTITION, schedule.id, action, render);
+      return commands.rescans.length;
     };
-    expect([await looksAfter('pause'), await looksAfter('resume'), await looksAfter('cancel')]).toEqual([
-      0, 1, 1,
-    ]);
+    expect([await rescansAfter('pause'), await rescansAfter('resume'), await rescansAfter('cancel')]).toEqual(
+      [0, 1, 1],
+    );
   });
 
-  test('resume hints when the delivery is due', async () => {
+  test('resume hints the due instant of the delivery', async () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const commands = commandsOf(harness);
@@ -479,7 +479,7 @@ describe('pause, resume and cancel', () => {
     expect(commands.hinted.at(-1)).toBe(START + HOUR_MS);
   });
 
-  test('that change nothing write nothing', async () => {
+  test('write nothing if they change nothing', async () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const unwritten = interleaved(
@@ -497,7 +497,7 @@ describe('pause, resume and cancel', () => {
     }
   });
 
-  test('pause while its only delivery ends meanwhile: a completed schedule stays completed', async () => {
+  test('pause leaves a schedule completed if its only delivery ends at the same time', async () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const builders = new Builders(PARTITION, harness.ids);
@@ -522,7 +522,7 @@ describe('pause, resume and cancel', () => {
     });
   });
 
-  test('pause and resume reach an earlier occurrence that waits for its retry', async () => {
+  test('pause and resume change an earlier occurrence that waits for its retry', async () => {
     await using harness = await openControlHarness();
     const { schedule, pending } = await given(harness, { timing: HOURLY });
     const builders = new Builders(PARTITION, harness.ids);

@@ -21,8 +21,8 @@ async function newest({ store }: ControlHarness) {
   return entry;
 }
 
-describe('an audited act', () => {
-  test('is written down before it is done, and its end after', async () => {
+describe('an audited action', () => {
+  test('is recorded before it runs, and its outcome afterwards', async () => {
     await using harness = await openControlHarness();
     const made = await runAudited(
       harness,
@@ -41,13 +41,16 @@ describe('an audited act', () => {
     [new ControlRefusal('last_admin', 'ada'), 'refused', 'last_admin'],
     [new Refusal('not_found'), 'refused', 'not_found'],
     [new Error('the disk'), 'failed', null],
-  ] as const)('that ends with %s passes it on and says so', async ([error, outcome, code]) => {
-    await using harness = await openControlHarness();
-    await expect(runAudited(harness, ACT, () => Promise.reject(error))).rejects.toBe(error);
-    expect(await newest(harness)).toMatchObject({ ...ACT, outcome, code });
-  });
+  ] as const)(
+    'that fails with %s throws the error and records the outcome',
+    async ([error, outcome, code]) => {
+      await using harness = await openControlHarness();
+      await expect(runAudited(harness, ACT, () => Promise.reject(error))).rejects.toBe(error);
+      expect(await newest(harness)).toMatchObject({ ...ACT, outcome, code });
+    },
+  );
 
-  test('is not done when it cannot be written down', async () => {
+  test('does not run if it cannot be recorded', async () => {
     await using harness = await openControlHarness();
     await harness.store.close();
     let isDone = false;
@@ -59,7 +62,7 @@ describe('an audited act', () => {
     expect(isDone).toBe(false);
   });
 
-  test('has facts of a bounded number and size', async () => {
+  test('has a detail of bounded size', async () => {
     await using harness = await openControlHarness();
     const facts = Array.from({ length: 20 }, (_, i) => [`fact ${i}`, i] as const);
     const text = `${'x'.repeat(198)}\u{1f9a9}${'x'.repeat(99)}`;

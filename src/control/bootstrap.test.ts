@@ -31,7 +31,7 @@ function withStore(harness: ControlHarness, changes: Partial<ControlStore>): Sea
   return { ...harness, store: { ...asObject(harness.store), ...changes } };
 }
 
-/** The store, whose writes fail after the first few, as if the process had died there. */
+/** A store whose writes fail after the first few, as if the process had died there. */
 function dyingAfter(harness: ControlHarness, writes: number): SealingDependencies {
   let left = writes;
   const dying =
@@ -68,8 +68,8 @@ function asObject(store: ControlHarness['store']): SealingDependencies['store'] 
   };
 }
 
-describe('the first start, nothing brought', () => {
-  test('makes a key and a secret in each mode and tells them', async () => {
+describe('the first start without provided credentials', () => {
+  test('generates a key and a secret in each mode and reports them', async () => {
     await using harness = await openControlHarness();
     const { generated } = await bootstrap(harness, NOTHING);
     expect(generated.map(({ kind, mode }) => `${mode} ${kind}`)).toEqual([
@@ -85,7 +85,7 @@ describe('the first start, nothing brought', () => {
     expect(await textsOf(harness, 'live')).toEqual([liveSecret]);
   });
 
-  test('every later start changes and tells nothing', async () => {
+  test('is followed by starts that change and report nothing', async () => {
     await using harness = await openControlHarness();
     await bootstrap(harness, NOTHING);
     const keys = await listKeys(harness, 'default');
@@ -96,8 +96,8 @@ describe('the first start, nothing brought', () => {
   });
 });
 
-describe('the first start, all brought', () => {
-  test('uses what was brought, the secret in both modes, and tells nothing', async () => {
+describe('the first start with provided credentials', () => {
+  test('uses them, the secret in both modes, and reports nothing', async () => {
     await using harness = await openControlHarness();
     expect(await bootstrap(harness, ALL)).toEqual(NOTHING_NEW);
     expect(await modeOf(harness, TEST_KEY)).toBe('test');
@@ -107,7 +107,7 @@ describe('the first start, all brought', () => {
     expect(await listKeys(harness, 'default')).toHaveLength(2);
   });
 
-  test('what was not brought is made', async () => {
+  test('generates the credentials that were not provided', async () => {
     await using harness = await openControlHarness();
     const { generated } = await bootstrap(harness, {
       keys: { test: TEST_KEY, live: null },
@@ -118,7 +118,7 @@ describe('the first start, all brought', () => {
 });
 
 describe('a later start', () => {
-  test('adds a brought key beside the others', async () => {
+  test('adds a provided key beside the others', async () => {
     await using harness = await openControlHarness();
     const { generated } = await bootstrap(harness, NOTHING);
     expect((await bootstrap(harness, ALL)).generated).toEqual([]);
@@ -127,7 +127,7 @@ describe('a later start', () => {
     expect(await listKeys(harness, 'default')).toHaveLength(4);
   });
 
-  test('makes a brought secret the newest; the old ones sign for 24 h more', async () => {
+  test('makes a provided secret the newest, and older ones sign for another 24 h', async () => {
     await using harness = await openControlHarness();
     await bootstrap(harness, NOTHING);
     const [old] = await showSecrets(harness, 'default', 'live');
@@ -139,7 +139,7 @@ describe('a later start', () => {
     expect(await bootstrap(harness, ALL)).toEqual(NOTHING_NEW);
   });
 
-  test('leaves a brought secret alone that signs beside a newer one', async () => {
+  test('does not change a provided secret that signs beside a newer one', async () => {
     await using harness = await openControlHarness();
     await bootstrap(harness, ALL);
     const rotated = await rotateSecret(harness, 'default', 'test');
@@ -147,7 +147,7 @@ describe('a later start', () => {
     expect(await showSecrets(harness, 'default', 'test')).toEqual(rotated);
   });
 
-  test('does not bring a secret back that was rotated away', async () => {
+  test('does not restore a secret that was rotated away', async () => {
     await using harness = await openControlHarness();
     await bootstrap(harness, ALL);
     await rotateSecret(harness, 'default', 'test', '0s');
@@ -157,23 +157,23 @@ describe('a later start', () => {
     expect(inForce?.text).not.toBe(SECRET);
   });
 
-  test('does not put a revoked key back in force, and says which', async () => {
+  test('does not restore a revoked key, and reports its mode', async () => {
     await using harness = await openControlHarness();
     await bootstrap(harness, ALL);
-    const brought = (await listKeys(harness, 'default')).find(({ mode }) => mode === 'test');
-    await revokeKey(harness, brought?.id ?? '');
+    const provided = (await listKeys(harness, 'default')).find(({ mode }) => mode === 'test');
+    await revokeKey(harness, provided?.id ?? '');
     expect(await bootstrap(harness, ALL)).toEqual({ ...NOTHING_NEW, revoked: ['test'] });
     expect(await modeOf(harness, TEST_KEY)).toBeUndefined();
   });
 
-  test('makes no key where all were revoked on purpose', async () => {
+  test('generates no key in a mode whose keys were all revoked', async () => {
     await using harness = await openControlHarness();
     await bootstrap(harness, NOTHING);
     for (const { id } of await listKeys(harness, 'default')) await revokeKey(harness, id);
     expect(await bootstrap(harness, NOTHING)).toEqual(NOTHING_NEW);
   });
 
-  test('refuses a key that belongs to another project, and leaves it there', async () => {
+  test('refuses a key that belongs to another project', async () => {
     await using harness = await openControlHarness();
     const shop = await createProject(harness, 'shop');
     await addKey(harness, shop, 'test', TEST_KEY);
@@ -182,14 +182,14 @@ describe('a later start', () => {
   });
 });
 
-describe('a start that died halfway is completed by the next', () => {
-  test('a project without anything', async () => {
+describe('an interrupted start is completed by the next one', () => {
+  test('after the project was added', async () => {
     await using harness = await openControlHarness();
     await addProject(harness, 'default');
     expect((await bootstrap(harness, NOTHING)).generated).toHaveLength(4);
   });
 
-  test('a project with a key in one mode only', async () => {
+  test('after the key of one mode was added', async () => {
     await using harness = await openControlHarness();
     await addProject(harness, 'default');
     await createKey(harness, 'default', 'test');
@@ -200,7 +200,7 @@ describe('a start that died halfway is completed by the next', () => {
     ]);
   });
 
-  test('a death after any number of writes', async () => {
+  test('after any number of writes', async () => {
     for (let survived = 0; survived < 5; survived++) {
       await using harness = await openControlHarness();
       await expect(bootstrap(dyingAfter(harness, survived), NOTHING)).rejects.toThrow('died');
@@ -211,7 +211,7 @@ describe('a start that died halfway is completed by the next', () => {
     }
   });
 
-  test('another project that has no secrets yet', async () => {
+  test('also for another project that has no secrets yet', async () => {
     await using harness = await openControlHarness();
     await addProject(harness, 'shop');
     const { generated } = await bootstrap(harness, NOTHING);
@@ -223,9 +223,9 @@ describe('a start that died halfway is completed by the next', () => {
 
 test('a default project that the command line adds at the same moment is used', async () => {
   await using harness = await openControlHarness();
-  let looks = 0;
+  let reads = 0;
   const findProject = async (name: string) => {
-    if (looks++ > 0) return harness.store.findProject(name);
+    if (reads++ > 0) return harness.store.findProject(name);
     await createProject(harness, name);
     return null;
   };

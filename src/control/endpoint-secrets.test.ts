@@ -35,8 +35,8 @@ async function signers(harness: ControlHarness, { partition, endpointId }: Endpo
   return (await signingSecrets(harness, partition, endpointId)).map(({ id }) => id);
 }
 
-describe('a secret of a profile', () => {
-  test("signs beside the project's for 24 h unless told, then alone, and has the form of the project's", async () => {
+describe('a secret of an endpoint profile', () => {
+  test("signs beside the project's for 24 h by default, then alone, and has the same form", async () => {
     await using harness = await openControlHarness();
     const place = await givenEndpoint(harness);
     const [projects] = await showSecrets(harness, 'shop', 'test');
@@ -77,7 +77,7 @@ describe('a secret of a profile', () => {
     expect(await signers(harness, place)).toEqual([projects?.id]);
   });
 
-  test('is created once, also when asked for at once; rotations at once all count', async () => {
+  test('is created once by concurrent requests, and every concurrent rotation counts', async () => {
     await using harness = await openControlHarness();
     const place = await givenEndpoint(harness);
     const created = await Promise.allSettled([1, 2, 3].map(() => createEndpointSecret(harness, place)));
@@ -89,7 +89,7 @@ describe('a secret of a profile', () => {
     expect(await showEndpointSecrets(harness, place)).toHaveLength(3);
   });
 
-  test('is not one of too many', async () => {
+  test('is refused if too many secrets still sign', async () => {
     await using harness = await openControlHarness();
     const place = await givenEndpoint(harness);
     await createEndpointSecret(harness, place);
@@ -98,13 +98,13 @@ describe('a secret of a profile', () => {
     expect(await rotateEndpointSecret(harness, place, '0')).toHaveLength(1);
   });
 
-  test.each([rotateEndpointSecret, removeEndpointSecrets])('must be there: %o', async (change) => {
+  test.each([rotateEndpointSecret, removeEndpointSecrets])('must exist for %o', async (change) => {
     await using harness = await openControlHarness();
     const place = await givenEndpoint(harness);
     await expect(change(harness, place)).rejects.toMatchObject({ code: 'no_endpoint_secret' });
   });
 
-  test('is refused an overlap that is none, and nothing changes', async () => {
+  test('is not changed with an invalid overlap', async () => {
     await using harness = await openControlHarness();
     const place = await givenEndpoint(harness);
     await expect(createEndpointSecret(harness, place, '-1s')).rejects.toMatchObject({
@@ -113,7 +113,7 @@ describe('a secret of a profile', () => {
     expect(await showEndpointSecrets(harness, place)).toEqual([]);
   });
 
-  test('does not open as the secret of another profile', async () => {
+  test('cannot be opened as the secret of another endpoint profile', async () => {
     await using harness = await openControlHarness();
     const place = await givenEndpoint(harness);
     const other = await givenEndpoint(harness, 'another');
@@ -128,9 +128,9 @@ describe('a secret of a profile', () => {
   });
 });
 
-describe('a profile', () => {
+describe('an endpoint profile', () => {
   test.each(['ep_00000000000000000000000000', 'ep_', 'sch_01jd5x3v8k2m4n6p8r0t2w4y6a', ''])(
-    'that is not there: %j',
+    'with the unknown id %j is refused',
     async (id) => {
       await using harness = await openControlHarness();
       await createProject(harness, 'shop');

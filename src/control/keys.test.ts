@@ -5,7 +5,7 @@ import { createProject } from './bootstrap.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 
 describe('API keys', () => {
-  test('a new key speaks for its project and mode; only its hash and its end are stored', async () => {
+  test('a new key authenticates its project and mode, and only its hash and its last characters are stored', async () => {
     await using harness = await openControlHarness();
     const project = await createProject(harness, 'shop');
     const { text, key } = await createKey(harness, 'shop', 'live');
@@ -20,7 +20,7 @@ describe('API keys', () => {
     expect(JSON.stringify(await listKeys(harness, 'shop'))).not.toContain(text.slice('sk_live_'.length, -4));
   });
 
-  test('are listed over both modes in the order they were made', async () => {
+  test('are listed for both modes in the order of their creation', async () => {
     await using harness = await openControlHarness();
     await createProject(harness, 'shop');
     await createProject(harness, 'mail');
@@ -33,7 +33,7 @@ describe('API keys', () => {
     expect(await listKeys(harness, 'shop')).toEqual(made);
   });
 
-  test('a revoked key speaks for nobody, and stays listed with the moment', async () => {
+  test('a revoked key authenticates nobody, and stays listed with the time of the revocation', async () => {
     await using harness = await openControlHarness();
     await createProject(harness, 'shop');
     const { text, key } = await createKey(harness, 'shop', 'test');
@@ -45,7 +45,7 @@ describe('API keys', () => {
     expect(await listKeys(harness, 'shop')).toEqual([{ ...key, revokedAt }, other.key]);
   });
 
-  test('revoking what is unknown, revoked already or no id at all is refused', async () => {
+  test('revoking an unknown key, a revoked key or an invalid id is refused', async () => {
     await using harness = await openControlHarness();
     await createProject(harness, 'shop');
     const { key } = await createKey(harness, 'shop', 'test');
@@ -56,7 +56,7 @@ describe('API keys', () => {
     }
   });
 
-  test('a key for a project that is not there is refused', async () => {
+  test('a key for an unknown project is refused', async () => {
     await using harness = await openControlHarness();
     await expect(createKey(harness, 'nowhere', 'test')).rejects.toMatchObject({ code: 'unknown_project' });
     await expect(listKeys(harness, 'nowhere')).rejects.toMatchObject({ code: 'unknown_project' });

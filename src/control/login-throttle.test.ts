@@ -6,7 +6,7 @@ import { ControlRefusal } from './refusal.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('how long the next guess waits', () => {
+describe('the wait of the next guess', () => {
   test.for([
     [LIMITS.both, 0, 0, 0],
     [LIMITS.both, 4, 0, 0],
@@ -31,7 +31,7 @@ describe('how long the next guess waits', () => {
   });
 });
 
-/** How long a guess has to wait; 0 where it was counted. */
+/** Returns how long a guess has to wait, or 0 if it was counted. */
 async function waitOf(throttle: LoginThrottle, name: string, address = '192.0.2.1'): Promise<number> {
   try {
     await throttle.count(name, address);
@@ -52,19 +52,19 @@ async function fail(
 }
 
 describe('guesses', () => {
-  test('tell of a throttle when it begins, and again at every doubling, however slow they are', async () => {
+  test('report a throttle when it starts and at every doubling, however slow they are', async () => {
     await using harness = await openControlHarness();
-    const told: [guess: number, by: string, failures: number][] = [];
+    const reported: [guess: number, by: string, failures: number][] = [];
     for (let guess = 1; guess <= 45; guess++) {
-      const { throttlesStarted: begun } = await harness.throttle.count('ada', '192.0.2.1');
-      for (const { by, failures } of begun) told.push([guess, by, failures]);
-      // Longer than any wait, and longer than failures of a name alone are remembered.
+      const { throttlesStarted } = await harness.throttle.count('ada', '192.0.2.1');
+      for (const { by, failures } of throttlesStarted) reported.push([guess, by, failures]);
+      // This is longer than any wait, and longer than failures of a name alone are remembered.
       harness.advance(2 * HOUR_MS);
     }
-    expect(told).toEqual([5, 10, 20, 40].map((count) => [count, 'name_and_address', count]));
+    expect(reported).toEqual([5, 10, 20, 40].map((count) => [count, 'name_and_address', count]));
   });
 
-  test('under a name from an address wait after five, and are not counted while they wait', async () => {
+  test('with one name from one address wait after five, and are not counted while they wait', async () => {
     await using harness = await openControlHarness();
     await fail(harness, 5, 'ada');
     expect(await waitOf(harness.throttle, 'ada')).toBe(1_000);
@@ -77,7 +77,7 @@ describe('guesses', () => {
     expect(await waitOf(harness.throttle, 'ada', '192.0.2.2')).toBe(0);
   });
 
-  test('made at once are counted one by one, on one node and on several', async () => {
+  test('that are concurrent are counted one by one, on one node and on several', async () => {
     await using harness = await openControlHarness();
     const nodes = [1, 2, 3].map(() => new LoginThrottle(harness.store.people, harness.clock));
     const waits = await Promise.all(
@@ -87,7 +87,7 @@ describe('guesses', () => {
     expect(waits.filter((wait) => wait === 0).length).toBeGreaterThan(0);
   });
 
-  test('without end from one place leave room for those from another', async () => {
+  test('in any number from one address do not block those from another', async () => {
     await using harness = await openControlHarness();
     const flood = Array.from({ length: 100 }, (_, i) => waitOf(harness.throttle, `name-${i}`, '203.0.113.1'));
     expect(await waitOf(harness.throttle, 'ada')).toBe(0);
@@ -96,13 +96,13 @@ describe('guesses', () => {
     expect(await waitOf(harness.throttle, 'bob', '203.0.113.1')).toBe(0);
   });
 
-  test('are known to a process that starts later', async () => {
+  test('are remembered by a process that starts later', async () => {
     await using harness = await openControlHarness();
     await fail(harness, 5, 'ada');
     expect(await waitOf(new LoginThrottle(harness.store.people, harness.clock), 'ada')).toBe(1_000);
   });
 
-  test('under one name from everywhere wait after fifty, but not where it was signed in from', async () => {
+  test('with one name from many addresses wait after fifty, but not from an address where it signed in', async () => {
     await using harness = await openControlHarness();
     await harness.throttle.recordSuccess(await harness.throttle.count('ada', '198.51.100.7'));
     for (let i = 0; i < 50; i++) await fail(harness, 1, 'ada', `203.0.113.${i}`);
@@ -112,21 +112,21 @@ describe('guesses', () => {
     expect(await waitOf(harness.throttle, 'ada', '203.0.113.99')).toBe(0);
   });
 
-  test('from one address under any name wait after a hundred; of IPv6 a network is one', async () => {
+  test('from one address with any name wait after a hundred, and an IPv6 network is one address', async () => {
     await using harness = await openControlHarness();
     for (let i = 0; i < 100; i++) await fail(harness, 1, `name-${i}`, `2001:db8:0:1::${i}`);
     expect(await waitOf(harness.throttle, 'ada', '2001:db8:0:1:ffff::1')).toBe(1_000);
     expect(await waitOf(harness.throttle, 'ada', '2001:db8:0:2::1')).toBe(0);
   });
 
-  test('from mapped addresses are told apart, and are the same as from plain ones', async () => {
+  test('from IPv4-mapped addresses count like those from the plain address', async () => {
     await using harness = await openControlHarness();
     await fail(harness, 5, 'ada', '::ffff:192.0.2.9');
     expect(await waitOf(harness.throttle, 'ada', '192.0.2.9')).toBe(1_000);
     expect(await waitOf(harness.throttle, 'ada', '::ffff:192.0.2.8')).toBe(0);
   });
 
-  test('that were right are forgotten, and do not count against their address', async () => {
+  test('that were right clear the failures, and do not count against their address', async () => {
     await using harness = await openControlHarness();
     for (let i = 0; i < 120; i++) {
       await harness.throttle.recordSuccess(await harness.throttle.count(`name-${i}`, '192.0.2.1'));
@@ -137,7 +137,7 @@ describe('guesses', () => {
     expect(await waitOf(harness.throttle, 'ada')).toBe(1_000);
   });
 
-  test('are kept by digests that tell no name and no address', async () => {
+  test('are stored by digests that reveal no name and no address', async () => {
     await using harness = await openControlHarness();
     const { subjects } = await harness.throttle.count('ada', '192.0.2.1');
     for (const subject of Object.values(subjects)) expect(subject).toMatch(/^[a-z]+:[0-9a-f]{64}$/);

@@ -11,7 +11,7 @@ const cheaply = new Passwords(systemRandom(), { memoryKib: 8, passes: 1, paralle
 describe('a password', () => {
   const passwords = new Passwords(systemRandom());
 
-  test('is kept as argon2id that says how it was made, each time with a salt of its own', async () => {
+  test('is stored as an argon2id hash with its cost and a new salt', async () => {
     const [one, other] = [await passwords.hash(PASSWORD), await passwords.hash(PASSWORD)];
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(one).not.toBe(other);
@@ -19,14 +19,14 @@ describe('a password', () => {
     expect(await passwords.check(`${PASSWORD} `, one)).toBe('wrong');
   });
 
-  test('that was hashed at another cost is right, and is to be hashed anew', async () => {
+  test('that was hashed at another cost is right and needs a rehash', async () => {
     const cheap = await cheaply.hash(PASSWORD);
     expect(await cheaply.check(PASSWORD, cheap)).toBe('right');
     expect(await passwords.check(PASSWORD, cheap)).toBe('needs_rehash');
     expect(await passwords.check('another one…', cheap)).toBe('wrong');
   });
 
-  test('against nobody is wrong; against what cannot be read nothing is said', async () => {
+  test('is wrong for an unknown user, and a hash that cannot be read is an error', async () => {
     expect(await passwords.check(PASSWORD, null)).toBe('wrong');
     for (const stored of [
       '',
@@ -37,7 +37,7 @@ describe('a password', () => {
     }
   });
 
-  test('waits for its turn while others are checked, and is turned away when too many wait', async () => {
+  test('waits while others are checked, and is refused if too many wait', async () => {
     const cheap = await cheaply.hash(PASSWORD);
     const all = await Promise.allSettled(Array.from({ length: 40 }, () => passwords.check(PASSWORD, cheap)));
     const refused = all.filter(({ status }) => status === 'rejected');
@@ -46,7 +46,7 @@ describe('a password', () => {
     expect(await passwords.check(PASSWORD, cheap)).toBe('needs_rehash');
   });
 
-  test('is the same however its characters are composed', () => {
+  test('is the same in every Unicode form', () => {
     expect(normalisePassword('cafe\u0301 au lait \ufb01n')).toBe('café au lait fin');
     expect(normalisePassword('x'.repeat(2_049))).toBeNull();
   });
@@ -64,7 +64,7 @@ describe('a password', () => {
     expect(() => requireStrongPassword(password, 'ada.lovelace@example')).toThrow(ControlRefusal);
   });
 
-  test('is strong from 12 characters on, and nothing of it is said in a refusal', () => {
+  test('is strong from 12 characters on, and a refusal does not repeat it', () => {
     expect(requireStrongPassword('twelve chars', 'ada')).toBe('twelve chars');
     expect(requireStrongPassword('xy'.repeat(128), 'ada')).toHaveLength(256);
     expect(() => requireStrongPassword('verysecret', 'ada')).toThrow(/^(?!.*verysecret)/);

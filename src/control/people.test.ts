@@ -30,14 +30,14 @@ async function join(harness: ControlHarness, name: string, role = 'admin'): Prom
   return acceptInvitation(harness, { token, name, password: PASSWORD });
 }
 
-/** Finds the session, and waits until its use is written. */
+/** Finds the session and waits until its use is written. */
 async function use(harness: ControlHarness, token: string): Promise<void> {
   expect(await findSession(harness, token, true)).not.toBeNull();
   await harness.store.check(harness.clock.now());
 }
 
 describe('an invitation', () => {
-  test('lets somebody in once, as what it says', async () => {
+  test('can be accepted once, and grants its role and projects', async () => {
     await using harness = await openControlHarness();
     const { id } = await createProject(harness, 'shop');
     const given = { role: 'operator', projects: ['shop', 'shop'], by: COMMAND_LINE };
@@ -52,7 +52,7 @@ describe('an invitation', () => {
     );
   });
 
-  test('is over after a week, or when it is taken back', async () => {
+  test('expires after a week, and can be withdrawn', async () => {
     await using harness = await openControlHarness();
     const { token } = await invite(harness, { ...ADMIN, by: COMMAND_LINE });
     const other = await invite(harness, { ...ADMIN, by: COMMAND_LINE });
@@ -67,7 +67,7 @@ describe('an invitation', () => {
     }
   });
 
-  test('is not used up by a bad name, a weak password or a name that is taken', async () => {
+  test('stays valid after an invalid name, a weak password or a taken name', async () => {
     await using harness = await openControlHarness();
     await join(harness, 'ada');
     const { token } = await invite(harness, { ...ADMIN, by: COMMAND_LINE });
@@ -83,7 +83,7 @@ describe('an invitation', () => {
     await acceptInvitation(harness, { token, name: 'bob', password: PASSWORD });
   });
 
-  test('is refused to be what there is not, and to those who are confined', async () => {
+  test('needs a known role, known projects and an inviter who is admin of every project', async () => {
     await using harness = await openControlHarness();
     const by = COMMAND_LINE;
     await expect(invite(harness, { role: 'owner', projects: null, by })).rejects.toEqual(
@@ -106,14 +106,14 @@ describe('an invitation', () => {
     }
   });
 
-  test('that was made while its maker lost their say lets nobody in', async () => {
+  test('cannot be accepted if its maker lost the right to invite at the same moment', async () => {
     await using harness = await openControlHarness();
     await join(harness, 'ada');
     const demoted = await join(harness, 'bob');
     const removed = await join(harness, 'eve');
     await changeUser(harness, 'bob', { role: 'operator', projects: null }, COMMAND_LINE);
     await removeUser(harness, 'eve', COMMAND_LINE);
-    // As they were when they asked.
+    // This is the user as read before the change.
     for (const by of [demoted, removed]) {
       const { token } = await invite(harness, { ...ADMIN, by });
       await expect(requireInvitation(harness, token)).rejects.toEqual(refused('invitation_gone'));
@@ -123,7 +123,7 @@ describe('an invitation', () => {
     }
   });
 
-  test('for the first admin is made while nobody is there or invited, and anew once it has expired', async () => {
+  test('for the first admin is created while there is no user and no open one, and again after it expired', async () => {
     await using harness = await openControlHarness();
     await invite(harness, { role: 'viewer', projects: null, by: COMMAND_LINE });
     const first = await inviteFirstAdmin(harness);
@@ -142,7 +142,7 @@ describe('an invitation', () => {
     expect(await inviteFirstAdmin(harness)).toBeNull();
   });
 
-  test('expires exactly its time after it was made, whatever passes meanwhile', async () => {
+  test('expires exactly its lifetime after its creation', async () => {
     await using harness = await openControlHarness();
     const ticking = { ...harness, clock: { now: () => harness.advance(1) } };
     const made = await inviteFirstAdmin(ticking);
@@ -151,7 +151,7 @@ describe('an invitation', () => {
 });
 
 describe('a login', () => {
-  test('is right with the name in any case and the password as it was chosen', async () => {
+  test('succeeds with the right password and the name in upper or lower case', async () => {
     await using harness = await openControlHarness();
     const user = await join(harness, 'ada');
     expect(
@@ -159,7 +159,7 @@ describe('a login', () => {
     ).toEqual(user);
   });
 
-  test('that is wrong says the same for whatever reason, and waits after five', async () => {
+  test('that fails has the same answer for every reason, and has to wait after five', async () => {
     await using harness = await openControlHarness();
     await join(harness, 'ada');
     for (const [name, password] of [
@@ -186,7 +186,7 @@ describe('a login', () => {
     await expect(guess()).rejects.toEqual(refused('wrong_login'));
   });
 
-  test('that cannot be checked for want of room is not written down', async () => {
+  test('that cannot be checked because too many wait is not counted', async () => {
     await using harness = await openControlHarness();
     const count = vi.spyOn(harness.throttle, 'count');
     const others = Array.from({ length: 2 + 32 }, () => harness.passwords.check(PASSWORD, null));
@@ -197,7 +197,7 @@ describe('a login', () => {
     await Promise.all(others);
   });
 
-  test('of a password that was hashed at less cost hashes it anew', async () => {
+  test('with a password that was hashed at a lower cost hashes it again', async () => {
     await using harness = await openControlHarness();
     const user = await join(harness, 'ada');
     const old = await new Passwords(harness.random, { ...CHEAP, memoryKib: 16 }).hash(PASSWORD);
@@ -210,7 +210,7 @@ describe('a login', () => {
 });
 
 describe('a session', () => {
-  test('is found by its token alone, which is stored nowhere', async () => {
+  test('is found by its token, which is not stored', async () => {
     await using harness = await openControlHarness();
     const user = await join(harness, 'ada');
     const { token, session } = await createSession(harness, user, null, 'a'.repeat(99), 'b'.repeat(999));
@@ -225,7 +225,7 @@ describe('a session', () => {
     expect(csrfToken(token)).not.toBe(token);
   });
 
-  test('begins with a new token and ends the one that was presented', async () => {
+  test('begins with a new token, and ends the session of the presented one', async () => {
     await using harness = await openControlHarness();
     const user = await join(harness, 'ada');
     const first = await createSession(harness, user, null, ADDRESS, '');
@@ -239,7 +239,7 @@ describe('a session', () => {
     expect(await openSessions(harness, user)).toHaveLength(2);
   });
 
-  test('is over after 8 hours without use, and after 7 days whatever happens', async () => {
+  test('ends after 8 hours without use, and after 7 days in any case', async () => {
     await using harness = await openControlHarness();
     const user = await join(harness, 'ada');
     const quiet = await createSession(harness, user, null, ADDRESS, '');
@@ -256,7 +256,7 @@ describe('a session', () => {
     expect(await findSession(harness, used.token, true)).toBeNull();
   });
 
-  test('notes its use once a minute', async () => {
+  test('writes its use once a minute', async () => {
     await using harness = await openControlHarness();
     const { token } = await createSession(harness, await join(harness, 'ada'), null, ADDRESS, '');
     const before = harness.advance(59_999);
@@ -268,7 +268,7 @@ describe('a session', () => {
   });
 });
 
-describe('a person', () => {
+describe('a user', () => {
   test('who is changed or removed has to sign in again', async () => {
     await using harness = await openControlHarness();
     await join(harness, 'root');
@@ -284,7 +284,7 @@ describe('a person', () => {
     await expect(changeUser(harness, user.id, ADMIN, COMMAND_LINE)).rejects.toEqual(refused('unknown_user'));
   });
 
-  test('who is the last admin of everything stays it', async () => {
+  test('who is the last admin of every project cannot be changed or removed', async () => {
     await using harness = await openControlHarness();
     const user = await join(harness, 'ada');
     await expect(removeUser(harness, 'ada', user)).rejects.toEqual(refused('last_admin'));
@@ -293,7 +293,7 @@ describe('a person', () => {
     );
   });
 
-  test('changes the password with the present one; the other sessions end', async () => {
+  test('changes the password with the current one, and their other sessions end', async () => {
     await using harness = await openControlHarness();
     const user = await join(harness, 'ada');
     const [kept, other] = [
@@ -326,7 +326,7 @@ describe('a person', () => {
     await login(harness, { name: 'ada', password: change.password, address: ADDRESS, peer: ADDRESS });
   });
 
-  test('who is signed in cannot guess the password either', async () => {
+  test('who is signed in is throttled when guessing the password', async () => {
     await using harness = await openControlHarness();
     const user = await join(harness, 'ada');
     const guess = () =>

@@ -6,7 +6,7 @@ import { requireProject } from './projects.ts';
 import { showSecrets } from './secrets.ts';
 
 describe('creating a project', () => {
-  test('it is pinned to the current version and has two partitions of its own', async () => {
+  test('pins it to the current version and gives it two partitions', async () => {
     await using harness = await openControlHarness();
     const shop = await createProject(harness, 'shop');
     const mail = await createProject(harness, 'mail');
@@ -16,7 +16,7 @@ describe('creating a project', () => {
     expect(await harness.store.listProjects()).toEqual([shop, mail]);
   });
 
-  test('it has one signing secret in each mode', async () => {
+  test('adds one signing secret in each mode', async () => {
     await using harness = await openControlHarness();
     await createProject(harness, 'shop');
     const secrets = await Promise.all(MODES.map((mode) => showSecrets(harness, 'shop', mode)));
@@ -28,13 +28,13 @@ describe('creating a project', () => {
     expect(secrets[0]?.[0]?.text).not.toBe(secrets[1]?.[0]?.text);
   });
 
-  test.each(['a', '0', 'shop', 'my-shop_2', 'a'.repeat(64)])('the name %s is taken', async (name) => {
+  test.each(['a', '0', 'shop', 'my-shop_2', 'a'.repeat(64)])('accepts the name %s', async (name) => {
     await using harness = await openControlHarness();
     expect((await createProject(harness, name)).name).toBe(name);
   });
 
   test.each(['', 'Shop', '-shop', '_shop', 'my shop', 'shöp', 'a/b', 'a'.repeat(65), 'shop\n'])(
-    'the name %j is refused, and nothing is stored',
+    'refuses the name %j and stores nothing',
     async (name) => {
       await using harness = await openControlHarness();
       await expect(createProject(harness, name)).rejects.toMatchObject({ code: 'invalid_project_name' });
@@ -42,7 +42,7 @@ describe('creating a project', () => {
     },
   );
 
-  test('a second one of the same name is refused, and the first keeps its secrets', async () => {
+  test('refuses a name that exists, and the existing project keeps its secrets', async () => {
     await using harness = await openControlHarness();
     await createProject(harness, 'shop');
     const before = await showSecrets(harness, 'shop', 'live');
@@ -51,7 +51,7 @@ describe('creating a project', () => {
   });
 });
 
-test('a project that is not there is refused by name', async () => {
+test('an unknown project is refused by name', async () => {
   await using harness = await openControlHarness();
   await expect(requireProject(harness.store, 'nowhere')).rejects.toMatchObject({
     code: 'unknown_project',

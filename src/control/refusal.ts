@@ -1,4 +1,6 @@
-/** Refusals of the control plane. Code recognises them by `code`. The message is for the person who made the request. */
+/**
+ * Refusals of the control plane. Code recognises them by `code`. The message is for the person who made the request.
+ */
 const MESSAGES = {
   invalid_project_name: (name: string) =>
     `${JSON.stringify(name)} is not a valid project name: use 1 to 64 lower-case letters, digits, dashes and underscores, beginning with a letter or a digit.`,

@@ -40,8 +40,8 @@ function ofSchedule(number: number): DeliveryFilter {
   return { ...DEAD, scheduleId: `sch_${number}` as ScheduleId };
 }
 
-describe('to begin a bulk replay', () => {
-  test('makes a job of what is there by now', async () => {
+describe('beginning a bulk replay', () => {
+  test('creates a job for the deliveries that exist now', async () => {
     await using opened = await open();
     const { harness, partition } = opened;
     const job = await beginReplay(harness, partition, DEAD, 7, 'ada');
@@ -50,7 +50,7 @@ describe('to begin a bulk replay', () => {
     expect(await harness.jobs.findJob(partition, job.id)).toEqual(job);
   });
 
-  test('keeps an end that lies before now, and none that lies ahead', async () => {
+  test('keeps a created_before in the past, and replaces one in the future by now', async () => {
     await using opened = await open();
     const ends = [];
     for (const [index, ms] of [-1_000, 1_000].entries()) {
@@ -77,7 +77,7 @@ describe('to begin a bulk replay', () => {
     expect(await harness.jobs.listJobs(partition, 10)).toEqual([]);
   });
 
-  test('is refused while another may replay the same; a second click is', async () => {
+  test('is refused while another job may replay the same deliveries', async () => {
     await using opened = await open();
     const { harness, partition, neighbour, control } = opened;
     const clicks = await Promise.allSettled(
@@ -96,7 +96,7 @@ describe('to begin a bulk replay', () => {
     await beginReplay(harness, partition, ofSchedule(1), 1, 'ada');
   });
 
-  test('is refused where too many are open', async () => {
+  test('is refused while too many jobs are open', async () => {
     await using opened = await open();
     const { harness, partition } = opened;
     const jobs = [];
@@ -110,8 +110,8 @@ describe('to begin a bulk replay', () => {
   });
 });
 
-describe('to stop a bulk replay', () => {
-  test('ends it, whoever works on it and however often it moves meanwhile', async () => {
+describe('stopping a bulk replay', () => {
+  test('ends it, although another node changes it at the same time', async () => {
     await using opened = await open();
     const { harness, partition, control } = opened;
     const job = await beginReplay(harness, partition, DEAD, 1, 'ada');
@@ -138,7 +138,7 @@ describe('to stop a bulk replay', () => {
     expect(await harness.jobs.findJob(partition, job.id)).toEqual(stopped);
   });
 
-  test('that has ended, or is not there, is refused', async () => {
+  test('that has ended or does not exist is refused', async () => {
     await using opened = await open();
     const { harness, partition, neighbour } = opened;
     const { id } = await beginReplay(harness, partition, DEAD, 1, 'ada');

@@ -22,7 +22,7 @@ class Bench extends Builders {
   readonly harness: ControlHarness;
   readonly oldVault: AesVault;
   readonly vault: AesVault;
-  /** A vault with the new key alone. */
+  /** A vault that has only the new key. */
   readonly onlyNew: AesVault;
   readonly pauses: number[] = [];
   readonly progress: (readonly [SealedColumnName, ResealCounts])[] = [];
@@ -96,8 +96,8 @@ async function opened(): Promise<Bench & AsyncDisposable> {
   return Object.assign(new Bench(harness), { [Symbol.asyncDispose]: () => harness[Symbol.asyncDispose]() });
 }
 
-describe('sealing everything anew', () => {
-  test('makes what the earlier key sealed readable with the present one alone', async () => {
+describe('resealing', () => {
+  test('makes values of the earlier key readable with only the present key', async () => {
     await using bench = await opened();
     const payload = await bench.payload(bench.oldVault);
     const headers = await bench.headers((place, _, plain) => bench.oldVault.seal(place, plain));
@@ -124,7 +124,7 @@ describe('sealing everything anew', () => {
     );
   });
 
-  test('passes by what the present key sealed, without reading it, and so carries on after an interruption', async () => {
+  test('skips values of the present key without reading them, and so continues after an interruption', async () => {
     await using bench = await opened();
     for (let count = 0; count < 3; count++) await bench.payload(bench.oldVault);
     const fails = over(bench.sealed, {
@@ -147,7 +147,7 @@ describe('sealing everything anew', () => {
     expect(read).toHaveLength(2);
   });
 
-  test('binds headers from before to their version, also those that the present key sealed', async () => {
+  test('binds older headers to their version, including those sealed with the present key', async () => {
     await using bench = await opened();
     const earlier = await Promise.all([
       bench.headers((_, place, plain) => bench.vault.seal(place, plain)),
@@ -163,7 +163,7 @@ describe('sealing everything anew', () => {
     expect((await bench.reseal()).columns.profile_headers).toEqual({ ...NONE, already: 3 });
   });
 
-  test('counts and names what cannot be opened, and leaves it as it is', async () => {
+  test('counts and names values that cannot be opened, and leaves them unchanged', async () => {
     await using bench = await opened();
     const stranger = new AesVault(bench.harness.random, randomBytes(32));
     const key = await bench.payload(stranger);
@@ -175,7 +175,7 @@ describe('sealing everything anew', () => {
     expect(await bench.sealed.findSealed('payloads', key)).toEqual(before);
   });
 
-  test('does not write an old value over one that was changed meanwhile', async () => {
+  test('does not overwrite a value that changed after it was read', async () => {
     await using bench = await opened();
     const key = await bench.payload(bench.oldVault);
     const place = payloadContext(PARTITION, key[1] as never);
@@ -191,7 +191,7 @@ describe('sealing everything anew', () => {
     expect(await bench.sealed.findSealed('payloads', key)).toEqual(Buffer.from(newer));
   });
 
-  test('takes bounded pages, with a pause after each', async () => {
+  test('reads bounded pages with a pause after each', async () => {
     await using bench = await opened();
     const large = PAGE_BYTES_MAX / 4;
     for (let count = 0; count < 9; count++) await bench.payload(bench.oldVault, Buffer.alloc(large));

@@ -23,7 +23,7 @@ async function entries({ store }: ControlHarness): Promise<number> {
   return (await store.people.listAudit(ALL, null, 100)).length;
 }
 
-test('nodes together write one entry for each person, route and hour', async () => {
+test('all nodes together write one entry for each user, route and hour', async () => {
   await using harness = await openControlHarness();
   const nodes = nodesOf(harness);
   const noteEverywhere = () =>
@@ -41,7 +41,7 @@ test('nodes together write one entry for each person, route and hour', async () 
   expect(await entries(harness)).toBe(4);
 });
 
-test('a node that comes later goes by when the entry was written, not by when it asked', async () => {
+test('a later node counts the hour from the entry, not from its own first refusal', async () => {
   await using harness = await openControlHarness();
   const [first, late] = nodesOf(harness);
   await first?.record(REFUSED);
@@ -53,7 +53,7 @@ test('a node that comes later goes by when the entry was written, not by when it
   expect(await entries(harness)).toBe(2);
 });
 
-test('a person who is refused again and again costs the store nothing', async () => {
+test('repeated refusals of a user cost the store nothing', async () => {
   await using harness = await openControlHarness();
   const [node] = nodesOf(harness);
   const find = vi.spyOn(harness.store.people, 'findLoginFailures');
@@ -62,7 +62,7 @@ test('a person who is refused again and again costs the store nothing', async ()
 });
 
 test.each(['findLoginFailures', 'addAudit'] as const)(
-  'one that could not be written, since %s failed, is written the next time',
+  'a refusal that was not written because %s failed is written the next time',
   async (verb) => {
     await using harness = await openControlHarness();
     const refusals = new RoleRefusals({ ...harness, log: SILENT });

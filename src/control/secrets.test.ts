@@ -8,7 +8,7 @@ import { rotateSecret, showSecrets } from './secrets.ts';
 const HOUR_MS = 3_600_000;
 
 describe('rotation', () => {
-  test('the old secret signs beside the new one for the overlap, 24 h unless told, then no more', async () => {
+  test('lets the old secret sign beside the new one for the overlap, 24 h by default', async () => {
     await using harness = await openControlHarness();
     await createProject(harness, 'shop');
     const [old] = await showSecrets(harness, 'shop', 'test');
@@ -23,7 +23,7 @@ describe('rotation', () => {
     expect(await showSecrets(harness, 'shop', 'test')).toEqual([now]);
   });
 
-  test('with an overlap of 0 only the new one signs', async () => {
+  test('lets only the new secret sign with an overlap of 0', async () => {
     await using harness = await openControlHarness();
     await createProject(harness, 'shop');
     const signing = await rotateSecret(harness, 'shop', 'test', '0');
@@ -31,7 +31,7 @@ describe('rotation', () => {
     expect(await showSecrets(harness, 'shop', 'test')).toEqual(signing);
   });
 
-  test('an earlier overlap keeps its end when the secret is rotated again', async () => {
+  test('keeps the end of an earlier overlap', async () => {
     await using harness = await openControlHarness();
     await createProject(harness, 'shop');
     await rotateSecret(harness, 'shop', 'live', '1h');
@@ -39,7 +39,7 @@ describe('rotation', () => {
     expect(signing.map(({ expiresAt }) => expiresAt)).toEqual([null, START + 2 * HOUR_MS, START + HOUR_MS]);
   });
 
-  test('the other mode is left alone', async () => {
+  test('does not change the other mode', async () => {
     await using harness = await openControlHarness();
     await createProject(harness, 'shop');
     const live = await showSecrets(harness, 'shop', 'live');
@@ -48,7 +48,7 @@ describe('rotation', () => {
   });
 
   test.each(['-1s', '-1ns', '1d', '24', '', 'soon'])(
-    'the overlap %j is refused, and nothing changes',
+    'refuses the overlap %j and changes nothing',
     async (overlap) => {
       await using harness = await openControlHarness();
       await createProject(harness, 'shop');
@@ -60,14 +60,14 @@ describe('rotation', () => {
     },
   );
 
-  test('a project that is not there is refused', async () => {
+  test('refuses an unknown project', async () => {
     await using harness = await openControlHarness();
     await expect(rotateSecret(harness, 'nowhere', 'test')).rejects.toMatchObject({ code: 'unknown_project' });
   });
 });
 
-describe('at rest', () => {
-  test('a secret is sealed for its own row', async () => {
+describe('a stored secret', () => {
+  test('is sealed for its own row', async () => {
     await using harness = await openControlHarness();
     const project = await createProject(harness, 'shop');
     const [secret] = await showSecrets(harness, 'shop', 'test');
@@ -78,7 +78,7 @@ describe('at rest', () => {
     expect(Buffer.from(harness.vault.open(context, sealed)).toString()).toBe(secret?.text);
   });
 
-  test('with another master key it stays shut', async () => {
+  test('cannot be opened with another master key', async () => {
     await using harness = await openControlHarness();
     await createProject(harness, 'shop');
     const stranger = { ...harness, vault: new AesVault(harness.random, randomBytes(32)) };

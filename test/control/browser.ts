@@ -1,4 +1,4 @@
-/** A browser at the dashboard, as far as the control plane can tell: it keeps the cookie and sends what pages send. */
+/** Acts as a browser at the dashboard: it keeps the cookie and sends the headers that pages send. */
 import { expect } from 'vitest';
 import type { LiveEvent, SessionInfo } from '#src/control/http/contract.ts';
 import { type Answer, Api, type Sending } from '#test/e2e/client.ts';
@@ -11,11 +11,11 @@ export class Browser {
   readonly #url: string;
   readonly #origin: string;
   readonly #api: Api;
-  /** What it sends back, as in a `Cookie` header; null before it was given any. */
+  /** The value of the `Cookie` header. Null before a cookie was set. */
   cookie: string | null = null;
   csrf = '';
 
-  /** `origin`: the browser knows the service under it, which may not be where the service listens. */
+  /** `origin` is the origin that the browser uses. It may differ from the address of the service. */
   constructor(url: string, origin: string = url) {
     this.#url = url;
     this.#origin = origin;
@@ -26,19 +26,19 @@ export class Browser {
     return this.send<T>('GET', path, { headers: { ...this.#cookies(), ...headers } });
   }
 
-  /** As the page itself does. */
+  /** Sends a change as the page itself does. */
   post<T>(path: string, body: object = {}, headers: Headers = {}): Promise<Answer<T>> {
     return this.change<T>('POST', path, body, headers);
   }
 
   change<T>(method: string, path: string, body: object, headers: Headers = {}): Promise<Answer<T>> {
     const all: Record<string, string> = { ...this.pageHeaders(), ...this.#cookies(), ...headers };
-    // A header that is given as empty is left out.
+    // An empty header is left out.
     const sent = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
     return this.send<T>(method, path, { raw: JSON.stringify(body), headers: sent });
   }
 
-  /** What a browser and the page send with every change. */
+  /** The headers that a browser and the page send with every change. */
   pageHeaders(): Headers {
     return {
       origin: this.#origin,
@@ -68,7 +68,7 @@ export class Browser {
     return answer;
   }
 
-  /** What a live page that watches these is told first of each. */
+  /** Returns the first event of each watch. */
   async watch(watches: readonly string[]): Promise<readonly LiveEvent[]> {
     const query = watches.map((watch) => `watch=${encodeURIComponent(watch)}`).join('&');
     const stop = new AbortController();
@@ -101,7 +101,7 @@ export class Browser {
   }
 }
 
-/** The whole envelope. */
+/** Checks the whole envelope of an error. */
 export function expectRefused(
   answer: Answer,
   status: number,

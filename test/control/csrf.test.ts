@@ -1,4 +1,4 @@
-/** Requests that a page of another site makes a signed-in person's browser send. None of them may change anything. */
+/** Requests that a page of another site makes the browser of a signed-in user send. They must not change anything. */
 import { describe, expect, test } from 'vitest';
 import type { Listed, ProjectInfo } from '#src/control/http/contract.ts';
 import { API, expectRefused } from './browser.ts';
@@ -19,12 +19,12 @@ describe('a change with the cookie of an admin', () => {
     ['from another origin', { origin: 'https://evil.example' }, 'bad_origin'],
     ['from a page without an origin', { origin: 'null' }, 'bad_origin'],
     ['from another site', { 'sec-fetch-site': 'cross-site' }, 'bad_origin'],
-    ['from a neighbour under the same domain', { 'sec-fetch-site': 'same-site', origin: '' }, 'bad_origin'],
-    ['that does not say where it comes from', { 'sec-fetch-site': '', origin: '' }, 'bad_origin'],
+    ['from another host of the same domain', { 'sec-fetch-site': 'same-site', origin: '' }, 'bad_origin'],
+    ['without an origin and a site', { 'sec-fetch-site': '', origin: '' }, 'bad_origin'],
     ['by a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'bad_origin'],
     ['by a form with files', { 'content-type': 'multipart/form-data; boundary=a' }, 'bad_origin'],
     ['as plain text', { 'content-type': 'text/plain' }, 'bad_origin'],
-    ['without a type', { 'content-type': '' }, 'bad_origin'],
+    ['without a content type', { 'content-type': '' }, 'bad_origin'],
     ['for another host', { host: 'rebound.example' }, 'bad_origin'],
   ])('%s is refused', async (_what, headers, code) => {
     const { admin } = dashboard();
@@ -32,7 +32,7 @@ describe('a change with the cookie of an admin', () => {
     expect(await projectNames()).not.toContain('forged');
   });
 
-  test('with the token of another session of the same person it is refused', async () => {
+  test('with the token of another session of the same user is refused', async () => {
     const { admin, browse } = dashboard();
     const other = browse();
     await other.signIn('admin', PASSWORD);
@@ -44,14 +44,14 @@ describe('a change with the cookie of an admin', () => {
     );
   });
 
-  test('by GET there is none', async () => {
+  test('cannot be made by GET', async () => {
     const { admin } = dashboard();
     expectRefused(await admin.get('logout'), 404, 'not_found');
     expectRefused(await admin.get('users/usr_1/remove'), 404, 'not_found');
     expect((await admin.get('sessions')).status).toBe(200);
   });
 
-  test('another method does not get around it', async () => {
+  test('is refused for every other method', async () => {
     const { admin } = dashboard();
     for (const method of ['PUT', 'DELETE', 'OPTIONS']) {
       const answer = await admin.send(method, 'projects', { headers: { cookie: admin.cookie ?? '' } });
@@ -60,14 +60,14 @@ describe('a change with the cookie of an admin', () => {
     }
   });
 
-  test('from the page itself it is done', async () => {
+  test('from the page itself succeeds', async () => {
     const { admin } = dashboard();
     expect((await admin.post('projects', { name: 'meant' })).status).toBe(201);
     expect(await projectNames()).toContain('meant');
   });
 });
 
-describe('signing somebody in against their will', () => {
+describe('signing a user in from another site', () => {
   test.each<[what: string, headers: Readonly<Record<string, string>>]>([
     ['from another origin', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
     ['by a form', { 'content-type': 'text/plain' }],

@@ -1,4 +1,4 @@
-/** The routes of a project on a real store, asked as people with a role would, and told as the audit log would be. */
+/** The routes of a project on a real store. Tests call them with a role, and read what the audit log would get. */
 
 import { afterAll, beforeAll } from 'vitest';
 import { KeyedMutex } from '#src/commands/command.ts';
@@ -18,24 +18,24 @@ import { Builders } from '#src/store/contract/builders.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { type ControlHarness, openControlHarness, SILENT, START } from '#test/process/control-harness.ts';
 
-export interface Told {
+export interface TestAnswer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what is in it is what the tests are about.
+  // biome-ignore lint/suspicious/noExplicitAny: the tests check its content.
   readonly body: any;
 }
 
-export interface DataBench {
-  readonly harness: ControlHarness;
+export interface DataHarness {
+  readonly control: ControlHarness;
   readonly project: Project;
   readonly build: Builders;
-  readonly desk: Authorizer;
+  readonly authorizer: Authorizer;
   readonly audit: readonly AuditedAction[];
   readonly hinted: readonly (DueDelivery | null)[];
   readonly wakes: readonly true[];
   caller(role: Role): Caller;
-  get(path: string, role?: Role): Promise<Told>;
-  post(path: string, body?: JsonBody, role?: Role): Promise<Told>;
-  patch(path: string, body: JsonBody, role?: Role): Promise<Told>;
+  get(path: string, role?: Role): Promise<TestAnswer>;
+  post(path: string, body?: JsonBody, role?: Role): Promise<TestAnswer>;
+  patch(path: string, body: JsonBody, role?: Role): Promise<TestAnswer>;
 }
 
 export function callerOf(ids: IdMint, role: Role, given: Partial<Caller['user']> = {}): Caller {
@@ -66,8 +66,8 @@ export function callerOf(ids: IdMint, role: Role, given: Partial<Caller['user']>
   };
 }
 
-/** One store for the tests of a file, each with a project of its own. To be called at the top of the file. */
-export function useDataBench(): () => Promise<DataBench> {
+/** One store for all tests of a file. Each test has its own project. Call it at the top of the file. */
+export function useDataHarness(): () => Promise<DataHarness> {
   let harness: ControlHarness | null = null;
   let projects = 0;
   beforeAll(async () => {
@@ -77,12 +77,12 @@ export function useDataBench(): () => Promise<DataBench> {
   return () => {
     if (harness === null) throw new Error('The store is not open.');
     projects += 1;
-    return openDataBench(harness, `shop-${projects}`);
+    return openDataHarness(harness, `shop-${projects}`);
   };
 }
 
-/** Asks of one project in test mode, as an operator unless another role is named. */
-async function openDataBench(harness: ControlHarness, name: string): Promise<DataBench> {
+/** Opens one project in test mode. Requests are made as an operator by default. */
+async function openDataHarness(harness: ControlHarness, name: string): Promise<DataHarness> {
   const { store, clock, ids, vault } = harness;
   const project = await store.addProject({
     id: ids.mint('prj', START),
@@ -96,7 +96,7 @@ async function openDataBench(harness: ControlHarness, name: string): Promise<Dat
   const wakes: true[] = [];
   const hints = { due: (due: DueDelivery | null) => void hinted.push(due), rescan: () => {} };
   const commands = { store, clock, ids, vault, hints, mutex: new KeyedMutex(), pause: async () => {} };
-  const desk = new Authorizer({
+  const authorizer = new Authorizer({
     store,
     pause: async () => {},
     onRefused: async () => {},
@@ -112,40 +112,40 @@ async function openDataBench(harness: ControlHarness, name: string): Promise<Dat
       isCluster: false,
       wakeReplays: () => void wakes.push(true),
     }),
-    auditor: async (act, carryOut) => {
-      const answer = await carryOut();
-      audit.push({ ...act, subject: answer.subject ?? act.subject });
+    auditor: async (action, act) => {
+      const answer = await act();
+      audit.push({ ...action, subject: answer.subject ?? action.subject });
       return answer;
     },
   });
-  const ask = async (method: string, path: string, body: JsonBody, role: Role): Promise<Told> => {
-    const [place = '', search = ''] = path.split('?', 2);
+  const send = async (method: string, path: string, body: JsonBody, role: Role): Promise<TestAnswer> => {
+    const [route = '', search = ''] = path.split('?', 2);
     try {
-      const answer = await desk.handle({
+      const answer = await authorizer.handle({
         caller: callerOf(ids, role),
         method,
-        path: `p/${name}/test/${place}`,
+        path: `p/${name}/test/${route}`,
         query: new URLSearchParams(search),
         body: () => body,
         fastifyRequest: null,
       });
       return { status: answer.status, body: JSON.parse(answer.body) };
-    } catch (error) {
-      const { status, ...told } = describeError(error, 'req', SILENT);
-      return { status, body: { error: told } };
+    } catch (thrown) {
+      const { status, ...error } = describeError(thrown, 'req', SILENT);
+      return { status, body: { error } };
     }
   };
   return {
-    harness,
+    control: harness,
     project,
     build: new Builders(project.partitions.test, ids),
-    desk,
+    authorizer,
     audit,
     hinted,
     wakes,
     caller: (role) => callerOf(ids, role),
-    get: (path, role = 'operator') => ask('GET', path, {}, role),
-    post: (path, body = {}, role = 'operator') => ask('POST', path, body, role),
-    patch: (path, body, role = 'operator') => ask('PATCH', path, body, role),
+    get: (path, role = 'operator') => send('GET', path, {}, role),
+    post: (path, body = {}, role = 'operator') => send('POST', path, body, role),
+    patch: (path, body, role = 'operator') => send('PATCH', path, body, role),
   };
 }

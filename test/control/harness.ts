@@ -1,6 +1,6 @@
 /**
  * The service in this process, over real HTTP on a real store, with a clock that tests move. There are an admin, an
- * operator and a viewer of everything, each signed in, and the projects `default` and `shop`.
+ * operator and a viewer of every project, each signed in, and the projects `default` and `shop`.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,31 +28,31 @@ export const START = instant(Date.UTC(2026, 10, 15, 8));
 export const ABOUT: About = { version: '0.0.0', store: 'sqlite', retention: null, node: 'test' };
 export const PASSWORD = 'seven wet umbrellas';
 const PREFIX = '/dashboard';
-/** A route of every method has more. */
+/** A route for all methods has more methods than this. */
 const MANY_METHODS = 3;
 export const PAGE = '<!doctype html><title>Sched</title>';
 
 export interface TestDashboard extends Readonly<Record<Role, Browser>> {
   readonly url: string;
   readonly routes: DashboardRoutes;
-  /** Routes below `/dashboard`. */
+  /** The routes below `/dashboard`. */
   readonly served: readonly string[];
   readonly store: SqliteStore;
-  /** Nobody is signed in yet. */
+  /** Opens a browser without a session. */
   readonly browse: () => Browser;
-  /** Somebody new, signed in. `projects`: names; everything unless told. */
+  /** Adds a user and signs them in. `projects` are names. The default is every project. */
   readonly invite: (name: string, role: Role, projects?: readonly string[]) => Promise<Browser>;
   readonly advance: (ms: number) => void;
-  /** When everything that was to be written so far is, what nobody waits for included. */
+  /** Resolves when every pending write has ended, including those that no request waits for. */
   readonly written: () => Promise<void>;
-  /** What was logged so far. */
+  /** The log so far. */
   readonly log: () => string;
 }
 
 /** Settings that a test may change. */
 export type DashboardSettings = Partial<Pick<DashboardDependencies, 'trustedProxies' | 'publicOrigins'>>;
 
-/** To be called at the top of a test file. */
+/** Call it at the top of a test file. */
 export function useDashboard(settings: DashboardSettings = {}): () => TestDashboard {
   let running: Awaited<ReturnType<typeof openDashboard>> | null = null;
   beforeAll(async () => {
@@ -126,7 +126,8 @@ async function openDashboard(
   const [viewer, operator, admin] = await Promise.all(ROLES.map((role) => invited(role, role)));
   const [mounted] = routes;
   if (mounted === undefined) throw new Error('The dashboard was not mounted.');
-  if (viewer === undefined || operator === undefined || admin === undefined) throw new Error('Nobody came.');
+  if (viewer === undefined || operator === undefined || admin === undefined)
+    throw new Error('The users were not created.');
   return {
     url,
     routes: mounted,

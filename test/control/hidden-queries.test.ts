@@ -1,6 +1,6 @@
 /**
- * The queries of destinations, which are often credentials: a viewer sees none of them on any route there is, nor on a
- * live page, and finds nothing by them. An operator does.
+ * The queries of destinations often contain credentials. A viewer sees none of them, on any route or live page, and
+ * cannot search by them. An operator can.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Listed } from '#src/control/http/contract.ts';
@@ -16,11 +16,11 @@ const dashboard = useDashboard();
 
 const MARKER = 'SECRET-MARKER';
 const INLINE = `https://inline.example/hook?token=${MARKER}`;
-/** Somebody may write a URL like this too, with a space and a quote in it. */
+/** A customer may store a URL like this, with a space and a quote in it. */
 const ODD = `https://odd.example/a hook?a="b" c=${MARKER}`;
 const PROFILE = `https://profile.example/hook?token=${MARKER}`;
 const LABEL = 'https://label.example/?shown=to-everybody';
-/** No error has a URL in it today. */
+/** No error contains a URL today. */
 const FAILURE_WITH_URL = { outcome: 'retryable', statusCode: 503, error: `${INLINE} failed` } as const;
 const PLACE = 'p/shop/test';
 
@@ -32,7 +32,7 @@ interface Ids {
 }
 let ids: Ids;
 
-/** Makes all that any page shows: inline and by a profile, due, done, failed, replayed, with breakers and counts. */
+/** Creates everything that pages show: inline and profile destinations, all states, replays, breakers and counts. */
 beforeAll(async () => {
   const { operator, store } = dashboard();
   const create = async (path: string, body: object) => {
@@ -70,7 +70,7 @@ beforeAll(async () => {
   ids = { schedules: schedule, deliveries: pending.id, endpoints: endpoint, replays: job };
 });
 
-/** Every path that a viewer may GET, with the ids of what there is. */
+/** Every path that a viewer may GET, with ids that exist. */
 function paths(): readonly string[] {
   const { routes, projectRoutes } = dashboard().routes;
   const own = routes.filter(({ method, needs }) => method === 'GET' && needs === 'viewer');
@@ -89,7 +89,7 @@ function paths(): readonly string[] {
   ];
 }
 
-/** Routes that name a destination. A route that is new and is not here has none, or the test fails. */
+/** The routes that contain a destination. The test fails if another route contains one. */
 const WITH_DESTINATIONS = [
   'schedules',
   'schedules/:id',
@@ -107,7 +107,7 @@ const WITH_DESTINATIONS = [
 ];
 
 describe('the query of a destination', () => {
-  test('is on no route that a viewer may read', async () => {
+  test('is on no route for a viewer', async () => {
     const { viewer } = dashboard();
     expect(paths().length).toBeGreaterThan(20);
     for (const path of paths()) {
@@ -117,7 +117,7 @@ describe('the query of a destination', () => {
     }
   });
 
-  test('is on each route that has destinations, for an operator', async () => {
+  test('is on each route with destinations for an operator', async () => {
     const { operator } = dashboard();
     const shown: string[] = [];
     for (const path of paths().filter((path) => path.startsWith(PLACE) && !path.includes('?'))) {
@@ -129,7 +129,7 @@ describe('the query of a destination', () => {
     expect(shown.toSorted()).toEqual(WITH_DESTINATIONS.toSorted());
   });
 
-  test('is not on a live page of a viewer, though an operator watches the same', async () => {
+  test('is not on a live page of a viewer, even if an operator watches the same path', async () => {
     const { viewer, operator } = dashboard();
     const all = paths();
     for (let at = 0; at < all.length; at += 6) {
@@ -143,7 +143,7 @@ describe('the query of a destination', () => {
     expect(JSON.stringify(event)).toContain(MARKER);
   });
 
-  test('is shown as such, and metadata as they are', async () => {
+  test('is shown as hidden, and metadata is not changed', async () => {
     const { json, text } = await dashboard().viewer.get<{ readonly endpoint: string }>(
       `${PLACE}/schedules/${ids.schedules}`,
     );
@@ -166,7 +166,7 @@ describe('a search of a viewer', () => {
     },
   );
 
-  test('finds by what is shown, as the links of a page look for it', async () => {
+  test('finds destinations by their visible part, as the links of a page do', async () => {
     expect(await find('viewer', 'hook')).toBe(await find('operator', 'hook'));
     expect(await find('viewer', 'https://inline.example/hook?…')).toBe(2);
     expect(await find('viewer', 'https://profile.example/hook?…')).toBe(1);

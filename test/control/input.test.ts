@@ -1,4 +1,4 @@
-/** What no page would send: too much, malformed, or nothing that is JSON. None of it reaches the log either. */
+/** Requests that no page would send: too large, malformed, or not JSON. Their content is not logged either. */
 import { describe, expect, test } from 'vitest';
 import { exchangeBytes, parseAnswer } from '#test/e2e/raw.ts';
 import { API, expectRefused } from './browser.ts';
@@ -9,12 +9,12 @@ const dashboard = useDashboard();
 describe('bodies', () => {
   test.each<[what: string, raw: string | Uint8Array, status: number, code: string]>([
     ['not JSON', '{', 400, 'invalid_json'],
-    ['no object', '[]', 400, 'invalid_json'],
+    ['no JSON object', '[]', 400, 'invalid_json'],
     ['null', 'null', 400, 'invalid_json'],
-    ['no UTF-8', Uint8Array.from([0x7b, 0xff, 0x7d]), 400, 'invalid_json'],
-    ['nested deeply', `{"name":${'['.repeat(10_000)}`, 400, 'invalid_json'],
-    ['larger than a megabyte', `{"name":"${'x'.repeat(1_048_577)}"}`, 413, 'payload_too_large'],
-  ])('%s is refused, before a session and with one', async (_what, raw, status, code) => {
+    ['invalid UTF-8', Uint8Array.from([0x7b, 0xff, 0x7d]), 400, 'invalid_json'],
+    ['deeply nested JSON', `{"name":${'['.repeat(10_000)}`, 400, 'invalid_json'],
+    ['a body of more than a megabyte', `{"name":"${'x'.repeat(1_048_577)}"}`, 413, 'payload_too_large'],
+  ])('are refused with and without a session: %s', async (_what, raw, status, code) => {
     const { admin, browse } = dashboard();
     const anonymous = browse();
     expectRefused(
@@ -26,12 +26,12 @@ describe('bodies', () => {
     expectRefused(await admin.send('POST', 'projects', { raw, headers }), status, code);
   });
 
-  test('of a stranger no more is read than a login can have, of a person what /v1 reads', async () => {
+  test('have a small limit without a session, and the limit of /v1 with one', async () => {
     const { admin, browse } = dashboard();
     const raw = `{"name":${'[],'.repeat(6_000)}`;
-    const stranger = browse();
+    const anonymous = browse();
     for (const path of ['login', 'invitation', 'invitation/lookup']) {
-      const answer = await stranger.send('POST', path, { raw, headers: stranger.pageHeaders() });
+      const answer = await anonymous.send('POST', path, { raw, headers: anonymous.pageHeaders() });
       expectRefused(answer, 413, 'payload_too_large');
     }
     const headers = { ...admin.pageHeaders(), cookie: admin.cookie ?? '' };
@@ -45,7 +45,7 @@ describe('bodies', () => {
     [{ name: 'a', password: ['x'] }, 'password'],
     [{ name: 'a'.repeat(1_025), password: PASSWORD }, 'name'],
     [{ name: 'a', password: 'x'.repeat(1_025) }, 'password'],
-  ])('a login with fields of the wrong form is refused by the field', async (body, param) => {
+  ])('of a login with invalid fields are refused with the name of the field', async (body, param) => {
     expectRefused(await dashboard().browse().post('login', body), 400, 'invalid_request', param);
   });
 });
@@ -59,11 +59,11 @@ describe('cookies and paths', () => {
     "sched_session=' OR 1=1 --",
     `sched_session=${'x'.repeat(43)}`,
     'a=b; '.repeat(1_000),
-  ])('the cookie %s is no session', async (cookie) => {
+  ])('the cookie %s is not a session', async (cookie) => {
     expectRefused(await dashboard().browse().get('sessions', { cookie }), 401, 'not_signed_in');
   });
 
-  test('two sessions at once are none: one of them was planted', async () => {
+  test('two session cookies are refused, since one of them may come from an attacker', async () => {
     const { viewer, operator } = dashboard();
     const cookie = `${viewer.cookie}; ${operator.cookie}`;
     expectRefused(await viewer.get('sessions', { cookie }), 401, 'not_signed_in');
@@ -82,7 +82,7 @@ describe('cookies and paths', () => {
     expectRefused(await dashboard().admin.get(path), 404, 'not_found');
   });
 
-  test('a path leads back to /v1 or to a file nowhere', async () => {
+  test('no path leads to /v1 or to a file', async () => {
     const { url } = dashboard();
     for (const path of [
       `${API}/../../v1/schedules`,
@@ -97,7 +97,7 @@ describe('cookies and paths', () => {
   });
 });
 
-test('requests are logged like others; what was sent with them is not', async () => {
+test('requests are logged like all others, and their content is not logged', async () => {
   const { browse, admin, log } = dashboard();
   const { headers } = await browse().signIn('somebody@example', 'a password nobody has');
   await admin.get('audit?action=planted.');

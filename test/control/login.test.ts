@@ -5,7 +5,7 @@ import { PASSWORD, useDashboard } from './harness.ts';
 
 const dashboard = useDashboard();
 const HOUR_MS = 3_600_000;
-/** Wrong ones that cost nothing but the attempt. */
+/** Wrong guesses. */
 const FREE = 5;
 
 async function guess(name: string, times: number): Promise<void> {
@@ -15,7 +15,7 @@ async function guess(name: string, times: number): Promise<void> {
 }
 
 describe('guessing a password', () => {
-  test('after a few wrong ones even the right one has to wait, and the answer says how long', async () => {
+  test('makes even the right password wait after a few wrong ones, and the answer says how long', async () => {
     const { invite, browse, advance } = dashboard();
     await invite('guessed', 'viewer');
     await guess('guessed', FREE);
@@ -28,7 +28,7 @@ describe('guessing a password', () => {
     expect((await browse().signIn('guessed', PASSWORD)).status).toBe(200);
   });
 
-  test('guesses made at once are counted like those made one after the other', async () => {
+  test('counts concurrent guesses like successive ones', async () => {
     const { invite, browse, advance } = dashboard();
     await invite('stormed', 'viewer');
     advance(HOUR_MS);
@@ -41,7 +41,7 @@ describe('guessing a password', () => {
     expectRefused(await browse().signIn('stormed', PASSWORD), 429, 'login_throttled');
   });
 
-  test('one name that is guessed at does not keep the others out', async () => {
+  test('of one name does not throttle other names', async () => {
     const { browse, advance } = dashboard();
     advance(HOUR_MS);
     await guess('nobody', FREE);
@@ -49,7 +49,7 @@ describe('guessing a password', () => {
     expect((await browse().signIn('viewer', PASSWORD)).status).toBe(200);
   });
 
-  test('a name that is not there is answered like a wrong password', async () => {
+  test('of an unknown name is answered like a wrong password', async () => {
     dashboard().advance(HOUR_MS);
     const [unknown, known] = [
       await dashboard().browse().signIn('not-there', 'wrong password'),
@@ -62,7 +62,7 @@ describe('guessing a password', () => {
 });
 
 describe('an invitation', () => {
-  test('is looked at and accepted once', async () => {
+  test('can be looked up and accepted once', async () => {
     const { admin, browse } = dashboard();
     const { json } = await admin.post<{ path: string; id: string }>('invitations', {
       role: 'operator',
@@ -87,7 +87,7 @@ describe('an invitation', () => {
     expectRefused(await browse().post('invitation/lookup', { token }), 410, 'invitation_gone');
   });
 
-  test('that was taken back, is over or was made up is gone', async () => {
+  test('that was withdrawn, has expired or never existed is gone', async () => {
     const { admin, browse, advance } = dashboard();
     const made = async () => {
       const { json } = await admin.post<{ path: string; id: string }>('invitations', {

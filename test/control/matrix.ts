@@ -1,6 +1,6 @@
 /**
- * Every route of the control plane: the role it needs, and a call that succeeds for somebody who has it. A route that
- * is added has to be added here too.
+ * Every route of the control plane with the role it needs and a call that succeeds with this role. A new route has to
+ * be added here too.
  */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
@@ -11,7 +11,7 @@ import { Builders, REDIRECT } from '#src/store/contract/builders.ts';
 import { PASSWORD, type TestDashboard } from './harness.ts';
 
 export const PROJECT = 'shop';
-/** Below it are the routes of a project. */
+/** The routes of the project are below this path. */
 const PLACE = `p/${PROJECT}/test`;
 
 export interface Call {
@@ -24,11 +24,11 @@ export interface Call {
 
 export interface Entry {
   readonly needs: Role;
-  /** The status for somebody who may. */
+  /** The status for a user with the role. */
   readonly status: number;
-  /** Makes what the call is about, as an admin of everything; each call gets its own. */
+  /** Creates the objects of the call, as an admin of every project. Each call gets its own. */
   readonly prepare: (prepared: Preparations) => Promise<Call>;
-  /** The caller's session or password is no longer good afterwards. */
+  /** The caller's session or password is not valid afterwards. */
   readonly endsSession?: true;
 }
 
@@ -262,14 +262,14 @@ type Kind =
   | 'endedDelivery'
   | 'job';
 
-/** Makes the objects of the calls. */
+/** Creates the objects of the calls. */
 export class Preparations {
   readonly #dashboard: TestDashboard;
   readonly #ids = new IdMint((count) => randomBytes(count));
   readonly #prefix: string;
   #made = 0;
 
-  /** `prefix`: all names that it gives begin with it. */
+  /** All names begin with `prefix`. */
   constructor(dashboard: TestDashboard, prefix: string) {
     this.#dashboard = dashboard;
     this.#prefix = prefix;
@@ -315,7 +315,7 @@ export class Preparations {
     return this.#post(`${PLACE}/endpoints`, { url, headers: { 'x-key': 'hidden' } });
   }
 
-  /** A profile with its own secret. */
+  /** An endpoint profile with its own secret. */
   async endpointSecret(): Promise<Required<Pick<Call, 'id' | 'secret'>>> {
     const id = await this.endpoint();
     const path = `${PLACE}/endpoints/${id}/secrets`;

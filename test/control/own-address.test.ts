@@ -1,4 +1,4 @@
-/** The dashboard answers under its own addresses alone, and tells browsers behind TLS to stay with it. */
+/** The dashboard answers only under its own origins, and tells browsers behind TLS to keep using TLS. */
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { expectRefused } from './browser.ts';
@@ -6,28 +6,28 @@ import { useDashboard } from './harness.ts';
 
 const BEHIND_TLS = { 'x-forwarded-proto': 'https' };
 
-describe('where the operator says where the dashboard is', () => {
+describe('a dashboard with configured origins', () => {
   const dashboard = useDashboard({
     publicOrigins: ['http://sched.example:8080', 'https://sched.example', 'http://[::1]:8080'],
   });
 
   test.each<[what: string, headers: Readonly<Record<string, string>>]>([
-    ['the first', {}],
-    ['behind TLS', { host: 'sched.example', ...BEHIND_TLS }],
-    ['in capitals, with the usual port', { host: 'Sched.Example:443', ...BEHIND_TLS }],
+    ['the first origin', {}],
+    ['an origin behind TLS', { host: 'sched.example', ...BEHIND_TLS }],
+    ['in capitals, with the default port', { host: 'Sched.Example:443', ...BEHIND_TLS }],
     ['an address', { host: '[::1]:8080' }],
-  ])('it answers there: %s', async (_what, headers) => {
+  ])('answers under %s', async (_what, headers) => {
     expect((await dashboard().browse().get('whoami', headers)).status).toBe(200);
   });
 
   test.each<[what: string, headers: Readonly<Record<string, string>>]>([
-    ['a name that was made to resolve here', { host: 'rebound.example:8080' }],
+    ['a host that was made to resolve here', { host: 'rebound.example:8080' }],
     ['another port', { host: 'sched.example:8081' }],
-    ['without TLS where it has it', { host: 'sched.example' }],
-    ['TLS where it has none', BEHIND_TLS],
-    ['a name below', { host: 'a.sched.example:8080' }],
-    ['no name', { host: '' }],
-  ])('nowhere else: %s', async (_what, headers) => {
+    ['an origin without its TLS', { host: 'sched.example' }],
+    ['TLS for an origin without TLS', BEHIND_TLS],
+    ['a subdomain', { host: 'a.sched.example:8080' }],
+    ['no host', { host: '' }],
+  ])('does not answer under %s', async (_what, headers) => {
     const { viewer, browse } = dashboard();
     for (const answer of [
       await viewer.get<{ readonly error: { readonly message: string } }>('projects', headers),
@@ -39,18 +39,18 @@ describe('where the operator says where the dashboard is', () => {
   });
 
   test.each(['rebound.example@sched.example:8080', 'sched.example:8080/'])(
-    'and under no host at all: %s',
+    'refuses the invalid host %s',
     async (host) => {
       expectRefused(await dashboard().browse().get('whoami', { host }), 400, 'invalid_request');
     },
   );
 
-  test('page and stream answer 421 elsewhere too', async () => {
+  test('answers 421 for its page and its stream too', async () => {
     for (const path of ['/dashboard', '/dashboard/schedules', '/dashboard/api/live?watch=about'])
       expect(await statusOf(path)).toBe(421);
   });
 
-  test('a change comes from a page of the very address it is sent to', async () => {
+  test('accepts a change only from a page of the same origin', async () => {
     const { admin } = dashboard();
     expect((await admin.post('projects', { name: 'there' })).status).toBe(201);
     for (const origin of ['https://rebound.example', 'https://sched.example', 'http://sched.example:8081'])
@@ -59,7 +59,7 @@ describe('where the operator says where the dashboard is', () => {
     expectRefused(await admin.post('projects', { name: 'elsewhere' }, rebound), 421, 'wrong_host');
   });
 
-  test('what is no part of it answers under any name', async () => {
+  test('does not restrict the other routes of the service', async () => {
     expect(await statusOf('/healthz')).toBe(200);
     expect(await statusOf('/metrics')).toBe(200);
     expect(await statusOf('/v1/schedules')).toBe(401);
@@ -75,10 +75,10 @@ describe('where the operator says where the dashboard is', () => {
   }
 });
 
-describe('behind TLS', () => {
+describe('a dashboard behind TLS', () => {
   const dashboard = useDashboard();
 
-  test('browsers are told to stay with it, on every answer', async () => {
+  test('sends Strict-Transport-Security with every answer', async () => {
     const { url, browse } = dashboard();
     const told = async (path: string, headers: Readonly<Record<string, string>>) =>
       (await fetch(`${url}${path}`, { headers })).headers.get('strict-transport-security');

@@ -17,13 +17,13 @@ describe('behind a trusted proxy', () => {
     trustedProxies: [{ address: '127.0.0.1', prefixBits: 32, family: 'ipv4' }],
   });
 
-  test('the audit log has the address of the client, and the proxy beside it', async () => {
+  test('the audit log has the addresses of the client and of the proxy', async () => {
     const { admin } = dashboard();
     await admin.post('projects', { name: 'proxied' }, THROUGH_PROXY);
     expect(await lastOf(dashboard(), 'project.')).toMatchObject({ address: CLIENT, peer: '127.0.0.1' });
   });
 
-  test('a login is from the client: in the audit log, and in the list of sessions', async () => {
+  test('a login has the address of the client, in the audit log and in the list of sessions', async () => {
     const browser = dashboard().browse();
     expect((await browser.signIn('viewer', PASSWORD, THROUGH_PROXY)).status).toBe(200);
     expect(await lastOf(dashboard(), 'session.begin')).toMatchObject({ address: CLIENT, peer: '127.0.0.1' });
@@ -40,10 +40,10 @@ describe('behind a trusted proxy', () => {
   });
 });
 
-describe('where no proxy is trusted', () => {
+describe('without a trusted proxy', () => {
   const dashboard = useDashboard();
 
-  test('nobody forges the address in the audit log; the log says once that it is ignored', async () => {
+  test('a client cannot forge its address in the audit log, and the log says once that the header is ignored', async () => {
     const { admin, log } = dashboard();
     for (const name of ['forged', 'forged-too']) await admin.post('projects', { name }, THROUGH_PROXY);
     expect(await lastOf(dashboard(), 'project.')).toMatchObject({
@@ -54,7 +54,7 @@ describe('where no proxy is trusted', () => {
     expect(log()).not.toContain(CLIENT);
   });
 
-  test('a guesser is throttled whatever addresses they name', async () => {
+  test('guesses are throttled whatever addresses the client names', async () => {
     const guess = (i: number) =>
       dashboard()
         .browse()

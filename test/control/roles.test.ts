@@ -1,4 +1,4 @@
-/** What each role may, over every route there is; and what a person who sees some projects sees of the others. */
+/** Checks what each role may do on every route, and that a user sees nothing of projects outside their scope. */
 import { describe, expect, test } from 'vitest';
 import type { Listed, ProjectInfo, SessionInfo } from '#src/control/http/contract.ts';
 import { mayAct, ROLES, type Role } from '#src/domain/role.ts';
@@ -8,7 +8,9 @@ import { type Entry, MATRIX, PROJECT, Preparations } from './matrix.ts';
 
 /** The test makes hundreds of calls, on a machine that may be busy. */
 const MATRIX_MS_MAX = 120_000;
-/** Everything that the HTTP server itself tells apart: public routes, the stream, the desk, the page's files. */
+/**
+ * The routes of the HTTP server itself: public routes, the stream, the authorized routes, and the files of the page.
+ */
 const SERVED = [
   'GET /api/whoami',
   'POST /api/login',
@@ -21,14 +23,14 @@ const SERVED = [
 
 const dashboard = useDashboard();
 
-interface Place {
+interface Target {
   readonly method: string;
   readonly path: string;
   readonly needs: Role;
 }
 
-/** Every route, its parameters filled in with ids that name nothing. */
-function places(project = 'default'): readonly Place[] {
+/** Every route, with ids of objects that do not exist. */
+function targets(project = 'default'): readonly Target[] {
   return everyRoute().map((name) => {
     const [method = '', pattern = ''] = name.split(' ');
     const path = pattern
@@ -47,34 +49,34 @@ function everyRoute(): readonly string[] {
   ];
 }
 
-function ask(browser: Browser, { method, path }: Pick<Place, 'method' | 'path'>, body: object = {}) {
+function send(browser: Browser, { method, path }: Pick<Target, 'method' | 'path'>, body: object = {}) {
   return method === 'GET' ? browser.get(path) : browser.change(method, path, body);
 }
 
-/** The projects that a person is limited to, seen from the project that is asked about. */
-const REACHES = {
+/** The projects that a user is limited to, relative to the project of the request. */
+const SCOPES = {
   everything: undefined,
   'this project alone': [PROJECT],
   'another project alone': ['default'],
 } as const satisfies Readonly<Record<string, readonly string[] | undefined>>;
-type Reach = keyof typeof REACHES;
+type Scope = keyof typeof SCOPES;
 
-function expected(name: string, { needs, status }: Entry, role: Role, reach: Reach): number {
+function expected(name: string, { needs, status }: Entry, role: Role, scope: Scope): number {
   const isOfProject = name.includes(' p/:project/');
-  if (isOfProject && reach === 'another project alone') return 404;
-  const hasSay = isOfProject || needs !== 'admin' || reach === 'everything';
-  return hasSay && mayAct(role, needs) ? status : 403;
+  if (isOfProject && scope === 'another project alone') return 404;
+  const isInScope = isOfProject || needs !== 'admin' || scope === 'everything';
+  return isInScope && mayAct(role, needs) ? status : 403;
 }
 
-describe('the matrix of roles, routes and reach', () => {
-  test('has an entry for every route, and none for any other', () => {
+describe('the matrix of roles, routes and project scopes', () => {
+  test('has an entry for every route, and no other entry', () => {
     expect(everyRoute().toSorted()).toEqual(Object.keys(MATRIX).toSorted());
     expect(dashboard().served.toSorted()).toEqual(SERVED.toSorted());
   });
 
-  test.each(ROLES)('is what a %s finds, with every reach', { timeout: MATRIX_MS_MAX }, async (role) => {
+  test.each(ROLES)('holds for a %s with every project scope', { timeout: MATRIX_MS_MAX }, async (role) => {
     const prepared = new Preparations(dashboard(), `for-${role}`);
-    for (const [reach, projects] of Object.entries(REACHES) as [Reach, readonly string[] | undefined][]) {
+    for (const [scope, projects] of Object.entries(SCOPES) as [Scope, readonly string[] | undefined][]) {
       const invited = () => dashboard().invite(prepared.newName(), role, projects);
       const person = await invited();
       for (const [name, entry] of Object.entries(MATRIX)) {
@@ -85,14 +87,14 @@ describe('the matrix of roles, routes and reach', () => {
           .replace(':id', id)
           .replace(':secret', secret);
         const browser = entry.endsSession === true ? await invited() : person;
-        const place = { method, path: query === undefined ? path : `${path}?${query}` };
-        const { status } = await ask(browser, place, body);
-        expect([name, role, reach, status]).toEqual([name, role, reach, expected(name, entry, role, reach)]);
+        const target = { method, path: query === undefined ? path : `${path}?${query}` };
+        const { status } = await send(browser, target, body);
+        expect([name, role, scope, status]).toEqual([name, role, scope, expected(name, entry, role, scope)]);
       }
     }
   });
 
-  test('holds for a change of destination, which needs an admin once something is stored', async () => {
+  test('holds for a change of destination, which needs an admin if headers or a body are stored', async () => {
     const prepared = new Preparations(dashboard(), 'moved');
     const schedule = `p/${PROJECT}/test/schedules/${await prepared.schedule()}`;
     const endpoint = `p/${PROJECT}/test/endpoints/${await prepared.endpoint()}`;
@@ -116,22 +118,22 @@ describe('the matrix of roles, routes and reach', () => {
 });
 
 describe('roles', () => {
-  test('without a session nothing is answered, on any route', async () => {
-    for (const place of [
-      ...places(),
+  test('every route needs a session', async () => {
+    for (const target of [
+      ...targets(),
       { method: 'GET', path: 'live?watch=about', needs: 'viewer' as const },
     ]) {
-      expectRefused(await ask(dashboard().browse(), place), 401, 'not_signed_in');
+      expectRefused(await send(dashboard().browse(), target), 401, 'not_signed_in');
     }
   });
 
-  test('a key of /v1 opens nothing here, and a session nothing there', async () => {
+  test('a key of /v1 is not accepted here, and a session is not accepted by /v1', async () => {
     const { url, admin, browse } = dashboard();
     const { json } = await admin.post<{ key: string }>('p/default/test/keys');
     const authorization = `Bearer ${json.key}`;
     expect((await fetch(`${url}/v1/schedules`, { headers: { authorization } })).status).toBe(200);
-    for (const place of places()) {
-      const { method, path } = place;
+    for (const target of targets()) {
+      const { method, path } = target;
       const keyed =
         method === 'GET'
           ? await browse().get(path, { authorization })
@@ -149,8 +151,8 @@ describe('roles', () => {
   });
 });
 
-describe('reach', () => {
-  test('of other projects a person sees nothing, as if they were not there', async () => {
+describe('the project scope', () => {
+  test('hides other projects as if they did not exist', async () => {
     const { invite } = dashboard();
     for (const role of ROLES) {
       const confined = await invite(`confined-${role}`, role, ['shop']);
@@ -161,24 +163,27 @@ describe('reach', () => {
       ]);
       expect((await confined.get('p/shop/live/keys')).status).toBe(200);
 
-      const others = places('default').filter(({ path }) => path.startsWith('p/'));
-      for (const place of others) {
-        const hidden = await ask(confined, place);
-        const missing = await ask(confined, { ...place, path: place.path.replace('p/default', 'p/nowhere') });
+      const others = targets('default').filter(({ path }) => path.startsWith('p/'));
+      for (const target of others) {
+        const hidden = await send(confined, target);
+        const missing = await send(confined, {
+          ...target,
+          path: target.path.replace('p/default', 'p/nowhere'),
+        });
         expectRefused(hidden, 404, 'not_found');
         expect(withoutId(hidden.text)).toBe(withoutId(missing.text));
       }
     }
   });
 
-  test('an admin of some projects has no say in what concerns all of them', async () => {
+  test('keeps an admin of some projects from routes that concern every project', async () => {
     const confined = await dashboard().invite('confined', 'admin', ['shop']);
-    for (const place of places().filter(({ needs, path }) => needs === 'admin' && !path.startsWith('p/'))) {
-      expectRefused(await ask(confined, place), 403, 'not_allowed');
+    for (const target of targets().filter(({ needs, path }) => needs === 'admin' && !path.startsWith('p/'))) {
+      expectRefused(await send(confined, target), 403, 'not_allowed');
     }
   });
 
-  test('an id of another project or mode names nothing', async () => {
+  test('hides objects of another project or mode', async () => {
     const { admin } = dashboard();
     const key = await admin.post<{ id: string }>('p/default/test/keys');
     expectRefused(await admin.post(`p/shop/test/keys/${key.json.id}/revoke`), 404, 'not_found');
@@ -193,20 +198,20 @@ describe('reach', () => {
     });
     expect(schedule.status).toBe(201);
     for (const path of ['', '/calendar', '/reveal', '/pause']) {
-      const place = { path: `p/shop/test/schedules/${schedule.json.id}${path}`, needs: 'admin' as const };
+      const target = { path: `p/shop/test/schedules/${schedule.json.id}${path}`, needs: 'admin' as const };
       const isChange = path === '/reveal' || path === '/pause';
-      expectRefused(await ask(admin, { ...place, method: isChange ? 'POST' : 'GET' }), 404, 'not_found');
+      expectRefused(await send(admin, { ...target, method: isChange ? 'POST' : 'GET' }), 404, 'not_found');
     }
   });
 
   test.each(['p/default/both/keys', 'p/default/TEST/keys', 'p/default/__proto__/keys', 'p/%2e%2e/test/keys'])(
-    '%s is no place',
+    'does not accept the path %s',
     async (path) => {
       expectRefused(await dashboard().admin.get(path), 404, 'not_found');
     },
   );
 
-  test('what is watched live is refused alike', async () => {
+  test('applies to live streams too', async () => {
     const { invite } = dashboard();
     const confined = await invite('watching', 'viewer', ['shop']);
     const watches = ['p/default/test/keys', 'users', 'whoami', 'p/shop/test/keys'];

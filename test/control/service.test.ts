@@ -1,4 +1,4 @@
-/** The dashboard of the real service, as a process: from the link of its first start to signing out. */
+/** The dashboard of the real service in its own process, from the link of the first start to signing out. */
 import { expect, test } from 'vitest';
 import type { About, Listed, NewKey, UserInfo } from '#src/control/http/contract.ts';
 import type { Overview } from '#src/control/http/data-contract.ts';
@@ -6,7 +6,7 @@ import { startSched } from '#test/process/sched-process.ts';
 import { API, Browser, expectRefused } from './browser.ts';
 import { PASSWORD } from './harness.ts';
 
-test('the operator says where the dashboard is: the first link leads there, and it answers nowhere else', async () => {
+test('with a configured origin, the first link leads there, and the dashboard answers only there', async () => {
   const origin = 'https://sched.example.com';
   await using sched = await startSched({ env: { SCHED_PUBLIC_URL: origin } });
   expect(sched.output.stdout).toContain(`  ${origin}/dashboard/invite#`);
@@ -15,7 +15,7 @@ test('the operator says where the dashboard is: the first link leads there, and 
   expect((await new Browser(sched.url, origin).get('whoami', headers)).status).toBe(200);
 });
 
-test('whoever opens the link that the first start printed is the admin, and uses it', async () => {
+test('the link that the first start printed makes the first admin', async () => {
   await using sched = await startSched();
   const token = /\/dashboard\/invite#([\w-]{43})/.exec(sched.output.stdout)?.[1] ?? '';
   const browser = new Browser(sched.url);
@@ -51,7 +51,7 @@ test('whoever opens the link that the first start printed is the admin, and uses
   for (const secret of [PASSWORD, key.json.key, json.csrf]) expect(written).not.toContain(secret);
 });
 
-test('a node that only fires has no dashboard, and invites nobody', async () => {
+test('a node that only sends deliveries has no dashboard and prints no invitation', async () => {
   await using sched = await startSched({ env: { SCHED_ROLE: 'dispatcher' } });
   expect((await fetch(`${sched.url}/dashboard`)).status).toBe(404);
   expect((await fetch(`${sched.url}${API}/session`)).status).toBe(404);

@@ -1,4 +1,4 @@
-/** Sessions: where they come from, how long they last, and all the ways they end. */
+/** Sessions: how they begin, how long they last, and how they end. */
 import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import type { InvitationInfo, Listed, OpenSession } from '#src/control/http/contract.ts';
@@ -24,8 +24,8 @@ async function expectOver(browser: Browser): Promise<void> {
   expect([status, json]).toEqual([200, null]);
 }
 
-describe('fixation', () => {
-  test('a token that somebody else made up is never adopted', async () => {
+describe('session fixation', () => {
+  test('a token from an attacker is never adopted', async () => {
     const planted = `sched_session=${'x'.repeat(43)}`;
     const victim = dashboard().browse();
     victim.cookie = planted;
@@ -37,7 +37,7 @@ describe('fixation', () => {
     await expectOver(attacker);
   });
 
-  test('whoever signs in gets a new token, and the session presented is over', async () => {
+  test('signing in gives a new token and ends the presented session', async () => {
     const attacker = await signedIn('viewer');
     const victim = dashboard().browse();
     victim.cookie = attacker.cookie;
@@ -47,7 +47,7 @@ describe('fixation', () => {
     expect((await victim.get<{ user: { name: string } }>('whoami')).json.user.name).toBe('operator');
   });
 
-  test('the cookie is out of reach of scripts and of other sites, and says how long it may be kept', async () => {
+  test('the cookie is hidden from scripts and other sites, and has a maximum age', async () => {
     const browser = dashboard().browse();
     const { headers } = await browser.signIn('viewer', PASSWORD);
     expect(headers['set-cookie']).toEqual([
@@ -68,7 +68,7 @@ describe('fixation', () => {
 });
 
 describe('the end of a session', () => {
-  test('after hours in which nothing was asked', async () => {
+  test('comes after hours without a request', async () => {
     const idle = await signedIn('viewer');
     const busy = await signedIn('viewer');
     dashboard().advance(IDLE_MS - MINUTE_MS);
@@ -79,7 +79,7 @@ describe('the end of a session', () => {
     expect((await busy.get('sessions')).status).toBe(200);
   });
 
-  test('after hours in which a page that was left open asked by itself', async () => {
+  test('comes after hours in which only an open page made requests by itself', async () => {
     const leftOpen = await signedIn('viewer');
     const automatic = { 'x-sched-automatic': '1' };
     for (const ask of [
@@ -97,7 +97,7 @@ describe('the end of a session', () => {
     await expectOver(leftOpen);
   });
 
-  test('after a week, however busy', async () => {
+  test('comes after a week, even with constant use', async () => {
     const busy = await signedIn('viewer');
     const steps = ABSOLUTE_MS / (IDLE_MS / 2);
     for (let step = 1; step < steps; step++) {
@@ -109,7 +109,7 @@ describe('the end of a session', () => {
     await expectOver(busy);
   });
 
-  test('by signing out: the cookie is taken back, and of no use to whoever copied it', async () => {
+  test('comes with signing out, and a copied cookie is useless then', async () => {
     const browser = await signedIn('viewer');
     const copied = dashboard().browse();
     copied.cookie = browser.cookie;
@@ -123,7 +123,7 @@ describe('the end of a session', () => {
     await expectOver(copied);
   });
 
-  test('by signing out everywhere, in every browser of that person and of nobody else', async () => {
+  test('comes with signing out everywhere, in every browser of that user only', async () => {
     const [one, other, somebodyElse] = [
       await signedIn('viewer'),
       await signedIn('viewer'),
@@ -135,7 +135,7 @@ describe('the end of a session', () => {
     expect((await somebodyElse.get('sessions')).status).toBe(200);
   });
 
-  test('by another password: the others are over, this one is not', async () => {
+  test('comes with a new password for all other sessions of the user', async () => {
     const { invite, browse } = dashboard();
     const name = 'changing';
     const browser = await invite(name, 'viewer');
@@ -162,7 +162,7 @@ describe('the end of a session', () => {
     expect((await other.signIn(name, next)).status).toBe(200);
   });
 
-  test('by another role, another reach, or being removed', async () => {
+  test('comes with another role, another project scope, or the removal of the user', async () => {
     const { invite, browse } = dashboard();
     const browser = await invite('moved', 'operator');
     const admin = await signedIn('admin');
@@ -180,7 +180,7 @@ describe('the end of a session', () => {
     expectRefused(await browse().signIn('moved', PASSWORD), 401, 'wrong_login');
   });
 
-  test('also for a change whose body was still on its way', async () => {
+  test('also applies to a change whose body was still arriving', async () => {
     const { url, invite } = dashboard();
     const leaving = await invite('leaving', 'admin');
     const admin = await signedIn('admin');
@@ -191,7 +191,7 @@ describe('the end of a session', () => {
         ...leaving.pageHeaders(),
         cookie: leaving.cookie ?? '',
         'content-length': body.length,
-        // Answered as soon as the headers are there.
+        // This is answered as soon as its headers have arrived.
         expect: '100-continue',
       },
     });
@@ -199,7 +199,7 @@ describe('the end of a session', () => {
     asked.flushHeaders();
     await new Promise((resolve) => asked.once('continue', resolve));
     asked.write(body.slice(0, 1));
-    // Asked behind it: by now that one was let in.
+    // This request came later, so the first one has been authenticated by now.
     const { json } = await leaving.get<{ user: { id: string } }>('whoami');
     expect((await admin.post(`users/${json.user.id}/remove`)).status).toBe(200);
     asked.end(body.slice(1));
@@ -209,7 +209,7 @@ describe('the end of a session', () => {
   });
 });
 
-test('a person sees their own open sessions, and which of them this is', async () => {
+test('a user sees their own open sessions, and which one is this', async () => {
   const browser = await dashboard().invite('looking', 'viewer');
   const other = dashboard().browse();
   await other.signIn('looking', PASSWORD, { 'user-agent': 'Another/1.0' });
@@ -227,7 +227,7 @@ test('a person sees their own open sessions, and which of them this is', async (
   }
 });
 
-test('a live page tells each person of their own sessions alone', async () => {
+test('a live page shows each user only their own sessions', async () => {
   const people = await Promise.all(['one', 'other'].map((name) => dashboard().invite(name, 'viewer')));
   const told = await Promise.all(people.map((browser) => browser.watch(['sessions'])));
   const ids = told.map(([first]) => {

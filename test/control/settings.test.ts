@@ -1,4 +1,4 @@
-/** What the settings pages do: projects, keys, secrets, people and the audit log. */
+/** The settings pages: projects, keys, secrets, users and the audit log. */
 import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import type {
@@ -45,7 +45,7 @@ describe('keys', () => {
   });
 });
 
-test('a key that was revoked while a body was on its way stores nothing', async () => {
+test('a key that is revoked while a body arrives stores nothing', async () => {
   const { url, admin, viewer, advance } = dashboard();
   const { json } = await admin.post<NewKey>('p/shop/test/keys');
   const body = JSON.stringify({ endpoint: 'https://receiver.example/', delay: '1h' });
@@ -69,7 +69,7 @@ test('a key that was revoked while a body was on its way stores nothing', async 
 });
 
 describe('secrets', () => {
-  test('a rotation shows the new one alone; those before it sign until the overlap is over', async () => {
+  test('a rotation shows only the new secret, and older ones sign until the end of the overlap', async () => {
     const { admin, viewer } = dashboard();
     const before = await viewer.get<Listed<SecretInfo>>('p/default/live/secrets');
     expect(before.text).not.toContain('whsec_');
@@ -112,7 +112,7 @@ describe('secrets', () => {
 describe('secrets of an endpoint profile', () => {
   const PLACE = 'p/default/test/endpoints';
 
-  test('are made, shown, rotated and removed by an admin; others see which sign', async () => {
+  test('are created, shown, rotated and removed by an admin, and other users see which ones sign', async () => {
     const { admin, viewer } = dashboard();
     const profile = await admin.post<{ id: string }>(PLACE, { url: 'https://receiver.example/' });
     const path = `${PLACE}/${profile.json.id}/secrets`;
@@ -150,7 +150,7 @@ describe('secrets of an endpoint profile', () => {
     ]);
   });
 
-  test('are for profiles of the same project and mode', async () => {
+  test('belong to endpoint profiles of the same project and mode', async () => {
     const { admin } = dashboard();
     const profile = await admin.post<{ id: string }>(PLACE, { url: 'https://receiver.example/' });
     const { id } = profile.json;
@@ -165,8 +165,8 @@ describe('secrets of an endpoint profile', () => {
   });
 });
 
-describe('people', () => {
-  test('an admin sees who there is and changes what they may', async () => {
+describe('users', () => {
+  test('are listed and changed by an admin', async () => {
     const { admin, invite } = dashboard();
     const browser = await invite('colleague', 'viewer', ['shop']);
     const colleague = (await listed<UserInfo>('users')).find(({ name }) => name === 'colleague');
@@ -187,7 +187,7 @@ describe('people', () => {
     expectRefused(await admin.post('users/usr_nobody/remove'), 404, 'unknown_user');
   });
 
-  test('the last admin stays one', async () => {
+  test('keep the last admin of every project', async () => {
     const { admin } = dashboard();
     const me = (await listed<UserInfo>('users')).find(({ name }) => name === 'admin');
     expectRefused(await admin.post(`users/${me?.id}/remove`), 409, 'last_admin');
@@ -195,7 +195,7 @@ describe('people', () => {
     expect((await admin.get('sessions')).status).toBe(200);
   });
 
-  test('open invitations are listed without what opens them', async () => {
+  test('have open invitations, which are listed without their tokens', async () => {
     const { admin } = dashboard();
     const made = await admin.post<{ path: string }>('invitations', { role: 'viewer', projects: ['shop'] });
     const answer = await admin.get<Listed<InvitationInfo>>('invitations');
@@ -207,7 +207,7 @@ describe('people', () => {
 });
 
 describe('the audit log', () => {
-  test('has every change with who, when, from where and what came of it, and nothing secret', async () => {
+  test('has the user, time, address and outcome of every change, and no secrets', async () => {
     const { admin } = dashboard();
     await admin.post('projects', { name: 'audited' });
     expectRefused(await admin.post('projects', { name: 'audited' }), 409, 'project_exists');
@@ -225,7 +225,7 @@ describe('the audit log', () => {
       expect(all.text).not.toContain(secret);
   });
 
-  test('is read page by page, and by person, project and action', async () => {
+  test('is read in pages, and filtered by user, project and action', async () => {
     const { admin } = dashboard();
     const ids: string[] = [];
     let cursor: string | null = null;
@@ -247,6 +247,6 @@ describe('the audit log', () => {
   });
 });
 
-test('what the installation is, is told to everybody who is signed in', async () => {
+test('every signed-in user sees the facts about the installation', async () => {
   expect((await dashboard().viewer.get('about')).json).toEqual(ABOUT);
 });

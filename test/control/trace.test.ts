@@ -1,4 +1,4 @@
-/** The trace that refused people leave: in the log, and in the audit log. */
+/** Refused requests leave a trace in the log and in the audit log. */
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import type { AuditLine, Listed } from '#src/control/http/contract.ts';
@@ -13,7 +13,7 @@ async function entriesOf(action: string): Promise<readonly AuditLine[]> {
   return (await dashboard().admin.get<Listed<AuditLine>>(`audit?action=${action}&limit=100`)).json.data;
 }
 
-/** The log from here on. */
+/** Returns the log from here on. */
 function logFrom(): () => readonly Readonly<Record<string, unknown>>[] {
   const before = dashboard().log().length;
   return () =>
@@ -32,7 +32,7 @@ async function guess(name: string, times: number): Promise<void> {
 }
 
 describe('a failed login', () => {
-  test('is a log line with the address and a hash of the name, the same for the same name', async () => {
+  test('is a log line with the address and a hash of the name, which is the same for the same name', async () => {
     const log = logFrom();
     await guess('hunter2-in-the-wrong-field', 2);
     await guess('operator', 1);
@@ -49,7 +49,7 @@ describe('a failed login', () => {
     expect(JSON.stringify(log())).not.toMatch(/hunter2|operator|wrong password/);
   });
 
-  test('that makes the next one wait is in both logs, once for each throttle', async () => {
+  test('that starts a throttle is in both logs, once for each throttle', async () => {
     const { invite, browse } = dashboard();
     await invite('guessed', 'viewer');
     const log = logFrom();
@@ -73,7 +73,7 @@ describe('a failed login', () => {
     expect(JSON.stringify(await entriesOf('login.throttle'))).not.toContain('nobody-at-all');
   });
 
-  test('under one name after another throttles the address, which is one more entry', async () => {
+  test('with one name after another throttles the address, which is another entry', async () => {
     const { advance, browse } = dashboard();
     advance(HOUR_MS);
     const before = (await entriesOf('login.throttle')).length;
@@ -81,15 +81,15 @@ describe('a failed login', () => {
     for (const name of names) await guess(name, FREE);
     await guess('one-more', FREE);
     const throttles = await entriesOf('login.throttle');
-    // The last guess begins a throttle of the address too.
+    // The last guess also starts a throttle of the address.
     expect(throttles.length - before).toBe(names.length + 2);
     expect(throttles[0]?.detail).toMatchObject({ by: 'address', failures: 100 });
     expectRefused(await browse().signIn('yet-another', 'wrong'), 429, 'login_throttled');
   });
 });
 
-describe('a client that is gone before its request is looked at', () => {
-  /** Sends all of it, then resets the connection. */
+describe('a client that disconnects before its request is handled', () => {
+  /** Sends the whole request, then resets the connection. */
   function sendAndReset(head: readonly string[], body: string): Promise<void> {
     const { hostname, port } = new URL(dashboard().url);
     const length = `content-length: ${Buffer.byteLength(body)}`;
@@ -102,7 +102,7 @@ describe('a client that is gone before its request is looked at', () => {
     });
   }
 
-  test('changes nothing and guesses nothing without an address', async () => {
+  test('cannot change anything or guess a password without an address', async () => {
     const { admin, browse, url } = dashboard();
     const { host } = new URL(url);
     const head = (path: string, headers: Readonly<Record<string, string>>) => [
@@ -116,7 +116,7 @@ describe('a client that is gone before its request is looked at', () => {
       await sendAndReset(head('projects', signedIn), JSON.stringify({ name: `reset-${i}` }));
       await sendAndReset(head('login', browse().pageHeaders()), '{"name":"reset","password":"wrong"}');
     }
-    // Requests are looked at in the order in which they arrived.
+    // Requests are handled in the order of their arrival.
     expect((await admin.get('about')).status).toBe(200);
     const entries = (await admin.get<Listed<AuditLine>>('audit?limit=100')).json.data;
     expect(entries.filter(({ address }) => address === 'unknown')).toEqual([]);
@@ -125,7 +125,7 @@ describe('a client that is gone before its request is looked at', () => {
 });
 
 describe('a refusal by role', () => {
-  test('is in the audit log once for each person, route and hour', async () => {
+  test('is in the audit log once for each user, route and hour', async () => {
     const { viewer, invite, advance } = dashboard();
     const other = await invite('another-viewer', 'viewer');
     advance(2 * HOUR_MS);
@@ -153,7 +153,7 @@ describe('a refusal by role', () => {
 });
 
 describe('an invitation', () => {
-  test('writes nothing under the name of somebody else, whether it is accepted or not', async () => {
+  test('does not write audit entries under the name of another user, whether it is accepted or not', async () => {
     const { admin, browse } = dashboard();
     const { json } = await admin.post<{ path: string; id: string }>('invitations', { role: 'viewer' });
     const token = json.path.split('#')[1] ?? '';

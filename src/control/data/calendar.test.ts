@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import { FAILURE, SUCCESS } from '#src/store/contract/builders.ts';
-import { type DataBench, useDataBench } from '#test/control/data-harness.ts';
+import { type DataHarness, useDataHarness } from '#test/control/data-harness.ts';
 import { START } from '#test/process/control-harness.ts';
 
-const open = useDataBench();
+const open = useDataHarness();
 const DAY_MS = 86_400_000;
 
-async function daily(bench: DataBench, given: object = {}): Promise<string> {
-  const made = await bench.post('schedules', {
+async function daily(harness: DataHarness, given: object = {}): Promise<string> {
+  const made = await harness.post('schedules', {
     endpoint: 'https://example.com/',
     cron: '30 2 * * *',
     timezone: 'Europe/Berlin',
@@ -17,18 +17,18 @@ async function daily(bench: DataBench, given: object = {}): Promise<string> {
   return made.body.id;
 }
 
-test('what was and what comes stand side by side, with notes on the clock', async () => {
-  const bench = await open();
-  const { store } = bench.harness;
-  const { schedule, pending } = bench.build.schedule({
+test('the calendar shows past deliveries and future runs, with notes on clock changes', async () => {
+  const harness = await open();
+  const { store } = harness.control;
+  const { schedule, pending } = harness.build.schedule({
     timing: { kind: 'recurring', cron: '30 2 * * *', timezone: 'Europe/Berlin' },
   });
   await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
-  const claimed = bench.build.claim(pending, { schedule, profile: null });
+  const claimed = harness.build.claim(pending, { schedule, profile: null });
   await store.claim([claimed]);
-  await store.settle([bench.build.settle(claimed, schedule, SUCCESS)]);
+  await store.settle([harness.build.settle(claimed, schedule, SUCCESS)]);
 
-  const { body } = await bench.get(
+  const { body } = await harness.get(
     `schedules/${schedule.id}/calendar?from=2026-11-15T00:00:00Z&until=2026-11-20T00:00:00Z`,
     'viewer',
   );
@@ -48,7 +48,7 @@ test('what was and what comes stand side by side, with notes on the clock', asyn
     '2026-11-18T01:30:00.000Z',
     '2026-11-19T01:30:00.000Z',
   ]);
-  const spring = await bench.get(
+  const spring = await harness.get(
     `schedules/${schedule.id}/calendar?from=2027-03-27T00:00:00Z&until=2027-03-30T00:00:00Z`,
   );
   expect(
@@ -58,47 +58,47 @@ test('what was and what comes stand side by side, with notes on the clock', asyn
   ).toEqual([[], ['gap', 'offset'], []]);
 });
 
-test('with jitter it shows the instants that will fire', async () => {
-  const bench = await open();
-  const id = await daily(bench, { jitter: '1h' });
-  const { next_runs } = (await bench.get(`schedules/${id}`)).body;
-  const { coming } = (await bench.get(`schedules/${id}/calendar?until=2026-12-15T00:00:00Z`)).body;
+test('with jitter the calendar shows the instants at which runs really fire', async () => {
+  const harness = await open();
+  const id = await daily(harness, { jitter: '1h' });
+  const { next_runs } = (await harness.get(`schedules/${id}`)).body;
+  const { coming } = (await harness.get(`schedules/${id}/calendar?until=2026-12-15T00:00:00Z`)).body;
   expect(coming.slice(0, 5).map(({ at }: { at: string }) => at)).toEqual(next_runs);
   expect(coming[0].local).not.toBe('2026-11-16T02:30:00');
 });
 
-test('of a paused schedule nothing comes', async () => {
-  const bench = await open();
-  const id = await daily(bench);
-  await bench.post(`schedules/${id}/pause`);
-  expect((await bench.get(`schedules/${id}/calendar`)).body.coming).toEqual([]);
+test('a paused schedule has no future runs', async () => {
+  const harness = await open();
+  const id = await daily(harness);
+  await harness.post(`schedules/${id}/pause`);
+  expect((await harness.get(`schedules/${id}/calendar`)).body.coming).toEqual([]);
 });
 
-test('more than fits is left out, and said to be', async () => {
-  const bench = await open();
-  const id = await daily(bench, { cron: '* * * * *' });
-  const { body } = await bench.get(`schedules/${id}/calendar`);
+test('runs beyond the limit are left out, and their days are marked incomplete', async () => {
+  const harness = await open();
+  const id = await daily(harness, { cron: '* * * * *' });
+  const { body } = await harness.get(`schedules/${id}/calendar`);
   expect(body.coming).toHaveLength(2_000);
-  // 2,000 minutes from 09:00 on: until 18:19 of the next day.
+  // 2,000 minutes from 09:00 on end at 18:19 of the next day.
   expect(body.incomplete_days).toEqual([{ from: '2026-11-16', until: '2026-12-16' }]);
 });
 
-test('the window has its bounds, and the schedule must be there', async () => {
-  const bench = await open();
-  const id = await daily(bench);
+test('a window that is too long and an unknown schedule are refused', async () => {
+  const harness = await open();
+  const id = await daily(harness);
   const until = new Date(instant(START + 63 * DAY_MS)).toISOString();
-  expect((await bench.get(`schedules/${id}/calendar?until=${until}`)).status).toBe(400);
-  expect((await bench.get('schedules/sch_00000000000000000000000000/calendar')).status).toBe(404);
+  expect((await harness.get(`schedules/${id}/calendar?until=${until}`)).status).toBe(400);
+  expect((await harness.get('schedules/sch_00000000000000000000000000/calendar')).status).toBe(404);
 });
 
-test('a retry that waits is still to come', async () => {
-  const bench = await open();
-  const { store } = bench.harness;
-  const { schedule, pending } = bench.build.schedule({ retryPolicy: null });
+test('a waiting retry is a future run', async () => {
+  const harness = await open();
+  const { store } = harness.control;
+  const { schedule, pending } = harness.build.schedule({ retryPolicy: null });
   await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
-  const claimed = bench.build.claim(pending, { schedule, profile: null });
+  const claimed = harness.build.claim(pending, { schedule, profile: null });
   await store.claim([claimed]);
-  await store.settle([bench.build.settle(claimed, schedule, FAILURE)]);
-  const { body } = await bench.get(`schedules/${schedule.id}/calendar`);
+  await store.settle([harness.build.settle(claimed, schedule, FAILURE)]);
+  const { body } = await harness.get(`schedules/${schedule.id}/calendar`);
   expect(body.coming).toHaveLength(1);
 });

@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest';
 import type { Role } from '#src/domain/role.ts';
-import { type DataBench, useDataBench } from '#test/control/data-harness.ts';
+import { type DataHarness, useDataHarness } from '#test/control/data-harness.ts';
 
-const open = useDataBench();
+const open = useDataHarness();
 
 const HERE = 'https://receiver.example/hook?token=hidden';
 const MOVED = 'https://mallory.example/hook?token=mine';
 const GUARDED = { status: 403, body: { error: { code: 'destination_guarded' } } };
 const SECRET = { headers: { 'X-Key': 'hidden' } };
 
-async function schedule(bench: DataBench, more: object = {}): Promise<string> {
-  const { status, body } = await bench.post('schedules', { endpoint: HERE, delay: '5m', ...more });
+async function schedule(harness: DataHarness, more: object = {}): Promise<string> {
+  const { status, body } = await harness.post('schedules', { endpoint: HERE, delay: '5m', ...more });
   expect(status).toBe(201);
   return `schedules/${body.id}`;
 }
 
-async function profile(bench: DataBench, more: object = {}): Promise<string> {
-  const { status, body } = await bench.post('endpoints', { url: HERE, ...more });
+async function profile(harness: DataHarness, more: object = {}): Promise<string> {
+  const { status, body } = await harness.post('endpoints', { url: HERE, ...more });
   expect(status).toBe(201);
   return `endpoints/${body.id}`;
 }
@@ -24,63 +24,63 @@ async function profile(bench: DataBench, more: object = {}): Promise<string> {
 test.each([
   ['headers', SECRET],
   ['a body', { body: 'hidden' }],
-])('a schedule with %s is sent to another origin or path by an admin alone', async (_what, payload) => {
-  const bench = await open();
-  const path = await schedule(bench, payload);
+])('only an admin may send a schedule with %s to another origin or path', async (_what, payload) => {
+  const harness = await open();
+  const path = await schedule(harness, payload);
   for (const endpoint of [MOVED, 'https://receiver.example/other', 'https://receiver.example:8443/hook']) {
-    expect(await bench.patch(path, { endpoint }, 'operator')).toMatchObject(GUARDED);
+    expect(await harness.patch(path, { endpoint }, 'operator')).toMatchObject(GUARDED);
   }
-  expect((await bench.get(path)).body.endpoint).toBe(HERE);
-  expect((await bench.patch(path, { endpoint: MOVED }, 'admin')).status).toBe(200);
+  expect((await harness.get(path)).body.endpoint).toBe(HERE);
+  expect((await harness.patch(path, { endpoint: MOVED }, 'admin')).status).toBe(200);
 });
 
-test('a schedule that has neither is moved by an operator, and the query of any is', async () => {
-  const bench = await open();
-  expect((await bench.patch(await schedule(bench), { endpoint: MOVED }, 'operator')).status).toBe(200);
-  const secret = await schedule(bench, SECRET);
+test('an operator may change the destination of a schedule without headers and body, and the query of any', async () => {
+  const harness = await open();
+  expect((await harness.patch(await schedule(harness), { endpoint: MOVED }, 'operator')).status).toBe(200);
+  const secret = await schedule(harness, SECRET);
   const edit = { endpoint: 'https://receiver.example/hook?token=new', ttl: '1h' };
-  expect((await bench.patch(secret, edit, 'operator')).status).toBe(200);
+  expect((await harness.patch(secret, edit, 'operator')).status).toBe(200);
 });
 
-test('an endpoint profile with headers is moved by an admin alone', async () => {
-  const bench = await open();
-  const path = await profile(bench, SECRET);
+test('only an admin may change the destination of an endpoint profile with headers', async () => {
+  const harness = await open();
+  const path = await profile(harness, SECRET);
   for (const edit of [{ url: MOVED }, { url: MOVED, headers: {} }]) {
-    expect(await bench.patch(path, edit, 'operator')).toMatchObject(GUARDED);
+    expect(await harness.patch(path, edit, 'operator')).toMatchObject(GUARDED);
   }
-  expect((await bench.patch(path, { method: 'PUT' }, 'operator')).status).toBe(200);
-  expect((await bench.get(path)).body).toMatchObject({ url: HERE, version: 2 });
-  expect((await bench.patch(path, { url: MOVED }, 'admin')).status).toBe(200);
+  expect((await harness.patch(path, { method: 'PUT' }, 'operator')).status).toBe(200);
+  expect((await harness.get(path)).body).toMatchObject({ url: HERE, version: 2 });
+  expect((await harness.patch(path, { url: MOVED }, 'admin')).status).toBe(200);
 });
 
-test('a profile whose schedules have payloads is moved by an admin alone, also once they have ended', async () => {
-  const bench = await open();
-  const path = await profile(bench);
+test('only an admin may change the destination of a profile whose schedules have or had payloads', async () => {
+  const harness = await open();
+  const path = await profile(harness);
   const id = path.slice('endpoints/'.length);
   const through = async (more: object) => {
-    const { status, body } = await bench.post('schedules', { endpoint_id: id, delay: '5m', ...more });
+    const { status, body } = await harness.post('schedules', { endpoint_id: id, delay: '5m', ...more });
     expect(status).toBe(201);
     return `schedules/${body.id}`;
   };
   await through({});
-  expect((await bench.patch(path, { url: `${HERE}&more` }, 'operator')).status).toBe(200);
-  expect((await bench.patch(path, { url: 'https://receiver.example/2' }, 'operator')).status).toBe(200);
+  expect((await harness.patch(path, { url: `${HERE}&more` }, 'operator')).status).toBe(200);
+  expect((await harness.patch(path, { url: 'https://receiver.example/2' }, 'operator')).status).toBe(200);
   const secret = await through({ body: 'hidden' });
-  expect(await bench.patch(path, { url: MOVED }, 'operator')).toMatchObject(GUARDED);
+  expect(await harness.patch(path, { url: MOVED }, 'operator')).toMatchObject(GUARDED);
   // Otherwise an operator could cancel them first, and receive what is stored through the profile afterwards.
-  await bench.post(`${secret}/cancel`);
-  expect(await bench.patch(path, { url: MOVED }, 'operator')).toMatchObject(GUARDED);
+  await harness.post(`${secret}/cancel`);
+  expect(await harness.patch(path, { url: MOVED }, 'operator')).toMatchObject(GUARDED);
 });
 
-test('the audit log has the old and the new origin and path, without their queries', async () => {
-  const bench = await open();
-  const [one, two] = [await schedule(bench, SECRET), await profile(bench)];
-  const before = bench.audit.length;
-  await bench.patch(one, { endpoint: MOVED }, 'admin');
-  await bench.patch(two, { url: MOVED }, 'operator');
-  await bench.patch(two, { url: `${MOVED}&more` }, 'operator');
+test('the audit log has the old and the new origin and path, without queries', async () => {
+  const harness = await open();
+  const [one, two] = [await schedule(harness, SECRET), await profile(harness)];
+  const before = harness.audit.length;
+  await harness.patch(one, { endpoint: MOVED }, 'admin');
+  await harness.patch(two, { url: MOVED }, 'operator');
+  await harness.patch(two, { url: `${MOVED}&more` }, 'operator');
   const move = { from: 'https://receiver.example/hook', to: 'https://mallory.example/hook' };
-  expect(bench.audit.slice(before).map(({ detail }) => detail)).toEqual([
+  expect(harness.audit.slice(before).map(({ detail }) => detail)).toEqual([
     { fields: 'endpoint', ...move },
     { fields: 'url', ...move },
     { fields: 'url', from: move.to, to: move.to },
@@ -88,11 +88,11 @@ test('the audit log has the old and the new origin and path, without their queri
 });
 
 test.each(['operator', 'admin'] satisfies readonly Role[])(
-  'what is refused as an edit is refused as one, also for an %s',
+  'an invalid edit by an %s is refused as an invalid edit',
   async (role) => {
-    const bench = await open();
-    const path = await schedule(bench, SECRET);
-    expect(await bench.patch(path, { endpoint: 'ftp://x/' }, role)).toMatchObject({ status: 422 });
-    expect((await bench.patch('schedules/sch_none', { endpoint: MOVED }, role)).status).toBe(404);
+    const harness = await open();
+    const path = await schedule(harness, SECRET);
+    expect(await harness.patch(path, { endpoint: 'ftp://x/' }, role)).toMatchObject({ status: 422 });
+    expect((await harness.patch('schedules/sch_none', { endpoint: MOVED }, role)).status).toBe(404);
   },
 );

@@ -3,22 +3,22 @@ import { CLOSED } from '#src/domain/breaker.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
 import { FAILURE } from '#src/store/contract/builders.ts';
-import { useDataBench } from '#test/control/data-harness.ts';
+import { useDataHarness } from '#test/control/data-harness.ts';
 
-const open = useDataBench();
+const open = useDataHarness();
 
-test('a delivery is shown with its attempts, where their time went, and in plain words', async () => {
-  const bench = await open();
-  const { store } = bench.harness;
-  const { schedule, pending } = bench.build.schedule();
+test('a delivery is shown with the timing of its attempts, and in plain words', async () => {
+  const harness = await open();
+  const { store } = harness.control;
+  const { schedule, pending } = harness.build.schedule();
   await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
-  const claimed = bench.build.claim(pending, { schedule, profile: null });
+  const claimed = harness.build.claim(pending, { schedule, profile: null });
   await store.claim([claimed]);
-  const settled = bench.build.settle(claimed, schedule, FAILURE);
+  const settled = harness.build.settle(claimed, schedule, FAILURE);
   const timing = { claimedMs: 1, connectedMs: 12, firstByteMs: 40, wasConnected: false };
   await store.settle([{ ...settled, attempt: { ...settled.attempt, timing } }]);
 
-  const { body } = await bench.get(`deliveries/${pending.id}/details`, 'viewer');
+  const { body } = await harness.get(`deliveries/${pending.id}/details`, 'viewer');
   expect(body).toMatchObject({
     delivery: { id: pending.id, status: 'retry_scheduled' },
     schedule: { id: schedule.id },
@@ -41,37 +41,37 @@ test('a delivery is shown with its attempts, where their time went, and in plain
   expect(body.words).toContain('Attempt 2 of 8 follows 10 s after the last one ended.');
 });
 
-test('one that an open breaker defers says so', async () => {
-  const bench = await open();
-  const { store } = bench.harness;
-  const { schedule, pending } = bench.build.schedule();
+test('a delivery that an open breaker defers says so', async () => {
+  const harness = await open();
+  const { store } = harness.control;
+  const { schedule, pending } = harness.build.schedule();
   await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
   const openUntil = pending.dueAt;
   const breaker = { ...CLOSED, failures: 5, openUntil, windowMs: 30_000 };
   await store.saveGates([
-    bench.build.gate(endpointKeyOf(pending.target), { gate: { breaker, budget: null, paces: {} } }),
+    harness.build.gate(endpointKeyOf(pending.target), { gate: { breaker, budget: null, paces: {} } }),
   ]);
-  const { body } = await bench.get(`deliveries/${pending.id}/details`);
+  const { body } = await harness.get(`deliveries/${pending.id}/details`);
   expect(body.attempts).toEqual([]);
   expect(body.words).toContain('circuit breaker is open');
 });
 
-test('one that is due long after the window of the breaker is not deferred by it', async () => {
-  const bench = await open();
-  const { store, clock } = bench.harness;
-  const { schedule, pending } = bench.build.schedule();
+test('a delivery that is due after the window of the breaker is not deferred by it', async () => {
+  const harness = await open();
+  const { store, clock } = harness.control;
+  const { schedule, pending } = harness.build.schedule();
   await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
   const breaker = { ...CLOSED, failures: 5, openUntil: instant(clock.now() + 30_000), windowMs: 30_000 };
   await store.saveGates([
-    bench.build.gate(endpointKeyOf(pending.target), { gate: { breaker, budget: null, paces: {} } }),
+    harness.build.gate(endpointKeyOf(pending.target), { gate: { breaker, budget: null, paces: {} } }),
   ]);
-  expect((await bench.get(`deliveries/${pending.id}/details`)).body.words).toBe(
+  expect((await harness.get(`deliveries/${pending.id}/details`)).body.words).toBe(
     'The delivery waits for its instant.',
   );
 });
 
-test('one that there is not is not found', async () => {
-  const bench = await open();
-  expect((await bench.get('deliveries/dlv_00000000000000000000000000/details')).status).toBe(404);
-  expect((await bench.get('deliveries/nonsense/details')).status).toBe(404);
+test('an unknown delivery is not found', async () => {
+  const harness = await open();
+  expect((await harness.get('deliveries/dlv_00000000000000000000000000/details')).status).toBe(404);
+  expect((await harness.get('deliveries/nonsense/details')).status).toBe(404);
 });

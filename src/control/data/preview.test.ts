@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import type { PreviewRun } from '#src/control/http/data-contract.ts';
-import { useDataBench } from '#test/control/data-harness.ts';
+import { useDataHarness } from '#test/control/data-harness.ts';
 
-const open = useDataBench();
+const open = useDataHarness();
 
-test('a recurrence is previewed with what the clock does to it', async () => {
-  const bench = await open();
-  const beforeMs = Date.UTC(2027, 2, 26) - bench.harness.clock.now();
-  bench.harness.advance(beforeMs);
-  const { status, body } = await bench.post(
+test('a recurring schedule is previewed with notes on clock changes', async () => {
+  const harness = await open();
+  const beforeMs = Date.UTC(2027, 2, 26) - harness.control.clock.now();
+  harness.control.advance(beforeMs);
+  const { status, body } = await harness.post(
     'preview',
     { cron: '30 2 * * *', timezone: 'Europe/Berlin' },
     'viewer',
   );
-  bench.harness.advance(-beforeMs);
+  harness.control.advance(-beforeMs);
   expect(status).toBe(200);
   expect(body.timezone).toBe('Europe/Berlin');
   expect(body.runs).toHaveLength(10);
@@ -31,7 +31,7 @@ test('a recurrence is previewed with what the clock does to it', async () => {
       { kind: 'offset', text: 'offset changes +01:00 → +02:00' },
     ],
   });
-  expect(bench.audit).toEqual([]);
+  expect(harness.audit).toEqual([]);
 });
 
 test.each([
@@ -45,25 +45,25 @@ test.each([
   ],
   ['0 9 * * *', 'Europe/Berlin', []],
   ['30 2 * * *', 'Asia/Tokyo', []],
-])('%s in %s is told what the clock does to it within a year', async (cron, timezone, texts) => {
-  const bench = await open();
-  const { body } = await bench.post('preview', { cron, timezone });
+])('%s in %s has notes on the clock changes of a year', async (cron, timezone, texts) => {
+  const harness = await open();
+  const { body } = await harness.post('preview', { cron, timezone });
   const notes = body.clock_changes.map((run: PreviewRun) => run.notes[0]?.text ?? '');
   expect(notes).toEqual(texts.map((text) => expect.stringContaining(text)));
 });
 
-test('jitter is only told of: its offset comes from an id that there is not yet', async () => {
-  const bench = await open();
-  const { body } = await bench.post('preview', { cron: '0 * * * *', jitter: '30s' });
+test('jitter is only noted, because its offset depends on an id that does not exist yet', async () => {
+  const harness = await open();
+  const { body } = await harness.post('preview', { cron: '0 * * * *', jitter: '30s' });
   expect(body.runs[0]).toMatchObject({
     at: '2026-11-15T09:00:00.000Z',
     notes: [{ kind: 'jitter', text: 'fires up to 30s earlier or later, the same way each time' }],
   });
 });
 
-test('what fires once is one run, shown in the zone that was given', async () => {
-  const bench = await open();
-  const instant = await bench.post('preview', {
+test('a one-time schedule has one run, shown in the given timezone', async () => {
+  const harness = await open();
+  const instant = await harness.post('preview', {
     fire_at: '2026-11-16T00:00:00Z',
     timezone: 'Asia/Kathmandu',
   });
@@ -72,12 +72,12 @@ test('what fires once is one run, shown in the zone that was given', async () =>
     runs: [{ at: '2026-11-16T00:00:00.000Z', local: '2026-11-16T05:45:00', offset: '+05:45', notes: [] }],
     clock_changes: [],
   });
-  const local = await bench.post('preview', {
+  const local = await harness.post('preview', {
     local_fire_at: '2027-10-31T02:30:00',
     timezone: 'Europe/Berlin',
   });
   expect(local.body.runs).toMatchObject([{ at: '2027-10-31T00:30:00.000Z', notes: [{ kind: 'fold' }] }]);
-  expect((await bench.post('preview', { delay: '90s' })).body.runs).toMatchObject([
+  expect((await harness.post('preview', { delay: '90s' })).body.runs).toMatchObject([
     { at: '2026-11-15T08:01:30.000Z' },
   ]);
 });
@@ -92,8 +92,8 @@ test.each([
   [{ fire_at: '2020-01-01T00:00:00Z' }, 422, 'fire_at_in_past'],
   [{ cron: '* * * * *', jitter: 'much' }, 400, 'invalid_duration'],
 ])('%j is refused as POST /schedules refuses it', async (body, status, code) => {
-  const bench = await open();
-  const created = await bench.post('schedules', { ...body, endpoint: 'https://example.com/' });
+  const harness = await open();
+  const created = await harness.post('schedules', { ...body, endpoint: 'https://example.com/' });
   expect(created).toMatchObject({ status, body: { error: { code } } });
-  expect(await bench.post('preview', body)).toMatchObject(created);
+  expect(await harness.post('preview', body)).toMatchObject(created);
 });

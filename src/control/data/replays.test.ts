@@ -1,30 +1,30 @@
 import { expect, test } from 'vitest';
 import { REDIRECT } from '#src/store/contract/builders.ts';
-import { type DataBench, useDataBench } from '#test/control/data-harness.ts';
+import { type DataHarness, useDataHarness } from '#test/control/data-harness.ts';
 
-const open = useDataBench();
+const open = useDataHarness();
 
-/** So many dead letters, each of a schedule of its own. */
-async function deadLetters(bench: DataBench, count: number): Promise<void> {
-  const { store } = bench.harness;
+/** Creates dead letters, each of its own schedule. */
+async function deadLetters(harness: DataHarness, count: number): Promise<void> {
+  const { store } = harness.control;
   for (let made = 0; made < count; made++) {
-    const { schedule, pending } = bench.build.schedule();
+    const { schedule, pending } = harness.build.schedule();
     await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
-    const claimed = bench.build.claim(pending, { schedule, profile: null });
+    const claimed = harness.build.claim(pending, { schedule, profile: null });
     await store.claim([claimed]);
-    await store.settle([bench.build.settle(claimed, schedule, REDIRECT)]);
+    await store.settle([harness.build.settle(claimed, schedule, REDIRECT)]);
   }
 }
 
-test('dead letters are counted, a job is begun for them, watched and stopped', async () => {
-  const bench = await open();
-  await deadLetters(bench, 3);
-  bench.harness.advance(1_000);
-  expect((await bench.get('replays/count?status=dead_letter', 'viewer')).body).toEqual({
+test('dead letters are counted, and a job for them is begun, watched and stopped', async () => {
+  const harness = await open();
+  await deadLetters(harness, 3);
+  harness.control.advance(1_000);
+  expect((await harness.get('replays/count?status=dead_letter', 'viewer')).body).toEqual({
     count: 3,
     is_exact: true,
   });
-  const begun = await bench.post('replays', { status: 'dead_letter', expected: 3 });
+  const begun = await harness.post('replays', { status: 'dead_letter', expected: 3 });
   expect(begun.status).toBe(201);
   expect(begun.body).toMatchObject({
     state: 'gathering',
@@ -34,16 +34,16 @@ test('dead letters are counted, a job is begun for them, watched and stopped', a
     filter: { status: 'dead_letter' },
     ended_at: null,
   });
-  expect(bench.wakes).toHaveLength(1);
+  expect(harness.wakes).toHaveLength(1);
   const { id } = begun.body;
-  expect((await bench.get(`replays/${id}`, 'viewer')).body).toEqual(begun.body);
-  expect((await bench.get('replays')).body).toEqual({ data: [begun.body], next_cursor: null });
-  expect((await bench.post(`replays/${id}/stop`)).body).toMatchObject({ id, state: 'stopped' });
-  expect(await bench.post(`replays/${id}/stop`)).toMatchObject({
+  expect((await harness.get(`replays/${id}`, 'viewer')).body).toEqual(begun.body);
+  expect((await harness.get('replays')).body).toEqual({ data: [begun.body], next_cursor: null });
+  expect((await harness.post(`replays/${id}/stop`)).body).toMatchObject({ id, state: 'stopped' });
+  expect(await harness.post(`replays/${id}/stop`)).toMatchObject({
     status: 409,
     body: { error: { code: 'job_ended' } },
   });
-  expect(bench.audit.map(({ action, subject, detail }) => [action, subject, detail])).toEqual([
+  expect(harness.audit.map(({ action, subject, detail }) => [action, subject, detail])).toEqual([
     ['replay.begin', id, { status: 'dead_letter', expected: 3 }],
     ['replay.stop', id, {}],
   ]);
@@ -58,17 +58,17 @@ test.each([
   [{ status: 'scheduled', expected: 1 }, 'status'],
   [{ expected: 1 }, 'status'],
 ])('%j begins nothing', async (body, param) => {
-  const bench = await open();
-  expect(await bench.post('replays', body)).toMatchObject({ status: 400, body: { error: { param } } });
-  expect(bench.wakes).toEqual([]);
+  const harness = await open();
+  expect(await harness.post('replays', body)).toMatchObject({ status: 400, body: { error: { param } } });
+  expect(harness.wakes).toEqual([]);
 });
 
-test('a viewer may look, and somebody of another project sees nothing', async () => {
-  const bench = await open();
-  await deadLetters(bench, 1);
+test('a viewer may read jobs, and a user of another project sees none', async () => {
+  const harness = await open();
+  await deadLetters(harness, 1);
   const body = { status: 'dead_letter', expected: 1 };
-  expect((await bench.post('replays', body, 'viewer')).status).toBe(403);
-  const { id } = (await bench.post('replays', body)).body;
+  expect((await harness.post('replays', body, 'viewer')).status).toBe(403);
+  const { id } = (await harness.post('replays', body)).body;
   const other = await open();
   expect((await other.get(`replays/${id}`)).status).toBe(404);
   expect((await other.post(`replays/${id}/stop`)).status).toBe(404);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { useDataBench } from '#test/control/data-harness.ts';
+import { useDataHarness } from '#test/control/data-harness.ts';
 import { parseSearch } from './search.ts';
 
-const open = useDataBench();
+const open = useDataHarness();
 
-describe('what is looked for', () => {
+describe('the search text', () => {
   test.each([
     ['sch_01jcq3v8k4zqgw5m2r7n9x0abc', { kind: 'id', id: 'sch_01jcq3v8k4zqgw5m2r7n9x0abc' }],
     ['dlv_01jcq3v8k4zqgw5m2r7n9x0abc', { kind: 'id', id: 'dlv_01jcq3v8k4zqgw5m2r7n9x0abc' }],
@@ -37,18 +37,18 @@ describe('what is looked for', () => {
 });
 
 describe('schedules', () => {
-  test('are found by the id of their profile', async () => {
-    const bench = await open();
-    const profile = await bench.post('endpoints', { url: 'https://profile.example/hook', method: 'POST' });
-    const made = await bench.post('schedules', { endpoint_id: profile.body.id, delay: '5m' });
-    const { body } = await bench.get(`search/schedules?q=${profile.body.id}`);
+  test('are found by the id of their endpoint profile', async () => {
+    const harness = await open();
+    const profile = await harness.post('endpoints', { url: 'https://profile.example/hook', method: 'POST' });
+    const made = await harness.post('schedules', { endpoint_id: profile.body.id, delay: '5m' });
+    const { body } = await harness.get(`search/schedules?q=${profile.body.id}`);
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual([made.body.id]);
   });
 
-  test('are found by id, by that of a delivery, by labels and by a part of the destination', async () => {
-    const bench = await open();
+  test('are found by their id, the id of a delivery, labels and a part of the destination', async () => {
+    const harness = await open();
     const create = async (host: string, team: string) => {
-      const made = await bench.post('schedules', {
+      const made = await harness.post('schedules', {
         endpoint: `https://${host}/hook`,
         delay: '5m',
         metadata: { team },
@@ -58,10 +58,13 @@ describe('schedules', () => {
     const shop = await create('shop.example', 'billing');
     const other = await create('other.example', 'ops');
     const find = async (q: string) => {
-      const { body } = await bench.get(`search/schedules?${new URLSearchParams({ q }).toString()}`, 'viewer');
+      const { body } = await harness.get(
+        `search/schedules?${new URLSearchParams({ q }).toString()}`,
+        'viewer',
+      );
       return body.data.map(({ id }: { id: string }) => id);
     };
-    const { body } = await bench.get('deliveries');
+    const { body } = await harness.get('deliveries');
     const delivery = body.data.find((one: { schedule_id: string }) => one.schedule_id === shop);
     expect(await find(shop)).toEqual([shop]);
     expect(await find(delivery.id)).toEqual([shop]);
@@ -72,30 +75,30 @@ describe('schedules', () => {
     expect(await find('shop.exam team=ops')).toEqual([]);
     expect(await find('%')).toEqual([]);
     expect(await find('')).toEqual([other, shop]);
-    expect((await bench.get('search/schedules?state=paused')).body.data).toEqual([]);
-    expect((await bench.get('search/schedules?kind=one_shot')).body.data).toHaveLength(2);
+    expect((await harness.get('search/schedules?state=paused')).body.data).toEqual([]);
+    expect((await harness.get('search/schedules?kind=one_shot')).body.data).toHaveLength(2);
   });
 
-  test('come a page at a time, by a cursor that is good for the same search only', async () => {
-    const bench = await open();
+  test('come in pages, and a cursor is valid only for the same search', async () => {
+    const harness = await open();
     for (let made = 0; made < 3; made++) {
-      await bench.post('schedules', { endpoint: 'https://shop.example/', delay: '5m' });
+      await harness.post('schedules', { endpoint: 'https://shop.example/', delay: '5m' });
     }
-    const first = await bench.get('search/schedules?q=shop&limit=2');
+    const first = await harness.get('search/schedules?q=shop&limit=2');
     expect(first.body.data).toHaveLength(2);
     const cursor = encodeURIComponent(first.body.next_cursor);
-    const second = await bench.get(`search/schedules?q=shop&limit=2&cursor=${cursor}`);
+    const second = await harness.get(`search/schedules?q=shop&limit=2&cursor=${cursor}`);
     expect(second.body.data).toHaveLength(1);
     expect(second.body.next_cursor).toBeNull();
-    expect(await bench.get(`search/schedules?q=other&cursor=${cursor}`)).toMatchObject({
+    expect(await harness.get(`search/schedules?q=other&cursor=${cursor}`)).toMatchObject({
       status: 400,
       body: { error: { code: 'invalid_cursor' } },
     });
   });
 
-  test('are not looked for by a text without end', async () => {
-    const bench = await open();
-    expect(await bench.get(`search/schedules?q=${'x'.repeat(513)}`)).toMatchObject({
+  test('are not searched with a text that is too long', async () => {
+    const harness = await open();
+    expect(await harness.get(`search/schedules?q=${'x'.repeat(513)}`)).toMatchObject({
       status: 400,
       body: { error: { param: 'q' } },
     });

@@ -2,21 +2,21 @@ import { expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import { HOURLY } from '#src/store/contract/builders.ts';
 import { systemTimers } from '#src/system/timers.ts';
-import { useDataBench } from '#test/control/data-harness.ts';
+import { useDataHarness } from '#test/control/data-harness.ts';
 import { Forecasts, PROJECTED_MAX } from './forecast.ts';
 
-const open = useDataBench();
+const open = useDataHarness();
 const HOUR_MS = 3_600_000;
 
-test('what is due is shown by the minute, by endpoint and run by run', async () => {
-  const bench = await open();
-  const once = await bench.post('schedules', { endpoint: 'https://once.example/a?b=c', delay: '90s' });
-  const often = await bench.post('schedules', {
+test('due deliveries are shown by minute, by endpoint and one by one', async () => {
+  const harness = await open();
+  const once = await harness.post('schedules', { endpoint: 'https://once.example/a?b=c', delay: '90s' });
+  const often = await harness.post('schedules', {
     endpoint: 'https://often.example/',
     cron: '*/15 * * * *',
     timezone: 'Europe/Berlin',
   });
-  const { body } = await bench.get('upcoming', 'viewer');
+  const { body } = await harness.get('upcoming', 'viewer');
   expect(body).toMatchObject({
     from: '2026-11-15T08:00:00.000Z',
     until: '2026-11-15T09:00:00.000Z',
@@ -50,31 +50,31 @@ test('what is due is shown by the minute, by endpoint and run by run', async () 
   expect(body.runs[2]).toMatchObject({ schedule_id: often.body.id, timezone: 'Europe/Berlin' });
 });
 
-test('a window further on has what recurs, though what waits lies before it', async () => {
-  const bench = await open();
-  await bench.post('schedules', { endpoint: 'https://example.com/', cron: '0 * * * *', jitter: '5m' });
-  await bench.post('schedules', { endpoint: 'https://example.com/', cron: '30 10 * * *' });
-  await bench.post('schedules', { endpoint: 'https://example.com/', delay: '10m' });
-  const { body } = await bench.get('upcoming?from=2026-11-17T10:15:00Z&until=2026-11-17T11:30:00Z');
+test('a later window has future runs, although the waiting delivery is before it', async () => {
+  const harness = await open();
+  await harness.post('schedules', { endpoint: 'https://example.com/', cron: '0 * * * *', jitter: '5m' });
+  await harness.post('schedules', { endpoint: 'https://example.com/', cron: '30 10 * * *' });
+  await harness.post('schedules', { endpoint: 'https://example.com/', delay: '10m' });
+  const { body } = await harness.get('upcoming?from=2026-11-17T10:15:00Z&until=2026-11-17T11:30:00Z');
   expect(body.total).toBe(2);
   expect(body.runs).toMatchObject([{ at: '2026-11-17T10:30:00.000Z' }, { cron: '0 * * * *' }]);
 });
 
-test('of paused and canceled schedules nothing is due', async () => {
-  const bench = await open();
+test('paused and canceled schedules have nothing due', async () => {
+  const harness = await open();
   for (const order of ['pause', 'cancel']) {
-    const made = await bench.post('schedules', { endpoint: 'https://example.com/', cron: '* * * * *' });
-    await bench.post(`schedules/${made.body.id}/${order}`);
+    const made = await harness.post('schedules', { endpoint: 'https://example.com/', cron: '* * * * *' });
+    await harness.post(`schedules/${made.body.id}/${order}`);
   }
-  expect((await bench.get('upcoming')).body).toMatchObject({ total: 0, endpoints: [], runs: [] });
+  expect((await harness.get('upcoming')).body).toMatchObject({ total: 0, endpoints: [], runs: [] });
 });
 
-test('more endpoints than are shown come together in the end', async () => {
-  const bench = await open();
+test('endpoints beyond the limit are summed up in the last row', async () => {
+  const harness = await open();
   for (let made = 0; made < 22; made++) {
-    await bench.post('schedules', { endpoint: `https://${made}.example/`, delay: '5m' });
+    await harness.post('schedules', { endpoint: `https://${made}.example/`, delay: '5m' });
   }
-  const { endpoints } = (await bench.get('upcoming')).body;
+  const { endpoints } = (await harness.get('upcoming')).body;
   expect(endpoints).toHaveLength(21);
   expect(endpoints.at(-1)).toMatchObject({ endpoint: null, total: 2 });
   expect(endpoints.at(-1).counts[5]).toBe(2);
@@ -83,16 +83,16 @@ test('more endpoints than are shown come together in the end', async () => {
 test.each(['from=x', 'from=2026-11-15T08:00:00Z&until=2026-11-23T08:00:00Z', 'until=2026-11-15T07:00:00Z'])(
   'the window %s is refused',
   async (query) => {
-    const bench = await open();
-    expect((await bench.get(`upcoming?${query}`)).status).toBe(400);
+    const harness = await open();
+    expect((await harness.get(`upcoming?${query}`)).status).toBe(400);
   },
 );
 
-test('more than one page at the same instant is listed whole, and once', async () => {
-  const bench = await open();
-  const { store, clock } = bench.harness;
+test('more deliveries than a page at one instant are listed completely, and each once', async () => {
+  const harness = await open();
+  const { store, clock } = harness.control;
   const rows = Array.from({ length: 750 }, (_, index) =>
-    bench.build.schedule({
+    harness.build.schedule({
       timing:
         index % 5 === 0
           ? HOURLY
@@ -105,7 +105,7 @@ test('more than one page at the same instant is listed whole, and once', async (
   const forecasts = new Forecasts({ insight: store.insight, timers: systemTimers, clock });
   const from = clock.now();
   const { waiting, projected, isComplete } = await forecasts.get(
-    bench.build.partition,
+    harness.build.partition,
     from,
     instant(from + 4 * HOUR_MS),
   );
@@ -115,12 +115,12 @@ test('more than one page at the same instant is listed whole, and once', async (
   expect(isComplete).toBe(true);
 });
 
-test('what is too much is left out at the end of the window, and said to be', async () => {
-  const bench = await open();
+test('runs beyond the limit are left out at the end of the window, which is marked incomplete', async () => {
+  const harness = await open();
   for (let made = 0; made < 3; made++) {
-    await bench.post('schedules', { endpoint: `https://${made}.example/`, cron: '* * * * *' });
+    await harness.post('schedules', { endpoint: `https://${made}.example/`, cron: '* * * * *' });
   }
-  const { body } = await bench.get('upcoming?from=2026-11-15T08:00:00Z&until=2026-11-22T08:00:00Z');
+  const { body } = await harness.get('upcoming?from=2026-11-15T08:00:00Z&until=2026-11-22T08:00:00Z');
   expect(body.is_complete).toBe(false);
   expect(body.total).toBeLessThanOrEqual(PROJECTED_MAX + 3);
   expect(body.total).toBeGreaterThan(PROJECTED_MAX - 100);

@@ -23,8 +23,8 @@ test.each([
   expect(stepOf(window, instant(window.until - 1))).toBe(window.steps - 1);
 });
 
-describe('a window as it is asked for', () => {
-  test('is an hour from now on when nothing is said', () => {
+describe('the window of a query', () => {
+  test('is the default time from now on', () => {
     expect(readWindow(new URLSearchParams(), NOW, BOUNDS)).toEqual({ from: NOW, until: NOW + 3_600_000 });
   });
 

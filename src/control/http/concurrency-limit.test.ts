@@ -3,8 +3,8 @@ import { Pauses } from '#src/commands/pauses.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { CONCURRENT_MAX, ConcurrencyLimit, WAITING_MAX } from './concurrency-limit.ts';
 
-/** Turns, and what is done when everything else had its turn. */
-function openTurns() {
+/** A limit with pauses that the test ends. */
+function openLimit() {
   const later: (() => void)[] = [];
   const after = (_ms: number, act: () => void) => {
     later.push(act);
@@ -16,10 +16,10 @@ function openTurns() {
       await settled();
     }
   };
-  return { turns: new ConcurrencyLimit(new Pauses({ after, elapsed: () => 0 })), pass };
+  return { limit: new ConcurrencyLimit(new Pauses({ after, elapsed: () => 0 })), pass };
 }
 
-/** Work that is told when it ends. */
+/** Work that ends when the test says so. */
 function held() {
   let end = () => {};
   const done = new Promise<void>((resolve) => (end = resolve));
@@ -30,13 +30,13 @@ function settled(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
-test('of one person a few are answered at a time, the next after everything else had its turn', async () => {
-  const { turns, pass } = openTurns();
+test('a few requests of one user run at a time, and the next begins after a pause', async () => {
+  const { limit, pass } = openLimit();
   const first = held();
   const begun: string[] = [];
-  const all = Array.from({ length: CONCURRENT_MAX }, () => turns.run('ada', first.work));
-  const next = turns.run('ada', async () => void begun.push('next of ada'));
-  await turns.run('bob', async () => void begun.push('bob'));
+  const all = Array.from({ length: CONCURRENT_MAX }, () => limit.run('ada', first.work));
+  const next = limit.run('ada', async () => void begun.push('next of ada'));
+  await limit.run('bob', async () => void begun.push('bob'));
   first.end();
   await Promise.all(all);
   expect(begun).toEqual(['bob']);
@@ -45,26 +45,26 @@ test('of one person a few are answered at a time, the next after everything else
   expect(begun).toEqual(['bob', 'next of ada']);
 });
 
-test('more than can wait are turned away, and nobody else with them', async () => {
-  const { turns, pass } = openTurns();
+test('requests beyond the queue are refused, and other users are not affected', async () => {
+  const { limit, pass } = openLimit();
   const first = held();
-  const taken = Array.from({ length: CONCURRENT_MAX + WAITING_MAX }, () => turns.run('ada', first.work));
-  await expect(turns.run('ada', first.work)).rejects.toEqual(new Refusal('unavailable'));
-  await expect(turns.run('bob', async () => 'answered')).resolves.toBe('answered');
+  const taken = Array.from({ length: CONCURRENT_MAX + WAITING_MAX }, () => limit.run('ada', first.work));
+  await expect(limit.run('ada', first.work)).rejects.toEqual(new Refusal('unavailable'));
+  await expect(limit.run('bob', async () => 'answered')).resolves.toBe('answered');
   first.end();
   await settled();
   await pass();
   await Promise.all(taken);
   await pass();
-  await expect(turns.run('ada', async () => 'answered')).resolves.toBe('answered');
+  await expect(limit.run('ada', async () => 'answered')).resolves.toBe('answered');
 });
 
-test('what is answered at once counts until everything else had its turn', async () => {
-  const { turns, pass } = openTurns();
+test('a request that ends at once counts until the pause after it', async () => {
+  const { limit, pass } = openLimit();
   const begun: number[] = [];
-  for (let asked = 0; asked < CONCURRENT_MAX; asked++)
-    await turns.run('ada', async () => void begun.push(asked));
-  const next = turns.run('ada', async () => void begun.push(CONCURRENT_MAX));
+  for (let count = 0; count < CONCURRENT_MAX; count++)
+    await limit.run('ada', async () => void begun.push(count));
+  const next = limit.run('ada', async () => void begun.push(CONCURRENT_MAX));
   await settled();
   expect(begun).toHaveLength(CONCURRENT_MAX);
   await pass();
@@ -72,10 +72,10 @@ test('what is answered at once counts until everything else had its turn', async
   expect(begun).toHaveLength(CONCURRENT_MAX + 1);
 });
 
-test('what fails gives its turn on', async () => {
-  const { turns, pass } = openTurns();
-  for (let attempts = 0; attempts <= CONCURRENT_MAX; attempts++) {
-    const failing = turns.run('ada', () => Promise.reject(new Error('no')));
+test('a request that fails lets the next one run', async () => {
+  const { limit, pass } = openLimit();
+  for (let count = 0; count <= CONCURRENT_MAX; count++) {
+    const failing = limit.run('ada', () => Promise.reject(new Error('no')));
     await expect(failing).rejects.toThrow('no');
     await pass();
   }

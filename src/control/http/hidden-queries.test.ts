@@ -32,7 +32,7 @@ describe('an answer to a viewer', () => {
       { metadata: {}, url: 'https://a.example/?…' },
     ],
     [
-      'beneath what is not as metadata is',
+      'below a field that only looks like metadata',
       { metadata: { a: { b: 'https://a.example/?b' } } },
       { metadata: { a: { b: 'https://a.example/?…' } } },
     ],
@@ -51,16 +51,16 @@ describe('an answer to a viewer', () => {
     expect(await shown(value)).toEqual(value);
   });
 
-  test('has no news where only a query is new', async () => {
-    const news = async (query: string) => {
-      const told = JSON.stringify({ url: `https://a.example/?${query}` });
-      return (await hideQueriesFrom('viewer', { status: 200, body: '{}', comparedBody: told }, noPause))
+  test('does not change the compared body if only a query changes', async () => {
+    const comparedBody = async (query: string) => {
+      const body = JSON.stringify({ url: `https://a.example/?${query}` });
+      return (await hideQueriesFrom('viewer', { status: 200, body: '{}', comparedBody: body }, noPause))
         .comparedBody;
     };
-    expect(await news('a')).toBe(await news('b'));
+    expect(await comparedBody('a')).toBe(await comparedBody('b'));
   });
 
-  test('is worked through in slices, however large it is and wherever one ends', async () => {
+  test('is handled in slices, however large it is and wherever a slice ends', async () => {
     let pauses = 0;
     const pause = async () => {
       pauses += 1;
@@ -71,13 +71,13 @@ describe('an answer to a viewer', () => {
     expect(pauses).toBeGreaterThan(15);
   });
 
-  test('does not take longer the more URLs there are in one', async () => {
+  test('takes linear time for many URLs in one string', async () => {
     const url = `https://a.example/${'://'.repeat(100_000)}?b`;
     expect(await shown({ url })).toEqual({ url: url.slice(0, -1).concat('…') });
   });
 });
 
-test.each(['operator', 'admin'] as const)('an answer to an %s is whole', async (role) => {
+test.each(['operator', 'admin'] as const)('an answer to an %s keeps its queries', async (role) => {
   const answer = { status: 200, body: JSON.stringify({ url: 'https://a.example/?b=c' }) };
   expect(await hideQueriesFrom(role, answer, noPause)).toBe(answer);
 });

@@ -39,7 +39,7 @@ describe('the page', () => {
     '/dashboard/',
     '/dashboard/p/default/test/schedules/sch_1',
     '/dashboard/index.html',
-  ])('%s is the page itself, never kept', async (url) => {
+  ])('%s is the page itself, which is not cached', async (url) => {
     const { statusCode, headers, body } = await server.inject({ url });
     expect([statusCode, body, headers['content-type'], headers['cache-control']]).toEqual([
       200,
@@ -49,7 +49,7 @@ describe('the page', () => {
     ]);
   });
 
-  test('an asset is kept for a year; another file is asked for again', async () => {
+  test('an asset is cached for a year, and another file is revalidated', async () => {
     const asset = await server.inject({ url: '/dashboard/assets/page-1a2b.js' });
     expect(asset.headers).toMatchObject({
       'content-type': 'text/javascript; charset=utf-8',
@@ -60,7 +60,7 @@ describe('the page', () => {
   });
 
   test.each(['/dashboard/assets/page-old.js', '/dashboard/assets/', '/dashboard/assets/../index.html'])(
-    '%s is no asset: the page would be taken for a script',
+    '%s is not found, because the page would be taken for a script',
     async (url) => {
       expect((await server.inject({ url })).headers['content-type']).not.toContain('javascript');
       expect((await server.inject({ url: '/dashboard/assets/page-old.js' })).statusCode).toBe(404);
@@ -68,7 +68,7 @@ describe('the page', () => {
   );
 
   test.each(['/dashboard/../outside.txt', '/dashboard/%2e%2e/outside.txt', '/dashboard/..%2foutside.txt'])(
-    '%s leads to nothing outside',
+    '%s leads to no file outside the folder',
     async (path) => {
       const answer = await exchangeBytes(url, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
       expect(parseAnswer(answer).status).toBeGreaterThan(0);
@@ -81,7 +81,7 @@ describe('the page', () => {
     ['gzip', 'gzip', (bytes: Buffer) => gunzipSync(bytes).toString()],
     ['gzip, br;q=0', 'gzip', (bytes: Buffer) => gunzipSync(bytes).toString()],
     ['identity', undefined, String],
-  ])('asked for with Accept-Encoding %s it comes as %s', async (accepted, encoding, unpack) => {
+  ])('Accept-Encoding %s is answered with %s', async (accepted, encoding, unpack) => {
     const url = '/dashboard/assets/page-1a2b.js';
     const answer = await server.inject({ url, headers: { 'accept-encoding': accepted } });
     expect(answer.headers['content-encoding']).toBe(encoding);
@@ -95,7 +95,7 @@ describe('the page', () => {
     expect([again.statusCode, again.body]).toEqual([304, '']);
   });
 
-  test('HEAD tells of it without it', async () => {
+  test('HEAD has the headers and no body', async () => {
     const answer = await fetch(`${url}/dashboard/icon.svg`, { method: 'HEAD' });
     expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([
       200,
@@ -104,7 +104,7 @@ describe('the page', () => {
     ]);
   });
 
-  test('where it was not built, it says how to', async () => {
+  test('a page that was not built is answered with how to build it', async () => {
     const empty = await serverOf(join(folder, 'nowhere'));
     for (const url of ['/dashboard', '/dashboard/assets/page-1a2b.js']) {
       const { statusCode, body } = await empty.inject({ url });

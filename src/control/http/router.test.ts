@@ -42,7 +42,7 @@ describe('finding a route', () => {
     '__proto__',
     'constructor',
     'users/'.repeat(10_000),
-  ])('%s is none', (path) => {
+  ])('%s is no route', (path) => {
     expect(router.match('GET', path)).toBeNull();
   });
 
@@ -50,12 +50,12 @@ describe('finding a route', () => {
     expect(router.match('POST', 'users')).toBeNull();
   });
 
-  test('where what is written out leads nowhere, what stands for anything is tried', () => {
+  test('if a fixed segment leads to no route, the wildcard is tried', () => {
     const both = routerOf('a/b/c', 'a/:x/d');
     expect(both.match('GET', 'a/b/d')).toEqual({ value: 'a/:x/d', params: { x: 'b' } });
   });
 
-  test('two routes of the same method and path are a mistake of the program', () => {
+  test('two routes with the same method and path throw', () => {
     expect(() => routerOf('a/:id', 'a/:id')).toThrow('two routes');
   });
 });

@@ -14,14 +14,14 @@ import { LiveStreams, STREAMS_MAX, STREAMS_PER_USER_MAX, WATCHES_MAX } from './l
 
 const ids = new IdMint(seededBytes(7));
 
-/** Live pages over real sockets; `answer` is what a path answers, and time is told by the test. */
-class Bench {
+/** Live pages over real sockets. The test sets the answers and moves the time. */
+class LiveHarness {
   readonly live: LiveStreams;
-  readonly asked: string[] = [];
+  readonly polled: string[] = [];
   answer: (path: string) => Promise<Answer> = async (path) => ({ status: 200, body: `{"path":"${path}"}` });
-  /** Who is looking, and who they turn out to be when it is looked up again. */
+  /** The user of the stream, and the result of the next session check. */
   caller: Caller = callerOf(ids, 'viewer');
-  lookUp: () => Promise<Caller> = async () => this.caller;
+  recheck: () => Promise<Caller> = async () => this.caller;
   admit: (response: ServerResponse, open: () => void) => void = (_response, open) => open();
   nowMs = 0;
   readonly #timers: { readonly at: number; readonly act: () => void }[] = [];
@@ -44,23 +44,23 @@ class Bench {
         },
       },
       get: async (_caller, path) => {
-        this.asked.push(path);
+        this.polled.push(path);
         return this.answer(path);
       },
     });
-    this.#server = createServer((asked, response) => {
+    this.#server = createServer((incoming, response) => {
       try {
-        const query = new URL(asked.url ?? '', 'http://localhost').searchParams;
-        const { caller, lookUp } = this;
+        const query = new URL(incoming.url ?? '', 'http://localhost').searchParams;
+        const { caller, recheck } = this;
         const headers = { 'x-frame-options': 'DENY' };
-        this.admit(response, () => this.live.open({ caller, recheck: lookUp, query, headers, response }));
+        this.admit(response, () => this.live.open({ caller, recheck, query, headers, response }));
       } catch {
         response.writeHead(400).end();
       }
     });
   }
 
-  /** Lets time pass, and everything that it sets off. */
+  /** Moves the time and runs everything that becomes due. */
   async pass(ms: number): Promise<void> {
     const until = this.nowMs + ms;
     for (;;) {
@@ -85,15 +85,15 @@ class Bench {
   async open(...watches: readonly string[]): Promise<Page> {
     const { port } = this.#server.address() as AddressInfo;
     const query = new URLSearchParams(watches.map((watch): [string, string] => ['watch', watch]));
-    const asked = request({ port, host: '127.0.0.1', path: `/live?${query.toString()}`, agent: false });
-    this.#requests.push(asked);
-    asked.on('error', () => {});
-    const response = await new Promise<IncomingMessage>((resolve) => asked.on('response', resolve).end());
-    return new Page(response, () => asked.destroy());
+    const outgoing = request({ port, host: '127.0.0.1', path: `/live?${query.toString()}`, agent: false });
+    this.#requests.push(outgoing);
+    outgoing.on('error', () => {});
+    const response = await new Promise<IncomingMessage>((resolve) => outgoing.on('response', resolve).end());
+    return new Page(response, () => outgoing.destroy());
   }
 
   leaveAll(): void {
-    for (const asked of this.#requests) asked.destroy();
+    for (const outgoing of this.#requests) outgoing.destroy();
   }
 
   async close(): Promise<void> {
@@ -108,7 +108,7 @@ class Page {
   readonly response: IncomingMessage;
   readonly leave: () => void;
   readonly #parts: string[] = [];
-  #told: () => void = () => {};
+  #onEvent: () => void = () => {};
   isEnded = false;
 
   constructor(response: IncomingMessage, leave: () => void) {
@@ -119,13 +119,13 @@ class Page {
     response.on('data', (text: string) => this.#note(text));
     response.on('end', () => {
       this.isEnded = true;
-      this.#told();
+      this.#onEvent();
     });
   }
 
   #note(text: string): void {
     this.#parts.push(text);
-    this.#told();
+    this.#onEvent();
   }
 
   get text(): string {
@@ -137,41 +137,41 @@ class Page {
   }
 
   async until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await new Promise<void>((resolve) => (this.#told = resolve));
+    while (!isSo()) await new Promise<void>((resolve) => (this.#onEvent = resolve));
   }
 }
 
-/** What was set off has run as far as it goes without the network. */
+/** Resolves when all pending work has run that needs no network. */
 function settled(): Promise<void> {
   return new Promise((resolve) => void systemTimers.after(0, resolve));
 }
 
-let bench = new Bench();
+let harness = new LiveHarness();
 
-afterEach(() => bench.close());
+afterEach(() => harness.close());
 
-async function openBench(): Promise<Bench> {
-  bench = new Bench();
-  await bench.start();
-  return bench;
+async function openHarness(): Promise<LiveHarness> {
+  harness = new LiveHarness();
+  await harness.start();
+  return harness;
 }
 
 describe('a watched path', () => {
-  test('is told at the start and when it changes, not when it stays', async () => {
-    await openBench();
+  test('is sent at the start and when it changes, and not otherwise', async () => {
+    await openHarness();
     let count = 1;
-    bench.answer = async () => ({ status: 200, body: `{"count":${count}}` });
-    const page = await bench.open('p/shop/test/overview');
+    harness.answer = async () => ({ status: 200, body: `{"count":${count}}` });
+    const page = await harness.open('p/shop/test/overview');
     expect(page.response.headers).toMatchObject({
       'content-type': 'text/event-stream',
       'x-accel-buffering': 'no',
       'x-frame-options': 'DENY',
     });
     await page.until(() => page.events.length === 1);
-    await bench.pass(2_000);
-    expect(bench.asked.length).toBeGreaterThan(3);
+    await harness.pass(2_000);
+    expect(harness.polled.length).toBeGreaterThan(3);
     count = 2;
-    await bench.pass(400);
+    await harness.pass(400);
     await page.until(() => page.events.length === 2);
     expect(page.text).toContain('retry: 1000');
     expect(page.events).toEqual([
@@ -180,71 +180,71 @@ describe('a watched path', () => {
     ]);
   });
 
-  test('with nothing new in it but the time is told now and then', async () => {
-    await openBench();
-    bench.answer = async () => ({ status: 200, body: `{"now":${bench.nowMs}}`, comparedBody: 'same' });
-    const page = await bench.open('overview');
+  test('that changes only in its time is sent every 10 seconds', async () => {
+    await openHarness();
+    harness.answer = async () => ({ status: 200, body: `{"now":${harness.nowMs}}`, comparedBody: 'same' });
+    const page = await harness.open('overview');
     await page.until(() => page.events.length === 1);
-    await bench.pass(9_000);
+    await harness.pass(9_000);
     expect(page.events).toHaveLength(1);
-    await bench.pass(1_500);
+    await harness.pass(1_500);
     await page.until(() => page.events.length === 2);
   });
 
-  test('is asked once for all who see the same, and apart for others', async () => {
-    await openBench();
-    const pages = [await bench.open('same'), await bench.open('same')];
-    bench.caller = callerOf(ids, 'admin');
-    pages.push(await bench.open('same'));
-    bench.caller = callerOf(ids, 'viewer', { projects: [ids.mint('prj', bench.caller.user.createdAt)] });
-    pages.push(await bench.open('same'));
+  test('is polled once for all users who see the same, and separately for others', async () => {
+    await openHarness();
+    const pages = [await harness.open('same'), await harness.open('same')];
+    harness.caller = callerOf(ids, 'admin');
+    pages.push(await harness.open('same'));
+    harness.caller = callerOf(ids, 'viewer', { projects: [ids.mint('prj', harness.caller.user.createdAt)] });
+    pages.push(await harness.open('same'));
     for (const page of pages) await page.until(() => page.events.length === 1);
-    expect(bench.asked).toHaveLength(3);
+    expect(harness.polled).toHaveLength(3);
   });
 
   test.each([
     { tookMs: 5, restMs: 300 },
     { tookMs: 20, restMs: 400 },
     { tookMs: 200, restMs: 600 },
-  ])('that takes $tookMs ms is asked again $restMs ms later', async ({ tookMs, restMs }) => {
-    await openBench();
-    bench.answer = async () => {
-      bench.nowMs += tookMs;
+  ])('that takes $tookMs ms is polled again $restMs ms later', async ({ tookMs, restMs }) => {
+    await openHarness();
+    harness.answer = async () => {
+      harness.nowMs += tookMs;
       return { status: 200, body: '{}' };
     };
-    const page = await bench.open('overview');
+    const page = await harness.open('overview');
     await page.until(() => page.events.length === 1);
-    await bench.pass(restMs - 1);
-    expect(bench.asked).toHaveLength(1);
-    await bench.pass(1);
-    expect(bench.asked).toHaveLength(2);
+    await harness.pass(restMs - 1);
+    expect(harness.polled).toHaveLength(1);
+    await harness.pass(1);
+    expect(harness.polled).toHaveLength(2);
   });
 
-  test('that cannot be had any more is refused, and the others go on', async () => {
-    await openBench();
-    bench.answer = async (path) => {
+  test('that is refused ends, and the other watches continue', async () => {
+    await openHarness();
+    harness.answer = async (path) => {
       if (path === 'gone') throw new Refusal('not_found');
       return { status: 200, body: '{}' };
     };
-    const page = await bench.open('gone', 'there');
+    const page = await harness.open('gone', 'there');
     await page.until(() => page.events.length === 2);
     expect(page.events).toContainEqual({ event: 'refused', watch: 'gone', status: 404, code: 'not_found' });
-    await bench.pass(1_000);
-    expect(bench.asked.filter((path) => path === 'gone')).toHaveLength(1);
+    await harness.pass(1_000);
+    expect(harness.polled.filter((path) => path === 'gone')).toHaveLength(1);
     expect(page.isEnded).toBe(false);
   });
 
-  test('is waited for while the store is away', async () => {
-    await openBench();
+  test('stays open while the store is unavailable', async () => {
+    await openHarness();
     let isAway = true;
-    bench.answer = async () => {
+    harness.answer = async () => {
       if (isAway) throw new StoreUnavailable('away');
       return { status: 200, body: '{}' };
     };
-    const page = await bench.open('overview');
+    const page = await harness.open('overview');
     await settled();
     isAway = false;
-    await bench.pass(2_500);
+    await harness.pass(2_500);
     await page.until(() => page.events.length === 1);
     expect(page.events).toMatchObject([{ event: 'data' }]);
   });
@@ -255,19 +255,22 @@ describe('a stream', () => {
     ['is signed out', async () => Promise.reject(new AccessRefusal('not_signed_in'))],
     [
       'has another role',
-      async () => ({ ...bench.caller, user: { ...bench.caller.user, role: 'admin' as const } }),
+      async () => ({ ...harness.caller, user: { ...harness.caller.user, role: 'admin' as const } }),
     ],
-    ['sees other projects', async () => ({ ...bench.caller, user: { ...bench.caller.user, projects: [] } })],
-  ] as const)('ends within a second when the person %s', async (_, lookUp) => {
-    await openBench();
+    [
+      'sees other projects',
+      async () => ({ ...harness.caller, user: { ...harness.caller.user, projects: [] } }),
+    ],
+  ] as const)('ends within a second when the user %s', async (_, recheck) => {
+    await openHarness();
     let isChanged = false;
-    bench.lookUp = async () => (isChanged ? lookUp() : bench.caller);
-    const page = await bench.open('overview');
+    harness.recheck = async () => (isChanged ? recheck() : harness.caller);
+    const page = await harness.open('overview');
     await page.until(() => page.events.length === 1);
-    await bench.pass(1_000);
+    await harness.pass(1_000);
     expect(page.isEnded).toBe(false);
     isChanged = true;
-    await bench.pass(1_000);
+    await harness.pass(1_000);
     await page.until(() => page.isEnded);
     expect(page.events.at(-1)).toEqual({
       event: 'refused',
@@ -275,59 +278,62 @@ describe('a stream', () => {
       status: 401,
       code: 'not_signed_in',
     });
-    expect(bench.waiting).toBe(0);
+    expect(harness.waiting).toBe(0);
   });
 
-  test('beats, so that a cut is noticed', async () => {
-    await openBench();
-    const page = await bench.open('overview');
-    await bench.pass(15_000);
+  test('sends heartbeats, so that a broken connection is noticed', async () => {
+    await openHarness();
+    const page = await harness.open('overview');
+    await harness.pass(15_000);
     await page.until(() => page.text.includes('\n:\n\n'));
   });
 
-  test('that is left leaves nothing behind', async () => {
-    await openBench();
-    const page = await bench.open('overview');
+  test('leaves no timers behind when the page disconnects', async () => {
+    await openHarness();
+    const page = await harness.open('overview');
     await page.until(() => page.events.length === 1);
     page.leave();
-    while (bench.waiting > 0) await settled();
-    expect(bench.waiting).toBe(0);
+    while (harness.waiting > 0) await settled();
+    expect(harness.waiting).toBe(0);
   });
 
-  test('that is not read is dropped', async () => {
-    await openBench();
+  test('is closed if the page does not read it', async () => {
+    await openHarness();
     let count = 0;
-    bench.answer = async () => ({ status: 200, body: JSON.stringify(`${count++}${'x'.repeat(1_000_000)}`) });
-    const page = await bench.open('large');
+    harness.answer = async () => ({
+      status: 200,
+      body: JSON.stringify(`${count++}${'x'.repeat(1_000_000)}`),
+    });
+    const page = await harness.open('large');
     page.response.pause();
-    for (let passed = 0; passed < 60 && bench.waiting > 0; passed++) await bench.pass(400);
-    expect(bench.waiting).toBe(0);
+    for (let passed = 0; passed < 60 && harness.waiting > 0; passed++) await harness.pass(400);
+    expect(harness.waiting).toBe(0);
   });
 
-  test('of a page that left before it began is not begun', async () => {
-    await openBench();
+  test('is not opened if the page disconnected before', async () => {
+    await openHarness();
     const left = new Promise<void>((resolve) => {
-      // Who they are is still looked up when they leave.
-      bench.admit = (response, open) => {
+      // The page disconnects while its session is read.
+      harness.admit = (response, open) => {
         response.once('close', () => {
           open();
           resolve();
         });
-        bench.leaveAll();
+        harness.leaveAll();
       };
     });
-    void bench.open('overview');
+    void harness.open('overview');
     await left;
-    expect(bench.waiting).toBe(0);
-    expect(bench.asked).toEqual([]);
+    expect(harness.waiting).toBe(0);
+    expect(harness.polled).toEqual([]);
   });
 
-  test('ends when the server does', async () => {
-    await openBench();
-    const page = await bench.open('overview');
-    bench.live.end();
+  test('ends when the server closes', async () => {
+    await openHarness();
+    const page = await harness.open('overview');
+    harness.live.end();
     await page.until(() => page.isEnded);
-    expect(bench.waiting).toBe(0);
+    expect(harness.waiting).toBe(0);
   });
 
   test.each([
@@ -335,23 +341,23 @@ describe('a stream', () => {
     ['too many', Array.from({ length: WATCHES_MAX + 1 }, (_, index) => `path-${index}`)],
     ['an empty one', ['']],
     ['a long one', ['x'.repeat(2_049)]],
-  ])('with watches: %s is refused', async (_, watches) => {
-    await openBench();
-    expect((await bench.open(...watches)).response.statusCode).toBe(400);
+  ])('with watches is refused: %s', async (_, watches) => {
+    await openHarness();
+    expect((await harness.open(...watches)).response.statusCode).toBe(400);
   });
 
-  test('beyond what one person or this node may have is sent away to come back later', async () => {
-    await openBench();
-    for (let opened = 0; opened < STREAMS_PER_USER_MAX; opened++) await bench.open('overview');
-    const ninth = await bench.open('overview');
+  test('beyond the limit of a user or node is closed with a later reconnect', async () => {
+    await openHarness();
+    for (let opened = 0; opened < STREAMS_PER_USER_MAX; opened++) await harness.open('overview');
+    const ninth = await harness.open('overview');
     await ninth.until(() => ninth.isEnded);
     expect(ninth.text).toBe('retry: 5000\n\n');
     for (let opened = STREAMS_PER_USER_MAX; opened < STREAMS_MAX; opened++) {
-      bench.caller = callerOf(ids, 'viewer');
-      await bench.open('overview');
+      harness.caller = callerOf(ids, 'viewer');
+      await harness.open('overview');
     }
-    bench.caller = callerOf(ids, 'viewer');
-    const last = await bench.open('overview');
+    harness.caller = callerOf(ids, 'viewer');
+    const last = await harness.open('overview');
     await last.until(() => last.isEnded);
   });
 });
