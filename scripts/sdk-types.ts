@@ -33,11 +33,11 @@ interface Schema {
 }
 
 const HEAD = `/**
- * What the service takes and answers. Written from docs/openapi.json by \`npm run sdk:types\`; do not edit.
+ * The requests and answers of the service. \`npm run sdk:types\` writes this file from docs/openapi.json. Do not edit it.
  *
- * Values of a fixed set are unions of those in the document, so that an editor offers them and a \`switch\` can be
- * checked. A newer service may send one that is not among them: keep a \`default\`. A field that is \`undefined\` is
- * not sent; \`null\` clears it on a change.
+ * A fixed set of values is a union, so that an editor offers the values and a \`switch\` can be checked. A newer service
+ * may send other values, so keep a \`default\`. A field that is \`undefined\` is not sent. On a change, \`null\` clears a
+ * field.
  */
 `;
 

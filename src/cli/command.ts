@@ -1,4 +1,4 @@
-/** The parts that all commands share: settings as flags, and answers as text or JSON. */
+/** Shared parts of all commands: settings as flags, and answers as text or JSON. */
 import { type Command, Option } from 'commander';
 import type { Given } from '#src/app/config.ts';
 import { SettingsError } from '#src/app/failures.ts';

@@ -82,7 +82,7 @@ export class Session implements AsyncDisposable {
       this.#answers += text;
     });
     this.#shell.stdin?.on('error', () => undefined);
-    this.#tell(`set -emo pipefail\n${READERS_NPM}`);
+    this.#send(`set -emo pipefail\n${READERS_NPM}`);
   }
 
   /** The address of the service that was started last. */
@@ -146,14 +146,14 @@ export class Session implements AsyncDisposable {
     if (this.#options.settings === 'none') return;
     // A service prints its keys only at its first start, so a restarted one keeps the earlier keys.
     const key = PRINTED_KEY.exec(said())?.[0];
-    this.#tell(`export SCHED_URL='${url}'${key === undefined ? '' : ` SCHED_API_KEY='${key}'`}`);
+    this.#send(`export SCHED_URL='${url}'${key === undefined ? '' : ` SCHED_API_KEY='${key}'`}`);
   }
 
   /** Waits until the shell has written this text to the descriptor of the session. */
   async #answerTo(script: string, ending: string): Promise<string> {
     const from = this.#output.length;
     this.#answers = '';
-    this.#tell(script);
+    this.#send(script);
     const hasEnded = () => this.#shell.exitCode !== null || this.#shell.signalCode !== null;
     const isDone = await until(() => this.#answers.endsWith(ending) || hasEnded(), BLOCK_MS_MAX);
     if (this.#answers.endsWith(ending)) return this.#answers;
@@ -163,7 +163,7 @@ export class Session implements AsyncDisposable {
     throw new Error(`${what}.\n${this.#output.slice(from)}`);
   }
 
-  #tell(script: string): void {
+  #send(script: string): void {
     this.#shell.stdin?.write(`${script}\n`);
   }
 }

@@ -101,12 +101,12 @@ describe('docs/schedules.md', () => {
 
   test('describes clock changes as they happen', () => {
     expect(changes.length).toBeGreaterThan(5);
-    const told = changes.map(([expression, zone, when = '', runs]) => [expression, zone, when, runs]);
+    const documented = changes.map(([expression, zone, when = '', runs]) => [expression, zone, when, runs]);
     const computed = changes.map(([expression = '', zone = '', when = '']) => {
       const bare = (text: string) => text.replaceAll('`', '');
       return [expression, zone, when, runsOn(bare(expression), bare(zone), when.slice(0, 10)).join(', ')];
     });
-    expect(told).toEqual(computed);
+    expect(documented).toEqual(computed);
   });
 });
 

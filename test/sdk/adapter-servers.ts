@@ -68,7 +68,7 @@ function asRequest(incoming: IncomingMessage): Request {
         for await (const chunk of incoming) controller.enqueue(chunk as Uint8Array);
         controller.close();
       } catch {
-        // Given up by whoever was reading it.
+        // The reader has canceled the stream.
       }
     },
   });

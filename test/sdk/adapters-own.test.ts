@@ -79,7 +79,7 @@ describe.concurrent('a body that is too long', () => {
 describe.concurrent('hono after a middleware that read the body', () => {
   it.each([
     ['through Hono, which keeps it', 204, (request: { json(): Promise<unknown> }) => request.json()],
-    ['past Hono', 500, (request: { readonly raw: Request }) => request.raw.text()],
+    ['without Hono', 500, (request: { readonly raw: Request }) => request.raw.text()],
   ])('%s', async (_how, status, read) => {
     const app = new Hono();
     app.use(async ({ req }, next) => {

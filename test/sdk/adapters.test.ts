@@ -67,13 +67,13 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
   });
 
   it.each([
-    ['of any bytes, without a type', Uint8Array.from({ length: 256 }, (_, i) => i), {}],
-    ['of a type nobody knows', 'text', { 'Content-Type': 'application/x-unheard-of' }],
-    ['that is not the JSON it says it is', '{', { 'Content-Type': 'application/json' }],
+    ['with all byte values, without a type', Uint8Array.from({ length: 256 }, (_, i) => i), {}],
+    ['of an unknown type', 'text', { 'Content-Type': 'application/x-unheard-of' }],
+    ['that is not valid JSON', '{', { 'Content-Type': 'application/json' }],
     ['of a form', 'a=1&b=2', { 'Content-Type': 'application/x-www-form-urlencoded' }],
     ['that is empty', '', {}],
-    ['that is as long as Sched sends', 'x'.repeat(BODY_BYTES_MAX), {}],
-  ] as const)('a body %s', async (_what, body, headers) => {
+    ['with the maximum length', 'x'.repeat(BODY_BYTES_MAX), {}],
+  ] as const)('accepts a body %s', async (_what, body, headers) => {
     await using harness = await scene(adapter);
     expect(await send(harness.port, { body, headers })).toEqual(EMPTY);
     expect(await send(harness.port, { body, headers, isChunked: true })).toEqual(EMPTY);
@@ -205,9 +205,9 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
   it('a delivery with a done key is a duplicate, but its id is not marked as done', async () => {
     await using harness = await scene(adapter, { deduplicate: new MemoryStore() });
     await send(harness.port, { idempotencyKey: 'done' });
-    const held = { idempotencyKey: 'done', deliveryId: OTHER_DELIVERY_ID };
-    expect((await send(harness.port, held)).status).toBe(200);
-    expect(await send(harness.port, { ...held, idempotencyKey: 'its own' })).toEqual(EMPTY);
+    const duplicate = { idempotencyKey: 'done', deliveryId: OTHER_DELIVERY_ID };
+    expect((await send(harness.port, duplicate)).status).toBe(200);
+    expect(await send(harness.port, { ...duplicate, idempotencyKey: 'its own' })).toEqual(EMPTY);
   });
 
   it('if the store fails between the two keys, it keeps neither', async () => {

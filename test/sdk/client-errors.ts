@@ -37,25 +37,25 @@ const REFUSED: readonly (readonly [
   Partial<SchedError>,
 ])[] = [
   [
-    'a request that is wrong',
+    'an invalid request',
     InvalidRequestError,
     ({ schedules }) => schedules.create({ ...ONE_SHOT, delay: undefined, cron: '61 * * * *' }),
     { type: 'invalid_request_error', code: 'invalid_cron', status: 422, param: 'cron' },
   ],
   [
-    'an id of nothing',
+    'an unknown id',
     NotFoundError,
     ({ deliveries }) => deliveries.get(UNKNOWN.delivery),
     { type: 'not_found_error', code: 'not_found', status: 404, param: null },
   ],
   [
-    'an id with everything in it',
+    'an id with special characters',
     NotFoundError,
     ({ schedules }) => schedules.cancel('../endpoints/ä?x=%2F#'),
     { type: 'not_found_error', code: 'not_found', status: 404 },
   ],
   [
-    'a list of nothing',
+    'a list of an unknown schedule',
     NotFoundError,
     ({ schedules }) => schedules.deliveries(UNKNOWN.schedule).page(),
     { type: 'not_found_error', code: 'not_found', status: 404 },
@@ -67,13 +67,13 @@ const REFUSED: readonly (readonly [
     { type: 'invalid_request_error', code: 'invalid_cursor', status: 400, param: 'cursor' },
   ],
   [
-    'a key for this call that is too long',
+    'an idempotency key that is too long',
     IdempotencyError,
     ({ schedules }) => schedules.create(ONE_SHOT, { idempotencyKey: 'x'.repeat(256) }),
     { type: 'idempotency_error', code: 'idempotency_key_too_long', status: 400 },
   ],
   [
-    'a key that was used for something else',
+    'an idempotency key that was used for another request',
     IdempotencyError,
     async ({ schedules }) => {
       const idempotencyKey = crypto.randomUUID();
@@ -87,7 +87,7 @@ const REFUSED: readonly (readonly [
 /** Answers that do not come from the service. */
 const MADE: readonly (readonly [string, typeof SchedError, Fault, Partial<SchedError>])[] = [
   [
-    'a limit of requests',
+    'too many requests',
     RateLimitError,
     { status: 429, body: JSON.stringify(RATE_LIMITED) },
     { type: 'rate_limit_error', code: 'too_many', status: 429, requestId: 'req_1' },
@@ -99,13 +99,13 @@ const MADE: readonly (readonly [string, typeof SchedError, Fault, Partial<SchedE
     { code: 'too_many', status: 418 },
   ],
   [
-    'a page of a proxy',
+    'an error page of a proxy',
     ApiError,
     { status: 502, body: '<html>Bad gateway</html>' },
     { type: 'api_error', code: 'unexpected_answer', status: 502, requestId: null },
   ],
   [
-    'a refusal without the envelope',
+    'a refusal without an error object',
     ApiError,
     { status: 403, body: '{"error":"forbidden"}' },
     { code: 'unexpected_answer', status: 403 },
@@ -116,8 +116,13 @@ const MADE: readonly (readonly [string, typeof SchedError, Fault, Partial<SchedE
     { status: 307, headers: { location: '/v1/schedules' }, body: '' },
     { code: 'unexpected_answer', status: 307 },
   ],
-  ['no JSON', ApiError, { status: 200, body: 'OK' }, { code: 'unexpected_answer', status: 200 }],
-  ['nothing', ApiError, { status: 204, body: '' }, { code: 'unexpected_answer', status: 204 }],
+  [
+    'an answer that is not JSON',
+    ApiError,
+    { status: 200, body: 'OK' },
+    { code: 'unexpected_answer', status: 200 },
+  ],
+  ['an empty answer', ApiError, { status: 204, body: '' }, { code: 'unexpected_answer', status: 204 }],
   ['null', ApiError, { status: 200, body: 'null' }, { code: 'unexpected_answer', status: 200 }],
   [
     'another object',

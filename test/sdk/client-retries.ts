@@ -95,12 +95,12 @@ export function retries({ url, drive }: Service): void {
   });
 
   it.each<readonly [string, readonly Fault[]]>([
-    ['it never arrived', ['lose the request']],
-    ['the answer did not come', ['hang']],
-    ['the answer stopped in the middle', ['stall']],
+    ['the request is lost', ['lose the request']],
+    ['the answer is lost', ['hang']],
+    ['the answer stops in the middle', ['stall']],
     ['503', [{ status: 503, body: '' }]],
     [
-      '500 and 502, with whatever in it',
+      '500 and 502 with broken bodies',
       [
         { status: 500, body: '{' },
         { status: 502, body: '<html>' },

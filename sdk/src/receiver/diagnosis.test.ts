@@ -132,11 +132,11 @@ describe('the diagnosis is bounded', () => {
   const eight = Array.from({ length: 8 }, (_, i) => `whsec_${i}`);
   it.each([
     ['deep and wide', `${'['.repeat(500)}${ones}${']'.repeat(500)}`, 'tried out and'],
-    ['as deep as is tried, and wide', `${'['.repeat(32)}${ones}${']'.repeat(32)}`, 'too long'],
+    ['at the maximum depth, and wide', `${'['.repeat(32)}${ones}${']'.repeat(32)}`, 'too long'],
     ['flat', `[${ones}]`, 'too long'],
     ['of long numbers', `[1e20${',1e20'.repeat(13_000)}]`, 'too long'],
-    ['of what is escaped', `"${'ü/'.repeat(21_000)}"`, 'too long'],
-    ['no JSON', '\n'.repeat(65_536), 'tried out and'],
+    ['of escaped characters', `"${'ü/'.repeat(21_000)}"`, 'too long'],
+    ['not JSON', '\n'.repeat(65_536), 'tried out and'],
   ])('the number of hashed bytes is limited for a body that is %s', async (_shape, body, message) => {
     const sign = vi.spyOn(crypto.subtle, 'sign');
     const result = await refusal({}, { body, secret: eight });

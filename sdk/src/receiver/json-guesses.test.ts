@@ -19,7 +19,7 @@ describe('a guessed JSON body', () => {
   it.each([
     ['flat', `[${ONES}]`],
     ['deep and wide', nested(500, ONES)],
-    ['as deep as is tried, and wide', nested(32, ONES)],
+    ['at the maximum depth, and wide', nested(32, ONES)],
     ['deep', nested(30_000, '')],
     ['of objects', nested(30, `{"a":{"b":{}}}${',{"a":{"b":{}}}'.repeat(4_000)}`)],
     ['of long numbers', `[1e20${',1e20'.repeat(12_000)}]`],
@@ -42,7 +42,7 @@ describe('a guessed JSON body', () => {
   it.each([
     ['numbers', (n: number) => `[${'[1,2],'.repeat(n)}[]]`],
     ['objects', (n: number) => `{"a":[${'{"b":1,"c":{}},'.repeat(n)}{}]}`],
-    ['strings that look like more', (n: number) => `[${'["[{,:\\"]}","\\\\"],'.repeat(n)}{ },[ ]]`],
+    ['strings with brackets', (n: number) => `[${'["[{,:\\"]}","\\\\"],'.repeat(n)}{ },[ ]]`],
   ])('is indented if and only if the result is not too long: %s', (_shape, bodyOf) => {
     const seen = new Set<boolean>();
     for (let n = 1; n < 400; n += 7) {

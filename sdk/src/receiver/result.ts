@@ -43,7 +43,7 @@ export interface NearlyVerified
     | 'secret_without_prefix'
     | 'secret_decoded'
   > {
-  /** What the signature matches, in words. */
+  /** Describes what the signature matches. */
   readonly matched: string;
 }
 

@@ -22,11 +22,11 @@ describe('a request can be given', () => {
   const bytes = Buffer.from(`..${BODY}..`).subarray(2, -2);
   it.each([
     ['with Headers', { headers: new Headers(signedHeaders({ body: BODY, timestamp: AT })) }],
-    ['with names in small letters', { headers: lower(received().headers as Record<string, string>) }],
+    ['with names in lower case', { headers: lower(received().headers as Record<string, string>) }],
     ['with values in lists', { headers: lists(received().headers as Record<string, string>) }],
     ['with its whole URL', { url: 'https://user@receiver.example:8443/hook?a=/b#c' }],
     ['with a path and a query', { url: '/hook?a=1' }],
-    ['with its method in small letters', { method: 'post' }],
+    ['with its method in lower case', { method: 'post' }],
     ['with a part of a larger buffer', { body: bytes }],
     ['with an ArrayBuffer', { body: new Uint8Array(bytes).buffer }],
   ] as const)('%s', async (_how, changes) => {
@@ -75,8 +75,8 @@ describe('a request can be given', () => {
 describe('the option path', () => {
   const rewritten = received({ url: '/rewritten?a=1' }, { path: '/api/hook' });
   it.each([
-    ['as it is', '/api/hook'],
-    ['from the one that arrived', (path: string) => path.replace('/rewritten', '/api/hook')],
+    ['as a text', '/api/hook'],
+    ['as a function of the path that arrived', (path: string) => path.replace('/rewritten', '/api/hook')],
   ])('%s', async (_how, path) => {
     expect(await outcome(rewritten, SECRET, { ...NOW, path })).toBe('verified');
     expect(await outcome(rewritten, SECRET, { ...NOW, path: '/api' })).toBe('no_signature_matches');
@@ -123,7 +123,7 @@ describe('secrets', () => {
     },
   );
 
-  it('skip an empty one beside a real one', async () => {
+  it('are used without empty ones', async () => {
     expect(await outcome(received(), ['', SECRET], NOW)).toBe('verified');
     expect(await outcome(received({}, { secrets: [''] }), ['', SECRET], NOW)).toBe('no_signature_matches');
   });

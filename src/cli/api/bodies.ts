@@ -1,6 +1,6 @@
 /**
  * Builds the body of an API request from flags. Each flag sets one field, and its value is passed on unchanged: the
- * service validates it. `--data` is the whole body as JSON. A flag beside it sets its field in that body. If the
+ * service validates it. `--data` is the whole body as JSON. An additional flag sets its field in that body. If the
  * field is an object, the flag sets only its own member of the object.
  */
 import type { EndpointWrite, ScheduleCreate, ScheduleReschedule, ScheduleUpdate } from '#sdk/index.ts';

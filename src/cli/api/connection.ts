@@ -6,7 +6,7 @@
  * The key of a pair is never sent to another address.
  *
  * - SCHED_API_KEY alone belongs to no address. It is sent only to the address of `--url`, or to this machine.
- * - The key of `--api-key-file` is sent to whatever address the command calls, because the user named it explicitly.
+ * - The key of `--api-key-file` is sent to the address that the command calls, because the user named it explicitly.
  * - `--context` takes the whole pair and ignores the environment.
  */
 import { DEV_TEST_KEY, DEV_URL } from '#src/app/dev/keys.ts';

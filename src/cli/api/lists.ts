@@ -26,7 +26,7 @@ export async function listAnswer<T extends object>(
 ): Promise<Answer> {
   const isAll = isSet(options, 'all');
   const most = isAll ? ITEMS_MAX : Number(options.limit);
-  // One item more than is shown tells whether the list goes on.
+  // One item more than is shown reveals whether the list goes on.
   const found = await pages({ limit: Math.min(most + 1, PAGE_ITEMS_MAX) }).toArray(most + 1);
   const items = found.slice(0, most);
   if (found.length > most && isAll) {

@@ -1,4 +1,4 @@
-/** The parts that commands share which call the API: the connection, the client, and the answer. */
+/** Shared parts of the commands that call the API: the connection, the client, and the answer. */
 import type { Command } from 'commander';
 import type { Sched } from '#sdk/index.ts';
 import { type CliDependencies, printAnswer } from '#src/cli/command.ts';

@@ -6,7 +6,7 @@ import { durationMs } from '#src/domain/duration.ts';
 import type { Timers } from '#src/ports/system.ts';
 import { addConnectionOptions, callService, type ServiceCall } from './service-command.ts';
 
-/** The longest that one timer can wait. */
+/** The longest time that a timer supports. */
 const FOR_MS_MAX = 2 ** 31 - 1;
 /** The statuses that a delivery can have after an attempt or at its end. */
 const STATUSES: readonly DeliveryStatus[] = [

@@ -98,7 +98,7 @@ function endOf(event: TailEvent): string {
   return error === null ? next : `${next}: ${error}`;
 }
 
-/** What follows the attempt. */
+/** The step that follows the attempt. */
 function nextOf({ delivery, attempt }: AttemptEvent): string {
   const { status, next_fire_at, attempt_count } = delivery;
   if (attempt.attempt_no < attempt_count) return 'retried';

@@ -2,7 +2,7 @@
  * The deliveries that `sched tail` watches, and when it checks each of them next. Their number is bounded. Beyond
  * the bound, the deliveries that are due last are dropped, and the scans of `tail.ts` find them again.
  *
- * Paused deliveries are watched too, although nobody knows when they are due. A delivery that is resumed after its
+ * Paused deliveries are watched too, although their next attempt has no known time. A delivery that is resumed after its
  * instant fires at once, and may end before a list shows it again. The scans notice that it was resumed: one of
  * them meets it with another status, or none of them meets it.
  */

@@ -1,4 +1,4 @@
-/** Options that several commands share which create or change something. */
+/** Options shared by commands that create or change something. */
 import type { Command } from 'commander';
 import type { WriteOptions } from '#sdk/index.ts';
 import { wrongUsage } from '#src/cli/failure.ts';

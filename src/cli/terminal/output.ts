@@ -25,7 +25,7 @@ export interface Styled {
 export type Cell = string | Styled;
 
 /**
- * What happens to a column if the terminal is too narrow. With `cut_or_drop` it is cut first, and dropped after all
+ * Decides what happens to a column if the terminal is too narrow. With `cut_or_drop` it is cut first, and dropped after all
  * columns with `drop`.
  */
 export type Fit = 'keep' | 'cut' | 'drop' | 'cut_or_drop';
