@@ -7,7 +7,12 @@ import { recall, remember } from './storage.ts';
 /** `unknown` until the first response of the service. */
 export const session = signal<SessionInfo | 'unknown' | 'none'>('unknown');
 
-const ROLES: readonly RoleName[] = ['viewer', 'operator', 'admin'];
+export const ROLE_LABELS: Readonly<Record<RoleName, string>> = {
+  viewer: 'Viewer: can read',
+  operator: 'Operator: can also change schedules, endpoints and deliveries',
+  admin: 'Admin: can do everything',
+};
+export const ROLES = Object.keys(ROLE_LABELS) as readonly RoleName[];
 const MODES: readonly ModeName[] = ['test', 'live'];
 
 /** The page hides what a role does not allow. The service refuses it anyway. */

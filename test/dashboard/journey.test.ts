@@ -278,8 +278,8 @@ test('an admin reveals a payload, and the audit log records it', async () => {
 test('an invited viewer sees everything except values, and no button that changes something', async () => {
   await admin.goToSettings('People');
   await admin.press('Invite');
-  const dialog = admin.dialog('Invite somebody');
-  await admin.select('Role', 'Viewer: reads', dialog);
+  const dialog = admin.dialog('Invite a user');
+  await admin.select('Role', 'Viewer: can read', dialog);
   await admin.press('Create invitation', dialog);
   const link = (await admin.part('Invitation link').locator('pre').innerText()).trim();
   await admin.press('Done', admin.dialog('The invitation'));

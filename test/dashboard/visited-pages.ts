@@ -117,7 +117,7 @@ export function everyDialog(made: SampleData): readonly VisitedPage[] {
     dialog(`${PROJECT}/settings/keys`, 'API keys', /^Revoke/, 'Revoke this key?'),
     dialog(`${PROJECT}/settings/secrets`, 'Signing secrets', /^Rotate…/, 'Rotate the signing secret'),
     dialog(`${PROJECT}/settings/secrets`, 'Signing secrets', /^Reveal/, 'Reveal this secret?'),
-    dialog('settings/people', 'People', /^Invite$/, 'Invite somebody'),
+    dialog('settings/people', 'People', /^Invite$/, 'Invite a user'),
     dialog('settings/people', 'People', /^Change/, 'Change ada@example.com'),
     dialog('settings/people', 'People', /^Remove/, 'Remove ada@example.com?'),
     dialog('settings/projects', 'Projects', /^New project/, 'New project'),

@@ -73,7 +73,7 @@ const ANSWER: Column<Delivery> = {
     return (
       <span>
         {code === null ? null : <span class="font-medium tabular-nums">{code} </span>}
-        {error === null ? null : (
+        {error === null || error === `HTTP ${code}` ? null : (
           <span class="text-sm text-dim">
             <TruncatedText text={error} charactersMax={44} />
           </span>

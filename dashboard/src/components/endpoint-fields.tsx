@@ -53,7 +53,7 @@ export function EndpointFields({ form, change, errors, headersBefore }: Endpoint
       <fieldset>
         <legend class="mb-1 font-medium">Retry budget</legend>
         <p class="mb-2 text-sm text-dim">
-          The most retries and replays per second, and at once. Fill in both or none.
+          The most retries and replays per second (rate) and at once (burst). Fill in both or none.
         </p>
         <div class="grid grid-cols-2 gap-3 sm:max-w-sm">
           <TextField
@@ -121,8 +121,8 @@ function BreakerFields({ form, change, errors }: Omit<EndpointFieldsProps, 'head
     <fieldset>
       <legend class="mb-1 font-medium">Circuit breaker</legend>
       <p class="mb-2 text-sm text-dim">
-        It opens after so many failures in a row, and nothing is sent while it is open. The time doubles up to
-        the maximum. Fill in all four or none.
+        The breaker opens after this many failures in a row (threshold). While it is open, nothing is sent.
+        The open time doubles up to the maximum. Fill in all four or none.
       </p>
       <div class="grid grid-cols-2 gap-3 sm:grid-cols-4">
         <TextField

@@ -4,7 +4,7 @@ import { post } from '../api.ts';
 import { connection } from '../live.ts';
 import { pathWithQuery } from '../model/filters.ts';
 import { hrefTo, navigate, path, query } from '../router.ts';
-import { goToSignIn, hrefInProject, scope, session } from '../session.ts';
+import { goToSignIn, hrefInProject, ROLE_LABELS, scope, session } from '../session.ts';
 import { isHelpOpen } from '../shortcuts.ts';
 import { type Theme, theme } from '../theme.ts';
 import { browserZone, chooseZone, type ZoneChoice, zoneChoice } from '../time.ts';
@@ -217,12 +217,6 @@ function UserMenu({ who }: { readonly who: SessionInfo }) {
     </Menu>
   );
 }
-
-const ROLE_LABELS = {
-  viewer: 'Viewer: can read',
-  operator: 'Operator: can change',
-  admin: 'Admin: can do everything',
-} as const;
 
 function Setting({
   label,

@@ -3,19 +3,22 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { type Live, refreshLive } from '../live.ts';
 import { scope } from '../session.ts';
+import { TruncatedText } from './copy.tsx';
 import { ErrorPanel } from './error.tsx';
 
 export interface PageProps {
   readonly title: string;
   /** A badge beside the heading. */
   readonly badge?: ComponentChildren;
+  /** The id of the object that the page shows. */
+  readonly id?: string | undefined;
   readonly actions?: ComponentChildren;
   readonly lead?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** The heading gets the focus, so that screen readers read it after a link. */
-export function Page({ title, badge, actions, lead, children }: PageProps) {
+export function Page({ title, badge, id, actions, lead, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   useEffect(() => {
@@ -25,12 +28,17 @@ export function Page({ title, badge, actions, lead, children }: PageProps) {
   return (
     <>
       <div class="mb-4">
-        <div class="flex flex-wrap items-center gap-x-2.5 gap-y-3">
-          <h1 ref={heading} tabIndex={-1} class="text-xl font-semibold tracking-tight">
-            {title}
-          </h1>
-          {badge}
-          {actions === undefined ? null : <div class="ml-auto flex flex-wrap gap-2">{actions}</div>}
+        <div class="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+          <div class="min-w-0">
+            <div class="flex min-h-8.5 flex-wrap items-center gap-x-2.5">
+              <h1 ref={heading} tabIndex={-1} class="text-xl font-semibold tracking-tight">
+                {title}
+              </h1>
+              {badge}
+            </div>
+            {id === undefined ? null : <TruncatedText text={id} charactersMax={64} isMono canCopy />}
+          </div>
+          {actions === undefined ? null : <div class="flex flex-wrap gap-2">{actions}</div>}
         </div>
         {lead === undefined ? null : <div class="mt-0.5 text-dim">{lead}</div>}
       </div>

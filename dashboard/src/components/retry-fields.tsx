@@ -25,8 +25,8 @@ export function RetryFields({
     <fieldset>
       <legend class="mb-1 font-medium">Retry policy</legend>
       <p class="mb-2 text-sm text-dim">
-        The wait after attempt n is base × factorⁿ, at most max{waits === null ? '' : `: ${waits}`}. Empty
-        fields use the default.
+        {waits === null ? '' : `Waits between attempts: ${waits}. `}The wait after attempt n is base ×
+        factorⁿ. Empty fields use the default.
       </p>
       <div class="grid grid-cols-2 gap-3 sm:grid-cols-4">
         <TextField

@@ -32,7 +32,7 @@ export function DeliveryPage({ params }: { readonly params: Params }) {
       badge={
         delivery === undefined ? undefined : <StateBadge state={delivery.status} badges={DELIVERY_BADGES} />
       }
-      lead={<TruncatedText text={id} charactersMax={64} isMono canCopy />}
+      id={id}
       actions={
         delivery !== undefined && hasRole('operator') && isReplayable(delivery.status) ? (
           <Button icon="retry" onClick={() => setAsking(true)}>

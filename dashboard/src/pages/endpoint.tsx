@@ -5,7 +5,7 @@ import type { Destinations, ScheduleSearchPage } from '../../../src/control/http
 import { patch, post } from '../api.ts';
 import { Badge, SCHEDULE_BADGES, StateBadge } from '../components/badge.tsx';
 import { Button, ButtonLink } from '../components/button.tsx';
-import { DestinationText, IdLink, TruncatedText } from '../components/copy.tsx';
+import { DestinationText, IdLink } from '../components/copy.tsx';
 import { Confirm, Dialog, DialogEnd } from '../components/dialog.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { EndpointFields } from '../components/endpoint-fields.tsx';
@@ -40,7 +40,7 @@ export function EndpointPage({ params }: { readonly params: Params }) {
     <Page
       title="Endpoint profile"
       badge={endpoint?.archived === true ? <Badge tone="neutral">Archived</Badge> : undefined}
-      lead={<TruncatedText text={params.id ?? ''} charactersMax={64} isMono canCopy />}
+      id={params.id}
       actions={endpoint !== null && hasRole('operator') ? <Actions endpoint={endpoint} /> : undefined}
     >
       <Loaded live={live} skeleton={<Skeleton height={280} />}>

@@ -15,14 +15,8 @@ import { NewPassword } from '../components/password-field.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { countCharacters, PASSWORD_CHARACTERS_MIN } from '../password.ts';
 import { hrefTo, navigate } from '../router.ts';
-import { session } from '../session.ts';
+import { ROLE_LABELS, session } from '../session.ts';
 import { useRequest } from '../use-request.ts';
-
-const ROLES = {
-  viewer: 'As a viewer you can see everything.',
-  operator: 'As an operator you can see everything and change schedules, endpoints and deliveries.',
-  admin: 'As an admin you can do everything and invite others.',
-} as const;
 
 function takeToken(): string {
   const token = location.hash.slice(1);
@@ -32,12 +26,12 @@ function takeToken(): string {
 
 export function InvitePage() {
   const [token] = useState(takeToken);
-  const [look, setLook] = useState<InvitationSummary | null>(null);
+  const [invitation, setInvitation] = useState<InvitationSummary | null>(null);
   const [fault, setFault] = useState<ApiError | null>(null);
   useEffect(() => {
     document.title = 'Invitation · Sched';
     if (token === '') return;
-    post<InvitationSummary>('invitation/lookup', { token }).then(setLook, (cause) =>
+    post<InvitationSummary>('invitation/lookup', { token }).then(setInvitation, (cause) =>
       setFault(asApiError(cause)),
     );
   }, [token]);
@@ -52,13 +46,13 @@ export function InvitePage() {
           <NoToken />
         ) : fault !== null ? (
           <ErrorPanel error={fault} />
-        ) : look === null ? (
+        ) : invitation === null ? (
           <div class="space-y-4" role="status" aria-label="Loading">
             <Skeleton height={36} />
             <Skeleton height={36} />
           </div>
         ) : (
-          <Accept token={token} look={look} />
+          <Accept token={token} invitation={invitation} />
         )}
       </div>
     </SignedOutLayout>
@@ -74,7 +68,7 @@ function NoToken() {
   );
 }
 
-function Accept({ token, look }: { readonly token: string; readonly look: InvitationSummary }) {
+function Accept({ token, invitation }: { readonly token: string; readonly invitation: InvitationSummary }) {
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
   const request = useRequest(async () => {
@@ -94,7 +88,8 @@ function Accept({ token, look }: { readonly token: string; readonly look: Invita
       }}
     >
       <p class="text-dim">
-        {ROLES[look.role]} The invitation expires <Relative at={look.expires_at} />.
+        Your role will be “{ROLE_LABELS[invitation.role]}”. The invitation expires{' '}
+        <Relative at={invitation.expires_at} />.
       </p>
       <TextField
         label="Name"

@@ -34,7 +34,7 @@ export function SchedulePage({ params }: { readonly params: Params }) {
     <Page
       title="Schedule"
       badge={schedule === null ? undefined : <StateBadge state={schedule.state} badges={SCHEDULE_BADGES} />}
-      lead={<TruncatedText text={params.id ?? ''} charactersMax={64} isMono canCopy />}
+      id={params.id}
       actions={schedule !== null && hasRole('operator') ? <ScheduleActions schedule={schedule} /> : undefined}
     >
       <Loaded live={live} skeleton={<ScheduleSkeleton />}>
@@ -87,7 +87,7 @@ function ScheduleDetails({ schedule }: { readonly schedule: Schedule }) {
             ? null
             : ['Endpoint profile', <IdLink key="profile" page="endpoints" id={schedule.endpoint_id} />],
           ['Fires', <TimingText key="fires" schedule={schedule} />],
-          ['TTL', schedule.ttl ?? 'none, no deadline'],
+          ['TTL', schedule.ttl ?? 'none (no deadline)'],
           ['Retry policy', describeRetries(schedule.retry_policy)],
           schedule.jitter === null ? null : ['Jitter', `up to ${schedule.jitter} earlier or later`],
           schedule.rate_limit === null

@@ -109,6 +109,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
   {
     heading: 'Destination',
     isRowHeading: true,
+    className: 'lg:min-w-72',
     cell: (schedule) => (
       <div class="min-w-0">
         <a class="link font-medium" href={hrefInProject(`schedules/${schedule.id}`)}>

@@ -187,7 +187,7 @@ function Busiest({ heat }: { readonly heat: Heat }) {
       Busiest:
       {[...heat.busiest].map((column) => (
         <Badge key={column} tone="neutral" icon="chevron">
-          {`${formatInstant(heat.starts[column] ?? 0, zone, 'time')} · ${formatCount(heat.totals[column] ?? 0)}`}
+          {`${formatInstant(heat.starts[column] ?? 0, zone, 'time')}, ${plural(heat.totals[column] ?? 0, 'run')}`}
         </Badge>
       ))}
     </p>

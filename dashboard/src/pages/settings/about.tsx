@@ -23,7 +23,7 @@ export function AboutPage() {
                 items={[
                   ['Version', about.version],
                   ['Store', STORES[about.store]],
-                  ['Node of this answer', about.node],
+                  ['Node', about.node],
                 ]}
               />
             </Card>

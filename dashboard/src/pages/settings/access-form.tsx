@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { RoleName } from '#src/control/http/contract.ts';
 import { Dialog, DialogEnd } from '../../components/dialog.tsx';
 import { Checkbox, SelectField } from '../../components/field.tsx';
-import { session } from '../../session.ts';
+import { ROLE_LABELS, ROLES, session } from '../../session.ts';
 import { useRequest } from '../../use-request.ts';
 
 export interface Access {
@@ -11,12 +11,6 @@ export interface Access {
   /** Names of projects. Null: all projects, also those that are created later. */
   readonly projects: readonly string[] | null;
 }
-
-const ROLES = [
-  { value: 'viewer', label: 'Viewer: reads' },
-  { value: 'operator', label: 'Operator: also changes schedules, endpoints and deliveries' },
-  { value: 'admin', label: 'Admin: does everything' },
-] as const;
 
 export function formatProjects(projects: readonly string[] | null): string {
   if (projects === null) return 'all';
@@ -51,7 +45,12 @@ export function AccessForm({ title, action, before, note, onSubmit, onClose }: A
           void request.run();
         }}
       >
-        <SelectField label="Role" value={role} options={ROLES} onValue={setRole} />
+        <SelectField
+          label="Role"
+          value={role}
+          options={ROLES.map((value) => ({ value, label: ROLE_LABELS[value] }))}
+          onValue={setRole}
+        />
         <fieldset>
           <legend class="mb-1.5 font-medium">Projects</legend>
           <div class="space-y-1.5">

@@ -169,7 +169,7 @@ function ActionDialog({
     case 'invite':
       return (
         <AccessForm
-          title="Invite somebody"
+          title="Invite a user"
           action="Create invitation"
           before={{ role: 'viewer', projects: null }}
           onClose={close}
