@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  ask,
   type Breaker,
   CLOSED,
   countsAfterReset,
   type Evidence,
-  learn,
+  recordEvidence,
+  requestPass,
   reset,
   stateOf,
 } from './breaker.ts';
@@ -25,7 +25,10 @@ function at(ms: number): Instant {
 
 /** AttemptRunner that were not probes, one after the other, at one instant. */
 function learnt(before: Breaker, evidences: readonly Evidence[], now = START, policy = POLICY): Breaker {
-  return evidences.reduce((breaker, evidence) => learn(breaker, policy, evidence, false, now), before);
+  return evidences.reduce(
+    (breaker, evidence) => recordEvidence(breaker, policy, evidence, false, now),
+    before,
+  );
 }
 
 function failures(count: number): readonly Evidence[] {
@@ -36,7 +39,7 @@ const OPENED = learnt(CLOSED, failures(3));
 
 /** The breaker once its window is over and a probe went out. */
 function probing(breaker: Breaker, now: Instant, policy = POLICY): Breaker {
-  const passage = ask(breaker, policy, now);
+  const passage = requestPass(breaker, policy, now);
   expect(passage).toMatchObject({ kind: 'pass', probe: true });
   return passage.breaker;
 }
@@ -44,14 +47,14 @@ function probing(breaker: Breaker, now: Instant, policy = POLICY): Breaker {
 /** What a failed probe makes of it, sent the moment the window is over and answered at once. */
 function probeFailed(breaker: Breaker, policy = POLICY): { readonly breaker: Breaker; readonly at: Instant } {
   const now = breaker.openUntil ?? START;
-  return { breaker: learn(probing(breaker, now, policy), policy, 'failure', true, now), at: now };
+  return { breaker: recordEvidence(probing(breaker, now, policy), policy, 'failure', true, now), at: now };
 }
 
 describe('a closed breaker', () => {
   test('lets everything pass, and none of it is a probe', () => {
-    expect(ask(CLOSED, POLICY, START)).toEqual({ kind: 'pass', probe: false, breaker: CLOSED });
+    expect(requestPass(CLOSED, POLICY, START)).toEqual({ kind: 'pass', probe: false, breaker: CLOSED });
     const failing = learnt(CLOSED, failures(2));
-    expect(ask(failing, POLICY, START)).toEqual({ kind: 'pass', probe: false, breaker: failing });
+    expect(requestPass(failing, POLICY, START)).toEqual({ kind: 'pass', probe: false, breaker: failing });
   });
 
   test.for([1, 2, 5, 1_000])('is opened by %i failures in a row, not by one fewer', (threshold) => {
@@ -91,7 +94,7 @@ describe('a closed breaker', () => {
         let breaker = CLOSED;
         let inARow = 0;
         for (const evidence of evidences) {
-          breaker = learn(breaker, policy, evidence, false, START);
+          breaker = recordEvidence(breaker, policy, evidence, false, START);
           if (evidence !== 'nothing') inARow = evidence === 'failure' ? inARow + 1 : 0;
           expect(stateOf(breaker, START)).toBe(inARow >= threshold ? 'open' : 'closed');
           if (inARow >= threshold) return;
@@ -101,9 +104,9 @@ describe('a closed breaker', () => {
   });
 
   test('is the very same one where nothing was learnt', () => {
-    expect(learn(CLOSED, POLICY, 'success', false, START)).toBe(CLOSED);
-    expect(learn(CLOSED, POLICY, 'nothing', false, START)).toBe(CLOSED);
-    expect(ask(CLOSED, POLICY, START).breaker).toBe(CLOSED);
+    expect(recordEvidence(CLOSED, POLICY, 'success', false, START)).toBe(CLOSED);
+    expect(recordEvidence(CLOSED, POLICY, 'nothing', false, START)).toBe(CLOSED);
+    expect(requestPass(CLOSED, POLICY, START).breaker).toBe(CLOSED);
   });
 });
 
@@ -111,18 +114,18 @@ describe('an open breaker', () => {
   test('puts everything off to the end of the window', () => {
     for (const now of [START, at(1), at(BASE_MS - 1)]) {
       expect(stateOf(OPENED, now)).toBe('open');
-      expect(ask(OPENED, POLICY, now)).toEqual({ kind: 'wait', until: at(BASE_MS), breaker: OPENED });
+      expect(requestPass(OPENED, POLICY, now)).toEqual({ kind: 'wait', until: at(BASE_MS), breaker: OPENED });
     }
   });
 
   test('stays as it is when one that left before it opened fails or says nothing', () => {
     for (const evidence of ['failure', 'nothing'] as const) {
-      expect(learn(OPENED, POLICY, evidence, false, at(1_000))).toBe(OPENED);
+      expect(recordEvidence(OPENED, POLICY, evidence, false, at(1_000))).toBe(OPENED);
     }
   });
 
   test('is closed by a success, also of one that left before it opened', () => {
-    expect(learn(OPENED, POLICY, 'success', false, at(1_000))).toEqual(CLOSED);
+    expect(recordEvidence(OPENED, POLICY, 'success', false, at(1_000))).toEqual(CLOSED);
   });
 
   test('is open no longer than max_open, also when base_open is longer', () => {
@@ -133,20 +136,22 @@ describe('an open breaker', () => {
 
 describe('when the window is over', () => {
   test('one probe goes out, at its very end', () => {
-    expect(ask(OPENED, POLICY, at(BASE_MS - 1)).kind).toBe('wait');
+    expect(requestPass(OPENED, POLICY, at(BASE_MS - 1)).kind).toBe('wait');
     expect(stateOf(OPENED, at(BASE_MS))).toBe('half_open');
-    expect(ask(OPENED, POLICY, at(BASE_MS))).toMatchObject({ kind: 'pass', probe: true });
+    expect(requestPass(OPENED, POLICY, at(BASE_MS))).toMatchObject({ kind: 'pass', probe: true });
   });
 
   test('the others wait for its verdict, up to probe_timeout; then the next one probes', () => {
     const sentAt = BASE_MS + 5;
     const out = probing(OPENED, at(sentAt));
     for (const ms of [0, 1, PROBE_MS - 1]) {
-      const passage = ask(out, POLICY, at(sentAt + ms));
+      const passage = requestPass(out, POLICY, at(sentAt + ms));
       expect(passage).toEqual({ kind: 'wait', until: at(sentAt + PROBE_MS), breaker: out });
     }
     const next = probing(out, at(sentAt + PROBE_MS));
-    expect(ask(next, POLICY, at(sentAt + PROBE_MS))).toMatchObject({ until: at(sentAt + 2 * PROBE_MS) });
+    expect(requestPass(next, POLICY, at(sentAt + PROBE_MS))).toMatchObject({
+      until: at(sentAt + 2 * PROBE_MS),
+    });
   });
 
   test('a failed probe opens it for twice the window, again and again, up to max_open', () => {
@@ -171,7 +176,7 @@ describe('when the window is over', () => {
 
   test('the doubled window counts from the verdict, not from the sending of the probe', () => {
     const out = probing(OPENED, at(BASE_MS));
-    const reopened = learn(out, POLICY, 'failure', true, at(BASE_MS + 7_000));
+    const reopened = recordEvidence(out, POLICY, 'failure', true, at(BASE_MS + 7_000));
     expect(reopened.openUntil).toBe(at(BASE_MS + 7_000 + 2 * BASE_MS));
     expect(reopened.probeUntil).toBeNull();
   });
@@ -179,38 +184,38 @@ describe('when the window is over', () => {
   test('a successful probe closes it, and the next window is base_open again', () => {
     const grown = probeFailed(probeFailed(OPENED).breaker).breaker;
     const now = grown.openUntil ?? START;
-    const closed = learn(probing(grown, now), POLICY, 'success', true, now);
+    const closed = recordEvidence(probing(grown, now), POLICY, 'success', true, now);
     expect(closed).toEqual(CLOSED);
     expect(learnt(closed, failures(3), now).openUntil).toBe(now + BASE_MS);
   });
 
   test('a probe that says nothing lets the next one probe at once, with the window as it was', () => {
     const out = probing(OPENED, at(BASE_MS));
-    const inconclusive = learn(out, POLICY, 'nothing', true, at(BASE_MS + 1));
+    const inconclusive = recordEvidence(out, POLICY, 'nothing', true, at(BASE_MS + 1));
     expect(stateOf(inconclusive, at(BASE_MS + 1))).toBe('half_open');
     const next = probing(inconclusive, at(BASE_MS + 1));
-    const reopened = learn(next, POLICY, 'failure', true, at(BASE_MS + 2));
+    const reopened = recordEvidence(next, POLICY, 'failure', true, at(BASE_MS + 2));
     expect(reopened.openUntil).toBe(at(BASE_MS + 2 + 2 * BASE_MS));
   });
 
   test('what left before it opened and fails now is no verdict: the probe is still waited for', () => {
     const out = probing(OPENED, at(BASE_MS));
     for (const evidence of ['failure', 'nothing'] as const) {
-      expect(learn(out, POLICY, evidence, false, at(BASE_MS + 1))).toBe(out);
+      expect(recordEvidence(out, POLICY, evidence, false, at(BASE_MS + 1))).toBe(out);
     }
   });
 
   test('a failed probe with no verdict in time still doubles the window when it comes in late', () => {
     const first = probing(OPENED, at(BASE_MS));
     const second = probing(first, at(BASE_MS + PROBE_MS));
-    const late = learn(second, POLICY, 'failure', true, at(BASE_MS + PROBE_MS + 1));
+    const late = recordEvidence(second, POLICY, 'failure', true, at(BASE_MS + PROBE_MS + 1));
     expect(late.openUntil).toBe(at(BASE_MS + PROBE_MS + 1 + 2 * BASE_MS));
   });
 
   test('a probe_timeout below a millisecond still lets one probe out at a time', () => {
     const policy = { ...POLICY, probeTimeout: '500us' };
     const out = probing(OPENED, at(BASE_MS), policy);
-    expect(ask(out, policy, at(BASE_MS)).kind).toBe('wait');
+    expect(requestPass(out, policy, at(BASE_MS)).kind).toBe('wait');
   });
 
   test('a base_open below a millisecond still doubles at each failed probe', () => {
@@ -225,23 +230,29 @@ describe('a clock that is set back', () => {
   const HOUR_MS = 3_600_000;
 
   test('does not lengthen the window', () => {
-    const passage = ask(OPENED, POLICY, at(-HOUR_MS));
+    const passage = requestPass(OPENED, POLICY, at(-HOUR_MS));
     expect(passage).toMatchObject({ kind: 'wait', until: at(-HOUR_MS + BASE_MS) });
-    expect(ask(passage.breaker, POLICY, at(-HOUR_MS + BASE_MS))).toMatchObject({ kind: 'pass', probe: true });
+    expect(requestPass(passage.breaker, POLICY, at(-HOUR_MS + BASE_MS))).toMatchObject({
+      kind: 'pass',
+      probe: true,
+    });
   });
 
   test('does not lengthen the wait for a verdict', () => {
     const out = probing(OPENED, at(BASE_MS));
-    const early = ask(out, POLICY, at(-HOUR_MS));
-    const opened = ask(early.breaker, POLICY, at(-HOUR_MS + BASE_MS));
+    const early = requestPass(out, POLICY, at(-HOUR_MS));
+    const opened = requestPass(early.breaker, POLICY, at(-HOUR_MS + BASE_MS));
     expect([early.kind, opened]).toMatchObject(['wait', { kind: 'pass', probe: true }]);
 
     const grown = probing({ ...OPENED, openUntil: at(-2 * HOUR_MS) }, at(0));
-    expect(ask(grown, POLICY, at(-HOUR_MS))).toMatchObject({ kind: 'wait', until: at(-HOUR_MS + PROBE_MS) });
+    expect(requestPass(grown, POLICY, at(-HOUR_MS))).toMatchObject({
+      kind: 'wait',
+      until: at(-HOUR_MS + PROBE_MS),
+    });
   });
 
   test('changes nothing that is as near as it may be', () => {
-    const passage = ask(OPENED, POLICY, START);
+    const passage = requestPass(OPENED, POLICY, START);
     expect(passage.breaker).toBe(OPENED);
   });
 });
@@ -276,12 +287,12 @@ describe('whatever happens', () => {
           // After the clock was set back it cannot be told any more how long the probe is out.
           if (probeOutSince !== null && now < probeOutSince) probeOutSince = null;
           if (kind !== 'ask') {
-            breaker = learn(breaker, POLICY, kind, !late, now);
+            breaker = recordEvidence(breaker, POLICY, kind, !late, now);
             if (!late || kind === 'success') probeOutSince = null;
             expect(breaker.windowMs).toBeLessThanOrEqual(MAX_MS);
             continue;
           }
-          const passage = ask(breaker, POLICY, now);
+          const passage = requestPass(breaker, POLICY, now);
           if (passage.kind === 'wait') {
             expect(passage.until).toBeGreaterThan(now);
             expect(passage.until).toBeLessThanOrEqual(now + Math.max(passage.breaker.windowMs, PROBE_MS));
@@ -304,11 +315,13 @@ describe('whatever happens', () => {
         for (const { kind, late, ms } of given) {
           now = instant(now + ms);
           breaker =
-            kind === 'ask' ? ask(breaker, POLICY, now).breaker : learn(breaker, POLICY, kind, !late, now);
+            kind === 'ask'
+              ? requestPass(breaker, POLICY, now).breaker
+              : recordEvidence(breaker, POLICY, kind, !late, now);
         }
-        let passage = ask(breaker, POLICY, now);
+        let passage = requestPass(breaker, POLICY, now);
         for (let waits = 0; passage.kind === 'wait' && waits < 2; waits++) {
-          passage = ask(passage.breaker, POLICY, passage.until);
+          passage = requestPass(passage.breaker, POLICY, passage.until);
         }
         expect(passage.kind).toBe('pass');
       }),

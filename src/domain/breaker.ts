@@ -34,12 +34,12 @@ export function stateOf({ openUntil }: Breaker, now: Instant): BreakerState {
   return now < openUntil ? 'open' : 'half_open';
 }
 
-export type Passage =
+export type BreakerDecision =
   | { readonly kind: 'pass'; readonly probe: boolean; readonly breaker: Breaker }
   | { readonly kind: 'wait'; readonly until: Instant; readonly breaker: Breaker };
 
 /** Asks for the way; a probe is counted as sent by asking. */
-export function ask(before: Breaker, policy: BreakerPolicy, now: Instant): Passage {
+export function requestPass(before: Breaker, policy: BreakerPolicy, now: Instant): BreakerDecision {
   const probeTimeoutMs = windowOf(policy.probeTimeout);
   const breaker = withinWindows(before, probeTimeoutMs, now);
   const { openUntil, probeUntil } = breaker;
@@ -66,7 +66,7 @@ function withinWindows(breaker: Breaker, probeTimeoutMs: number, now: Instant): 
 /** What an attempt says of its destination. `nothing`: it was not reached, or the verdict is not about it. */
 export type Evidence = 'success' | 'failure' | 'nothing';
 
-export function learn(
+export function recordEvidence(
   breaker: Breaker,
   policy: BreakerPolicy,
   evidence: Evidence,

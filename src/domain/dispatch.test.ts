@@ -3,8 +3,8 @@ import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import { Builders } from '#src/store/contract/builders.ts';
 import { DELIVERY_STATUSES, type Delivery } from './delivery.ts';
 import { deadlineOf, FIRST_ATTEMPT_GRACE_MS } from './delivery-lifecycle.ts';
-import { judge } from './dispatch.ts';
-import { type Gate, type GateTerms, gateTerms, OPEN_GATE, recorded } from './gate.ts';
+import { decideDispatch } from './dispatch.ts';
+import { type Gate, type GateTerms, gateTerms, NEW_GATE, withEvidence } from './gate.ts';
 import { type Instant, instant } from './instant.ts';
 import type { Partition } from './project.ts';
 import { DEFAULT_RETRY_POLICY } from './retry.ts';
@@ -38,9 +38,9 @@ function retry(changes: Partial<Delivery> = {}, ttl: string | null = null): Deli
 
 /** A gate whose breaker opened at that instant, for 30 s. */
 function openedAt(now: Instant): Gate {
-  let gate = OPEN_GATE;
+  let gate = NEW_GATE;
   for (let failures = 0; failures < 5; failures++) {
-    gate = recorded(gate, TERMS.breaker, 'failure', false, now);
+    gate = withEvidence(gate, TERMS.breaker, 'failure', false, now);
   }
   return gate;
 }
@@ -48,30 +48,30 @@ function openedAt(now: Instant): Gate {
 describe('a delivery that is looked at', () => {
   test.for(DELIVERY_STATUSES)('%s: is sent when it waits and is due, else it is gone', (status) => {
     const isWaiting = status === 'scheduled' || status === 'retry_scheduled';
-    const { kind } = judge(untried({ status }), OPEN_GATE, TERMS, DUE_AT);
+    const { kind } = decideDispatch(untried({ status }), NEW_GATE, TERMS, DUE_AT);
     expect(kind).toBe(isWaiting ? 'send' : 'gone');
   });
 
   test('without an instant is gone', () => {
-    expect(judge(untried({ dueAt: null }), OPEN_GATE, TERMS, DUE_AT)).toEqual({ kind: 'gone' });
+    expect(decideDispatch(untried({ dueAt: null }), NEW_GATE, TERMS, DUE_AT)).toEqual({ kind: 'gone' });
   });
 
   test('before its instant is not sent: it is told when, and the gate is not asked', () => {
-    expect(judge(untried(), OPEN_GATE, TERMS, at(-1))).toEqual({ kind: 'not_yet', dueAt: DUE_AT });
+    expect(decideDispatch(untried(), NEW_GATE, TERMS, at(-1))).toEqual({ kind: 'not_yet', dueAt: DUE_AT });
     const never: GateTerms = { ...TERMS, budget: { rate: 0, burst: 0 } };
-    expect(judge(retry(), OPEN_GATE, never, at(-1))).toEqual({ kind: 'not_yet', dueAt: DUE_AT });
+    expect(decideDispatch(retry(), NEW_GATE, never, at(-1))).toEqual({ kind: 'not_yet', dueAt: DUE_AT });
   });
 
   test('at its instant is sent', () => {
-    expect(judge(untried(), OPEN_GATE, TERMS, DUE_AT)).toEqual({
+    expect(decideDispatch(untried(), NEW_GATE, TERMS, DUE_AT)).toEqual({
       kind: 'send',
       probe: false,
-      gate: OPEN_GATE,
+      gate: NEW_GATE,
     });
   });
 
   test('long after it, with no deadline, is sent all the same', () => {
-    expect(judge(untried(), OPEN_GATE, TERMS, at(1e10)).kind).toBe('send');
+    expect(decideDispatch(untried(), NEW_GATE, TERMS, at(1e10)).kind).toBe('send');
   });
 });
 
@@ -86,7 +86,7 @@ describe('the deadline', () => {
     ['5s', 5_000, 'send'],
     ['5s', 5_001, 'end'],
   ] as const)('a first attempt with ttl %s, %i ms after its instant: %s', ([ttl, lateMs, kind]) => {
-    const verdict = judge(untried({}, ttl), OPEN_GATE, TERMS, at(lateMs));
+    const verdict = decideDispatch(untried({}, ttl), NEW_GATE, TERMS, at(lateMs));
     expect(verdict).toMatchObject(kind === 'end' ? { kind, why: 'expired' } : { kind });
   });
 
@@ -98,38 +98,49 @@ describe('the deadline', () => {
   ] as const)(
     'a retry is not made past the deadline, however near: ttl %s, %i ms late: %s',
     ([ttl, lateMs, kind]) => {
-      const verdict = judge(retry({}, ttl), OPEN_GATE, TERMS, at(lateMs));
+      const verdict = decideDispatch(retry({}, ttl), NEW_GATE, TERMS, at(lateMs));
       expect(verdict).toMatchObject(kind === 'end' ? { kind, why: 'expired' } : { kind });
     },
   );
 
   test('one that is deferred beyond it has expired at once, and takes nothing from the gate', () => {
     const opened = openedAt(DUE_AT);
-    expect(judge(untried({}, '29.999s'), opened, TERMS, DUE_AT)).toEqual({ kind: 'end', why: 'expired' });
-    expect(judge(retry({}, '39.999s'), opened, TERMS, DUE_AT)).toEqual({ kind: 'end', why: 'expired' });
+    expect(decideDispatch(untried({}, '29.999s'), opened, TERMS, DUE_AT)).toEqual({
+      kind: 'end',
+      why: 'expired',
+    });
+    expect(decideDispatch(retry({}, '39.999s'), opened, TERMS, DUE_AT)).toEqual({
+      kind: 'end',
+      why: 'expired',
+    });
   });
 
   test('one that is deferred up to the deadline waits', () => {
     const opened = openedAt(DUE_AT);
     const until = at(OPENED_FOR_MS);
     const expected = { kind: 'defer', until, reserved: false };
-    expect(judge(untried({}, '30s'), opened, TERMS, DUE_AT)).toMatchObject(expected);
-    expect(judge(retry({}, '40s'), opened, TERMS, DUE_AT)).toMatchObject(expected);
-    expect(judge(untried(), opened, TERMS, DUE_AT)).toMatchObject(expected);
+    expect(decideDispatch(untried({}, '30s'), opened, TERMS, DUE_AT)).toMatchObject(expected);
+    expect(decideDispatch(retry({}, '40s'), opened, TERMS, DUE_AT)).toMatchObject(expected);
+    expect(decideDispatch(untried(), opened, TERMS, DUE_AT)).toMatchObject(expected);
   });
 
   test('a first attempt deferred by 300 ms at most is made whatever its ttl', () => {
     const limited = { ...TERMS, rateLimit: { perSecond: 1_000 / FIRST_ATTEMPT_GRACE_MS } };
-    const { gate } = mustSend(untried(), OPEN_GATE, limited, DUE_AT);
-    const second = judge(untried({}, '0'), gate, limited, DUE_AT);
+    const { gate } = mustSend(untried(), NEW_GATE, limited, DUE_AT);
+    const second = decideDispatch(untried({}, '0'), gate, limited, DUE_AT);
     expect(second).toMatchObject({ kind: 'defer', until: at(FIRST_ATTEMPT_GRACE_MS), reserved: true });
-    const third = judge(untried({}, '0'), second.kind === 'defer' ? second.gate : gate, limited, DUE_AT);
+    const third = decideDispatch(
+      untried({}, '0'),
+      second.kind === 'defer' ? second.gate : gate,
+      limited,
+      DUE_AT,
+    );
     expect(third).toEqual({ kind: 'end', why: 'expired' });
   });
 });
 
 function mustSend(delivery: Delivery, gate: Gate, terms: GateTerms, now: Instant) {
-  const verdict = judge(delivery, gate, terms, now);
+  const verdict = decideDispatch(delivery, gate, terms, now);
   if (verdict.kind !== 'send') throw new Error(`The verdict is ${verdict.kind}.`);
   return verdict;
 }
@@ -138,29 +149,31 @@ describe('the attempts', () => {
   const retryPolicy = { ...DEFAULT_RETRY_POLICY, maxAttempts: 3 };
 
   test('a retry beyond max_attempts, which an edit may have lowered, is not made', () => {
-    expect(judge(retry({ attemptCount: 2, retryPolicy }), OPEN_GATE, TERMS, DUE_AT).kind).toBe('send');
+    expect(decideDispatch(retry({ attemptCount: 2, retryPolicy }), NEW_GATE, TERMS, DUE_AT).kind).toBe(
+      'send',
+    );
     for (const attemptCount of [3, 4]) {
-      const verdict = judge(retry({ attemptCount, retryPolicy }), OPEN_GATE, TERMS, DUE_AT);
+      const verdict = decideDispatch(retry({ attemptCount, retryPolicy }), NEW_GATE, TERMS, DUE_AT);
       expect(verdict).toEqual({ kind: 'end', why: 'exhausted' });
     }
   });
 
   test('max_attempts reached counts before the deadline', () => {
     const both = retry({ attemptCount: 3, retryPolicy }, '1s');
-    expect(judge(both, OPEN_GATE, TERMS, at(1))).toEqual({ kind: 'end', why: 'exhausted' });
+    expect(decideDispatch(both, NEW_GATE, TERMS, at(1))).toEqual({ kind: 'end', why: 'exhausted' });
   });
 
   test('a retry that can never have a token of the budget is exhausted', () => {
     const terms = { ...TERMS, budget: { rate: 0, burst: 0 } };
-    expect(judge(retry(), OPEN_GATE, terms, DUE_AT)).toEqual({ kind: 'end', why: 'exhausted' });
-    expect(judge(untried(), OPEN_GATE, terms, DUE_AT).kind).toBe('send');
+    expect(decideDispatch(retry(), NEW_GATE, terms, DUE_AT)).toEqual({ kind: 'end', why: 'exhausted' });
+    expect(decideDispatch(untried(), NEW_GATE, terms, DUE_AT).kind).toBe('send');
   });
 });
 
 describe('the gate', () => {
   test('defers and has a token reserved where it took one', () => {
     const terms = { ...TERMS, budget: { rate: 2, burst: 0 } };
-    const verdict = judge(retry(), OPEN_GATE, terms, DUE_AT);
+    const verdict = decideDispatch(retry(), NEW_GATE, terms, DUE_AT);
     expect(verdict).toMatchObject({
       kind: 'defer',
       until: at(500),

@@ -4,7 +4,7 @@ import { canStart, isSweepPending, isWaiting, type UnfinishedSweep } from './del
 import { admit, type Gate, type GateTerms } from './gate.ts';
 import type { Instant } from './instant.ts';
 
-export type Verdict =
+export type DispatchDecision =
   | { readonly kind: 'send'; readonly probe: boolean; readonly gate: Gate }
   /** Its next attempt is moved; see `domain/gate.ts` for what is reserved. */
   | { readonly kind: 'defer'; readonly until: Instant; readonly reserved: boolean; readonly gate: Gate }
@@ -16,13 +16,13 @@ export type Verdict =
   | { readonly kind: 'gone' };
 
 /** `sweep`: the order to its schedule that is still being carried out. */
-export function judge(
+export function decideDispatch(
   delivery: Delivery,
   gate: Gate,
   terms: GateTerms,
   now: Instant,
   sweep: UnfinishedSweep | null = null,
-): Verdict {
+): DispatchDecision {
   const { dueAt } = delivery;
   if (!isWaiting(delivery.status) || dueAt === null || isSweepPending(delivery, sweep))
     return { kind: 'gone' };

@@ -11,9 +11,9 @@ import {
   type GateTerms,
   gateTerms,
   isForgettable,
-  OPEN_GATE,
+  NEW_GATE,
   RESERVATION_LAPSES_MS,
-  recorded,
+  withEvidence,
 } from './gate.ts';
 import { type Instant, instant } from './instant.ts';
 import type { Partition } from './project.ts';
@@ -70,8 +70,8 @@ function many(count: number, make: () => Delivery): readonly Delivery[] {
   return Array.from({ length: count }, make);
 }
 
-function opened(from: Gate = OPEN_GATE, now = START): Gate {
-  const failed = (gate: Gate) => recorded(gate, TERMS.breaker, 'failure', false, now);
+function opened(from: Gate = NEW_GATE, now = START): Gate {
+  const failed = (gate: Gate) => withEvidence(gate, TERMS.breaker, 'failure', false, now);
   return failed(failed(from));
 }
 
@@ -101,13 +101,13 @@ describe('the terms of a gate', () => {
 
 describe('the retry budget', () => {
   test('first attempts need no token', () => {
-    const { gate, waits } = admitAll(OPEN_GATE, many(50, untried));
+    const { gate, waits } = admitAll(NEW_GATE, many(50, untried));
     expect(waits).toEqual(waits.map(() => 0));
-    expect(gate).toBe(OPEN_GATE);
+    expect(gate).toBe(NEW_GATE);
   });
 
   test('a retry without a token waits for the next one, which is reserved for it', () => {
-    const { admissions } = admitAll(OPEN_GATE, many(4, retry));
+    const { admissions } = admitAll(NEW_GATE, many(4, retry));
     expect(admissions).toMatchObject([
       { kind: 'pass' },
       { kind: 'pass' },
@@ -118,13 +118,13 @@ describe('the retry budget', () => {
 
   test('where no token can ever come the retry is never made', () => {
     const terms = { ...TERMS, budget: { rate: 0, burst: 1 } };
-    const { admissions } = admitAll(OPEN_GATE, [retry(), retry(), untried()], terms);
+    const { admissions } = admitAll(NEW_GATE, [retry(), retry(), untried()], terms);
     expect(admissions).toMatchObject([{ kind: 'pass' }, { kind: 'never' }, { kind: 'pass' }]);
   });
 });
 
 describe('a reserved token', () => {
-  const spent = admitAll(OPEN_GATE, many(3, retry)).gate;
+  const spent = admitAll(NEW_GATE, many(3, retry)).gate;
 
   test.for([0, 1, RESERVATION_LAPSES_MS])(
     'passes without a second token %i ms after its instant',
@@ -136,20 +136,20 @@ describe('a reserved token', () => {
   );
 
   test('passes without a second step of the rate limit', () => {
-    const { gate } = admitAll(OPEN_GATE, many(2, untried), LIMITED);
+    const { gate } = admitAll(NEW_GATE, many(2, untried), LIMITED);
     const admission = admit(gate, LIMITED, reserved(untried(), at(500)), at(500));
     expect(admission.kind).toBe('pass');
     expect(gateAfter(admission)).toBe(gate);
   });
 
   test('lapses when it is missed by more than 300 ms: then it takes another token', () => {
-    const { gate } = admitAll(OPEN_GATE, many(8, retry));
+    const { gate } = admitAll(NEW_GATE, many(8, retry));
     const admission = admit(gate, TERMS, reserved(retry(), at(100)), at(401));
     expect(admission).toMatchObject({ kind: 'wait', until: at(700), reserved: true });
   });
 
   test('lapses after a downtime, so that there is no burst', () => {
-    const { gate } = admitAll(OPEN_GATE, many(20, untried), LIMITED);
+    const { gate } = admitAll(NEW_GATE, many(20, untried), LIMITED);
     const late = many(4, () => reserved(untried(), at(5_000)));
     expect(admitAll(gate, late, LIMITED, at(3_600_000)).waits).toEqual([0, 500, 1_000, 1_500]);
   });
@@ -162,26 +162,26 @@ describe('a reserved token', () => {
 
 describe('the rate limit', () => {
   test('limits first attempts and retries alike, and reserves their tokens', () => {
-    const { admissions, waits } = admitAll(OPEN_GATE, [untried(), retry(), untried(), retry()], LIMITED);
+    const { admissions, waits } = admitAll(NEW_GATE, [untried(), retry(), untried(), retry()], LIMITED);
     expect(waits).toEqual([0, 500, 1_000, 1_500]);
     expect(admissions.slice(1)).toMatchObject([{ reserved: true }, { reserved: true }, { reserved: true }]);
   });
 
   test('a retry waits for the later of its two tokens', () => {
     const terms = { ...LIMITED, budget: { rate: 1, burst: 1 } };
-    expect(admitAll(OPEN_GATE, many(3, retry), terms).waits).toEqual([0, 1_000, 2_000]);
+    expect(admitAll(NEW_GATE, many(3, retry), terms).waits).toEqual([0, 1_000, 2_000]);
     const quick = { ...LIMITED, budget: { rate: 100, burst: 1 } };
-    expect(admitAll(OPEN_GATE, many(3, retry), quick).waits).toEqual([0, 500, 1_000]);
+    expect(admitAll(NEW_GATE, many(3, retry), quick).waits).toEqual([0, 500, 1_000]);
   });
 
   test('counts from when a retry goes, with its token, not from when it asked', () => {
     const terms = { ...LIMITED, budget: { rate: 1, burst: 0 } };
-    expect(admitAll(OPEN_GATE, [retry(), untried()], terms).waits).toEqual([1_000, 1_500]);
+    expect(admitAll(NEW_GATE, [retry(), untried()], terms).waits).toEqual([1_000, 1_500]);
   });
 
   test('is shared by schedules with the same limit; schedules with another limit or none are not delayed', () => {
     const slow: GateTerms = { ...TERMS, rateLimit: { perSecond: 1 } };
-    const first = admit(OPEN_GATE, slow, untried(), START);
+    const first = admit(NEW_GATE, slow, untried(), START);
     const second = admit(gateAfter(first), LIMITED, untried(), START);
     const third = admit(gateAfter(second), slow, untried(), START);
     const unlimited = admit(gateAfter(third), TERMS, untried(), START);
@@ -198,7 +198,7 @@ describe('the rate limit', () => {
     fc.assert(
       fc.property(arrivals, fc.integer({ min: 1, max: 20 }), (given, perSecond) => {
         const terms: GateTerms = { ...TERMS, rateLimit: { perSecond }, budget: { rate: 5, burst: 3 } };
-        let gate = OPEN_GATE;
+        let gate = NEW_GATE;
         let now = START;
         const waiting = given.map(({ ms, tried }) => {
           now = instant(now + ms);
@@ -261,7 +261,7 @@ describe('the breaker comes first', () => {
   });
 
   test('a probe that has to wait for its token has not been sent: another may probe meanwhile', () => {
-    const spent = admitAll(OPEN_GATE, many(3, retry), TERMS, at(29_990)).gate;
+    const spent = admitAll(NEW_GATE, many(3, retry), TERMS, at(29_990)).gate;
     const { admissions } = admitAll(opened(spent), [retry(), untried()], TERMS, at(30_000));
     expect(admissions).toMatchObject([
       { kind: 'wait', reserved: true },
@@ -272,42 +272,44 @@ describe('the breaker comes first', () => {
 
 describe('what an attempt teaches', () => {
   test('failures open the breaker, a success closes it; tokens stay as they are', () => {
-    const { gate } = admitAll(OPEN_GATE, many(2, retry), LIMITED);
+    const { gate } = admitAll(NEW_GATE, many(2, retry), LIMITED);
     const broken = opened(gate);
     expect(stateOf(broken.breaker, START)).toBe('open');
     expect(broken).toMatchObject({ budget: gate.budget, paces: gate.paces });
-    const mended = recorded(broken, TERMS.breaker, 'success', true, at(30_000));
+    const mended = withEvidence(broken, TERMS.breaker, 'success', true, at(30_000));
     expect(stateOf(mended.breaker, START)).toBe('closed');
   });
 
   test.for<Evidence>(['success', 'nothing'])(
     '%s leaves the very same gate where there was no trouble',
     (evidence) => {
-      expect(recorded(OPEN_GATE, TERMS.breaker, evidence, false, START)).toBe(OPEN_GATE);
-      const { gate } = admitAll(OPEN_GATE, [retry()]);
-      expect(recorded(gate, TERMS.breaker, evidence, false, START)).toBe(gate);
+      expect(withEvidence(NEW_GATE, TERMS.breaker, evidence, false, START)).toBe(NEW_GATE);
+      const { gate } = admitAll(NEW_GATE, [retry()]);
+      expect(withEvidence(gate, TERMS.breaker, evidence, false, START)).toBe(gate);
     },
   );
 });
 
 describe('a gate can be forgotten', () => {
   test('when its breaker is closed, its budget full and its rate limiters free', () => {
-    expect(isForgettable(OPEN_GATE, START)).toBe(true);
-    const { gate } = admitAll(OPEN_GATE, [retry()], LIMITED);
+    expect(isForgettable(NEW_GATE, START)).toBe(true);
+    const { gate } = admitAll(NEW_GATE, [retry()], LIMITED);
     expect(isForgettable(gate, at(99))).toBe(false);
     expect(isForgettable(gate, at(499))).toBe(false);
     expect(isForgettable(gate, at(500))).toBe(true);
   });
 
   test('not after a failure, and not while the breaker is open or half open', () => {
-    expect(isForgettable(recorded(OPEN_GATE, TERMS.breaker, 'failure', false, START), at(1e9))).toBe(false);
+    expect(isForgettable(withEvidence(NEW_GATE, TERMS.breaker, 'failure', false, START), at(1e9))).toBe(
+      false,
+    );
     expect(isForgettable(opened(), START)).toBe(false);
     expect(isForgettable(opened(), at(1e9))).toBe(false);
   });
 
   test('not when a budget that never fills up has been used', () => {
     const terms = { ...TERMS, budget: { rate: 0, burst: 2 } };
-    const { gate } = admitAll(OPEN_GATE, [retry()], terms);
+    const { gate } = admitAll(NEW_GATE, [retry()], terms);
     expect(isForgettable(gate, at(1e12))).toBe(false);
   });
 
@@ -327,20 +329,20 @@ describe('a gate can be forgotten', () => {
     );
     fc.assert(
       fc.property(happenings, (given) => {
-        let gate = OPEN_GATE;
+        let gate = NEW_GATE;
         let now = START;
         for (const { ms, what } of given) {
           now = instant(now + ms);
           if (isForgettable(gate, now)) {
             const next = [...many(6, retry), ...many(3, untried)];
             expect(admitAll(gate, next, LIMITED, now).waits).toEqual(
-              admitAll(OPEN_GATE, next, LIMITED, now).waits,
+              admitAll(NEW_GATE, next, LIMITED, now).waits,
             );
           }
           gate =
             what === 'untried' || what === 'retry'
               ? admitAll(gate, [what === 'retry' ? retry() : untried()], LIMITED, now).gate
-              : recorded(gate, TERMS.breaker, what, false, now);
+              : withEvidence(gate, TERMS.breaker, what, false, now);
         }
       }),
     );

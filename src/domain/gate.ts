@@ -3,7 +3,7 @@
  * A delivery that is deferred by budget or rate has a token reserved: when it comes back at that instant, it passes
  * without a second token.
  */
-import { ask, type Breaker, CLOSED, type Evidence, learn, reset } from './breaker.ts';
+import { type Breaker, CLOSED, type Evidence, recordEvidence, requestPass, reset } from './breaker.ts';
 import type { Delivery } from './delivery.ts';
 import {
   type BreakerPolicy,
@@ -15,7 +15,7 @@ import {
 } from './endpoint-profile.ts';
 import { type Instant, instant } from './instant.ts';
 import { isFree, type RateLimiter, takeToken } from './rate-limiter.ts';
-import { type Bucket, isFull, take } from './token-bucket.ts';
+import { type Bucket, isFull, reserveToken } from './token-bucket.ts';
 
 export interface Gate {
   readonly breaker: Breaker;
@@ -33,7 +33,7 @@ export type RateLimiters = Readonly<Record<string, RateLimiter>>;
 /** Rate limiters of one endpoint. */
 const RATE_LIMITERS_MAX = 16;
 
-export const OPEN_GATE: Gate = { breaker: CLOSED, budget: null, paces: {} };
+export const NEW_GATE: Gate = { breaker: CLOSED, budget: null, paces: {} };
 
 export interface GateTerms {
   readonly breaker: BreakerPolicy;
@@ -66,14 +66,14 @@ export type Admission =
 export const RESERVATION_LAPSES_MS = 300;
 
 export function admit(gate: Gate, terms: GateTerms, delivery: Delivery, now: Instant): Admission {
-  const passage = ask(gate.breaker, terms.breaker, now);
+  const passage = requestPass(gate.breaker, terms.breaker, now);
   if (passage.kind === 'wait') {
     return { kind: 'wait', until: passage.until, reserved: false, gate: withBreaker(gate, passage.breaker) };
   }
 
   const reserved = delivery.reserved && now <= (delivery.dueAt ?? now) + RESERVATION_LAPSES_MS;
   const needsToken = delivery.attemptCount > 0 && !reserved;
-  const budget = needsToken ? take(gate.budget, terms.budget, now) : null;
+  const budget = needsToken ? reserveToken(gate.budget, terms.budget, now) : null;
   if (budget !== null && budget.readyAt === null) return { kind: 'never' };
   const perSecond = terms.rateLimit?.perSecond ?? null;
   // The delivery goes when its budget token is there, so the rate limit counts from then.
@@ -119,14 +119,14 @@ export function withTokensOf(gate: Gate, { budget, paces }: Gate): Gate {
 }
 
 /** Returns the gate after an attempt has ended. */
-export function recorded(
+export function withEvidence(
   gate: Gate,
   policy: BreakerPolicy,
   evidence: Evidence,
   isProbe: boolean,
   now: Instant,
 ): Gate {
-  return withBreaker(gate, learn(gate.breaker, policy, evidence, isProbe, now));
+  return withBreaker(gate, recordEvidence(gate.breaker, policy, evidence, isProbe, now));
 }
 
 /** Returns the gate after a person closed its breaker. Reserved tokens stay reserved. */

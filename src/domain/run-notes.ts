@@ -83,7 +83,7 @@ export function localRun(zone: string, wanted: LocalTime): Run {
 
 function occurrenceNotes(cron: Cron, zone: string, at: Instant, local: LocalTime, span: Span): RunNote[] {
   if (at === span.start && span.offsetMs > span.offsetBeforeMs) {
-    const lost = minutesLost(cron, span);
+    const lost = skippedMinutes(cron, span);
     return lost === null ? [] : [{ kind: 'gap', ...lost, firesAt: local }];
   }
   const resolved = resolveLocal(zone, local);
@@ -92,7 +92,7 @@ function occurrenceNotes(cron: Cron, zone: string, at: Instant, local: LocalTime
 }
 
 /** The first and the last minute of the expression that the clock jumps over as this span begins. */
-function minutesLost(cron: Cron, { start, offsetMs, offsetBeforeMs }: Span) {
+function skippedMinutes(cron: Cron, { start, offsetMs, offsetBeforeMs }: Span) {
   const end = instant(start + offsetMs - 1);
   let first: Instant | null = null;
   let last = instant(start + offsetBeforeMs - 1);

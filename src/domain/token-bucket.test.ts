@@ -2,7 +2,14 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_RETRY_BUDGET } from './endpoint-profile.ts';
 import { formatInstant, type Instant, instant } from './instant.ts';
-import { type Bucket, type BucketTerms, isFull, take, takeAway, tokensIn } from './token-bucket.ts';
+import {
+  availableTokens,
+  type Bucket,
+  type BucketTerms,
+  isFull,
+  reserveToken,
+  takeTokens,
+} from './token-bucket.ts';
 
 const START = instant(Date.UTC(2026, 10, 15, 8));
 const TERMS: BucketTerms = { rate: 10, burst: 5 };
@@ -16,7 +23,7 @@ function takes(count: number, terms: BucketTerms, now = START, from: Bucket | nu
   let bucket = from;
   const waits: (number | null)[] = [];
   for (let taken = 0; taken < count; taken++) {
-    const { bucket: next, readyAt } = take(bucket, terms, now);
+    const { bucket: next, readyAt } = reserveToken(bucket, terms, now);
     waits.push(readyAt === null ? null : readyAt - now);
     bucket = next;
   }
@@ -42,16 +49,16 @@ describe('a token bucket', () => {
 
   test('what is reserved is paid off first', () => {
     const { bucket } = takes(8, TERMS);
-    expect(take(bucket, TERMS, at(100)).readyAt).toBe(at(400));
-    expect(take(bucket, TERMS, at(399)).readyAt).toBe(at(400));
-    expect(take(bucket, TERMS, at(400)).readyAt).toBe(at(400));
+    expect(reserveToken(bucket, TERMS, at(100)).readyAt).toBe(at(400));
+    expect(reserveToken(bucket, TERMS, at(399)).readyAt).toBe(at(400));
+    expect(reserveToken(bucket, TERMS, at(400)).readyAt).toBe(at(400));
   });
 
   test('with rate 0 gives its burst away and then none, ever', () => {
     const terms = { rate: 0, burst: 2 };
     const { bucket, waits } = takes(4, terms);
     expect(waits).toEqual([0, 0, null, null]);
-    expect(take(bucket, terms, at(1e12)).readyAt).toBeNull();
+    expect(reserveToken(bucket, terms, at(1e12)).readyAt).toBeNull();
   });
 
   test('with burst 0 everybody waits for a token of his own', () => {
@@ -69,12 +76,12 @@ describe('a token bucket', () => {
     { rate: 11, burst: 5 },
   ])('begins anew when its terms are changed: %o', (terms) => {
     const { bucket } = takes(50, TERMS);
-    expect(take(bucket, terms, START)).toEqual(take(null, terms, START));
+    expect(reserveToken(bucket, terms, START)).toEqual(reserveToken(null, terms, START));
   });
 
   test('goes on as it was when the same terms are written again', () => {
     const { bucket } = takes(6, TERMS);
-    expect(take(bucket, { ...TERMS }, START).readyAt).toBe(at(200));
+    expect(reserveToken(bucket, { ...TERMS }, START).readyAt).toBe(at(200));
   });
 
   test('a clock that is set back gives nothing away, and is not waited for either', () => {
@@ -126,7 +133,7 @@ describe('whenever tokens are asked for', () => {
           elapsedMs += moment.ms;
           clockMs += moment.ms - moment.setBackMs;
           for (let count = 0; count < moment.takes; count++) {
-            const taken = take(bucket, terms, instant(clockMs));
+            const taken = reserveToken(bucket, terms, instant(clockMs));
             bucket = taken.bucket;
             if (taken.readyAt !== null) granted.push(elapsedMs + taken.readyAt - clockMs);
           }
@@ -186,7 +193,7 @@ describe('whenever tokens are asked for', () => {
         let now = START;
         for (const { ms } of given) {
           now = instant(now + ms);
-          const taken = take(bucket, { rate, burst }, now);
+          const taken = reserveToken(bucket, { rate, burst }, now);
           if (taken.readyAt !== null) {
             expect(taken.readyAt).toBeGreaterThanOrEqual(now);
             expect(formatInstant(taken.readyAt)).toMatch(/^\d{4}-/);
@@ -201,23 +208,26 @@ describe('whenever tokens are asked for', () => {
 
 describe('tokens that are there', () => {
   test('are counted whole, with the moment of the next, and taking them reserves nothing', () => {
-    expect(tokensIn(null, TERMS, START)).toEqual({ count: 5, nextAt: at(100) });
-    const empty = takeAway(null, TERMS, 5, START);
-    expect(tokensIn(empty, TERMS, START)).toEqual({ count: 0, nextAt: at(100) });
-    expect(tokensIn(empty, TERMS, at(99))).toEqual({ count: 0, nextAt: at(100) });
-    expect(tokensIn(empty, TERMS, at(250))).toEqual({ count: 2, nextAt: at(300) });
-    expect(tokensIn(takeAway(empty, TERMS, 2, at(250)), TERMS, at(250)).count).toBe(0);
-    expect(tokensIn(empty, TERMS, at(10_000)).count).toBe(5);
+    expect(availableTokens(null, TERMS, START)).toEqual({ count: 5, nextAt: at(100) });
+    const empty = takeTokens(null, TERMS, 5, START);
+    expect(availableTokens(empty, TERMS, START)).toEqual({ count: 0, nextAt: at(100) });
+    expect(availableTokens(empty, TERMS, at(99))).toEqual({ count: 0, nextAt: at(100) });
+    expect(availableTokens(empty, TERMS, at(250))).toEqual({ count: 2, nextAt: at(300) });
+    expect(availableTokens(takeTokens(empty, TERMS, 2, at(250)), TERMS, at(250)).count).toBe(0);
+    expect(availableTokens(empty, TERMS, at(10_000)).count).toBe(5);
   });
 
   test('are none while some are reserved', () => {
     const { bucket } = takes(7, TERMS);
-    expect(tokensIn(bucket, TERMS, START)).toEqual({ count: 0, nextAt: at(300) });
+    expect(availableTokens(bucket, TERMS, START)).toEqual({ count: 0, nextAt: at(300) });
   });
 
   test('with rate 0 are the burst, once', () => {
     const terms = { rate: 0, burst: 2 };
-    expect(tokensIn(null, terms, START)).toEqual({ count: 2, nextAt: null });
-    expect(tokensIn(takeAway(null, terms, 2, START), terms, at(1e12))).toEqual({ count: 0, nextAt: null });
+    expect(availableTokens(null, terms, START)).toEqual({ count: 2, nextAt: null });
+    expect(availableTokens(takeTokens(null, terms, 2, START), terms, at(1e12))).toEqual({
+      count: 0,
+      nextAt: null,
+    });
   });
 });

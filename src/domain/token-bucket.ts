@@ -21,7 +21,7 @@ export interface Bucket {
 }
 
 /** A bucket whose terms were changed begins anew, and so does none. */
-function filled(bucket: Bucket | null, terms: BucketTerms, now: Instant): Bucket {
+function refilled(bucket: Bucket | null, terms: BucketTerms, now: Instant): Bucket {
   if (bucket === null || bucket.terms.rate !== terms.rate || bucket.terms.burst !== terms.burst) {
     return { terms, tokens: terms.burst, at: now };
   }
@@ -32,12 +32,12 @@ function filled(bucket: Bucket | null, terms: BucketTerms, now: Instant): Bucket
 }
 
 /** Takes one token: the bucket after, and when the token is there. Null: none can ever come. */
-export function take(
+export function reserveToken(
   bucket: Bucket | null,
   terms: BucketTerms,
   now: Instant,
 ): { readonly bucket: Bucket; readonly readyAt: Instant | null } {
-  const before = filled(bucket, terms, now);
+  const before = refilled(bucket, terms, now);
   const missing = 1 - before.tokens;
   if (missing > 0 && terms.rate === 0) return { bucket: before, readyAt: null };
   const waitMs = missing <= 0 ? 0 : (missing * MS_PER_SECOND) / terms.rate;
@@ -45,24 +45,24 @@ export function take(
 }
 
 /** How many tokens are there, and when there will be one more; null when none can ever come. Takes none. */
-export function tokensIn(
+export function availableTokens(
   bucket: Bucket | null,
   terms: BucketTerms,
   now: Instant,
 ): { readonly count: number; readonly nextAt: Instant | null } {
-  const { tokens } = filled(bucket, terms, now);
+  const { tokens } = refilled(bucket, terms, now);
   const count = Math.max(Math.floor(tokens), 0);
   if (terms.rate === 0) return { count, nextAt: null };
   return { count, nextAt: instantUpTo(now + ((count + 1 - tokens) * MS_PER_SECOND) / terms.rate) };
 }
 
 /** Takes tokens that are there. */
-export function takeAway(bucket: Bucket | null, terms: BucketTerms, count: number, now: Instant): Bucket {
-  const before = filled(bucket, terms, now);
+export function takeTokens(bucket: Bucket | null, terms: BucketTerms, count: number, now: Instant): Bucket {
+  const before = refilled(bucket, terms, now);
   return { ...before, tokens: before.tokens - count };
 }
 
 /** Whether it is as good as new: nothing is lost by forgetting it. */
 export function isFull(bucket: Bucket | null, now: Instant): boolean {
-  return bucket === null || filled(bucket, bucket.terms, now).tokens >= bucket.terms.burst;
+  return bucket === null || refilled(bucket, bucket.terms, now).tokens >= bucket.terms.burst;
 }

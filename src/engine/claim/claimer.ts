@@ -7,7 +7,7 @@
  * cannot be read is looked at again a moment later.
  */
 
-import { judge } from '#src/domain/dispatch.ts';
+import { decideDispatch } from '#src/domain/dispatch.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
@@ -153,7 +153,7 @@ export class Claimer {
     const { delivery, schedule, profile } = loaded;
     if (!isPrefetched && dueDeliveryOf(delivery)?.endpoint !== due.endpoint) return false;
     const terms = gateTerms(profile, schedule.rateLimit);
-    return judge(delivery, gates.get(due, loaded.gate), terms, now, loaded.sweep).kind === 'send';
+    return decideDispatch(delivery, gates.get(due, loaded.gate), terms, now, loaded.sweep).kind === 'send';
   }
 
   async #decideLarge(candidate: CandidateDelivery): Promise<void> {

@@ -2,7 +2,7 @@
 
 import type { Delivery } from '#src/domain/delivery.ts';
 import { defer, endUnsent } from '#src/domain/delivery-lifecycle.ts';
-import { judge } from '#src/domain/dispatch.ts';
+import { decideDispatch } from '#src/domain/dispatch.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -71,7 +71,13 @@ export class Decider {
     }
     gates.forgetDeferred(due);
     const before = gates.get(due, loaded.gate);
-    const verdict = judge(delivery, before, gateTerms(profile, schedule.rateLimit), now, loaded.sweep);
+    const verdict = decideDispatch(
+      delivery,
+      before,
+      gateTerms(profile, schedule.rateLimit),
+      now,
+      loaded.sweep,
+    );
     switch (verdict.kind) {
       case 'gone':
         queue.release(due);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { BreakerPolicy } from '#src/domain/endpoint-profile.ts';
-import { admit, type Gate, OPEN_GATE } from '#src/domain/gate.ts';
+import { admit, type Gate, NEW_GATE } from '#src/domain/gate.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
@@ -38,8 +38,8 @@ describe('the gate of an endpoint', () => {
   test('is open where nothing is known, and then nothing is kept', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
-    expect(gates.get(DUE, null)).toBe(OPEN_GATE);
-    gates.set(DUE, OPEN_GATE);
+    expect(gates.get(DUE, null)).toBe(NEW_GATE);
+    gates.set(DUE, NEW_GATE);
     expect(learn(gates, harness, 'success')).toEqual([]);
     await harness.time.advance(10_000);
     expect(harness.faults.times('saveGates')).toBe(0);
@@ -50,15 +50,15 @@ describe('the gate of an endpoint', () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
-    expect(gates.get(DUE, OPEN_GATE).breaker.openUntil).toBe(harness.now + 30_000);
+    expect(gates.get(DUE, NEW_GATE).breaker.openUntil).toBe(harness.now + 30_000);
   });
 
   test('is one for each partition and endpoint', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
-    expect(gates.get(towards('https://example.org/'), null)).toBe(OPEN_GATE);
-    expect(gates.get({ ...DUE, partition: 2 as Partition }, null)).toBe(OPEN_GATE);
+    expect(gates.get(towards('https://example.org/'), null)).toBe(NEW_GATE);
+    expect(gates.get({ ...DUE, partition: 2 as Partition }, null)).toBe(NEW_GATE);
     expect(gates.countBreakers(harness.now)).toEqual({ open: 1, halfOpen: 0 });
   });
 
@@ -207,7 +207,7 @@ describe('memory', () => {
     learn(gates, harness, 'success');
     await harness.time.advance(1_000);
     expect(await stored(harness)).toBeNull();
-    const read: Gate = { ...OPEN_GATE, breaker: { ...OPEN_GATE.breaker, failures: 1 } };
+    const read: Gate = { ...NEW_GATE, breaker: { ...NEW_GATE.breaker, failures: 1 } };
     expect(gates.get(DUE, read)).toBe(read);
   });
 
@@ -237,7 +237,7 @@ describe('memory', () => {
     fail(gates, harness, 2, towards('e-0'));
     await harness.time.advance(1_000);
     expect(gates.countBreakers(harness.now).open).toBe(20_000);
-    const isKept = (endpoint: number) => gates.get(towards(`e-${endpoint}`), null) !== OPEN_GATE;
+    const isKept = (endpoint: number) => gates.get(towards(`e-${endpoint}`), null) !== NEW_GATE;
     expect([0, 1, 100, 101].map(isKept)).toEqual([true, false, false, true]);
   });
 
@@ -246,7 +246,7 @@ describe('memory', () => {
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     const openUntil = instant(harness.now + 30_000);
     const read: Gate = {
-      ...OPEN_GATE,
+      ...NEW_GATE,
       breaker: { failures: 2, openUntil, windowMs: 30_000, probeUntil: null },
     };
     for (let endpoint = 0; endpoint < 20_100; endpoint++) gates.get(towards(`e-${endpoint}`), read);

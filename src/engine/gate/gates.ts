@@ -19,9 +19,9 @@ import {
   type Gate,
   hasTakenToken,
   isForgettable,
-  OPEN_GATE,
-  recorded,
+  NEW_GATE,
   withBreakerReset,
+  withEvidence,
   withTokensOf,
 } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
@@ -91,7 +91,7 @@ export class Gates {
   get(ref: EndpointRef, read: LoadedDelivery['gate']): Gate {
     const known = this.#kept.get(endpointRefKey(ref));
     if (known !== undefined) return known.gate;
-    if (read === null) return OPEN_GATE;
+    if (read === null) return NEW_GATE;
     this.#kept.set(endpointRefKey(ref), { ...keptOf(ref, read), isSaved: true });
     if (this.#kept.size > GATES_MAX) this.#forgetOne();
     return read;
@@ -106,7 +106,7 @@ export class Gates {
   set(ref: EndpointRef, gate: Gate): void {
     const key = endpointRefKey(ref);
     const before = this.#kept.get(key);
-    if (before === undefined && gate === OPEN_GATE) return;
+    if (before === undefined && gate === NEW_GATE) return;
     if (before?.gate === gate) return;
     const kept = before ?? keptOf(ref, gate);
     const turned = (before?.gate.breaker.openUntil ?? null) !== gate.breaker.openUntil;
@@ -195,7 +195,7 @@ export class Gates {
     countDown(this.#attempts, endpointRefKey(due));
     const before = this.get(due, null);
     const isProbe = probeOf !== null && probeOf === before.breaker.openUntil;
-    this.set(due, recorded(before, policy, evidence, isProbe, now));
+    this.set(due, withEvidence(before, policy, evidence, isProbe, now));
     return this.#freed(due);
   }
 

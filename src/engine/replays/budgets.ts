@@ -9,7 +9,7 @@ import type { EndpointRef } from '#src/domain/due-delivery.ts';
 import { DEFAULT_RETRY_BUDGET } from '#src/domain/endpoint-profile.ts';
 import { parseId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import { type Bucket, type BucketTerms, takeAway, tokensIn } from '#src/domain/token-bucket.ts';
+import { availableTokens, type Bucket, type BucketTerms, takeTokens } from '#src/domain/token-bucket.ts';
 import { endpointRefKey } from '#src/ports/endpoint-cache.ts';
 import type { ReplayDependencies } from './dependencies.ts';
 
@@ -35,13 +35,13 @@ export class Budgets {
   /** How many may be replayed now, and when one more; null: no more, ever. */
   async allowed(ref: EndpointRef): Promise<{ readonly count: number; readonly nextAt: Instant | null }> {
     const budget = await this.#budgetOf(ref);
-    return tokensIn(budget.bucket, budget.terms, this.#dependencies.clock.now());
+    return availableTokens(budget.bucket, budget.terms, this.#dependencies.clock.now());
   }
 
   spend(ref: EndpointRef, count: number): void {
     const budget = this.#budgets.get(endpointRefKey(ref));
     if (budget === undefined) return;
-    budget.bucket = takeAway(budget.bucket, budget.terms, count, this.#dependencies.clock.now());
+    budget.bucket = takeTokens(budget.bucket, budget.terms, count, this.#dependencies.clock.now());
   }
 
   async #budgetOf(ref: EndpointRef): Promise<Budget> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import { type Gate, OPEN_GATE } from '#src/domain/gate.ts';
+import { type Gate, NEW_GATE } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { instant, MS_PER_DAY } from '#src/domain/instant.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
@@ -90,7 +90,7 @@ describe('whatever the retention', () => {
       await harness.disk.addReceipt(PARTITION, receipt);
       const view = await harness.schedule({ inMs: 100 * MS_PER_DAY });
       const endpoint = 'https://example.com/hook' as EndpointKey;
-      const gate: Gate = { ...OPEN_GATE, breaker: { ...OPEN_GATE.breaker, failures: 1 } };
+      const gate: Gate = { ...NEW_GATE, breaker: { ...NEW_GATE.breaker, failures: 1 } };
       await harness.disk.saveGates([{ partition: PARTITION, endpoint, gate, savedAt: harness.now }]);
       const kept = async () => [
         (await harness.disk.findReceipt(PARTITION, receipt.key, instant(0))) !== null,

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
-import { type Gate, OPEN_GATE } from '#src/domain/gate.ts';
+import { type Gate, NEW_GATE } from '#src/domain/gate.ts';
 import * as arbitrary from './arbitraries.ts';
 import { type Fixture, pendingOf, type Suite } from './fixture.ts';
 
@@ -16,7 +16,7 @@ export function gatesContract(suite: Suite): void {
         expect(await gateOf(fixture, delivery)).toEqual(gate);
       }
       const gate: Gate = {
-        ...OPEN_GATE,
+        ...NEW_GATE,
         budget: { terms: { rate: 0.1 + 0.2, burst: 1e-7 }, tokens: -1 / 3, at: fixture.now },
         paces: { '0.5': { freeAt: fixture.now + 1 / 7, at: fixture.now } },
       };
@@ -72,9 +72,9 @@ export function gatesContract(suite: Suite): void {
         (await fixture.store.loadDeliveries([a, b, c].map(({ delivery }) => delivery))).map(
           (work) => work?.gate ?? null,
         );
-      const [first, second] = [fixture.gate(a.endpoint), fixture.gate(b.endpoint, { gate: OPEN_GATE })];
+      const [first, second] = [fixture.gate(a.endpoint), fixture.gate(b.endpoint, { gate: NEW_GATE })];
       await fixture.store.saveGates([first, second, fixture.gate(c.endpoint, { gate: null })]);
-      expect(await gates()).toEqual([first.gate, OPEN_GATE, null]);
+      expect(await gates()).toEqual([first.gate, NEW_GATE, null]);
       const removed = fixture.gate(a.endpoint, { gate: null });
       await fixture.store.saveGates([removed, fixture.gate(b.endpoint), fixture.gate(c.endpoint)]);
       expect(await gates()).toEqual([null, first.gate, first.gate]);
