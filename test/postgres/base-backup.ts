@@ -1,7 +1,7 @@
 /**
- * A copy of the files of a running server, as a standby begins with. Between the two calls that frame a
- * backup the files may change while they are copied: the log since its beginning mends them, and the standby
- * gets that from the server it follows. So it takes no program beyond the server's own.
+ * Copies the files of a running server, to start a standby. Files may change while they are copied. The write-ahead
+ * log since the start of the backup repairs them, and the standby gets it from its primary. This needs no program
+ * except the server itself.
  */
 import { chownSync, constants, copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,10 +12,10 @@ export interface Owner {
   readonly gid: number;
 }
 
-/** What the standby makes itself. */
+/** Folders that the standby fills itself. */
 const EMPTIED = new Set(['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_notify', 'pg_stat_tmp', 'pg_subtrans']);
 const LEFT_OUT = /^(postmaster\.(pid|opts)|postgresql(\.auto)?\.conf|pg_internal\.init.*|pgsql_tmp.*)$/;
-/** Goes last: it must not be older than any file that it speaks of. */
+/** Copied last: it must not be older than the files that it refers to. */
 const CONTROL_FILE = join('global', 'pg_control');
 
 export async function copyCluster(url: string, from: string, to: string, owner?: Owner): Promise<void> {
@@ -62,7 +62,7 @@ function copyOne(from: string, to: string, owner?: Owner): void {
   if (owner !== undefined) unlessGone(() => chownSync(to, owner.uid, owner.gid));
 }
 
-/** A table may be dropped meanwhile. */
+/** A table may be dropped during the copy. */
 function unlessGone<T>(act: () => T): T | undefined {
   try {
     return act();

@@ -1,6 +1,6 @@
 /**
- * Where the programs of PostgreSQL are: the ones that npm installed (version 18, the same on every machine),
- * or an older one that the machine has, as Debian's 15.
+ * Finds the programs of PostgreSQL: those from npm (version 18, the same on every machine), or an older version that
+ * is installed, such as Debian's 15.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -20,11 +20,11 @@ export interface Binaries {
   /** The folder of `postgres`, `initdb` and `pg_ctl`. */
   readonly folder: string;
   readonly majorVersion: number;
-  /** The folder of the package that they belong to; of the machine's own, none. */
+  /** The folder of the npm package; not set for an installed version. */
   readonly packageFolder?: string;
-  /** Where their libraries are, if not where the system looks for them. */
+  /** The folder of the libraries, if the system does not find them. */
   readonly libraryFolder?: string;
-  /** Names by which libraries are asked for and that are not there: name to file. */
+  /** Library names that are needed but missing, with the file of each. */
   readonly missingNames: ReadonlyMap<string, string>;
 }
 
@@ -32,17 +32,17 @@ interface PackagedBinaries extends Binaries {
   readonly packageFolder: string;
 }
 
-/** The oldest that Sched promises to work on. */
+/** The oldest version that Sched supports. */
 const MAJOR_VERSION_MIN = 14;
 const DEBIAN_FOLDER = '/usr/lib/postgresql';
-/** In the folder of the package. */
+/** A folder of the package. */
 const NATIVE = 'native';
-/** In the mode of a folder. */
+/** A permission bit of a folder. */
 const OTHERS_ENTER = 0o001;
 
 /**
- * The package holds libraries only under their full names; the short ones are links that its install script
- * makes, and install scripts are not run. So a server gets links of its own.
+ * The package has libraries only under their full names. Its install script would link the short names, but install
+ * scripts are not run. Each server therefore gets links of its own.
  */
 export function npmBinaries(): PackagedBinaries {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
@@ -51,7 +51,7 @@ export function npmBinaries(): PackagedBinaries {
   return binariesIn(resolve(dirname(main), '..'));
 }
 
-/** For a user other than the one who runs us: the checkout may lie in a folder that the user cannot enter. */
+/** For another user than the current one: the checkout may be in a folder that this user cannot enter. */
 export function enterable(binaries: Binaries, linksInto: string): Binaries {
   const { packageFolder } = binaries;
   if (packageFolder === undefined || canEverybodyEnter(binaries.folder)) return binaries;
@@ -59,7 +59,7 @@ export function enterable(binaries: Binaries, linksInto: string): Binaries {
   return binariesIn(linksInto);
 }
 
-/** The oldest that the machine has; undefined when it has none. */
+/** The oldest version that is installed; undefined if there is none. */
 export function installedBinaries(): Binaries | undefined {
   return [...debianFolders(), ...configuredFolder()]
     .filter((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')))
@@ -69,7 +69,7 @@ export function installedBinaries(): Binaries | undefined {
     .at(0);
 }
 
-/** Makes the names in a folder. The answer is where the linker is to look. */
+/** Creates the missing names in a folder, and returns the search path for the linker. */
 export function librarySearchPath({ missingNames, libraryFolder }: Binaries, namesInto: string): string {
   for (const [name, file] of missingNames) symlinkSync(file, join(namesInto, name));
   return [namesInto, libraryFolder].filter((folder) => folder !== undefined).join(':');
@@ -104,7 +104,7 @@ function linkOrCopy(source: string, target: string): void {
   try {
     linkSync(source, target);
   } catch {
-    // It is on another disk.
+    // The target is on another disk.
     copyFileSync(source, target);
   }
 }
@@ -129,8 +129,8 @@ function configuredFolder(): readonly string[] {
   }
 }
 
-/** By the one program that needs no library. */
+/** `pg_ctl` is the only program that needs no library. */
 function majorVersionOf(folder: string): number {
-  const said = execFileSync(join(folder, 'pg_ctl'), ['--version'], { encoding: 'utf8' });
-  return Number(/\d+/.exec(said)?.[0]);
+  const output = execFileSync(join(folder, 'pg_ctl'), ['--version'], { encoding: 'utf8' });
+  return Number(/\d+/.exec(output)?.[0]);
 }

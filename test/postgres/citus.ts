@@ -1,6 +1,6 @@
 /**
- * Databases of their own on a Citus cluster that is there. No package registry has Citus: whoever has one says
- * where its coordinator is, by SCHED_TEST_CITUS_URL, as a user who may create databases on every server of it.
+ * New databases on an existing Citus cluster. No package registry has Citus. SCHED_TEST_CITUS_URL names the
+ * coordinator, with a user who may create databases on every server.
  */
 import { Client } from 'pg';
 import { createDatabase, execute, type TestDatabase } from './databases.ts';
@@ -12,7 +12,7 @@ interface Worker {
   readonly port: number;
 }
 
-/** Empty, with the extension on every server, and the workers known to the coordinator. */
+/** Creates an empty database, with the extension on every server and the workers registered. */
 export async function createCitusDatabase(): Promise<TestDatabase> {
   const workers = await workersOf(CITUS_URL);
   const database = await createDatabase(CITUS_URL);

@@ -1,7 +1,4 @@
-/**
- * Nothing of a server outlives the test run: neither processes, nor their children, nor folders, however the
- * run ends.
- */
+/** Removes processes, their children and folders of a server when the test run ends, in whatever way it ends. */
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,16 +11,16 @@ const processes = new Set<ChildProcess>();
 const folders = new Set<string>();
 process.on('exit', () => {
   for (const child of processes) child.kill('SIGQUIT');
-  // Whatever they still write would get in the way of the removal.
+  // Processes that still write would disturb the removal.
   for (const { pid } of processes) if (pid !== undefined) waitUntilGone(pid);
   for (const folder of folders) removeFolder(folder);
 });
-// How vitest ends its workers, and a person a script: without a listener nothing above would run.
+// vitest ends its workers by a signal, and so does Ctrl-C. Without a listener the exit handler would not run.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
-// A worker whose parent was ended is not told by a signal.
+// A worker whose parent has died gets no signal.
 process.once('disconnect', () => process.exit(1));
 
-/** The process ends with ours at the latest. */
+/** The child process ends with this one at the latest. */
 export function endWithProcess(child: ChildProcess): void {
   processes.add(child);
   child.once('close', () => processes.delete(child));
@@ -40,14 +37,14 @@ export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Kills all children of a process, which is not to make any meanwhile; the answer waits for their end. */
+/** Kills all children of a process that creates no new ones. The returned function waits for their end. */
 export function killChildren(pid: number): () => Promise<void> {
   const children = childrenOf(pid);
   for (const child of children) {
     try {
       process.kill(child, 'SIGKILL');
     } catch {
-      // It has ended by itself.
+      // The process has ended by itself.
     }
   }
   return async () => {
@@ -55,13 +52,13 @@ export function killChildren(pid: number): () => Promise<void> {
   };
 }
 
-/** Where the system does not tell, none: they end by themselves when they see that their parent is gone. */
+/** Without `/proc` there is no list. The children then end when they notice that their parent is gone. */
 function childrenOf(pid: number): readonly number[] {
   const list = `/proc/${pid}/task/${pid}/children`;
   return existsSync(list) ? readFileSync(list, 'utf8').trim().split(' ').filter(Boolean).map(Number) : [];
 }
 
-/** For the end of the process, where no promise is kept. */
+/** For the end of the process, when promises no longer run. */
 function waitUntilGone(pid: number): void {
   const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   for (let attempts = 0; attempts < GONE_ATTEMPTS_MAX && isAlive(pid); attempts += 1) {
@@ -75,7 +72,7 @@ async function gone(pid: number): Promise<void> {
   }
 }
 
-/** One that has ended and that nobody has asked about yet (a zombie) holds nothing any more. */
+/** A zombie process holds no resources, so it counts as ended. */
 function isAlive(pid: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

@@ -1,4 +1,4 @@
-/** A PostgreSQL store for the contract suite, in a database that is there. */
+/** A PostgreSQL store for the contract suite, in an existing database. */
 import { instant } from '#src/domain/instant.ts';
 import { START } from '#src/store/contract/builders.ts';
 import type { Opened } from '#src/store/contract/fixture.ts';

@@ -1,15 +1,15 @@
-/** Databases of their own for tests: made empty in a server that is there, gone at the end. */
+/** New databases for tests: created empty on an existing server, and dropped at the end. */
 import { randomBytes } from 'node:crypto';
 import { Client, escapeIdentifier } from 'pg';
 
 export interface TestDatabase extends AsyncDisposable {
   readonly name: string;
   readonly url: string;
-  /** Cuts whoever is still connected. */
+  /** Also ends open connections. */
   drop(): Promise<void>;
 }
 
-/** As a copy of `template`, to which nobody may be connected then; of an empty one if not said. */
+/** Copies `template`, to which no client may be connected. The default template is empty. */
 export async function createDatabase(serverUrl: string, template = 'template1'): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${escapeIdentifier(template)}`);
@@ -17,14 +17,14 @@ export async function createDatabase(serverUrl: string, template = 'template1'):
   return { name, url: withDatabase(serverUrl, name), drop, [Symbol.asyncDispose]: drop };
 }
 
-/** One statement on a connection of its own. */
+/** Runs one statement on a connection of its own. */
 export async function execute(url: string, sql: string): Promise<void> {
   await query(url, sql);
 }
 
 export async function query(url: string, sql: string): Promise<readonly unknown[]> {
   const client = new Client({ connectionString: url });
-  // What happens to the connection fails the statement; unheard, it would end the process.
+  // A connection error fails the statement. Without a listener it would end the process.
   client.on('error', () => undefined);
   await client.connect();
   try {

@@ -1,12 +1,11 @@
 /**
- * What a client says to PostgreSQL, read as far as it takes to know which statements it has carried out. The
- * first messages of a connection are a length and a code; all after that begin with a letter. A statement is
- * run by Query with its text, or by Execute of a portal, which Bind made of a statement, which Parse made of a
- * text.
+ * Decodes the messages of a PostgreSQL client, as far as needed to know which statements it runs. The first messages
+ * of a connection have a length and a code; all later ones begin with a letter. A statement runs by Query with its
+ * text, or by Execute of a portal. Bind creates a portal from a statement, and Parse a statement from a text.
  */
 export interface FrontendMessage {
   readonly bytes: Buffer;
-  /** The text of the statement that it runs, if it runs one. */
+  /** The text of the statement that the message runs, if any. */
   readonly sql: string | undefined;
   /** Whether the server answers now and, outside of a transaction, commits. */
   readonly endsBatch: boolean;
@@ -14,7 +13,7 @@ export interface FrontendMessage {
 
 const LENGTH_BYTES = 4;
 const TYPE_BYTES = 1;
-/** Major version 3: what follows has letters. Other codes ask for TLS, or to cancel. */
+/** Major version 3: later messages have letters. Other codes request TLS or cancel a query. */
 const PROTOCOL_3 = 3;
 
 export class FrontendReader {
@@ -23,7 +22,7 @@ export class FrontendReader {
   readonly #statements = new Map<string, string>();
   readonly #portals = new Map<string, string>();
 
-  /** The messages that are complete now. */
+  /** Returns the messages that are complete. */
   read(chunk: Buffer): readonly FrontendMessage[] {
     this.#pending = Buffer.concat([this.#pending, chunk]);
     const messages: FrontendMessage[] = [];

@@ -1,6 +1,6 @@
 /**
- * Runs once, in the process that starts the workers: answers their question for a server of PostgreSQL with
- * its URL, and starts it when it is asked the first time.
+ * Runs once, in the process that starts the workers. A worker requests a PostgreSQL server over HTTP, and gets its
+ * URL. The first request starts the server.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -15,7 +15,7 @@ declare module 'vitest' {
   }
 }
 
-/** A node has about a dozen, and test files run several services of three nodes side by side. */
+/** A node has about a dozen connections, and test files run several services of three nodes at a time. */
 const CONNECTIONS_MAX = 500;
 
 const BINARIES = { '/npm': npmBinaries, '/installed': installedBinaries } as const;

@@ -31,8 +31,8 @@ const things = () => query(database.url, 'SELECT id FROM thing ORDER BY id');
 const upon = (text: string, verdict: Verdict) => (sql: string) => (sql.includes(text) ? verdict : 'pass');
 const INSERT = { name: 'insert', text: 'INSERT INTO thing VALUES ($1)' };
 
-describe('a way to PostgreSQL that can fail', () => {
-  it('lets all pass, and counts', async () => {
+describe('a proxy to PostgreSQL', () => {
+  it('passes everything on, and counts connections', async () => {
     const client = await connected();
     const long = 'x'.repeat(1_000_000);
     const { rows } = await client.query('SELECT length($1) AS characters', [long]);
@@ -42,7 +42,7 @@ describe('a way to PostgreSQL that can fail', () => {
     await expect.poll(() => proxy.open).toBe(0);
   });
 
-  it('cuts the connections that are there', async () => {
+  it('resets open connections', async () => {
     const client = await connected();
     const asked = client.query('SELECT pg_sleep(60)');
     proxy.cut();
@@ -50,7 +50,7 @@ describe('a way to PostgreSQL that can fail', () => {
     await connected();
   });
 
-  it('refuses new connections and leaves the others', async () => {
+  it('refuses new connections and keeps the open ones', async () => {
     const client = await connected();
     proxy.refuse();
     await expect(connected()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
@@ -59,7 +59,7 @@ describe('a way to PostgreSQL that can fail', () => {
     await connected();
   });
 
-  it('stalls, and goes on where it was', async () => {
+  it('stalls, and resumes without losing bytes', async () => {
     const client = await connected();
     proxy.stall();
     let isAnswered = false;
@@ -74,7 +74,7 @@ describe('a way to PostgreSQL that can fail', () => {
     await later;
   });
 
-  it('stalls one connection at a statement, and no other', async () => {
+  it('stalls only the connection of a statement', async () => {
     const [client, other] = [await connected({ pipeline: true }), await connected()];
     proxy.interfere(upon('INSERT', 'stall it'));
     const sent = [client.query('SELECT 1'), client.query(INSERT, [1]), client.query(INSERT, [2])];
@@ -86,7 +86,7 @@ describe('a way to PostgreSQL that can fail', () => {
     expect(await things()).toEqual([{ id: 1 }, { id: 2 }]);
   });
 
-  it('delays, in order', async () => {
+  it('delays bytes and keeps their order', async () => {
     const client = await connected({ pipeline: true });
     proxy.delay(50);
     const begun = performance.now();
@@ -96,7 +96,7 @@ describe('a way to PostgreSQL that can fail', () => {
     expect(await things()).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
   });
 
-  it('loses the answer of a commit, not the commit', async () => {
+  it('loses the answer of a commit, but not the commit', async () => {
     const client = await connected({ pipeline: true });
     proxy.interfere(upon('COMMIT', 'lose the answer'));
     const sent = [client.query('BEGIN'), client.query(INSERT, [1]), client.query('COMMIT')];
@@ -106,7 +106,7 @@ describe('a way to PostgreSQL that can fail', () => {
     expect([proxy.lost, proxy.open]).toEqual([1, 0]);
   });
 
-  it('loses the answer of a prepared statement, known by its text each time', async () => {
+  it('loses the answer of a prepared statement, which it knows by its text', async () => {
     const client = await connected();
     await client.query(INSERT, [1]);
     proxy.interfere(upon('INSERT', 'lose the answer'));
@@ -114,7 +114,7 @@ describe('a way to PostgreSQL that can fail', () => {
     expect(await things()).toEqual([{ id: 1 }, { id: 2 }]);
   });
 
-  it('loses a commit on its way', async () => {
+  it('loses a commit', async () => {
     const client = await connected({ pipeline: true });
     proxy.interfere(upon('COMMIT', 'lose it'));
     await client.query('BEGIN');

@@ -1,46 +1,45 @@
 /**
- * A way to PostgreSQL that can fail: a proxy on loopback, without TLS.
+ * A proxy on loopback, without TLS, that can fail the connection to PostgreSQL.
  *
- *     await using proxy = await startProxy(server.port);
- *     proxy.interfere((sql) => (sql === 'COMMIT' ? 'lose the answer' : 'pass'));
- *     const client = new Client({ connectionString: proxy.through(server.url()) });
+ *       await using proxy = await startProxy(server.port);
+ *       proxy.interfere((sql) => (sql === 'COMMIT' ? 'lose the answer' : 'pass'));
+ *       const client = new Client({ connectionString: proxy.through(server.url()) });
  *
- * When an answer is lost, the server gets the statement and then the end of the connection: it carries out all
- * that it got before it sees the end. The client hears nothing more, and that the connection is gone only when
- * the server has gone too. So the statement has been carried out for certain, and the client cannot know.
+ * To lose an answer, the proxy sends the statement to the server and then closes that side. The server runs
+ * everything that it has received before it sees the end. The client gets no more bytes, and loses its connection
+ * only after the server has closed. The statement has then taken effect for certain, and the client cannot know.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { FrontendReader } from './frontend-messages.ts';
 
 /**
- * `pass`; `lose the answer`: it is carried out, and nobody is told; `lose it`: it never arrives, and the
- * connection is cut; `stall it`: nothing more arrives from its connection, until
- * all of them go on.
+ * `lose the answer`: the statement takes effect, but the client is not told. `lose it`: the statement never arrives,
+ * and the connection is reset. `stall it`: nothing more arrives from this connection until `resume`.
  */
 export type Verdict = 'pass' | 'lose the answer' | 'lose it' | 'stall it';
 
 export interface PostgresProxy extends AsyncDisposable {
   readonly port: number;
-  /** The same database, by this way. */
+  /** The URL of the same database through the proxy. */
   through(url: string): string;
-  /** Connections that are there now. */
+  /** The number of open connections. */
   readonly open: number;
-  /** Connections that there have been. */
+  /** The number of connections so far. */
   readonly accepted: number;
-  /** Statements that did not simply pass. */
+  /** The number of statements that did not pass. */
   readonly lost: number;
   /** Resets every connection. */
   cut(): void;
-  /** Refuses new connections, those that are there stay; or takes them again. */
+  /** `refuse` refuses new connections and keeps the open ones; `accept` accepts new ones again. */
   refuse(): void;
   accept(): Promise<void>;
-  /** No byte goes through, in any direction, and nobody is told; or those that waited go on. */
+  /** `stall` holds all bytes in both directions without closing; `resume` sends them on. */
   stall(): void;
   resume(): void;
-  /** Every byte takes so much longer, each way. */
+  /** Delays every byte, in both directions. */
   delay(ms: number): void;
-  /** Asked for every statement that a client runs. */
+  /** `judge` is called for every statement that a client runs. */
   interfere(judge: (sql: string) => Verdict): void;
 }
 
@@ -48,14 +47,14 @@ const HOST = '127.0.0.1';
 
 export async function startProxy(serverPort: number): Promise<PostgresProxy> {
   const connections = new Set<Connection>();
-  const way: Way = { delayMs: 0, isStalled: false, judge: () => 'pass', lost: 0 };
+  const state: ProxyState = { delayMs: 0, isStalled: false, judge: () => 'pass', lost: 0 };
   let accepted = 0;
   let listener: Server | undefined;
 
   const listen = async (port: number): Promise<Server> => {
     const server = createServer((client) => {
       accepted += 1;
-      const connection = new Connection(client, connect(serverPort, HOST), way);
+      const connection = new Connection(client, connect(serverPort, HOST), state);
       connections.add(connection);
       client.once('close', () => connections.delete(connection));
     });
@@ -87,7 +86,7 @@ export async function startProxy(serverPort: number): Promise<PostgresProxy> {
       return accepted;
     },
     get lost() {
-      return way.lost;
+      return state.lost;
     },
     cut,
     refuse,
@@ -95,18 +94,18 @@ export async function startProxy(serverPort: number): Promise<PostgresProxy> {
       listener ??= await listen(port);
     },
     stall: () => {
-      way.isStalled = true;
+      state.isStalled = true;
       for (const connection of connections) connection.stall();
     },
     resume: () => {
-      way.isStalled = false;
+      state.isStalled = false;
       for (const connection of connections) connection.resume();
     },
     delay: (ms) => {
-      way.delayMs = ms;
+      state.delayMs = ms;
     },
     interfere: (judge) => {
-      way.judge = judge;
+      state.judge = judge;
     },
     [Symbol.asyncDispose]: async () => {
       refuse();
@@ -115,8 +114,8 @@ export async function startProxy(serverPort: number): Promise<PostgresProxy> {
   };
 }
 
-/** What all connections go by. */
-interface Way {
+/** The state that all connections share. */
+interface ProxyState {
   delayMs: number;
   isStalled: boolean;
   judge: (sql: string) => Verdict;
@@ -126,20 +125,20 @@ interface Way {
 class Connection {
   readonly #client: Socket;
   readonly #server: Socket;
-  readonly #way: Way;
+  readonly #state: ProxyState;
   readonly #reader = new FrontendReader();
-  /** Set while the rest of a batch goes to the server whose answer nobody is to hear. */
+  /** Set while the rest of a batch is sent whose answer will be lost. */
   #isLosing = false;
   #isLost = false;
-  /** Messages that wait for the connection to go on. */
+  /** Messages that wait for `resume`. */
   #held: Buffer[] = [];
 
-  constructor(client: Socket, server: Socket, way: Way) {
+  constructor(client: Socket, server: Socket, state: ProxyState) {
     this.#client = client;
     this.#server = server;
-    this.#way = way;
-    const toServer = lane(way, (bytes) => this.#forward(bytes));
-    const toClient = lane(way, (bytes) => {
+    this.#state = state;
+    const toServer = delayed(state, (bytes) => this.#forward(bytes));
+    const toClient = delayed(state, (bytes) => {
       if (!this.#isLost) client.write(bytes);
     });
     for (const socket of [client, server]) socket.setNoDelay(true).on('error', () => undefined);
@@ -150,7 +149,7 @@ class Connection {
       if (this.#isLost) client.resetAndDestroy();
       else client.end();
     });
-    if (way.isStalled) this.stall();
+    if (state.isStalled) this.stall();
   }
 
   cut(): void {
@@ -177,8 +176,8 @@ class Connection {
         this.#held.push(bytes);
         continue;
       }
-      const verdict = sql === undefined || this.#isLosing ? 'pass' : this.#way.judge(sql);
-      if (verdict !== 'pass') this.#way.lost += 1;
+      const verdict = sql === undefined || this.#isLosing ? 'pass' : this.#state.judge(sql);
+      if (verdict !== 'pass') this.#state.lost += 1;
       if (verdict === 'lose it') {
         this.cut();
         return;
@@ -200,18 +199,18 @@ class Connection {
   }
 }
 
-/** Hands on each chunk after the delay that is set when it comes, in their order. */
-function lane(way: Way, handOn: (bytes: Buffer) => void): (bytes: Buffer) => void {
+/** Sends each chunk on after the delay at its arrival, in order. */
+function delayed(state: ProxyState, send: (bytes: Buffer) => void): (bytes: Buffer) => void {
   const waiting: Buffer[] = [];
   return (bytes) => {
-    if (way.delayMs === 0 && waiting.length === 0) {
-      handOn(bytes);
+    if (state.delayMs === 0 && waiting.length === 0) {
+      send(bytes);
       return;
     }
     waiting.push(bytes);
     setTimeout(() => {
       const next = waiting.shift();
-      if (next !== undefined) handOn(next);
-    }, way.delayMs);
+      if (next !== undefined) send(next);
+    }, state.delayMs);
   };
 }

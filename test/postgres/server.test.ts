@@ -6,8 +6,8 @@ import { createDatabase, execute, query } from './databases.ts';
 import { type PostgresServer, startPostgres } from './server.ts';
 import { olderPostgres, sharedPostgres } from './shared.ts';
 
-describe('the server that a run shares', () => {
-  it('gives databases that are empty, of their own and gone at the end', async () => {
+describe('the shared server of a run', () => {
+  it('gives each test an empty database and drops it at the end', async () => {
     const shared = await sharedPostgres();
     const one = await createDatabase(shared);
     await execute(one.url, 'CREATE TABLE thing (id int)');
@@ -19,17 +19,20 @@ describe('the server that a run shares', () => {
     await expect(query(one.url, 'SELECT 1')).rejects.toMatchObject({ code: '3D000' });
   });
 
-  it('sorts text in another order than its bytes', async () => {
+  it('does not sort text by bytes', async () => {
     const sorted = `SELECT string_agg(text, '' ORDER BY text) AS text FROM unnest(ARRAY['B', 'a']) AS text`;
     expect(await query(await sharedPostgres(), sorted)).toEqual([{ text: 'aB' }]);
   });
 
-  it.skipIf(installedBinaries() === undefined)('is joined by an older one where there is one', async () => {
-    expect(await query((await olderPostgres()) ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  });
+  it.skipIf(installedBinaries() === undefined)(
+    'is accompanied by an older version, if one is installed',
+    async () => {
+      expect(await query((await olderPostgres()) ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    },
+  );
 });
 
-it.runIf(process.getuid?.() === 0)('starts in a folder that only root may enter', async () => {
+it.runIf(process.getuid?.() === 0)('a server starts from a folder that only root may enter', async () => {
   const closed = temporaryFolder();
   try {
     cpSync(npmBinaries().packageFolder, closed, { recursive: true });
@@ -55,20 +58,20 @@ describe.each(versions)('a server of version $majorVersion', (binaries) => {
     await server[Symbol.asyncDispose]();
   });
 
-  it('has the settings that were asked for', async () => {
+  it('has the requested settings', async () => {
     expect(await query(server.url(), 'SHOW max_connections')).toEqual([{ max_connections: '30' }]);
     await server.configure({ work_mem: '5MB' });
     await expect.poll(() => query(server.url(), 'SHOW work_mem')).toEqual([{ work_mem: '5MB' }]);
   });
 
-  it.each(['fast', 'immediate'] as const)('keeps its data over a stop (%s)', async (mode) => {
+  it.each(['fast', 'immediate'] as const)('keeps its data after a stop (%s)', async (mode) => {
     await server.stop(mode);
     await expect(rows()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     await server.start();
     expect(await rows()).toEqual([{ id: 1 }]);
   });
 
-  it('can be killed with all its sessions, and comes back', async () => {
+  it('can be killed with all its sessions, and started again', async () => {
     const sleeper = query(server.url(), 'SELECT pg_sleep(60)');
     sleeper.catch(() => undefined);
     await expect
@@ -82,7 +85,7 @@ describe.each(versions)('a server of version $majorVersion', (binaries) => {
     expect(await rows()).toEqual([{ id: 1 }]);
   });
 
-  it('is followed by a standby that can take its place', async () => {
+  it('has a standby that can be promoted', async () => {
     await using standby = await server.standby({ name: 'second' });
     await server.configure({ synchronous_standby_names: 'second', synchronous_commit: 'remote_apply' });
     await expect

@@ -1,14 +1,14 @@
 /**
- * A real PostgreSQL for tests, on a port and in a folder of its own.
+ * A real PostgreSQL server for tests, with a port and a folder of its own.
  *
- *     await using server = await startPostgres();
- *     await using database = await server.createDatabase();
- *     const client = new pg.Client({ connectionString: database.url });
+ *       await using server = await startPostgres();
+ *       await using database = await server.createDatabase();
+ *       const client = new pg.Client({ connectionString: database.url });
  *
- * It may be stopped, killed and started again; the data stays until the scope is left. `standby()` makes a
- * second one that follows it. Text sorts as English does, not by its bytes, so that a query which forgets to
- * say `COLLATE "C"` shows. A server never outlives its test: leaving the scope ends it, and so does the end
- * of the test run. PostgreSQL refuses to run as root: then it runs as nobody, in a folder that is nobody's.
+ * It can be stopped, killed and started again. The data stays until the scope is left. `standby()` adds a second
+ * server that follows it. Text sorts in English order and not by bytes, which reveals queries without `COLLATE "C"`.
+ * A server never outlives its test: it ends with the scope, and with the test run. PostgreSQL refuses to run as
+ * root. It then runs as the user nobody, in a folder of that user.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,24 +24,24 @@ import { createDatabase, type TestDatabase } from './databases.ts';
 export type Settings = Readonly<Record<string, string | number | boolean>>;
 
 export interface PostgresOptions {
-  /** Default: the ones of npm. */
+  /** Default: those from npm. */
   readonly binaries?: Binaries;
-  /** For `postgresql.conf`. */
+  /** Settings for `postgresql.conf`. */
   readonly settings?: Settings;
-  /** Whether commits reach the disk: for tests that crash a machine. Default: they do not. */
+  /** Whether commits are synced to the disk, for tests that simulate a crash. Default: no. */
   readonly durable?: boolean;
-  /** Default: one that is free. */
+  /** Default: a free port. */
   readonly port?: number;
-  /** What the user `postgres` is asked for over TCP. Default: nothing. */
+  /** The password of the user `postgres` over TCP. Default: none. */
   readonly password?: string;
-  /** Files in PEM. Default: no TLS. */
+  /** Paths of PEM files. Default: no TLS. */
   readonly tls?: { readonly certificate: string; readonly key: string };
 }
 
 export interface StandbyOptions {
-  /** By which `synchronous_standby_names` knows it. */
+  /** The name for `synchronous_standby_names`. */
   readonly name?: string;
-  /** Over those of the server it follows. */
+  /** Settings that differ from those of the primary. */
   readonly settings?: Settings;
   readonly port?: number;
 }
@@ -50,25 +50,25 @@ export type StopMode = 'fast' | 'immediate';
 
 export interface PostgresServer extends AsyncDisposable {
   readonly port: number;
-  /** The folder of its unix socket. */
+  /** The folder of the unix socket. */
   readonly socketFolder: string;
   readonly majorVersion: number;
-  /** The end of what it wrote since it was started last. */
+  /** The last output since the last start. */
   readonly log: string;
-  /** Over TCP. Default: the database that is always there. */
+  /** The URL over TCP. Default: the database `postgres`. */
   url(database?: string): string;
-  /** A fresh one; given a template, a copy of that. */
+  /** Creates an empty database, or a copy of the template. */
   createDatabase(template?: string): Promise<TestDatabase>;
   /** Changes settings that need no restart. */
   configure(settings: Settings): Promise<void>;
-  /** Ends the sessions and writes a checkpoint, or leaves all as it is. */
+  /** `fast` ends the sessions and writes a checkpoint; `immediate` stops at once. */
   stop(mode?: StopMode): Promise<void>;
   start(): Promise<void>;
-  /** SIGKILL for all of its processes at once, as a crash of the machine. */
+  /** Sends SIGKILL to all processes of the server at once, as in a crash of the machine. */
   kill(): Promise<void>;
-  /** Makes a standby a primary. */
+  /** Promotes a standby to primary. */
   promote(): Promise<void>;
-  /** Another server that follows this one as it streams its log. */
+  /** Starts a server that follows this one by streaming replication. */
   standby(options?: StandbyOptions): Promise<PostgresServer>;
 }
 
@@ -86,17 +86,17 @@ const DEFAULTS: Settings = {
   listen_addresses: HOST,
   max_connections: 200,
   shared_buffers: '64MB',
-  // Enough for a standby that begins a little behind.
+  // Enough for a standby that starts a little behind.
   wal_keep_size: '256MB',
-  // Statements that fail are the client's to tell; these lines would only be piped through.
+  // The client reports failed statements, so they need not be logged.
   log_min_messages: 'log',
   log_checkpoints: false,
 };
 
-/** Without the disk nothing is lost but with the machine. */
+/** Without syncing, data is lost only when the machine crashes. */
 const NOT_DURABLE: Settings = { fsync: false, full_page_writes: false };
 
-/** Makes a new cluster and starts it: about a second. */
+/** Creates a new cluster and starts it, which takes about a second. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const cluster = newCluster(options.binaries ?? npmBinaries(), options);
   if (options.password !== undefined) writeOwned(cluster.passwordFile, options.password, cluster.owner);
@@ -144,7 +144,7 @@ async function initialise(cluster: Cluster): Promise<void> {
     options.password === undefined
       ? ['--auth=trust']
       : ['--auth-local=trust', '--auth-host=scram-sha-256', `--pwfile=${passwordFile}`];
-  // Version 14 cannot take its order of text from ICU.
+  // Version 14 cannot use ICU for the order of text.
   const english = binaries.majorVersion < 15 ? [] : ['--locale-provider=icu', '--icu-locale=en-US'];
   const flags = ['--no-sync', '--username=postgres', '--encoding=UTF8', '--locale=C'];
   await run(cluster, 'initdb', [`--pgdata=${data}`, ...flags, ...english, ...password]);
@@ -160,7 +160,7 @@ async function launched(cluster: Cluster, standbySettings: Settings = {}): Promi
       await server.start();
       return server;
     } catch (error) {
-      // Somebody else may have taken the port meanwhile.
+      // Another process may have taken the port.
       const isTaken = server.log.includes('could not bind');
       if (!isTaken || cluster.options.port !== undefined || attempt === START_ATTEMPTS_MAX) {
         removeFolder(cluster.folder);
@@ -175,7 +175,7 @@ function settingsOf({ folder, options }: Cluster, port: number): Settings {
   return { ...DEFAULTS, ...(options.durable ? {} : NOT_DURABLE), ...options.settings, ...own };
 }
 
-/** The server takes a key only from a file that nobody else may read. */
+/** The server accepts a key only from a file that no other user can read. */
 function copyTls({ options, folder, owner }: Cluster): Settings {
   if (options.tls === undefined) return {};
   const [certificate, key] = [join(folder, 'server.pem'), join(folder, 'server.key')];
@@ -216,12 +216,12 @@ function serverOf(cluster: Cluster, port: number, initial: Settings): PostgresSe
       writeSettings();
       if (child === undefined) return;
       log = '';
-      const reloaded = said(child, RELOADED, () => log);
+      const reloaded = waitForOutput(child, RELOADED, () => log);
       child.kill('SIGHUP');
       await reloaded;
     },
     start: async () => {
-      if (child !== undefined) throw new Error('This server runs already.');
+      if (child !== undefined) throw new Error('This server is already running.');
       writeSettings();
       log = '';
       const started = spawn(join(binaries.folder, 'postgres'), ['-D', data], {
@@ -240,13 +240,13 @@ function serverOf(cluster: Cluster, port: number, initial: Settings): PostgresSe
       started.once('close', () => {
         child = undefined;
       });
-      await said(started, READY, () => log);
+      await waitForOutput(started, READY, () => log);
     },
     stop: (mode = 'fast') => end(SIGNALS[mode]),
     kill: async () => {
       const pid = child?.pid;
       if (pid === undefined) return;
-      // A stopped one makes no further children.
+      // A stopped process creates no further children.
       process.kill(pid, 'SIGSTOP');
       const childrenGone = killChildren(pid);
       await end('SIGKILL');
@@ -280,7 +280,7 @@ async function standbyOf(
   const own = {
     max_connections: inherited.max_connections ?? '',
     primary_conninfo: `host=${server.socketFolder} port=${server.port} user=postgres application_name=${name}`,
-    // Else it would wait for a standby of its own as soon as it is promoted.
+    // Otherwise it would wait for a standby of its own as soon as it is promoted.
     synchronous_standby_names: '',
   };
   return launched(cluster, { ...own, ...settings });
@@ -293,28 +293,31 @@ function configurationText(settings: Settings): string {
     .join('');
 }
 
-async function said(child: ChildProcess, form: RegExp, log: () => string): Promise<void> {
+async function waitForOutput(child: ChildProcess, form: RegExp, log: () => string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const fail = (why: string) => reject(new Error(`PostgreSQL ${why}.\n${log()}`));
-  const look = () => {
+  const check = () => {
     if (form.test(log())) resolve();
   };
-  const onClose = () => fail(`ended before it said ${form}`);
-  const timer = setTimeout(() => fail(`did not say ${form} within ${START_MS_MAX} ms`), START_MS_MAX);
-  child.stderr?.on('data', look);
+  const onClose = () => fail(`ended before it wrote ${form}`);
+  const timer = setTimeout(() => fail(`did not write ${form} within ${START_MS_MAX} ms`), START_MS_MAX);
+  child.stderr?.on('data', check);
   child.once('close', onClose);
   child.once('error', reject);
   try {
     await promise;
   } finally {
     clearTimeout(timer);
-    child.stderr?.off('data', look);
+    child.stderr?.off('data', check);
     child.off('close', onClose);
     child.off('error', reject);
   }
 }
 
-/** What is left of a killed one that is not started again; the machine has room for a few thousand of them. */
+/**
+ * A killed server that is not started again leaves its shared memory. The machine has a limit of a few thousand
+ * segments.
+ */
 async function removeSharedMemory(data: string): Promise<void> {
   const file = join(data, 'postmaster.pid');
   const id = existsSync(file) ? /^ *\d+ +(\d+) *$/m.exec(readFileSync(file, 'utf8'))?.[1] : undefined;

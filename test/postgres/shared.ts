@@ -1,19 +1,19 @@
 /**
- * The PostgreSQL that all test files of a run share, each in databases of its own. It is started when the
- * first of them asks: a run that needs none pays nothing.
+ * The PostgreSQL server that all test files of a run share, each with its own databases. The first test that needs
+ * it starts it.
  *
- *     await using database = await createDatabase(await sharedPostgres());
+ *       await using database = await createDatabase(await sharedPostgres());
  */
 import { inject } from 'vitest';
 
-/** The URL of its database `postgres`. Here nothing reaches the disk. */
+/** The URL of its database `postgres`. This server does not sync to the disk. */
 export async function sharedPostgres(): Promise<string> {
   const url = await started('npm');
-  if (url === undefined) throw new Error('The binaries of npm are missing.');
+  if (url === undefined) throw new Error('The PostgreSQL binaries from npm are missing.');
   return url;
 }
 
-/** An older one: what SCHED_TEST_DATABASE_URL says, else what the machine has, else undefined. */
+/** An older version: that of SCHED_TEST_DATABASE_URL, or an installed one, or undefined. */
 export async function olderPostgres(): Promise<string | undefined> {
   return process.env.SCHED_TEST_DATABASE_URL ?? (await started('installed'));
 }

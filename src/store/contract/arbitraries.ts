@@ -1,4 +1,4 @@
-/** Whatever the API lets into the store, and some more: fast-check arbitraries of the parts of domain objects. */
+/** fast-check arbitraries for parts of domain objects: everything that the API lets into the store, and more. */
 import * as fc from 'fast-check';
 import { type AttemptTiming, DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import { METHODS } from '#src/domain/destination.ts';
@@ -25,13 +25,13 @@ const SPICES = [
   '🙈'.repeat(5_000),
 ];
 
-/** Text a label may hold: anything UTF-8 can carry but NUL. */
+/** Text that a label may hold: all of Unicode except NUL. */
 export const plainText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...SPICES),
   fc.string({ unit: 'binary', maxLength: 60 }).map((text) => text.replaceAll('\0', '')),
 );
 
-/** Header names are stored as given, however unsendable: NUL and lone surrogates too. */
+/** Header names are stored as given, even if they cannot be sent: with NUL and unpaired surrogates. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   plainText,
   fc
@@ -39,7 +39,7 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
     .map((units) => String.fromCharCode(...units)),
 );
 
-/** What HTTP carries in a header. */
+/** Characters that HTTP allows in a header. */
 export const latin1: fc.Arbitrary<string> = fc.string({
   unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)),
   minLength: 1,
@@ -96,7 +96,7 @@ const timing: fc.Arbitrary<Timing> = fc.oneof(
   }),
 );
 
-/** The fields of a schedule that an edit, a move or an order may change. */
+/** Fields of a schedule that can change. */
 export const scheduleChanges: fc.Arbitrary<
   Pick<
     Schedule,
@@ -131,7 +131,7 @@ export const scheduleChanges: fc.Arbitrary<
   })
   .map((changes) => ({ ...changes, labelDigests: labelDigests(changes.metadata) }));
 
-/** The fields that stay as they were created. */
+/** Fields of a schedule that never change. */
 export const scheduleConstants: fc.Arbitrary<
   Pick<Schedule, 'headerNames' | 'payloadBytes' | 'jitter' | 'idempotencyKey' | 'rateLimit'>
 > = fc.record({
@@ -254,5 +254,5 @@ export const receiptContents: fc.Arbitrary<Pick<Receipt, 'fingerprint' | 'status
   body: fc.oneof(plainText, fc.json()),
 });
 
-/** Sealed bytes are any bytes. */
+/** Sealed values are arbitrary bytes. */
 export const bytes: fc.Arbitrary<Uint8Array> = fc.uint8Array({ minLength: 1, maxLength: 300 });

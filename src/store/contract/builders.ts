@@ -1,4 +1,4 @@
-/** Domain objects as the API and the engine make them: valid, each with an id of its own, in the order they are made. */
+/** Builds domain objects as the API and the engine do: valid, each with its own id, in order of creation. */
 import { CLOSED } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import * as deliveryLife from '#src/domain/delivery-lifecycle.ts';
@@ -40,7 +40,7 @@ export const REDIRECT: deliveryLife.AttemptResult = {
   error: 'HTTP 302',
 };
 
-/** The same bytes every time, good enough for ids that only have to differ. */
+/** The same bytes in every run. They are good enough for ids that only have to differ. */
 export function seededBytes(seed: number): (count: number) => Uint8Array {
   let state = seed;
   return (count) =>
@@ -70,7 +70,7 @@ export class Builders {
     return this.#now;
   }
 
-  /** Lets time pass; what is made from now on is made then. */
+  /** Moves the clock forward for all objects that are built later. */
   tick(ms = 1): Instant {
     this.#now = instant(this.#now + ms);
     return this.#now;
@@ -80,7 +80,7 @@ export class Builders {
     return { kind: 'one_shot', fireAt: instant(this.#now + inMs), timezone: null };
   }
 
-  /** A schedule with its first delivery; left to itself an inline one-shot in an hour. */
+  /** A schedule with its first delivery. The default is an inline one-shot in an hour. */
   schedule(given: Partial<life.NewSchedule> = {}): Made {
     const made = life.create(
       {
@@ -106,7 +106,7 @@ export class Builders {
     return made;
   }
 
-  /** A schedule that delivers through a profile. */
+  /** A schedule that delivers through an endpoint profile. */
   scheduleOn(profile: EndpointProfile, given: Partial<life.NewSchedule> = {}): ScheduleAddition {
     const made = this.schedule({
       destination: { kind: 'profile', endpointId: profile.id },
@@ -151,7 +151,7 @@ export class Builders {
     };
   }
 
-  /** Takes a delivery for sending, as a node called `node` would. */
+  /** Claims a delivery for the node `node`. */
   claim(
     delivery: Delivery,
     { schedule, profile }: Pick<LoadedDelivery, 'schedule' | 'profile'>,
@@ -166,7 +166,7 @@ export class Builders {
     );
   }
 
-  /** Closes an attempt, and completes the schedule where that is its end. */
+  /** Ends an attempt, and completes the schedule if this was its last delivery. */
   settle(
     { delivery, attempt }: { readonly delivery: Delivery; readonly attempt: Attempt },
     schedule: FiringSchedule,
@@ -180,7 +180,7 @@ export class Builders {
     };
   }
 
-  /** Ends a waiting delivery without an attempt, and completes or moves on its schedule. */
+  /** Ends a waiting delivery without an attempt, and completes or advances its schedule. */
   endUnsent(
     delivery: Delivery,
     { schedule, profile }: Pick<LoadedDelivery, 'schedule' | 'profile'>,
@@ -194,7 +194,7 @@ export class Builders {
     };
   }
 
-  /** What is saved of an endpoint's gate: one failure, one token taken. */
+  /** The saved state of an endpoint's gate: one failure, and one token taken. */
   gate(endpoint: EndpointKey, given: Partial<SavedGate> = {}): SavedGate {
     return {
       partition: this.partition,

@@ -6,12 +6,12 @@ import { HOUR_MS, MINUTE_MS, START } from './builders.ts';
 import { ownSuite, type Suite } from './fixture.ts';
 import { LEASE_MS, Nodes } from './nodes.ts';
 
-/** Who lives, who holds which slot, and what time it is for all of them. */
+/** Leases, slots and the clock of the store. */
 export function clusterContract(suite: Suite): void {
   describe('leases', () => {
     const own = ownSuite(suite);
 
-    test('are told by name, as they were renewed last, also those that have run out', async () => {
+    test('are listed by name with their last renewal, also those that have expired', async () => {
       const nodes = new Nodes(own.store);
       await nodes.renew('b', 2_000);
       await nodes.renew('a');
@@ -25,7 +25,7 @@ export function clusterContract(suite: Suite): void {
       for (const name of ['a', 'b', 'c']) await own.store.leave(name);
     });
 
-    test('say whether their node is stopping, as it said last', async () => {
+    test('tell whether their node is stopping', async () => {
       const nodes = new Nodes(own.store, instant(START + HOUR_MS));
       for (const isStopping of [false, true, false]) {
         const { nodes: found } = await nodes.renew('s', LEASE_MS, isStopping);
@@ -34,7 +34,7 @@ export function clusterContract(suite: Suite): void {
       await own.store.leave('s');
     });
 
-    test('are told apart by the exact name', async () => {
+    test('are distinguished by the exact name', async () => {
       const nodes = new Nodes(own.store, instant(START + MINUTE_MS));
       const names = ['n', 'N', 'n ', 'nö', '\u{10ffff}', '\uffee'];
       for (const name of names) await nodes.renew(name);
@@ -43,7 +43,7 @@ export function clusterContract(suite: Suite): void {
       for (const name of names) await own.store.leave(name);
     });
 
-    test('end by leaving, which gives back every slot and only those of the one who leaves', async () => {
+    test('end when their node leaves, which releases all slots of this node and no others', async () => {
       const nodes = new Nodes(own.store, instant(START + 2 * MINUTE_MS));
       const first = await nodes.take('a', [0, 1, 2]);
       await nodes.take('b', [3]);
@@ -52,7 +52,7 @@ export function clusterContract(suite: Suite): void {
       const state = await nodes.renew('b');
       expect(state.nodes.map(({ node }) => node)).toEqual(['b']);
       expect(ownersOf(state, 4)).toEqual([null, null, null, 'b']);
-      // What was given back stays in the epoch in which it was held.
+      // A released slot keeps its epoch.
       expect(epochsOf(state, 3)).toEqual([...first.epochs.values()]);
       await own.store.leave('b');
     });
@@ -61,7 +61,7 @@ export function clusterContract(suite: Suite): void {
   describe('the lease of a node that died', () => {
     const own = ownSuite(suite);
 
-    test('is ended as it was seen, which frees every slot of that node and no other', async () => {
+    test('is removed if it is unchanged, which releases all slots of that node and no others', async () => {
       const nodes = new Nodes(own.store, instant(START + 3 * MINUTE_MS));
       await nodes.take('dead', [0, 1]);
       await nodes.take('b', [2]);
@@ -74,7 +74,7 @@ export function clusterContract(suite: Suite): void {
       await own.store.leave('b');
     });
 
-    test('is left alone when it was renewed since, and so are its slots', async () => {
+    test('is kept with its slots if it was renewed in between', async () => {
       const nodes = new Nodes(own.store, instant(START + 4 * MINUTE_MS));
       await nodes.take('late', [0]);
       const seen = { node: 'late', leaseUntil: instant(nodes.now + LEASE_MS) };
@@ -94,7 +94,7 @@ export function clusterContract(suite: Suite): void {
   describe('slots', () => {
     const own = ownSuite(suite);
     let nodes: Nodes;
-    /** Every test in a minute of its own, with everything free. */
+    /** Each test uses its own minute and begins with all slots free. */
     async function begin(): Promise<Nodes> {
       nodes = new Nodes(own.store, instant((nodes?.now ?? START) + MINUTE_MS));
       const state = await nodes.renew('beginning');
@@ -103,7 +103,7 @@ export function clusterContract(suite: Suite): void {
       return nodes;
     }
 
-    test('are all there from the beginning, in their order, free and in epoch 0', async () => {
+    test('all exist from the beginning, in order, free and in epoch 0', async () => {
       const fresh = await suite.open();
       try {
         const { slots } = await new Nodes(fresh.store).renew('a');
@@ -113,7 +113,7 @@ export function clusterContract(suite: Suite): void {
       }
     });
 
-    test('that are free are taken, each in the epoch after the one it was seen in', async () => {
+    test('that are free are taken, which raises their epoch by one', async () => {
       const { store } = await begin();
       const before = await nodes.renew('a');
       const seen = before.slots.filter(({ slot }) => slot === 7 || slot === 9);
@@ -130,7 +130,7 @@ export function clusterContract(suite: Suite): void {
       }
     });
 
-    test('that were seen in another epoch are left, the others are not', async () => {
+    test('that have another epoch by now are not taken, and the others are', async () => {
       const { store } = await begin();
       const { slots } = await nodes.renew('a');
       const seen = slots
@@ -139,11 +139,11 @@ export function clusterContract(suite: Suite): void {
       const { epochs } = await store.takeSlots('a', seen);
       expect([...epochs.keys()]).toEqual([0, 2]);
       expect(ownersOf(await nodes.renew('a'), 3)).toEqual(['a', null, 'a']);
-      // Nor is what it holds itself taken again.
+      // A node does not take its own slots again.
       expect((await store.takeSlots('a', (await nodes.renew('a')).slots.slice(0, 1))).epochs.size).toBe(0);
     });
 
-    test('of a node that has a lease are left; once its node was removed as dead they are taken', async () => {
+    test('of a node with a lease are not taken until the node was removed as dead', async () => {
       const { store } = await begin();
       const fence = await nodes.take('a', [5]);
       const { slots } = await nodes.renew('b');
@@ -165,7 +165,7 @@ export function clusterContract(suite: Suite): void {
       expect(ownersOf(await nodes.renew('a'), 2)).toEqual([null, null]);
     });
 
-    test('that several nodes take at the same time go each to one of them', async () => {
+    test('that several nodes take at the same time go to one node each', async () => {
       const { store } = await begin();
       const names = ['a', 'b', 'c'];
       for (const name of names) await nodes.renew(name);
@@ -178,7 +178,7 @@ export function clusterContract(suite: Suite): void {
       }
     });
 
-    test('are given back as they are held; what is held no more is left alone', async () => {
+    test('are released only by their owner in the current epoch', async () => {
       const { store } = await begin();
       const { node, epochs } = await nodes.take('a', [0, 1, 2]);
       const epoch = epochs.get(1 as Slot) ?? Number.NaN;
@@ -202,7 +202,7 @@ export function clusterContract(suite: Suite): void {
   describe('the clock of the store', () => {
     const own = ownSuite(suite);
 
-    test('shows the time in milliseconds, goes on and does not go back', async () => {
+    test('returns milliseconds, advances and does not go back', async () => {
       const first = await own.store.readClock();
       expect(first).toBeGreaterThan(Date.UTC(2025, 0, 1));
       expect(first).toBeLessThan(Date.UTC(2125, 0, 1));

@@ -8,21 +8,21 @@ import type { Fixture, Suite } from './fixture.ts';
 
 export function controlContract(suite: Suite): void {
   describe('projects', () => {
-    test('get two partitions each that no other has', async () => {
+    test('get two partitions of their own', async () => {
       const projects = [await suite.project(), await suite.project(), await suite.project()];
       const numbers = projects.flatMap(({ partitions }) => [partitions.test, partitions.live]);
       expect(new Set(numbers).size).toBe(6);
       expect(numbers.every((number) => Number.isSafeInteger(number))).toBe(true);
     });
 
-    test('are found by name and listed in the order they were made', async () => {
+    test('are found by name and listed in order of creation', async () => {
       const made = [await suite.project(), await suite.project()];
       for (const project of made) expect(await suite.store.findProject(project.name)).toEqual(project);
       expect((await suite.store.listProjects()).slice(-2)).toEqual(made);
       expect(await suite.store.findProject('nobody')).toBeNull();
     });
 
-    test('of a name that is taken are refused, also when asked for at once', async () => {
+    test('with a taken name are refused, also when requested at the same time', async () => {
       const { name } = await suite.project();
       const before = await suite.store.listProjects();
       const again = () => ({
@@ -43,7 +43,7 @@ export function controlContract(suite: Suite): void {
   });
 
   describe('API keys', () => {
-    test('speak for their project and mode', async () => {
+    test('identify their project and mode', async () => {
       const fixture = await suite.fixture();
       for (const mode of MODES) {
         const key = await addKey(fixture, mode);
@@ -59,7 +59,7 @@ export function controlContract(suite: Suite): void {
       expect(await fixture.store.findTenant('no such hash')).toBeNull();
     });
 
-    test('are listed in the order they were made', async () => {
+    test('are listed in order of creation', async () => {
       const fixture = await suite.fixture();
       const keys = [];
       for (let i = 0; i < 5; i++) {
@@ -69,7 +69,7 @@ export function controlContract(suite: Suite): void {
       expect(await fixture.store.listKeys(fixture.partition)).toEqual(keys);
     });
 
-    test('that exist already are taken, in any project', async () => {
+    test('that exist already are refused, in any project', async () => {
       const fixture = await suite.fixture();
       const key = await addKey(fixture, 'test');
       const other = await suite.fixture();
@@ -78,7 +78,7 @@ export function controlContract(suite: Suite): void {
       expect((await fixture.store.findTenant(key.hash))?.partition).toBe(fixture.partition);
     });
 
-    test('that are revoked speak for nobody, and stay listed and taken', async () => {
+    test('that are revoked identify nobody, and stay listed and taken', async () => {
       const fixture = await suite.fixture();
       const key = await addKey(fixture, 'test');
       const other = await addKey(fixture, 'test');
@@ -90,7 +90,7 @@ export function controlContract(suite: Suite): void {
       expect(await fixture.store.addKey({ ...newKey(fixture, 'test'), hash: key.hash })).toBe('taken');
     });
 
-    test('are known to have been used, as late as anybody says', async () => {
+    test('keep the latest instant of their use', async () => {
       const fixture = await suite.fixture();
       const [used, other] = [await addKey(fixture, 'test'), await addKey(fixture, 'test')];
       const at = instant(fixture.now + DAY_MS);
@@ -105,7 +105,7 @@ export function controlContract(suite: Suite): void {
       expect(await fixture.store.listKeys(fixture.partition)).toEqual([{ ...used, lastUsedAt: at }, other]);
     });
 
-    test('are revoked once; an unknown one is none', async () => {
+    test('are revoked once, and an unknown key is not found', async () => {
       const fixture = await suite.fixture();
       const key = await addKey(fixture, 'test');
       const at = fixture.tick();
@@ -119,7 +119,7 @@ export function controlContract(suite: Suite): void {
   });
 
   describe('signing secrets', () => {
-    test('are kept byte for byte and listed newest first, those that still sign', async () => {
+    test('are stored byte for byte, and those in force are listed newest first', async () => {
       const fixture = await suite.fixture();
       const first = await addSecret(fixture, fixture.now);
       const overlapEnd = instant(fixture.tick() + DAY_MS);
@@ -132,7 +132,7 @@ export function controlContract(suite: Suite): void {
       expect(await listed(fixture, overlapEnd)).toEqual([plain(second)]);
     });
 
-    test('that have an end already keep it through the next rotation', async () => {
+    test('that have an end already keep it after the next rotation', async () => {
       const fixture = await suite.fixture();
       const ends = [DAY_MS, DAY_MS * 2, DAY_MS * 3].map((ms) => instant(fixture.now + ms));
       for (const end of ends) {
@@ -155,7 +155,7 @@ export function controlContract(suite: Suite): void {
       expect(await fixture.store.listSecrets(fixture.neighbour, fixture.now)).toHaveLength(1);
     });
 
-    test('are rotated whole or not at all: one that cannot be added ends no other', async () => {
+    test('are rotated completely or not at all: a secret that cannot be added ends no other', async () => {
       const fixture = await suite.fixture();
       const secret = await addSecret(fixture, fixture.now);
       const double = { ...newSecret(fixture), id: secret.id };

@@ -20,10 +20,10 @@ const LAST_ID = '\u{10ffff}' as DueDelivery['id'];
 const LISTED_MAX = 10_000;
 
 export function dueScansContract(suite: Suite): void {
-  describe('looking ahead', () => {
+  describe('a scan for due deliveries', () => {
     const own = ownSuite(suite);
 
-    test('lists what waits in every partition, by instant and then by id', async () => {
+    test('lists waiting deliveries of all partitions by due instant and id', async () => {
       const fixture = await own.fixture();
       const other = await own.fixture();
       const made: Delivery[] = [];
@@ -39,7 +39,7 @@ export function dueScansContract(suite: Suite): void {
       expect(of(expected, await all(fixture.store))).toEqual(expected);
     });
 
-    test('names the endpoint: the profile, or origin and path of the URL', async () => {
+    test('returns the endpoint: the profile, or origin and path of the URL', async () => {
       const fixture = await own.fixture();
       const profile = await fixture.addProfile();
       await fixture.store.addSchedule(fixture.scheduleOn(profile));
@@ -49,13 +49,14 @@ export function dueScansContract(suite: Suite): void {
       expect(endpoints.toSorted()).toEqual([profile.id, 'https://example.com/a/%62'].toSorted());
     });
 
-    test('ends with what is due at `until`, and begins after `after`', async () => {
+    test('begins after `after` and ends with deliveries due at `until`', async () => {
       const fixture = await own.fixture();
       const timing = fixture.oneShot();
       const twins = [await fixture.addSchedule({ timing }), await fixture.addSchedule({ timing })];
       const both = inOrder(twins.map(pendingOf));
       const [first, second] = both;
-      if (first === undefined || second === undefined) throw new Error('Both wait.');
+      if (first === undefined || second === undefined)
+        throw new Error('There are fewer than two waiting deliveries.');
       const { dueAt } = first;
       const before = instant(dueAt - 1);
       const { store } = fixture;
@@ -68,12 +69,12 @@ export function dueScansContract(suite: Suite): void {
       expect(await store.listDue(first, before, 1_000)).toEqual([]);
     });
 
-    test.for([1, 2, 3, 7])('in pages of %i skips and repeats nothing', async (limit) => {
+    test.for([1, 2, 3, 7])('skips and repeats nothing in pages of %i', async (limit) => {
       const fixture = await own.fixture();
       for (let i = 0; i < 12; i++) await fixture.addSchedule({ timing: fixture.oneShot(HOUR_MS + (i % 3)) });
       const expected = await all(fixture.store, 1_000);
       expect(await all(fixture.store, limit)).toEqual(expected);
-      expect(expected).toEqual(expected.toSorted(byPlace));
+      expect(expected).toEqual(expected.toSorted(byDueInstant));
       expect(await fixture.store.listDue(null, THE_END, limit)).toHaveLength(limit);
     });
 
@@ -81,42 +82,45 @@ export function dueScansContract(suite: Suite): void {
       [1, 1],
       [3, 2],
       [1_000, 1_000],
-    ] as const)('lists customers in pages of %i, and of each %i at a time', async ([limit, limitEach]) => {
-      const [fixture, other, third] = [await own.fixture(), await own.fixture(), await own.fixture()];
-      for (let i = 0; i < 9; i++) {
-        for (const { partition } of [fixture, other, third]) {
-          await addWith(
-            fixture,
-            fixture.schedule({ partition, timing: fixture.oneShot(HOUR_MS + (i % 4)) }).pending,
-          );
+    ] as const)(
+      'lists customers in pages of %i, with %i deliveries of each at a time',
+      async ([limit, limitEach]) => {
+        const [fixture, other, third] = [await own.fixture(), await own.fixture(), await own.fixture()];
+        for (let i = 0; i < 9; i++) {
+          for (const { partition } of [fixture, other, third]) {
+            await addWith(
+              fixture,
+              fixture.schedule({ partition, timing: fixture.oneShot(HOUR_MS + (i % 4)) }).pending,
+            );
+          }
         }
-      }
-      await addWith(
-        fixture,
-        fixture.schedule({ partition: other.partition, timing: fixture.oneShot(3) }).pending,
-      );
-      const from = { dueAt: instant(fixture.now + MINUTE_MS), id: LAST_ID };
-      const until = instant(fixture.now + HOUR_MS + 2);
-      const customers = await allCustomers(fixture.store, limit);
-      expect(new Set(customers.map(keyOf)).size).toBe(customers.length);
-      const wanted = customers.filter(({ partition }) => partition !== third.partition);
-      const found: DueDelivery[] = [];
-      let cursors: readonly CustomerCursor[] = wanted.map((cursor) => ({ ...cursor, after: from }));
-      while (cursors.length > 0) {
-        const page = await fixture.store.listDueOfCustomers(cursors, until, limitEach);
-        expect(page.due.length).toBeLessThanOrEqual(cursors.length * limitEach);
-        found.push(...page.due);
-        cursors = page.unfinished;
-      }
-      const isWanted = ({ partition, dueAt }: DueDelivery) =>
-        partition !== third.partition && dueAt > from.dueAt && dueAt <= until;
-      expect(found.toSorted(byPlace)).toEqual((await all(fixture.store)).filter(isWanted));
-      const ofOther = found.filter(({ partition }) => partition === other.partition);
-      expect(ofOther).toHaveLength(7);
-      expect(ofOther).toEqual(ofOther.toSorted(byPlace));
-    });
+        await addWith(
+          fixture,
+          fixture.schedule({ partition: other.partition, timing: fixture.oneShot(3) }).pending,
+        );
+        const from = { dueAt: instant(fixture.now + MINUTE_MS), id: LAST_ID };
+        const until = instant(fixture.now + HOUR_MS + 2);
+        const customers = await allCustomers(fixture.store, limit);
+        expect(new Set(customers.map(keyOf)).size).toBe(customers.length);
+        const wanted = customers.filter(({ partition }) => partition !== third.partition);
+        const found: DueDelivery[] = [];
+        let cursors: readonly CustomerCursor[] = wanted.map((cursor) => ({ ...cursor, after: from }));
+        while (cursors.length > 0) {
+          const page = await fixture.store.listDueOfCustomers(cursors, until, limitEach);
+          expect(page.due.length).toBeLessThanOrEqual(cursors.length * limitEach);
+          found.push(...page.due);
+          cursors = page.unfinished;
+        }
+        const isWanted = ({ partition, dueAt }: DueDelivery) =>
+          partition !== third.partition && dueAt > from.dueAt && dueAt <= until;
+        expect(found.toSorted(byDueInstant)).toEqual((await all(fixture.store)).filter(isWanted));
+        const ofOther = found.filter(({ partition }) => partition === other.partition);
+        expect(ofOther).toHaveLength(7);
+        expect(ofOther).toEqual(ofOther.toSorted(byDueInstant));
+      },
+    );
 
-    test('a customer of whom nothing waits is not listed', async () => {
+    test('does not list a customer without waiting deliveries', async () => {
       const fixture = await own.fixture();
       const { schedule } = await fixture.addSchedule();
       const listed = async () =>
@@ -126,7 +130,7 @@ export function dueScansContract(suite: Suite): void {
       expect(await listed()).toEqual([]);
     });
 
-    test('shows only what waits to be sent', async () => {
+    test('lists only deliveries that wait to be sent', async () => {
       const fixture = await own.fixture();
       const { schedule } = await addScheduleWithEveryStatus(fixture);
       const deliveries = await deliveriesOf(fixture, schedule.id);
@@ -134,7 +138,7 @@ export function dueScansContract(suite: Suite): void {
       expect(await ofPartition(fixture)).toEqual(inOrder(waiting));
     });
 
-    test('shows whatever was stored as the domain would', async () => {
+    test('returns every delivery as the domain converts it', async () => {
       const fixture = await own.fixture();
       for (const changes of fc.sample(arbitrary.deliveryChanges, { numRuns: 80, seed: 11 })) {
         await addWith(fixture, { ...fixture.schedule().pending, ...changes });
@@ -148,7 +152,7 @@ export function dueScansContract(suite: Suite): void {
       expect(await ofPartition(fixture)).toEqual(expected);
     });
 
-    test('follows a delivery through its moves', async () => {
+    test('follows a delivery when it is moved', async () => {
       const fixture = await own.fixture();
       const { schedule } = await fixture.addSchedule({ timing: HOURLY });
       const { id } = schedule;
@@ -182,7 +186,7 @@ export function dueScansContract(suite: Suite): void {
   });
 }
 
-/** A schedule whose pending delivery is exactly this one. */
+/** Adds a schedule with exactly this pending delivery. */
 async function addWith(fixture: Fixture, pending: Delivery): Promise<void> {
   const { schedule } = fixture.schedule({
     partition: pending.partition,
@@ -202,7 +206,7 @@ async function all(store: Store, limit = PAGE_ROWS): Promise<readonly DueDeliver
     after = page.at(-1) ?? after;
     if (page.length < limit) return found;
   }
-  throw new Error('The list does not come to an end.');
+  throw new Error('The list does not end.');
 }
 
 async function allCustomers(store: Store, limit: number): Promise<readonly CustomerCursor[]> {
@@ -212,7 +216,7 @@ async function allCustomers(store: Store, limit: number): Promise<readonly Custo
     found.push(...page);
     if (page.length < limit) return found;
   }
-  throw new Error('The list does not come to an end.');
+  throw new Error('The list does not end.');
 }
 
 function keyOf({ partition, slot }: CustomerCursor): string {
@@ -223,17 +227,17 @@ async function ofPartition(fixture: Fixture): Promise<readonly DueDelivery[]> {
   return (await all(fixture.store)).filter(({ partition }) => partition === fixture.partition);
 }
 
-/** Those of a list that a test has made. */
+/** The listed deliveries that this test has added. */
 function of(made: readonly DueDelivery[], listed: readonly DueDelivery[]): readonly DueDelivery[] {
   const ids = new Set(made.map(({ id }) => id));
   return listed.filter(({ id }) => ids.has(id));
 }
 
-/** As they should be listed. */
+/** The order in which they must be listed. */
 function inOrder(deliveries: readonly Delivery[]): readonly DueDelivery[] {
-  return deliveries.flatMap((delivery) => dueDeliveryOf(delivery) ?? []).toSorted(byPlace);
+  return deliveries.flatMap((delivery) => dueDeliveryOf(delivery) ?? []).toSorted(byDueInstant);
 }
 
-function byPlace(one: DueDelivery, other: DueDelivery): number {
+function byDueInstant(one: DueDelivery, other: DueDelivery): number {
   return one.dueAt - other.dueAt || (one.id < other.id ? -1 : 1);
 }

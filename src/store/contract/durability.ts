@@ -7,11 +7,11 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import { HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
 import { type Fixture, pendingOf, type Suite } from './fixture.ts';
 
-const CROWD = 100;
+const SCHEDULE_COUNT = 100;
 
 export function durabilityContract(suite: Suite): void {
-  describe('what was answered', () => {
-    test('survives closing and opening again', async () => {
+  describe('an answered write', () => {
+    test('is there after closing and reopening', async () => {
       const fixture = await suite.fixture();
       await populate(fixture);
       const before = await fixture.everything();
@@ -19,13 +19,17 @@ export function durabilityContract(suite: Suite): void {
       expect(await fixture.everything()).toEqual(before);
     });
 
-    test('to 500 verbs at once is what is there, and is there after opening again', async () => {
+    test('of 500 concurrent verbs is stored, also after reopening', async () => {
       const fixture = await suite.fixture();
       const views = await Promise.all(
-        Array.from({ length: CROWD }, (_, i) => fixture.addSchedule(i % 2 === 0 ? { timing: HOURLY } : {})),
+        Array.from({ length: SCHEDULE_COUNT }, (_, i) =>
+          fixture.addSchedule(i % 2 === 0 ? { timing: HOURLY } : {}),
+        ),
       );
       fixture.tick(HOUR_MS);
-      const profiles = await Promise.all(Array.from({ length: CROWD / 2 }, () => fixture.addProfile()));
+      const profiles = await Promise.all(
+        Array.from({ length: SCHEDULE_COUNT / 2 }, () => fixture.addProfile()),
+      );
 
       const answers = await Promise.all([
         ...views.map(async (view) => {
@@ -41,15 +45,15 @@ export function durabilityContract(suite: Suite): void {
         ...profiles.flatMap((profile) => [edit(fixture, profile, '1s'), edit(fixture, profile, '2s')]),
         ...views.map(async () => [null, await add(fixture)]),
       ]);
-      expect(answers).toHaveLength(5 * CROWD);
+      expect(answers).toHaveLength(5 * SCHEDULE_COUNT);
 
-      // Every change raises one revision: those of all rows add up to what was answered `done`.
+      // Every change raises a revision by one. The sum over all rows must equal the number of `done` answers.
       const done = new Map<string | null, number>();
       for (const [id = null, written] of answers) {
         if (written === 'done') done.set(id, (done.get(id) ?? 0) + 1);
       }
       const [after] = await fixture.everything();
-      expect(after.schedules).toHaveLength(2 * CROWD);
+      expect(after.schedules).toHaveLength(2 * SCHEDULE_COUNT);
       for (const { schedule, pending } of after.schedules) {
         expect(schedule.revision).toBe(1 + (done.get(schedule.id) ?? 0));
         expect(pending).toMatchObject({ scheduleId: schedule.id, ttl: schedule.ttl });
@@ -69,13 +73,13 @@ export function durabilityContract(suite: Suite): void {
   });
 
   describe('a store', () => {
-    test('that can write says so', async () => {
+    test('that can write passes its check', async () => {
       const fixture = await suite.fixture();
       await expect(fixture.store.check(fixture.now)).resolves.toBeUndefined();
       await expect(fixture.store.check(fixture.tick())).resolves.toBeUndefined();
     });
 
-    test('that is closed has written what it was given, refuses every verb, and may be closed again', async () => {
+    test('that is closed has written all verbs, refuses new ones, and may be closed again', async () => {
       const fixture = await suite.fixture();
       const opened = await suite.open();
       try {
@@ -108,7 +112,7 @@ async function edit(fixture: Fixture, profile: ReturnType<Fixture['profile']>, t
 }
 
 async function add(fixture: Fixture): Promise<string> {
-  const made = fixture.schedule({ metadata: [['crowd', 'yes']] });
+  const made = fixture.schedule({ metadata: [['team', 'one']] });
   return fixture.store.addSchedule({
     ...made,
     payload: Uint8Array.of(7),
@@ -117,7 +121,7 @@ async function add(fixture: Fixture): Promise<string> {
   });
 }
 
-/** Something in every table. */
+/** Adds a row to every table. */
 async function populate(fixture: Fixture): Promise<void> {
   const profile = await fixture.addProfile();
   await edit(fixture, profile, '3s');

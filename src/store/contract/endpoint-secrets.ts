@@ -7,7 +7,7 @@ import type { Fixture, Suite } from './fixture.ts';
 
 export function endpointSecretsContract(suite: Suite): void {
   describe('signing secrets of an endpoint profile', () => {
-    test('are kept byte for byte and listed newest first, those that still sign', async () => {
+    test('are stored byte for byte, and those in force are listed newest first', async () => {
       const { fixture, profile, listed, change } = await givenProfile(suite);
       expect(await fixture.store.hasEndpointSecrets(fixture.partition, fixture.now)).toBe(false);
       const first = newSecret(fixture, profile, { aloneFrom: instant(fixture.now + HOUR_MS) });
@@ -23,7 +23,7 @@ export function endpointSecretsContract(suite: Suite): void {
       expect(await listed(end)).toEqual([plain(second)]);
     });
 
-    test('are gone when the last of them has ended', async () => {
+    test('no longer exist after the last of them has ended', async () => {
       const { fixture, profile, listed, change } = await givenProfile(suite);
       const secret = newSecret(fixture, profile);
       await change({ before: [], added: secret });
@@ -48,7 +48,7 @@ export function endpointSecretsContract(suite: Suite): void {
       expect(await fixture.store.listSecrets(fixture.partition, fixture.now)).toEqual([]);
     });
 
-    test('are for profiles that are there, archived or not', async () => {
+    test('need an existing profile, archived or not', async () => {
       const { fixture, profile, change } = await givenProfile(suite);
       const endpointId = fixture.ids.mint('ep', fixture.now);
       const secret = { ...newSecret(fixture, profile), endpointId };
@@ -62,7 +62,7 @@ export function endpointSecretsContract(suite: Suite): void {
       expect(await change({ before: [], added: newSecret(fixture, profile) })).toBe('done');
     });
 
-    test('are changed as they were read, or not at all', async () => {
+    test('are changed only if they are as they were read', async () => {
       const { fixture, profile, change } = await givenProfile(suite);
       const first = newSecret(fixture, profile);
       await change({ before: [], added: first });
@@ -71,18 +71,18 @@ export function endpointSecretsContract(suite: Suite): void {
       await change({ before: [first], ended: [ended], added: second });
       const third = newSecret(fixture, profile);
       await fixture.changesNothing(async () => {
-        // Another was in force when it was decided, or none.
+        // Another secret was in force when this was decided, or none.
         expect(await change({ before: [first], ended: [ended], added: third })).toBe('stale');
         expect(await change({ before: [], added: third })).toBe('stale');
         expect(await change({ before: [ended], ended: [{ ...ended, aloneFrom: null }] })).toBe('stale');
-        // One of several has another end by now.
+        // One of several secrets has another end by now.
         const before = [second, { ...ended, expiresAt: instant(fixture.now + DAY_MS) }];
         const all = before.map((secret) => ({ ...secret, expiresAt: fixture.now }));
         expect(await change({ before, ended: all, added: third })).toBe('stale');
       });
     });
 
-    test('are changed once when several decide at once', async () => {
+    test('are changed once by concurrent decisions', async () => {
       const { fixture, profile, listed, change } = await givenProfile(suite);
       const created = await Promise.all(
         Array.from({ length: 4 }, () => change({ before: [], added: newSecret(fixture, profile) })),
@@ -98,7 +98,7 @@ export function endpointSecretsContract(suite: Suite): void {
       expect((await listed(fixture.now)).map(({ expiresAt }) => expiresAt)).toEqual([null, end]);
     });
 
-    test('are changed whole or not at all: one that cannot be added ends no other', async () => {
+    test('are changed completely or not at all: a secret that cannot be added ends no other', async () => {
       const { fixture, profile, change } = await givenProfile(suite);
       const secret = newSecret(fixture, profile);
       await change({ before: [], added: secret });

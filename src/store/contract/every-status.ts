@@ -1,4 +1,4 @@
-/** A schedule with deliveries of every kind. */
+/** A schedule with deliveries of every status. */
 import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
 import { isTerminal, isWaiting } from '#src/domain/delivery-lifecycle.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
@@ -8,12 +8,9 @@ import { DAY_MS, HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
 import { ALL_DELIVERIES } from './everything.ts';
 import { type Fixture, pendingOf } from './fixture.ts';
 
-const CROWD_MAX = 100;
+const DELIVERIES_MAX = 100;
 
-/**
- * A recurring schedule with replays in every status, untried and tried before, and an earlier occurrence
- * among them.
- */
+/** A recurring schedule with replays in every status, with and without attempts, and an earlier occurrence. */
 export async function addScheduleWithEveryStatus(fixture: Fixture): Promise<ScheduleView> {
   const view = await fixture.addSchedule({ timing: HOURLY });
   fixture.tick(HOUR_MS);
@@ -26,15 +23,15 @@ export async function addScheduleWithEveryStatus(fixture: Fixture): Promise<Sche
   return fixture.view(view.schedule.id);
 }
 
-/** As such a delivery would have it: no due instant while claimed and after the end, a turn only while it waits. */
+/** Fields that fit the status: no due instant while claimed or ended, and a reservation only while waiting. */
 function waitOf(status: DeliveryStatus, now: Instant): Partial<Delivery> {
   if (isTerminal(status)) return { dueAt: null, finalizedAt: now };
   return { dueAt: status === 'claimed' ? null : instant(now + DAY_MS), reserved: isWaiting(status) };
 }
 
-/** Oldest first. */
+/** Returns the oldest first. */
 export async function deliveriesOf(fixture: Fixture, scheduleId: ScheduleId): Promise<readonly Delivery[]> {
   const filter = { ...ALL_DELIVERIES, scheduleId };
-  const page = { before: null, limit: CROWD_MAX };
+  const page = { before: null, limit: DELIVERIES_MAX };
   return (await fixture.store.listDeliveries(fixture.partition, filter, page)).toReversed();
 }

@@ -1,4 +1,4 @@
-/** All that a store holds of some partitions, read through its port: what "nothing changed" is compared by. */
+/** Reads all data of some partitions through the ports, so that a test can check that nothing has changed. */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { Gate } from '#src/domain/gate.ts';
@@ -18,8 +18,8 @@ export const ALL_DELIVERIES: DeliveryFilter = {
 
 const PAGE_ROWS = 100;
 const ATTEMPTS_MAX = 1_000;
-/** Before every receipt's end: expired ones are shown too. */
-const THE_BEGINNING: Instant = instant(0);
+/** Before the end of every receipt, so that expired ones are read too. */
+const BEFORE_EVERY_END: Instant = instant(0);
 
 export interface Everything {
   readonly schedules: readonly ScheduleView[];
@@ -36,7 +36,7 @@ export interface Everything {
   readonly endpointSecrets: readonly EndpointSecret[];
 }
 
-/** Every row of a list, page by page. */
+/** Reads every row of a list, page by page. */
 export async function allPages<Row, Id extends string>(
   list: (page: Page<Id>) => Promise<readonly Row[]>,
   idOf: (row: Row) => Id,
@@ -52,7 +52,7 @@ export async function allPages<Row, Id extends string>(
   }
 }
 
-/** The same of a list whose pages may end early. */
+/** The same for a list whose pages may be short. */
 export async function allListed<Row, Id extends string>(
   list: (page: Page<Id>) => Promise<Listed<Row>>,
   idOf: (row: Row) => Id,
@@ -97,16 +97,16 @@ export async function readEverything(
     attempts: (
       await mapped(deliveries, ({ id }) => store.listAttempts(partition, id, 0, ATTEMPTS_MAX))
     ).flat(),
-    gates: (await store.loadDeliveries(deliveries)).map((work) => work?.gate ?? null),
+    gates: (await store.loadDeliveries(deliveries)).map((loaded) => loaded?.gate ?? null),
     profiles,
     profileHeaders: await mapped(versions, async ({ id, version }) =>
       hex(await store.findProfileHeaders(partition, id, version)),
     ),
-    receipts: await mapped([...receiptKeys], (key) => store.findReceipt(partition, key, THE_BEGINNING)),
+    receipts: await mapped([...receiptKeys], (key) => store.findReceipt(partition, key, BEFORE_EVERY_END)),
     keys: await store.listKeys(partition),
-    secrets: await store.listSecrets(partition, THE_BEGINNING),
+    secrets: await store.listSecrets(partition, BEFORE_EVERY_END),
     endpointSecrets: (
-      await mapped(profiles, ({ id }) => store.listEndpointSecrets(partition, id, THE_BEGINNING))
+      await mapped(profiles, ({ id }) => store.listEndpointSecrets(partition, id, BEFORE_EVERY_END))
     ).flat(),
   };
 }

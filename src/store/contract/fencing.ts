@@ -14,19 +14,24 @@ import { Nodes } from './nodes.ts';
 
 const THE_END = instant(Date.UTC(10_000, 0, 1));
 
-/** What holding a slot is good for: what is written under it, and what is looked for in it. */
+/** Writes and scans that depend on the ownership of a slot. */
 export function fencingContract(suite: Suite): void {
   describe('under a fence', () => {
     const own = ownSuite(suite);
-    let turn = 0;
+    let run = 0;
 
-    /** A waiting delivery whose slot is held. */
-    async function held(): Promise<{ fixture: Fixture; view: ScheduleView; slot: Slot; fence: Fence }> {
+    /** A waiting delivery in a slot that a node owns. */
+    async function ownedDelivery(): Promise<{
+      fixture: Fixture;
+      view: ScheduleView;
+      slot: Slot;
+      fence: Fence;
+    }> {
       const fixture = await own.fixture();
-      const url = `https://example.com/${turn++}`;
+      const url = `https://example.com/${run++}`;
       const view = await fixture.addSchedule({ destination: { kind: 'inline', url, method: 'POST' } });
       const slot = slotAt(pendingOf(view));
-      const nodes = new Nodes(own.store, instant(START + turn * MINUTE_MS));
+      const nodes = new Nodes(own.store, instant(START + run * MINUTE_MS));
       return { fixture, view, slot, fence: await nodes.take('holder', [slot]) };
     }
 
@@ -44,14 +49,14 @@ export function fencingContract(suite: Suite): void {
     ];
 
     for (const [name, prepare] of writes) {
-      test(`${name} is done while the slot is held`, async () => {
-        const { fixture, view, fence } = await held();
+      test(`${name} succeeds while the node owns the slot`, async () => {
+        const { fixture, view, fence } = await ownedDelivery();
         expect(await prepare(fixture, view)(fence)).toEqual(['done']);
         expect(await fixture.delivery(pendingOf(view).id)).not.toEqual(pendingOf(view));
       });
 
-      test(`${name} is stale and changes nothing in another epoch, by another node, for another slot`, async () => {
-        const { fixture, view, slot, fence } = await held();
+      test(`${name} is stale and changes nothing in another epoch, by another node or for another slot`, async () => {
+        const { fixture, view, slot, fence } = await ownedDelivery();
         const write = prepare(fixture, view);
         const epoch = fence.epochs.get(slot) ?? Number.NaN;
         const wrong: readonly Fence[] = [
@@ -65,22 +70,22 @@ export function fencingContract(suite: Suite): void {
         expect(await write(fence)).toEqual(['done']);
       });
 
-      test(`${name} is stale and changes nothing once the slot was given back, or taken by another`, async () => {
-        const { fixture, view, slot, fence } = await held();
+      test(`${name} is stale and changes nothing after the slot was released or taken by another node`, async () => {
+        const { fixture, view, slot, fence } = await ownedDelivery();
         const write = prepare(fixture, view);
         await fixture.store.releaseSlots(fence);
         expect(await fixture.changesNothing(() => write(fence))).toEqual(['stale']);
-        const next = await new Nodes(own.store, instant(START + turn * MINUTE_MS)).take('next', [slot]);
+        const next = await new Nodes(own.store, instant(START + run * MINUTE_MS)).take('next', [slot]);
         expect(await fixture.changesNothing(() => write(fence))).toEqual(['stale']);
         expect(await write(next)).toEqual(['done']);
       });
     }
 
-    test('each of a batch is for itself', async () => {
-      const { fixture, view, fence } = await held();
+    test('each verb of a batch is checked on its own', async () => {
+      const { fixture, view, fence } = await ownedDelivery();
       const others: ScheduleView[] = [];
       while (others.length < 3) {
-        const url = `https://example.com/other/${turn++}`;
+        const url = `https://example.com/other/${run++}`;
         const made = fixture.schedule({ destination: { kind: 'inline', url, method: 'POST' } });
         if (!fence.epochs.has(slotAt(made.pending))) others.push(await fixture.addMade(made));
       }
@@ -89,8 +94,8 @@ export function fencingContract(suite: Suite): void {
       expect(await fixture.store.claim(claims, fence)).toEqual(['stale', 'done', 'stale', 'stale']);
     });
 
-    test('gates are saved where the slot is held, and left as they are where it is not', async () => {
-      const { fixture, view, fence } = await held();
+    test('gates are saved only for slots that the node owns', async () => {
+      const { fixture, view, fence } = await ownedDelivery();
       const endpoint = endpointKeyOf(pendingOf(view).target);
       const gateNow = async () => (await fixture.load(pendingOf(view))).gate;
       const saved = fixture.gate(endpoint);
@@ -108,7 +113,7 @@ export function fencingContract(suite: Suite): void {
     });
   });
 
-  describe('looking ahead in some slots', () => {
+  describe('a scan for due deliveries of some slots', () => {
     const own = ownSuite(suite);
 
     test.for([1, 3, 50])(

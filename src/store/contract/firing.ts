@@ -29,7 +29,7 @@ export function firingContract(suite: Suite): void {
       expect((await fixture.view(view.schedule.id)).schedule).toEqual(view.schedule);
     });
 
-    test('the pending delivery of a recurring schedule moves it on to the next', async () => {
+    test('of the pending delivery advances a recurring schedule', async () => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule({ timing: HOURLY });
       fixture.tick(HOUR_MS);
@@ -44,7 +44,7 @@ export function firingContract(suite: Suite): void {
       expect(await attempts(fixture, claimed)).toEqual([claimed.attempt]);
     });
 
-    test('is refused whole when the delivery or the schedule changed since it was read', async () => {
+    test('is refused completely if the delivery or the schedule changed since it was read', async () => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule({ timing: HOURLY });
       fixture.tick(HOUR_MS);
@@ -65,14 +65,14 @@ export function firingContract(suite: Suite): void {
       expect(await fixture.changesNothing(() => fixture.store.claim([claimed]))).toEqual(['stale']);
     });
 
-    test('of a delivery that is not there is stale', async () => {
+    test('of a delivery that does not exist is stale', async () => {
       const fixture = await suite.fixture();
       const made = fixture.schedule();
       const claimed = claimPending(fixture, { ...made, profile: null });
       expect(await fixture.changesNothing(() => fixture.store.claim([claimed]))).toEqual(['stale']);
     });
 
-    test('answers each for itself', async () => {
+    test('answers each verb on its own', async () => {
       const fixture = await suite.fixture();
       const views = [await fixture.addSchedule(), await fixture.addSchedule(), await fixture.addSchedule()];
       const [first, second, third] = views.map((view) => claimPending(fixture, view));
@@ -85,13 +85,13 @@ export function firingContract(suite: Suite): void {
       expect(await fixture.store.claim([])).toEqual([]);
     });
 
-    test('materializes no occurrence twice: such a claim fails whole, and takes nothing else with it', async () => {
+    test('creates no occurrence twice: such a claim has no effect, and others are not affected', async () => {
       const fixture = await suite.fixture();
       const good = await fixture.addSchedule();
       const view = await fixture.addSchedule({ timing: HOURLY });
       fixture.tick(HOUR_MS);
       const claimed = claimPending(fixture, view);
-      if (claimed.advanced === null) throw new Error('A recurring schedule moves on.');
+      if (claimed.advanced === null) throw new Error('The claim does not advance the schedule.');
       const { occurrence } = claimed.delivery;
       const next = { ...claimed.advanced.next, occurrence };
       const double: ClaimWrite = { ...claimed, advanced: { ...claimed.advanced, next } };
@@ -100,14 +100,14 @@ export function firingContract(suite: Suite): void {
       const answers = await fixture.changesNothing(() => answersOf(() => fixture.store.claim([double])));
       expect(answers).not.toContain('done');
 
-      // Whatever is not answered `done` did not happen: an error in one must not hide what another did.
+      // A verb that is not answered `done` has no effect. An error of one verb must not hide the effect of another.
       const [answer = 'refused'] = await answersOf(() => fixture.store.claim([goodClaim, double]));
       const status = answer === 'done' ? 'claimed' : 'scheduled';
       expect((await fixture.delivery(goodClaim.delivery.id)).status).toBe(status);
       expect((await fixture.delivery(double.delivery.id)).status).toBe('scheduled');
     });
 
-    test('of one delivery by many at once is done once', async () => {
+    test('of one delivery by many nodes at once succeeds once', async () => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule({ timing: HOURLY });
       fixture.tick(HOUR_MS);
@@ -127,12 +127,12 @@ export function firingContract(suite: Suite): void {
         (view: ScheduleView, fixture: Fixture) => life.reschedule(view, fixture.oneShot(), fixture.now),
       ],
       ['edit', (view: ScheduleView, fixture: Fixture) => life.edit(view, { ttl: '9s' }, fixture.now)],
-    ] as const)('and %s at once: one of them wins', async ([, decide]) => {
+    ] as const)('and %s at the same time: one of them wins', async ([, decide]) => {
       const fixture = await suite.fixture();
       for (const claimFirst of [true, false]) {
         const view = await fixture.addSchedule();
         const changed = decide(view, fixture);
-        if (changed === null) throw new Error('There is something to change.');
+        if (changed === null) throw new Error('There is nothing to change.');
         const claim = () => fixture.store.claim([claimPending(fixture, view)]);
         const change = () => fixture.store.replaceSchedule({ ...changed, receipt: null });
         const [first, second] = claimFirst ? [claim(), change()] : [change(), claim()];
@@ -144,7 +144,7 @@ export function firingContract(suite: Suite): void {
       }
     });
 
-    test('makes the next occurrence from the profile as it is: one that was edited meanwhile is read again', async () => {
+    test('creates the next occurrence from the current profile: if it was edited, the claim is stale', async () => {
       const fixture = await suite.fixture();
       const profile = await fixture.addProfile();
       const timing = HOURLY;
@@ -188,7 +188,7 @@ export function firingContract(suite: Suite): void {
       },
     );
 
-    test('keeps whatever the attempt came to, field for field', async () => {
+    test('stores every field of the attempt’s result', async () => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule({
         retryPolicy: { ...DEFAULT_RETRY_POLICY, base: '0', maxAttempts: 50 },
@@ -219,7 +219,7 @@ export function firingContract(suite: Suite): void {
       );
     });
 
-    test('is refused when the claim has moved on: recovered and taken by another node', async () => {
+    test('is refused if the claim was recovered and taken by another node', async () => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule();
       const lost = await fixture.addClaim(view);
@@ -234,7 +234,7 @@ export function firingContract(suite: Suite): void {
       expect(await fixture.changesNothing(() => fixture.store.settle([late]))).toEqual(['stale']);
     });
 
-    test('twice is done once', async () => {
+    test('twice succeeds once', async () => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule();
       const claimed = await fixture.addClaim(view);
@@ -247,7 +247,7 @@ export function firingContract(suite: Suite): void {
     test.for([
       ['paused', life.pause, 'paused'],
       ['canceled', life.cancel, 'canceled'],
-    ] as const)('a failure decided before the schedule was %s is decided anew', async ([, order, status]) => {
+    ] as const)('a failure is stale if the schedule was %s in between', async ([, order, status]) => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule();
       const claimed = await fixture.addClaim(view);
@@ -258,7 +258,7 @@ export function firingContract(suite: Suite): void {
       expect((await fixture.delivery(claimed.delivery.id)).status).toBe(status);
     });
 
-    test('a success that completes the schedule is decided anew when the schedule was edited', async () => {
+    test('a success that completes the schedule is stale if the schedule was edited', async () => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule();
       const claimed = await fixture.addClaim(view);
@@ -273,7 +273,7 @@ export function firingContract(suite: Suite): void {
       expect((await fixture.view(schedule.id)).schedule).toMatchObject({ state: 'completed', metadata });
     });
 
-    test('an attempt that is not under way changes nothing', async () => {
+    test('an attempt that is not in flight changes nothing', async () => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule();
       const claimed = await fixture.addClaim(view);
@@ -288,7 +288,7 @@ export function firingContract(suite: Suite): void {
       expect(await fixture.changesNothing(() => fixture.store.settle([closed]))).toEqual(['stale']);
     });
 
-    test('answers each for itself', async () => {
+    test('answers each verb on its own', async () => {
       const fixture = await suite.fixture();
       const views = [await fixture.addSchedule(), await fixture.addSchedule(), await fixture.addSchedule()];
       const settles = [];
@@ -311,7 +311,7 @@ function attempts(fixture: Fixture, { delivery }: ClaimWrite) {
   return fixture.store.listAttempts(fixture.partition, delivery.id, 0, 100);
 }
 
-/** The answers, or none when the verb was refused with an error. */
+/** The answers, or none if the verb failed with an error. */
 async function answersOf(verb: () => Promise<readonly string[]>): Promise<readonly string[]> {
   try {
     return await verb();

@@ -1,4 +1,4 @@
-/** Where a test of the contract works: one opened store for many tests, a project of its own for each. */
+/** The fixture of contract tests: one open store for many tests, and a new project for each test. */
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { AttemptResult } from '#src/domain/delivery-lifecycle.ts';
@@ -32,7 +32,7 @@ export interface Opened {
   readonly store: AnyStore;
   /** Closes the store and opens the same data again. */
   reopen(): Promise<AnyStore>;
-  /** Closes it and removes the data. */
+  /** Closes the store and removes its data. */
   close(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export class Suite {
   }
 }
 
-/** A store of its own for a `describe` whose verbs reach into every partition. */
+/** A separate store for a `describe` whose verbs affect all partitions. */
 export function ownSuite(suite: Suite): Suite {
   const own = new Suite(suite.open);
   beforeAll(() => own.start());
@@ -94,10 +94,10 @@ export function ownSuite(suite: Suite): Suite {
   return own;
 }
 
-/** Builders for the `test` partition of a fresh project, and the steps that most tests begin with. */
+/** Builders for the `test` partition of a new project, and steps that many tests begin with. */
 export class Fixture extends Builders {
   readonly project: Project;
-  /** The other partition of the same project: nothing may ever leak there. */
+  /** The other partition of the same project. Nothing may leak into it. */
   readonly neighbour: Partition;
   readonly #suite: Suite;
   readonly #receiptKeys = new Set<string>();
@@ -130,7 +130,7 @@ export class Fixture extends Builders {
     ];
   }
 
-  /** Runs `act` and finds everything as it was before. */
+  /** Runs `act`, and expects that no data has changed. */
   async changesNothing<T>(act: () => Promise<T>): Promise<T> {
     const before = await this.everything();
     const result = await act();
@@ -171,9 +171,9 @@ export class Fixture extends Builders {
   }
 
   async load(delivery: Pick<Delivery, 'partition' | 'id'>): Promise<LoadedDelivery> {
-    const [work = null] = await this.store.loadDeliveries([delivery]);
-    if (work === null) throw new Error(`There is no ${delivery.id}.`);
-    return work;
+    const [loaded = null] = await this.store.loadDeliveries([delivery]);
+    if (loaded === null) throw new Error(`There is no ${delivery.id}.`);
+    return loaded;
   }
 
   /** Stores a claim of the schedule's pending delivery. */
@@ -189,7 +189,7 @@ export class Fixture extends Builders {
     return delivery;
   }
 
-  /** Decides by the domain on what is stored now, and stores the decision. */
+  /** Decides by the domain rules on the stored schedule, and stores the decision. */
   async change(id: ScheduleId, decide: (view: ScheduleView) => ScheduleChange | null): Promise<ScheduleView> {
     const changed = decide(await this.view(id));
     if (changed === null) throw new Error('There is nothing to change.');
@@ -197,7 +197,7 @@ export class Fixture extends Builders {
     return this.view(id);
   }
 
-  /** Claims a delivery and settles it with `result`, both stored. */
+  /** Claims a delivery and settles it with `result`. Both are stored. */
   async fire(delivery: Delivery, result: AttemptResult): Promise<Delivery> {
     const claimed = this.claim(delivery, await this.view(delivery.scheduleId));
     expect(await this.store.claim([claimed])).toEqual(['done']);
@@ -207,13 +207,13 @@ export class Fixture extends Builders {
   }
 }
 
-/** A schedule as firing reads it. */
+/** The fields of a schedule that firing reads. */
 export function firingSchedule(schedule: Schedule): FiringSchedule {
   const { headerNames: _names, metadata: _labels, ...firing } = schedule;
   return firing;
 }
 
-/** A profile as firing reads it. */
+/** The fields of a profile that firing reads. */
 export function firingProfile(profile: EndpointProfile): FiringProfile {
   const { headerNames: _names, metadata: _labels, ...firing } = profile;
   return firing;

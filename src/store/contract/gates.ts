@@ -8,7 +8,7 @@ import { type Fixture, pendingOf, type Suite } from './fixture.ts';
 
 export function gatesContract(suite: Suite): void {
   describe('a gate', () => {
-    test('is given back as it was saved last, to the last digit', async () => {
+    test('is returned as it was saved last, with every digit', async () => {
       const fixture = await suite.fixture();
       const { endpoint, delivery } = await waiting(fixture, 'https://example.com/a');
       for (const gate of fc.sample(arbitrary.gate, { numRuns: 60, seed: 21 })) {
@@ -49,7 +49,7 @@ export function gatesContract(suite: Suite): void {
       expect(together.map((work) => work?.gate)).toEqual([saved.gate, null, null, saved.gate]);
     });
 
-    test('of a profile is that of the profile, whatever its URL', async () => {
+    test('of a profile belongs to the profile, whatever its URL is', async () => {
       const fixture = await suite.fixture();
       const profile = await fixture.addProfile();
       const addition = fixture.scheduleOn(profile);
@@ -82,7 +82,7 @@ export function gatesContract(suite: Suite): void {
       await fixture.changesNothing(() => fixture.store.saveGates([removed]));
     });
 
-    test('outlives the process', async () => {
+    test('is there after reopening', async () => {
       const fixture = await suite.fixture();
       const { endpoint, delivery } = await waiting(fixture, 'https://example.com/a');
       const saved = fixture.gate(endpoint);

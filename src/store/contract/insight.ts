@@ -22,8 +22,8 @@ function inline(url: string) {
 }
 
 export function insightContract(suite: Suite): void {
-  describe('what is coming', () => {
-    test('is counted by steps of the window, past its edges and other partitions', async () => {
+  describe('upcoming deliveries', () => {
+    test('are counted by steps of the window, without other partitions', async () => {
       const fixture = await suite.fixture();
       for (const ms of [HOUR_MS - 1, HOUR_MS, HOUR_MS + 59_999, HOUR_MS + 2 * MINUTE_MS, 2 * HOUR_MS]) {
         await fixture.addSchedule({ timing: fixture.oneShot(ms) });
@@ -33,7 +33,7 @@ export function insightContract(suite: Suite): void {
       expect(counted).toEqual({ counts: [2, 0, 1, 0], isComplete: true });
     });
 
-    test('counts retries, and neither what was sent nor what is paused', async () => {
+    test('include retries, but not deliveries that are sent or paused', async () => {
       const fixture = await suite.fixture();
       const retried = await fixture.addSchedule({ timing: fixture.oneShot(1) });
       const sent = await fixture.addSchedule({ timing: fixture.oneShot(HOUR_MS) });
@@ -55,7 +55,7 @@ export function insightContract(suite: Suite): void {
       expect((await count(fixture, LOOK_AT_MAX, 1)).counts).toEqual([0]);
     });
 
-    test('is said to be incomplete where there was too much to look at', async () => {
+    test('are marked incomplete if there are too many to read', async () => {
       const fixture = await suite.fixture();
       for (let i = 0; i < 4; i++) await fixture.addSchedule({ timing: fixture.oneShot(HOUR_MS) });
       expect(await count(fixture, 4, 1)).toEqual({ counts: [4], isComplete: true });
@@ -64,7 +64,7 @@ export function insightContract(suite: Suite): void {
       expect(counts[0]).toBeLessThanOrEqual(4);
     });
 
-    test('is listed in the order it is due, with its schedule', async () => {
+    test('are listed in the order in which they are due, with their schedule', async () => {
       const fixture = await suite.fixture();
       const second = await fixture.addSchedule({ timing: fixture.oneShot(2 * HOUR_MS) });
       const first = await fixture.addSchedule({ timing: HOURLY });
@@ -82,7 +82,7 @@ export function insightContract(suite: Suite): void {
   });
 
   describe('a search of schedules', () => {
-    test('finds a part of the destination in any case, inline or of a profile, newest first', async () => {
+    test('finds text in the destination ignoring case, inline or of a profile, newest first', async () => {
       const fixture = await suite.fixture();
       const one = await fixture.addSchedule({ destination: inline('https://shop.example/Orders/new') });
       await fixture.addSchedule({ destination: inline('https://shop.example/invoices') });
@@ -99,7 +99,7 @@ export function insightContract(suite: Suite): void {
       expect((await find(fixture, { destination: 'nowhere' })).found).toEqual([]);
     });
 
-    test('with hidden queries goes by what is shown of a destination', async () => {
+    test('with hidden queries compares only the visible part of the destination', async () => {
       const fixture = await suite.fixture();
       const secret = await fixture.addSchedule({
         destination: inline('https://a.example/Hook?token=s3cret'),
@@ -117,7 +117,7 @@ export function insightContract(suite: Suite): void {
       expect(await found('s3cret', false)).toEqual([through, secret]);
     });
 
-    test('goes by the version that a profile has now', async () => {
+    test('uses the current version of a profile', async () => {
       const fixture = await suite.fixture();
       const profile = await fixture.addProfile({ url: 'https://a.example/old' });
       await fixture.addMade(fixture.scheduleOn(profile), profile);
@@ -127,7 +127,7 @@ export function insightContract(suite: Suite): void {
       expect((await find(fixture, { destination: '/new' })).found).toHaveLength(1);
     });
 
-    test('takes every character as it is', async () => {
+    test('has no wildcard characters', async () => {
       const fixture = await suite.fixture();
       const plain = await fixture.addSchedule({ destination: inline('https://a.example/xyz') });
       const odd = await fixture.addSchedule({ destination: inline('https://a.example/%5F_x?a=%25') });
@@ -139,7 +139,7 @@ export function insightContract(suite: Suite): void {
       expect((await find(fixture, { destination: 'XYZ' })).found).toEqual([plain]);
     });
 
-    test('keeps to state, kind and every label', async () => {
+    test('filters by state, kind and all labels', async () => {
       const fixture = await suite.fixture();
       const label = (name: string) => [name, 'x'] as const;
       const both = await fixture.addSchedule({ metadata: [label('a'), label('b')], timing: HOURLY });
@@ -161,7 +161,7 @@ export function insightContract(suite: Suite): void {
       expect(await found({ labels: [label('a')], state: 'active', destination: '/other' })).toEqual([]);
     });
 
-    test('stops at what it may look at, and goes on from there', async () => {
+    test('stops after its row limit, and can continue from there', async () => {
       const fixture = await suite.fixture();
       const views = [];
       for (let i = 0; i < 7; i++) {
@@ -170,20 +170,20 @@ export function insightContract(suite: Suite): void {
       const wanted = views.filter((_, index) => index % 3 === 0).toReversed();
       const found = [];
       let before: ScheduleId | null = null;
-      for (let pieces = 0; pieces < 10; pieces++) {
+      for (let pages = 0; pages < 10; pages++) {
         const search: ScheduleSearch = { ...ANYTHING, destination: '/0' };
         const page = { before, limit: 5 };
-        const piece = await fixture.store.insight.searchSchedules(fixture.partition, search, page, 2);
-        expect(piece.scanned).toBeLessThanOrEqual(2);
-        found.push(...piece.found);
-        before = piece.next;
+        const part = await fixture.store.insight.searchSchedules(fixture.partition, search, page, 2);
+        expect(part.scanned).toBeLessThanOrEqual(2);
+        found.push(...part.found);
+        before = part.next;
         if (before === null) break;
       }
       expect(before).toBeNull();
       expect(found).toEqual(wanted);
     });
 
-    test('ends a page where it is full', async () => {
+    test('ends when the page is full', async () => {
       const fixture = await suite.fixture();
       const views = [];
       for (let i = 0; i < 5; i++) views.push(await fixture.addSchedule());
@@ -195,7 +195,7 @@ export function insightContract(suite: Suite): void {
   });
 
   describe('deliveries', () => {
-    test('are counted by status, schedule and time, no further than asked', async () => {
+    test('are counted by status, schedule and time, up to a limit', async () => {
       const fixture = await suite.fixture();
       const first = await fixture.addSchedule({ timing: HOURLY });
       const next = await fixture.fire(pendingOf(first), SUCCESS);
@@ -220,12 +220,12 @@ export function insightContract(suite: Suite): void {
       expect(await counted({ scheduleId, createdAfter: next.createdAt })).toBe(0);
     });
 
-    test('of a schedule are listed by their nominal instant, without replays', async () => {
+    test('of a schedule are listed by occurrence, without replays', async () => {
       const fixture = await suite.fixture();
       const { schedule, pending } = await fixture.addSchedule({ timing: HOURLY });
       await fixture.addSchedule({ timing: HOURLY });
       const [first] = pending === null ? [] : [await fixture.fire(pending, SUCCESS)];
-      if (first === undefined) throw new Error('It has a first delivery.');
+      if (first === undefined) throw new Error('The schedule has no first delivery.');
       await fixture.addReplay(first);
       const second = await fixture.pending(schedule.id);
       const list = (from: Instant, until: Instant, limit = 10) =>
@@ -241,7 +241,7 @@ export function insightContract(suite: Suite): void {
   });
 
   describe('a profile', () => {
-    test('sends payloads while a schedule that names it has one, ended or not', async () => {
+    test('sends payloads if any of its schedules has one, ended or not', async () => {
       const fixture = await suite.fixture();
       const [used, unused] = [await fixture.addProfile(), await fixture.addProfile()];
       const ask = () => fixture.store.insight.hasPayloads(fixture.partition, used.id);
@@ -257,7 +257,7 @@ export function insightContract(suite: Suite): void {
   });
 
   describe('gates', () => {
-    test('are listed as they were saved, the newest first', async () => {
+    test('are listed as they were saved, newest first', async () => {
       const fixture = await suite.fixture();
       const older = fixture.gate(endpoint('older'));
       const newer = fixture.gate(endpoint('newer'), { savedAt: instant(fixture.now + 1) });
@@ -271,7 +271,7 @@ export function insightContract(suite: Suite): void {
       expect(await fixture.store.insight.listGates(fixture.partition, 1)).toEqual(listed.slice(0, 1));
     });
 
-    test('that hold something back come before newer ones', async () => {
+    test('with an open breaker come before newer ones', async () => {
       const fixture = await suite.fixture();
       const gate = (name: string, openUntil: Instant | null, savedAt: Instant) =>
         fixture.gate(endpoint(name), {
@@ -287,10 +287,10 @@ export function insightContract(suite: Suite): void {
       expect(listed.map((one) => one.endpoint)).toEqual([endpoint('open'), endpoint('old and open')]);
     });
 
-    describe('have orders', () => {
+    describe('have breaker resets', () => {
       const own = ownSuite(suite);
 
-      test('that stay until they are carried out, each once', async () => {
+      test('that stay until they are removed, once per endpoint', async () => {
         const fixture = await own.fixture();
         const { insight } = fixture.store;
         const order = { partition: fixture.partition, endpoint: endpoint('a'), at: START };
@@ -312,7 +312,7 @@ export function insightContract(suite: Suite): void {
     });
   });
 
-  test('the cluster is shown as its nodes see it', async () => {
+  test('the cluster state is the one that its nodes see', async () => {
     const { store } = await suite.fixture();
     const lease = { node: 'looked-at', leaseUntil: LATER, isStopping: false };
     const state = await store.renewLease(lease);

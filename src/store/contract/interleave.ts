@@ -1,9 +1,6 @@
 import type { Store } from '#src/ports/store.ts';
 
-/**
- * The same store, with somebody else coming between: before each of the first `times` calls of `verb`
- * goes through, `meanwhile` has happened.
- */
+/** A store that runs `meanwhile` before each of the first `times` calls of `verb`. */
 export function interleaved(
   store: Store,
   verb: keyof Store,

@@ -1,4 +1,4 @@
-/** Schedules by their labels: one together with state and kind, and several at once. */
+/** Lists of schedules by one label with state and kind, and by several labels. */
 import { describe, expect, test } from 'vitest';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Labels } from '#src/domain/labels.ts';
@@ -11,7 +11,7 @@ import { isListed, listSchedules, populateSchedules, TEAMS } from './lists.ts';
 
 export function labelsContract(suite: Suite): void {
   describe('schedules are listed', () => {
-    test('by a label and the state and kind they have now, whatever changed them', async () => {
+    test('by a label with their current state and kind, whatever changed these', async () => {
       const fixture = await suite.fixture();
       const labels = [['stage', 'one']] as const;
       const add = (timing: life.NewSchedule['timing']) =>
@@ -61,7 +61,7 @@ export function labelsContract(suite: Suite): void {
       await expectEveryCombination(fixture, schedules, [...labels, ['team', 'ops']]);
     });
 
-    test('by several labels in full pages, whichever label is the rare one', async () => {
+    test('by several labels in full pages, whichever label is rare', async () => {
       const fixture = await suite.fixture();
       const common = ['env', 'prod'] as const;
       const rare = ['order', '7'] as const;
@@ -95,7 +95,7 @@ export function labelsContract(suite: Suite): void {
       expect(fruitless).toEqual({ found: [], next: null });
     });
 
-    test('by several labels at once for many, each with its own answer', async () => {
+    test('by several labels for many callers at once, each with its own result', async () => {
       const fixture = await suite.fixture();
       const added = await populateSchedules(fixture, 20);
       const labels = TEAMS.slice(0, 2);

@@ -31,7 +31,7 @@ const NOTHING = { items: [], hasMore: false };
 
 export function listsContract(suite: Suite): void {
   describe('schedules are listed', () => {
-    test('newest first, those of one millisecond too', async () => {
+    test('newest first, also within one millisecond', async () => {
       const fixture = await suite.fixture();
       const added = await populateSchedules(fixture, 7);
       const { items } = await fixture.store.listSchedules(fixture.partition, ALL_SCHEDULES, {
@@ -59,7 +59,7 @@ export function listsContract(suite: Suite): void {
       );
     });
 
-    test('by the labels they have now, not by those they had', async () => {
+    test('by their current labels, not by earlier ones', async () => {
       const fixture = await suite.fixture();
       const {
         schedule: { id },
@@ -83,7 +83,7 @@ export function listsContract(suite: Suite): void {
       expect(await labelled([['team', 'ops']])).toEqual([]);
     });
 
-    test('with nothing skipped or repeated while others are added and moved', async () => {
+    test('without gaps or repetitions while others are added and changed', async () => {
       const fixture = await suite.fixture();
       const added = await populateSchedules(fixture, 30);
       const seen: ScheduleId[] = [];
@@ -108,7 +108,7 @@ export function listsContract(suite: Suite): void {
       expect(seen).toEqual(added.map(({ id }) => id).toReversed());
     });
 
-    test('of their own partition only', async () => {
+    test('of one partition only', async () => {
       const fixture = await suite.fixture();
       await populateSchedules(fixture, 5);
       for (const labels of [[], [['team', 'billing']]] as const) {
@@ -127,10 +127,10 @@ export function listsContract(suite: Suite): void {
     });
   });
 
-  describe('a part of a list ends before it is too large', () => {
+  describe('a page ends before it is too large', () => {
     const large = (share: number) => 'x'.repeat(Math.ceil(LISTED_BYTES_MAX * share));
 
-    test('of schedules, whatever they are listed by', async () => {
+    test('of schedules, with any filter', async () => {
       const fixture = await suite.fixture();
       const views = [];
       for (const value of [large(0.4), large(3), '', large(0.4), large(0.4), large(0.4)]) {
@@ -157,7 +157,7 @@ export function listsContract(suite: Suite): void {
       expect(await partsOf(found, viewId)).toEqual(parts);
     });
 
-    test('of schedules with many header names or long addresses', async () => {
+    test('of schedules with many header names or long URLs', async () => {
       const fixture = await suite.fixture();
       const url = `https://example.com/${large(0.6)}`;
       for (let i = 0; i < 2; i++) {
@@ -169,7 +169,7 @@ export function listsContract(suite: Suite): void {
       expect((await partsOf(list, viewId)).map((part) => part.length)).toEqual([1, 1, 1, 1]);
     });
 
-    test('of profiles, and a schedule does not count what its profile has', async () => {
+    test('of profiles, and a schedule does not count the size of its profile', async () => {
       const fixture = await suite.fixture();
       const profiles = [];
       for (const value of [large(0.4), large(3), large(0.4), large(0.4)]) {
@@ -188,7 +188,7 @@ export function listsContract(suite: Suite): void {
       expect(all).toMatchObject({ items: { length: 8 }, hasMore: false });
     });
 
-    test('and a page that is full says whether there is more', async () => {
+    test('and a full page tells whether there is more', async () => {
       const fixture = await suite.fixture();
       for (let i = 0; i < 3; i++) {
         await fixture.addSchedule();
@@ -207,7 +207,7 @@ export function listsContract(suite: Suite): void {
       }
     });
 
-    test("ids that name no schedule, or another partition's, are passed over", async () => {
+    test('ids of other partitions and ids without a schedule are ignored', async () => {
       const fixture = await suite.fixture();
       const one = await fixture.addSchedule();
       fixture.tick();
@@ -267,7 +267,7 @@ export function listsContract(suite: Suite): void {
       expect(listed.map(({ createdAt }) => createdAt)).toEqual([at[1]]);
     });
 
-    test('of their own partition only, even by the id of a schedule', async () => {
+    test('of one partition only, also with the id of a schedule', async () => {
       const fixture = await suite.fixture();
       const { schedule } = await fixture.addSchedule();
       for (const scheduleId of [null, schedule.id]) {
@@ -281,7 +281,7 @@ export function listsContract(suite: Suite): void {
   });
 
   describe('attempts are listed', () => {
-    test('in the order they were made, after a given one, of their own delivery and partition', async () => {
+    test('in order, after a given one, of one delivery and partition', async () => {
       const fixture = await suite.fixture();
       const {
         schedule: { id },
@@ -306,7 +306,7 @@ export function listsContract(suite: Suite): void {
   });
 
   describe('profiles are listed', () => {
-    test('newest first in pages, archived ones on demand, of their own partition only', async () => {
+    test('newest first in pages, with archived ones on demand, of one partition only', async () => {
       const fixture = await suite.fixture();
       const added = [];
       for (let i = 0; i < 12; i++) {
@@ -382,7 +382,7 @@ async function searchSchedules(
     expect(found.length).toBeLessThanOrEqual(limit);
     all.push(...found);
     if (next === null) return all;
-    expect(before === null || next < before, 'a search goes on').toBe(true);
+    expect(before === null || next < before, 'the search continues').toBe(true);
     before = next;
   }
 }
@@ -405,7 +405,10 @@ function isDeliveryListed(delivery: Delivery, filter: DeliveryFilter): boolean {
   );
 }
 
-/** Schedules of every state and kind with some of the labels, several in one millisecond; oldest first. */
+/**
+ * Adds schedules of every state and kind with some of the labels, several in one millisecond. Returns the oldest
+ * first.
+ */
 export async function populateSchedules(fixture: Fixture, count: number): Promise<readonly Schedule[]> {
   const added: Schedule[] = [];
   for (let i = 0; i < count; i++) {
@@ -420,7 +423,7 @@ export async function populateSchedules(fixture: Fixture, count: number): Promis
   return added;
 }
 
-/** Deliveries of every status, of several schedules, several in one millisecond; oldest first. */
+/** Adds deliveries of every status to several schedules, several in one millisecond. Returns the oldest first. */
 async function populateDeliveries(fixture: Fixture, count: number): Promise<readonly Delivery[]> {
   const added: Delivery[] = [];
   for (let i = 0; i < 4; i++) added.push(pendingOf(await fixture.addSchedule()));

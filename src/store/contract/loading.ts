@@ -9,8 +9,8 @@ import { hex } from './everything.ts';
 import { type Fixture, firingProfile, firingSchedule, pendingOf, type Suite } from './fixture.ts';
 
 export function loadingContract(suite: Suite): void {
-  describe('the work of a delivery', () => {
-    test('is it, its schedule, the profile as it is now and the gate as it was saved', async () => {
+  describe('a loaded delivery', () => {
+    test('comes with its schedule, the current profile and the saved gate', async () => {
       const fixture = await suite.fixture();
       const inline = await fixture.addSchedule();
       expect(await fixture.load(pendingOf(inline))).toEqual({
@@ -37,17 +37,17 @@ export function loadingContract(suite: Suite): void {
       expect(pendingOf(view).target.endpointVersion).toBe(1);
     });
 
-    test('is given in the order asked for, with null for what is gone or of another partition', async () => {
+    test('is returned in the requested order, with null for one that is gone or of another partition', async () => {
       const fixture = await suite.fixture();
       const profile = await fixture.addProfile();
       const views = [await fixture.addSchedule(), await addOn(fixture, profile), await fixture.addSchedule()];
       const [a, b, c] = views.map(pendingOf);
-      if (!a || !b || !c) throw new Error('There are three.');
+      if (!a || !b || !c) throw new Error('There are fewer than three.');
       const unknown = fixture.schedule().pending;
       const elsewhere = { ...a, partition: fixture.neighbour };
       const found = await fixture.store.loadDeliveries([c, unknown, a, elsewhere, b, c]);
-      expect(found.map((work) => work?.delivery ?? null)).toEqual([c, null, a, null, b, c]);
-      expect(found.map((work) => work?.profile ?? null)).toEqual([
+      expect(found.map((loaded) => loaded?.delivery ?? null)).toEqual([c, null, a, null, b, c]);
+      expect(found.map((loaded) => loaded?.profile ?? null)).toEqual([
         null,
         null,
         null,
@@ -58,7 +58,7 @@ export function loadingContract(suite: Suite): void {
       expect(await fixture.store.loadDeliveries([])).toEqual([]);
     });
 
-    test('shows a delivery whatever its status: deciding is not the store’s', async () => {
+    test('may have any status: the store does not decide', async () => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule();
       const done = await fixture.fire(pendingOf(view), SUCCESS);
@@ -66,7 +66,7 @@ export function loadingContract(suite: Suite): void {
       expect(await fixture.load(done)).toMatchObject({ delivery: done, schedule: firingSchedule(schedule) });
     });
 
-    test('is of one moment, whatever is written meanwhile', async () => {
+    test('is consistent while others write', async () => {
       const fixture = await suite.fixture();
       const { schedule } = await fixture.addSchedule({ timing: HOURLY });
       for (let round = 0; round < 20; round++) {
@@ -76,27 +76,27 @@ export function loadingContract(suite: Suite): void {
         const claimed = fixture.store.claim([fixture.claim(taken, view)]);
         const found = await fixture.store.loadDeliveries(Array.from({ length: 1_000 }, () => taken));
         expect(await claimed).toEqual(['done']);
-        for (const work of [...found, await fixture.load(taken)]) {
-          const isPending = work?.schedule.pendingId === taken.id;
-          expect(work?.delivery.status).toBe(isPending ? 'scheduled' : 'claimed');
+        for (const loaded of [...found, await fixture.load(taken)]) {
+          const isPending = loaded?.schedule.pendingId === taken.id;
+          expect(loaded?.delivery.status).toBe(isPending ? 'scheduled' : 'claimed');
         }
       }
     });
   });
 
-  describe('the message of a delivery', () => {
+  describe('the payload of a delivery', () => {
     const PAYLOAD = Uint8Array.of(1, 2, 3);
 
-    test('is headers and body of its schedule; none is null', async () => {
+    test('holds headers and body of its schedule, or null', async () => {
       const fixture = await suite.fixture();
       const made = fixture.schedule();
       await fixture.store.addSchedule({ ...made, payload: PAYLOAD, profile: null, receipt: null });
-      expect(await message(fixture, made.pending)).toEqual({ payload: hex(PAYLOAD), profile: null });
+      expect(await payloadOf(fixture, made.pending)).toEqual({ payload: hex(PAYLOAD), profile: null });
       const bare = await fixture.addSchedule();
-      expect(await message(fixture, pendingOf(bare))).toEqual({ payload: null, profile: null });
+      expect(await payloadOf(fixture, pendingOf(bare))).toEqual({ payload: null, profile: null });
     });
 
-    test('has timeout and headers of the version it was made from', async () => {
+    test('comes with timeout and headers of the profile version of the delivery', async () => {
       const fixture = await suite.fixture();
       const first = fixture.profile({ timeout: '7s' });
       const headers = [Uint8Array.of(7), Uint8Array.of(8, 8), null] as const;
@@ -111,7 +111,7 @@ export function loadingContract(suite: Suite): void {
         await fixture.store.replaceProfile({ profile, headers: sealed, receipt: null });
         made.push(await addOn(fixture, profile));
       }
-      const found = await messages(fixture, made.map(pendingOf));
+      const found = await payloadsOf(fixture, made.map(pendingOf));
       expect(found).toEqual([
         { payload: hex(PAYLOAD), profile: { timeout: '7s', headers: hex(headers[0]) } },
         { payload: null, profile: { timeout: '8s', headers: hex(headers[1]) } },
@@ -119,23 +119,23 @@ export function loadingContract(suite: Suite): void {
       ]);
     });
 
-    test('is given in the order asked for, as often as it is', async () => {
+    test('is returned in the requested order, as often as requested', async () => {
       const fixture = await suite.fixture();
       const [made, bare] = [fixture.schedule(), await fixture.addSchedule()];
       await fixture.store.addSchedule({ ...made, payload: PAYLOAD, profile: null, receipt: null });
-      const found = await messages(fixture, [pendingOf(bare), made.pending, pendingOf(bare), made.pending]);
+      const found = await payloadsOf(fixture, [pendingOf(bare), made.pending, pendingOf(bare), made.pending]);
       expect(found.map(({ payload }) => payload)).toEqual([null, hex(PAYLOAD), null, hex(PAYLOAD)]);
       expect(await fixture.store.loadPayloads([])).toEqual([]);
     });
 
-    test('has every byte of its payload, whatever its size', async () => {
+    test('is complete at any size', async () => {
       const fixture = await suite.fixture();
       const sizes = [0, 1, 16_384, 16_385, 100_000, 1_048_604, 3];
       const payloads = sizes.map((size) => Uint8Array.from({ length: size }, (_, index) => index % 251));
       const made = payloads.map((payload) => ({ ...fixture.schedule(), payload }));
       for (const one of made) await fixture.store.addSchedule({ ...one, profile: null, receipt: null });
       const twice = [...made, ...made];
-      const found = await messages(
+      const found = await payloadsOf(
         fixture,
         twice.map(({ pending }) => pending),
       );
@@ -148,14 +148,14 @@ export function loadingContract(suite: Suite): void {
       );
     });
 
-    test('of a replay, and of the next occurrence, is that of its schedule', async () => {
+    test('of a replay and of the next occurrence is that of the schedule', async () => {
       const fixture = await suite.fixture();
       const made = fixture.schedule({ timing: HOURLY });
       await fixture.store.addSchedule({ ...made, payload: PAYLOAD, profile: null, receipt: null });
       fixture.tick(HOUR_MS);
       const replay = await fixture.addReplay(await fixture.fire(made.pending, SUCCESS));
       for (const delivery of [replay, await fixture.pending(made.schedule.id)]) {
-        expect(await message(fixture, delivery)).toEqual({ payload: hex(PAYLOAD), profile: null });
+        expect(await payloadOf(fixture, delivery)).toEqual({ payload: hex(PAYLOAD), profile: null });
       }
     });
   });
@@ -171,13 +171,13 @@ async function addOn(
   return fixture.view(addition.schedule.id);
 }
 
-/** With its bytes as text, whatever kind of array a store gives them in. */
-async function message(fixture: Fixture, delivery: Delivery) {
-  const [found] = await messages(fixture, [delivery]);
+/** The payload with its bytes as text, because stores return different kinds of arrays. */
+async function payloadOf(fixture: Fixture, delivery: Delivery) {
+  const [found] = await payloadsOf(fixture, [delivery]);
   return found;
 }
 
-async function messages(fixture: Fixture, deliveries: readonly Delivery[]) {
+async function payloadsOf(fixture: Fixture, deliveries: readonly Delivery[]) {
   const found: readonly StoredPayload[] = await fixture.store.loadPayloads(deliveries);
   return found.map(({ payload, profile }) => ({
     payload: hex(payload),

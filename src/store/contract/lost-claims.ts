@@ -11,7 +11,7 @@ export function lostClaimsContract(suite: Suite): void {
   describe('lost claims', () => {
     const own = ownSuite(suite);
 
-    test('are those of nodes that are not among the living, of every partition', async () => {
+    test('are those of nodes that do not live, in all partitions', async () => {
       const fixture = await own.fixture();
       const other = await own.fixture();
       const lost = [
@@ -29,7 +29,7 @@ export function lostClaimsContract(suite: Suite): void {
       await end(fixture, await fixture.store.listLostClaims([], LIMIT));
     });
 
-    test('come with the attempt that is under way and the schedule as it is now', async () => {
+    test('come with the attempt in flight and the current schedule', async () => {
       const fixture = await own.fixture();
       const { schedule } = await fixture.addSchedule({ timing: HOURLY });
       fixture.tick(HOUR_MS);
@@ -47,7 +47,7 @@ export function lostClaimsContract(suite: Suite): void {
       await end(fixture, found);
     });
 
-    test('are no more once they are settled, by whomever', async () => {
+    test('are not listed after they were settled by any node', async () => {
       const fixture = await own.fixture();
       const view = await fixture.addSchedule();
       const claimed = await fixture.addClaim(view);
@@ -56,14 +56,14 @@ export function lostClaimsContract(suite: Suite): void {
 
       await fixture.addClaim(await fixture.addSchedule());
       const [lost] = await fixture.store.listLostClaims([], LIMIT);
-      if (lost === undefined) throw new Error('It is lost.');
+      if (lost === undefined) throw new Error('There is no lost claim.');
       const recovered = fixture.settle(lost, lost.schedule, INTERRUPTED);
       expect(await fixture.store.settle([recovered])).toEqual(['done']);
       expect(recovered.delivery.status).toBe('retry_scheduled');
       expect(await fixture.store.listLostClaims([], LIMIT)).toEqual([]);
     });
 
-    test('come as many at a time as asked for, until none is left', async () => {
+    test('are returned up to the limit, until none is left', async () => {
       const fixture = await own.fixture();
       for (let i = 0; i < 7; i++) {
         await fixture.addClaim(await fixture.addSchedule(), `gone-${i % 3}`);
@@ -84,7 +84,7 @@ export function lostClaimsContract(suite: Suite): void {
       await end(fixture, await fixture.store.listLostClaims([], LIMIT));
     });
 
-    test('are told apart by the exact name of their node', async () => {
+    test('are distinguished by the exact name of their node', async () => {
       const fixture = await own.fixture();
       const names = ['node', 'node-1', 'node-10', 'NODE', 'nöde', 'Z', 'z', '\u{10ffff}', '\uffee', ' '];
       for (const name of names) await fixture.addClaim(await fixture.addSchedule(), name);
@@ -101,7 +101,7 @@ function idsOf(claims: readonly UnsettledAttempt[]): readonly string[] {
   return claims.map(({ delivery }) => delivery.id).toSorted();
 }
 
-/** Settles them, so that the next test does not find them. */
+/** Settles the claims, so that the next test does not find them. */
 async function end(fixture: Fixture, claims: readonly UnsettledAttempt[]): Promise<void> {
   const settled = claims.map((lost) => fixture.settle(lost, lost.schedule, SUCCESS));
   expect(await fixture.store.settle(settled)).toEqual(claims.map(() => 'done'));

@@ -7,7 +7,7 @@ import type { AnyStore } from './fixture.ts';
 
 export const LEASE_MS = 1_000;
 
-/** Nodes at the instant that the test says it is. */
+/** Acts as nodes, with a clock that the test sets. */
 export class Nodes {
   readonly store: AnyStore;
   now: Instant;

@@ -1,4 +1,4 @@
-/** People, invitations, sessions and audit entries as the control plane makes them, each with an id of its own. */
+/** Builds users, invitations, sessions and audit entries as the control plane does, each with its own id. */
 import { expect } from 'vitest';
 import type { IdMint } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -83,7 +83,7 @@ export class PeopleFixture {
     };
   }
 
-  /** By an invitation, as everybody comes. */
+  /** Adds a user by an invitation, which is the only way. */
   async addUser(given: Partial<User> = {}): Promise<User> {
     const invitation = await this.addInvitation();
     const user = this.user(given);

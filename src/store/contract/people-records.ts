@@ -12,14 +12,14 @@ export function peopleRecordsContract(suite: Suite): void {
   describe('sessions', () => {
     const fixture = new PeopleFixture(suite);
 
-    test('are found with whose they are', async () => {
+    test('are found with their user', async () => {
       const user = await fixture.addUser({ projects: [(await suite.project()).id] });
       const session = await fixture.addSession(user, { createdAt: instant(START + 5) });
       expect(await fixture.people.findSession(session.hash)).toEqual({ session, user });
       expect(await fixture.people.findSession('another')).toBeNull();
     });
 
-    test('take the place of another in one step', async () => {
+    test('replace another session in one step', async () => {
       const user = await fixture.addUser();
       const before = await fixture.addSession(user);
       const after = fixture.session(user);
@@ -27,7 +27,7 @@ export function peopleRecordsContract(suite: Suite): void {
       expect(await fixture.people.listSessions(user.id, START)).toEqual([after]);
     });
 
-    test('are not given for a password that has been changed, nor to nobody', async () => {
+    test('are refused for an old password and for an unknown user', async () => {
       await fixture.addUser();
       const user = await fixture.addUser();
       const before = await fixture.addSession(user);
@@ -38,7 +38,7 @@ export function peopleRecordsContract(suite: Suite): void {
       expect(await fixture.people.addSession(fixture.session(user), user.passwordHash, null)).toBe('stale');
     });
 
-    test('do not outlive a change of the password that happens at the same time', async () => {
+    test('end when the password changes at the same time', async () => {
       const user = await fixture.addUser();
       const session = fixture.session(user);
       await Promise.all([
@@ -48,7 +48,7 @@ export function peopleRecordsContract(suite: Suite): void {
       expect(await fixture.isOpen(session)).toBe(false);
     });
 
-    test('are listed as seen last, those that are not over', async () => {
+    test('are listed by last use, without those that have expired', async () => {
       const user = await fixture.addUser();
       const over = await fixture.addSession(user, { expiresAt: fixture.later(2) });
       const [quiet, seen] = [await fixture.addSession(user), await fixture.addSession(user)];
@@ -61,7 +61,7 @@ export function peopleRecordsContract(suite: Suite): void {
       expect(await people.listSessions(user.id, fixture.later(2))).toEqual([touched, quiet]);
     });
 
-    test('end alone, or all of one person but the one that is named', async () => {
+    test('end one by one, or all of a user except one', async () => {
       const user = await fixture.addUser();
       const [one, two, three] = [
         await fixture.addSession(user),
@@ -88,7 +88,7 @@ export function peopleRecordsContract(suite: Suite): void {
       was: null,
     });
 
-    test('are counted in place of what was read, all of them or none', async () => {
+    test('replace what was read, all of them or none', async () => {
       const { people } = fixture;
       expect(await people.replaceLoginFailures([fresh('a'), fresh('b')])).toBe('done');
       const later = instant(START + 1);
@@ -108,7 +108,7 @@ export function peopleRecordsContract(suite: Suite): void {
       expect(await people.findLoginFailures([])).toEqual([]);
     });
 
-    test('that are counted at once are counted once each', async () => {
+    test('that are counted at the same time are counted once each', async () => {
       const { people } = fixture;
       expect(await Promise.all([1, 2, 3].map(() => people.replaceLoginFailures([fresh('p')])))).toEqual(
         expect.arrayContaining(['done', 'stale', 'stale']),
@@ -119,7 +119,7 @@ export function peopleRecordsContract(suite: Suite): void {
       expect((await people.findLoginFailures(['p']))[0]?.failures).toBe(2);
     });
 
-    test('are taken back one by one, down to none, or cleared', async () => {
+    test('are undone one by one down to zero, or cleared', async () => {
       const { people } = fixture;
       await people.replaceLoginFailures([{ ...fresh('t'), failures: 2 }, fresh('u')]);
       await Promise.all([1, 2, 3].map(() => people.undoLoginFailure(['t', 'nobody'])));
@@ -133,7 +133,7 @@ export function peopleRecordsContract(suite: Suite): void {
     const own = ownSuite(suite);
     const fixture = new PeopleFixture(own);
 
-    test('tells what was begun, and what came of it', async () => {
+    test('records the beginning and the outcome of an action', async () => {
       const projectId = (await own.project()).id;
       const userId = fixture.ids.mint('usr', START);
       const detail = { name: 'a “quoted” \u0000 name', count: 3, isNew: true, before: null };
@@ -146,7 +146,7 @@ export function peopleRecordsContract(suite: Suite): void {
       expect(await fixture.people.listAudit(ALL, null, 1)).toEqual([ended]);
     });
 
-    test('is read newest first, page by page, and by who, where and what', async () => {
+    test('is read newest first, in pages, by user, project and action', async () => {
       const projectId = (await own.project()).id;
       const userId = fixture.ids.mint('usr', START);
       const made: AuditEntry[] = [];
@@ -174,7 +174,7 @@ export function peopleRecordsContract(suite: Suite): void {
     });
   });
 
-  describe('what is over', () => {
+  describe('what has expired', () => {
     const own = ownSuite(suite);
     const fixture = new PeopleFixture(own);
 
@@ -216,7 +216,7 @@ export function peopleRecordsContract(suite: Suite): void {
       expect(left.map(({ subject }) => subject).toSorted()).toEqual(['new', 'remembered']);
     });
 
-    test('is removed a part at a time, and it is told when there is more', async () => {
+    test('is removed in batches, and the answer tells when there is more', async () => {
       const { people } = fixture;
       const at = instant(START - DAY_MS);
       await Promise.all(Array.from({ length: 501 }, () => fixture.addEntry({ at })));

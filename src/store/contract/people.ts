@@ -6,12 +6,12 @@ import { ownSuite, type Suite } from './fixture.ts';
 import { PeopleFixture } from './people-fixture.ts';
 import { peopleRecordsContract } from './people-records.ts';
 
-/** People and invitations; what is kept about them is in `people-records.ts`. */
+/** Users and invitations. Sessions and the audit log are in `people-records.ts`. */
 export function peopleContract(suite: Suite): void {
   describe('people', () => {
     const fixture = new PeopleFixture(suite);
 
-    test('come by an invitation, which is used up by it', async () => {
+    test('accept an invitation, which can be used once', async () => {
       const before = await fixture.people.countUsers();
       const invitation = await fixture.addInvitation();
       const projects: ProjectScope = [(await suite.project()).id, (await suite.project()).id];
@@ -24,14 +24,14 @@ export function peopleContract(suite: Suite): void {
       expect(await fixture.people.acceptInvitation(invitation.hash, fixture.user())).toBe('missing');
     });
 
-    test('of a name that is taken do not come, and their invitation stays', async () => {
+    test('with a taken name are refused, and their invitation stays', async () => {
       const { name } = await fixture.addUser();
       const invitation = await fixture.addInvitation();
       expect(await fixture.people.acceptInvitation(invitation.hash, fixture.user({ name }))).toBe('taken');
       expect(await fixture.people.findInvitation(invitation.hash, START)).toEqual(invitation);
     });
 
-    test('that accept one invitation at once are one', async () => {
+    test('that accept one invitation at the same time: only one is added', async () => {
       const { hash } = await fixture.addInvitation();
       const rivals = [fixture.user(), fixture.user(), fixture.user()];
       const answers = await Promise.all(rivals.map((user) => fixture.people.acceptInvitation(hash, user)));
@@ -40,7 +40,7 @@ export function peopleContract(suite: Suite): void {
       expect(found.map((user) => user !== null)).toEqual(answers.map((answer) => answer === 'done'));
     });
 
-    test('that take one name at once are one, and the other invitations stay', async () => {
+    test('that take one name at the same time: only one is added, and the other invitations stay', async () => {
       const invitations = [await fixture.addInvitation(), await fixture.addInvitation()];
       const { name } = fixture.user();
       const answers = await Promise.all(
@@ -63,7 +63,7 @@ export function peopleContract(suite: Suite): void {
       expect(await fixture.people.findUser(fixture.ids.mint('usr', START))).toBeNull();
     });
 
-    test('are replaced as they were read, and their sessions end with it but for one', async () => {
+    test('are replaced only if unchanged, and all their sessions but one end', async () => {
       const user = await fixture.addUser({ role: 'viewer' });
       const sessions = [await fixture.addSession(user), await fixture.addSession(user)];
       const [kept, other] = sessions;
@@ -87,7 +87,7 @@ export function peopleContract(suite: Suite): void {
       expect(await fixture.isOpen(stranger)).toBe(true);
     });
 
-    test('keep everything when their password is hashed anew, unless it is another one', async () => {
+    test('keep everything when their password is rehashed, unless it was changed', async () => {
       const user = await fixture.addUser();
       const session = await fixture.addSession(user);
       await fixture.people.renewPasswordHash(user.id, 'of long ago', 'not this one');
@@ -97,7 +97,7 @@ export function peopleContract(suite: Suite): void {
       expect(await fixture.isOpen(session)).toBe(true);
     });
 
-    test('that are removed leave no session and no invitation', async () => {
+    test('that are removed leave no sessions and no invitations', async () => {
       await fixture.addUser();
       const user = await fixture.addUser();
       const session = await fixture.addSession(user);
@@ -113,7 +113,7 @@ export function peopleContract(suite: Suite): void {
       expect(await fixture.people.removeUser(user)).toBe('missing');
     });
 
-    test('that may not let people in any more have no open invitations', async () => {
+    test('that may no longer invite lose their open invitations', async () => {
       await fixture.addUser();
       const user = await fixture.addUser();
       const { hash } = await fixture.addInvitation({ createdBy: user.name });
@@ -124,10 +124,10 @@ export function peopleContract(suite: Suite): void {
     });
   });
 
-  describe('the last admin of everything', () => {
+  describe('the last admin of all projects', () => {
     const own = ownSuite(suite);
     const fixture = new PeopleFixture(own);
-    /** The only ones there are. */
+    /** Removes all other users. */
     async function only(...given: readonly Partial<User>[]): Promise<readonly User[]> {
       const before = await fixture.people.listUsers();
       const users: User[] = [];
@@ -137,9 +137,9 @@ export function peopleContract(suite: Suite): void {
     }
     const demoted = (user: User): User => ({ ...user, role: 'operator', revision: user.revision + 1 });
 
-    test('cannot be removed, demoted or confined, and keeps the sessions', async () => {
+    test('cannot be removed, demoted or restricted, and keeps the sessions', async () => {
       const [admin] = await only({}, { role: 'operator' }, { projects: [] });
-      if (admin === undefined) throw new Error('There is nobody.');
+      if (admin === undefined) throw new Error('There is no such user.');
       const session = await fixture.addSession(admin);
       expect(await fixture.people.removeUser(admin)).toBe('last_admin');
       expect(await fixture.people.replaceUser(demoted(admin), null)).toBe('last_admin');
@@ -153,15 +153,15 @@ export function peopleContract(suite: Suite): void {
       );
     });
 
-    test('is no matter for those who are none', async () => {
+    test('does not limit changes of other users', async () => {
       const [, viewer, confined] = await only({}, { role: 'viewer' }, { projects: [] });
-      if (viewer === undefined || confined === undefined) throw new Error('There is nobody.');
+      if (viewer === undefined || confined === undefined) throw new Error('There is no such user.');
       expect(await fixture.people.replaceUser(demoted(viewer), null)).toBe('done');
       expect(await fixture.people.removeUser(viewer)).toBe('done');
       expect(await fixture.people.removeUser(confined)).toBe('done');
     });
 
-    test('stays when all of them go at once, by whichever way', async () => {
+    test('stays when all admins are removed at the same time, in any way', async () => {
       for (const goes of [
         (user: User) => fixture.people.removeUser(user),
         (user: User) => fixture.people.replaceUser(demoted(user), null),
@@ -189,7 +189,7 @@ export function peopleContract(suite: Suite): void {
     const own = ownSuite(suite);
     const fixture = new PeopleFixture(own);
 
-    test('can be used until they are over', async () => {
+    test('can be used until they expire', async () => {
       const end = instant(START + HOUR_MS);
       const first = await fixture.addInvitation({ expiresAt: end, projects: null, role: 'admin' });
       const second = await fixture.addInvitation({ expiresAt: instant(end + 1) });
@@ -202,7 +202,7 @@ export function peopleContract(suite: Suite): void {
       expect(await people.acceptInvitation(second.hash, fixture.user({ createdAt: end }))).toBe('done');
     });
 
-    test('that are taken back are gone', async () => {
+    test('that are revoked are gone', async () => {
       const { id, hash } = await fixture.addInvitation();
       const answers = await Promise.all([1, 2].map(() => fixture.people.removeInvitation(id)));
       expect(answers.toSorted()).toEqual(['done', 'missing']);

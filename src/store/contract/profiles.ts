@@ -11,7 +11,7 @@ import { type Fixture, firingProfile, pendingOf, type Suite } from './fixture.ts
 
 export function profilesContract(suite: Suite): void {
   describe('a profile', () => {
-    test('is read back field for field, whatever it holds; and so is each version of its headers', async () => {
+    test('is read back with every field and every version of its headers', async () => {
       const fixture = await suite.fixture();
       const version = fc.tuple(arbitrary.profileContents, fc.option(arbitrary.bytes));
       await fc.assert(
@@ -34,7 +34,7 @@ export function profilesContract(suite: Suite): void {
       expect(await fixture.store.findProfileHeaders(fixture.partition, profile.id, 2)).toBeNull();
     });
 
-    test('is added whole or not at all', async () => {
+    test('is added completely or not at all', async () => {
       const fixture = await suite.fixture();
       const profile = await fixture.addProfile();
       const double = { ...profile, url: 'https://example.com/other' };
@@ -44,7 +44,7 @@ export function profilesContract(suite: Suite): void {
       );
     });
 
-    test('reaches the schedules that deliver through it as it is now', async () => {
+    test('is shown in its current version by its schedules', async () => {
       const fixture = await suite.fixture();
       const profile = await fixture.addProfile();
       const view = await fixture.addMade(fixture.scheduleOn(profile), profile);
@@ -54,7 +54,7 @@ export function profilesContract(suite: Suite): void {
   });
 
   describe('replacing a profile', () => {
-    test('needs the revision it was read with; else nothing changes', async () => {
+    test('needs the revision that was read, or nothing changes', async () => {
       const fixture = await suite.fixture();
       const profile = await fixture.addProfile();
       await edit(fixture, profile, { timeout: '1s' });
@@ -67,7 +67,7 @@ export function profilesContract(suite: Suite): void {
       ).toBe('stale');
     });
 
-    test('and adding schedules to it as it was and as it is, at once: only the newer is added', async () => {
+    test('while schedules are added for both versions: only that of the newer is added', async () => {
       const fixture = await suite.fixture();
       const profile = await fixture.addProfile();
       const edited = await edit(fixture, profile, { timeout: '7s' });
@@ -76,7 +76,7 @@ export function profilesContract(suite: Suite): void {
       expect(answers).toEqual(['stale', 'done', 'stale']);
     });
 
-    test('by one of several that read the same is done once', async () => {
+    test('by several that read the same revision succeeds once', async () => {
       const fixture = await suite.fixture();
       const profile = await fixture.addProfile();
       const edits = ['1s', '2s', '3s'].map((timeout) => editProfile(profile, { timeout }, fixture.tick()));
@@ -90,7 +90,7 @@ export function profilesContract(suite: Suite): void {
       expect(await fixture.store.findProfile(fixture.partition, profile.id)).toEqual(winner);
     });
 
-    test('that is archived, or not there', async () => {
+    test('that is archived or does not exist', async () => {
       const fixture = await suite.fixture();
       const archived = archiveProfile(await fixture.addProfile(), fixture.tick());
       expect(await fixture.store.archiveProfile(archived)).toBe('done');
@@ -112,7 +112,7 @@ export function profilesContract(suite: Suite): void {
       expect(archived).toMatchObject({ version: 1, archived: true, headerNames: ['x-a'] });
     });
 
-    test('needs the revision it was read with', async () => {
+    test('needs the revision that was read', async () => {
       const fixture = await suite.fixture();
       const profile = await fixture.addProfile();
       await edit(fixture, profile, { timeout: '1s' });
@@ -151,7 +151,7 @@ export function profilesContract(suite: Suite): void {
       expect(await archiveAnswer(fixture, profile, 'done')).toBe('done');
     });
 
-    test('is not hindered by schedules of other profiles or partitions', async () => {
+    test('is not prevented by schedules of other profiles or partitions', async () => {
       const fixture = await suite.fixture();
       const profile = await fixture.addProfile();
       const other = await fixture.addProfile();

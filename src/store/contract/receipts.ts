@@ -10,7 +10,7 @@ import { type Fixture, pendingOf, type Suite } from './fixture.ts';
 
 type Write = (receipt: Receipt) => Promise<WriteOutcome>;
 
-/** Every verb that keeps a receipt: each prepares what it will change, then writes it with a receipt. */
+/** Every verb that stores a receipt. Each prepares what it will change, and then writes it with a receipt. */
 const VERBS: readonly (readonly [name: string, prepare: (fixture: Fixture) => Promise<Write>])[] = [
   [
     'addSchedule',
@@ -25,7 +25,7 @@ const VERBS: readonly (readonly [name: string, prepare: (fixture: Fixture) => Pr
     async (fixture) => {
       const view = await fixture.addSchedule();
       const changed = life.cancel(view, fixture.tick());
-      if (changed === null) throw new Error('An active schedule can be canceled.');
+      if (changed === null) throw new Error('The schedule cannot be canceled.');
       return (receipt) => fixture.store.replaceSchedule({ ...changed, receipt });
     },
   ],
@@ -66,7 +66,7 @@ export function receiptsContract(suite: Suite): void {
       expect(await fixture.everything()).not.toEqual(before);
     });
 
-    test('under a key that is taken: key_taken, and no effect', async () => {
+    test('under a taken key answers key_taken and has no effect', async () => {
       const fixture = await suite.fixture();
       const write = await prepare(fixture);
       const taken = fixture.receipt();
@@ -78,7 +78,7 @@ export function receiptsContract(suite: Suite): void {
       );
     });
 
-    test('replaces one that has expired', async () => {
+    test('replaces an expired one', async () => {
       const fixture = await suite.fixture();
       const write = await prepare(fixture);
       const expired = fixture.receipt();
@@ -95,7 +95,7 @@ export function receiptsContract(suite: Suite): void {
       expect(await fixture.store.findReceipt(fixture.partition, fresh.key, fresh.createdAt)).toEqual(fresh);
     });
 
-    test('under one key from many at once: one has its effect', async () => {
+    test('under one key from many at the same time: one has an effect', async () => {
       const fixture = await suite.fixture();
       const writes = [];
       for (let i = 0; i < 5; i++) writes.push(await prepare(fixture));
@@ -111,7 +111,7 @@ export function receiptsContract(suite: Suite): void {
   });
 
   describe('a receipt', () => {
-    test('is read back field for field, under any key a header can carry', async () => {
+    test('is read back with every field, under every key that a header can carry', async () => {
       const fixture = await suite.fixture();
       await fc.assert(
         fc.asyncProperty(
@@ -139,14 +139,14 @@ export function receiptsContract(suite: Suite): void {
       );
     });
 
-    test('tells keys apart by every character and its case', async () => {
+    test('distinguishes keys by every character and its case', async () => {
       const fixture = await suite.fixture();
       for (const key of ['key', 'Key', 'key ', ' key', 'kéy', 'ke\u0301y', 'key%', 'k_y']) {
         expect(await fixture.store.addReceipt(fixture.partition, fixture.receipt({ key }))).toBe('done');
       }
     });
 
-    test('is there until it expires, and gone from that instant on', async () => {
+    test('exists until it expires', async () => {
       const fixture = await suite.fixture();
       const receipt = fixture.receipt();
       await fixture.store.addReceipt(fixture.partition, receipt);

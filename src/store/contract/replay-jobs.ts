@@ -13,7 +13,7 @@ const MANY_ITEMS = 500;
 
 export function replayJobsContract(suite: Suite): void {
   describe('a bulk replay', () => {
-    test('is read back field for field, whatever it has come to', async () => {
+    test('is read back with every field, in every state', async () => {
       const fixture = await suite.fixture();
       const job = newJob(fixture, { expected: 1_000_000, createdBy: 'Zoë "Z" \u0000\u{1f600}' });
       const versions = [
@@ -31,7 +31,7 @@ export function replayJobsContract(suite: Suite): void {
       }
     });
 
-    test('is listed newest first, and while it is open among those of all', async () => {
+    test('is listed newest first, and while open also among the jobs of all projects', async () => {
       const fixture = await suite.fixture();
       const other = await suite.fixture();
       const jobs = [await addJob(fixture), await addJob(fixture), await addJob(fixture)] as const;
@@ -50,7 +50,7 @@ export function replayJobsContract(suite: Suite): void {
       expect(await store.listOpenJobs(null, 1)).toHaveLength(1);
     });
 
-    test('is not added beside an open one that was not known, however close they come', async () => {
+    test('is not added beside an unknown open job, also at the same time', async () => {
       const fixture = await suite.fixture();
       const answers = await Promise.all([1, 2, 3].map(() => add(fixture, newJob(fixture), [])));
       expect(answers.toSorted()).toEqual(['done', 'stale', 'stale']);
@@ -69,7 +69,7 @@ export function replayJobsContract(suite: Suite): void {
       expect(await add(fixture, { ...newJob(fixture), partition: fixture.neighbour }, [])).toBe('done');
     });
 
-    test('is moved only from the revision it was read with', async () => {
+    test('is replaced only if its revision is the one that was read', async () => {
       const fixture = await suite.fixture();
       const job = await addJob(fixture);
       const held = life.acquireLease(job, 'node-1', fixture.now);
@@ -83,7 +83,7 @@ export function replayJobsContract(suite: Suite): void {
       expect(await fixture.store.jobs.replaceJob({ ...held, partition: fixture.neighbour })).toBe('stale');
     });
 
-    test('gathers items of many endpoints, and moves on in the same step', async () => {
+    test('gathers items of many endpoints, and advances in the same step', async () => {
       const fixture = await suite.fixture();
       const job = await addJob(fixture);
       const long = `https://long.example/${'x'.repeat(4_000)}`;
@@ -111,7 +111,7 @@ export function replayJobsContract(suite: Suite): void {
       expect(await list('https://c.example/', 10)).toEqual([]);
     });
 
-    test('gathers hundreds in one step', async () => {
+    test('gathers hundreds of items in one step', async () => {
       const fixture = await suite.fixture();
       const names = Array.from({ length: MANY_ITEMS }, (_, index) => `dlv_${index + 1_000}`);
       const job = await gathered(fixture, await addJob(fixture), itemsOf('ep_1', ...names));
@@ -127,7 +127,7 @@ export function replayJobsContract(suite: Suite): void {
   });
 
   describe('replaying items', () => {
-    test('takes them away, adds their replays and moves the job', async () => {
+    test('removes them, adds their replays and advances the job', async () => {
       const { fixture, job, dead } = await ready(suite, 3);
       const [one, two, three] = dead;
       const replay = fixture.replay(one);
@@ -142,7 +142,7 @@ export function replayJobsContract(suite: Suite): void {
       expect(await itemsLeft(fixture, job)).toEqual([itemOf(three)]);
     });
 
-    test('changes nothing where the job has moved, an item is gone or a schedule is', async () => {
+    test('changes nothing if the job changed, or an item or a schedule is gone', async () => {
       const { fixture, job, dead } = await ready(suite, 3);
       const [one, two, three] = dead;
       const item = itemOf(one);
@@ -165,7 +165,7 @@ export function replayJobsContract(suite: Suite): void {
       expect(await itemsLeft(fixture, job)).toHaveLength(3);
     });
 
-    test('by two at once replays each item once', async () => {
+    test('by two nodes at the same time replays each item once', async () => {
       const { fixture, job, dead } = await ready(suite, 6);
       const attempts = dead.flatMap((original) =>
         [1, 2].map(() => ({ item: itemOf(original), replay: fixture.replay(original) })),
@@ -192,7 +192,7 @@ export function replayJobsContract(suite: Suite): void {
       expect(await itemsLeft(fixture, job)).toEqual([]);
     });
 
-    test('is as it was after opening again', async () => {
+    test('is unchanged after reopening', async () => {
       const { fixture, job, dead } = await ready(suite, 3);
       await fixture.reopen();
       expect(await fixture.store.jobs.findJob(fixture.partition, job.id)).toEqual(job);
@@ -203,7 +203,7 @@ export function replayJobsContract(suite: Suite): void {
   describe('jobs that have ended', () => {
     const own = ownSuite(suite);
 
-    test('lose their items a few at a time, and go when they are old enough; open ones stay', async () => {
+    test('lose their items in batches, and are removed when they are old; open jobs stay', async () => {
       const fixture = await own.fixture();
       const open = await gathered(fixture, await addJob(fixture), itemsOf('ep_1', 'dlv_1', 'dlv_2'));
       const stopped: ReplayJob[] = [];
@@ -290,7 +290,7 @@ function endpointsOf(fixture: Fixture, { partition, id }: ReplayJob): Promise<re
   return fixture.store.jobs.listItemEndpoints(partition, id, null, 100);
 }
 
-/** Of every endpoint. */
+/** Items of every endpoint. */
 async function itemsLeft(fixture: Fixture, job: ReplayJob): Promise<readonly ReplayItem[]> {
   const items: ReplayItem[] = [];
   for (const endpoint of await endpointsOf(fixture, job)) {
@@ -299,7 +299,7 @@ async function itemsLeft(fixture: Fixture, job: ReplayJob): Promise<readonly Rep
   return items;
 }
 
-/** A job that has gathered so many dead letters of one endpoint. */
+/** A job that has gathered a number of dead letters of one endpoint. */
 async function ready(suite: Suite, count: number) {
   const fixture = await suite.fixture();
   const dead: Delivery[] = [];
@@ -307,7 +307,8 @@ async function ready(suite: Suite, count: number) {
     dead.push(await fixture.fire(pendingOf(await fixture.addSchedule()), REDIRECT));
   }
   const [one, two, three, ...others] = dead;
-  if (one === undefined || two === undefined || three === undefined) throw new Error('Three are the least.');
+  if (one === undefined || two === undefined || three === undefined)
+    throw new Error('The job needs at least three items.');
   const job = await gathered(fixture, await addJob(fixture), dead.map(itemOf), true);
   return { fixture, job, dead: [one, two, three, ...others] as const };
 }

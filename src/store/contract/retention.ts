@@ -17,7 +17,7 @@ export function retentionContract(suite: Suite): void {
   describe('retention', () => {
     const own = ownSuite(suite);
 
-    test('removes deliveries finalized before, with their attempts, and no other', async () => {
+    test('removes deliveries finalized before an instant, with their attempts, and no others', async () => {
       const fixture = await own.fixture();
       const { schedule } = await addScheduleWithEveryStatus(fixture);
       fixture.tick();
@@ -39,7 +39,7 @@ export function retentionContract(suite: Suite): void {
       expect(await fixture.view(atTheCut.scheduleId)).toMatchObject({ pending: null });
     });
 
-    test('goes by a trusted time that is kept, also when the store is closed', async () => {
+    test('uses a trusted time that is stored', async () => {
       const fixture = await own.fixture();
       const { now } = fixture;
       const trusted = { seenAt: now, trustedAt: instant(now - DAY_MS), believedFrom: instant(now + HOUR_MS) };
@@ -51,7 +51,7 @@ export function retentionContract(suite: Suite): void {
       expect(await fixture.store.findTrustedTime()).toEqual(believed);
     });
 
-    test('never removes what may still be sent, however old', async () => {
+    test('never removes deliveries that may still be sent, however old', async () => {
       const fixture = await own.fixture();
       const scheduled = await fixture.addSchedule();
       const recurring = await fixture.addSchedule({ timing: HOURLY });
@@ -77,7 +77,7 @@ export function retentionContract(suite: Suite): void {
       expect(await fixture.view(recurring.schedule.id)).toEqual(recurring);
     });
 
-    test('removes at most as many as asked for, until there are fewer', async () => {
+    test('removes no more rows than its limit at a time', async () => {
       const fixture = await own.fixture();
       for (let i = 0; i < 23; i++) await finish(fixture, await fixture.addSchedule());
       const cut = fixture.tick();
@@ -120,7 +120,7 @@ export function retentionContract(suite: Suite): void {
       expect((await labelled()).items.map(({ schedule }) => schedule.id)).toEqual([active.schedule.id]);
     });
 
-    test('keeps an ended schedule that still has a replay, and gets past it to those that have none', async () => {
+    test('keeps an ended schedule with a replay, and continues with others', async () => {
       const fixture = await own.fixture();
       const held: Delivery[] = [];
       for (let i = 0; i < 2 * BATCH + 5; i++) {
@@ -152,7 +152,7 @@ export function retentionContract(suite: Suite): void {
       expect(await areLeft(held)).toEqual(held.map(() => false));
     });
 
-    test('and a replay at the same time: it has its schedule, or it is stale', async () => {
+    test('and a replay at the same time: the replay has its schedule or is stale', async () => {
       const fixture = await own.fixture();
       for (let round = 0; round < 20; round++) {
         const finished = await finish(fixture, await fixture.addSchedule());
@@ -170,7 +170,7 @@ export function retentionContract(suite: Suite): void {
       }
     });
 
-    test('of a schedule that is gone leaves a replay of it nothing to be stored', async () => {
+    test('of a schedule makes its replays stale', async () => {
       const fixture = await own.fixture();
       const finished = await finish(fixture, await fixture.addSchedule());
       const cut = fixture.tick();
@@ -201,7 +201,7 @@ export function retentionContract(suite: Suite): void {
       expect(await Promise.all(found)).toEqual([null, null, kept, renewed]);
     });
 
-    test('removes gates that were not saved since', async () => {
+    test('removes gates that were not saved since an instant', async () => {
       const fixture = await own.fixture();
       const waiting: Delivery[] = [];
       for (const path of ['old', 'renewed', 'at-the-cut']) {
@@ -211,7 +211,7 @@ export function retentionContract(suite: Suite): void {
         );
       }
       const [old, renewed, atTheCut] = waiting.map(({ target }) => fixture.gate(endpointKeyOf(target)));
-      if (!old || !renewed || !atTheCut) throw new Error('There are three.');
+      if (!old || !renewed || !atTheCut) throw new Error('There are fewer than three.');
       await fixture.store.saveGates([old, renewed]);
       const cut = fixture.tick();
       await fixture.store.saveGates([
@@ -223,7 +223,7 @@ export function retentionContract(suite: Suite): void {
       expect(gates).toEqual([null, renewed.gate, atTheCut.gate]);
     });
 
-    test('is the same after opening again', async () => {
+    test('works the same after reopening', async () => {
       const fixture = await own.fixture();
       const finished = await finish(fixture, await fixture.addSchedule());
       const view = await addScheduleWithEveryStatus(fixture);
@@ -238,7 +238,7 @@ export function retentionContract(suite: Suite): void {
   });
 }
 
-/** Prunes in batches until there is no more for now; answers how many were looked at. */
+/** Prunes in batches until nothing is left, and returns how many rows were read. */
 async function prune(fixture: Fixture, what: Prunable, before: Instant): Promise<number> {
   let looked = 0;
   for (let calls = 0; calls < CALLS_MAX; calls++) {
@@ -247,10 +247,10 @@ async function prune(fixture: Fixture, what: Prunable, before: Instant): Promise
     looked += count;
     if (count < BATCH) return looked;
   }
-  throw new Error(`Pruning ${what} does not come to an end.`);
+  throw new Error(`Pruning ${what} does not end.`);
 }
 
-/** What other tests left behind. */
+/** Removes what other tests left behind. */
 async function drainOthers(fixture: Fixture, before: Instant): Promise<void> {
   const [mine] = await fixture.everything();
   const earliest = Math.min(...mine.deliveries.map(({ finalizedAt }) => finalizedAt ?? before));
@@ -262,6 +262,6 @@ async function finish(fixture: Fixture, view: ScheduleView): Promise<Delivery> {
 }
 
 function attemptsOf(fixture: Fixture, delivery: Delivery | undefined) {
-  if (delivery === undefined) throw new Error('The test lacks what it is about.');
+  if (delivery === undefined) throw new Error('The test has no delivery to check.');
   return fixture.store.listAttempts(fixture.partition, delivery.id, 0, 100);
 }

@@ -33,7 +33,7 @@ export function schedulesContract(suite: Suite): void {
       expect(await fixture.store.findPayload(fixture.partition, backed.schedule.id)).toBeNull();
     });
 
-    test('is read back field for field, whatever it holds; and so is what replaces it', async () => {
+    test('is read back with every field, and so is its replacement', async () => {
       const fixture = await suite.fixture();
       const before = fc.record({
         schedule: fc.tuple(arbitrary.scheduleConstants, arbitrary.scheduleChanges),
@@ -49,7 +49,7 @@ export function schedulesContract(suite: Suite): void {
       );
     });
 
-    test('keeps the largest payload byte for byte', async () => {
+    test('stores the largest payload byte for byte', async () => {
       const fixture = await suite.fixture();
       const made = fixture.schedule();
       const payload = new Uint8Array(BODY_BYTES_MAX).map((_, index) => (index * 31) % 256);
@@ -74,7 +74,7 @@ export function schedulesContract(suite: Suite): void {
       expect(await fixture.store.findPayload(fixture.partition, schedule.id)).toBeNull();
     });
 
-    test('is added whole or not at all: an id or an occurrence that is taken leaves nothing behind', async () => {
+    test('is added completely or not at all: a taken id or occurrence leaves nothing behind', async () => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule({ metadata: [['old', 'label']] });
       const { schedule, pending } = { ...view, pending: pendingOf(view) };
@@ -96,7 +96,7 @@ export function schedulesContract(suite: Suite): void {
   });
 
   describe('a schedule through a profile', () => {
-    test('is added while the profile is as it was read', async () => {
+    test('is added if the profile is unchanged', async () => {
       const fixture = await suite.fixture();
       const profile = await fixture.addProfile();
       expect(await fixture.store.addSchedule(fixture.scheduleOn(profile))).toBe('done');
@@ -117,7 +117,7 @@ export function schedulesContract(suite: Suite): void {
         (fixture: Fixture, read: ReturnType<Fixture['profile']>) =>
           fixture.store.archiveProfile(archiveProfile(read, fixture.tick())),
       ],
-    ] as const)('is stale when the profile %s meanwhile', async ([, meanwhile]) => {
+    ] as const)('is stale if the profile %s in between', async ([, meanwhile]) => {
       const fixture = await suite.fixture();
       const profile = await fixture.addProfile();
       const addition = { ...fixture.scheduleOn(profile), receipt: fixture.receipt() };
@@ -125,7 +125,7 @@ export function schedulesContract(suite: Suite): void {
       expect(await fixture.changesNothing(() => fixture.store.addSchedule(addition))).toBe('stale');
     });
 
-    test('is stale when there is no such profile, or only in another partition', async () => {
+    test('is stale if the profile does not exist in its partition', async () => {
       const fixture = await suite.fixture();
       const unknown = fixture.profile();
       expect(await fixture.changesNothing(() => fixture.store.addSchedule(fixture.scheduleOn(unknown)))).toBe(
@@ -139,7 +139,7 @@ export function schedulesContract(suite: Suite): void {
       );
     });
 
-    test('never ends up active on an archived profile, however adding and archiving interleave', async () => {
+    test('is never active on an archived profile, however adding and archiving interleave', async () => {
       const fixture = await suite.fixture();
       for (let round = 0; round < 20; round++) {
         const profile = await fixture.addProfile();
@@ -158,7 +158,7 @@ export function schedulesContract(suite: Suite): void {
   });
 
   describe('replacing a schedule', () => {
-    test('needs the revision it was read with; else nothing changes, not even the pending delivery', async () => {
+    test('needs the revision that was read, or nothing changes, not even the pending delivery', async () => {
       const fixture = await suite.fixture();
       const {
         schedule: { id },
@@ -172,7 +172,7 @@ export function schedulesContract(suite: Suite): void {
       );
     });
 
-    test('needs the pending delivery as it was read too', async () => {
+    test('also needs the pending delivery unchanged', async () => {
       const fixture = await suite.fixture();
       const read = await fixture.addSchedule({ metadata: [['team', 'one']] });
       expect(await fixture.store.claim([fixture.claim(pendingOf(read), read)])).toEqual(['done']);
@@ -185,7 +185,7 @@ export function schedulesContract(suite: Suite): void {
       );
     });
 
-    test('that is not there is stale', async () => {
+    test('that does not exist is stale', async () => {
       const fixture = await suite.fixture();
       const made = fixture.schedule();
       const change = life.edit({ ...made, profile: null }, { ttl: '1h' }, fixture.tick());
@@ -194,7 +194,7 @@ export function schedulesContract(suite: Suite): void {
       ).toBe('stale');
     });
 
-    test('by one of two that read the same is done once', async () => {
+    test('by two that read the same revision succeeds once', async () => {
       const fixture = await suite.fixture();
       const read = await fixture.addSchedule();
       const edits = ['1m', '2m', '3m', '4m'].map((ttl) => life.edit(read, { ttl }, fixture.tick()));
@@ -225,7 +225,7 @@ export function schedulesContract(suite: Suite): void {
       expect((await listed('recurring')).items.map(({ schedule }) => schedule.id)).toEqual([id]);
     });
 
-    test('to an occurrence that was delivered already leaves nothing behind', async () => {
+    test('to an occurrence that exists already changes nothing', async () => {
       const fixture = await suite.fixture();
       const read = await fixture.addSchedule({ timing: HOURLY });
       fixture.tick(HOUR_MS);

@@ -12,7 +12,7 @@ import { type Fixture, ownSuite, type Suite } from './fixture.ts';
 const VALUE = Buffer.from('0123456789 sealed');
 const OTHER = Buffer.from('9876543210 sealed anew');
 
-/** A value in each column that a verb of the store fills, twice; and a version of a profile without headers. */
+/** Fills each sealed column twice, and adds a version of a profile without headers. */
 async function fill(fixture: Fixture): Promise<void> {
   const { store } = fixture;
   for (const _ of [1, 2]) {
@@ -30,9 +30,9 @@ async function fill(fixture: Fixture): Promise<void> {
       expiresAt: null,
     };
     await store.addSecret(secret, START);
-    const place = { partition: fixture.partition, endpointId: profile.id };
-    const added = { ...secret, ...place, aloneFrom: null };
-    await store.changeEndpointSecrets({ ...place, before: [], ended: [], added });
+    const owner = { partition: fixture.partition, endpointId: profile.id };
+    const added = { ...secret, ...owner, aloneFrom: null };
+    await store.changeEndpointSecrets({ ...owner, before: [], ended: [], added });
   }
 }
 
@@ -45,7 +45,7 @@ export function sealedContract(suite: Suite): void {
       for (const _ of [1, 2]) await fill(await own.fixture());
     });
 
-    async function walked(name: SealedColumnName, limit: number): Promise<readonly SealedEntry[]> {
+    async function listAll(name: SealedColumnName, limit: number): Promise<readonly SealedEntry[]> {
       const all: SealedEntry[] = [];
       let after: SealedKey | null = null;
       for (;;) {
@@ -59,14 +59,14 @@ export function sealedContract(suite: Suite): void {
 
     async function oneOf(name: SealedColumnName): Promise<SealedKey> {
       const entry = (await sealed().listSealed(name, null, 10)).find(({ head }) => head !== null);
-      if (entry === undefined) throw new Error('There is one.');
+      if (entry === undefined) throw new Error('There is no entry.');
       return entry.key;
     }
 
-    test.for(filled)('are walked a page at a time, each once, by head and size: %s', async (name) => {
-      const all = await walked(name, 100);
-      expect(await walked(name, 1)).toEqual(all);
-      expect(await walked(name, 3)).toEqual(all);
+    test.for(filled)('are listed in pages, each once, with head and size: %s', async (name) => {
+      const all = await listAll(name, 100);
+      expect(await listAll(name, 1)).toEqual(all);
+      expect(await listAll(name, 3)).toEqual(all);
       expect(new Set(all.map(({ key }) => key.join())).size).toBe(all.length);
       const present = all.filter(({ head }) => head !== null);
       expect(present).toHaveLength(4);
@@ -76,8 +76,8 @@ export function sealedContract(suite: Suite): void {
       }
     });
 
-    test('that are missing have no head', async () => {
-      const all = await walked('profile_headers', 100);
+    test('that are null have no head', async () => {
+      const all = await listAll('profile_headers', 100);
       expect(all.filter(({ head }) => head === null)).toHaveLength(4);
       for (const { key, head, bytes } of all.filter(({ head }) => head === null)) {
         expect({ head, bytes }).toEqual({ head: null, bytes: 0 });
@@ -91,7 +91,7 @@ export function sealedContract(suite: Suite): void {
         const key = await oneOf(name);
         const others = async () =>
           Promise.all(
-            (await walked(name, 100))
+            (await listAll(name, 100))
               .filter((entry) => entry.key.join() !== key.join())
               .map((entry) => sealed().findSealed(name, entry.key)),
           );
@@ -100,7 +100,7 @@ export function sealedContract(suite: Suite): void {
         const replacement = { key, was: VALUE, sealed: OTHER };
         expect(await sealed().replaceSealed(name, [replacement])).toEqual(['done']);
         expect(await sealed().findSealed(name, key)).toEqual(OTHER);
-        // An old value does not come back over one that was changed meanwhile.
+        // An old value does not replace one that was changed in between.
         expect(await sealed().replaceSealed(name, [{ key, was: VALUE, sealed: VALUE }])).toEqual(['stale']);
         expect(await sealed().findSealed(name, key)).toEqual(OTHER);
         expect(await others()).toEqual(before);
@@ -108,7 +108,7 @@ export function sealedContract(suite: Suite): void {
       },
     );
 
-    test('of rows that are not there are stale, beside others that are done', async () => {
+    test('of missing rows are stale, and others succeed', async () => {
       const key = await oneOf('payloads');
       const gone = [key[0] ?? 0, 'sch_gone'];
       expect(
@@ -120,8 +120,8 @@ export function sealedContract(suite: Suite): void {
       expect(await sealed().findSealed('payloads', gone)).toBeNull();
     });
 
-    test.for(SEALED_COLUMN_NAMES)('can be asked for in every column: %s', async (name) => {
-      expect(await sealed().listSealed(name, (await walked(name, 100)).at(-1)?.key ?? null, 1)).toEqual([]);
+    test.for(SEALED_COLUMN_NAMES)('can be listed in every column: %s', async (name) => {
+      expect(await sealed().listSealed(name, (await listAll(name, 100)).at(-1)?.key ?? null, 1)).toEqual([]);
     });
   });
 }

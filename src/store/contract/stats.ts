@@ -37,7 +37,7 @@ function stats(given: Partial<Stats> = {}): Stats {
 
 export function statsContract(suite: Suite): void {
   describe('stats', () => {
-    test('are added up over nodes, in the order of time, within the window', async () => {
+    test('are summed over nodes, in the order of time, within the window', async () => {
       const fixture = await suite.fixture();
       const { store, partition } = fixture;
       const saved = (at: number, of = stats()) =>
@@ -57,7 +57,7 @@ export function statsContract(suite: Suite): void {
       expect(await store.insight.readStats(fixture.neighbour, MINUTE_MS, START, LATER)).toEqual([]);
     });
 
-    test('of a node replace those that it saved before', async () => {
+    test('of a node replace its earlier ones', async () => {
       const { store, partition } = await suite.fixture();
       const save = (of: Stats) =>
         store.insight.saveStats('a', [{ partition, spanMs: HOUR_MS, at: START, stats: of }], []);
@@ -70,7 +70,7 @@ export function statsContract(suite: Suite): void {
       await store.insight.saveStats('a', [], []);
     });
 
-    test('of endpoints are added up over hours and nodes, without lateness', async () => {
+    test('of endpoints are summed over hours and nodes, without lateness', async () => {
       const fixture = await suite.fixture();
       const { store, partition } = fixture;
       const [one, other, silent] = [endpoint('one'), endpoint('other'), endpoint('silent')];
@@ -99,7 +99,7 @@ export function statsContract(suite: Suite): void {
       expect(await store.insight.readEndpointStats(fixture.neighbour, [one], START)).toEqual([]);
     });
 
-    test('that are old enough are removed, however many, of every partition', async () => {
+    test('that are old are removed in all partitions, however many', async () => {
       const own = await suite.fixture();
       const { store } = own;
       const minutes = Array.from({ length: 150 }, (_, index) => index * MINUTE_MS);

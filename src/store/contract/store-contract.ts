@@ -1,6 +1,6 @@
 /**
- * What every store must do, whatever it is built on. A store's own test calls this with a way to open one;
- * tests speak to it through its ports only, each in a project of its own, and wait for answers, never for time.
+ * The contract of every store. The test of a store calls this with a function that opens one. Tests use only the
+ * ports, each in its own project, and wait for answers and never for time.
  */
 import { afterAll, beforeAll, describe } from 'vitest';
 import { clusterContract } from './cluster.ts';

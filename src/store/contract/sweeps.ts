@@ -12,35 +12,38 @@ import { ALL_DELIVERIES, allPages } from './everything.ts';
 import { type Fixture, pendingOf, type Suite } from './fixture.ts';
 
 const STEPS = { pause: deliveryLife.pause, resume: deliveryLife.resume, cancel: deliveryLife.cancel };
-const ORDERS = { pause: life.pause, resume: life.resume, cancel: life.cancel };
-type Order = keyof typeof ORDERS;
+const ACTIONS = { pause: life.pause, resume: life.resume, cancel: life.cancel };
+type Action = keyof typeof ACTIONS;
 
 export function sweepsContract(suite: Suite): void {
-  describe.for(['pause', 'resume', 'cancel'] as const)('the %s of a schedule', (order) => {
-    test('does to each of its other deliveries what the life of a delivery says, and no more', async () => {
+  describe.for(['pause', 'resume', 'cancel'] as const)('the %s of a schedule', (action) => {
+    test('changes each of its other deliveries by the rules of the delivery lifecycle', async () => {
       const fixture = await suite.fixture();
-      const before = await crowded(fixture, order);
+      const before = await deliveriesReadyFor(fixture, action);
       const others = before.filter((delivery) => delivery.id !== before[0]?.id);
       expect(new Set(others.map(({ status }) => status)).size).toBe(DELIVERY_STATUSES.length);
 
       const now = fixture.tick();
       const { scheduleId } = before[0] ?? others[0] ?? raise();
-      const view = await fixture.change(scheduleId, (read) => ORDERS[order](read, now));
+      const view = await fixture.change(scheduleId, (read) => ACTIONS[action](read, now));
 
       const after = await deliveriesOf(fixture, scheduleId);
       const expected = before.map((delivery) =>
-        delivery.id === view.schedule.pendingId ? view.pending : swept(delivery, order, now),
+        delivery.id === view.schedule.pendingId ? view.pending : swept(delivery, action, now),
       );
       expect(after).toEqual(expected);
     });
 
-    test('leaves other schedules alone, and other partitions', async () => {
+    test('changes no other schedules or partitions', async () => {
       const fixture = await suite.fixture();
-      const [first] = await crowded(fixture, order);
-      const other = await crowded(fixture, order);
+      const [first] = await deliveriesReadyFor(fixture, action);
+      const other = await deliveriesReadyFor(fixture, action);
       const [otherFirst] = other;
       const foreign = fixture.schedule({ partition: fixture.neighbour, id: first?.scheduleId ?? raise() });
-      const elsewhere: Delivery = { ...foreign.pending, status: order === 'resume' ? 'paused' : 'scheduled' };
+      const elsewhere: Delivery = {
+        ...foreign.pending,
+        status: action === 'resume' ? 'paused' : 'scheduled',
+      };
       await fixture.store.addSchedule({
         schedule: foreign.schedule,
         pending: elsewhere,
@@ -48,29 +51,29 @@ export function sweepsContract(suite: Suite): void {
         profile: null,
         receipt: null,
       });
-      await fixture.change(first?.scheduleId ?? raise(), (read) => ORDERS[order](read, fixture.tick()));
+      await fixture.change(first?.scheduleId ?? raise(), (read) => ACTIONS[action](read, fixture.tick()));
       expect(await deliveriesOf(fixture, otherFirst?.scheduleId ?? raise())).toEqual(other);
       expect(await fixture.store.findDelivery(fixture.neighbour, elsewhere.id)).toEqual(elsewhere);
     });
 
     test('that is stale sweeps nothing', async () => {
       const fixture = await suite.fixture();
-      const [first] = await crowded(fixture, order);
+      const [first] = await deliveriesReadyFor(fixture, action);
       const read = await fixture.view(first?.scheduleId ?? raise());
       await fixture.change(read.schedule.id, (view) => life.edit(view, { ttl: '1h' }, fixture.tick()));
-      const late = ORDERS[order](read, fixture.tick()) ?? raise();
+      const late = ACTIONS[action](read, fixture.tick()) ?? raise();
       const replace = () => fixture.store.replaceSchedule({ ...late, receipt: null });
       expect(await fixture.changesNothing(replace)).toBe('stale');
     });
 
-    test('makes what was decided on a swept delivery stale', async () => {
+    test('makes decisions about a swept delivery stale', async () => {
       const fixture = await suite.fixture();
-      const deliveries = await crowded(fixture, order);
+      const deliveries = await deliveriesReadyFor(fixture, action);
       const view: ScheduleView = await fixture.view(deliveries[0]?.scheduleId ?? raise());
       const touched = deliveries.filter(
-        ({ id, status }) => id !== view.schedule.pendingId && movesBy(status, order),
+        ({ id, status }) => id !== view.schedule.pendingId && movesBy(status, action),
       );
-      await fixture.change(view.schedule.id, (read) => ORDERS[order](read, fixture.tick()));
+      await fixture.change(view.schedule.id, (read) => ACTIONS[action](read, fixture.tick()));
       const late = touched.map((delivery) => ({
         ...fixture.claim({ ...delivery, status: 'scheduled' }, view),
         advanced: null,
@@ -81,31 +84,31 @@ export function sweepsContract(suite: Suite): void {
   });
 }
 
-/** More than a store changes in one step, of each status. */
+/** More deliveries of each status than a store changes in one batch. */
 const MANY = 2 * SWEEP_BATCH_MAX + 1;
 
 export function unfinishedSweepsContract(suite: Suite): void {
-  describe('a sweep of more deliveries than one step may change', () => {
+  describe('a sweep of more deliveries than one batch', () => {
     test.for([
       ['pause', 'paused', 'paused'],
       ['cancel', 'canceled', 'canceled'],
-    ] as const)('a %s goes on piece by piece, and none of them can be claimed meanwhile', async (row) => {
-      const [order, untriedTo, triedTo] = row;
+    ] as const)('a %s continues batch by batch, and no delivery can be claimed in between', async (row) => {
+      const [action, untriedTo, triedTo] = row;
       const fixture = await suite.fixture();
-      const { schedule, others } = await numerous(fixture);
+      const { schedule, others } = await addManyReplays(fixture);
       const now = fixture.tick();
-      const view = await fixture.change(schedule.id, (read) => ORDERS[order](read, now));
+      const view = await fixture.change(schedule.id, (read) => ACTIONS[action](read, now));
       const unfinished = (await fixture.store.findSweep(fixture.partition, schedule.id)) ?? raise();
       expect(unfinished).toMatchObject({
         partition: fixture.partition,
         scheduleId: schedule.id,
-        action: order,
+        action: action,
       });
       expect(unfinished.requestedAt).toBe(now);
       expect(await fixture.store.listSweeps(1_000)).toContainEqual(unfinished);
 
       const before = await allOf(fixture, schedule.id);
-      const left = before.filter(({ id, status }) => id !== view.pending?.id && movesBy(status, order));
+      const left = before.filter(({ id, status }) => id !== view.pending?.id && movesBy(status, action));
       expect(left).toHaveLength(others.length - 2 * SWEEP_FIRST_BATCH_MAX);
       const [one] = left;
       const work = await fixture.load(one ?? raise());
@@ -116,13 +119,13 @@ export function unfinishedSweepsContract(suite: Suite): void {
         claims.map(() => 'stale'),
       );
 
-      // Two statuses, of each a full piece and the rest.
+      // Two statuses, each with two full batches and one delivery more.
       expect(await finish(fixture, schedule.id)).toBe(4);
       const after = await allOf(fixture, schedule.id);
       const expected = others.map(({ id, attemptCount }) => ({
         id,
         status: attemptCount === 0 ? untriedTo : triedTo,
-        finalizedAt: order === 'cancel' ? now : null,
+        finalizedAt: action === 'cancel' ? now : null,
         reserved: false,
         revision: 2,
       }));
@@ -130,9 +133,9 @@ export function unfinishedSweepsContract(suite: Suite): void {
       expect(await fixture.store.listSweeps(1_000)).not.toContainEqual(unfinished);
     });
 
-    test('a resume goes on piece by piece, and what it has reached can be claimed meanwhile', async () => {
+    test('a resume continues batch by batch, and swept deliveries can be claimed', async () => {
       const fixture = await suite.fixture();
-      const { schedule, others } = await numerous(fixture);
+      const { schedule, others } = await addManyReplays(fixture);
       await fixture.change(schedule.id, (read) => life.pause(read, fixture.tick()));
       await finish(fixture, schedule.id);
       const view = await fixture.change(schedule.id, (read) => life.resume(read, fixture.tick()));
@@ -157,13 +160,13 @@ export function unfinishedSweepsContract(suite: Suite): void {
     test.for([
       ['pause', 'resume', ['scheduled', 'retry_scheduled']],
       ['pause', 'cancel', ['canceled']],
-    ] as const)('a %s, then a %s before it has ended: the last order counts', async ([first, then, to]) => {
+    ] as const)('a %s, then a %s before it has ended: the last action counts', async ([first, then, to]) => {
       const fixture = await suite.fixture();
-      const { schedule, others } = await numerous(fixture);
-      await fixture.change(schedule.id, (read) => ORDERS[first](read, fixture.tick()));
+      const { schedule, others } = await addManyReplays(fixture);
+      await fixture.change(schedule.id, (read) => ACTIONS[first](read, fixture.tick()));
       const early = (await fixture.store.findSweep(fixture.partition, schedule.id)) ?? raise();
-      await fixture.change(schedule.id, (read) => ORDERS[then](read, fixture.tick()));
-      // Whoever still carries out the first order does nothing any more.
+      await fixture.change(schedule.id, (read) => ACTIONS[then](read, fixture.tick()));
+      // A node that still works on the first action has no more effect.
       const late = await fixture.store.findSweep(fixture.partition, schedule.id);
       await fixture.changesNothing(() => fixture.store.continueSweep(early, null));
       expect(await fixture.store.findSweep(fixture.partition, schedule.id)).toEqual(late);
@@ -173,9 +176,9 @@ export function unfinishedSweepsContract(suite: Suite): void {
       expect(new Set(after.map(({ status }) => status))).toEqual(new Set(to));
     });
 
-    test('a resume, then a pause before it has ended: the last order counts', async () => {
+    test('a resume, then a pause before it has ended: the last action counts', async () => {
       const fixture = await suite.fixture();
-      const { schedule, others } = await numerous(fixture);
+      const { schedule, others } = await addManyReplays(fixture);
       await fixture.change(schedule.id, (read) => life.pause(read, fixture.tick()));
       await finish(fixture, schedule.id);
       await fixture.change(schedule.id, (read) => life.resume(read, fixture.tick()));
@@ -186,9 +189,9 @@ export function unfinishedSweepsContract(suite: Suite): void {
       expect(new Set(after.map(({ status }) => status))).toEqual(new Set(['paused']));
     });
 
-    test('leaves replays alone that were made after the order, and an edit in between', async () => {
+    test('does not change replays that were added after the action, or an edit in between', async () => {
       const fixture = await suite.fixture();
-      const { schedule, original } = await numerous(fixture);
+      const { schedule, original } = await addManyReplays(fixture);
       await fixture.change(schedule.id, (read) => life.cancel(read, fixture.tick()));
       fixture.tick();
       const replayed = await fixture.addReplay(original);
@@ -199,20 +202,20 @@ export function unfinishedSweepsContract(suite: Suite): void {
       expect(await fixture.store.claim([claim])).toEqual(['done']);
     });
 
-    test('outlives the store, and is finished by whoever finds it', async () => {
+    test('is stored, and any node can finish it', async () => {
       const fixture = await suite.fixture();
-      const { schedule, others } = await numerous(fixture);
+      const { schedule, others } = await addManyReplays(fixture);
       await fixture.change(schedule.id, (read) => life.cancel(read, fixture.tick()));
       await fixture.reopen();
       await Promise.all([finish(fixture, schedule.id), finish(fixture, schedule.id)]);
       const canceled = (await allOf(fixture, schedule.id)).filter(({ status }) => status === 'canceled');
-      // And the pending one.
+      // The pending delivery is canceled too.
       expect(canceled).toHaveLength(others.length + 1);
     });
 
-    test('that belongs to a state which the schedule has left without it is forgotten', async () => {
+    test('of a state that the schedule has left is removed', async () => {
       const fixture = await suite.fixture();
-      const { schedule } = await numerous(fixture);
+      const { schedule } = await addManyReplays(fixture);
       await fixture.change(schedule.id, (read) => life.pause(read, fixture.tick()));
       const resumed = life.resume(await fixture.view(schedule.id), fixture.tick()) ?? raise();
       expect(await fixture.store.replaceSchedule({ ...resumed, sweep: null, receipt: null })).toBe('done');
@@ -221,10 +224,10 @@ export function unfinishedSweepsContract(suite: Suite): void {
       expect(await fixture.store.findSweep(fixture.partition, schedule.id)).toBeNull();
     });
 
-    test('is listed before the second of another customer, however old that is', async () => {
+    test('is listed before the second sweep of another customer, however old that is', async () => {
       const [one, other] = [await suite.fixture(), await suite.fixture()];
       const canceled = async (fixture: Fixture) => {
-        const { schedule } = await numerous(fixture, SWEEP_FIRST_BATCH_MAX + 1);
+        const { schedule } = await addManyReplays(fixture, SWEEP_FIRST_BATCH_MAX + 1);
         await fixture.change(schedule.id, (read) => life.cancel(read, fixture.tick()));
         return schedule.id;
       };
@@ -239,7 +242,7 @@ export function unfinishedSweepsContract(suite: Suite): void {
       await finish(other, third);
     });
 
-    test('of no more than one step leaves nothing to do', async () => {
+    test('of at most one batch leaves nothing to do', async () => {
       const fixture = await suite.fixture();
       const { schedule } = await addScheduleWithEveryStatus(fixture);
       await fixture.change(schedule.id, (read) => life.cancel(read, fixture.tick()));
@@ -248,8 +251,8 @@ export function unfinishedSweepsContract(suite: Suite): void {
   });
 }
 
-/** A recurring schedule with many replays that wait, half of them tried before. */
-async function numerous(fixture: Fixture, ofEachStatus = MANY) {
+/** A recurring schedule with many waiting replays, half of them attempted before. */
+async function addManyReplays(fixture: Fixture, ofEachStatus = MANY) {
   const view = await fixture.addSchedule({ timing: HOURLY });
   fixture.tick(HOUR_MS);
   const original = await fixture.fire(pendingOf(view), SUCCESS);
@@ -266,18 +269,18 @@ async function numerous(fixture: Fixture, ofEachStatus = MANY) {
   return { schedule: view.schedule, original, others };
 }
 
-/** Carries out all that is left; answers how many pieces that took. */
+/** Finishes a sweep, and returns how many batches that took. */
 async function finish(fixture: Fixture, id: ScheduleId): Promise<number> {
   const unfinished = await fixture.store.findSweep(fixture.partition, id);
   if (unfinished === null) return 0;
-  let pieces = 0;
-  let place = await fixture.store.continueSweep(unfinished, null);
-  for (; place !== null; pieces++) place = await fixture.store.continueSweep(unfinished, place);
+  let batches = 0;
+  let cursor = await fixture.store.continueSweep(unfinished, null);
+  for (; cursor !== null; batches++) cursor = await fixture.store.continueSweep(unfinished, cursor);
   expect(await fixture.store.findSweep(fixture.partition, id)).toBeNull();
-  return pieces;
+  return batches;
 }
 
-/** Oldest first, however many there are. */
+/** Returns all deliveries of the schedule, oldest first. */
 async function allOf(fixture: Fixture, scheduleId: ScheduleId): Promise<readonly Delivery[]> {
   const filter = { ...ALL_DELIVERIES, scheduleId };
   const deliveries = await allPages(
@@ -288,25 +291,25 @@ async function allOf(fixture: Fixture, scheduleId: ScheduleId): Promise<readonly
 }
 
 function raise(): never {
-  throw new Error('The test lacks what it is about.');
+  throw new Error('The test has no delivery to check.');
 }
 
-function movesBy(status: DeliveryStatus, order: Order): boolean {
-  return deliveryLife.DELIVERY_TRANSITIONS[status][order] !== undefined;
+function movesBy(status: DeliveryStatus, action: Action): boolean {
+  return deliveryLife.DELIVERY_TRANSITIONS[status][action] !== undefined;
 }
 
-function swept(delivery: Delivery, order: Order, now: Instant): Delivery {
-  return movesBy(delivery.status, order) ? STEPS[order](delivery, now) : delivery;
+function swept(delivery: Delivery, action: Action, now: Instant): Delivery {
+  return movesBy(delivery.status, action) ? STEPS[action](delivery, now) : delivery;
 }
 
-/** A crowd, ready for `order`. Oldest first. */
-async function crowded(fixture: Fixture, order: Order): Promise<readonly Delivery[]> {
+/** A schedule with deliveries of every status, in a state that allows `action`. Returns the oldest delivery first. */
+async function deliveriesReadyFor(fixture: Fixture, action: Action): Promise<readonly Delivery[]> {
   const { schedule } = await addScheduleWithEveryStatus(fixture);
-  if (order === 'resume') await pauseOnly(fixture, schedule.id);
+  if (action === 'resume') await pauseOnly(fixture, schedule.id);
   return deliveriesOf(fixture, schedule.id);
 }
 
-/** Pauses the schedule and its pending delivery, and leaves the crowd as it is. */
+/** Pauses the schedule and its pending delivery, and leaves other deliveries as they are. */
 async function pauseOnly(fixture: Fixture, id: ScheduleId): Promise<void> {
   const paused = life.pause(await fixture.view(id), fixture.tick()) ?? raise();
   expect(await fixture.store.replaceSchedule({ ...paused, sweep: null, receipt: null })).toBe('done');

@@ -33,7 +33,7 @@ export function unsentContract(suite: Suite): void {
       expect(await fixture.store.listAttempts(fixture.partition, ended.delivery.id, 0, 9)).toEqual([]);
     });
 
-    test('moves a recurring schedule on to its next occurrence in the same step', async () => {
+    test('advances a recurring schedule in the same step', async () => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule({ timing: HOURLY, ttl: '1m' });
       fixture.tick(3 * HOUR_MS);
@@ -48,7 +48,7 @@ export function unsentContract(suite: Suite): void {
       expect(await fixture.delivery(ended.delivery.id)).toEqual(ended.delivery);
     });
 
-    test('of a replay, or of an occurrence before the pending one, leaves the schedule as it is', async () => {
+    test('of a replay or of an earlier occurrence does not change the schedule', async () => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule({ timing: HOURLY });
       fixture.tick(HOUR_MS);
@@ -64,7 +64,7 @@ export function unsentContract(suite: Suite): void {
       expect(await fixture.delivery(replay.id)).toEqual(ends[1]?.delivery);
     });
 
-    test('is refused whole when the schedule changed since it was read', async () => {
+    test('is refused completely if the schedule changed since it was read', async () => {
       const fixture = await suite.fixture();
       for (const timing of [HOURLY, fixture.oneShot()]) {
         const view = await fixture.addSchedule({ timing });
@@ -77,17 +77,17 @@ export function unsentContract(suite: Suite): void {
       }
     });
 
-    test('materializes no occurrence twice', async () => {
+    test('creates no occurrence twice', async () => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule({ timing: HOURLY });
       const ended = fixture.endUnsent(pendingOf(view), view);
-      if (ended.advanced === null) throw new Error('A recurring schedule moves on.');
+      if (ended.advanced === null) throw new Error('The claim does not advance the schedule.');
       const next = { ...ended.advanced.next, occurrence: ended.delivery.occurrence };
       const double: EndWrite = { ...ended, advanced: { ...ended.advanced, next } };
       expect(await fixture.changesNothing(() => fixture.store.endUnsent([double]))).toEqual(['stale']);
     });
 
-    test('answers each for itself', async () => {
+    test('answers each verb on its own', async () => {
       const fixture = await suite.fixture();
       const views = [await fixture.addSchedule(), await fixture.addSchedule(), await fixture.addSchedule()];
       const ends = views.map((view) => fixture.endUnsent(pendingOf(view), view));
@@ -97,8 +97,8 @@ export function unsentContract(suite: Suite): void {
     });
   });
 
-  describe('putting a delivery off', () => {
-    test('moves its instant and keeps its turn, and nothing else', async () => {
+  describe('deferring a delivery', () => {
+    test('changes its due instant and its reservation, and nothing else', async () => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule();
       const off = defer(pendingOf(view), later(fixture), true);
@@ -123,7 +123,7 @@ export function unsentContract(suite: Suite): void {
       expect(attempts).toHaveLength(1);
     });
 
-    test('that is not there, or not as it was read, changes nothing', async () => {
+    test('that does not exist, or has changed, changes nothing', async () => {
       const fixture = await suite.fixture();
       const unknown = fixture.schedule().pending;
       const view = await fixture.addSchedule();
@@ -132,7 +132,7 @@ export function unsentContract(suite: Suite): void {
       expect(await fixture.changesNothing(() => fixture.store.defer(late))).toEqual(['stale', 'stale']);
     });
 
-    test('answers each for itself', async () => {
+    test('answers each verb on its own', async () => {
       const fixture = await suite.fixture();
       const views = [await fixture.addSchedule(), await fixture.addSchedule(), await fixture.addSchedule()];
       const off = views.map((view) => defer(pendingOf(view), later(fixture), true));
@@ -184,7 +184,7 @@ function deferPending(fixture: Fixture, view: ScheduleView): Promise<readonly st
 function change(decide: (view: ScheduleView, now: Instant) => life.ScheduleChange | null) {
   return async (fixture: Fixture, view: ScheduleView): Promise<readonly string[]> => {
     const changed = decide(view, fixture.now);
-    if (changed === null) throw new Error('There is something to change.');
+    if (changed === null) throw new Error('There is nothing to change.');
     return [await fixture.store.replaceSchedule({ ...changed, receipt: null })];
   };
 }

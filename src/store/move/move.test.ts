@@ -28,7 +28,7 @@ import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { type Moved, type MoveRefusal, move, type Progress } from './move.ts';
 import { columnsOf, TABLES } from './tables.ts';
 
-/** What belongs to a running process, or to the file itself. */
+/** Tables that belong to a running process or to the file itself. */
 const LEFT_BEHIND = [
   'gate_orders',
   'heartbeat',
@@ -140,14 +140,14 @@ async function fillSchedules(fixture: Fixture): Promise<void> {
     });
   }
   const made = fixture.schedule();
-  // What PostgreSQL cannot hold as it is.
+  // PostgreSQL cannot store this text as it is.
   await fixture.addMade({ ...made, pending: { ...made.pending, error: 'a\0b', idempotencyKey: '\u0001c' } });
   const failing = await fixture.addSchedule({ timing: HOURLY, metadata: [['name', 'value']] });
   fixture.tick(HOUR_MS);
   await fixture.fire(await fixture.fire(pendingOf(failing), FAILURE), SUCCESS);
 }
 
-/** More rows and more bytes than go over at once. */
+/** Adds more rows and more bytes than one page has. */
 function fillPages(partition: number): void {
   const db = openForWriting(path);
   db.prepare(
@@ -161,7 +161,7 @@ function fillPages(partition: number): void {
   db.close();
 }
 
-/** Rows of every shape, with each column that may be empty both ways; of what only the dashboard has. */
+/** Rows of the dashboard's tables. Each column that may be null has both a null and a value. */
 function fillDashboard(): void {
   const db = openForWriting(path);
   db.exec('INSERT INTO trusted_time (one, seen_at, trusted_at) VALUES (1, 2000000000000, 1999999999999)');
@@ -190,19 +190,19 @@ function fillDashboard(): void {
   db.close();
 }
 
-/** What was heard of the commit of the last move. */
-let heard: string[] = [];
+/** The callbacks of the last move. */
+let callbacks: string[] = [];
 
 async function moveTo(url: string, progress: (progress: Progress) => void = () => {}) {
-  heard = [];
+  callbacks = [];
   const connect = connector(addressOf(url), { timers: systemTimers, decodeText });
   const client = await connect();
   await migrate(client, START, () => Promise.resolve());
   await client.end();
   const source = openForWriting(path);
   try {
-    const committing = () => void heard.push('committing');
-    const undone = () => void heard.push('undone');
+    const committing = () => void callbacks.push('committing');
+    const undone = () => void callbacks.push('undone');
     return await move({ source, connect, timers: systemTimers, progress, committing, undone });
   } finally {
     source.close();
@@ -210,7 +210,7 @@ async function moveTo(url: string, progress: (progress: Progress) => void = () =
 }
 
 function rowsMoved(moved: Moved | MoveRefusal): Readonly<Record<string, number>> {
-  if (typeof moved === 'string') throw new Error(`It was refused: ${moved}.`);
+  if (typeof moved === 'string') throw new Error(`The move was refused: ${moved}.`);
   return Object.fromEntries(moved);
 }
 
@@ -260,7 +260,7 @@ async function expectEverythingIn(database: TestDatabase): Promise<void> {
   }
 }
 
-describe('everything arrives', () => {
+describe('all data is moved', () => {
   async function movesTo(database: TestDatabase): Promise<void> {
     const seen: Progress[] = [];
     const rows = rowsMoved(await moveTo(database.url, (progress) => seen.push(progress)));
@@ -281,9 +281,9 @@ describe('everything arrives', () => {
   });
 
   if (older === undefined)
-    test.skip('no older PostgreSQL is installed, and SCHED_TEST_DATABASE_URL names none');
+    test.skip('skipped, because no older PostgreSQL is installed and SCHED_TEST_DATABASE_URL is not set');
   else
-    test('on an older one', async () => {
+    test('on an older PostgreSQL', async () => {
       await using database = await createDatabase(older);
       await movesTo(database);
     });
@@ -297,7 +297,7 @@ describe('everything arrives', () => {
     await movesTo(database);
   });
 
-  test('a project that is made there gets the numbers that follow', async () => {
+  test('a project that is added afterwards gets the next partitions', async () => {
     await using database = await createDatabase(await sharedPostgres());
     await moveTo(database.url);
     const store = await openIn(database);
@@ -308,14 +308,14 @@ describe('everything arrives', () => {
       createdAt: START,
     });
     await store.close();
-    if (made === 'taken') throw new Error('Nobody has that name.');
+    if (made === 'taken') throw new Error('The name is taken.');
     const taken = (await opened.listProjects()).flatMap(({ partitions }) => Object.values(partitions));
     expect(Math.min(...Object.values(made.partitions))).toBe(Math.max(...taken) + 1);
   });
 });
 
-describe('nothing is forgotten', () => {
-  test('every table of SQLite is moved or known to stay', () => {
+describe('no table or column is missed', () => {
+  test('every table of SQLite is moved or listed as left behind', () => {
     const db = openForReading(path);
     const names = db.prepare(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
@@ -350,7 +350,7 @@ describe('nothing is forgotten', () => {
 });
 
 describe('all or nothing', () => {
-  test('a database with a project is left as it is', async () => {
+  test('a database with a project is not changed', async () => {
     await using database = await createDatabase(await sharedPostgres());
     await moveTo(database.url);
     const before = await rowsThere(database.url);
@@ -359,37 +359,37 @@ describe('all or nothing', () => {
   });
 
   test.each(['INSERT INTO schedules', 'INSERT INTO gates', 'SELECT setval', 'COMMIT'])(
-    'a connection that is cut at %s leaves nothing there, and the next time it succeeds',
+    'a connection that is cut at %s leaves nothing behind, and the next move succeeds',
     async (step) => {
       await using database = await createDatabase(await sharedPostgres());
       await using proxy = await startProxy(Number(new URL(database.url).port));
-      // So that only what is moved is cut.
+      // The schema is created before, so that only the move is cut.
       expect(await rowsThereAfterMigration(database)).toEqual(NOTHING);
       proxy.interfere((sql) => (sql.startsWith(step) ? 'lose it' : 'pass'));
       await expect(moveTo(proxy.through(database.url))).rejects.toThrow();
       expect(proxy.lost).toBe(1);
-      expect(heard).toEqual(step === 'COMMIT' ? ['committing', 'undone'] : []);
+      expect(callbacks).toEqual(step === 'COMMIT' ? ['committing', 'undone'] : []);
       expect(await rowsThere(database.url)).toEqual(NOTHING);
       proxy.interfere(() => 'pass');
       expect(rowsMoved(await moveTo(proxy.through(database.url)))).toEqual(rowsHere());
     },
   );
 
-  test('a commit whose answer is lost is found done', async () => {
+  test('a commit whose answer is lost is found to be stored', async () => {
     await using database = await createDatabase(await sharedPostgres());
     await using proxy = await startProxy(Number(new URL(database.url).port));
     await rowsThereAfterMigration(database);
     proxy.interfere((sql) => (sql === 'COMMIT' ? 'lose the answer' : 'pass'));
     expect(rowsMoved(await moveTo(proxy.through(database.url)))).toEqual(rowsHere());
     expect(proxy.lost).toBe(1);
-    expect(heard).toEqual(['committing']);
+    expect(callbacks).toEqual(['committing']);
     expect(await rowsThere(database.url)).toEqual(rowsHere());
   });
 
   test.each([
     ['changed', 'BEGIN NEW.sealed = NEW.sealed || NEW.sealed; RETURN NEW; END'],
     ['left out', 'BEGIN RETURN NULL; END'],
-  ])('rows that are %s on the way are noticed', async (_, body) => {
+  ])('rows that are %s during the move are detected', async (_, body) => {
     await using database = await createDatabase(await sharedPostgres());
     await rowsThereAfterMigration(database);
     await execute(
@@ -401,7 +401,7 @@ describe('all or nothing', () => {
     expect(await rowsThere(database.url)).toEqual(NOTHING);
   });
 
-  test('meanwhile nobody writes, here or there', async () => {
+  test('nothing else can write to either database during the move', async () => {
     await using database = await createDatabase(await sharedPostgres());
     const attempts: Promise<unknown>[] = [];
     await moveTo(database.url, ({ table }) => {

@@ -1,16 +1,17 @@
 /**
- * Copies all that a SQLite file holds into an empty PostgreSQL: every row as it is, with its ids, its numbers
- * and its sealed bytes, so that whoever goes on there finds what was left here, claims of a dead process too.
+ * Copies the data of a SQLite file into an empty PostgreSQL database. Every row is copied unchanged, with ids,
+ * partitions and sealed bytes. A service on PostgreSQL then continues where the old one stopped, and also finds
+ * claims of dead processes.
  *
- * There is one transaction on each side. That of SQLite keeps commands from writing meanwhile; the service has to
- * be stopped, and whoever calls this holds its directory. That of PostgreSQL makes it all or nothing, and holds
- * the table of projects, so that no node makes its first one meanwhile. Before it is committed, each table is
- * summed up on both sides (`summary.ts`), and any difference ends it.
+ * There is one transaction on each side. That of SQLite keeps commands from writing; the service must be stopped,
+ * and the caller holds its directory lock. That of PostgreSQL commits everything or nothing. It locks the table of
+ * projects, so that no node creates its first project. Before the commit each table is compared by a summary
+ * (`summary.ts`), and any difference ends the move.
  *
- * Rows go over in pages, in the order of their keys; while one is written the next one is made ready.
+ * Rows are copied in pages, in the order of their keys. The next page is read while one is written.
  *
- * A commit whose answer is lost is looked up: to get the table of projects is to wait for the transaction that
- * holds it, so whatever is found then is final.
+ * If the answer to the commit is lost, the outcome is looked up. Locking the table of projects waits for the
+ * transaction that holds it, so the result is final.
  */
 import type { Client } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
@@ -22,39 +23,39 @@ import { RunningSummary, storedSummary } from './summary.ts';
 import { TABLES, type Table } from './tables.ts';
 
 export interface MoveDependencies {
-  /** Has at least one project. */
+  /** The file has at least one project. */
   readonly source: Db;
   /** Opens a connection to a database whose schema is up to date. */
   readonly connect: () => Promise<Client>;
   readonly timers: Timers;
-  /** Told now and then how far it is. */
+  /** Called from time to time. */
   readonly progress: (progress: Progress) => void;
-  /** From here on it may be that everything is there, whatever is heard of it. */
+  /** Called before the commit. From here on all data may be stored, even if an error follows. */
   readonly committing: () => void;
-  /** It has turned out that nothing is. */
+  /** Called when it is known that nothing was stored. */
   readonly undone: () => void;
 }
 
 export interface Progress {
   readonly table: string;
-  /** Of this table. */
+  /** Rows of this table so far. */
   readonly rows: number;
 }
 
-/** How many rows each table had. */
+/** The number of rows of each table. */
 export type Moved = ReadonlyMap<string, number>;
 export type MoveRefusal = 'target_is_not_empty';
 
 const COMMIT_ATTEMPTS_MAX = 30;
 const COMMIT_PAUSE_MS = 1_000;
 
-/** Whatever the server is set to: it may take hours. */
-const UNHURRIED = `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
+/** A move may take hours, so the limits of the server are removed. */
+const NO_TIME_LIMITS = `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
   SET LOCAL idle_in_transaction_session_timeout = 0`;
-/** Lets others read, and nobody write. */
-const HOLD_PROJECTS = 'LOCK TABLE projects IN SHARE ROW EXCLUSIVE MODE';
+/** Others can read, but not write. */
+const LOCK_PROJECTS = 'LOCK TABLE projects IN SHARE ROW EXCLUSIVE MODE';
 const ANY_PROJECT = 'SELECT 1 FROM projects LIMIT 1';
-/** The next project gets the numbers after those that are taken. */
+/** The next project gets partitions after the existing ones. */
 const CONTINUE_NUMBERS = `SELECT setval(pg_get_serial_sequence('partitions', 'partition'), max(partition))
   FROM partitions`;
 
@@ -71,8 +72,8 @@ export async function move(dependencies: MoveDependencies): Promise<Moved | Move
 async function moveInto(client: Client, dependencies: MoveDependencies): Promise<Moved | MoveRefusal> {
   try {
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
-    await client.query(UNHURRIED);
-    await client.query(HOLD_PROJECTS);
+    await client.query(NO_TIME_LIMITS);
+    await client.query(LOCK_PROJECTS);
     if ((await client.query(ANY_PROJECT)).rows.length > 0) return 'target_is_not_empty';
     const moved = new Map<string, number>();
     for (const table of TABLES) moved.set(table.name, await moveTable(client, table, dependencies));
@@ -81,7 +82,7 @@ async function moveInto(client: Client, dependencies: MoveDependencies): Promise
     await analyze(client);
     return moved;
   } finally {
-    // What was not committed is undone by this.
+    // This rolls back what was not committed.
     await client.end().catch(() => undefined);
   }
 }
@@ -98,14 +99,14 @@ async function moveTable(
     await written;
     progress({ table: table.name, rows: given.rows });
     written = client.query(table.insert, [...arrays]);
-    // It is awaited with the next page; unheard until then, it would end the process.
+    // The result is awaited with the next page. Until then an error without a handler would end the process.
     written.catch(() => undefined);
   }
   await written;
   const stored = await storedSummary(client, table);
   if (stored.rows !== given.rows || stored.sum !== given.sum) {
     throw new StoreUnavailable(
-      `The table ${table.name} has other rows than were written: ${stored.rows}, not ${given.rows}, or not the same.`,
+      `The table ${table.name} has other rows than were written: ${stored.rows} stored, ${given.rows} written.`,
     );
   }
   return given.rows;
@@ -132,21 +133,21 @@ async function isCommitted({ connect, timers }: MoveDependencies): Promise<boole
     }
   }
   throw new StoreUnavailable(
-    'The database went away at the very end. Run the same again: if it is refused because the database has a project, everything has been moved.',
+    'The connection was lost during the commit, and it is not known whether the data was stored. Run the same command again: if it refuses because the database has a project, everything has been moved.',
   );
 }
 
 async function holdsProject(client: Client): Promise<boolean> {
   try {
     await client.query('BEGIN');
-    await client.query(HOLD_PROJECTS);
+    await client.query(LOCK_PROJECTS);
     return (await client.query(ANY_PROJECT)).rows.length > 0;
   } finally {
     await client.end().catch(() => undefined);
   }
 }
 
-/** So that the first questions are planned well; the server would do it by itself, but later. */
+/** Collects statistics, so that the first queries get good plans. The server would do this later by itself. */
 async function analyze(client: Client): Promise<void> {
   for (const { name } of TABLES) await client.query(`ANALYZE ${name}`).catch(() => undefined);
 }

@@ -1,16 +1,16 @@
-/** The rows of a table of SQLite as PostgreSQL takes them, a bounded piece at a time. */
+/** Reads the rows of a SQLite table in pages of limited size, encoded for PostgreSQL. */
 import { encodeText } from '#src/store/postgres/parameter-encoding.ts';
 import type { Db } from '#src/store/sqlite/connection.ts';
 import { columnsOf, type Row, type Table, type Value } from './tables.ts';
 
-/** For each column the values of the rows, and the rows themselves. */
+/** The rows, and the values of each column as an array. */
 export interface Page {
   readonly arrays: readonly (readonly Value[])[];
   readonly rows: readonly (readonly Value[])[];
 }
 
 const PAGE_ROWS_MAX = 1_000;
-/** Reached before that where bodies are large; a single row may be larger. */
+/** Large payloads reach this limit first. A single row may be larger. */
 const PAGE_CHARACTERS_MAX = 4_000_000;
 
 export function* pagesOf(db: Db, table: Table): Generator<Page> {

@@ -1,7 +1,7 @@
 /**
- * What a table holds, in a few bytes, worked out on both sides in the same way: how many rows, and the sum of a
- * digest of each. A sum does not care in which order rows come. Every value counts as PostgreSQL stores it, with
- * its length, so that nothing can stray from one column to the next; bytes count as their own digest.
+ * A summary of a table, computed in the same way on both sides: the number of rows, and the sum of a digest of each
+ * row. A sum does not depend on the order of rows. Each value counts as PostgreSQL stores it, together with its
+ * length, so that no value can shift into the next column. Bytes count by their own digest.
  */
 import { hash } from 'node:crypto';
 import type { Queryable } from '#src/store/postgres/connect.ts';
@@ -12,12 +12,12 @@ export interface Summary {
   readonly sum: bigint;
 }
 
-/** The digest of a row is so many hexadecimal digits of its SHA-256, as a signed number. */
+/** The digest of a row: this many hexadecimal digits of its SHA-256, as a signed number. */
 const DIGEST_DIGITS = 16;
 const DIGEST_BITS = 4 * DIGEST_DIGITS;
 const BYTES: ReadonlySet<string> = new Set(['sealed', 'headers', 'digest']);
 
-/** Of the rows that it is shown. */
+/** Summarises the rows that are added. */
 export class RunningSummary implements Summary {
   #rows = 0;
   #sum = 0n;
@@ -43,7 +43,7 @@ function pieceOf(value: Value): string {
   return `${Buffer.byteLength(text)}:${text}`;
 }
 
-/** Of what is stored. */
+/** Summarises the stored rows. */
 export async function storedSummary(client: Queryable, table: Table): Promise<Summary> {
   const pieces = columnsOf(table).map((column) => {
     const text = BYTES.has(column) ? `encode(sha256(${column}), 'hex')` : `${column}::text`;

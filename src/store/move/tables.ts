@@ -1,7 +1,7 @@
 /**
- * What is moved: every table that holds what somebody stored, in an order in which each row finds those it
- * refers to. Left behind is what a process knows of itself and of its disk: nodes, slots, the heartbeat. So is what
- * is only good for a while, and where it was made: sessions, failed logins, orders to a gate.
+ * The tables that are moved, in an order in which references exist before the rows that use them. State of processes
+ * and of the disk is not moved: nodes, slots and the heartbeat. Short-lived state is not moved either: sessions,
+ * failed logins and breaker resets.
  */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Statement, statementBuilders } from '#src/store/postgres/statement-builders.ts';
@@ -24,24 +24,24 @@ import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import { SWEEP_COLUMNS } from '#src/store/sql/sweep-verbs.ts';
 
 export type Value = string | number | Uint8Array | null;
-/** As SQLite has it. */
+/** A row of SQLite. */
 export type Row = Readonly<Record<string, Value>>;
 
 export interface Table {
   readonly name: string;
-  /** In SQLite, the primary key first: rows are read in its order. */
+  /** Columns in SQLite. The primary key comes first, because rows are read in its order. */
   readonly columns: readonly string[];
   readonly keyColumns: number;
-  /** What only PostgreSQL has, and how it comes out of a row. */
+  /** Columns that only PostgreSQL has, and how they are computed from a row. */
   readonly added: { readonly columns: readonly string[]; readonly of: (row: Row) => readonly Value[] } | null;
-  /** Takes an array for each column, those of SQLite first. */
+  /** Takes an array for each column; the columns of SQLite come first. */
   readonly insert: string;
 }
 
 const STATEMENTS = statements(false);
 const { insert } = statementBuilders(false);
 
-/** As a rule the statement gives them numbers; here they have theirs. */
+/** The ordinary statement generates partitions. Here they are given. */
 const INSERT_PARTITIONS = `INSERT INTO partitions (partition, project_id, mode)
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])`;
 
@@ -55,7 +55,7 @@ function table(
   return { name, columns, keyColumns, added, insert: statement.sql.join(';') };
 }
 
-/** Rows as they are, where no verb of the store makes them so. */
+/** A table whose rows are copied by a plain insert, because no verb has a suitable statement. */
 function whole(name: string, keyColumns: number, columns: readonly string[]): Table {
   return table(name, keyColumns, columns, insert(name, columns));
 }
@@ -142,7 +142,7 @@ export const TABLES: readonly Table[] = [
   whole('replay_items', 4, ['partition', 'job_id', 'endpoint_key', 'delivery_id', 'endpoint']),
 ];
 
-/** All that a row has in PostgreSQL. */
+/** All columns of the table in PostgreSQL. */
 export function columnsOf({ columns, added }: Table): readonly string[] {
   return [...columns, ...(added?.columns ?? [])];
 }

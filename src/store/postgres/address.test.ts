@@ -10,7 +10,7 @@ function read(text: string): DatabaseAddress {
 
 function reason(text: string): string {
   const address = parseDatabaseAddress(text);
-  if (!('wrong' in address)) throw new Error('It was understood.');
+  if (!('wrong' in address)) throw new Error('The address was accepted.');
   return address.wrong;
 }
 
@@ -29,7 +29,7 @@ describe('the address of a database', () => {
     });
   });
 
-  it('says all of it', () => {
+  it('can give every part', () => {
     const text =
       'postgresql://sched%40home:p%3A%2F%40ss@db.internal:6432/my%20db?sslmode=verify-full&sslrootcert=/etc/ca.pem' +
       '&application_name=sched%201&connect_timeout=7&pgbouncer=true&target_session_attrs=primary';
@@ -81,17 +81,17 @@ describe('the address of a database', () => {
         ['b', 7],
       ],
     ],
-  ])('names its hosts in their order: %s', (text, hosts) => {
+  ])('keeps its hosts in order: %s', (text, hosts) => {
     expect(read(text).hosts).toEqual(hosts.map(([host, port]) => ({ host, port })));
   });
 
-  it('has the database of the user, if it names none', () => {
+  it('uses the name of the user if it names no database', () => {
     expect(read('postgres://anna@db').database).toBe('anna');
     expect(read('postgres://anna@db/').database).toBe('anna');
   });
 
   it.each(['sslrootcert=system', 'sslmode=verify-full&sslrootcert=system'])(
-    'asks whose certificate it is where it trusts the authorities of the system: %s',
+    'checks the host name if it trusts the authorities of the system: %s',
     (parameters) => {
       expect(read(`postgres://db?${parameters}`)).toMatchObject({
         tlsMode: 'verify-full',
@@ -101,15 +101,15 @@ describe('the address of a database', () => {
   );
 
   it.each(['disable', 'prefer', 'require', 'verify-ca'])(
-    'is refused where it trusts the authorities of the system without a name: %s',
+    'is refused if it trusts the authorities of the system without checking the name: %s',
     (mode) => {
       expect(reason(`postgres://db?sslmode=${mode}&sslrootcert=system`)).toBe(
-        'must have sslmode=verify-full where it has sslrootcert=system',
+        'must have sslmode=verify-full together with sslrootcert=system',
       );
     },
   );
 
-  it('says which servers on other machines are not verified', () => {
+  it('tells which servers on other machines are not verified', () => {
     const unverified = (parameters: string) =>
       unverifiedHosts(read(`postgres:///d?host=db,/tmp,127.0.0.9,::1,localhost,10.0.0.1&${parameters}`)).map(
         ({ host }) => host,
@@ -128,14 +128,14 @@ describe('the address of a database', () => {
     ['', 'must begin with postgres://'],
     ['mysql://db/sched', 'must begin with postgres://'],
     ['POSTGRES://db', 'must begin with postgres://'],
-    ['postgres://', 'names no host'],
-    ['postgres://u@/d', 'names no host'],
-    ['postgres://a,,b/d', 'has a host that is none'],
-    ['postgres://a b/d', 'has a host that is none'],
-    ['postgres://[127.0.0.1]/d', 'has a host that is none'],
-    ['postgres://::1/d', 'has a host that is none'],
-    ['postgres://-a/d', 'has a host that is none'],
-    [`postgres://${'a'.repeat(254)}/d`, 'has a host that is none'],
+    ['postgres://', 'has no host'],
+    ['postgres://u@/d', 'has no host'],
+    ['postgres://a,,b/d', 'has a host that is not valid'],
+    ['postgres://a b/d', 'has a host that is not valid'],
+    ['postgres://[127.0.0.1]/d', 'has a host that is not valid'],
+    ['postgres://::1/d', 'has a host that is not valid'],
+    ['postgres://-a/d', 'has a host that is not valid'],
+    [`postgres://${'a'.repeat(254)}/d`, 'has a host that is not valid'],
     [`postgres://${'a,'.repeat(16)}a/d`, 'must have at most 16 hosts'],
     ['postgres://a:/d', 'has a port'],
     ['postgres://a:0/d', 'has a port'],
@@ -144,9 +144,9 @@ describe('the address of a database', () => {
     ['postgres:///d?host=a,b,c&port=1,2', 'must have one port, or one for each host'],
     ['postgres://a/d?host=/tmp', 'must name its hosts once'],
     ['postgres://a/d?port=1', 'must name its hosts once'],
-    ['postgres://u%ZZ@a/d', 'must have the user percent-encoded rightly'],
+    ['postgres://u%ZZ@a/d', 'must have the user percent-encoded correctly'],
     ['postgres://u:%00@a/d', 'must not have NUL in the password'],
-    ['postgres://a/d%FF', 'must have the name of the database percent-encoded rightly'],
+    ['postgres://a/d%FF', 'must have the name of the database percent-encoded correctly'],
     ['postgres://a/d/e', 'percent-encoded inside'],
     ['postgres://a/d#e', 'percent-encoded inside'],
     ['postgres://a/d?sslmode', 'name=value'],
@@ -156,9 +156,9 @@ describe('the address of a database', () => {
     ['postgres://a/d?sslmode=require&sslmode=require', 'has a parameter twice: sslmode'],
     ['postgres://a/d?options=-c', 'has a parameter other than application_name, connect_timeout,'],
     ['postgres://a/d?sslmode=allow', 'must have one of disable, prefer, require, verify-ca, verify-full'],
-    ['postgres://a/d?sslmode=verify-ca', 'must name the file of the authority as its sslrootcert'],
-    ['postgres://a/d?sslmode=require&sslrootcert=', 'must have a file, or system, as its sslrootcert'],
-    ['postgres://a/d?pgbouncer=1', 'must have one of true, false as its pgbouncer'],
+    ['postgres://a/d?sslmode=verify-ca', 'must name the file of the authority as sslrootcert'],
+    ['postgres://a/d?sslmode=require&sslrootcert=', 'must have a file or system as sslrootcert'],
+    ['postgres://a/d?pgbouncer=1', 'must have one of true, false as pgbouncer'],
     ['postgres://a/d?connect_timeout=0', 'must have a connect_timeout of 1 to 60 seconds'],
     ['postgres://a/d?connect_timeout=61', 'must have a connect_timeout'],
     ['postgres://a/d?application_name=', 'must have an application_name of 1 to 63 bytes'],
@@ -178,7 +178,7 @@ describe('the address of a database', () => {
   it.each([
     ['postgres://u:secret@a:1,[::1]/my%20db?sslmode=require', 'postgres://a:1,[::1]:5432/my%20db'],
     ['postgres://u:secret@/d?host=/var/run', 'postgres://%2Fvar%2Frun:5432/d'],
-  ])('is called without user and password: %s', (text, name) => {
+  ])('is described without user and password: %s', (text, name) => {
     expect(describeAddress(read(text))).toBe(name);
   });
 });
@@ -195,7 +195,7 @@ describe('any address', () => {
   );
   const at = fc.record({ host, port: fc.option(fc.integer({ min: 1, max: 65_535 })) });
 
-  it('gives back what was put into it, and its name leads to the same hosts', () => {
+  it('is parsed to its parts, and its description has the same hosts', () => {
     fc.assert(
       fc.property(
         name,
@@ -215,7 +215,7 @@ describe('any address', () => {
     );
   });
 
-  it('never gives away a password, however badly it was encoded', () => {
+  it('never shows a password in an error, however badly it was encoded', () => {
     const secret = fc.string({
       unit: fc.constantFrom('qzq', 'zqz', ...':/?#@&=%,[]'.split('')),
       minLength: 1,
@@ -231,7 +231,7 @@ describe('any address', () => {
     );
   });
 
-  it('is understood or refused, never thrown', () => {
+  it('is parsed or refused, and never throws', () => {
     const text = fc.string({ unit: fc.constantFrom(...'ab1:/?#@&=%,[]. '.split('')), maxLength: 40 });
     fc.assert(fc.property(text, (rest) => void parseDatabaseAddress(`postgres://${rest}`)));
   });

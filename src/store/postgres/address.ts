@@ -1,13 +1,12 @@
 /**
- * Where the database is, as SCHED_DATABASE_URL says it, in the form that PostgreSQL's own programs take:
+ * The address of the database, as SCHED_DATABASE_URL gives it, in the form that PostgreSQL's own programs take:
  *
- *     postgres://user:password@one:5432,two:5433,[::1]:5434/database?sslmode=verify-full
- *     postgres:///database?host=/var/run/postgresql
+ *       postgres://user:password@one:5432,two:5433,[::1]:5434/database?sslmode=verify-full
+ *       postgres:///database?host=/var/run/postgresql
  *
- * Several hosts are tried in their order, until one takes writes. The text is read strictly: what is not
- * understood is refused, as a parameter that does nothing would be worse than none. The reasons never repeat
- * a piece of the text that may belong to a password. So that none can stray into another part, the characters
- * that separate the parts are percent-encoded inside of them.
+ * Several hosts are tried in order, until one accepts writes. Parsing is strict: an unknown parameter is refused,
+ * because a parameter without effect is worse than an error. Error messages never repeat text that may belong to a
+ * password. For the same reason separators must be percent-encoded inside the parts.
  */
 import { isIPv6 } from 'node:net';
 import { isLoopbackHost } from '#src/domain/public-address.ts';
@@ -16,55 +15,55 @@ export const TLS_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-f
 export type TlsMode = (typeof TLS_MODES)[number];
 
 export interface DatabaseHost {
-  /** A name, an IP address, or the folder of a unix socket, which begins with a slash. */
+  /** A name, an IP address, or the folder of a unix socket. A folder begins with a slash. */
   readonly host: string;
   readonly port: number;
 }
 
 export interface DatabaseAddress {
-  /** At least one. */
+  /** There is at least one. */
   readonly hosts: readonly DatabaseHost[];
   readonly user: string;
   readonly password: string | null;
   readonly database: string;
-  /** Says nothing about unix sockets. */
+  /** Applies to TCP only, not to unix sockets. */
   readonly tlsMode: TlsMode;
-  /** The file of the authorities to trust; null: the ones that Node trusts, for `verify-full` only. */
+  /** The file with the trusted authorities. If null, Node's own are trusted, and only for `verify-full`. */
   readonly rootCertificatePath: string | null;
   readonly applicationName: string;
-  /** For each host. */
+  /** The limit for each host. */
   readonly connectTimeoutMs: number;
-  /** A pooler is between that gives a transaction any session: nothing may be left in one. */
+  /** A transaction pooler is in between. Each transaction may get another session, so no state may be left in one. */
   readonly isPooled: boolean;
 }
 
-/** Completes a sentence that begins with the setting's name. */
+/** `wrong` completes a sentence that begins with the name of the setting. */
 export interface WrongAddress {
   readonly wrong: string;
 }
 
 const PORT_DEFAULT = 5_432;
 const PORT_MAX = 65_535;
-/** The same on every machine; PostgreSQL's programs take the account that they run as. */
+/** The same on every machine. PostgreSQL's own programs use the account that they run as. */
 const USER_DEFAULT = 'postgres';
 const APPLICATION_NAME_DEFAULT = 'sched';
 const CONNECT_TIMEOUT_DEFAULT_S = 5;
 const CONNECT_TIMEOUT_MAX_S = 60;
 const CHARACTERS_MAX = 4_096;
 const HOSTS_MAX = 16;
-/** What PostgreSQL keeps of a name. */
+/** PostgreSQL cuts longer names. */
 const NAME_BYTES_MAX = 63;
 const HOST_CHARACTERS_MAX = 253;
 
 const SCHEME = /^postgres(ql)?:\/\//;
-/** Login, hosts, database, parameters. What separates them stands nowhere else. */
+/** Login, hosts, database and parameters. Their separators occur nowhere else. */
 const PARTS = /^(?:([^/?#@]*)@)?([^/?#@]*)(?:\/([^/?#@]*))?(?:\?([^?#@]*))?$/s;
 const NOT_ENCODED = 'must have the characters : / ? # @ percent-encoded inside user, password and names';
 const HOST_NAME = /^[a-z0-9_][a-z0-9_.-]*$/i;
 const PARAMETER_NAME = /^[a-z_]{1,32}$/;
 const DIGITS = /^\d{1,5}$/;
 
-/** Carries the reason out of the depth of the parser; never leaves this file. */
+/** Carries the reason out of nested parser calls. It never leaves this file. */
 class Wrong extends Error {}
 
 export function parseDatabaseAddress(text: string): DatabaseAddress | WrongAddress {
@@ -80,19 +79,19 @@ export function isSocket({ host }: DatabaseHost): boolean {
   return host.startsWith('/');
 }
 
-/** A given authority is held to even if the mode asks for less, as PostgreSQL's own programs do. */
+/** A given authority is checked even if the mode does not require it, as PostgreSQL's own programs do. */
 export function checksAuthority({ tlsMode, rootCertificatePath }: DatabaseAddress): boolean {
   if (tlsMode === 'require') return rootCertificatePath !== null;
   return tlsMode === 'verify-ca' || tlsMode === 'verify-full';
 }
 
-/** The servers on other machines that anybody on the way could pretend to be. */
+/** Hosts on other machines whose identity is not verified. An attacker on the network could impersonate them. */
 export function unverifiedHosts(address: DatabaseAddress): readonly DatabaseHost[] {
   if (checksAuthority(address)) return [];
   return address.hosts.filter((at) => !isSocket(at) && !isLoopbackHost(at.host));
 }
 
-/** How it is called in logs and messages: without user and password. */
+/** The name of the database in logs and messages, without user and password. */
 export function describeAddress({ hosts, database }: DatabaseAddress): string {
   return `postgres://${hosts.map(describeHost).join(',')}/${encodeURIComponent(database)}`;
 }
@@ -112,7 +111,7 @@ function parse(text: string): DatabaseAddress {
   const named = hostList === '' ? null : hostsOf(hostList);
   const parameters = parametersOf(query);
   if (named !== null && (parameters.has('host') || parameters.has('port'))) {
-    throw new Wrong('must name its hosts once, before the database or as parameters');
+    throw new Wrong('must name its hosts once: before the database or as parameters');
   }
   const name = user ?? USER_DEFAULT;
   return {
@@ -142,12 +141,13 @@ function hostsOf(list: string): readonly DatabaseHost[] {
   return bounded(list.split(',')).map((item) => {
     const [, bracketed, plain, port] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(.*))?$/s.exec(item) ?? [];
     const host = decoded(bracketed ?? plain ?? '', 'a host');
-    if (bracketed === undefined ? !isHost(host) : !isIPv6(host)) throw new Wrong('has a host that is none');
+    if (bracketed === undefined ? !isHost(host) : !isIPv6(host))
+      throw new Wrong('has a host that is not valid');
     return { host, port: port === undefined ? PORT_DEFAULT : portOf(port) };
   });
 }
 
-/** As PostgreSQL's programs have it: as many ports as hosts, or one for all. */
+/** There are as many ports as hosts, or one port for all, as in PostgreSQL's own programs. */
 function hostsOfParameters(parameters: ReadonlyMap<string, string>): readonly DatabaseHost[] {
   const hosts = bounded((parameters.get('host') ?? '').split(','));
   const ports = parameters.get('port')?.split(',').map(portOf) ?? [PORT_DEFAULT];
@@ -155,8 +155,8 @@ function hostsOfParameters(parameters: ReadonlyMap<string, string>): readonly Da
     throw new Wrong('must have one port, or one for each host');
   }
   return hosts.map((host, index) => {
-    if (host === '') throw new Wrong('names no host');
-    if (!isHost(host) && !isIPv6(host)) throw new Wrong('has a host that is none');
+    if (host === '') throw new Wrong('has no host');
+    if (!isHost(host) && !isIPv6(host)) throw new Wrong('has a host that is not valid');
     return { host, port: ports[index] ?? ports[0] ?? PORT_DEFAULT };
   });
 }
@@ -171,7 +171,7 @@ function isHost(text: string): boolean {
 }
 
 function portOf(text: string): number {
-  return wholeNumber(text, PORT_MAX) ?? refuse(`has a port that is no number from 1 to ${PORT_MAX}`);
+  return wholeNumber(text, PORT_MAX) ?? refuse(`has a port that is not a number from 1 to ${PORT_MAX}`);
 }
 
 type Settings = Omit<DatabaseAddress, 'hosts' | 'user' | 'password' | 'database'>;
@@ -187,24 +187,24 @@ function settingsOf(parameters: ReadonlyMap<string, string>): Settings {
 }
 
 /**
- * PostgreSQL's programs do the same. Anybody can have a certificate that public authorities signed: they prove
- * something only together with the name. So `system` means `verify-full`, and a mode that leaves the name out needs a
- * file.
+ * The rules are those of PostgreSQL's own programs. Anybody can get a certificate from a public authority, so it
+ * proves something only together with the host name. `system` therefore means `verify-full`, and a mode that does
+ * not check the name needs a file.
  */
 function tlsOf(
   parameters: ReadonlyMap<string, string>,
 ): Pick<DatabaseAddress, 'tlsMode' | 'rootCertificatePath'> {
   const mode = oneOf(parameters, 'sslmode', TLS_MODES);
   const authorities = parameters.get('sslrootcert');
-  if (authorities === '') throw new Wrong('must have a file, or system, as its sslrootcert');
+  if (authorities === '') throw new Wrong('must have a file or system as sslrootcert');
   if (authorities === 'system') {
     if (mode !== undefined && mode !== 'verify-full') {
-      throw new Wrong('must have sslmode=verify-full where it has sslrootcert=system');
+      throw new Wrong('must have sslmode=verify-full together with sslrootcert=system');
     }
     return { tlsMode: 'verify-full', rootCertificatePath: null };
   }
   if (mode === 'verify-ca' && authorities === undefined) {
-    throw new Wrong('must name the file of the authority as its sslrootcert for sslmode=verify-ca');
+    throw new Wrong('must name the file of the authority as sslrootcert for sslmode=verify-ca');
   }
   return { tlsMode: mode ?? 'prefer', rootCertificatePath: authorities ?? null };
 }
@@ -234,7 +234,7 @@ const KNOWN_PARAMETERS = new Set([
   'sslrootcert',
   'target_session_attrs',
 ]);
-/** Names what could be meant, not what was said: that may be the rest of a password. */
+/** The message lists known parameters. It does not repeat the unknown one, which may be the rest of a password. */
 const NOT_KNOWN = `has a parameter other than ${[...KNOWN_PARAMETERS].join(', ')}`;
 
 function parametersOf(query: string): ReadonlyMap<string, string> {
@@ -252,11 +252,11 @@ function parametersOf(query: string): ReadonlyMap<string, string> {
   return parameters;
 }
 
-/** A node that claims must write. */
+/** A node that claims deliveries must write. */
 function refuseStandbys(parameters: ReadonlyMap<string, string>): void {
   const wanted = parameters.get('target_session_attrs') ?? 'read-write';
   if (wanted !== 'read-write' && wanted !== 'primary') {
-    throw new Wrong('must have read-write or primary as its target_session_attrs: Sched always writes');
+    throw new Wrong('must have read-write or primary as target_session_attrs: Sched always writes');
   }
 }
 
@@ -265,10 +265,10 @@ function oneOf<T extends string>(
   name: string,
   values: readonly T[],
 ): T | undefined {
-  const said = parameters.get(name);
-  if (said === undefined) return undefined;
+  const given = parameters.get(name);
+  if (given === undefined) return undefined;
   return (
-    values.find((value) => value === said) ?? refuse(`must have one of ${values.join(', ')} as its ${name}`)
+    values.find((value) => value === given) ?? refuse(`must have one of ${values.join(', ')} as ${name}`)
   );
 }
 
@@ -283,7 +283,7 @@ function decoded(text: string, what: string): string {
   try {
     plain = decodeURIComponent(text);
   } catch {
-    throw new Wrong(`must have ${what} percent-encoded rightly`);
+    throw new Wrong(`must have ${what} percent-encoded correctly`);
   }
   if (plain.includes('\0')) throw new Wrong(`must not have NUL in ${what}`);
   return plain;

@@ -4,12 +4,12 @@ import { connect } from './connect.ts';
 import { unavailableInstead } from './faults.ts';
 import { decodeText } from './parameter-encoding.ts';
 
-/** Any number that nobody else takes a lock on. */
+/** An arbitrary number that no other program locks. */
 const LOCK = 0x5343_4842;
 
 /**
- * Does something while no other node does: what a first start makes must be made once. The lock belongs to a
- * transaction that does nothing else, so that a pooler between cannot part them.
+ * Runs `act` while no other node does, for what a first start must create only once. A transaction of its own holds
+ * the lock, so a pooler cannot separate lock and unlock.
  */
 export async function withAdvisoryLock<T>(
   address: DatabaseAddress,

@@ -1,4 +1,4 @@
-/** Rows handed over as arrays, one for each column, whose name tells its type. */
+/** Rows are passed as arrays, one for each column. The name of a column determines its type. */
 const BIGINTS: ReadonlySet<string> = new Set([
   'partition',
   'created_at',
@@ -45,7 +45,7 @@ const BIGINTS: ReadonlySet<string> = new Set([
 ]);
 const INTEGERS: ReadonlySet<string> = new Set([
   'one',
-  'together_max',
+  'batch_max',
   'slot',
   'version',
   'archived',

@@ -1,6 +1,6 @@
 /**
- * Plans that are kept for a moment are made without a look at the values, and before anybody has analysed the tables.
- * As soon as these hold a few thousand rows, every row is found by the whole key of its table.
+ * Cached plans are generic, and are made before the tables were analysed. Once the tables hold a few thousand rows,
+ * every row must still be found by the whole key of its table.
  */
 import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -38,11 +38,11 @@ const FILL = [
 ];
 
 const STATEMENTS = statements(false);
-const KEPT = (Object.keys(STATEMENTS) as StatementName[]).filter(
+const PREPARED = (Object.keys(STATEMENTS) as StatementName[]).filter(
   (name) => STATEMENTS[name].scans === undefined,
 );
 
-/** The tables that are scanned, each with what it is entered by. */
+/** The tables that a plan scans, each with its index. */
 function scansOf(plan: Plan): readonly string[] {
   const below = (plan.Plans ?? []).flatMap(scansOf);
   const table = plan['Relation Name'];
@@ -74,7 +74,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
     });
 
     async function scansIn(sql: string): Promise<readonly string[]> {
-      const name = `kept_${++prepared}`;
+      const name = `prepared_${++prepared}`;
       await client.query(`PREPARE ${name} AS ${sql}`);
       const nulls = arrayTypesOf(sql).map(() => 'NULL');
       const execute = `EXECUTE ${name}${nulls.length === 0 ? '' : `(${nulls.join(', ')})`}`;
@@ -84,17 +84,17 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       return rows.flatMap((row) => scansOf(row['QUERY PLAN'][0].Plan));
     }
 
-    test.for(KEPT)('%s goes by whole keys', async (name) => {
+    test.for(PREPARED)('%s finds rows by whole keys', async (name) => {
       const { sql: own, lock } = STATEMENTS[name];
       for (const sql of [...own, ...(lock?.sql ?? [])]) {
         for (const scan of await scansIn(sql)) expect(scan).toMatch(/^(\w+) by \1_pkey$/);
       }
     });
 
-    test('what is read for every request goes by whole keys', async () => {
-      const asked: string[] = [];
+    test('reads for every request find rows by whole keys', async () => {
+      const sent: string[] = [];
       const lookUp = async <Row>(sql: string): Promise<readonly Row[]> => {
-        asked.push(sql);
+        sent.push(sql);
         return [];
       };
       const reader = { lookUp, lookUpValues: lookUp, query: lookUp } satisfies Reader;
@@ -104,8 +104,8 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       await payloads.load([
         { ...delivery, target: {} } as unknown as Parameters<typeof payloads.load>[0][number],
       ]);
-      expect(asked).toHaveLength(2);
-      for (const sql of asked) {
+      expect(sent).toHaveLength(2);
+      for (const sql of sent) {
         for (const scan of await scansIn(sql)) expect(scan).toMatch(/^(\w+) by \1_pkey$/);
       }
     });

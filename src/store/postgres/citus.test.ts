@@ -1,4 +1,4 @@
-/** The whole contract, and that rows really lie on the workers. Runs where SCHED_TEST_CITUS_URL says so. */
+/** Runs the whole contract on Citus, and checks that rows are stored on the workers. Needs SCHED_TEST_CITUS_URL. */
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { START } from '#src/store/contract/builders.ts';
@@ -13,7 +13,7 @@ import { decodeText } from './parameter-encoding.ts';
 import { migrate } from './schema-version.ts';
 
 if (CITUS_URL === '') {
-  test.skip('Citus: skipped, as SCHED_TEST_CITUS_URL names none');
+  test.skip('Citus: skipped, because SCHED_TEST_CITUS_URL is not set');
 } else {
   storeContract('the PostgreSQL store on Citus', async () => {
     const database = await createCitusDatabase();
@@ -21,7 +21,7 @@ if (CITUS_URL === '') {
     return openedIn(database);
   });
 
-  test('the tables of customers lie on the workers, the others are everywhere or here', async () => {
+  test('tables of customers are on the workers, others are on all servers or on the coordinator', async () => {
     await using database = await createCitusDatabase();
     await distributed(database.url);
     const client = new Client({ connectionString: database.url });
@@ -40,7 +40,7 @@ if (CITUS_URL === '') {
     expect(types).not.toHaveProperty('users');
   });
 
-  test('a database that was spread by the first version has the tables of the next ones spread with them', async () => {
+  test('in a database that the first version distributed, tables of later versions are distributed too', async () => {
     await using database = await createCitusDatabase();
     const client = await connect(addressOf(database.url), { timers: systemTimers, decodeText });
     try {

@@ -1,10 +1,10 @@
-/** How nodes stand to each other, and the clock they go by. */
+/** Reads leases, slots and the clock of the database. */
 import { instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
 import type { Reader } from './read-pool.ts';
 
-/** A node under its lease, without a slot; or a slot under its epoch, with its owner. */
+/** Either a node with its lease and no slot, or a slot with its epoch and owner. */
 interface StateRow {
   readonly slot: Slot | null;
   readonly node: string | null;

@@ -65,7 +65,7 @@ async function refusal(url: string, options = OPTIONS): Promise<string> {
 const at = (server: PostgresServer) => `127.0.0.1:${server.port}`;
 
 describe('a connection', () => {
-  it('is there, under its name, and reads values as the store wants them', async () => {
+  it('has the application name, and returns values in the types of the store', async () => {
     const client = await opened(plain.url());
     const { rows } = await client.query(
       `SELECT 9007199254740991::int8 AS big, 'a'::text AS text, 'b'::varchar AS word, '\\x0102'::bytea AS bytes,
@@ -76,13 +76,13 @@ describe('a connection', () => {
     ]);
   });
 
-  it('goes through a unix socket', async () => {
+  it('can use a unix socket', async () => {
     const client = await opened(`postgres:///postgres?host=${plain.socketFolder}&port=${plain.port}`);
     const { rows } = await client.query('SELECT inet_server_addr() AS address');
     expect(rows).toEqual([{ address: null }]);
   });
 
-  it('passes by hosts that are down, that are standbys or that take no writes', async () => {
+  it('skips hosts that are down, are standbys or are read-only', async () => {
     await using readOnly = await plain.createDatabase();
     await execute(readOnly.url, `ALTER DATABASE ${readOnly.name} SET default_transaction_read_only = on`);
     expect(await refusal(readOnly.url)).toBe(`PostgreSQL cannot be used: ${at(plain)} takes no writes.`);
@@ -94,7 +94,7 @@ describe('a connection', () => {
     );
   });
 
-  it('begins with the host that did last', async () => {
+  it('begins with the host that worked last', async () => {
     const held = await silentServer();
     const url = `postgres://127.0.0.1:${held.port},${at(plain)}/postgres?connect_timeout=1`;
     const open = connector(addressOf(url), OPTIONS);
@@ -103,7 +103,7 @@ describe('a connection', () => {
     expect(held.connections).toBe(1);
   });
 
-  it('leaves a server that does not answer in time', async () => {
+  it('gives up on a server that does not answer in time', async () => {
     const { port } = await silentServer();
     expect(await refusal(`postgres://127.0.0.1:${port}/d?connect_timeout=1&sslmode=disable`)).toBe(
       `PostgreSQL cannot be used: 127.0.0.1:${port} does not answer within 1000 ms.`,
@@ -118,14 +118,14 @@ describe('a connection', () => {
     expect(nowhere).toContain('db.test:1 (127.0.0.2) refuses connections; db.test:1 (127.0.0.1) refuses');
   });
 
-  it('bounds the time that a name takes', async () => {
+  it('limits the time for a name look-up', async () => {
     const resolve = () => new Promise<never>(() => undefined);
     expect(await refusal('postgres://db.test/d?connect_timeout=1', { ...OPTIONS, resolve })).toContain(
       'db.test:5432 does not answer within 1000 ms',
     );
   });
 
-  it('says what is wrong with a name, a database and a socket', async () => {
+  it('reports a wrong name, database or socket', async () => {
     expect(await refusal('postgres://nowhere.invalid/d')).toMatch(
       /nowhere\.invalid:5432 (has no address|cannot be)/,
     );
@@ -133,7 +133,7 @@ describe('a connection', () => {
     expect(await refusal('postgres:///d?host=/nowhere')).toContain('%2Fnowhere:5432 has no socket there');
   });
 
-  it('survives its end unheard', async () => {
+  it('ends without ending the process', async () => {
     const client = await opened(plain.url());
     const [row] = (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows;
     const ended = new Promise<void>((resolve) => void client.once('end', () => resolve()));
@@ -146,11 +146,11 @@ describe('a connection', () => {
 describe('a password', () => {
   const host = () => `127.0.0.1:${secured.port}`;
 
-  it('is sent as it was meant', async () => {
+  it('is sent after percent-decoding', async () => {
     expect(await portOf(await opened(secured.url()))).toBe(secured.port);
   });
 
-  it('is not told when it is wrong, and not looked for elsewhere when it is missing', async () => {
+  it('is not shown when it is wrong, and not taken from elsewhere when it is missing', async () => {
     const wrong = await refusal(`postgres://postgres:hunter2@${host()}/postgres`);
     expect(wrong).toBe(`PostgreSQL cannot be used: ${host()} refuses the password.`);
     process.env.PGPASSWORD = PASSWORD;
@@ -172,13 +172,13 @@ describe('TLS', () => {
     expect(await isEncrypted(await opened(url(parameters)))).toBe(true);
   });
 
-  it('is preferred, not demanded', async () => {
+  it('is preferred, but not required', async () => {
     expect(await isEncrypted(await opened(`${plain.url()}?sslmode=prefer`))).toBe(false);
     expect(await isEncrypted(await opened(url('sslmode=disable')))).toBe(false);
     expect(await refusal(`${plain.url()}?sslmode=require`)).toContain('does not support SSL');
   });
 
-  it('asks who signed the certificate when that is wanted', async () => {
+  it('checks the authority of the certificate if the mode requires it', async () => {
     expect(await refusal(url('sslmode=verify-full'))).toContain('certificate');
     expect(await refusal(url('sslrootcert=system'))).toContain('certificate');
     const other = `sslrootcert=${join(CERTIFICATES, 'untrusted.pem')}`;
@@ -186,7 +186,7 @@ describe('TLS', () => {
     expect(await refusal(url('sslmode=verify-ca&sslrootcert=/nowhere'))).toContain('cannot be read (ENOENT)');
   });
 
-  it('asks whose certificate it is when that is wanted', async () => {
+  it('checks the host name of the certificate if the mode requires it', async () => {
     const resolve = async () => ['127.0.0.1'];
     const named = (name: string, mode: string) =>
       url(`sslmode=${mode}&${authority}`).replace('127.0.0.1', name);

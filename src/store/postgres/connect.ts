@@ -1,10 +1,9 @@
 /**
- * Opens a connection to a server that takes writes.
+ * Opens a connection to a server that accepts writes.
  *
- * The hosts of the address are tried in their order, and of a name that stands for several machines each: after
- * a failover the one that was the primary may be back as a standby, and is left as soon as it has said so.
- * The way to each one, with the login and that question, takes a bounded time. When none will do, one error
- * says of each why.
+ * The hosts of the address are tried in order, and of a name with several addresses each one. After a failover the
+ * old primary may be back as a standby; the check finds this and goes on. Each server has a limited time for
+ * connecting, login and the check. If none is suitable, one error lists the reason of each.
  */
 import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
@@ -22,49 +21,51 @@ import {
 } from './address.ts';
 import { codeOf } from './faults.ts';
 
-/** A connection, as far as migrations need one. */
+/** The part of a connection that migrations use. */
 export interface Queryable {
   query(sql: string, values?: unknown[]): Promise<{ readonly rows: readonly object[] }>;
 }
 
 export interface ConnectOptions {
   readonly timers: Timers;
-  /** Makes of a stored text the one that was meant. */
+  /** Converts a stored text to the original (`parameter-encoding.ts`). */
   readonly decodeText: (stored: string) => string;
-  /** Whether a statement that the server keeps is planned once. Default: each time. */
+  /** Whether the server plans a prepared statement only once. Default: each time. */
   readonly cachesPlans?: boolean;
-  /** What every connection needs before it is used; within the same time. */
+  /** Prepares each new connection, within the same time limit. */
   readonly prepare?: (client: Client) => Promise<void>;
-  /** The addresses of a name. Default: what the system says. */
+  /** Looks up the addresses of a name. Default: the resolver of the system. */
   readonly resolve?: (name: string) => Promise<readonly string[]>;
 }
 
-const KEEP_ALIVE_AFTER_MS = 10_000;
+const KEEP_ALIVE_DELAY_MS = 10_000;
 const ADDRESSES_MAX = 16;
 
 const INT8 = 20;
 const TEXT_TYPES = [25, 1_043];
 
-const TAKES_WRITES = `SELECT pg_is_in_recovery() AS is_standby,
+const ACCEPTS_WRITES = `SELECT pg_is_in_recovery() AS is_standby,
   current_setting('transaction_read_only') = 'on' AS is_read_only`;
 
 /**
- * Every statement here is a walk along an index or a look-up by key, joined row by row. Of a table that was never
- * analysed, as in a fresh database, the planner would not believe it. A plan that it made when the table was small
- * does not do any more when it has grown: so none is kept, but, for a moment, of what is looked up by whole keys:
- * to plan such a statement takes longer than to carry it out (see `link.ts`).
+ * All statements use an index, and join row by row. The planner would not choose this for a table that was never
+ * analysed, as in a new database.
+ *
+ * A plan that was made for a small table is bad once the table has grown. Plans are therefore not kept, except for
+ * look-ups by whole keys, and then only for a moment. Planning such a look-up takes longer than running it (see
+ * `reconnecting-client.ts`).
  */
 const PLANNER = ['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'jit=off'];
 
-function settingsOf(keepsPlans: boolean): string {
-  const mode = keepsPlans ? 'force_generic_plan' : 'force_custom_plan';
+function settingsOf(cachesPlans: boolean): string {
+  const mode = cachesPlans ? 'force_generic_plan' : 'force_custom_plan';
   return [...PLANNER, `plan_cache_mode=${mode}`].map((setting) => `-c ${setting}`).join(' ');
 }
 
 const NO_TLS = /does not support SSL|establishing an SSL connection/;
 const TLS_CODE = /^(EPROTO|ERR_(SSL|TLS)_.*)$/;
 
-/** What stands in a message for an error of this code. */
+/** What error messages say about an error code. */
 const REASONS: Readonly<Record<string, string>> = {
   '28P01': 'refuses the password',
   '3D000': 'has no such database',
@@ -76,14 +77,14 @@ const REASONS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'cannot be looked up',
 };
 
-/** Says in its own words why a server will not do. */
+/** Its message tells why a server cannot be used. */
 class UnsuitableServer extends Error {}
 
 export async function connect(address: DatabaseAddress, options: ConnectOptions): Promise<Client> {
   return connector(address, options)();
 }
 
-/** Opens one each time, and begins with the host that did last. */
+/** Each call opens a connection. It begins with the host that worked last. */
 export function connector(address: DatabaseAddress, options: ConnectOptions): () => Promise<Client> {
   const { hosts } = address;
   let last = 0;
@@ -92,7 +93,7 @@ export function connector(address: DatabaseAddress, options: ConnectOptions): ()
     for (let tried = 0; tried < hosts.length; tried += 1) {
       const index = (last + tried) % hosts.length;
       const at = hosts[index];
-      const client = at && (await firstFit(address, at, options, reasons));
+      const client = at && (await firstSuitable(address, at, options, reasons));
       if (client === undefined) continue;
       last = index;
       return client;
@@ -101,8 +102,8 @@ export function connector(address: DatabaseAddress, options: ConnectOptions): ()
   };
 }
 
-/** One server of the host that takes writes; if none does, the reasons are added. */
-async function firstFit(
+/** Returns the first server of the host that accepts writes. If none does, it adds the reasons. */
+async function firstSuitable(
   address: DatabaseAddress,
   at: DatabaseHost,
   options: ConnectOptions,
@@ -180,7 +181,7 @@ async function readAuthorities(path: string): Promise<string> {
   }
 }
 
-/** The driver's words are the only sign that a server has no TLS. 28000: it has, but not for this login. */
+/** Only the driver's message tells that a server has no TLS. Code 28000: the server has TLS, but not for this login. */
 function isAboutTls(error: unknown): boolean {
   if (error instanceof DatabaseError) return error.code === '28000';
   return error instanceof Error && (NO_TLS.test(error.message) || TLS_CODE.test(codeOf(error)));
@@ -191,7 +192,7 @@ async function login(
   port: number,
   host: string,
   ssl: ConnectionOptions | false,
-  { timers, decodeText, cachesPlans: keepsPlans = false, prepare }: ConnectOptions,
+  { timers, decodeText, cachesPlans = false, prepare }: ConnectOptions,
 ): Promise<Client> {
   const client = new Client({
     host,
@@ -199,16 +200,16 @@ async function login(
     ssl,
     user: address.user,
     database: address.database,
-    // Unless it is told, the driver looks for one in the environment and in files.
+    // Without this the driver looks for a password in the environment and in files.
     password: address.password ?? (() => Promise.reject(new UnsuitableServer('asks for a password'))),
     application_name: address.applicationName,
     keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     pipeline: true,
-    // What is left in a session behind a pooler may be anybody's.
-    ...(address.isPooled ? {} : { options: settingsOf(keepsPlans) }),
+    // Behind a pooler other clients share the session, so no settings may be left in it.
+    ...(address.isPooled ? {} : { options: settingsOf(cachesPlans) }),
   });
-  // What happens to the connection fails the queries on it; unheard, it would end the process.
+  // A connection error fails the queries on it. Without a listener it would end the process.
   client.on('error', () => undefined);
   client.setTypeParser(INT8, Number);
   for (const type of TEXT_TYPES) client.setTypeParser(type, decodeText);
@@ -229,28 +230,28 @@ async function ready(client: Client, prepare: ConnectOptions['prepare']): Promis
 
 async function requireWrites(client: Client): Promise<void> {
   await client.connect();
-  const { rows } = await client.query<{ is_standby: boolean; is_read_only: boolean }>(TAKES_WRITES);
-  const [said] = rows;
-  if (said?.is_standby !== false) throw new UnsuitableServer('is a standby');
-  if (said.is_read_only) throw new UnsuitableServer('takes no writes');
+  const { rows } = await client.query<{ is_standby: boolean; is_read_only: boolean }>(ACCEPTS_WRITES);
+  const [reported] = rows;
+  if (reported?.is_standby !== false) throw new UnsuitableServer('is a standby');
+  if (reported.is_read_only) throw new UnsuitableServer('takes no writes');
 }
 
-/** Past the time it fails, and `giveUp` ends what was begun. */
+/** Fails after the time limit, and calls `giveUp` to end what was started. */
 async function within<T>(timers: Timers, ms: number, work: Promise<T>, giveUp: () => void): Promise<T> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
-  const callOff = timers.after(ms, () => {
+  const cancel = timers.after(ms, () => {
     reject(new UnsuitableServer(`does not answer within ${ms} ms`));
     giveUp();
   });
   try {
     return await Promise.race([work, tooLate]);
   } finally {
-    callOff();
+    cancel();
   }
 }
 
 function reasonOf(error: unknown): string {
   if (error instanceof UnsuitableServer) return error.message;
-  const said = REASONS[codeOf(error)];
-  return said ?? `fails: ${error instanceof Error ? error.message : String(error)}`;
+  const reported = REASONS[codeOf(error)];
+  return reported ?? `fails: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -1,11 +1,10 @@
 /**
- * The connections of a store, each for one kind of work, so that none of them waits behind another.
+ * The connections of a store. Each serves one kind of work, so that no kind waits for another.
  *
- * Five lanes write: what the API stores, what is claimed or deferred, what is settled or cleared
- * away, the pieces of sweeps, and the slots that change hands. A piece locks many rows, in the order of their ids, so
- * nothing else shares its transaction. The lifeline carries what keeps this node alive, and nothing else. Small payloads
- * and large payloads are read apart from each other and from everything else. What is read for the API, its searches,
- * what is read on the way to a request and what people look at have connections of their own as well.
+ * Five connections write: API writes, claims and deferrals, settlements and removals, sweeps, and slots. A batch of
+ * a sweep locks many rows in the order of their ids, so nothing else shares its transaction. Another connection only
+ * renews the lease of this node. Small and large payloads are read on connections of their own. So are API reads,
+ * searches, reads of the engine and dashboard queries.
  */
 import type { Client } from 'pg';
 import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
@@ -31,11 +30,11 @@ export interface PostgresOptions {
   readonly address: DatabaseAddress;
   readonly clock: Clock;
   readonly timers: Timers & Stopwatch;
-  /** Of this process, among all that write to this database. */
+  /** Identifies this process among all that write to this database. */
   readonly node: string;
-  /** Whether to makeClient the schema or bring it up to date; else it must be. */
+  /** Whether to create or migrate the schema. If false, it must be up to date. */
   readonly migrate: boolean;
-  /** For a command, which asks little and one thing after the other. */
+  /** For a command, which does little and one thing at a time. */
   readonly isSmall?: boolean;
 }
 
@@ -63,7 +62,7 @@ export interface Connections {
   readonly pools: Pools;
   readonly payloads: PayloadReads;
   readonly lease: LeaseConnection;
-  /** Whether the tables are spread over several servers. */
+  /** Whether Citus distributes the tables over several servers. */
   readonly distributed: boolean;
   close(): Promise<void>;
 }
@@ -73,42 +72,42 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   const connect = connector(address, { timers, decodeText });
   const distributed = await prepareSchema(options, connect);
   const cachesPlans = !distributed && !address.isPooled;
-  const keeping = connector(address, { timers, decodeText, cachesPlans });
-  const writing = cachesPlans
+  const connectCaching = connector(address, { timers, decodeText, cachesPlans });
+  const connectWriting = cachesPlans
     ? connector(address, { timers, decodeText, cachesPlans, prepare: allowPipelining })
     : connect;
   const clients: ReconnectingClient[] = [];
-  const makeClient = (by: () => Promise<Client>) =>
+  const makeClient = (connectBy: () => Promise<Client>) =>
     new ReconnectingClient({
-      connect: by,
+      connect: connectBy,
       timers,
       prepares: !address.isPooled,
-      cachesPlans: cachesPlans && by !== connect,
+      cachesPlans: cachesPlans && connectBy !== connect,
     });
-  const openClient = async (by: () => Promise<Client>) => {
-    const made = makeClient(by);
+  const openClient = async (connectBy: () => Promise<Client>) => {
+    const made = makeClient(connectBy);
     clients.push(made);
     await made.open();
     return made;
   };
-  const open = (count: number, by: () => Promise<Client>) =>
-    Promise.all(Array.from({ length: count }, () => openClient(by)));
-  const known = statements(distributed);
+  const open = (count: number, connectBy: () => Promise<Client>) =>
+    Promise.all(Array.from({ length: count }, () => openClient(connectBy)));
+  const allStatements = statements(distributed);
   const writeQueue = async (name: string) => {
     const writer = `${node} ${name}`;
     return new WriteQueue(
       new Executor({
-        client: await openClient(writing),
+        client: await openClient(connectWriting),
         clock,
         timers,
         writer,
-        statements: known,
+        statements: allStatements,
         distributed,
       }),
     );
   };
   try {
-    const shared = isSmall ? await openClient(keeping) : null;
+    const shared = isSmall ? await openClient(connectCaching) : null;
     const [
       api,
       claiming,
@@ -117,7 +116,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
       membership,
       apiReaders,
       firingReaders,
-      living,
+      leaseClient,
       small,
       large,
     ] = await Promise.all([
@@ -127,25 +126,30 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
       isSmall ? null : writeQueue('maintenance'),
       writeQueue('membership'),
       open(isSmall ? 1 : API_READERS, connect),
-      shared === null ? open(FIRING_READERS, keeping) : [shared],
-      shared ?? openClient(writing),
-      shared ?? openClient(keeping),
+      shared === null ? open(FIRING_READERS, connectCaching) : [shared],
+      shared ?? openClient(connectWriting),
+      shared ?? openClient(connectCaching),
       shared ?? openClient(connect),
     ]);
-    const onDemand = () => Array.from({ length: ON_DEMAND_READERS }, () => makeClient(connect));
+    const makeOnDemand = () => Array.from({ length: ON_DEMAND_READERS }, () => makeClient(connect));
     const writers = { api, claiming, settling, maintenance: maintenance ?? api, membership };
     const pools = {
       api: new ReadPool(apiReaders),
       firing: new ReadPool(firingReaders),
-      insight: new OnDemandReadPool(onDemand),
-      search: new LabelSearcher(onDemand, timers),
+      insight: new OnDemandReadPool(makeOnDemand),
+      search: new LabelSearcher(makeOnDemand, timers),
     };
     const smallPayloads = new ReadPool([small]);
     return {
       writers,
       pools,
       payloads: new PayloadReads(smallPayloads, new LargePayloads(large)),
-      lease: new LeaseConnection({ client: living, clock, statements: known, writer: `${node} lease` }),
+      lease: new LeaseConnection({
+        client: leaseClient,
+        clock,
+        statements: allStatements,
+        writer: `${node} lease`,
+      }),
       distributed,
       close: async () => {
         await Promise.all(Object.values(writers).map((one) => one.close()));
@@ -160,7 +164,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   }
 }
 
-/** The queries of a family go to `reader`, its verbs to `writer`. */
+/** Sends the queries to `reader` and the verbs to `writer`. */
 export function sqlRunner(reader: Reader, writer: WriteQueue): SqlRunner {
   return {
     query: (sql, ...values) => reader.query(sql, ...values),

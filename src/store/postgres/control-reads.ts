@@ -1,4 +1,4 @@
-/** The control plane's questions. */
+/** The queries of the control plane. */
 import type { EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';

@@ -1,6 +1,6 @@
 /**
- * Citus: the tables of customers' data are spread by the partition, those that every node reads whole are
- * copied to every server, and what nodes tell each other and what is known of people stays where they connect to.
+ * Citus distribution. Tables with customers' data are distributed by partition. Small tables that every query needs
+ * are copied to every server. Tables of nodes and users stay on the coordinator.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Queryable } from './connect.ts';
@@ -34,9 +34,9 @@ export async function isDistributed(client: Queryable): Promise<boolean> {
 }
 
 /**
- * Before a transaction changes the schema: answers whether the database was spread, by this schema or an older one.
- * What is added to one that was has to be spread in the same transaction, or some of its tables would be here and
- * some elsewhere; and Citus does that only where every change before it went by the same connections.
+ * Runs before a transaction changes the schema, and returns whether the database is distributed. New tables must
+ * then be distributed in the same transaction, or some would be distributed and some not. Citus allows this only if
+ * all statements of the transaction use the same connections, so this sets sequential mode.
  */
 export async function isToBeDistributed(client: Queryable): Promise<boolean> {
   if (!(await hasCitus(client)) || !(await tablesOfCitus(client)).has(FIRST)) return false;
@@ -53,7 +53,7 @@ async function tablesOfCitus(client: Queryable): Promise<ReadonlySet<string>> {
   return new Set((rows as readonly { readonly name: string }[]).map(({ name }) => name));
 }
 
-/** Spreads the tables over the workers; those that are spread already are left as they are. */
+/** Distributes the tables over the workers. Tables that are distributed already are left as they are. */
 export async function distribute(client: Queryable): Promise<void> {
   if (!(await hasCitus(client))) {
     throw new StoreUnavailable('The database has no citus extension: run CREATE EXTENSION citus first.');

@@ -1,4 +1,4 @@
-/** Pages of what is due in some slots, however the rows are spread over them. */
+/** Pages of due deliveries of some slots are complete and in order, however rows are spread over the slots. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
@@ -11,7 +11,7 @@ import { sharedPostgres } from '#test/postgres/shared.ts';
 
 const UNTIL = 1_000;
 const ROWS = 3_000;
-/** The slot and the instant of row `i`. */
+/** The slot and the due instant of row `i`. */
 const SPREADS = [
   ['evenly', 'i % 256', 'i % 900'],
   ['almost all in one slot', 'CASE WHEN i % 20 = 0 THEN i % 256 ELSE 8 END', 'i % 900'],

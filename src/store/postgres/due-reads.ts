@@ -1,12 +1,12 @@
 /**
- * Reads what is due: of everybody in the order of (due_at, id), or customer by customer.
+ * Reads due deliveries: of all customers in the order of (due_at, id), or customer by customer.
  *
- * Each slot that a node owns is walked along an index that begins with the slot, and the walks are merged. Customers are
- * walked one by one within each slot, along an index that begins with slot and partition. Rows of other nodes' slots,
- * and of customers who were not asked for, are never looked at, however many of them are due.
+ * Each slot that a node owns is scanned by an index that begins with the slot, and the scans are merged. Customers
+ * are scanned one by one within each slot, by an index that begins with slot and partition. Rows of other nodes'
+ * slots and of other customers are never read, however many are due.
  *
- * Citus cannot walk several slots or customers by themselves in one statement. There every worker looks for the rows of
- * everybody by itself, and each customer is a statement of its own.
+ * Citus cannot scan several slots or customers separately in one statement. There each worker finds due rows of all
+ * customers, and each customer takes a statement of its own.
  */
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -19,7 +19,7 @@ import { byDueInstant, mergeSlotScans, type SlotRow } from './slot-scans.ts';
 
 const COLUMNS = 'partition, id, due_at, deadline, endpoint_id, url, payload_bytes';
 const WAITING = "status IN ('scheduled', 'retry_scheduled')";
-/** The condition of the indexes by slot and by partition alone (see the migration). */
+/** The condition of the indexes that begin with slot or partition (see the migration). */
 const WAITING_ANYWHERE = `${WAITING} AND id <> ''`;
 
 const DISTRIBUTED_DUE = `SELECT ${COLUMNS} FROM deliveries
@@ -33,11 +33,11 @@ const DISTRIBUTED_DUE_OF_CUSTOMER = `SELECT ${COLUMNS}, slot FROM deliveries
   WHERE ${WAITING_ANYWHERE} AND partition = $1 AND (due_at, id) > ($2, $3) AND due_at <= $4
   ORDER BY due_at, id LIMIT $5`;
 
-const DUE_OF_WALKS = `SELECT found.*
-  FROM unnest($1::integer[], $2::bigint[], $3::text[]) AS walk (slot, due_at, id)
+const DUE_OF_SLOTS = `SELECT found.*
+  FROM unnest($1::integer[], $2::bigint[], $3::text[]) AS scan (slot, due_at, id)
   CROSS JOIN LATERAL (
     SELECT slot, ${COLUMNS} FROM deliveries d
-    WHERE ${WAITING_ANYWHERE} AND d.slot = walk.slot AND (d.due_at, d.id) > (walk.due_at, walk.id) AND d.due_at <= $4
+    WHERE ${WAITING_ANYWHERE} AND d.slot = scan.slot AND (d.due_at, d.id) > (scan.due_at, scan.id) AND d.due_at <= $4
     ORDER BY d.due_at, d.id LIMIT $5
   ) found
   ORDER BY found.due_at, found.id LIMIT $6`;
@@ -60,16 +60,16 @@ const CUSTOMERS = `SELECT s.slot, c.partition
   ORDER BY s.slot, c.partition LIMIT $3`;
 
 const DUE_OF_CUSTOMERS = `SELECT found.*
-  FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::text[]) AS walk (slot, partition, due_at, id)
+  FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::text[]) AS scan (slot, partition, due_at, id)
   CROSS JOIN LATERAL (
     SELECT slot, ${COLUMNS} FROM deliveries d
-    WHERE ${WAITING} AND d.slot = walk.slot AND d.partition = walk.partition
-      AND (d.due_at, d.id) > (walk.due_at, walk.id) AND d.due_at <= $5
+    WHERE ${WAITING} AND d.slot = scan.slot AND d.partition = scan.partition
+      AND (d.due_at, d.id) > (scan.due_at, scan.id) AND d.due_at <= $5
     ORDER BY d.due_at, d.id LIMIT $6
   ) found`;
 
-/** Customers are looked for in so many slots with one statement. */
-const SLOTS_TOGETHER = 64;
+/** One statement looks for customers in this many slots. */
+const SLOTS_PER_STATEMENT = 64;
 
 const EVERY_SLOT: ReadonlySet<Slot> = new Set(Array.from({ length: SLOTS }, (_, slot) => slot as Slot));
 
@@ -82,7 +82,7 @@ export class DueReads {
     this.#distributed = distributed;
   }
 
-  /** Without slots: the due rows of everybody. */
+  /** Without `slots`, returns due deliveries of all slots. */
   async list(
     after: DueCursor | null,
     until: Instant,
@@ -106,11 +106,11 @@ export class DueReads {
     const from = after?.slot ?? 0;
     const left = [...slots].filter((slot) => slot >= from).toSorted((one, other) => one - other);
     while (found.length < limit && left.length > 0) {
-      const asked = left.splice(0, SLOTS_TOGETHER);
-      const afters = asked.map((slot) => (slot === after?.slot ? after.partition : BEFORE_EVERY_PARTITION));
+      const chosen = left.splice(0, SLOTS_PER_STATEMENT);
+      const afters = chosen.map((slot) => (slot === after?.slot ? after.partition : BEFORE_EVERY_PARTITION));
       const rows = await this.#reader.query<Pick<SlotRow, 'slot' | 'partition'>>(
         CUSTOMERS,
-        asked,
+        chosen,
         afters,
         limit - found.length,
       );
@@ -149,13 +149,13 @@ export class DueReads {
     until: Instant,
     limit: number,
   ): Promise<readonly DueRow[]> {
-    const walks = [...slots].map((slot) => ({ slot, dueAt, id }));
-    return mergeSlotScans(walks, until, limit, (round) =>
+    const scans = [...slots].map((slot) => ({ slot, dueAt, id }));
+    return mergeSlotScans(scans, until, limit, (round) =>
       this.#reader.query<SlotRow>(
-        DUE_OF_WALKS,
+        DUE_OF_SLOTS,
         round.scans.map(({ slot }) => slot),
-        round.scans.map((walk) => walk.dueAt),
-        round.scans.map((walk) => walk.id),
+        round.scans.map((scan) => scan.dueAt),
+        round.scans.map((scan) => scan.id),
         round.until,
         round.share,
         limit,
@@ -183,8 +183,8 @@ export class DueReads {
     const found: SlotRow[] = [];
     for (const { partition, after } of cursors) {
       const { dueAt, id } = after ?? BEFORE_EVERY_DELIVERY;
-      const question = [partition, dueAt, id, until, limitEach] as const;
-      found.push(...(await this.#reader.query<SlotRow>(DISTRIBUTED_DUE_OF_CUSTOMER, ...question)));
+      const parameters = [partition, dueAt, id, until, limitEach] as const;
+      found.push(...(await this.#reader.query<SlotRow>(DISTRIBUTED_DUE_OF_CUSTOMER, ...parameters)));
     }
     return found;
   }

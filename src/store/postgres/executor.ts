@@ -1,14 +1,14 @@
 /**
- * Carries out a batch of verbs in one transaction, on a connection that nobody else writes on.
+ * Runs a batch of verbs in one transaction, on a connection that nothing else writes to.
  *
- * As a rule everything holds. Then it takes one round trip: the whole transaction is written at once, and each
- * statement of it fails unless it held for every row, which leaves nothing to commit. Only after that is it
- * asked, with a second round trip before the commit, for which verbs something did not hold: these have their
- * answer, and the others are carried out without them.
+ * Usually every step holds. Then one round trip is enough: the whole transaction is sent at once, and each statement
+ * fails unless it held for every row, so nothing is committed. Only after such a failure are statements sent stage
+ * by stage, to find the verbs whose steps did not hold. Those verbs get their rejection, and the others run without
+ * them.
  *
- * A commit whose answer is lost is looked up. Every transaction leaves its number in the writer's own row; to
- * look is to wait for a transaction that still holds that row, and to take the row away from one that has not
- * come to it yet. So whatever is found is final.
+ * If the answer to a commit is lost, its outcome is looked up. Every transaction writes its number into the row of
+ * its writer. The look-up locks that row, so it waits for a transaction that holds it, and raises the number, so
+ * that a transaction that comes later fails. What it finds is therefore final.
  */
 import type { QueryResult } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
@@ -34,28 +34,29 @@ export interface ExecutorOptions {
   readonly client: ReconnectingClient;
   readonly clock: Clock;
   readonly timers: Timers & Stopwatch;
-  /** Of this connection's own, among those of all nodes. */
+  /** The name of this connection among all that write. */
   readonly writer: string;
   readonly statements: Statements;
-  /** Whether the tables are spread over several servers. */
+  /** Whether Citus distributes the tables over several servers. */
   readonly distributed: boolean;
 }
 
-/** It fails for a transaction that comes after one with a higher number of the same writer. */
-export const MARK = `WITH marked AS (
+/** Fails if the writer has already stored a higher number: then this transaction was delayed and given up. */
+export const STORE_NUMBER = `WITH marked AS (
     INSERT INTO writers (writer, last, at) VALUES ($1, $2, $3)
     ON CONFLICT (writer) DO UPDATE SET last = excluded.last, at = excluded.at
     WHERE writers.last < excluded.last RETURNING 1)
   SELECT 1 / count(*) FROM marked`;
-const KNOWN = 'INSERT INTO writers (writer, last, at) VALUES ($1, 0, $2) ON CONFLICT (writer) DO NOTHING';
-const LAST = 'SELECT last FROM writers WHERE writer = $1 FOR UPDATE';
-const SET_LAST = 'UPDATE writers SET last = $2 WHERE writer = $1';
+const INSERT_WRITER =
+  'INSERT INTO writers (writer, last, at) VALUES ($1, 0, $2) ON CONFLICT (writer) DO NOTHING';
+const LOCK_NUMBER = 'SELECT last FROM writers WHERE writer = $1 FOR UPDATE';
+const RAISE_NUMBER = 'UPDATE writers SET last = $2 WHERE writer = $1';
 
-/** How long the outcome of a lost commit is looked for before it is given up. */
+/** How long the outcome of a lost commit is looked up before the executor gives up. */
 const LOOK_UP_MS_MAX = 5_000;
-const LOOK_AGAIN_MS = 250;
+const LOOK_UP_PAUSE_MS = 250;
 const ATTEMPTS_MAX = 5;
-const TOO_MANY = 'PostgreSQL: the same rows are written by too many at once.';
+const TOO_MANY_CONFLICTS = 'PostgreSQL: too many transactions write the same rows at once.';
 
 const DIVISION_BY_ZERO = '22012';
 
@@ -77,32 +78,32 @@ export class Executor {
     this.#distributed = distributed;
   }
 
-  /** An answer for each verb. Rejects when the database is away: then nothing is known to be stored. */
+  /** Returns an answer for each verb. Rejects if the database is not available; then it is not known what is stored. */
   async run(batch: readonly Verb[]): Promise<readonly Answer[]> {
     const answers: (Answer | null)[] = batch.map(() => null);
-    let isInDoubt = this.#distributed;
+    let isStageByStage = this.#distributed;
     for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
-      const open = batch.flatMap((verb, index) => (answers[index] === null ? [{ verb, index }] : []));
-      if (open.length === 0) break;
+      const pending = batch.flatMap((verb, index) => (answers[index] === null ? [{ verb, index }] : []));
+      if (pending.length === 0) break;
       const outcome = await this.#attempt(
-        open.map(({ verb }) => verb),
-        isInDoubt,
+        pending.map(({ verb }) => verb),
+        isStageByStage,
       );
-      if (outcome === 'committed') for (const { index } of open) answers[index] = 'done';
-      else if (outcome === 'not held') isInDoubt = true;
+      if (outcome === 'committed') for (const { index } of pending) answers[index] = 'done';
+      else if (outcome === 'not_held') isStageByStage = true;
       else if (outcome instanceof Error) {
         if (batch.length === 1) return [outcome];
         return this.#oneByOne(batch, answers);
-      } else if (outcome !== 'again') {
-        for (const [place, { index }] of open.entries()) answers[index] = outcome.get(place) ?? null;
-        // Something is always found out; that is no failed attempt.
+      } else if (outcome !== 'retry') {
+        for (const [position, { index }] of pending.entries()) answers[index] = outcome.get(position) ?? null;
+        // This attempt found out what does not hold, so it does not count as failed.
         attempts--;
       }
     }
-    return answers.map((answer) => answer ?? new StoreUnavailable(TOO_MANY));
+    return answers.map((answer) => answer ?? new StoreUnavailable(TOO_MANY_CONFLICTS));
   }
 
-  /** One of them cannot be carried out: the others can. */
+  /** One verb of the batch cannot run. Run alone, the others can. */
   async #oneByOne(batch: readonly Verb[], known: readonly (Answer | null)[]): Promise<readonly Answer[]> {
     const answers: Answer[] = [];
     for (const [index, verb] of batch.entries()) {
@@ -114,53 +115,55 @@ export class Executor {
 
   async #attempt(
     batch: readonly Verb[],
-    asks: boolean,
-  ): Promise<'committed' | 'not held' | 'again' | Error | ReadonlyMap<number, Rejection>> {
+    isStageByStage: boolean,
+  ): Promise<'committed' | 'not_held' | 'retry' | Error | ReadonlyMap<number, Rejection>> {
     const stages = planStages(batch, this.#statements);
-    // Nothing has been sent yet: there is nothing to look up.
+    // Nothing was sent yet, so there is nothing to look up.
     if (!this.#client.isConnected) throw new StoreUnavailable('PostgreSQL cannot be reached.');
     this.#number += 2;
     const number = this.#number;
     try {
-      return asks ? await this.#asking(batch, stages, number) : await this.#atOnce(stages, number);
+      return isStageByStage
+        ? await this.#runStageByStage(batch, stages, number)
+        : await this.#runInOneRoundTrip(stages, number);
     } catch (error) {
       switch (faultOf(error)) {
         case 'retry':
-          return 'again';
+          return 'retry';
         case 'unavailable':
-          return (await this.#wasCommitted(number)) ? 'committed' : 'again';
+          return (await this.#wasCommitted(number)) ? 'committed' : 'retry';
         case 'broken':
           return error instanceof Error && 'code' in error && error.code === DIVISION_BY_ZERO
-            ? 'not held'
+            ? 'not_held'
             : broken(error);
       }
     }
   }
 
-  /** Commits if everything holds for everyone. */
-  async #atOnce(stages: readonly Stage[], number: number): Promise<'committed'> {
+  /** Commits if every step of every verb holds. */
+  async #runInOneRoundTrip(stages: readonly Stage[], number: number): Promise<'committed'> {
     await this.#client.transaction([
-      { sql: MARK, parameters: this.#marked(number), isPrepared: true },
-      ...stages.flat().flatMap(holding),
+      { sql: STORE_NUMBER, parameters: this.#numberParameters(number), isPrepared: true },
+      ...stages.flat().flatMap(checkedStatements),
     ]);
     return 'committed';
   }
 
-  /** The answers of the verbs for which something does not hold; where all does, it is committed. */
-  async #asking(
+  /** Returns the rejections of verbs with a step that does not hold; commits if there are none. */
+  async #runStageByStage(
     batch: readonly Verb[],
     stages: readonly Stage[],
     number: number,
   ): Promise<'committed' | ReadonlyMap<number, Rejection>> {
-    const sent: Promise<QueryResult>[] = [this.#client.send(BEGIN), this.#mark(number)];
+    const sent: Promise<QueryResult>[] = [this.#client.send(BEGIN), this.#storeNumber(number)];
     try {
       for (const stage of stages) {
         const guards = stage.filter(({ statement }) => statement.holds !== 'always');
-        const asked = guards.map((group) => this.#sendAll(group));
-        await awaitAll([...sent, ...asked.flat()]);
+        const checks = guards.map((group) => this.#sendAll(group));
+        await awaitAll([...sent, ...checks.flat()]);
         const failed = new Map<number, Set<Group>>();
         for (const [index, group] of guards.entries()) {
-          for (const verb of unheld(group, await Promise.all(asked[index] ?? []))) {
+          for (const verb of verbsNotHeld(group, await Promise.all(checks[index] ?? []))) {
             failed.set(verb, (failed.get(verb) ?? new Set()).add(group));
           }
         }
@@ -181,18 +184,18 @@ export class Executor {
     return 'committed';
   }
 
-  /** What the first of its own steps that did not hold says. */
+  /** The rejection of the verb's first step that did not hold. */
   #answer(verb: Verb, where: ReadonlySet<Group>): Rejection {
     const statements = new Set([...where].map(({ statement }) => statement));
     const step = verb.find(([name]) => statements.has(this.#statements[name]));
     return step?.[1] ?? 'stale';
   }
 
-  #mark(number: number): Promise<QueryResult> {
-    return this.#client.send(MARK, this.#marked(number));
+  #storeNumber(number: number): Promise<QueryResult> {
+    return this.#client.send(STORE_NUMBER, this.#numberParameters(number));
   }
 
-  #marked(number: number): readonly SqlValue[] {
+  #numberParameters(number: number): readonly SqlValue[] {
     return [this.#writer, number, this.#clock.now()];
   }
 
@@ -216,7 +219,7 @@ export class Executor {
     );
   }
 
-  /** Whether the transaction of this number was committed; when it was not, it never will be. */
+  /** Whether the transaction with this number was committed. If not, it never will be. */
   async #wasCommitted(number: number): Promise<boolean> {
     const until = this.#timers.elapsed() + LOOK_UP_MS_MAX;
     for (;;) {
@@ -227,24 +230,28 @@ export class Executor {
           if (faultOf(error) === 'broken') throw broken(error);
         }
       }
-      if (this.#timers.elapsed() >= until) throw new StoreUnavailable('PostgreSQL: an answer was lost.');
-      await new Promise<void>((resolve) => void this.#timers.after(LOOK_AGAIN_MS, resolve));
+      if (this.#timers.elapsed() >= until)
+        throw new StoreUnavailable(
+          'PostgreSQL: the answer to a commit was lost, and the outcome could not be looked up in time.',
+        );
+      await new Promise<void>((resolve) => void this.#timers.after(LOOK_UP_PAUSE_MS, resolve));
     }
   }
 
   async #lookUp(number: number): Promise<boolean> {
     const sent = [
       this.#client.send(BEGIN),
-      this.#client.send(KNOWN, [this.#writer, this.#clock.now()]),
-      this.#client.send(LAST, [this.#writer]),
+      this.#client.send(INSERT_WRITER, [this.#writer, this.#clock.now()]),
+      this.#client.send(LOCK_NUMBER, [this.#writer]),
     ];
     try {
       await awaitAll(sent);
       const [row] = ((await sent[2])?.rows ?? []) as readonly { readonly last: number }[];
       const wasCommitted = row?.last === number;
-      // Written in either case: this commit waits for a standby, if one is waited for, as that one may not have.
+      // Written in both cases. If commits wait for a standby, this one waits for it, which the lost one may not have
+      // done.
       const last = wasCommitted ? number : number + 1;
-      await awaitAll([this.#client.send(SET_LAST, [this.#writer, last]), this.#client.send('COMMIT')]);
+      await awaitAll([this.#client.send(RAISE_NUMBER, [this.#writer, last]), this.#client.send('COMMIT')]);
       return wasCommitted;
     } catch (error) {
       if (this.#client.isConnected) await this.#client.send('ROLLBACK');
@@ -253,8 +260,8 @@ export class Executor {
   }
 }
 
-/** The statements of a group: the last fails, and with it the transaction, unless it held for every row. */
-function holding({ statement, rows: all }: Group): readonly TransactionQuery[] {
+/** The statements of a group. The last one fails, and the transaction with it, unless it held for every row. */
+function checkedStatements({ statement, rows: all }: Group): readonly TransactionQuery[] {
   const isPrepared = statement.scans === undefined;
   const rows = statement.access === 'read' ? distinct(all) : all;
   const columns = columnsOf(rows);
@@ -263,11 +270,11 @@ function holding({ statement, rows: all }: Group): readonly TransactionQuery[] {
       return { sql, parameters: columns, isPrepared };
     }
     const expected = statement.holds === 'each' ? rows.length : 0;
-    return { sql: heldBy(sql, columns.length), parameters: [...columns, expected], isPrepared };
+    return { sql: withCheck(sql, columns.length), parameters: [...columns, expected], isPrepared };
   });
 }
 
-/** Many may ask for the same, such as the slot of their endpoint; rows stand in the order of their keys. */
+/** Many verbs may check the same row, such as their slot. Rows are in the order of their keys. */
 function distinct(rows: Group['rows']): Group['rows'] {
   return rows.filter((row, index) => {
     const before = rows[index - 1];
@@ -276,17 +283,17 @@ function distinct(rows: Group['rows']): Group['rows'] {
 }
 
 /**
- * By the statement itself, which always has the same number of parameters. A text that is made anew would have to
- * be read through each time it is looked for.
+ * Keyed by statement, because a statement always has the same number of parameters. Reusing the text avoids hashing
+ * a new string each time.
  */
-const heldTexts = new Map<string, string>();
+const checkedTexts = new Map<string, string>();
 
-/** Divides by zero unless it returns as many rows as expected. */
-function heldBy(sql: string, parameters: number): string {
-  const known = heldTexts.get(sql);
+/** Divides by zero unless the statement returns as many rows as expected. */
+function withCheck(sql: string, parameters: number): string {
+  const known = checkedTexts.get(sql);
   if (known !== undefined) return known;
   const made = `WITH held AS (${sql}) SELECT 1 / (count(*) = $${parameters + 1}::integer)::integer FROM held`;
-  heldTexts.set(sql, made);
+  checkedTexts.set(sql, made);
   return made;
 }
 
@@ -296,7 +303,7 @@ function columnsOf(rows: Group['rows']): SqlValue[] {
 }
 
 /** The verbs whose row is not among those that held. */
-function unheld({ statement, rows, verbs }: Group, results: readonly QueryResult[]): readonly number[] {
+function verbsNotHeld({ statement, rows, verbs }: Group, results: readonly QueryResult[]): readonly number[] {
   if (statement.holds === 'always') return [];
   const answered = statement.routed === null ? results.slice(-1) : results;
   const found = new Set(

@@ -13,7 +13,7 @@ function fromSystem(code: string): Error {
   return Object.assign(new Error('the system says'), { code });
 }
 
-describe('what an error says about the database', () => {
+describe('an error is classified as', () => {
   it.each([
     '08006',
     '08P01',
@@ -76,13 +76,13 @@ describe('what an error says about the database', () => {
     },
   );
 
-  it('is told to those above in their own type, with its cause', () => {
+  it('becomes StoreUnavailable with its cause', () => {
     const cause = fromServer('57P01');
-    const told = unavailableInstead(cause);
-    expect(told).toBeInstanceOf(StoreUnavailable);
-    expect(told).toMatchObject({ message: 'PostgreSQL: the server says.', cause });
-    expect(isUnavailable(told)).toBe(true);
-    expect(unavailableInstead(told)).toBe(told);
+    const error = unavailableInstead(cause);
+    expect(error).toBeInstanceOf(StoreUnavailable);
+    expect(error).toMatchObject({ message: 'PostgreSQL: the server says.', cause });
+    expect(isUnavailable(error)).toBe(true);
+    expect(unavailableInstead(error)).toBe(error);
     expect(unavailableInstead(fromServer('40001'))).toBeInstanceOf(StoreUnavailable);
   });
 });

@@ -1,29 +1,28 @@
-/** What an error says about the database: whether to wait for it, to try again, or that the program is wrong. */
+/** Classifies errors: wait for the database, try again, or report a bug. */
 import { DatabaseError } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
 
 /**
- * `unavailable`: the server, the way to it or its disk is at fault; it may come back. Whether what was under
- * way has been carried out is not known. `retry`: it has not been, and may be at once. `broken`: it will not
- * be any better the next time.
+ * `unavailable`: the server, the network or the disk is at fault, and may come back. It is not known whether
+ * statements in flight took effect. `retry`: they took no effect, and can be sent again at once. `broken`: another
+ * attempt would fail the same way.
  */
 export type Fault = 'unavailable' | 'retry' | 'broken';
 
 /**
- * By SQLSTATE: the connection (08), a session ended for its idleness (25P03, 25P04), a server that has become
- * a standby (25006), a login or a database that is refused for now (28, 3D000), a transaction of which nobody
- * knows the end (40003), too little of something (53), shutdown, crash and start (57P01 to 57P05), the
- * system's own trouble (58).
+ * SQLSTATE codes: connection (08), a session ended because it was idle (25P03, 25P04), a server that became a
+ * standby (25006), a login or database refused for now (28, 3D000), a transaction with unknown outcome (40003), too
+ * few resources (53), shutdown, crash and start (57P01 to 57P05), system errors (58).
  */
 const UNAVAILABLE = /^(08...|25006|25P03|25P04|28...|3D000|40003|53...|57P0[1-5]|58...)$/;
 
-/** Serialization failure, deadlock, a lock that took too long, a statement that was cancelled. */
+/** Serialization failure, deadlock, lock timeout and a cancelled statement. */
 const RETRY = /^(40001|40P01|55P03|57014)$/;
 
 const UNREACHABLE =
   /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|E(HOST|NET)(UNREACH|DOWN)|ENETRESET|EADDRNOTAVAIL|ENOTFOUND|EAI_.*|EPROTO|ERR_(SSL|TLS|STREAM)_.*)$/;
 
-/** The driver's own errors have nothing but their words to be known by. */
+/** Errors of the driver itself have no code, only a message. */
 const DRIVER_SAYS = /^(Connection terminated|Client (has encountered|was closed)|timeout expired|Query read)/;
 
 export function faultOf(error: unknown): Fault {
@@ -41,7 +40,7 @@ export function isUnavailable(error: unknown): boolean {
   return faultOf(error) === 'unavailable';
 }
 
-/** For those above the store, who know no SQLSTATE. What is broken stays as it is. */
+/** For layers above the store, which do not know SQLSTATE. A broken statement stays as it is. */
 export function unavailableInstead(error: unknown): unknown {
   if (error instanceof StoreUnavailable || faultOf(error) === 'broken') return error;
   return new StoreUnavailable(`PostgreSQL: ${error instanceof Error ? error.message : String(error)}.`, {
@@ -49,7 +48,7 @@ export function unavailableInstead(error: unknown): unknown {
   });
 }
 
-/** SQLSTATE, or the name that the system gives it; '' if it has none. */
+/** The SQLSTATE, or the system's error code; '' if there is none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

@@ -1,6 +1,6 @@
 /**
- * What the engine asks on its way to a request. These questions are asked for every delivery, often many at
- * a time and when it is due: each is one statement, a short walk along an index or a few look-ups by key.
+ * The queries of the engine on the way to a request. They run for every delivery, often many at a time and when it
+ * is due. Each is one statement: a short index scan or a few look-ups by key.
  */
 import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
@@ -26,9 +26,9 @@ import {
 import type { Reader, Values } from './read-pool.ts';
 
 /**
- * The row that a condition names by its whole key, looked up on its own. Left to join as it likes, the planner
- * at times takes the partition from one table and the id from another, and walks a whole partition in between.
- * A server that shares out partitions cannot look up in this way.
+ * Looks up a row by its whole key, in a subquery of its own. If the planner may choose the join, it sometimes takes
+ * the partition from one table and the id from another, and scans a whole partition. Citus cannot run such a
+ * subquery.
  */
 function row(distributed: boolean, table: string, alias: string, condition: string): string {
   return distributed
@@ -36,8 +36,8 @@ function row(distributed: boolean, table: string, alias: string, condition: stri
     : `CROSS JOIN LATERAL (SELECT * FROM ${table} ${alias} WHERE ${condition} OFFSET 0) ${alias}`;
 }
 
-/** Distributed, the partitions are named a second time: the server has to see which are meant. */
-function work(distributed: boolean): string {
+/** Citus must see which partitions are meant, so they are passed a second time. */
+function loadQuery(distributed: boolean): string {
   const within = distributed ? 'AND d.partition = ANY($3::bigint[])' : '';
   return `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns}, ${FIRING_PROFILE.columns}, g.state AS gate,
       w.ordered, w.ordered_at, w.last_id
@@ -51,11 +51,11 @@ function work(distributed: boolean): string {
     LEFT JOIN sweeps w ON w.partition = d.partition AND w.schedule_id = d.schedule_id`;
 }
 
-const WORK = work(false);
-const DISTRIBUTED_WORK = work(true);
+const LOAD = loadQuery(false);
+const DISTRIBUTED_LOAD = loadQuery(true);
 
-/** From gap to gap between the living along the index: their claims, however many, are stepped over. */
-function lostClaims(distributed: boolean): string {
+/** Scans the index only between the names of living nodes, so their claims are not read. */
+function lostClaimsQuery(distributed: boolean): string {
   const attempt = 'a.partition = d.partition AND a.delivery_id = d.id AND a.attempt_no = d.attempt_count';
   return `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns}, ${ATTEMPT.columns} FROM (
       SELECT d.* FROM unnest($1::text[], $2::text[]) AS gap (after, before)
@@ -66,8 +66,8 @@ function lostClaims(distributed: boolean): string {
     ${row(distributed, 'attempts', 'a', attempt)}`;
 }
 
-const LOST_CLAIMS = lostClaims(false);
-const DISTRIBUTED_LOST_CLAIMS = lostClaims(true);
+const LOST_CLAIMS = lostClaimsQuery(false);
+const DISTRIBUTED_LOST_CLAIMS = lostClaimsQuery(true);
 
 const BEFORE_EVERY_NAME = '';
 const PAST_EVERY_NAME = '\u{10ffff}'.repeat(2);
@@ -87,10 +87,10 @@ export class FiringReads {
     const partitions = deliveries.map(({ partition }) => partition);
     const ids = deliveries.map(({ id }) => id);
     const rows = this.#distributed
-      ? await this.#reader.lookUpValues(DISTRIBUTED_WORK, partitions, ids, [...new Set(partitions)])
-      : await this.#reader.lookUpValues(WORK, partitions, ids);
+      ? await this.#reader.lookUpValues(DISTRIBUTED_LOAD, partitions, ids, [...new Set(partitions)])
+      : await this.#reader.lookUpValues(LOAD, partitions, ids);
     const found = new Map<string, LoadedDelivery>();
-    for (const work of rows.flatMap(workIn)) found.set(keyOf(work.delivery), work);
+    for (const loaded of rows.flatMap(loadedIn)) found.set(keyOf(loaded.delivery), loaded);
     return deliveries.map((delivery) => found.get(keyOf(delivery)) ?? null);
   }
 
@@ -110,21 +110,21 @@ function keyOf({ partition, id }: Pick<DueDelivery, 'partition' | 'id'>): string
   return `${partition} ${id}`;
 }
 
-const SCHEDULE_PLACE = DELIVERY.width;
-const PROFILE_PLACE = SCHEDULE_PLACE + FIRING_SCHEDULE.width;
-const GATE_PLACE = PROFILE_PLACE + FIRING_PROFILE.width;
-const SWEEP_PLACE = GATE_PLACE + 1;
+const SCHEDULE_POSITION = DELIVERY.width;
+const PROFILE_POSITION = SCHEDULE_POSITION + FIRING_SCHEDULE.width;
+const GATE_POSITION = PROFILE_POSITION + FIRING_PROFILE.width;
+const SWEEP_POSITION = GATE_POSITION + 1;
 
-function workIn(values: Values): readonly LoadedDelivery[] {
+function loadedIn(values: Values): readonly LoadedDelivery[] {
   const delivery = DELIVERY.at(values, 0);
-  const schedule = FIRING_SCHEDULE.at(values, SCHEDULE_PLACE);
+  const schedule = FIRING_SCHEDULE.at(values, SCHEDULE_POSITION);
   if (delivery === null || schedule === null) return [];
-  const gate = values[GATE_PLACE] as string | null;
+  const gate = values[GATE_POSITION] as string | null;
   return [
     {
       delivery: fromDeliveryRow(delivery),
       schedule: fromFiringScheduleRow(schedule),
-      profile: firingProfileAt(values, PROFILE_PLACE),
+      profile: firingProfileAt(values, PROFILE_POSITION),
       gate: gate === null ? null : (JSON.parse(gate) as Gate),
       sweep: sweepIn(values, delivery),
     },
@@ -134,7 +134,7 @@ function workIn(values: Values): readonly LoadedDelivery[] {
 type SweepValues = readonly [SweepRow['ordered'] | null, SweepRow['ordered_at'], SweepRow['last_id']];
 
 function sweepIn(values: Values, { partition, schedule_id }: DeliveryRow): UnfinishedSweep | null {
-  const [ordered, ordered_at, last_id] = values.slice(SWEEP_PLACE) as unknown as SweepValues;
+  const [ordered, ordered_at, last_id] = values.slice(SWEEP_POSITION) as unknown as SweepValues;
   return ordered === null ? null : fromSweepRow({ partition, schedule_id, ordered, ordered_at, last_id });
 }
 
@@ -146,7 +146,7 @@ function lostClaimIn(joined: JoinedRow): readonly UnsettledAttempt[] {
   return [{ delivery, schedule, attempt: fromAttemptRow(attempt) }];
 }
 
-/** As the database orders names. */
+/** The database compares names by their bytes. */
 function byBytes(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }

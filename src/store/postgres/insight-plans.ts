@@ -1,4 +1,4 @@
-/** By which indexes people's questions go, on the tables of `plans.test.ts`. */
+/** The indexes that dashboard queries must use, on the tables of `plans.test.ts`. */
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
@@ -9,13 +9,13 @@ const LARGE = 1 as Partition;
 const SCHEDULE = 'sch_00000003' as ScheduleId;
 const PROFILE = 'ep_00000003' as EndpointId;
 const PAGE = { before: null, limit: 20 };
-const LOOKED_AT = 60;
+const SCANNED_MAX = 60;
 const WINDOW = [instant(0), instant(6_000)] as const;
 const ALL = { ...ALL_SCHEDULES, destination: null, hidesQueries: false };
 const OF_PROFILES = ['endpoint_versions_pkey', 'endpoints_pkey'];
 
-/** Each by these indexes, and how many rows it may look at. */
-export const INSIGHTS: readonly (readonly [
+/** Each query with its indexes, and how many rows it may read. */
+export const INSIGHT_PLANS: readonly (readonly [
   string,
   (reads: InsightReads) => Promise<unknown>,
   readonly string[],
@@ -31,14 +31,14 @@ export const INSIGHTS: readonly (readonly [
   ],
   [
     'schedules of a destination',
-    (reads) => reads.schedules(LARGE, { ...ALL, destination: 'a', hidesQueries: true }, PAGE, LOOKED_AT),
+    (reads) => reads.schedules(LARGE, { ...ALL, destination: 'a', hidesQueries: true }, PAGE, SCANNED_MAX),
     [...OF_PROFILES, 'schedules_pkey'],
-    // Of 500 profiles the head, which a bitmap counts twice, and the version.
-    LOOKED_AT + 3 * 500,
+    // 500 profiles, each with its version and its head, which a bitmap scan counts twice.
+    SCANNED_MAX + 3 * 500,
   ],
   [
     'schedules of a state',
-    (reads) => reads.schedules(LARGE, { ...ALL, state: 'paused' }, PAGE, LOOKED_AT),
+    (reads) => reads.schedules(LARGE, { ...ALL, state: 'paused' }, PAGE, SCANNED_MAX),
     ['schedules_by_state'],
     0,
   ],

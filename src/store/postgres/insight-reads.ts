@@ -1,12 +1,7 @@
 /**
- * What people ask to see. Each question is one statement about one partition, bounded by what it may look at.
+ * The queries of the dashboard. Each is one statement about one partition, and reads a limited number of rows.
  *
- * What one partition has waiting is found in two ways: along the instants of all, past those of others, or along its
- * own statuses, past other instants. Where the first has too much to look at the second may not. No index has both,
- * the row has to be fetched to know.
- *
- * Where tables are distributed a question has to name the partition in every part: what is looked at is then only
- * what it has itself, and the others of its shard are passed over uncounted.
+ * With Citus every part of a query must name the partition, so the limit counts only rows of that partition.
  */
 import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
@@ -51,12 +46,12 @@ import type { Reader } from './read-pool.ts';
 import { Reads } from './reads.ts';
 import { comparedUrl, contains, scanQuery, type WantedDestination } from './schedule-scans.ts';
 
-/** `$1`: the partition; `$2` and `$3`: the window; `$4`: how many to look at. */
+/** `$1`: partition; `$2` and `$3`: window; `$4`: how many rows to read. */
 const WAITING = `SELECT id, due_at FROM deliveries
   WHERE partition = $1 AND status IN ('scheduled', 'retry_scheduled') AND id <> '' AND due_at >= $2 AND due_at < $3
   ORDER BY due_at, id LIMIT $4`;
 
-/** As a division of whole numbers, which the counts of rows are then, too. */
+/** Division of integers gives the number of the step. */
 const BY_STEP = `SELECT ((due_at - $2) / $5::bigint)::integer AS step, count(*)::integer AS due
   FROM (${WAITING}) w GROUP BY 1`;
 
@@ -139,7 +134,7 @@ export class InsightReads {
     return toDueCounts(rows, countSteps(from, until, stepMs), rowsMax);
   }
 
-  /** An index leads from each of a customer's waiting deliveries to the next. */
+  /** The index has the waiting deliveries of one partition in the order in which they are due. */
   async upcoming(
     partition: Partition,
     from: Instant,
@@ -170,12 +165,12 @@ export class InsightReads {
     scanMax: number,
   ): Promise<Found<ScheduleView, ScheduleId>> {
     const wanted = destination === null ? null : await this.#wanted(partition, destination, hidesQueries);
-    const walk = (before: ScheduleId | null, rows: number) => {
+    const scan = (before: ScheduleId | null, rows: number) => {
       const { sql, parameters } = scanQuery(partition, filter, wanted, before, rows);
       return this.#reader.query<ScannedRow>(sql, ...parameters);
     };
-    const { found: ids, ...place } = await search(walk, page, { scanMax });
-    return fitOnPage(place, await this.#reads.schedulesOf(partition, ids));
+    const { found: ids, ...rest } = await search(scan, page, { scanMax });
+    return fitOnPage(rest, await this.#reads.schedulesOf(partition, ids));
   }
 
   async #wanted(partition: Partition, part: string, hidesQueries: boolean): Promise<WantedDestination> {
@@ -201,7 +196,7 @@ export class InsightReads {
     const ofSchedule = (word: DeliveryStatus) =>
       `(SELECT 1 FROM deliveries WHERE partition = $1 AND schedule_id = $5 AND status = '${word}' AND ${ids}
         ORDER BY id DESC LIMIT $4)`;
-    // The order keeps the planner to the index that has it.
+    // The order makes the planner use the index that has it.
     const [counted, more]: readonly [string, readonly SqlValue[]] =
       scheduleId !== null
         ? [

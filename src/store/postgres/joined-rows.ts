@@ -1,6 +1,6 @@
 /**
- * Rows of several tables in one: each table's columns are given its alias as a prefix on their way out, and are
- * told apart by it when they come in. Where many are read at a time, they are told apart by their places.
+ * Rows that join several tables. Each column gets the alias of its table as a prefix in the result. Where many rows
+ * are read, columns are found by position instead.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
@@ -37,21 +37,21 @@ import type { Values } from './read-pool.ts';
 export type JoinedRow = Readonly<Record<string, unknown>>;
 
 export interface TableColumns<Row> {
-  /** What to select, from the table under this alias. */
+  /** The select list of the table under this alias. */
   readonly columns: string;
-  /** How many. */
+  /** The number of columns. */
   readonly width: number;
-  /** Its row; null where an outer join found none. */
+  /** The row of this table; null if an outer join found none. */
   of(joined: JoinedRow): Row | null;
-  /** The same, where its columns are the values from this place on. */
-  at(values: Values, place: number): Row | null;
+  /** The same, for a result whose columns of this table begin at `position`. */
+  at(values: Values, position: number): Row | null;
 }
 
 function tableColumns<Row>(alias: string, columns: readonly (keyof Row & string)[]): TableColumns<Row> {
   const names = columns.map((column) => [column, `${alias}_${column}`] as const);
   const partition = `${alias}_partition`;
-  const partitionPlace = columns.indexOf('partition' as keyof Row & string);
-  // A copy of a row that has its columns already is filled in faster than one that gets them one by one.
+  const partitionPosition = columns.indexOf('partition' as keyof Row & string);
+  // Copying an object that already has all keys is faster than adding them one by one.
   const empty: Readonly<Record<string, unknown>> = Object.fromEntries(
     columns.map((column) => [column, null]),
   );
@@ -64,10 +64,10 @@ function tableColumns<Row>(alias: string, columns: readonly (keyof Row & string)
       for (const [column, name] of names) row[column] = joined[name];
       return row as Row;
     },
-    at(values, place) {
-      if (values[place + partitionPlace] === null) return null;
+    at(values, position) {
+      if (values[position + partitionPosition] === null) return null;
       const row = { ...empty };
-      let at = place;
+      let at = position;
       for (const column of columns) row[column] = values[at++];
       return row as Row;
     },
@@ -114,8 +114,8 @@ export function firingProfileIn(joined: JoinedRow): FiringProfile | null {
   return head === null || version === null ? null : fromFiringProfileRows(head, version);
 }
 
-export function firingProfileAt(values: Values, place: number): FiringProfile | null {
-  const head = HEAD.at(values, place);
-  const version = FIRING_VERSION.at(values, place + HEAD.width);
+export function firingProfileAt(values: Values, position: number): FiringProfile | null {
+  const head = HEAD.at(values, position);
+  const version = FIRING_VERSION.at(values, position + HEAD.width);
   return head === null || version === null ? null : fromFiringProfileRows(head, version);
 }

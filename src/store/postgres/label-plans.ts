@@ -1,4 +1,4 @@
-/** Which lists and searches of schedules are asked of tables that tempt the planner, and the indexes they must go by. */
+/** Lists and searches of schedules on tables that mislead the planner, and the indexes that they must use. */
 import type { Labels } from '#src/domain/labels.ts';
 
 export const COMMON = [['env', 'prod']] as const;
@@ -39,7 +39,7 @@ export const SCHEDULE_LISTS = [
 ] as const;
 
 export const PIECE_ROWS = 100;
-/** Each label of a row is one look-up more; those of a range that ends are looked at in vain. */
+/** Each label of a row costs one look-up. Some rows at the end of a range are read in vain. */
 export const SEARCHES = [
   ['two labels', { labels: [...COMMON, ...ELSEWHERE] }, 3 * PIECE_ROWS],
   ['two labels, of a state', { labels: [...COMMON, ...RARE], state: 'completed' }, 3 * PIECE_ROWS],

@@ -1,4 +1,4 @@
-/** Only other searches wait for a search by several labels. */
+/** A search by several labels delays only other searches. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScheduleId } from '#src/domain/id.ts';
@@ -18,7 +18,7 @@ const SEVERAL = {
   ],
 } as const;
 const PAGE: Page<ScheduleId> = { before: null, limit: 10 };
-/** More than there are connections for the API's reads. */
+/** More searches than the API has read connections. */
 const SEARCHES = 8;
 
 let database: TestDatabase;
@@ -35,7 +35,7 @@ afterAll(async () => {
   await opened.close();
 });
 
-test('while searches hang, keys are looked up and lists are answered', async () => {
+test('while searches hang, key look-ups and lists are answered', async () => {
   const { store } = opened;
   await other.query('BEGIN');
   await other.query('LOCK TABLE schedule_labels IN ACCESS EXCLUSIVE MODE');
@@ -51,10 +51,10 @@ test('while searches hang, keys are looked up and lists are answered', async () 
   const deliveries = { before: null, limit: 10 };
   expect(await store.listDeliveries(1 as Partition, ALL_DELIVERIES, deliveries)).toEqual([]);
   expect(await store.insight.listGates(1 as Partition, 10)).toEqual([]);
-  expect(await waiting(), 'they still hang').toBeGreaterThan(0);
+  expect(await waiting(), 'the searches still hang').toBeGreaterThan(0);
 
   await other.query('ROLLBACK');
-  // The server may have ended some, for having taken too long.
+  // The server may have cancelled some that took too long.
   await ended;
   expect(await store.searchSchedules(1 as Partition, SEVERAL, PAGE)).toEqual({ found: [], next: null });
 });

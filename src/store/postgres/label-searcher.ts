@@ -1,7 +1,6 @@
 /**
- * Searches by several labels, on connections of their own, which the first search opens: neither the API's other
- * questions nor what people look at wait behind a walk. Each piece is a statement that the server ends when it takes
- * too long (`aside-reader.ts`).
+ * Searches by several labels, on connections that the first search opens. Other API reads and dashboard queries do
+ * not wait for them. The server ends a scan that takes too long (`on-demand-read-pool.ts`).
  */
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
@@ -18,9 +17,9 @@ export class LabelSearcher {
   readonly #reader: OnDemandReadPool;
   readonly #search: LabelSearch;
 
-  /** `make`: clients that are not open yet. */
-  constructor(make: () => readonly ReconnectingClient[], timers: Timers & Stopwatch) {
-    this.#reader = new OnDemandReadPool(make);
+  /** `makeClients`: makes clients that are not connected yet. */
+  constructor(makeClients: () => readonly ReconnectingClient[], timers: Timers & Stopwatch) {
+    this.#reader = new OnDemandReadPool(makeClients);
     this.#search = new LabelSearch(labelScans(this.#reader), timers);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Payloads that are too large to be read with others are read on a connection that reads nothing else, two at a time.
- * Customers take turns: one who has many of them waiting delays another by a payload or two.
+ * Reads payloads that are too large to be read together with others, two at a time, on a connection of its own.
+ * Customers are served round robin, so a customer with many waiting delays another by one or two payloads.
  */
 import { escapeLiteral } from 'pg';
 import type { ScheduleId } from '#src/domain/id.ts';
@@ -10,9 +10,9 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import { unavailableInstead } from './faults.ts';
 import type { ReconnectingClient } from './reconnecting-client.ts';
 
-/** The server reads the second one while the first is on its way. */
+/** The server reads the second payload while it sends the first. */
 const IN_FLIGHT_MAX = 2;
-/** More than this waiting means that the database cannot keep up: refuse rather than grow. */
+/** When more than this are waiting, the database is too slow. New reads are refused, so memory does not grow. */
 const WAITING_MAX = 5_000;
 
 interface Waiting {

@@ -1,4 +1,4 @@
-/** The lifeline of a node goes on, whatever holds up everything else. */
+/** The lease is renewed while everything else waits. */
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
@@ -14,7 +14,7 @@ import { type PostgresProxy, startProxy } from '#test/postgres/proxy.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { PostgresStore } from './postgres-store.ts';
 
-/** More than there are connections for reads on the way to a request. */
+/** More than the engine has read connections. */
 const AT_ONCE = 4;
 const LARGE = new Uint8Array(100_000).fill(7);
 const SMALL = Uint8Array.of(1, 2, 3);
@@ -49,7 +49,7 @@ async function addWith(fixture: Fixture, payload: Uint8Array) {
   return made.pending;
 }
 
-/** Statements on a connection past the proxy, inside a transaction that ends with the scope. */
+/** Holds locks on a connection that bypasses the proxy, until the scope is left. */
 async function holding(sql: string): Promise<AsyncDisposable> {
   const client = new Client({ connectionString: database.url });
   await client.connect();
@@ -58,7 +58,7 @@ async function holding(sql: string): Promise<AsyncDisposable> {
   return { [Symbol.asyncDispose]: () => client.end() };
 }
 
-/** Twice: one that is answered may have been ahead of what holds up the next. */
+/** Renews twice: the first renewal may have been sent before the connection was blocked. */
 async function expectAlive(fixture: Fixture): Promise<void> {
   const nodes = new Nodes(fixture.store);
   for (let round = 0; round < 2; round++) {
@@ -70,7 +70,7 @@ async function expectAlive(fixture: Fixture): Promise<void> {
 }
 
 describe('the lease is renewed and the clock is read', () => {
-  test('while every other connection stands still', async () => {
+  test('while every other connection hangs', async () => {
     const fixture = await suite.fixture();
     const [view, large] = [await fixture.addSchedule(), await addWith(fixture, LARGE)];
     const pending = view.pending ?? large;
@@ -96,7 +96,7 @@ describe('the lease is renewed and the clock is read', () => {
     await ended;
   });
 
-  test('while reads of bodies wait for a lock', async () => {
+  test('while reads of payloads wait for a lock', async () => {
     const fixture = await suite.fixture();
     const pending = await addWith(fixture, SMALL);
     const lock = await holding('LOCK TABLE payloads IN ACCESS EXCLUSIVE MODE');
@@ -107,7 +107,7 @@ describe('the lease is renewed and the clock is read', () => {
     for (const messages of await Promise.all(waiting)) expect(messages[0]?.payload).toHaveLength(3);
   });
 
-  test('while slots that are given back wait for a claim, and such slots are left to the next round', async () => {
+  test('while released slots wait for a claim, and such slots are left for the next round', async () => {
     const fixture = await suite.fixture();
     const nodes = new Nodes(fixture.store);
     const fence = await nodes.take('holder', [203, 204]);
@@ -139,7 +139,7 @@ test('a small payload does not wait for a large one', async () => {
   await waiting;
 });
 
-test.for(['lose the answer', 'lose it'] as const)('a renewal: %s, and it is made again', async (verdict) => {
+test.for(['lose the answer', 'lose it'] as const)('a renewal is sent again after: %s', async (verdict) => {
   const fixture = await suite.fixture();
   const before = proxy.lost;
   let isLost = false;

@@ -1,30 +1,30 @@
 /**
- * The lifeline keeps a node alive: its lease, the state of the cluster and the clock, on a connection that carries nothing
- * else. No body, no long statement and no queue of writes can delay a renewal.
+ * Renews the lease of this node, and reads the state of the cluster and the clock, on a connection of its own. No
+ * payload, long statement or queue of writes can delay a renewal.
  *
- * A renewal is one transaction, written at once, and the question for the state is written right behind it. No
- * question can come between the parts of a transaction. The writer's number makes sure that a renewal which was held
- * up on its way does not undo a later one. A renewal whose answer was lost is simply made again.
+ * A renewal is one transaction that is sent at once, and the query for the state follows it directly. Nothing can
+ * come between the statements of the transaction. The number of the writer makes sure that a delayed renewal does
+ * not undo a later one. A renewal whose answer was lost is sent again.
  */
 
 import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
 import { ClusterReads } from './cluster-reads.ts';
-import { MARK } from './executor.ts';
+import { STORE_NUMBER } from './executor.ts';
 import { awaitAll, faultOf, unavailableInstead } from './faults.ts';
 import { ReadPool } from './read-pool.ts';
 import type { ReconnectingClient } from './reconnecting-client.ts';
 import type { Statements } from './stages.ts';
 
-/** A second attempt is made when the connection is back within this time: a lease has hardly more to spare. */
-const UP_MS_MAX = 500;
+/** A second attempt needs the connection back within this time. A lease does not leave time for more. */
+const RECONNECT_MS_MAX = 500;
 
 export interface LeaseConnectionOptions {
   readonly client: ReconnectingClient;
   readonly clock: Clock;
   readonly statements: Statements;
-  /** The name of this connection among those of all nodes that write. */
+  /** The name of this connection among all that write. */
   readonly writer: string;
 }
 
@@ -52,7 +52,7 @@ export class LeaseConnection {
     try {
       return await this.#renew(lease);
     } catch (error) {
-      if (faultOf(error) === 'broken' || !(await this.#client.waitUntilConnected(UP_MS_MAX)))
+      if (faultOf(error) === 'broken' || !(await this.#client.waitUntilConnected(RECONNECT_MS_MAX)))
         throw unavailableInstead(error);
     }
     try {
@@ -66,7 +66,7 @@ export class LeaseConnection {
     if (!this.#client.isConnected) throw new StoreUnavailable('PostgreSQL cannot be reached.');
     this.#number++;
     const renewed = this.#client.transaction([
-      { sql: MARK, parameters: [this.#writer, this.#number, this.#clock.now()], isPrepared: true },
+      { sql: STORE_NUMBER, parameters: [this.#writer, this.#number, this.#clock.now()], isPrepared: true },
       ...this.#renewal.map((sql) => ({
         sql,
         parameters: [[node], [leaseUntil], [isStopping ? 1 : 0]],

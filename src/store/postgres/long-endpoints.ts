@@ -1,6 +1,6 @@
 /**
- * Keys of endpoints are cut since the third schema (`domain/endpoint-key.ts`). Deliveries that wait for a longer one get
- * the slot and the digest of the key that it has now: by the old ones no node would send them.
+ * Since schema version 3 endpoint keys have a maximum length (`domain/endpoint-key.ts`). Waiting deliveries with a
+ * longer key get the slot and the digest of the shortened key. With the old ones no node would send them.
  */
 import { endpointKeyOf, KEY_CHARACTERS_MAX } from '#src/domain/endpoint-key.ts';
 import type { Partition } from '#src/domain/project.ts';
@@ -9,15 +9,15 @@ import { endpointDigest } from '#src/store/sql/digests.ts';
 import type { Queryable } from './connect.ts';
 import { decodeText } from './parameter-encoding.ts';
 
-const TOGETHER_MAX = 1_000;
+const BATCH_MAX = 1_000;
 
-/** A key has no more characters than its URL has bytes once each of them is written with three. */
-const LISTED = `SELECT partition::text, id, url FROM deliveries
+/** A key has at most three characters for each byte of its URL. */
+const LONG_URLS = `SELECT partition::text, id, url FROM deliveries
   WHERE finalized_at IS NULL AND endpoint_id IS NULL AND 3 * octet_length(url) > ${KEY_CHARACTERS_MAX}
     AND (partition, id) > ($1::bigint, $2)
-  ORDER BY partition, id LIMIT ${TOGETHER_MAX}`;
+  ORDER BY partition, id LIMIT ${BATCH_MAX}`;
 
-const REWRITTEN = `UPDATE deliveries d SET slot = t.slot, endpoint_key = t.endpoint_key
+const REWRITE = `UPDATE deliveries d SET slot = t.slot, endpoint_key = t.endpoint_key
   FROM unnest($1::bigint[], $2::text[], $3::integer[], $4::text[]) AS t (partition, id, slot, endpoint_key)
   WHERE d.partition = t.partition AND d.id = t.id AND d.endpoint_key <> t.endpoint_key`;
 
@@ -30,13 +30,13 @@ interface Row {
 export async function rewriteLongEndpoints(client: Queryable): Promise<void> {
   let after: Pick<Row, 'partition' | 'id'> | undefined = { partition: '0', id: '' };
   while (after !== undefined) {
-    const rows = (await client.query(LISTED, [after.partition, after.id])).rows as readonly Row[];
+    const rows = (await client.query(LONG_URLS, [after.partition, after.id])).rows as readonly Row[];
     const changed = rows.map(({ partition, id, url }) => {
       const endpoint = endpointKeyOf({ endpointId: null, url: decodeText(url) });
       const slot = slotOf(Number(partition) as Partition, endpoint);
       return { partition, id, slot, digest: endpointDigest(endpoint) };
     });
-    await client.query(REWRITTEN, [
+    await client.query(REWRITE, [
       changed.map(({ partition }) => partition),
       changed.map(({ id }) => id),
       changed.map(({ slot }) => slot),

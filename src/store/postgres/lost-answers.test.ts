@@ -1,4 +1,4 @@
-/** A way to the database that fails: whatever was asked for is stored once or not at all, and the caller knows which. */
+/** On a connection that fails, a write is stored once or not at all, and the caller knows which. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
@@ -27,14 +27,14 @@ afterAll(async () => {
 });
 beforeEach(() => proxy.interfere(() => 'pass'));
 
-/** What every transaction has in it; those in which all holds are one batch, and end with it. */
+/** Every transaction contains this statement. */
 const TRANSACTION = /INTO writers/;
 
-/** Interferes with the next statements of this kind, so many of them. */
+/** Interferes with the next `times` statements that match. */
 function next(sql: RegExp, verdict: Verdict, times = 1): void {
   let left = times;
-  proxy.interfere((asked) => {
-    if (left === 0 || !sql.test(asked)) return 'pass';
+  proxy.interfere((text) => {
+    if (left === 0 || !sql.test(text)) return 'pass';
     left--;
     return verdict;
   });
@@ -68,7 +68,7 @@ describe.for(['lose the answer', 'lose it'] as const)('a commit: %s', (verdict) 
     expect(await fixture.store.listAttempts(fixture.partition, claimed.delivery.id, 0, 10)).toHaveLength(1);
   });
 
-  test('a settling is done once, and what was decided on the same row is stale', async () => {
+  test('a settlement is stored once, and another decision about the same row is stale', async () => {
     const fixture = await suite.fixture();
     const view = await fixture.addSchedule();
     const claimed = await fixture.addClaim(view);
@@ -79,11 +79,11 @@ describe.for(['lose the answer', 'lose it'] as const)('a commit: %s', (verdict) 
     expect(await fixture.delivery(claimed.delivery.id)).toEqual(settled.delivery);
   });
 
-  test('of a batch, those that do not hold are told apart', async () => {
+  test('in a batch, the verbs that do not hold are identified', async () => {
     const fixture = await suite.fixture();
     const views = await Promise.all(Array.from({ length: 8 }, () => fixture.addSchedule()));
     const [taken] = views;
-    if (taken === undefined) throw new Error('There are eight.');
+    if (taken === undefined) throw new Error('There are fewer than eight claims.');
     await fixture.addClaim(taken);
     next(/^COMMIT/, verdict);
     const claims = views.map((view) => fixture.claim(view.pending ?? neverNull(), view));
@@ -93,7 +93,7 @@ describe.for(['lose the answer', 'lose it'] as const)('a commit: %s', (verdict) 
     expect(attempts).toHaveLength(8);
   });
 
-  test('also when looking it up fails', async () => {
+  test('is also found out when the look-up fails at first', async () => {
     const fixture = await suite.fixture();
     next(/INTO writers|FOR UPDATE/, verdict, 3);
     const made = fixture.schedule();
@@ -103,7 +103,7 @@ describe.for(['lose the answer', 'lose it'] as const)('a commit: %s', (verdict) 
   });
 });
 
-test('a create whose statements never arrive is made on the next connection', async () => {
+test('a create whose statements never arrive is stored on the next connection', async () => {
   const fixture = await suite.fixture();
   next(/^INSERT INTO schedules/, 'lose it');
   const made = fixture.schedule();
@@ -112,15 +112,15 @@ test('a create whose statements never arrive is made on the next connection', as
   );
 });
 
-describe('a database that is away', () => {
-  test('refuses at once, and everything resumes by itself', async () => {
+describe('a database that is not reachable', () => {
+  test('fails writes at once, and everything resumes by itself', async () => {
     const fixture = await suite.fixture();
     const view = await fixture.addSchedule();
     proxy.refuse();
     proxy.cut();
     await expect.poll(() => readFails(fixture)).toBe(true);
     const changed = life.pause(view, fixture.now);
-    if (changed === null) throw new Error('It can be paused.');
+    if (changed === null) throw new Error('The schedule cannot be paused.');
     await expect(fixture.store.check(fixture.now)).rejects.toThrow(StoreUnavailable);
     await expect(fixture.store.replaceSchedule({ ...changed, receipt: null })).rejects.toThrow(
       StoreUnavailable,
@@ -153,5 +153,5 @@ async function readFails(fixture: Awaited<ReturnType<Suite['fixture']>>): Promis
 }
 
 function neverNull(): never {
-  throw new Error('A schedule that was added has a pending delivery.');
+  throw new Error('The added schedule has no pending delivery.');
 }

@@ -1,23 +1,23 @@
 /**
- * The schema, forward only: a migration that has been released never changes, the next one comes after it.
- * It goes to the first schema of the connection's search path.
+ * The schema. Migrations only go forward: a released migration never changes, and a change is a new migration.
+ * Tables are created in the first schema of the connection's search path.
  *
- * While nodes are replaced one by one, those of the version before work on with the new schema: `worksWith`
- * names the oldest schema whose programs still can. A migration is one transaction in front of running nodes,
- * so it takes no lock that would hold them up for long.
+ * During a rolling upgrade, nodes of the previous version work with the new schema. `worksWith` names the oldest
+ * schema version whose programs still can. A migration is one transaction beside running nodes, so it must not lock
+ * a table for long.
  *
- * What belongs to customers has the partition first in its primary key and in every unique index, and refers to
- * other tables by values alone: such tables can be distributed by the partition. The others are small.
+ * Tables of customers have the partition first in the primary key and in every unique index. They refer to other
+ * tables by value only. Such tables can be distributed by partition; the others are small.
  *
- * Ids sort by creation (see `domain/id.ts`), so an index that ends in `id` serves a list newest first. Text that
- * is in an index is compared by its bytes: ids need it, and it stays right when the system's collations change.
- * JSON columns hold text: what they contain is never asked for in SQL.
+ * Ids sort by creation (see `domain/id.ts`), so an index that ends in `id` can serve a list newest first. Indexed
+ * text is compared by bytes, because ids need it and collations of the system may change. JSON columns hold text,
+ * because no SQL reads what is in them.
  *
- * Lists by state or status go by one value, made of that and the id. The planner, left to choose by what it believes
- * of single columns, at times walks a whole partition to fill a page; only the right index has this value.
+ * Lists by state or status use one expression that joins it with the id. With separate columns the planner sometimes
+ * scans a whole partition for a page; only the right index has this expression.
  *
- * Rows that are written again soon have room beside them for what replaces them. Deliveries pass through an
- * index of what is due and leave dead entries at its front: they are cleaned up early.
+ * A fill factor leaves space for rows that are updated soon. Deliveries pass through the index of due work and leave
+ * dead entries at its front, so these tables are vacuumed early.
  */
 import { SLOTS } from '#src/domain/slot.ts';
 import type { Queryable } from './connect.ts';
@@ -29,10 +29,10 @@ export const STATUS_KEY = "status || '/' || id";
 export interface Migration {
   readonly version: number;
   readonly name: string;
-  /** The oldest schema version whose programs work with the database after this. */
+  /** The oldest schema version whose programs work with the migrated database. */
   readonly worksWith: number;
   readonly sql: string;
-  /** What SQL cannot work out, in the same transaction. */
+  /** Changes that SQL cannot express, in the same transaction. */
   readonly rewrite?: (client: Queryable) => Promise<void>;
 }
 
@@ -443,7 +443,7 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     version: 4,
     name: 'the perimeter',
-    // A program before this cannot open headers that are bound to a version of their profile.
+    // Older programs cannot open headers that are bound to a version of their profile.
     worksWith: 4,
     sql: `
       ALTER TABLE audit ADD COLUMN peer text;

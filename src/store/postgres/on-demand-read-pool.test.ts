@@ -10,7 +10,7 @@ import { decodeText } from './parameter-encoding.ts';
 import { ReconnectingClient } from './reconnecting-client.ts';
 
 let database: TestDatabase;
-const links: ReconnectingClient[] = [];
+const clients: ReconnectingClient[] = [];
 let opened = 0;
 let isReachable = true;
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
   database = await createDatabase(await sharedPostgres());
 });
 afterAll(async () => {
-  await Promise.all(links.map((link) => link.close()));
+  await Promise.all(clients.map((client) => client.close()));
   await database.drop();
 });
 
@@ -27,22 +27,22 @@ function reader(): OnDemandReadPool {
   return new OnDemandReadPool(() => {
     opened += 1;
     const connect = connector(addressOf(database.url), { timers: systemTimers, decodeText });
-    const link = new ReconnectingClient({ connect, timers: systemTimers, prepares: true });
-    links.push(link);
-    return isReachable ? [link] : [link, unreachable()];
+    const client = new ReconnectingClient({ connect, timers: systemTimers, prepares: true });
+    clients.push(client);
+    return isReachable ? [client] : [client, unreachable()];
   });
 }
 
 function unreachable(): ReconnectingClient {
   const connect = async () => {
-    // The other one is open by then.
-    await expect.poll(() => links.at(-1)?.isConnected).toBe(true);
+    // The other client is connected by then.
+    await expect.poll(() => clients.at(-1)?.isConnected).toBe(true);
     throw new StoreUnavailable('PostgreSQL cannot be used.');
   };
   return new ReconnectingClient({ connect, timers: systemTimers, prepares: true });
 }
 
-test('connections are opened by the first question, once', async () => {
+test('the first query opens the connections, once', async () => {
   const pool = reader();
   expect(opened).toBe(0);
   const answers = await Promise.all([1, 2, 3].map((n) => pool.query('SELECT $1::integer AS n', n)));
@@ -50,46 +50,46 @@ test('connections are opened by the first question, once', async () => {
   expect(opened).toBe(1);
 });
 
-test('where there are none to be had the question fails, and the next one tries again', async () => {
+test('a query fails if no connection can be opened, and the next one tries again', async () => {
   const pool = reader();
   isReachable = false;
   await expect(pool.query('SELECT $1::integer AS n', 1)).rejects.toThrow(StoreUnavailable);
-  expect(links.at(-1)?.isConnected, 'one that was open already').toBe(false);
+  expect(clients.at(-1)?.isConnected, 'the client that was open already').toBe(false);
   isReachable = true;
   expect(await pool.query('SELECT $1::integer AS n', 1)).toEqual([{ n: 1 }]);
 });
 
-test('nothing can be changed', async () => {
+test('a query cannot change data', async () => {
   const changing = reader().query('CREATE TABLE t AS SELECT $1::integer AS n', 1);
   await expect(changing).rejects.toThrow(/read-only/);
 });
 
-test('a question has its time, and leaves no setting behind for whoever has the session next', async () => {
-  const ask = reader().query('SELECT current_setting($1) AS given', 'statement_timeout');
-  expect(await ask).toEqual([{ given: '2s' }]);
-  const after = await links.at(-1)?.send('SHOW statement_timeout');
+test('a query has a time limit, which does not stay in the session', async () => {
+  const sent = reader().query('SELECT current_setting($1) AS given', 'statement_timeout');
+  expect(await sent).toEqual([{ given: '2s' }]);
+  const after = await clients.at(-1)?.send('SHOW statement_timeout');
   expect(after?.rows).toEqual([{ statement_timeout: '0' }]);
 });
 
-test('no more are under way than there is room for', async () => {
+test('a query is refused when too many are in flight', async () => {
   const pool = reader();
-  const asked = Array.from({ length: 65 }, () => pool.query('SELECT $1::integer AS n', 1));
-  const refused = (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected');
+  const sent = Array.from({ length: 65 }, () => pool.query('SELECT $1::integer AS n', 1));
+  const refused = (await Promise.allSettled(sent)).filter(({ status }) => status === 'rejected');
   expect(refused).toHaveLength(1);
-  await expect(asked.at(-1)).rejects.toThrow('Too many questions');
+  await expect(sent.at(-1)).rejects.toThrow('Too many queries');
 });
 
-test('one that was closed refuses every question', async () => {
+test('a closed pool refuses every query', async () => {
   const pool = reader();
   await pool.close();
   await expect(pool.query('SELECT $1::integer AS n', 1)).rejects.toThrow('The store is closed.');
   expect(opened).toBe(0);
 });
 
-test('its connections are closed with it', async () => {
+test('closing the pool closes its connections', async () => {
   const pool = reader();
   await pool.query('SELECT $1::integer AS n', 1);
-  expect(links.at(-1)?.isConnected).toBe(true);
+  expect(clients.at(-1)?.isConnected).toBe(true);
   await pool.close();
-  expect(links.at(-1)?.isConnected).toBe(false);
+  expect(clients.at(-1)?.isConnected).toBe(false);
 });

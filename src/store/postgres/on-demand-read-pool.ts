@@ -1,7 +1,7 @@
 /**
- * Asks what nobody who fires waits for, on connections of its own, which are opened when the first question comes: a
- * node that nobody looks at has none. No question may change anything or take long: a transaction of its own says so,
- * since a session behind a pooler is anybody's.
+ * Runs queries that the engine never waits for, on connections of its own. The first query opens them, so a node
+ * without dashboard users has none. Each query runs in a read-only transaction with a time limit. The limit belongs
+ * to the transaction, because a session behind a pooler is shared.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { unavailableInstead } from './faults.ts';
@@ -12,54 +12,54 @@ import type { QueryOptions, ReconnectingClient } from './reconnecting-client.ts'
 const QUESTION_MS_MAX = 2_000;
 const BEGIN_READING = `BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY;
   SET LOCAL statement_timeout = ${QUESTION_MS_MAX}`;
-/** More than this unanswered means that nobody is waiting for the answers any more. */
+/** When more than this are waiting, their callers have given up. */
 const IN_FLIGHT_MAX = 64;
 
 export class OnDemandReadPool implements Reader {
-  readonly #make: () => readonly ReconnectingClient[];
-  #made: readonly ReconnectingClient[] = [];
-  #clients: Promise<readonly ReconnectingClient[]> | null = null;
+  readonly #makeClients: () => readonly ReconnectingClient[];
+  #clients: readonly ReconnectingClient[] = [];
+  #opening: Promise<readonly ReconnectingClient[]> | null = null;
   #inFlight = 0;
   #isClosed = false;
 
-  /** `make`: clients that are not open yet. */
-  constructor(make: () => readonly ReconnectingClient[]) {
-    this.#make = make;
+  /** `makeClients`: makes clients that are not connected yet. */
+  constructor(makeClients: () => readonly ReconnectingClient[]) {
+    this.#makeClients = makeClients;
   }
 
   query<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
-    return this.#ask(sql, parameters, { isPrepared: false });
+    return this.#run(sql, parameters, { isPrepared: false });
   }
 
-  /** There are too few of them for a plan to be worth keeping. */
+  /** These queries are too rare for a cached plan. */
   lookUp<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
     return this.query(sql, ...parameters);
   }
 
   lookUpValues(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Values[]> {
-    return this.#ask(sql, parameters, { isPrepared: false, rowMode: 'array' });
+    return this.#run(sql, parameters, { isPrepared: false, rowMode: 'array' });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(this.#made.map((client) => client.close()));
+    await Promise.all(this.#clients.map((client) => client.close()));
   }
 
-  async #ask<Row>(
+  async #run<Row>(
     sql: string,
     parameters: readonly SqlValue[],
-    manner: QueryOptions,
+    options: QueryOptions,
   ): Promise<readonly Row[]> {
     if (this.#isClosed) throw new StoreUnavailable('The store is closed.');
     if (this.#inFlight >= IN_FLIGHT_MAX) {
-      throw new StoreUnavailable('Too many questions are waiting for the database.');
+      throw new StoreUnavailable('Too many queries are waiting for the database.');
     }
     this.#inFlight++;
     try {
       const client = leastBusy(await this.#opened());
       const [begun, asked, ended] = [
         client.send(BEGIN_READING),
-        client.send(sql, parameters, manner),
+        client.send(sql, parameters, options),
         client.send('COMMIT'),
       ];
       const [, answer] = await Promise.allSettled([begun, asked, ended]);
@@ -73,21 +73,24 @@ export class OnDemandReadPool implements Reader {
   }
 
   async #opened(): Promise<readonly ReconnectingClient[]> {
-    if (this.#clients === null) {
-      this.#made = this.#make();
-      this.#clients = openAll(this.#made);
+    if (this.#opening === null) {
+      this.#clients = this.#makeClients();
+      this.#opening = openAll(this.#clients);
     }
     try {
-      return await this.#clients;
+      return await this.#opening;
     } catch (error) {
-      // The next question tries again.
-      this.#clients = null;
+      // The next query tries again.
+      this.#opening = null;
       throw error;
     }
   }
 }
 
-/** None stays open when one cannot be had: each further attempt would take a connection more from a server short of them. */
+/**
+ * If one client cannot connect, all are closed. Otherwise each attempt would take more connections from a server
+ * that has few.
+ */
 async function openAll(clients: readonly ReconnectingClient[]): Promise<readonly ReconnectingClient[]> {
   try {
     await Promise.all(clients.map((client) => client.open()));

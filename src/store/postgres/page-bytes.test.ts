@@ -1,4 +1,4 @@
-/** How PostgreSQL tells which rows of a list fit: from what a row says of its values. None that is large is read for it. */
+/** PostgreSQL finds out which rows of a list fit without reading large values. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Partition } from '#src/domain/project.ts';
@@ -11,10 +11,10 @@ import { Reads } from './reads.ts';
 import { migrate } from './schema-version.ts';
 
 const ROWS = 20;
-/** A value has some 30 blocks of its own; of a row without it a page takes hardly more than one. */
+/** A large value takes about 30 blocks; a row without it takes about one. */
 const BLOCKS_MAX = 10 * ROWS;
 const VALUE_BLOCKS = 25 * ROWS;
-/** It cannot be compressed. */
+/** The value cannot be compressed. */
 const LARGE = `(SELECT string_agg(md5(i || '/' || n), '') FROM generate_series(1, 6500) n)`;
 
 interface Blocks {
@@ -53,14 +53,14 @@ async function blocksOf(sql: string, parameters: readonly unknown[]): Promise<nu
   return blocks.reduce((sum, of) => sum + of['Shared Hit Blocks'] + of['Shared Read Blocks'], 0);
 }
 
-test('a page of large objects is cut without reading them', async () => {
+test('a page of large objects is cut without reading their values', async () => {
   const blocks: number[] = [];
-  // A statement that is explained sends no rows, and reads no values to send them.
-  const ask = async (sql: string, ...parameters: readonly unknown[]) => {
+  // EXPLAIN ANALYZE does not send rows, so it reads no large values for sending.
+  const explain = async (sql: string, ...parameters: readonly unknown[]) => {
     blocks.push(await blocksOf(sql, parameters));
     return [];
   };
-  const reads = new Reads({ query: ask, lookUp: ask, lookUpValues: ask } satisfies Reader);
+  const reads = new Reads({ query: explain, lookUp: explain, lookUpValues: explain } satisfies Reader);
   const page = { before: null, limit: ROWS };
   for (const filter of [ALL_SCHEDULES, { ...ALL_SCHEDULES, state: 'active' }] as const) {
     await reads.schedules(1 as Partition, filter, page);

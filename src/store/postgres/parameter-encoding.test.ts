@@ -18,17 +18,17 @@ beforeAll(async () => {
 });
 afterAll(() => client.end());
 
-test('a statement says what its arrays hold, and which parameters are none', () => {
+test('the types of array parameters are read from the casts of a statement', () => {
   expect(
     arrayTypesOf('SELECT unnest($1::bigint[], $2::text[]) WHERE $3 = 1 AND x = ANY($4::bytea[])'),
   ).toEqual(['bigint', 'text', null, 'bytea']);
   expect(arrayTypesOf('SELECT $1')).toEqual([]);
 });
 
-/** What the server has got, as text. */
+/** The values that the server received, as text. */
 async function received(type: ArrayType, values: readonly ArrayValue[]): Promise<readonly (string | null)[]> {
   const { rows } = await client.query<{ value: string | null }>(
-    `SELECT value::text FROM unnest($1::${type}[]) WITH ORDINALITY AS t (value, place) ORDER BY place`,
+    `SELECT value::text FROM unnest($1::${type}[]) WITH ORDINALITY AS t (value, position) ORDER BY position`,
     [arrayParameter(type, values)],
   );
   return rows.map(({ value }) => value);
@@ -39,7 +39,7 @@ test.for([
   ['integer', [0, -1, null, 2 ** 31 - 1, -(2 ** 31)]],
   ['bigint', []],
   ['text', [null]],
-] as const)('numbers arrive: %s %j', async ([type, values]) => {
+] as const)('numbers are encoded: %s %j', async ([type, values]) => {
   expect(await received(type, values)).toEqual(
     values.map((value) => (value === null ? null : String(value))),
   );
@@ -53,7 +53,7 @@ test.each([
   expect(() => arrayParameter(type, [value])).toThrow(RangeError);
 });
 
-test('texts of every length arrive, and leave those before them alone', async () => {
+test('texts of every length are encoded, and do not overwrite earlier ones', async () => {
   const lengths = [0, 63, 64, 65, 1_000, 70_000, 1_200_000];
   const texts = [...lengths.map((units) => 'x'.repeat(units)), null, 'é'.repeat(64), 'last'];
   const before = arrayParameter('text', ['before']);
@@ -63,12 +63,12 @@ test('texts of every length arrive, and leave those before them alone', async ()
   expect(before).toEqual(copy);
 });
 
-test('bytes arrive', async () => {
+test('bytes are encoded', async () => {
   const bytes = Uint8Array.of(0, 1, 255, 92, 34);
   expect(await received('bytea', [bytes, new Uint8Array(), null])).toEqual(['\\x0001ff5c22', '\\x', null]);
 });
 
-test('every text arrives', async () => {
+test('every text is encoded', async () => {
   const unit = fc.constantFrom(
     '\0',
     '\u0001',
@@ -98,14 +98,17 @@ test('ordinary text is stored as it is', () => {
   }
 });
 
-test.for(['\0', 'a\0b', '\u0001', '\u0001"x"', '\ud800', 'a\udc00b', '\u0001\0'])('%j comes back', (text) => {
-  const stored = encodeText(text);
-  expect(stored.includes('\0')).toBe(false);
-  expect(stored.isWellFormed()).toBe(true);
-  expect(decodeText(stored)).toBe(text);
-});
+test.for(['\0', 'a\0b', '\u0001', '\u0001"x"', '\ud800', 'a\udc00b', '\u0001\0'])(
+  '%j is decoded to itself',
+  (text) => {
+    const stored = encodeText(text);
+    expect(stored.includes('\0')).toBe(false);
+    expect(stored.isWellFormed()).toBe(true);
+    expect(decodeText(stored)).toBe(text);
+  },
+);
 
-test('every text comes back, and no two are stored alike', () => {
+test('every text is decoded to itself, and no two have the same encoding', () => {
   const text = fc.string({ unit: fc.constantFrom('\0', '\u0001', '"', '\\', 'a', '\ud800', '\udc00') });
   fc.assert(
     fc.property(text, text, (one, other) => {

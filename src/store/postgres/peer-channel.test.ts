@@ -16,14 +16,14 @@ import { PeerChannel } from './peer-channel.ts';
 
 let database: TestDatabase;
 let proxy: PostgresProxy;
-let speaker: Heard;
-let listener: Heard;
+let sender: RecordingNode;
+let receiver: RecordingNode;
 
-/** A node on the channel that keeps what it hears. */
-class Heard {
+/** A node on the channel that records the messages it receives. */
+class RecordingNode {
   readonly channel: PeerChannel;
   dues: DueDelivery[] = [];
-  looks = 0;
+  rescans = 0;
   changes = 0;
 
   constructor(node: string, url: string) {
@@ -33,28 +33,28 @@ class Heard {
       node,
       listener: {
         due: (due) => void this.dues.push(due),
-        rescan: () => void this.looks++,
+        rescan: () => void this.rescans++,
         slotsChanged: () => void this.changes++,
       },
     });
   }
 
-  forget(): void {
+  clear(): void {
     this.dues = [];
-    this.looks = 0;
+    this.rescans = 0;
     this.changes = 0;
   }
 }
 
-function dueAt(place: number, endpoint = 'https://example.com/'): DueDelivery {
+function dueAt(index: number, endpoint = 'https://example.com/'): DueDelivery {
   return {
     partition: 1 as Partition,
-    id: `dlv_${place}` as DeliveryId,
-    dueAt: instant(START + place),
-    deadline: place % 2 === 0 ? null : instant(START + 2 * place),
+    id: `dlv_${index}` as DeliveryId,
+    dueAt: instant(START + index),
+    deadline: index % 2 === 0 ? null : instant(START + 2 * index),
     endpoint: endpoint as EndpointKey,
     origin: 'https://example.com',
-    payloadBytes: 1_000 * place,
+    payloadBytes: 1_000 * index,
   };
 }
 
@@ -62,48 +62,48 @@ beforeAll(async () => {
   const server = await sharedPostgres();
   database = await createDatabase(server);
   proxy = await startProxy(Number(new URL(server).port));
-  speaker = new Heard('speaker', database.url);
-  listener = new Heard('listener', proxy.through(database.url));
-  await Promise.all([speaker.channel.open(), listener.channel.open()]);
+  sender = new RecordingNode('sender', database.url);
+  receiver = new RecordingNode('receiver', proxy.through(database.url));
+  await Promise.all([sender.channel.open(), receiver.channel.open()]);
 });
 afterAll(async () => {
-  await Promise.all([speaker.channel.close(), listener.channel.close()]);
+  await Promise.all([sender.channel.close(), receiver.channel.close()]);
   await proxy[Symbol.asyncDispose]();
   await database.drop();
 });
 beforeEach(() => {
-  speaker.forget();
-  listener.forget();
+  sender.clear();
+  receiver.clear();
 });
 
-test('what is due is told to the others as it is, and not to oneself', async () => {
-  const told = [dueAt(1), dueAt(2, 'https://example.com/schön?"\\')];
-  for (const due of told) speaker.channel.due(due);
-  await expect.poll(() => listener.dues).toEqual(told);
-  expect(speaker.dues).toEqual([]);
-  expect(listener.looks).toBe(0);
+test('due deliveries are sent to other nodes unchanged, and not to the sender', async () => {
+  const sent = [dueAt(1), dueAt(2, 'https://example.com/schön?"\\')];
+  for (const due of sent) sender.channel.due(due);
+  await expect.poll(() => receiver.dues).toEqual(sent);
+  expect(sender.dues).toEqual([]);
+  expect(receiver.rescans).toBe(0);
 });
 
-test('a change of slots, and that there is something to look for', async () => {
-  speaker.channel.slotsChanged();
-  speaker.channel.rescan();
-  await expect.poll(() => [listener.looks, listener.changes]).toEqual([1, 1]);
+test('slot changes and rescans are sent', async () => {
+  sender.channel.slotsChanged();
+  sender.channel.rescan();
+  await expect.poll(() => [receiver.rescans, receiver.changes]).toEqual([1, 1]);
 });
 
-test('many are told in their order, however many notes it takes', async () => {
-  const told = Array.from({ length: 300 }, (_, place) => dueAt(place));
-  for (const due of told) speaker.channel.due(due);
-  await expect.poll(() => listener.dues).toEqual(told);
+test('many due deliveries arrive in order, in as many messages as needed', async () => {
+  const sent = Array.from({ length: 300 }, (_, index) => dueAt(index));
+  for (const due of sent) sender.channel.due(due);
+  await expect.poll(() => receiver.dues).toEqual(sent);
 });
 
-test('of too many, and of one too long for a note, the others hear that there is something', async () => {
-  for (let place = 0; place < 600; place++) speaker.channel.due(dueAt(place));
-  await expect.poll(() => listener.looks).toBe(1);
-  expect(listener.dues).toHaveLength(500);
-  listener.forget();
-  speaker.channel.due(dueAt(1, `https://example.com/${'x'.repeat(8_000)}`));
-  await expect.poll(() => listener.looks).toBe(1);
-  expect(listener.dues).toEqual([]);
+test('too many due deliveries, or one that is too long, become a rescan', async () => {
+  for (let index = 0; index < 600; index++) sender.channel.due(dueAt(index));
+  await expect.poll(() => receiver.rescans).toBe(1);
+  expect(receiver.dues).toHaveLength(500);
+  receiver.clear();
+  sender.channel.due(dueAt(1, `https://example.com/${'x'.repeat(8_000)}`));
+  await expect.poll(() => receiver.rescans).toBe(1);
+  expect(receiver.dues).toEqual([]);
 });
 
 test.for([
@@ -112,35 +112,35 @@ test.for([
   '{}',
   '{"from":"x","dues":7}',
   '{"from":"x","dues":[{"partition":"1"}],"look":"yes"}',
-])('%s is passed over', async (payload) => {
+])('%s is ignored', async (payload) => {
   const client = new Client({ connectionString: database.url });
   await client.connect();
   await client.query('SELECT pg_notify($1, $2)', ['sched', payload]);
   await client.end();
-  speaker.channel.slotsChanged();
-  await expect.poll(() => listener.changes).toBe(1);
-  expect([listener.dues, listener.looks]).toEqual([[], 0]);
+  sender.channel.slotsChanged();
+  await expect.poll(() => receiver.changes).toBe(1);
+  expect([receiver.dues, receiver.rescans]).toEqual([[], 0]);
 });
 
 describe('after the connection was lost', () => {
-  test('it listens again, and looks for what it may have missed', async () => {
+  test('the node listens again, and scans for what it may have missed', async () => {
     proxy.cut();
-    speaker.channel.due(dueAt(1));
+    sender.channel.due(dueAt(1));
     await expect
-      .poll(() => [listener.looks > 0, listener.changes > 0], { timeout: 5_000 })
+      .poll(() => [receiver.rescans > 0, receiver.changes > 0], { timeout: 5_000 })
       .toEqual([true, true]);
-    listener.forget();
-    speaker.channel.due(dueAt(2));
-    await expect.poll(() => listener.dues).toEqual([dueAt(2)]);
+    receiver.clear();
+    sender.channel.due(dueAt(2));
+    await expect.poll(() => receiver.dues).toEqual([dueAt(2)]);
   });
 
-  test('what cannot be told is dropped, and whoever speaks goes on', async () => {
+  test('messages that cannot be sent are dropped, and later ones are sent', async () => {
     proxy.refuse();
     proxy.cut();
-    for (let place = 0; place < 10; place++) listener.channel.due(dueAt(place));
+    for (let index = 0; index < 10; index++) receiver.channel.due(dueAt(index));
     await proxy.accept();
-    await expect.poll(() => listener.looks, { timeout: 5_000 }).toBeGreaterThan(0);
-    listener.channel.due(dueAt(11));
-    await expect.poll(() => speaker.dues.at(-1)).toEqual(dueAt(11));
+    await expect.poll(() => receiver.rescans, { timeout: 5_000 }).toBeGreaterThan(0);
+    receiver.channel.due(dueAt(11));
+    await expect.poll(() => sender.dues.at(-1)).toEqual(dueAt(11));
   });
 });

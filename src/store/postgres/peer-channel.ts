@@ -1,9 +1,10 @@
 /**
- * What nodes tell each other, by LISTEN and NOTIFY on a connection of its own. Messages are gathered for a few
- * milliseconds and sent outside of every transaction: a NOTIFY inside would make all commits wait for each other.
+ * Messages between nodes, by LISTEN and NOTIFY on a connection of its own. Messages are collected for a few
+ * milliseconds and sent outside of transactions, because a NOTIFY in a transaction makes commits wait for each
+ * other.
  *
- * Everything said here is also in the database, and every node looks there for itself: what gets lost costs
- * time, nothing else. What is heard is checked all the same; whoever may connect may speak.
+ * Every message is only a hint. The same facts are in the database, and every node scans it, so a lost message costs
+ * only time. Incoming messages are validated, because every client of the database can send them.
  */
 import type { Client } from 'pg';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
@@ -13,26 +14,27 @@ import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { ReconnectingClient } from './reconnecting-client.ts';
 
 const CHANNEL = 'sched';
-const GATHER_MS = 3;
-/** What fits into a notification, with room for its frame. */
+const COLLECT_MS = 3;
+/** The limit of PostgreSQL is 8,000 bytes. The rest is for the frame of the message. */
 const PAYLOAD_CHARACTERS_MAX = 7_000;
-/** More than this at once is said as one: look. */
+/** When more than this are due at once, one message asks for a scan instead. */
 const DUES_MAX = 500;
-/** A connection that nobody speaks on may be dead without anybody noticing. */
-const ALIVE_MS = 5_000;
+/** A silent connection may be dead without notice, so a query checks it. */
+const KEEP_ALIVE_MS = 5_000;
 const LISTEN_MS_MAX = 5_000;
 
 export interface PeerChannelDependencies {
   readonly connect: () => Promise<Client>;
   readonly timers: Timers & Stopwatch;
   readonly node: string;
-  /** Who is told what the others say. */
+  /** Receives the messages of other nodes. */
   readonly listener: Peers;
 }
 
 interface Message {
   readonly from: string;
   readonly dues: readonly DueDelivery[];
+  /** Asks for a scan. Nodes of other versions know the field by this name. */
   readonly look: boolean;
   readonly slots: boolean;
 }
@@ -41,9 +43,9 @@ export class PeerChannel implements Peers {
   readonly #dependencies: PeerChannelDependencies;
   readonly #client: ReconnectingClient;
   #dues: DueDelivery[] = [];
-  #isLook = false;
-  #isSlots = false;
-  #isGathering = false;
+  #isRescan = false;
+  #isSlotChange = false;
+  #isCollecting = false;
   readonly #keepAlive: PeriodicTask;
 
   constructor(dependencies: PeerChannelDependencies) {
@@ -53,87 +55,87 @@ export class PeerChannel implements Peers {
       timers: dependencies.timers,
       prepares: false,
     });
-    this.#keepAlive = new PeriodicTask(dependencies.timers, () => this.#stayAlive());
+    this.#keepAlive = new PeriodicTask(dependencies.timers, () => this.#checkConnection());
   }
 
   async open(): Promise<void> {
     await this.#client.open();
-    this.#keepAlive.runWithin(ALIVE_MS);
+    this.#keepAlive.runWithin(KEEP_ALIVE_MS);
   }
 
   due(due: DueDelivery): void {
-    if (this.#dues.length >= DUES_MAX) this.#isLook = true;
+    if (this.#dues.length >= DUES_MAX) this.#isRescan = true;
     else this.#dues.push(due);
-    this.#gather();
+    this.#collect();
   }
 
   rescan(): void {
-    this.#isLook = true;
-    this.#gather();
+    this.#isRescan = true;
+    this.#collect();
   }
 
   slotsChanged(): void {
-    this.#isSlots = true;
-    this.#gather();
+    this.#isSlotChange = true;
+    this.#collect();
   }
 
   async close(): Promise<void> {
     await this.#keepAlive.stop();
-    await this.#say();
+    await this.#publish();
     await this.#client.close();
   }
 
   async #listen(): Promise<Client> {
     const client = await this.#dependencies.connect();
-    client.on('notification', ({ payload = '' }) => this.#hear(payload));
+    client.on('notification', ({ payload = '' }) => this.#receive(payload));
     const drop = () => void client.connection.stream.destroy();
-    const callOff = this.#dependencies.timers.after(LISTEN_MS_MAX, drop);
+    const cancel = this.#dependencies.timers.after(LISTEN_MS_MAX, drop);
     await client
       .query(`LISTEN ${CHANNEL}`)
       .catch((error: unknown) => {
         drop();
         throw error;
       })
-      .finally(callOff);
-    // Whatever was said while nobody listened is lost.
+      .finally(cancel);
+    // Messages that were sent before LISTEN are lost.
     this.#dependencies.listener.rescan();
     this.#dependencies.listener.slotsChanged();
     return client;
   }
 
-  #stayAlive(): number {
+  #checkConnection(): number {
     if (this.#client.isConnected && this.#client.inFlight === 0) {
       this.#client.send('SELECT 1').catch(() => {});
     }
-    return ALIVE_MS;
+    return KEEP_ALIVE_MS;
   }
 
-  #gather(): void {
-    if (this.#isGathering) return;
-    this.#isGathering = true;
-    this.#dependencies.timers.after(GATHER_MS, () => {
-      this.#isGathering = false;
-      void this.#say();
+  #collect(): void {
+    if (this.#isCollecting) return;
+    this.#isCollecting = true;
+    this.#dependencies.timers.after(COLLECT_MS, () => {
+      this.#isCollecting = false;
+      void this.#publish();
     });
   }
 
-  async #say(): Promise<void> {
-    const notes = this.#take();
-    if (notes.length === 0) return;
+  async #publish(): Promise<void> {
+    const messages = this.#pack();
+    if (messages.length === 0) return;
     try {
-      await this.#client.send(`SELECT pg_notify('${CHANNEL}', note) FROM unnest($1::text[]) AS note`, [
-        notes.map((note) => JSON.stringify(note)),
+      await this.#client.send(`SELECT pg_notify('${CHANNEL}', message) FROM unnest($1::text[]) AS message`, [
+        messages.map((message) => JSON.stringify(message)),
       ]);
     } catch {
-      // They look for themselves.
+      // The other nodes scan the database anyway.
     }
   }
 
-  /** As few notes as they fit into. */
-  #take(): readonly Message[] {
+  /** Packs the collected hints into as few messages as possible. */
+  #pack(): readonly Message[] {
     const { node } = this.#dependencies;
-    const notes: Message[] = [];
-    let look = this.#isLook;
+    const messages: Message[] = [];
+    let look = this.#isRescan;
     let dues: DueDelivery[] = [];
     let characters = 0;
     for (const due of this.#dues) {
@@ -143,41 +145,41 @@ export class PeerChannel implements Peers {
         continue;
       }
       if (characters + length > PAYLOAD_CHARACTERS_MAX) {
-        notes.push({ from: node, dues, look: false, slots: false });
+        messages.push({ from: node, dues, look: false, slots: false });
         dues = [];
         characters = 0;
       }
       dues.push(due);
       characters += length;
     }
-    if (dues.length > 0 || look || this.#isSlots) {
-      notes.push({ from: node, dues, look, slots: this.#isSlots });
+    if (dues.length > 0 || look || this.#isSlotChange) {
+      messages.push({ from: node, dues, look, slots: this.#isSlotChange });
     }
     this.#dues = [];
-    this.#isLook = false;
-    this.#isSlots = false;
-    return notes;
+    this.#isRescan = false;
+    this.#isSlotChange = false;
+    return messages;
   }
 
-  #hear(payload: string): void {
-    const note = noteOf(payload);
-    if (note === null || note.from === this.#dependencies.node) return;
-    const { listener: heard } = this.#dependencies;
-    for (const due of note.dues) heard.due(due);
-    if (note.look) heard.rescan();
-    if (note.slots) heard.slotsChanged();
+  #receive(payload: string): void {
+    const message = parseMessage(payload);
+    if (message === null || message.from === this.#dependencies.node) return;
+    const { listener } = this.#dependencies;
+    for (const due of message.dues) listener.due(due);
+    if (message.look) listener.rescan();
+    if (message.slots) listener.slotsChanged();
   }
 }
 
-function noteOf(payload: string): Message | null {
+function parseMessage(payload: string): Message | null {
   try {
-    const note = JSON.parse(payload) as Partial<Message> | null;
-    if (typeof note !== 'object' || note === null || !Array.isArray(note.dues)) return null;
+    const message = JSON.parse(payload) as Partial<Message> | null;
+    if (typeof message !== 'object' || message === null || !Array.isArray(message.dues)) return null;
     return {
-      from: String(note.from),
-      dues: (note.dues as readonly unknown[]).filter(isDue),
-      look: note.look === true,
-      slots: note.slots === true,
+      from: String(message.from),
+      dues: (message.dues as readonly unknown[]).filter(isDue),
+      look: message.look === true,
+      slots: message.slots === true,
     };
   } catch {
     return null;

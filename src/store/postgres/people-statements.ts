@@ -1,6 +1,6 @@
 /**
- * Statements about people, their sessions and what they did. In the order of `statements.ts`: users first, whoever
- * changes one of them has them before anything that hangs on them.
+ * Statements about users, invitations, sessions, failed logins and the audit log. As in `statements.ts` the order
+ * matters: users are locked before the rows that belong to them.
  */
 
 import { AUDIT, INVITATION, SESSION, USER_FIXED, USER_MUTABLE } from '#src/store/sql/people-rows.ts';
@@ -15,7 +15,7 @@ const FULL_ADMIN = `role = 'admin' AND projects IS NULL`;
 export function peopleStatements(distributed: boolean): Readonly<Record<PeopleStatementName, Statement>> {
   const { insert, insertEach, remove } = statementBuilders(distributed);
 
-  /** Removes the first rows for which this is so. */
+  /** Removes a limited number of rows that meet the condition. */
   function prune(table: string, key: string, columns: readonly string[], condition: string): Statement {
     return {
       ...PLAIN,
@@ -30,8 +30,8 @@ export function peopleStatements(distributed: boolean): Readonly<Record<PeopleSt
   }
 
   return {
-    // All of them are locked before they are looked at: of two who go at once, the second sees that the first has
-    // gone. Their key is nothing, so that two of one transaction come one after the other as well.
+    // All full admins are locked before the check. Of two removals at a time, the second sees the result of the
+    // first. The key is empty, so two removals in one transaction run in different stages.
     adminStays: {
       ...PLAIN,
       sql: [

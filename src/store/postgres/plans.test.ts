@@ -1,7 +1,7 @@
 /**
- * How PostgreSQL finds the rows of each question the store asks, on tables that tempt it: one customer has most of
- * everything, another has one label everywhere. Every table is entered by an index, and a page costs what a page
- * holds, whether the plan was made for these values or for any.
+ * How PostgreSQL finds the rows of every query of the store, on tables that mislead the planner: one customer has
+ * most rows, and another has one label on all schedules. Every table must be read by an index. A page must cost the
+ * same for a plan made for its values and for a generic plan.
  */
 import { Client, types } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { ControlReads } from './control-reads.ts';
 import { DueReads } from './due-reads.ts';
 import { FiringReads } from './firing-reads.ts';
-import { INSIGHTS } from './insight-plans.ts';
+import { INSIGHT_PLANS } from './insight-plans.ts';
 import { InsightReads } from './insight-reads.ts';
 import { COMMON, JOINED, LABELLED, PIECE_ROWS, RARE, SCHEDULE_LISTS, SEARCHES } from './label-plans.ts';
 import { labelScans } from './label-searcher.ts';
@@ -38,7 +38,7 @@ import { keyParameters } from './verbs.ts';
 const LARGE = 1 as Partition;
 const PAGE = { before: null, limit: 20 };
 const BATCH = 20;
-/** A page, what is joined to it, and a walk for each state or status that ends at once. */
+/** The rows of a page, what is joined to them, and a scan for each state or status that ends at once. */
 const ROWS_MAX = 8 * PAGE.limit;
 
 const SIZES = '(SELECT p, CASE WHEN p = 1 THEN 12000 ELSE 200 END AS n FROM generate_series(1, 21) p) t';
@@ -49,7 +49,7 @@ const NO_LARGE = { read: async () => null };
 
 const ITEM_ENDPOINT = 'https://a.example/' as EndpointKey;
 
-/** Of a hundred deliveries in a row: one waits, one is claimed, one failed for good. */
+/** Of a hundred deliveries one waits, one is claimed and one is dead-lettered. */
 const FILL = [
   `INSERT INTO schedules (partition, id, state, kind, endpoint_id, header_names, metadata, pending_id,
      created_at, updated_at, ended_at, revision)
@@ -107,7 +107,7 @@ function everyNode(plan: Plan): readonly Plan[] {
 }
 
 const LOOKS_FOR_ROWS = /Scan$/;
-/** They scan what others found, or no table at all. */
+/** Nodes that scan results of other nodes, or no table. */
 const NOT_IN_A_TABLE = /^(Subquery|Function|CTE|WorkTable) Scan$/;
 
 function scans(plans: readonly Plan[]): readonly Plan[] {
@@ -117,7 +117,7 @@ function scans(plans: readonly Plan[]): readonly Plan[] {
     .map(({ node }) => node);
 }
 
-/** What a question went by; the same twice is said once. */
+/** The indexes of a plan, each once. */
 function indexesOf(plans: readonly Plan[]): readonly string[] {
   const names = scans(plans).flatMap((node) =>
     node['Node Type'] === 'Bitmap Heap Scan'
@@ -127,7 +127,7 @@ function indexesOf(plans: readonly Plan[]): readonly string[] {
   return [...new Set(names)].toSorted();
 }
 
-/** How many rows or entries of an index were looked at. */
+/** How many rows or index entries a plan read. */
 function rowsOf(plans: readonly Plan[]): number {
   let rows = 0;
   for (const node of scans(plans)) {
@@ -227,7 +227,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         );
       }
       await client.query('VACUUM ANALYZE');
-      // Small tables are quicker read whole; the question is what happens to those that are not.
+      // The planner prefers to read small tables as a whole. The test is about large ones.
       await client.query('SET enable_seqscan = off');
     });
     afterAll(async () => {
@@ -238,33 +238,33 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
     describe.for(['force_custom_plan', 'force_generic_plan'])('%s', (mode) => {
       beforeAll(() => client.query(`SET plan_cache_mode = ${mode}`));
 
-      async function plansOf(ask: (reader: Reader) => Promise<unknown>): Promise<readonly Plan[]> {
+      async function plansOf(run: (reader: Reader) => Promise<unknown>): Promise<readonly Plan[]> {
         const explainer = new Explainer(client);
-        await ask(explainer);
+        await run(explainer);
         return explainer.plans;
       }
 
-      /** One statement, by these indexes, and no more rows than a page has. */
-      async function expectWalk(
-        ask: (reader: Reader) => Promise<unknown>,
+      /** Expects one statement that uses these indexes and reads no more rows than a page needs. */
+      async function expectScan(
+        run: (reader: Reader) => Promise<unknown>,
         indexes: readonly string[],
         rowsMax = ROWS_MAX,
       ): Promise<void> {
-        const plans = await plansOf(ask);
+        const plans = await plansOf(run);
         expect(plans).toHaveLength(1);
         expect(indexesOf(plans)).toEqual(indexes.toSorted());
         expect(rowsOf(plans)).toBeLessThanOrEqual(rowsMax);
       }
 
       it.for(SCHEDULE_LISTS)('a page of schedules: %s', ([, filter, indexes]) =>
-        expectWalk(
+        expectScan(
           (reader) => new Reads(reader).schedules(LARGE, { ...ALL_SCHEDULES, ...filter }, PAGE),
           indexes,
         ),
       );
 
-      it.for(SEARCHES)('a piece of a search by %s', ([, filter, rowsMax]) =>
-        expectWalk(
+      it.for(SEARCHES)('a batch of a search by %s', ([, filter, rowsMax]) =>
+        expectScan(
           (reader) => labelScans(reader).scan(LARGE, { ...ALL_SCHEDULES, ...filter }, null, PIECE_ROWS),
           ['schedule_labels_pkey'],
           rowsMax,
@@ -272,24 +272,24 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       );
 
       it('how common labels are', () =>
-        expectWalk(
+        expectScan(
           (reader) => labelScans(reader).count(LARGE, [...COMMON, ...RARE], PIECE_ROWS),
           ['schedule_labels_pkey'],
           2 * PIECE_ROWS,
         ));
 
       it.for(DELIVERY_LISTS)('a page of deliveries: %s', ([, filter, indexes]) =>
-        expectWalk((reader) => {
-          const asked = { ...ALL_DELIVERIES, ...(filter as Partial<typeof ALL_DELIVERIES>) };
-          return new Reads(reader).deliveries(LARGE, asked, PAGE);
+        expectScan((reader) => {
+          const wanted = { ...ALL_DELIVERIES, ...(filter as Partial<typeof ALL_DELIVERIES>) };
+          return new Reads(reader).deliveries(LARGE, wanted, PAGE);
         }, indexes),
       );
 
-      it('a page of profiles, past those that are archived', async () => {
+      it('a page of profiles, without those that are archived', async () => {
         const list = (includeArchived: boolean) => (reader: Reader) =>
           new Reads(reader).profiles(LARGE, includeArchived, PAGE);
-        await expectWalk(list(true), ['endpoints_pkey', 'endpoint_versions_pkey']);
-        await expectWalk(list(false), ['endpoints_unarchived', 'endpoint_versions_pkey']);
+        await expectScan(list(true), ['endpoints_pkey', 'endpoint_versions_pkey']);
+        await expectScan(list(false), ['endpoints_unarchived', 'endpoint_versions_pkey']);
       });
 
       it.for([
@@ -303,18 +303,18 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         ],
         ['headers', (reads: Reads) => reads.profileHeaders(LARGE, ENDPOINT, 1), ['endpoint_versions_pkey']],
         ['a receipt', (reads: Reads) => reads.receipt(LARGE, 'key-3', START), ['receipts_pkey']],
-      ] as const)('one object is looked up: %s', ([, ask, indexes]) =>
-        expectWalk((reader) => ask(new Reads(reader)), indexes, 4),
+      ] as const)('one object is looked up: %s', ([, run, indexes]) =>
+        expectScan((reader) => run(new Reads(reader)), indexes, 4),
       );
 
-      it('what is due along its instants, from where it was', async () => {
+      it('due deliveries from the cursor on', async () => {
         const after = { dueAt: instant(100), id: DELIVERY };
         const plans = await plansOf((reader) => new DueReads(reader, false).list(after, START, BATCH));
         expect(indexesOf(plans)).toEqual(['deliveries_due_of_slot']);
         expect(rowsOf(plans)).toBeLessThanOrEqual(10 * BATCH);
       });
 
-      it('customers, and what is due of some, without a look at what others have', async () => {
+      it('customers, and the due deliveries of some, without reading those of others', async () => {
         const due = (slots: ReadonlySet<Slot>) =>
           plansOf(async (reader) => {
             const reads = new DueReads(reader, false);
@@ -330,7 +330,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         expect(rowsOf(idle)).toBe(0);
       });
 
-      it('what is due of some slots, without a look at what others hold', async () => {
+      it('due deliveries of some slots, without reading other slots', async () => {
         const due = (slots: ReadonlySet<Slot>) =>
           plansOf((reader) => new DueReads(reader, false).list(null, START, BATCH, slots));
         const held = await due(new Set(ALL_SLOTS.filter((slot) => slot % 2 === 0)));
@@ -342,25 +342,28 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         expect(rowsOf(idle)).toBe(0);
       });
 
-      it.for([false, true])('the work of deliveries by look-ups; distributed: %s', async (distributed) => {
-        const wanted = Array.from({ length: BATCH }, (_, index) => ({
-          partition: (1 + (index % 4)) as Partition,
-          id: `dlv_${String(1 + index).padStart(8, '0')}` as DeliveryId,
-        }));
-        await expectWalk(
-          async (reader) => {
-            const work = await new FiringReads(reader, distributed).load(wanted);
-            expect(work.map((one) => one?.delivery.id)).toEqual(wanted.map(({ id }) => id));
-          },
-          [...JOINED, 'gates_pkey', 'schedules_pkey', 'sweeps_pkey'],
-          5 * BATCH,
-        );
-      });
+      it.for([false, true])(
+        'what belongs to deliveries by look-ups; distributed: %s',
+        async (distributed) => {
+          const wanted = Array.from({ length: BATCH }, (_, index) => ({
+            partition: (1 + (index % 4)) as Partition,
+            id: `dlv_${String(1 + index).padStart(8, '0')}` as DeliveryId,
+          }));
+          await expectScan(
+            async (reader) => {
+              const work = await new FiringReads(reader, distributed).load(wanted);
+              expect(work.map((one) => one?.delivery.id)).toEqual(wanted.map(({ id }) => id));
+            },
+            [...JOINED, 'gates_pkey', 'schedules_pkey', 'sweeps_pkey'],
+            5 * BATCH,
+          );
+        },
+      );
 
-      it('the message of a delivery by look-ups', async () => {
+      it('the payload of a delivery by look-ups', async () => {
         const delivery = { partition: LARGE, scheduleId: SCHEDULE, target: TARGET } as Delivery;
-        const message = (reader: Reader) => new PayloadReads(reader, NO_LARGE).load([delivery]);
-        await expectWalk(message, ['endpoint_versions_pkey', 'payloads_pkey'], 2);
+        const payload = (reader: Reader) => new PayloadReads(reader, NO_LARGE).load([delivery]);
+        await expectScan(payload, ['endpoint_versions_pkey', 'payloads_pkey'], 2);
       });
 
       it('a large payload by look-up', async () => {
@@ -371,10 +374,10 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
               return null;
             },
           }).read(LARGE, SCHEDULE);
-        await expectWalk(payload, ['payloads_pkey'], 1);
+        await expectScan(payload, ['payloads_pkey'], 1);
       });
 
-      it('lost claims by the index of claims alone', async () => {
+      it('lost claims by the index of claims', async () => {
         const lost = (living: readonly string[]) =>
           plansOf((reader) => new FiringReads(reader).lostClaims(living, BATCH));
         const indexes = ['attempts_pkey', 'deliveries_claimed', 'schedules_pkey'];
@@ -384,7 +387,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       });
 
       it.for(RETENTIONS)('retention of %s from the oldest on', ([what, indexes]) =>
-        expectWalk(
+        expectScan(
           (reader) => {
             const parameters = what === 'schedules' ? [0, '', START, BATCH] : [START, BATCH];
             return reader.query(RETENTION_QUERIES[what], ...parameters);
@@ -423,24 +426,24 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
             ['replay_items_pkey'],
             10,
           ],
-        ] as const)('%s', ([, ask, indexes, rowsMax]) =>
-          expectWalk((reader) => ask(jobsOf(reader)), indexes, rowsMax),
+        ] as const)('%s', ([, run, indexes, rowsMax]) =>
+          expectScan((reader) => run(jobsOf(reader)), indexes, rowsMax),
         );
 
-        it('what an ended one left', async () => {
+        it('the items of an ended job', async () => {
           const plans = await plansOf((reader) => jobsOf(reader).pruneJobs(START, 10));
           expect(indexesOf(plans)).toEqual(['replay_items_pkey', 'replay_jobs_left']);
           expect(rowsOf(plans)).toBeLessThanOrEqual(11);
         });
       });
 
-      it.for(INSIGHTS)('people find %s', async ([, ask, indexes, rowsMax]) => {
-        const plans = await plansOf((reader) => ask(new InsightReads(reader)));
+      it.for(INSIGHT_PLANS)('the dashboard finds %s', async ([, run, indexes, rowsMax]) => {
+        const plans = await plansOf((reader) => run(new InsightReads(reader)));
         expect(indexesOf(plans)).toEqual(indexes.toSorted());
         expect(rowsOf(plans)).toBeLessThanOrEqual(rowsMax);
       });
 
-      it('the control plane by look-ups, but for the list of projects', async () => {
+      it('the control plane by look-ups, except the list of projects', async () => {
         const plans = await plansOf(async (reader) => {
           const control = new ControlReads(reader);
           await control.project('name');

@@ -1,4 +1,4 @@
-/** What people look at, in PostgreSQL: read on connections of its own, which only those have who are looked at. */
+/** The dashboard's part of the PostgreSQL store. It reads on connections that only nodes with dashboard users open. */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
@@ -23,13 +23,13 @@ import { OLDEST_STATS, OLDEST_STATS_DISTRIBUTED } from './retention-queries.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 export interface PostgresInsightDependencies {
-  /** For what people ask. */
+  /** For dashboard queries. */
   readonly insight: Reader;
-  /** For what the engine asks. */
+  /** For queries of the engine. */
   readonly firing: Reader;
-  /** For what people order. */
+  /** For actions of users. */
   readonly api: WriteQueue;
-  /** For what has been counted. */
+  /** For stats. */
   readonly settling: WriteQueue;
   readonly distributed: boolean;
 }
@@ -46,7 +46,7 @@ export class PostgresInsight implements InsightStore {
   }
 
   warmUp(): void {
-    // Whoever looks then is told what is wrong, if something is.
+    // If this fails, the first dashboard query reports why.
     this.#dependencies.insight.query('SELECT 1').catch(() => {});
   }
 

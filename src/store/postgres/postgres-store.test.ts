@@ -7,9 +7,11 @@ import { IS_POSTGRES } from '#test/process/store-in-use.ts';
 
 storeContract('the PostgreSQL store', async () => openedIn(await createDatabase(await sharedPostgres())));
 
-// Half a minute more: by `npm run test:postgres` alone.
+// This takes half a minute more, so only `npm run test:postgres` runs it.
 const older = IS_POSTGRES ? await olderPostgres() : undefined;
 if (older === undefined)
-  test.skip('not asked for, or no older PostgreSQL is installed and SCHED_TEST_DATABASE_URL names none');
+  test.skip(
+    'only with `npm run test:postgres`, and an older PostgreSQL that is installed or in SCHED_TEST_DATABASE_URL',
+  );
 else
   storeContract('the PostgreSQL store on an older server', async () => openedIn(await createDatabase(older)));

@@ -1,4 +1,4 @@
-/** The store that many nodes share: each verb, and the connection that carries it (see `connections.ts`). */
+/** The store that several nodes share: every verb, and the connection that carries it (see `connections.ts`). */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
@@ -125,7 +125,7 @@ export class PostgresStore extends SqlMaintenance implements Store, ControlStore
   async replaceSchedule(replacement: ScheduleReplacement): Promise<WriteOutcome> {
     const { partition, id, revision } = replacement.schedule;
     const before = await this.#reads.firingSchedule(partition, id);
-    // Another revision than the one replaced would have other labels; the write would find that too.
+    // Another revision would have other labels. The write would be refused too.
     if (before?.revision !== revision - 1) return 'stale';
     return this.#writers.api.run(verbs.replaceSchedule(replacement, before));
   }
@@ -238,7 +238,7 @@ export class PostgresStore extends SqlMaintenance implements Store, ControlStore
     return this.#firing.lostClaims(livingNodes, limit);
   }
 
-  /** In the lane of the claims, and so before those that are asked for later. */
+  /** Uses the connection of the claims, so gates are saved before claims that come later. */
   async saveGates(gates: readonly SavedGate[], fence?: Fence): Promise<void> {
     if (gates.length > 0)
       await this.#writers.claiming.runAll(gates.map((gate) => verbs.saveGate(gate, fence)));
@@ -250,7 +250,7 @@ export class PostgresStore extends SqlMaintenance implements Store, ControlStore
     return scanned;
   }
 
-  /** A transaction that writes nothing but its own number. */
+  /** Runs a transaction that writes only its own number. */
   async check(): Promise<void> {
     await this.#writers.api.run([]);
   }

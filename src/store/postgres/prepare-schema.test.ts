@@ -14,7 +14,7 @@ test.for([
   ['right', 0],
   ['a year ahead', YEAR_MS],
   ['a year behind', -YEAR_MS],
-] as const)('with a clock that is %s, only writers of a week ago are forgotten', async ([, offMs]) => {
+] as const)('with a clock that is %s, only writers older than a week are removed', async ([, offMs]) => {
   const database = await createDatabase(await sharedPostgres());
   onTestFinished(() => database.drop());
   const connect = async () => {

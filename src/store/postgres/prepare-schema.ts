@@ -4,11 +4,11 @@ import { isDistributed } from './distribute.ts';
 import { unavailableInstead } from './faults.ts';
 import { migrate, requireCurrent } from './schema-version.ts';
 
-/** Of processes that are no more; one that is still there makes its row again. */
-const WRITER_KEPT_MS = 7 * 86_400_000;
+/** Rows of processes that have ended are removed after this time. A running process adds its row again. */
+const WRITER_RETENTION_MS = 7 * 86_400_000;
 
-/** The clock of the database decides: writers note its time, and a machine whose clock is ahead must not remove them. */
-const FORGET_OLD_WRITERS = `DELETE FROM writers
+/** The clock of the database decides. A node whose clock is ahead must not remove rows of others. */
+const REMOVE_OLD_WRITERS = `DELETE FROM writers
   WHERE at < floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - $1::bigint`;
 
 interface SchemaOptions {
@@ -17,7 +17,7 @@ interface SchemaOptions {
   readonly migrate: boolean;
 }
 
-/** Makes sure of the schema; answers whether its tables are spread over several servers. */
+/** Checks or migrates the schema. Returns whether Citus distributes its tables. */
 export async function prepareSchema(
   { clock, timers, migrate: mayMigrate }: SchemaOptions,
   connect: () => Promise<Client>,
@@ -28,7 +28,7 @@ export async function prepareSchema(
       const pause = (ms: number) => new Promise<void>((resolve) => void timers.after(ms, resolve));
       if (mayMigrate) {
         await migrate(client, clock.now(), pause);
-        await client.query(FORGET_OLD_WRITERS, [WRITER_KEPT_MS]);
+        await client.query(REMOVE_OLD_WRITERS, [WRITER_RETENTION_MS]);
       } else await requireCurrent(client);
       return await isDistributed(client);
     } finally {

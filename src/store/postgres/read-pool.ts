@@ -1,4 +1,4 @@
-/** A bounded number of connections to ask questions on. Each takes several at a time, one behind the other. */
+/** A fixed number of connections for queries. Each takes several queries at a time, and answers them in order. */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { unavailableInstead } from './faults.ts';
 import type { SqlValue } from './parameter-encoding.ts';
@@ -17,7 +17,7 @@ export interface Reader {
   lookUpValues(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Values[]>;
 }
 
-/** More than this unanswered means that the database cannot keep up: refuse rather than grow. */
+/** When more than this are waiting, the database is too slow. New queries are refused, so memory does not grow. */
 const IN_FLIGHT_MAX = 5_000;
 
 export class ReadPool implements Reader {
@@ -43,10 +43,10 @@ export class ReadPool implements Reader {
   async #send<Row>(
     sql: string,
     parameters: readonly SqlValue[],
-    manner: QueryOptions,
+    options: QueryOptions,
   ): Promise<readonly Row[]> {
     try {
-      const { rows } = await this.#leastBusy().send(sql, parameters, manner);
+      const { rows } = await this.#leastBusy().send(sql, parameters, options);
       return rows as readonly Row[];
     } catch (error) {
       throw unavailableInstead(error);
@@ -61,7 +61,7 @@ export class ReadPool implements Reader {
     }
     if (chosen === null) throw new StoreUnavailable('PostgreSQL cannot be reached.');
     if (chosen.inFlight >= IN_FLIGHT_MAX) {
-      throw new StoreUnavailable('Too many questions are waiting for the database.');
+      throw new StoreUnavailable('Too many queries are waiting for the database.');
     }
     return chosen;
   }

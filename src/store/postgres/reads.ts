@@ -1,10 +1,10 @@
 /**
- * The questions, each one statement about one partition: a look-up by key or a bounded walk along an index. What
- * belongs to a page is joined to it after the page was cut.
+ * The queries of the API. Each is one statement about one partition: a look-up by key or a bounded index scan. Joins
+ * happen after the page was cut.
  *
- * The partition is named for every table, not only through the join: so each finds its rows by a constant, and
- * where tables are distributed the whole question goes to the one place that has them. Columns are named, never
- * `*`: a statement that the server has prepared must not change when a later version adds one.
+ * The partition is a parameter for every table, and is not only joined. Each table then finds its rows by a
+ * constant, and Citus sends the whole query to one server. Columns are listed, and never `*`, because a prepared
+ * statement must not change when a later version adds a column.
  */
 
 import { type Attempt, DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
@@ -46,7 +46,7 @@ import { newestOfLabel } from './schedule-scans.ts';
 const NEWEST_VERSION = `JOIN endpoint_versions v
   ON v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version`;
 
-/** Schedules under the alias `s`, with what is shown with them. */
+/** Schedules under the alias `s`, joined with what the API shows with them. */
 function viewsOf(schedules: string, more = ''): string {
   return `SELECT ${SCHEDULE.columns}, ${DELIVERY.columns}, ${FIRING_PROFILE.columns} ${more}
     FROM ${schedules} s
@@ -63,35 +63,35 @@ function viewIn(joined: JoinedRow): ScheduleView | null {
 }
 
 /**
- * The newest of rows with an id and their size, as many as are not too large together. The size of a value is known without
- * reading it, and what does not fit is not read. `$3`: one more than are shown, which says whether there is more.
+ * The newest rows that fit into the byte limit of a page. PostgreSQL knows the size of a value without reading it,
+ * and rows that do not fit are not read. `$3`: one more than the page shows, which tells whether there is more.
  */
 function fitting(rows: string): string {
   return `(SELECT * FROM (
-      SELECT r.*, row_number() OVER newest AS place, sum(r.bytes) OVER newest AS bytes_so_far, count(*) OVER () AS walked
+      SELECT r.*, row_number() OVER newest AS position, sum(r.bytes) OVER newest AS bytes_so_far, count(*) OVER () AS scanned
       FROM (${rows}) r WINDOW newest AS (ORDER BY r.id DESC)
-    ) r WHERE r.place = 1 OR r.place < $3 AND r.bytes_so_far <= ${LISTED_BYTES_MAX})`;
+    ) r WHERE r.position = 1 OR r.position < $3 AND r.bytes_so_far <= ${LISTED_BYTES_MAX})`;
 }
 
 function listedOf<T>(rows: readonly JoinedRow[], itemIn: (joined: JoinedRow) => T | null): Listed<T> {
   const items = rows.map(itemIn).filter((item) => item !== null);
-  return { items, hasMore: Number(rows[0]?.walked ?? 0) > rows.length };
+  return { items, hasMore: Number(rows[0]?.scanned ?? 0) > rows.length };
 }
 
 const SCHEDULE_SIZE = `octet_length(s.metadata) + octet_length(s.header_names)
   + coalesce(octet_length(s.endpoint), 0) AS bytes`;
 
 function fittingViews(schedules: string): string {
-  return `${viewsOf(fitting(`SELECT s.*, ${SCHEDULE_SIZE} FROM (${schedules}) s`), ', s.walked')} ORDER BY s.id DESC`;
+  return `${viewsOf(fitting(`SELECT s.*, ${SCHEDULE_SIZE} FROM (${schedules}) s`), ', s.scanned')} ORDER BY s.id DESC`;
 }
 
 const VIEWS = fittingViews('SELECT s.* FROM schedules s WHERE s.partition = $1 AND s.id = ANY($2::text[])');
 
-/** `$2`: where the page starts; `$3`: how long it is. */
+/** `$2`: where the page starts; `$3`: its length. */
 const NEWEST_FIRST = 'ORDER BY s.id DESC LIMIT $3';
 
-function listed(walks: readonly string[]): string {
-  const all = walks.map((walk) => `(${walk})`).join(' UNION ALL ');
+function listed(scans: readonly string[]): string {
+  const all = scans.map((scan) => `(${scan})`).join(' UNION ALL ');
   return fittingViews(`SELECT s.* FROM (${all}) s ${NEWEST_FIRST}`);
 }
 
@@ -100,8 +100,8 @@ const ALL_SCHEDULES = listed([
 ]);
 
 /**
- * One bounded walk per (state, kind) that fits, merged: one index serves every combination. What is written into a
- * statement is one of our own words, whatever was asked for.
+ * One bounded scan for each matching pair of state and kind, merged. One index serves every combination. Only
+ * constants of this program become part of the SQL text.
  */
 function byState(filter: ListFilter): string {
   return listed(
@@ -113,7 +113,7 @@ function byState(filter: ListFilter): string {
   );
 }
 
-/** `$4`: the label. The empty text keeps the planner from going the other way, along the schedules. */
+/** `$4`: the label. The empty text keeps the planner from scanning schedules instead of label rows. */
 function byLabel(filter: ListFilter): string {
   return listed([
     `SELECT s.* FROM (${newestOfLabel(filter, '$4')}) l
@@ -124,7 +124,7 @@ function byLabel(filter: ListFilter): string {
 const PROFILE_SIZE = `SELECT octet_length(v.metadata) + octet_length(v.header_names) + octet_length(v.url)
   FROM endpoint_versions v WHERE v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version`;
 
-/** Everything created after, and before: ids begin with the instant of their creation. */
+/** Ids begin with the instant of creation, so a range of instants is a range of ids. */
 const CREATED = 'id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4';
 const IN_PARTITION = `SELECT ${[...DELIVERY_FIXED, ...DELIVERY_MUTABLE].join(', ')} FROM deliveries
   WHERE partition = $1`;
@@ -135,7 +135,7 @@ const DELIVERIES_OF_STATUS = `${IN_PARTITION}
   ORDER BY ${STATUS_KEY} DESC LIMIT $4`;
 const OF_SCHEDULE = `${IN_PARTITION} AND schedule_id = $5`;
 const DELIVERIES_OF_SCHEDULE_AND_STATUS = `${OF_SCHEDULE} AND status = $6 AND ${CREATED}`;
-/** One bounded walk per status, merged: one index serves a schedule's list with and without that filter. */
+/** One bounded scan for each status, merged. One index serves the list of a schedule with and without this filter. */
 const DELIVERIES_OF_SCHEDULE = `${DELIVERY_STATUSES.map(
   (status) => `(${OF_SCHEDULE} AND status = '${status}' AND ${CREATED})`,
 ).join(' UNION ALL ')} ORDER BY id DESC LIMIT $4`;
@@ -232,7 +232,7 @@ export class Reads {
     page: Page<EndpointId>,
   ): Promise<Listed<EndpointProfile>> {
     const rows = await this.#reader.query<JoinedRow>(
-      `SELECT ${PROFILE_COLUMNS}, p.walked FROM ${fitting(
+      `SELECT ${PROFILE_COLUMNS}, p.scanned FROM ${fitting(
         `SELECT p.*, (${PROFILE_SIZE}) AS bytes FROM (
            SELECT * FROM endpoints WHERE partition = $1 AND id < $2 ${includeArchived ? '' : 'AND archived = 0'}
            ORDER BY id DESC LIMIT $3

@@ -1,10 +1,10 @@
 /**
- * One connection that mends itself. Queries are written one behind the other without waiting for the answers
- * in between, and answered in that order. When the connection goes, whatever had no answer yet is rejected,
- * whether it was carried out or not; then it is opened again, with longer and longer pauses, for as long as it
- * takes. While it is down nothing waits here: whoever asks is told at once.
+ * A connection that reconnects by itself. Queries are pipelined: they are sent without waiting for earlier answers,
+ * and are answered in order. When the connection is lost, queries without an answer are rejected, whether they took
+ * effect or not. Then it reconnects with growing pauses, for as long as it takes. While it is disconnected, new
+ * queries are rejected at once.
  *
- * A server that stays silent for too long counts as gone.
+ * A server that is silent for too long counts as lost.
  */
 import type { Client, QueryResult } from 'pg';
 import { PeriodicTask } from '#src/ports/periodic-task.ts';
@@ -18,51 +18,51 @@ import { runTransaction } from './transaction.ts';
 export interface TransactionQuery {
   readonly sql: string;
   readonly parameters: readonly SqlValue[];
-  /** Whether the server plans it once, for all times; else anew each time. */
+  /** Whether the server keeps the statement. Otherwise it is parsed and planned each time. */
   readonly isPrepared: boolean;
 }
 
-/** How a single question is asked. */
+/** Options of a single query. */
 export interface QueryOptions {
-  /** As of a part of a transaction. */
+  /** Whether the server keeps the statement. */
   readonly isPrepared: boolean;
-  /** Rows as the values of their columns. Default: by their names. */
+  /** Returns rows as lists of values. Default: as objects. */
   readonly rowMode?: 'array';
 }
 
 export interface ReconnectingClientDependencies {
-  /** Opens a connection to a server that takes writes. */
+  /** Opens a connection to a server that accepts writes. */
   readonly connect: () => Promise<Client>;
   readonly timers: Timers & Stopwatch;
-  /** Whether statements may be kept by the server, under a name. */
+  /** Whether the server may keep statements under a name. */
   readonly prepares: boolean;
-  /** Whether their plans are kept with them. */
+  /** Whether it also keeps their plans. */
   readonly cachesPlans?: boolean;
 }
 
 /**
- * Of an empty table the planner believes that every index is as good as any, and a plan that was made then would
- * walk through the table when it has grown: plans are made again before that hurts.
+ * For an empty table the planner rates all indexes the same. Such a plan would scan the whole table once it has
+ * grown, so plans are discarded after this time.
  */
-const PLANS_KEPT_MS = 1_000;
-const FORGET_PLANS = 'DISCARD PLANS';
-const KEPT: QueryOptions = { isPrepared: true };
-const AGAIN_AFTER_MS = 50;
-const AGAIN_AFTER_MS_MAX = 1_000;
+const PLANS_CACHED_MS = 1_000;
+const DISCARD_PLANS = 'DISCARD PLANS';
+const PREPARED: QueryOptions = { isPrepared: true };
+const RECONNECT_PAUSE_MS = 50;
+const RECONNECT_PAUSE_MS_MAX = 1_000;
 const SILENCE_MS_MAX = 10_000;
 const SILENCE_CHECK_MS = 1_000;
-const GOODBYE_MS_MAX = 1_000;
+const CLOSE_MS_MAX = 1_000;
 
-interface Known {
-  /** The same on every connection. */
+interface KnownStatement {
+  /** The name is the same on every connection. */
   readonly name: string;
   readonly arrays: ArrayTypes;
 }
 
-/** Of every statement of the program that has parameters. */
-const statements = new Map<string, Known>();
+/** All statements with parameters that this process has sent. */
+const statements = new Map<string, KnownStatement>();
 
-function known(sql: string): Known {
+function knownStatement(sql: string): KnownStatement {
   const found = statements.get(sql);
   if (found !== undefined) return found;
   const made = { name: `sched_${statements.size + 1}`, arrays: arrayTypesOf(sql) };
@@ -74,13 +74,13 @@ export class ReconnectingClient {
   readonly #dependencies: ReconnectingClientDependencies;
   #client: Client | null = null;
   #inFlight = 0;
-  /** Since when the oldest question, or the last answer, has been followed by silence. */
+  /** When the oldest query was sent, or the last answer came. */
   #silentSince = 0;
   #plannedAt = 0;
-  #pauseMs = AGAIN_AFTER_MS;
+  #pauseMs = RECONNECT_PAUSE_MS;
   #isClosed = false;
   readonly #silenceCheck: PeriodicTask;
-  #waitingForUp: (() => void)[] = [];
+  #connectWaiters: (() => void)[] = [];
 
   constructor(dependencies: ReconnectingClientDependencies) {
     this.#dependencies = dependencies;
@@ -95,54 +95,58 @@ export class ReconnectingClient {
     return this.#inFlight;
   }
 
-  /** The first connection: fails if there is none to be had. */
+  /** Opens the first connection, and fails if that is not possible. */
   async open(): Promise<void> {
     const client = await this.#dependencies.connect();
-    // Others of the same store could not be opened, and it was given up.
+    // Another client of the same store could not connect, so the store gave up.
     if (this.#isClosed) client.connection.stream.destroy();
     else {
-      this.#attend(client);
+      this.#setClient(client);
       this.#silenceCheck.runWithin(SILENCE_CHECK_MS);
     }
   }
 
-  /** A text without parameters is sent as it is: it may hold several statements. */
-  send(sql: string, parameters: readonly SqlValue[] = [], manner: QueryOptions = KEPT): Promise<QueryResult> {
-    return this.#use((client) => {
+  /** A text without parameters may hold several statements. */
+  send(
+    sql: string,
+    parameters: readonly SqlValue[] = [],
+    options: QueryOptions = PREPARED,
+  ): Promise<QueryResult> {
+    return this.#run((client) => {
       if (parameters.length === 0) return client.query(sql);
-      const { name, arrays } = known(sql);
-      const { isPrepared, ...shape } = manner;
-      const question = { text: sql, values: encodeParameters(parameters, arrays), ...shape };
-      return client.query(this.#dependencies.prepares && isPrepared ? { name, ...question } : question);
+      const { name, arrays } = knownStatement(sql);
+      const { isPrepared, ...shape } = options;
+      const query = { text: sql, values: encodeParameters(parameters, arrays), ...shape };
+      return client.query(this.#dependencies.prepares && isPrepared ? { name, ...query } : query);
     });
   }
 
-  /** The bytes that a statement without parameters selects. */
+  /** Returns the bytes that a statement without parameters selects. */
   copyOut(sql: string): Promise<Buffer | null> {
-    return this.#use((client) => copyOut(client, sql));
+    return this.#run((client) => copyOut(client, sql));
   }
 
-  /** All of it or nothing, in one round trip. */
-  transaction(questions: readonly TransactionQuery[]): Promise<void> {
-    const parts = questions.map(({ sql, parameters, isPrepared }) => {
-      const { name, arrays } = known(sql);
+  /** Commits all statements or none, in one round trip. */
+  transaction(queries: readonly TransactionQuery[]): Promise<void> {
+    const statements = queries.map(({ sql, parameters, isPrepared }) => {
+      const { name, arrays } = knownStatement(sql);
       return {
         sql,
         name: this.#dependencies.prepares && isPrepared ? name : '',
         values: encodeParameters(parameters, arrays),
       };
     });
-    return this.#use((client) => runTransaction(client, parts));
+    return this.#run((client) => runTransaction(client, statements));
   }
 
-  async #use<T>(ask: (client: Client) => Promise<T>): Promise<T> {
+  async #run<T>(act: (client: Client) => Promise<T>): Promise<T> {
     const client = this.#client;
-    if (client === null) throw new StoreUnavailable('The database cannot be reached.');
+    if (client === null) throw new StoreUnavailable('PostgreSQL cannot be reached.');
     if (this.#inFlight === 0) this.#silentSince = this.#dependencies.timers.elapsed();
     this.#inFlight++;
     try {
       this.#replan(client);
-      return await ask(client);
+      return await act(client);
     } catch (error) {
       if (this.#client === client && isUnavailable(error)) this.#lose(client);
       throw error;
@@ -152,55 +156,55 @@ export class ReconnectingClient {
     }
   }
 
-  /** Goes ahead of what is asked; if it fails, so does that. */
+  /** Discards cached plans before the next query. If this fails, so does the query. */
   #replan(client: Client): void {
     const now = this.#dependencies.timers.elapsed();
-    if (this.#dependencies.cachesPlans !== true || now - this.#plannedAt < PLANS_KEPT_MS) return;
+    if (this.#dependencies.cachesPlans !== true || now - this.#plannedAt < PLANS_CACHED_MS) return;
     this.#plannedAt = now;
-    client.query(FORGET_PLANS).catch(() => {});
+    client.query(DISCARD_PLANS).catch(() => {});
   }
 
-  /** When it is up again; false if that takes longer. */
+  /** Returns true as soon as the client is connected, and false if that takes longer. */
   async waitUntilConnected(withinMs: number): Promise<boolean> {
     if (this.isConnected || this.#isClosed) return this.isConnected;
     await new Promise<void>((resolve) => {
-      const callOff = this.#dependencies.timers.after(withinMs, resolve);
-      this.#waitingForUp.push(() => {
-        callOff();
+      const cancel = this.#dependencies.timers.after(withinMs, resolve);
+      this.#connectWaiters.push(() => {
+        cancel();
         resolve();
       });
     });
     return this.isConnected;
   }
 
-  #attend(client: Client): void {
+  #setClient(client: Client): void {
     this.#client = client;
-    this.#pauseMs = AGAIN_AFTER_MS;
+    this.#pauseMs = RECONNECT_PAUSE_MS;
     client.on('error', () => this.#lose(client));
     client.on('end', () => this.#lose(client));
-    for (const tell of this.#waitingForUp.splice(0)) tell();
+    for (const notify of this.#connectWaiters.splice(0)) notify();
   }
 
   #lose(client: Client): void {
     if (this.#client !== client) return;
     this.#client = null;
     client.connection.stream.destroy();
-    this.#again();
+    this.#scheduleReconnect();
   }
 
-  #again(): void {
+  #scheduleReconnect(): void {
     if (this.#isClosed) return;
     this.#dependencies.timers.after(this.#pauseMs, () => void this.#reconnect());
-    this.#pauseMs = Math.min(2 * this.#pauseMs, AGAIN_AFTER_MS_MAX);
+    this.#pauseMs = Math.min(2 * this.#pauseMs, RECONNECT_PAUSE_MS_MAX);
   }
 
   async #reconnect(): Promise<void> {
     try {
       const client = await this.#dependencies.connect();
       if (this.#isClosed) client.connection.stream.destroy();
-      else this.#attend(client);
+      else this.#setClient(client);
     } catch {
-      this.#again();
+      this.#scheduleReconnect();
     }
   }
 
@@ -214,18 +218,18 @@ export class ReconnectingClient {
     if (this.#isClosed) return;
     this.#isClosed = true;
     void this.#silenceCheck.stop();
-    for (const tell of this.#waitingForUp.splice(0)) tell();
+    for (const notify of this.#connectWaiters.splice(0)) notify();
     const client = this.#client;
     this.#client = null;
     if (client !== null) await this.#end(client);
   }
 
-  /** Says goodbye, and does not wait long for a server that does not hear it. */
+  /** Closes the connection, and does not wait long for a server that does not answer. */
   async #end(client: Client): Promise<void> {
     const tooLong = Promise.withResolvers<void>();
-    const callOff = this.#dependencies.timers.after(GOODBYE_MS_MAX, tooLong.resolve);
+    const cancel = this.#dependencies.timers.after(CLOSE_MS_MAX, tooLong.resolve);
     await Promise.race([client.end().catch(() => {}), tooLong.promise]);
-    callOff();
+    cancel();
     client.connection.stream.destroy();
   }
 }

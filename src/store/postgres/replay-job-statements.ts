@@ -1,6 +1,6 @@
 /**
- * The statements of bulk replays. A job is locked before its items, and both before the schedules and deliveries of
- * its replays.
+ * The statements of bulk replays. A job is locked before its items, and both are locked before schedules and
+ * deliveries.
  */
 import {
   REPLAY_ITEM,
@@ -20,7 +20,7 @@ export function replayJobStatements(
 ): Readonly<Record<ReplayJobStatementName, Statement>> {
   const { spreadOf, within, insert, replace, remove } = statementBuilders(distributed);
   return {
-    // Held until the end of the transaction, so that the look for other jobs sees those of whoever held it until now.
+    // Locked until the end of the transaction, so the check for other jobs sees those of earlier transactions.
     lockPartition: {
       ...PLAIN,
       sql: [

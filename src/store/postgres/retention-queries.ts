@@ -5,7 +5,7 @@ import { ENDED_STATES, type RetentionQueries, TERMINAL_STATUSES } from '#src/sto
 export const RETENTION_QUERIES: RetentionQueries = {
   deliveries: `SELECT partition, id, revision FROM deliveries
     WHERE finalized_at < $1 AND status IN (${TERMINAL_STATUSES}) ORDER BY finalized_at LIMIT $2`,
-  // The second condition on schedule_id is a range. With equality alone the planner may hash all deliveries at once.
+  // The second condition on schedule_id is a range. With equality alone the planner may read all deliveries at once.
   schedules: `SELECT s.partition, s.id, s.revision, s.label_digests, s.ended_at,
       NOT EXISTS (SELECT 1 FROM deliveries d
         WHERE d.partition = s.partition AND d.schedule_id = s.id AND d.schedule_id >= s.id) AS is_free
@@ -37,7 +37,10 @@ export const OLDEST_STATS: OldestStatsQueries = {
     ) t ON t.at < $1 LIMIT $2`,
 };
 
-/** Citus has no lateral join here. It reads all old rows, and an hour of endpoint stats is removed at once. */
+/**
+ * Citus cannot jump to the first row of each partition. It reads all old rows, and an hour of endpoint stats is
+ * removed at once.
+ */
 export const OLDEST_STATS_DISTRIBUTED: OldestStatsQueries = {
   stats: `SELECT t.partition, min(t.at) AS at FROM partitions p JOIN tallies t ON t.partition = p.partition
     WHERE t.span_ms = $1 AND t.at < $2 GROUP BY t.partition LIMIT $3`,

@@ -32,7 +32,7 @@ async function connected(): Promise<Client> {
 }
 
 async function neverPause(): Promise<void> {
-  throw new Error('There is nothing to wait for.');
+  throw new Error('The migration should not wait.');
 }
 
 async function rowsOf(client: Queryable, sql: string): Promise<readonly object[]> {
@@ -42,26 +42,26 @@ async function rowsOf(client: Queryable, sql: string): Promise<readonly object[]
 const APPLIED = 'SELECT version, name, works_with FROM migrations ORDER BY version';
 const ALL = MIGRATIONS.map(({ version, name, worksWith }) => ({ version, name, works_with: worksWith }));
 
-/** What a later version of the program would bring along. */
+/** The migrations of a later version of the program. */
 function next(worksWith: number, sql: string): readonly Migration[] {
   const version = SCHEMA_VERSION + 1;
   return [...MIGRATIONS, { version, name: 'the next schema', worksWith, sql }];
 }
 
-/** Says which statements were asked of it. */
-function overheard(client: Client): Queryable & { readonly asked: string[] } {
-  const asked: string[] = [];
+/** A connection that records its statements. */
+function recording(client: Client): Queryable & { readonly statements: string[] } {
+  const statements: string[] = [];
   return {
-    asked,
+    statements,
     query: (sql, values) => {
-      asked.push(sql);
+      statements.push(sql);
       return client.query(sql, values);
     },
   };
 }
 
 describe('the schema', () => {
-  it('is made in an empty database, with all slots free', async () => {
+  it('is created in an empty database, with all slots free', async () => {
     const client = await connected();
     await expect(requireCurrent(client)).rejects.toThrow(
       `The database has schema version 0, this version of Sched needs ${SCHEMA_VERSION}: run \`sched migrate\`.`,
@@ -77,23 +77,23 @@ describe('the schema', () => {
     ]);
   });
 
-  it('is made once by nodes that start together', async () => {
+  it('is created once by nodes that start together', async () => {
     const clients = await Promise.all(Array.from({ length: 6 }, connected));
     await Promise.all(clients.map((client) => migrate(client, START, neverPause)));
     const [client] = clients;
     expect(client && (await rowsOf(client, APPLIED))).toEqual(ALL);
   });
 
-  it('that is up to date is only looked at', async () => {
+  it('that is up to date is not changed', async () => {
     const client = await connected();
     await migrate(client, START, neverPause);
-    const reading = overheard(client);
+    const reading = recording(client);
     await migrate(reading, START, neverPause);
-    expect(reading.asked.filter((sql) => !/^\s*SELECT/.test(sql))).toEqual([]);
-    expect(reading.asked.join()).not.toContain('pg_advisory');
+    expect(reading.statements.filter((sql) => !/^\s*SELECT/.test(sql))).toEqual([]);
+    expect(reading.statements.join()).not.toContain('pg_advisory');
   });
 
-  it('has the partition first in the key of every table of customers, and in all that is unique', async () => {
+  it('has the partition first in the primary key and in every unique index of customers’ tables', async () => {
     const client = await connected();
     await migrate(client, START, neverPause);
     const unique = await client.query<{ table: string; name: string; first: string }>(
@@ -111,7 +111,7 @@ describe('the schema', () => {
     expect(ofCustomers.filter(({ first }) => first !== 'partition')).toEqual([]);
   });
 
-  it('compares whatever text is in an index by its bytes', async () => {
+  it('compares all indexed text by bytes', async () => {
     const client = await connected();
     await migrate(client, START, neverPause);
     const { rows } = await client.query(
@@ -124,7 +124,7 @@ describe('the schema', () => {
 });
 
 describe('labels of the second schema', () => {
-  it('get the state and kind of their schedules, and those of none are gone', async () => {
+  it('get state and kind of their schedule, and rows without a schedule are gone', async () => {
     const client = await connected();
     await migrate(client, START, neverPause, MIGRATIONS.slice(0, 2));
     await client.query(
@@ -149,7 +149,7 @@ describe('labels of the second schema', () => {
 });
 
 describe('deliveries of the second schema', () => {
-  it('to an endpoint with a long key are found by the slot that it has now', async () => {
+  it('to an endpoint with a long key are found by the new slot of the key', async () => {
     const client = await connected();
     await migrate(client, START, neverPause, MIGRATIONS.slice(0, 2));
     const urls = {
@@ -186,14 +186,14 @@ describe('deliveries of the second schema', () => {
 });
 
 describe('a later schema', () => {
-  it('is one that an older program works with, as long as it says so', async () => {
+  it('can be used by an older program if `works_with` allows it', async () => {
     const client = await connected();
     await migrate(client, START, neverPause, next(SCHEMA_VERSION, 'ALTER TABLE nodes ADD COLUMN more text'));
     await requireCurrent(client);
     await migrate(client, START, neverPause);
   });
 
-  it('is refused where it does not', async () => {
+  it('is refused if `works_with` does not allow it', async () => {
     const client = await connected();
     await migrate(client, START, neverPause, next(SCHEMA_VERSION + 1, 'ALTER TABLE nodes DROP COLUMN node'));
     const refusal = `The database has schema version ${SCHEMA_VERSION + 1}, this version of Sched knows ${SCHEMA_VERSION}. Run a newer Sched.`;
@@ -201,7 +201,7 @@ describe('a later schema', () => {
     await expect(migrate(client, START, neverPause)).rejects.toThrow(new StoreUnavailable(refusal));
   });
 
-  it('does not hold up those who use a table: it gives up, and tries again once they are done', async () => {
+  it('does not block users of a table: it gives up, and tries again later', async () => {
     const [client, user] = [await connected(), await connected()];
     await migrate(client, START, neverPause);
     await user.query('BEGIN');
@@ -217,7 +217,7 @@ describe('a later schema', () => {
     expect(await rowsOf(client, APPLIED)).toHaveLength(MIGRATIONS.length + 1);
   });
 
-  it('that fails leaves everything as it was', async () => {
+  it('that fails changes nothing', async () => {
     const client = await connected();
     await migrate(client, START, neverPause);
     const broken = next(1, 'ALTER TABLE nodes ADD COLUMN more text; SELECT 1 / 0');
@@ -236,13 +236,13 @@ describe('a database is refused', () => {
     await client.query(sql);
     await expect(migrate(client, START, neverPause)).rejects.toThrow(
       new StoreUnavailable(
-        'The database has tables of another program: give Sched a database or a schema of its own.',
+        'The database has tables of another program. Give Sched a database or a schema of its own.',
       ),
     );
     expect(await rowsOf(client, "SELECT to_regclass('deliveries') AS made")).toEqual([{ made: null }]);
   });
 
-  it('that holds no Unicode', async () => {
+  it('that is not UTF-8', async () => {
     const name = `${database.name}_latin`;
     await execute(server, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING LATIN1 LOCALE 'C'`);
     onTestFinished(() => execute(server, `DROP DATABASE ${name} WITH (FORCE)`));
@@ -257,7 +257,7 @@ describe('a database is refused', () => {
     }
   });
 
-  it('whose search path leads nowhere', async () => {
+  it('whose search path has no schema', async () => {
     const client = await connected();
     await client.query('SET search_path = nowhere');
     await expect(migrate(client, START, neverPause)).rejects.toThrow(
@@ -275,7 +275,7 @@ describe('a database is refused', () => {
   });
 });
 
-it('is found and made in the schema that the search path names', async () => {
+it('the schema of the search path is used', async () => {
   const client = await connected();
   await client.query('CREATE SCHEMA apart');
   await client.query('SET search_path = apart');

@@ -1,13 +1,12 @@
 /**
- * Which schema the database has, and how it gets the one this program needs.
+ * Checks the schema version of the database, and migrates it.
  *
- * Nodes may start together, and others may be running: whoever brings the schema up to date holds a lock that
- * only this is for, and does all of it in one transaction. The others wait, and find it done. A statement that
- * needs a table to itself waits only a moment for those that use it, since whatever comes after would wait
- * behind it; then the whole is given up and begun again a little later.
+ * Nodes may start together, beside others that run. A migrating node holds an advisory lock and does everything in
+ * one transaction; the others wait and find it done. A statement that needs an exclusive table lock waits only a
+ * moment, because all later statements would wait behind it. Then the migration is rolled back and tried again a
+ * little later.
  *
- * Everything is said inside one transaction or is a single statement: a pooler may give each of them another
- * connection.
+ * All state belongs to one transaction or one statement, because a pooler may use another connection for each.
  */
 import type { Instant } from '#src/domain/instant.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
@@ -16,10 +15,10 @@ import { distribute, isToBeDistributed } from './distribute.ts';
 import { codeOf } from './faults.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 
-/** The schema this version of the program works with. */
+/** The schema that this version of the program works with. */
 export const SCHEMA_VERSION = newestOf(MIGRATIONS);
 
-/** 'SCHD': nobody else's advisory lock. */
+/** 'SCHD': the number of our advisory lock. */
 const MIGRATION_LOCK = 0x53434844;
 const LOCK_TIMEOUT_MS = 1_000;
 const LOCK_ATTEMPTS_MAX = 30;
@@ -27,15 +26,15 @@ const LOCK_PAUSE_MS = 1_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 const DUPLICATE_TABLE = '42P07';
-const FOREIGN = 'The database has tables of another program: give Sched a database or a schema of its own.';
+const FOREIGN = 'The database has tables of another program. Give Sched a database or a schema of its own.';
 
 const SERVER_VERSION_MIN = 14;
-/** As the server says it, 150004 is 15.4. */
+/** The server reports version 15.4 as 150004. */
 const SERVER_VERSION_UNIT = 10_000;
 
 /**
- * Brings the schema up to date. A database that this program cannot work with is refused; one that is up to date
- * is only looked at.
+ * Migrates the schema. A database that this program cannot use is refused, and one that is up to date is not
+ * changed.
  */
 export async function migrate(
   client: Queryable,
@@ -53,7 +52,7 @@ export async function migrate(
       if (codeOf(error) !== LOCK_NOT_AVAILABLE) throw error;
       if (attempts === LOCK_ATTEMPTS_MAX) {
         throw new StoreUnavailable(
-          'The schema could not be brought up to date: its tables were in use all the time. Try again.',
+          'The schema could not be migrated, because its tables were in use all the time. Try again.',
           { cause: error },
         );
       }
@@ -69,7 +68,7 @@ async function applyMissing(
 ): Promise<void> {
   await client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
   try {
-    // Whoever has it may take long; there is nothing to do before that is done.
+    // Another node may migrate for a long time. This one has to wait for it.
     await client.query('SET LOCAL lock_timeout = 0');
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
     await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
@@ -92,13 +91,13 @@ async function applyMissing(
     if (isSpread) await distribute(client);
     await client.query('COMMIT');
   } catch (error) {
-    // A connection that is gone has rolled back by itself.
+    // A lost connection is rolled back by the server.
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;
   }
 }
 
-/** For whoever works beside a running service: the schema must be one that both know. */
+/** For a command that runs beside a service: both must know the schema. */
 export async function requireCurrent(client: Queryable): Promise<void> {
   await refuseUnfit(client);
   const current = await versionOf(client, SCHEMA_VERSION);
@@ -140,7 +139,7 @@ interface Found {
   readonly works_with: number;
 }
 
-/** The version the schema has; 0 if there is none yet. Refuses one that a program of `known` cannot work with. */
+/** The schema version; 0 if there is none yet. Refuses a schema that a program with version `known` cannot use. */
 async function versionOf(client: Queryable, known: number): Promise<number> {
   const { exists, is_ours } = await only<{ readonly exists: boolean; readonly is_ours: boolean }>(
     client,

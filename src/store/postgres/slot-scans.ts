@@ -1,23 +1,23 @@
 /**
- * A page of due rows, in the order of (due_at, id), out of one walk for each slot, all of which have this order.
+ * Reads a page of due rows in the order of (due_at, id) from one scan for each slot, each of which has this order.
  *
- * Nobody knows ahead of time how the rows of a page are spread over the slots. Each walk therefore begins with a few
- * rows. A walk goes on only when it may still hold a row of the page, and then with a larger share. All rows that an
- * unfinished walk has found belong to the page, so the number of such walks falls at least by half in every round.
+ * It is not known how the rows of a page are spread over the slots, so each scan begins with a few rows. A scan
+ * continues only while it may have more rows of the page, and then reads more. All rows that an unfinished scan has
+ * found belong to the page. The number of unfinished scans therefore at least halves in every round.
  */
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { DueRow } from '#src/store/sql/due-rows.ts';
 
-/** Rows of one walk in a round, at least. */
+/** The least number of rows that a scan reads in a round. */
 const SHARE_MIN = 4;
 
 export interface SlotRow extends DueRow {
   readonly slot: Slot;
 }
 
-/** A walk, and the place behind which it goes on. */
+/** A scan of one slot, and the row after which it continues. */
 export interface SlotScan {
   readonly slot: Slot;
   readonly dueAt: number;
@@ -26,27 +26,27 @@ export interface SlotScan {
 
 export interface Round {
   readonly scans: readonly SlotScan[];
-  /** Rows due later do not belong to the page. */
+  /** Rows that are due later do not belong to the page. */
   readonly until: Instant;
-  /** How many rows of each walk are wanted. */
+  /** How many rows each scan reads. */
   readonly share: number;
 }
 
 export async function mergeSlotScans(
-  walks: readonly SlotScan[],
+  scans: readonly SlotScan[],
   until: Instant,
   limit: number,
-  ask: (round: Round) => Promise<readonly SlotRow[]>,
+  read: (round: Round) => Promise<readonly SlotRow[]>,
 ): Promise<readonly SlotRow[]> {
-  // A delivery that moves between two rounds may be seen in both: the newer row counts.
+  // A delivery that changes between two rounds may be read twice. The newer row counts.
   const found = new Map<DeliveryId, SlotRow>();
   let page: readonly SlotRow[] = [];
-  let open = walks;
-  /** The last row of a full page: nothing behind it belongs to the page. */
+  let open = scans;
+  /** The last row of a full page. Rows after it do not belong to the page. */
   let end: SlotRow | null = null;
   while (open.length > 0) {
     const share = Math.min(limit, Math.max(SHARE_MIN, Math.ceil((2 * limit) / open.length)));
-    const rows: readonly SlotRow[] = await ask({ scans: open, until: end?.due_at ?? until, share });
+    const rows: readonly SlotRow[] = await read({ scans: open, until: end?.due_at ?? until, share });
     for (const row of rows) found.set(row.id, row);
     page = [...found.values()].toSorted(byDueInstant).slice(0, limit);
     end = page.length < limit ? null : (page.at(-1) ?? null);
@@ -55,7 +55,7 @@ export async function mergeSlotScans(
   return page;
 }
 
-/** The walks that may hold further rows of the page. `end`: the last row of a full page. */
+/** The scans that may have more rows of the page. `end`: the last row of a full page. */
 function unfinished(rows: readonly SlotRow[], share: number, end: SlotRow | null): readonly SlotScan[] {
   return [...Map.groupBy(rows, ({ slot }) => slot)].flatMap(([slot, own]): readonly SlotScan[] => {
     const last = own.toSorted(byDueInstant).at(-1);
@@ -64,7 +64,7 @@ function unfinished(rows: readonly SlotRow[], share: number, end: SlotRow | null
   });
 }
 
-/** Ids are ASCII: their order here is the order of their bytes. */
+/** Ids are ASCII, so this order equals the order of bytes in the database. */
 export function byDueInstant(one: DueRow, other: DueRow): number {
   if (one.due_at !== other.due_at) return one.due_at - other.due_at;
   return one.id < other.id ? -1 : Number(one.id > other.id);

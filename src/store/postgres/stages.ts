@@ -1,11 +1,11 @@
 /**
- * Verbs that are carried out together, statement by statement for all of them. That is only right for verbs that
- * have nothing in common: those that write what another reads or writes go into a later stage of the same
- * transaction, so that all end as if one had come after the other.
+ * Plans a batch of verbs as stages. Within a stage each statement runs once, for the rows of all verbs. This is
+ * correct only for verbs that touch different rows. A verb that writes a row which an earlier verb reads or writes
+ * goes into a later stage of the same transaction. The result is the same as if the verbs ran one after another.
  *
- * Rows are locked in the order of their keys, the same in every transaction, so that none of two waits for the
- * other. A statement keeps to it by the order of its rows. Where several statements of a stage change rows of one
- * table, those of all of them are locked ahead of the first.
+ * Rows are locked in the order of their keys, the same in every transaction, so that transactions do not deadlock. A
+ * statement keeps this order by the order of its rows. Where several statements of a stage change one table, the
+ * rows of all of them are locked first.
  */
 
 import type { StatementName } from '#src/store/sql/statement-names.ts';
@@ -15,22 +15,22 @@ import type { Statement } from './statement-builders.ts';
 export type Verb = readonly Step[];
 export type Statements = Readonly<Record<StatementName, Statement>>;
 
-/** Where a step's parameters begin: after its statement and its answer. */
+/** The parameters of a step come after its statement and its rejection. */
 const PARAMETERS = 2;
 
-/** The rows of one statement, and whose step each of them is. */
+/** The rows of one statement, and the verb that each row belongs to. */
 export interface Group {
   readonly statement: Statement;
-  /** For each row its parameters. */
+  /** The parameters of each row. */
   readonly rows: readonly (readonly Parameter[])[];
-  /** For each row the verb, by its place in the batch. */
+  /** The verb of each row, by its position in the batch. */
   readonly verbs: readonly number[];
 }
 
-/** Groups in the order of the statements. */
+/** Groups in the order in which their statements run. */
 export type Stage = readonly Group[];
 
-/** In which stages a row is used so far; NOT_YET in none. */
+/** The last stages that read and wrote a row; NOT_YET if none did. */
 interface RowAccess {
   readIn: number;
   writtenIn: number;
@@ -38,12 +38,12 @@ interface RowAccess {
 
 const NOT_YET = -1;
 
-/** A step as it is carried out. */
+/** A step and the row that it uses. */
 interface PlannedStep {
   readonly verb: number;
   readonly name: StatementName;
   readonly parameters: readonly Parameter[];
-  /** What tells its row from the others of its table. */
+  /** Identifies the row within its table. */
   readonly key: string;
   readonly rowAccess: RowAccess;
   readonly access: Statement['access'];
@@ -74,7 +74,7 @@ export function planStages(batch: readonly Verb[], statements: Statements): read
   return stages.map((groups) => inStatementOrder(groups, statements));
 }
 
-/** Of the rows of every table, by their keys. */
+/** The accesses to all rows, by table and key. */
 class RowAccesses {
   readonly #tables = new Map<string, Map<string, RowAccess>>();
 
@@ -126,7 +126,7 @@ function inOrder(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-/** The stage, with what has to be locked ahead of it. */
+/** Adds the locks that must come before the statements of the stage. */
 function withLocks(stage: Stage): Stage {
   const changing = stage.filter(({ statement }) => statement.lock !== undefined);
   if (changing.length < 2) return stage;
@@ -151,7 +151,7 @@ function lockOf(statement: Statement, groups: readonly Group[]): Group {
   return { statement, rows: rows.map(({ parameters }) => parameters), verbs: rows.map(({ verb }) => verb) };
 }
 
-/** What tells a row from the others of its statement. */
+/** Identifies a row within its statement. */
 export function rowKey({ key }: Pick<Statement, 'key'>, parameters: readonly Parameter[]): string {
   let text = '';
   for (const position of key) text += `${wordOf(parameters[position] ?? null)} `;

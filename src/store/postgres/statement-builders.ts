@@ -1,47 +1,49 @@
 /**
- * The kinds of statements there are, each for any number of rows at once: a parameter is an array with a value for
- * each row, and `unnest` makes rows of them again.
+ * Builds statements, each for any number of rows. A parameter is an array with one value per row, and `unnest` turns
+ * the arrays into rows.
  *
- * A statement that may fail for a row returns the rows for which it held (or, for `none`, did not), by the
- * columns that `key` names. Checks lock what they found until the end of the transaction: what was found is
- * then still so when it is committed.
+ * A statement that may fail for a row returns the rows for which it held (or, with `none`, those for which it did
+ * not), by the columns of `key`. Checks lock the rows that they find, so the result is still true at the commit.
  *
- * Citus locks rows of one partition at a time only: there a check is asked for each partition, by `routed`.
+ * Citus can lock rows of only one partition at a time. There a check runs once for each partition, with the
+ * statement in `routed`.
  */
 import type { SealedColumn } from '#src/store/sql/sealed-columns.ts';
 import { rows } from './array-rows.ts';
 
 export interface Statement {
-  /** Run in this order, with the same parameters; the last one answers. */
+  /** These run in order with the same parameters. The last one returns the result. */
   readonly sql: readonly string[];
-  /** The same for rows of one partition, which is the first parameter, a single value. */
+  /** The same for rows of one partition, which is the first parameter and not an array. */
   readonly routed: string | null;
   readonly holds: 'always' | 'each' | 'none';
-  /** Which parameters tell a row from the others. */
+  /** Positions of the parameters that identify a row. */
   readonly key: readonly number[];
-  /** Which parameters a row of the answer repeats; the key, where nothing else is said. */
+  /** Positions of the parameters that a result row repeats. Default: the key. */
   readonly match?: readonly number[];
-  /** What the row belongs to: rows of the same table and key are not written together. */
+  /** Rows with the same table and key are not written in the same stage. */
   readonly table: string;
   readonly access: 'read' | 'write';
-  /** Whether rows are looked for otherwise than by a whole key: then a plan made for small tables is no good later. */
+  /**
+   * Whether rows are found other than by a whole key. A plan that was made for small tables would then be bad later.
+   */
   readonly scans?: true;
-  /** Locks rows that it changes, where others of their table are changed along with them (see `waves.ts`). */
+  /** Locks the rows before several statements change their table (see `stages.ts`). */
   readonly lock?: Statement;
-  /** Which parameter is the partition, where each that occurs has to be named once more; else null. */
+  /** The position of the partition, if Citus needs each partition once more as a parameter; otherwise null. */
   readonly spread: number | null;
 }
 
-/** What most statements are; a write that always holds. */
+/** The defaults of most statements: a write that always holds. */
 export const PLAIN = { routed: null, holds: 'always', access: 'write', spread: null } as const;
 
-/** `distributed`: by Citus. */
+/** `distributed`: for Citus. */
 export function statementBuilders(distributed: boolean) {
   const spreadOf = (columns: readonly string[]) => {
     const position = columns.indexOf('partition');
     return distributed && position >= 0 ? position : null;
   };
-  /** Lets Citus see which shards are meant: by a last parameter with every partition once. */
+  /** Tells Citus which shards are meant. The last parameter has every partition once. */
   const within = (columns: readonly string[]) =>
     spreadOf(columns) === null ? '' : ` AND r.partition = ANY($${columns.length + 1}::bigint[])`;
 
@@ -56,7 +58,7 @@ export function statementBuilders(distributed: boolean) {
     };
   }
 
-  /** Inserts what is not there yet. */
+  /** Inserts rows that do not exist yet. */
   function insertEach(
     table: string,
     columns: readonly string[],
@@ -67,7 +69,7 @@ export function statementBuilders(distributed: boolean) {
     return { ...statement, sql, holds: 'each', key: positionsOf(columns, key) };
   }
 
-  /** Replaces rows that still have the revision they were read with, and meet the condition. */
+  /** Replaces rows that meet the condition, if their revision is still the one that was read. */
   function replace(table: string, columns: readonly string[], condition = 'true'): Statement {
     const all = [...columns, 'partition', 'id', 'was'];
     const assignments = columns.map((column) => `${column} = t.${column}`);
@@ -87,7 +89,7 @@ export function statementBuilders(distributed: boolean) {
     };
   }
 
-  /** Takes the rows, as a write would, and leaves them as they are. */
+  /** Locks rows as a write would, without changing them. */
   function lock(table: string): Statement {
     return {
       sql: [
@@ -116,10 +118,10 @@ export function statementBuilders(distributed: boolean) {
     };
   }
 
-  /** Finds rows with these values and keeps them as they are until the end of the transaction. */
+  /** Finds rows with these values, and locks them against changes until the end of the transaction. */
   function check(table: string, columns: readonly string[]): Statement {
     const [, ...rest] = columns;
-    // Two may ask for the same row with different values: the answer is to the one that asked for what is there.
+    // Two verbs may check one row for different values. The result repeats the values, so each verb knows its own.
     const found = columns.map((column) => `r.${column}`).join(', ');
     return {
       match: columns.map((_, position) => position),
@@ -136,7 +138,7 @@ export function statementBuilders(distributed: boolean) {
     };
   }
 
-  /** Replaces sealed values that are still as they were read. It is rare, so no plan of it is kept. */
+  /** Replaces sealed values, if they are still those that were read. This is rare, so its plan is not kept. */
   function reseal({ table, key, column }: SealedColumn): Statement {
     const all = ['sealed', ...key, 'was_sealed'];
     return {

@@ -1,7 +1,7 @@
 /**
- * Every statement that changes something, and the checks that go with them. The order in which they stand here is
- * the order in which they are carried out and so the order in which rows are locked, the same in every transaction:
- * bulk replays, leases and slots, profiles, receipts, schedules, deliveries, the rest.
+ * All statements that change data, and their checks. They run in the order of this file, and so lock rows in the
+ * same order in every transaction: bulk replays, leases and slots, profiles, receipts, schedules, deliveries, the
+ * rest.
  */
 import {
   ATTEMPT_FIXED,
@@ -31,13 +31,13 @@ import { replayJobStatements } from './replay-job-statements.ts';
 import { PLAIN, positionsOf, type Statement, statementBuilders } from './statement-builders.ts';
 import { sweepStatements } from './sweep-statements.ts';
 
-/** Further columns of a delivery that only this store has; see `places.ts`. */
-const DELIVERY_PLACE = ['slot', 'endpoint_key'] as const;
+/** Columns of a delivery that only this store has; see `verbs.ts`. */
+const DELIVERY_KEY_COLUMNS = ['slot', 'endpoint_key'] as const;
 
 export function statements(distributed: boolean): Readonly<Record<StatementName, Statement>> {
   const { spreadOf, within, insert, insertEach, replace, lock, remove, check, reseal } =
     statementBuilders(distributed);
-  const delivery = [...DELIVERY_FIXED, ...DELIVERY_MUTABLE, ...DELIVERY_PLACE];
+  const delivery = [...DELIVERY_FIXED, ...DELIVERY_MUTABLE, ...DELIVERY_KEY_COLUMNS];
   const schedule = [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE];
   const receipt = ['partition', 'key', 'fingerprint', 'status_number', 'body', 'created_at', 'expires_at'];
   const ended = ['partition', 'id', 'was'];
@@ -65,7 +65,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [0],
       table: 'nodes',
     },
-    // The lease must not be ended meanwhile. It may be renewed: a renewal never waits for this.
+    // The lease must not end during the transaction. This lock lets renewals pass.
     nodeLives: {
       ...PLAIN,
       sql: [`SELECT r.node FROM ${rows(['node'])} JOIN nodes AS r ON r.node = t.node FOR KEY SHARE OF r`],
@@ -74,7 +74,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       table: 'nodes',
       access: 'read',
     },
-    // A slot that somebody writes for at this moment is left for the next round: a node that waits cannot renew.
+    // A slot that is locked by a writer is left for the next round. A node that waits could not renew its lease.
     takeSlot: {
       ...PLAIN,
       sql: [
@@ -172,7 +172,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     insertSecret: insert('signing_secrets', ['id', 'partition', 'sealed', 'created_at', 'expires_at']),
 
     lockProfile: { ...lock('endpoints'), lock: lock('endpoints') },
-    // This runs after the profile was locked, so it sees what another change has made until then.
+    // The profile is locked by now, so this sees all earlier changes.
     noEndpointSecretInForce: {
       sql: [
         `SELECT t.partition, t.endpoint_id FROM ${rows(['partition', 'endpoint_id'])} WHERE EXISTS (
@@ -240,7 +240,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     scheduleInState: check('schedules', ['partition', 'id', 'state']),
     scheduleExists: check('schedules', ['partition', 'id']),
     insertSchedule: insert('schedules', schedule),
-    // Locked first, so that the look for deliveries sees those of whoever held the schedule until now.
+    // The row is locked first, so the check for deliveries sees those of earlier transactions.
     removeSchedule: {
       ...PLAIN,
       sql: [
@@ -258,7 +258,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       lock: lock('schedules'),
       spread: spreadOf(ended),
     },
-    // After the profile was locked, by its replacement: a schedule that was added until then is seen.
+    // The replacement has locked the profile, so this sees all schedules that were added before.
     profileUnused: {
       sql: [
         `SELECT t.partition, t.endpoint_id FROM ${rows(['partition', 'endpoint_id'])} WHERE EXISTS (
@@ -275,7 +275,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       spread: null,
     },
 
-    replaceDelivery: replace('deliveries', [...DELIVERY_MUTABLE, ...DELIVERY_PLACE]),
+    replaceDelivery: replace('deliveries', [...DELIVERY_MUTABLE, ...DELIVERY_KEY_COLUMNS]),
     claimDelivery: replace('deliveries', DELIVERY_CLAIMED, notAwaitingSweep('r')),
     settleDelivery: replace('deliveries', DELIVERY_SETTLED),
     deferDelivery: replace('deliveries', DELIVERY_DEFERRED),

@@ -1,4 +1,4 @@
-/** A piece of a sweep may have to wait for a row that somebody has locked. Nothing else waits with it. */
+/** A batch of a sweep may wait for a locked row. Nothing else waits with it. */
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
@@ -13,7 +13,7 @@ import { sharedPostgres } from '#test/postgres/shared.ts';
 const WAITING_FOR_LOCKS = `SELECT 1 FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
-test('claims, settles and what the API stores do not wait for a piece that waits', async () => {
+test('claims, settlements and API writes do not wait for a sweep that waits', async () => {
   const database = await createDatabase(await sharedPostgres());
   const suite = new Suite(() => openedIn(database));
   await suite.start();
@@ -34,14 +34,14 @@ test('claims, settles and what the API stores do not wait for a piece that waits
     expect(await fixture.store.claim([claimed])).toEqual(['done']);
     await fixture.change(view.schedule.id, (read) => life.cancel(read, fixture.tick()));
     const unfinished = await fixture.store.findSweep(fixture.partition, view.schedule.id);
-    if (unfinished === null) throw new Error('The order has reached all of them.');
+    if (unfinished === null) throw new Error('The action itself has swept all deliveries.');
 
     await client.query('BEGIN');
     await client.query('SELECT 1 FROM deliveries WHERE id = $1 FOR UPDATE', [unfinished.lastId]);
     let isSwept = false;
-    const piece = fixture.store.continueSweep(unfinished, null).then((place) => {
+    const batch = fixture.store.continueSweep(unfinished, null).then((cursor) => {
       isSwept = true;
-      return place;
+      return cursor;
     });
     await expect.poll(() => query(database.url, WAITING_FOR_LOCKS)).toHaveLength(1);
 
@@ -51,7 +51,7 @@ test('claims, settles and what the API stores do not wait for a piece that waits
     await fixture.addSchedule();
     expect(isSwept).toBe(false);
     await client.query('ROLLBACK');
-    expect(await piece).toEqual({ status: 'retry_scheduled', id: unfinished.lastId });
+    expect(await batch).toEqual({ status: 'retry_scheduled', id: unfinished.lastId });
   } finally {
     await client.end();
     await suite.stop();

@@ -1,4 +1,7 @@
-/** A transaction that is written at once, as one piece where the server bounds it, and statement by statement. */
+/**
+ * Transactions that are sent at once: pipelined where the server has a transaction timeout, and otherwise with BEGIN
+ * and COMMIT.
+ */
 import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { archiveProfile } from '#src/domain/endpoint-profile.ts';
@@ -19,19 +22,21 @@ const FREE_AFTER_MS = 300;
 const MORE_THAN_A_PACKET = 1_000_000;
 const LOCK_WAITS = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
 
-function part(sql: string, ...values: readonly string[]): TransactionStatement {
+function statement(sql: string, ...values: readonly string[]): TransactionStatement {
   return { sql, name: '', values: [...values] };
 }
 
-const note = (text: string) => ({ ...part('INSERT INTO notes (text) VALUES ($1)', text), name: 'note' });
+const note = (text: string) => ({ ...statement('INSERT INTO notes (text) VALUES ($1)', text), name: 'note' });
 
 const servers = [
   ['18', await sharedPostgres(), true],
   ['an older one', await olderPostgres(), false],
 ] as const;
-const there = servers.flatMap(([name, url, isBound]) => (url === undefined ? [] : [{ name, url, isBound }]));
+const available = servers.flatMap(([name, url, canPipeline]) =>
+  url === undefined ? [] : [{ name, url, canPipeline }],
+);
 
-describe.for(there)('on PostgreSQL $name', ({ url, isBound }) => {
+describe.for(available)('on PostgreSQL $name', ({ url, canPipeline }) => {
   let database: TestDatabase;
   let proxy: PostgresProxy;
   beforeAll(async () => {
@@ -65,7 +70,7 @@ describe.for(there)('on PostgreSQL $name', ({ url, isBound }) => {
     return rows.map((row) => (row as { readonly text: string }).text);
   }
 
-  test('it is carried out as a whole or not at all', async () => {
+  test('a transaction takes effect completely or not at all', async () => {
     await using client = await opened();
     await execute(database.url, 'TRUNCATE notes');
     await runTransaction(client, [note('a'), note('b')]);
@@ -75,55 +80,55 @@ describe.for(there)('on PostgreSQL $name', ({ url, isBound }) => {
     expect(await notes()).toEqual(['a', 'b', 'e']);
   });
 
-  test('it goes by its own rules, whatever the defaults are', async () => {
+  test('a transaction uses its own settings, whatever the defaults are', async () => {
     await using client = await opened();
     await execute(database.url, 'TRUNCATE notes');
     const names = ['transaction_isolation', 'lock_timeout', 'statement_timeout'];
     const all = [...names, 'idle_in_transaction_session_timeout', 'transaction_timeout'];
-    const said = all.map((name) =>
-      part(`INSERT INTO notes SELECT $1 || ' ' || coalesce(current_setting($1, true), '')`, name),
+    const statements = all.map((name) =>
+      statement(`INSERT INTO notes SELECT $1 || ' ' || coalesce(current_setting($1, true), '')`, name),
     );
-    await runTransaction(client, said);
+    await runTransaction(client, statements);
     expect(await notes()).toEqual([
       'idle_in_transaction_session_timeout 5s',
       'lock_timeout 3s',
       'statement_timeout 0',
       'transaction_isolation read committed',
-      `transaction_timeout ${isBound ? '10s' : ''}`,
+      `transaction_timeout ${canPipeline ? '10s' : ''}`,
     ]);
   });
 
-  test('when the rest of it never comes, the server gives free what it holds', async () => {
+  test('when the rest of a transaction never comes, the server releases its locks', async () => {
     await using client = await opened(proxy.through(database.url));
     await execute(database.url, `TRUNCATE notes; INSERT INTO notes VALUES ('held')`);
     const sooner = (name: string, isLocal: boolean) =>
       `SELECT set_config(name, '${FREE_AFTER_MS}', ${isLocal}) FROM pg_settings WHERE name = '${name}'`;
     await client.query(sooner('transaction_timeout', false));
-    // The older one does not count as waiting when it has been told a statement and not yet its values.
-    await runTransaction(client, [note('told')]);
+    // An older server does not count as idle between Parse and Bind.
+    await runTransaction(client, [note('sent')]);
     proxy.interfere((sql) => {
       if (sql.startsWith('UPDATE')) proxy.stall();
       return 'pass';
     });
     const lost = runTransaction(client, [
-      part(sooner('idle_in_transaction_session_timeout', true)),
-      part(`UPDATE notes SET text = 'changed' WHERE text = 'held'`),
+      statement(sooner('idle_in_transaction_session_timeout', true)),
+      statement(`UPDATE notes SET text = 'changed' WHERE text = 'held'`),
       note('x'.repeat(MORE_THAN_A_PACKET)),
     ]).catch(faultOf);
     await expect.poll(() => locked(database.url)).toBe(true);
     await expect.poll(() => locked(database.url), { timeout: 5_000 }).toBe(false);
-    expect(await notes()).toEqual(['held', 'told']);
+    expect(await notes()).toEqual(['held', 'sent']);
     proxy.resume();
     expect(await lost).toBe('unavailable');
   });
 
-  test.runIf(isBound)('an answer in the middle of it is none', async () => {
+  test.runIf(canPipeline)('an answer before the end of a pipeline is an error', async () => {
     await using client = await opened();
-    const unended = runTransaction(client, [part('BEGIN'), note('unended')]);
+    const unended = runTransaction(client, [statement('BEGIN'), note('unended')]);
     await expect(unended).rejects.toThrow(StoreUnavailable);
   });
 
-  test('a store in it sees what was committed while it waited for a row', async () => {
+  test('a statement sees what was committed while it waited for a lock', async () => {
     await using own = await createDatabase(url);
     await execute(url, `ALTER DATABASE ${own.name} SET default_transaction_isolation = 'repeatable read'`);
     const opening = await openedIn(own);

@@ -1,11 +1,11 @@
 /**
- * Statements that are carried out as one transaction, written at once. The first that fails undoes them all. Nobody
- * reads what they return: that all of them were carried out is the answer.
+ * Runs statements as one transaction that is sent at once. The first that fails undoes all of them. Their results
+ * are not read: the answer is that all of them ran.
  *
- * In a session that is bound by the rules of `bounds.ts` they are one piece: the server commits where it ends, and
- * answers once. While the server waits for the rest of a piece, it does not count as idle: only the age of the
- * transaction ends it when the rest never comes. So elsewhere the transaction has a beginning and an end of its
- * own, and every statement is answered.
+ * In a session with a transaction timeout (`transaction-timeouts.ts`) they form one pipeline with a single Sync
+ * message: the server commits at the Sync and answers once. While the server waits for the rest of a pipeline, the
+ * session does not count as idle, so only the age of the transaction ends it. Other sessions therefore use BEGIN and
+ * COMMIT, and every statement is answered.
  */
 import { type Client, type Connection, Query } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
@@ -14,7 +14,7 @@ import { BEGIN, setSessionTimeouts } from './transaction-timeouts.ts';
 
 export interface TransactionStatement {
   readonly sql: string;
-  /** Under which the server keeps the statement; '' when it is not to be kept. */
+  /** The name under which the server keeps the statement; '' if it does not. */
   readonly name: string;
   readonly values: (string | Buffer | null)[];
 }
@@ -22,27 +22,35 @@ export interface TransactionStatement {
 const STATEMENT = 'S';
 const IDLE = 'I';
 
-/** Of every session that is bound, the names that its server knows from pieces. */
-const bound = new WeakMap<Client, Set<string>>();
+/** Sessions that may pipeline, with the names of the statements that their server keeps from pipelines. */
+const pipeliningSessions = new WeakMap<Client, Set<string>>();
 
-/** For a session that is nobody else's: its transactions may be one piece, if the server can bound them. */
+/** For a session that is not shared: its transactions may be pipelined, if the server can limit their time. */
 export async function allowPipelining(client: Client): Promise<void> {
-  if (await setSessionTimeouts(client)) bound.set(client, new Set());
+  if (await setSessionTimeouts(client)) pipeliningSessions.set(client, new Set());
 }
 
-export async function runTransaction(client: Client, parts: readonly TransactionStatement[]): Promise<void> {
-  const kept = bound.get(client);
-  await (kept === undefined ? runWithBeginAndCommit(client, parts) : runPipelined(client, parts, kept));
+export async function runTransaction(
+  client: Client,
+  statements: readonly TransactionStatement[],
+): Promise<void> {
+  const prepared = pipeliningSessions.get(client);
+  await (prepared === undefined
+    ? runWithBeginAndCommit(client, statements)
+    : runPipelined(client, statements, prepared));
   if (client.getTransactionStatus() !== IDLE) {
-    throw new StoreUnavailable('PostgreSQL answered, and the transaction has not ended.');
+    throw new StoreUnavailable('PostgreSQL answered, but the transaction has not ended.');
   }
 }
 
-async function runWithBeginAndCommit(client: Client, parts: readonly TransactionStatement[]): Promise<void> {
+async function runWithBeginAndCommit(
+  client: Client,
+  statements: readonly TransactionStatement[],
+): Promise<void> {
   await awaitAll(
     corked(client.connection, () => [
       client.query(BEGIN),
-      ...parts.map(({ sql, name, values }) =>
+      ...statements.map(({ sql, name, values }) =>
         client.query(name === '' ? { text: sql, values } : { name, text: sql, values }),
       ),
       client.query('COMMIT'),
@@ -52,15 +60,15 @@ async function runWithBeginAndCommit(client: Client, parts: readonly Transaction
 
 async function runPipelined(
   client: Client,
-  parts: readonly TransactionStatement[],
-  kept: Set<string>,
+  statements: readonly TransactionStatement[],
+  prepared: Set<string>,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   client.query(
-    new PipelinedTransaction(parts, kept, (error) => {
+    new PipelinedTransaction(statements, prepared, (error) => {
       if (error === null || error === undefined) return resolve();
-      // Those behind the one that failed may not have been made.
-      for (const { name } of parts) kept.delete(name);
+      // The server may not have prepared the statements after the one that failed.
+      for (const { name } of statements) prepared.delete(name);
       reject(error);
     }),
   );
@@ -69,19 +77,19 @@ async function runPipelined(
 
 class PipelinedTransaction extends Query {
   constructor(
-    parts: readonly TransactionStatement[],
-    kept: Set<string>,
+    statements: readonly TransactionStatement[],
+    prepared: Set<string>,
     done: (error: Error | null | undefined) => void,
   ) {
     super('', done);
     this.submit = (connection) => {
       try {
         corked(connection, () => {
-          for (const part of parts) write(connection, part, kept);
+          for (const one of statements) write(connection, one, prepared);
           connection.sync();
         });
       } catch (error) {
-        // A piece without its end would become the beginning of the next one.
+        // Without its Sync, this pipeline would become the beginning of the next one.
         connection.stream.destroy();
         return error;
       }
@@ -94,20 +102,24 @@ class PipelinedTransaction extends Query {
   handleCommandComplete(): void {}
 }
 
-function write(connection: Connection, { sql, name, values }: TransactionStatement, kept: Set<string>): void {
-  // The driver has an account of its own of what it has left with the server.
+function write(
+  connection: Connection,
+  { sql, name, values }: TransactionStatement,
+  prepared: Set<string>,
+): void {
+  // The driver tracks the names of its own prepared statements, so these have other names.
   const statement = name === '' ? '' : `${name}_part`;
-  if (!kept.has(name)) {
-    // It may be there all the same, if something failed after it was made.
+  if (!prepared.has(name)) {
+    // The server may have the statement already, if a later one failed.
     if (name !== '') connection.close({ type: STATEMENT, name: statement }, true);
     connection.parse({ name: statement, text: sql, types: [] }, true);
-    if (name !== '') kept.add(name);
+    if (name !== '') prepared.add(name);
   }
   connection.bind({ statement, values }, true);
   connection.execute(null, true);
 }
 
-/** All that is written meanwhile goes out together. */
+/** Everything written inside is sent together. */
 function corked<T>({ stream }: Connection, write: () => T): T {
   stream.cork();
   try {

@@ -4,7 +4,7 @@ import type { Answer, Executor } from './executor.ts';
 import type { Verb } from './stages.ts';
 import { WriteQueue } from './write-queue.ts';
 
-/** A database that answers when it is told to; what it was sent, by the number of verbs. */
+/** A database that answers when the test says so, and the number of verbs of each batch it was sent. */
 function slow() {
   const batches: { readonly size: number; readonly answer: () => void }[] = [];
   const run = (verbs: readonly Verb[]) =>
@@ -21,7 +21,7 @@ function sized(characters: number): Verb {
 const MIB = 1_048_576;
 
 describe('while the database is busy', () => {
-  test('what waits goes along with the next transaction, so much of it as fits', async () => {
+  test('waiting verbs share the next transaction, as many as fit', async () => {
     const { lane, batches } = slow();
     const all = [lane.run(sized(1))];
     await Promise.resolve();
@@ -35,7 +35,7 @@ describe('while the database is busy', () => {
     expect(batches.map(({ size }) => size)).toEqual([1, 256, 47, 2]);
   });
 
-  test('no more than 64 MiB wait; the next one is refused, and taken again once some have gone', async () => {
+  test('at most 64 MiB wait; further verbs are refused until some are written', async () => {
     const { lane, batches } = slow();
     const all = [lane.run(sized(1))];
     await Promise.resolve();

@@ -1,7 +1,7 @@
 /**
- * Group commit: verbs wait here while the connection is busy with a transaction, and go out together as the next
- * one. They are carried out in the order in which they were asked for. Under load many share a round trip and a
- * commit; a lone one goes at once.
+ * Group commit. While the connection is busy with a transaction, verbs wait here, and then share the next one. They
+ * run in the order in which they came. Under load many verbs share a round trip and a commit, and a single verb is
+ * sent at once.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Rejection } from '#src/store/sql/steps.ts';
@@ -10,13 +10,13 @@ import { unavailableInstead } from './faults.ts';
 import type { Verb } from './stages.ts';
 
 const BATCH_MAX = 256;
-/** Of texts and sealed bytes: they are copied a few times on their way. */
+/** Counts texts and sealed bytes, which are copied several times on the way. */
 const BATCH_CHARACTERS_MAX = 4_194_304;
-/** More than this waiting means that the database cannot keep up: refuse rather than grow. */
+/** When more than this are waiting, the database is too slow. New writes are refused, so memory does not grow. */
 const WAITING_MAX = 20_000;
 const WAITING_CHARACTERS_MAX = 67_108_864;
 
-/** Verbs asked for in one call: they share a transaction, so that a database that fails fails them all. */
+/** The verbs of one call. They share a transaction, so a failing database fails all of them. */
 interface Waiting {
   readonly verbs: readonly Verb[];
   readonly characters: number;
@@ -36,13 +36,13 @@ export class WriteQueue {
     this.#executor = executor;
   }
 
-  /** Runs a verb; its answer is one of those its steps can give. */
+  /** Runs a verb. The result is `done` or one of the rejections of its steps. */
   async run<A extends Rejection>(verb: Verb): Promise<'done' | A> {
     const [answer = 'done'] = await this.runAll<A>([verb]);
     return answer;
   }
 
-  /** Runs verbs that are independent of each other and answers each. */
+  /** Runs independent verbs, and returns the result of each. */
   runAll<A extends Rejection>(verbs: readonly Verb[]): Promise<readonly ('done' | A)[]> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new StoreUnavailable('The store is closed.'));
@@ -56,7 +56,7 @@ export class WriteQueue {
     });
   }
 
-  /** Lets what is waiting be written. */
+  /** Writes what is waiting. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#isBusy) await new Promise<void>((resolve) => void this.#whenIdle.push(resolve));
@@ -64,7 +64,7 @@ export class WriteQueue {
 
   async #work(): Promise<void> {
     this.#isBusy = true;
-    // What is asked for in this same turn of the loop goes along.
+    // Verbs of the same tick of the event loop share the batch.
     await Promise.resolve();
     while (this.#waiting.length > 0) await this.#batch(this.#take());
     this.#isBusy = false;

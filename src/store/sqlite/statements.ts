@@ -35,12 +35,12 @@ function sweep(which: string): string {
       SELECT rowid FROM deliveries INDEXED BY deliveries_of_schedule
       WHERE partition = ? AND schedule_id = ? AND status = ? ${which})
     UPDATE deliveries
-    SET status = CASE WHEN attempt_count = 0 THEN sweep.untried_to ELSE sweep.tried_to END,
+    SET status = CASE WHEN attempt_count = 0 THEN sweep.unattempted_to ELSE sweep.attempted_to END,
         due_at = CASE WHEN sweep.finalized_at IS NULL THEN due_at END,
         booked = 0,
         finalized_at = sweep.finalized_at,
         revision = revision + 1
-    FROM (SELECT ? AS untried_to, ? AS tried_to, ? AS finalized_at) AS sweep
+    FROM (SELECT ? AS unattempted_to, ? AS attempted_to, ? AS finalized_at) AS sweep
     WHERE deliveries.rowid IN (SELECT rowid FROM batch)`;
 }
 
