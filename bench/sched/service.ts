@@ -95,7 +95,8 @@ async function shared(nodes: readonly ServerProcess[]): Promise<void> {
 
 async function slotsHeld({ url }: ServerProcess): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(/^sched_slots_held (\d+)$/m.exec(text)?.[1] ?? 0);
+  // A baseline of an older version exports the metric as sched_slots_held.
+  return Number(/^sched_slots_(?:owned|held) (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
 async function inHands(orders: readonly Order[], act: (order: Order) => Promise<void>): Promise<void> {

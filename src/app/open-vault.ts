@@ -11,7 +11,7 @@ import { openSecret } from '#src/control/secrets.ts';
 import { MODES } from '#src/domain/project.ts';
 import type { SigningSecret } from '#src/ports/control-store.ts';
 import type { Random } from '#src/ports/system.ts';
-import { AesVault, CannotOpen } from '#src/vault/aes-vault.ts';
+import { AesVault, UnsealError } from '#src/vault/aes-vault.ts';
 import { MASTER_KEY_FILE, masterKeyIn } from '#src/vault/master-key.ts';
 import type { ControlSettings } from './config.ts';
 import { messageOf, StartFailure } from './failures.ts';
@@ -29,7 +29,7 @@ export async function openVault(
   try {
     for (const secret of sealed) openSecret(vault, secret);
   } catch (error) {
-    if (!(error instanceof CannotOpen)) throw error;
+    if (!(error instanceof UnsealError)) throw error;
     const source = settings.masterKey === null ? join(settings.dataDir, MASTER_KEY_FILE) : 'SCHED_MASTER_KEY';
     throw new StartFailure(
       `${source} does not match the key this data was sealed with. If the key was changed, add the earlier key to SCHED_MASTER_KEY_PREVIOUS.`,

@@ -56,7 +56,7 @@ export interface ClusterGauges {
   /** Living ones, this one among them, as of its last renewal. */
   readonly nodes: number;
   readonly clockOffsetSeconds: number;
-  readonly isClockSure: boolean;
+  readonly isClockSynchronized: boolean;
   readonly isLeaseValid: boolean;
 }
 

@@ -1,11 +1,11 @@
 /**
- * How late the event loop comes back to a timer. Everything that fires, serves and settles waits for this thread, so
- * that is how long one piece of work held up all others.
+ * Measures how late the event loop runs a timer. All work of the process waits for this one thread, so the delay
+ * is the time for which one piece of work blocked all others.
  */
 const SAMPLE_MS = 10;
 const MS_PER_SECOND = 1_000;
 
-/** Calls back with each delay, in seconds, until the answer is called. */
+/** Reports each delay in seconds. The returned function stops the measurement. */
 export function watchEventLoop(observe: (seconds: number) => void): () => void {
   let lastAt = performance.now();
   const timer = setInterval(() => {

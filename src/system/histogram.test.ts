@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Histogram } from './histogram.ts';
 
-test('counts what it is told in every bucket that it fits, by labels', () => {
+test('counts each value in every bucket that it fits, by labels', () => {
   const histogram = new Histogram({
     name: 'took_seconds',
     help: 'How long it took.',

@@ -1,12 +1,12 @@
 /**
- * A histogram, in the text form of Prometheus. Several are counted in for each request and each attempt, and those of
- * the library take a microsecond for what is one comparison or two and an addition.
+ * A histogram in the text format of Prometheus. Each request and each attempt is counted in several of them. The
+ * histograms of the library take a microsecond for each, and this one takes a few comparisons and an addition.
  */
 
-/** What is counted under one set of labels. */
+/** The counts of one set of labels. */
 export class Series {
   readonly #bounds: readonly number[];
-  /** One for each bound, and one for what lies above them all. */
+  /** One count for each bound, and one for values above all bounds. */
   readonly #counts: Float64Array;
   #sum = 0;
 
@@ -38,23 +38,23 @@ export interface HistogramOptions {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly string[];
-  /** Rising. */
+  /** In ascending order. */
   readonly bounds: readonly number[];
 }
 
 export class Histogram {
   readonly #options: HistogramOptions;
-  /** By their labels, as they are written. Few: what may be anything is never a label. */
+  /** By the text of their labels. There are few, because a label never has arbitrary values. */
   readonly #series = new Map<string, Series>();
 
   constructor(options: HistogramOptions) {
     this.#options = options;
   }
 
-  /** Finding it costs more than counting in it. */
+  /** Callers keep the result, because the lookup costs more than counting. */
   labels(...values: readonly (string | number)[]): Series {
     const { labelNames, bounds } = this.#options;
-    const labels = labelNames.map((name, at) => `${name}="${escaped(`${values[at] ?? ''}`)}"`).join(',');
+    const labels = labelNames.map((name, at) => `${name}="${escapeLabel(`${values[at] ?? ''}`)}"`).join(',');
     const series = this.#series.get(labels) ?? new Series(bounds);
     this.#series.set(labels, series);
     return series;
@@ -68,6 +68,6 @@ export class Histogram {
   }
 }
 
-function escaped(value: string): string {
+function escapeLabel(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
 }

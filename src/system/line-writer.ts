@@ -1,57 +1,57 @@
 /**
- * Lines for a reader outside, such as standard error. They are gathered and written together, at the latest after
- * a moment: a write for each would cost more than what it tells of. One write is under way at a time, off this
- * thread, so that a reader who is slow or stuck holds up nothing. Lines that find too much waiting for it are
- * left out.
+ * Writes lines to a file descriptor such as standard error. Lines are buffered and written together after a
+ * moment at the latest, because one write per line would cost more than the work that it reports. One write is
+ * in progress at a time, on another thread, so a slow reader delays nothing. Lines beyond the limit of the
+ * buffer are dropped.
  */
 import { write, writeSync } from 'node:fs';
 
 const WRITE_CHARACTERS = 65_536;
 const FLUSH_MS = 100;
-const HELD_CHARACTERS_MAX = 16_777_216;
-/** At the end a reader who takes nothing is waited for so often, so long. */
-const LAST_ATTEMPTS_MAX = 50;
-const LAST_ATTEMPT_MS = 20;
+const BUFFERED_CHARACTERS_MAX = 16_777_216;
+/** At the end of the process, a busy reader gets this many chances. */
+const FLUSH_ATTEMPTS_MAX = 50;
+const FLUSH_RETRY_MS = 20;
 
 const BUSY = 'EAGAIN';
 
 export class LineWriter {
   readonly #fd: number;
-  #held = '';
-  /** Of a write that was not taken whole: it comes before what is held. */
-  #rest: Buffer = Buffer.alloc(0);
+  #buffered = '';
+  /** The bytes of a write that must be repeated. They come before the buffered lines. */
+  #unwritten: Buffer = Buffer.alloc(0);
   #isWriting = false;
-  #isWaiting = false;
+  #isScheduled = false;
 
   constructor(fd: number) {
     this.#fd = fd;
   }
 
-  /** False: left out. What is urgent waits for nothing but the write that is under way. */
-  put(line: string, isUrgent = false): boolean {
-    if (this.#held.length + line.length > HELD_CHARACTERS_MAX) return false;
-    this.#held += line;
-    this.#goOn(isUrgent);
+  /** Returns false if the line was dropped. An urgent line waits only for a write in progress. */
+  write(line: string, isUrgent = false): boolean {
+    if (this.#buffered.length + line.length > BUFFERED_CHARACTERS_MAX) return false;
+    this.#buffered += line;
+    this.#continue(isUrgent);
     return true;
   }
 
-  #goOn(isUrgent = false): void {
-    if (this.#isWriting || this.#held === '') return;
-    if (isUrgent || this.#held.length >= WRITE_CHARACTERS) this.#write(this.#take());
-    else if (!this.#isWaiting) this.#wait();
+  #continue(isUrgent = false): void {
+    if (this.#isWriting || this.#buffered === '') return;
+    if (isUrgent || this.#buffered.length >= WRITE_CHARACTERS) this.#write(this.#takeBuffered());
+    else if (!this.#isScheduled) this.#schedule();
   }
 
-  #wait(): void {
-    this.#isWaiting = true;
+  #schedule(): void {
+    this.#isScheduled = true;
     setTimeout(() => {
-      this.#isWaiting = false;
-      if (!this.#isWriting) this.#write(this.#take());
+      this.#isScheduled = false;
+      if (!this.#isWriting) this.#write(this.#takeBuffered());
     }, FLUSH_MS).unref();
   }
 
-  #take(): Buffer {
-    const bytes = Buffer.from(this.#held);
-    this.#held = '';
+  #takeBuffered(): Buffer {
+    const bytes = Buffer.from(this.#buffered);
+    this.#buffered = '';
     return bytes;
   }
 
@@ -60,31 +60,31 @@ export class LineWriter {
     if (!this.#isWriting) return;
     write(this.#fd, bytes, (error, written) => {
       if (error?.code === BUSY) {
-        this.#rest = bytes;
-        setTimeout(() => this.#write(this.#takeRest()), FLUSH_MS).unref();
+        this.#unwritten = bytes;
+        setTimeout(() => this.#write(this.#takeUnwritten()), FLUSH_MS).unref();
         return;
       }
-      // Any other failure: nobody reads any more, and there is nobody left to tell.
+      // After any other error there is no reader, and no place to report it.
       this.#write(error === null ? bytes.subarray(written) : bytes.subarray(bytes.length));
-      this.#goOn();
+      this.#continue();
     });
   }
 
-  #takeRest(): Buffer {
-    const rest = this.#rest;
-    this.#rest = Buffer.alloc(0);
-    return rest;
+  #takeUnwritten(): Buffer {
+    const bytes = this.#unwritten;
+    this.#unwritten = Buffer.alloc(0);
+    return bytes;
   }
 
-  /** Writes what is held before it returns. What is being written has left this thread already. */
+  /** Writes all buffered lines before it returns. A write in progress is already on another thread. */
   flush(): void {
-    let bytes = Buffer.concat([this.#takeRest(), this.#take()]);
-    for (let attempts = 0; bytes.length > 0 && attempts < LAST_ATTEMPTS_MAX; attempts++) {
+    let bytes = Buffer.concat([this.#takeUnwritten(), this.#takeBuffered()]);
+    for (let attempts = 0; bytes.length > 0 && attempts < FLUSH_ATTEMPTS_MAX; attempts++) {
       try {
         bytes = bytes.subarray(writeSync(this.#fd, bytes));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== BUSY) return;
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LAST_ATTEMPT_MS);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FLUSH_RETRY_MS);
       }
     }
   }

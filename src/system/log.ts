@@ -4,36 +4,36 @@ import { systemClock } from './clock.ts';
 import { LineWriter } from './line-writer.ts';
 
 const STDERR = 2;
-/** Whoever looks into the log because of one of these finds it there. */
+/** These are written at once, so that an operator finds them in the log immediately. */
 const URGENT: ReadonlySet<LogLevel> = new Set(['warn', 'error']);
 
 type Write = Log['info'];
 
-/** JSON lines on standard error: standard output is for what a person asked to see. */
+/** Logs JSON lines to standard error. Standard output is for texts that a person asked for. */
 export function systemLog(
   level: LogLevel,
-  lines: Pick<LineWriter, 'put' | 'flush'> = new LineWriter(STDERR),
+  lines: Pick<LineWriter, 'write' | 'flush'> = new LineWriter(STDERR),
 ): Log & { flush(): void } {
-  let leftOut = 0;
+  let dropped = 0;
 
   function write(label: LogLevel, fields: Parameters<Write>[0], message: string): void {
     const rest = JSON.stringify({ ...fields, msg: message }).slice(1);
     const line = `{"level":"${label}","time":"${formatInstant(systemClock.now())}",${rest}\n`;
-    if (!lines.put(line, URGENT.has(label))) {
-      leftOut++;
-    } else if (leftOut > 0) {
-      const count = leftOut;
-      leftOut = 0;
+    if (!lines.write(line, URGENT.has(label))) {
+      dropped++;
+    } else if (dropped > 0) {
+      const count = dropped;
+      dropped = 0;
       write('warn', { count }, 'log lines were dropped: standard error was not read');
-      // It did not fit either: the next one tells of all of them.
-      if (leftOut > 0) leftOut = count;
+      // This line was dropped too, so the next one reports the whole count.
+      if (dropped > 0) dropped = count;
     }
   }
 
-  /** What is below the level asked for costs nothing. */
+  /** A level below the configured one costs nothing. */
   function at(label: LogLevel): Write {
-    const isWanted = LOG_LEVELS.indexOf(label) >= LOG_LEVELS.indexOf(level);
-    return isWanted ? (fields, message) => write(label, fields, message) : () => {};
+    const isEnabled = LOG_LEVELS.indexOf(label) >= LOG_LEVELS.indexOf(level);
+    return isEnabled ? (fields, message) => write(label, fields, message) : () => {};
   }
 
   return {

@@ -15,13 +15,13 @@ const VERB_BUCKETS_S = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.0
 
 const EVENT_LOOP_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1];
 
-/** The accuracy promised is 100 to 300 ms. */
+/** The promised accuracy is 100 to 300 ms. */
 const LATENESS_BUCKETS_S = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 5, 30, 300, 3_600];
 const ATTEMPT_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-type EveryMetric = Metrics & ProcessMetrics & EngineMetrics & ClusterMetrics & Exposition;
+type AllMetrics = Metrics & ProcessMetrics & EngineMetrics & ClusterMetrics & Exposition;
 
-export function prometheusMetrics(): EveryMetric {
+export function prometheusMetrics(): AllMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -42,13 +42,13 @@ export function prometheusMetrics(): EveryMetric {
     labelNames: ['verb'],
     registers: [registry],
   });
-  const requestsOf = remembered((method: string, route: string, status: number) =>
+  const requestsOf = memoized((method: string, route: string, status: number) =>
     requests.labels(method, route, status),
   );
-  const verbsOf = remembered((verb: string) => verbs.labels(verb));
+  const verbsOf = memoized((verb: string) => verbs.labels(verb));
   const eventLoop = new Histogram({
     name: 'sched_event_loop_delay_seconds',
-    help: 'How late the event loop came back to a timer: what one piece of work held up all others.',
+    help: 'How late the event loop ran a timer, because one piece of work blocked all others.',
     labelNames: [],
     bounds: EVENT_LOOP_BUCKETS_S,
   });
@@ -68,7 +68,7 @@ export function prometheusMetrics(): EveryMetric {
   };
 }
 
-/** Its histograms are added to those that are shown. */
+/** Adds its histograms to `histograms`. */
 function engineMetrics(registry: Registry, histograms: Histogram[]): EngineMetrics {
   const registers = [registry];
   const lateness = new Histogram({
@@ -88,7 +88,7 @@ function engineMetrics(registry: Registry, histograms: Histogram[]): EngineMetri
   registry.registerMetric(
     new Counter({
       name: 'sched_deliveries_settled_total',
-      help: 'What attempts made of their deliveries; retry_scheduled counts the retries.',
+      help: 'Deliveries by their status after an attempt. retry_scheduled counts the retries.',
       labelNames: ['status'],
       registers: [],
       collect() {
@@ -100,7 +100,7 @@ function engineMetrics(registry: Registry, histograms: Histogram[]): EngineMetri
   const unsent = new Counter({
     name: 'sched_deliveries_unsent_total',
     help: 'Due deliveries that were not sent: expired, dead_letter, or deferred by breaker, budget or rate limit.',
-    labelNames: ['what'],
+    labelNames: ['status'],
     registers,
   });
   const stages = { claim: lateness.labels('claim'), send: lateness.labels('send') };
@@ -115,12 +115,12 @@ function engineMetrics(registry: Registry, histograms: Histogram[]): EngineMetri
       outcomes[outcome].observe(seconds);
       settled.set(status, (settled.get(status) ?? 0) + 1);
     },
-    unsent: (what) => unsent.inc({ what }),
+    unsent: (status) => unsent.inc({ status }),
     watch: (read) => watchEngine(registry, read),
   };
 }
 
-/** Shown only once they are watched: a process alone has none of them. */
+/** Registered only in a cluster: a single process does not show them. */
 function clusterMetrics(registry: Registry): ClusterMetrics {
   const registers: Registry[] = [];
   const renewalsFailed = new Counter({
@@ -148,26 +148,30 @@ function clusterMetrics(registry: Registry): ClusterMetrics {
 
 function watchCluster(registry: Registry, read: () => ClusterGauges): void {
   const gauge = gauges(registry, read);
-  gauge('sched_slots_held', 'Slots that this node dispatches.', ({ slotsOwned }) => slotsOwned);
-  gauge('sched_nodes', 'Living nodes, this one among them, as it last saw them.', ({ nodes }) => nodes);
+  gauge('sched_slots_owned', 'Slots that this node owns and dispatches.', ({ slotsOwned }) => slotsOwned);
+  gauge(
+    'sched_nodes',
+    'Nodes that are alive, including this one, as it last saw them.',
+    ({ nodes }) => nodes,
+  );
   gauge(
     'sched_clock_offset_seconds',
-    'By how much the reference clock is ahead of the clock of this machine.',
+    'How far the reference clock is ahead of the clock of this machine.',
     ({ clockOffsetSeconds }) => clockOffsetSeconds,
   );
   gauge(
-    'sched_clock_sure',
-    '1 while the reference clock is known; nothing is claimed while it is not.',
-    ({ isClockSure }) => Number(isClockSure),
+    'sched_clock_synchronized',
+    '1 while the reference clock is known. Otherwise nothing is claimed.',
+    ({ isClockSynchronized }) => Number(isClockSynchronized),
   );
   gauge(
     'sched_lease_valid',
-    '1 while the lease of this node is valid; nothing is claimed while it is not.',
+    '1 while the lease of this node is valid. Otherwise nothing is claimed.',
     ({ isLeaseValid }) => Number(isLeaseValid),
   );
 }
 
-/** Gauges that are read whenever the metrics are asked for. */
+/** Creates gauges that are read for each scrape. */
 function gauges<Read>(registry: Registry, read: () => Read) {
   return (name: string, help: string, value: (read: Read) => number) =>
     registry.registerMetric(
@@ -184,18 +188,18 @@ function gauges<Read>(registry: Registry, read: () => Read) {
 
 function watchEngine(registry: Registry, read: () => EngineGauges): void {
   const gauge = gauges(registry, read);
-  gauge('sched_deliveries_due', 'Due deliveries that wait for their turn.', ({ waiting }) => waiting);
+  gauge('sched_deliveries_due', 'Due deliveries in the queue.', ({ waiting }) => waiting);
   gauge('sched_deliveries_in_flight', 'Deliveries being sent.', ({ inFlight }) => inFlight);
-  gauge('sched_breakers_open', 'Circuit breakers that let nothing through.', ({ breakers }) => breakers.open);
+  gauge('sched_breakers_open', 'Circuit breakers that are open.', ({ breakers }) => breakers.open);
   gauge(
     'sched_breakers_half_open',
-    'Circuit breakers whose window is over and that wait for the verdict of a probe.',
+    'Circuit breakers whose open window is over and that wait for the result of a probe.',
     ({ breakers }) => breakers.halfOpen,
   );
 }
 
-/** Finding the series of a set of labels costs more than counting in it. Routes, statuses and verbs are few. */
-function remembered<Labels extends readonly (string | number)[], Series>(
+/** Caches series, because the lookup costs more than counting. Routes, statuses and verbs are few. */
+function memoized<Labels extends readonly (string | number)[], Series>(
   find: (...labels: Labels) => Series,
 ): (...labels: Labels) => Series {
   const known = new Map<string, Series>();

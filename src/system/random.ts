@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { Random } from '#src/ports/system.ts';
 
-/** Asking the system for a few bytes costs far more than the bytes: they are fetched in bulk. */
+/** Bytes are fetched in bulk, because each call to the system costs far more than the bytes. */
 const POOL_BYTES = 8192;
 
 export function systemRandom(): Random {
@@ -15,7 +15,7 @@ export function systemRandom(): Random {
         used = 0;
       }
       const bytes = pool.slice(used, used + count);
-      // What was handed out is wiped: the pool never holds a nonce or a key that is in use.
+      // Returned bytes are wiped, so the pool never contains a nonce or a key that is in use.
       pool.fill(0, used, used + count);
       used += count;
       return bytes;

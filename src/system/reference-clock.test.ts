@@ -5,28 +5,28 @@ import { ReferenceClock } from './reference-clock.ts';
 
 const START = instant(1_800_000_000_000);
 
-/** A store whose clock is ahead of this machine's, with answers that take as long as the test wants. */
+/** A store whose clock is ahead of this machine, with answers that take as long as the test sets. */
 class ReferenceClockHarness {
   readonly time = new VirtualTime(START);
   readonly clock = this.time;
   readonly timers = this.time;
   readonly stopwatch = this.time;
   readonly log = new KeptLog();
-  /** Of the reference, to what has elapsed here. */
+  /** The difference between the reference clock and the elapsed time. */
   aheadMs = START + 5_000;
-  isAway = false;
-  asked = 0;
-  /** How long the question takes to arrive, and the answer. */
+  isUnreachable = false;
+  reads = 0;
+  /** The delays of the request and of the answer. */
   delaysMs: readonly [number, number] = [0, 0];
 
   readonly store = {
     readClock: async (): Promise<Instant> => {
-      this.asked++;
-      const [there, back] = this.delaysMs;
-      await this.#pass(there);
-      if (this.isAway) throw new Error('The store is away.');
+      this.reads++;
+      const [requestMs, answerMs] = this.delaysMs;
+      await this.#wait(requestMs);
+      if (this.isUnreachable) throw new Error('The store cannot be reached.');
       const now = this.reference;
-      await this.#pass(back);
+      await this.#wait(answerMs);
       return now;
     },
   };
@@ -35,7 +35,7 @@ class ReferenceClockHarness {
     return instant(this.aheadMs + this.time.elapsed());
   }
 
-  #pass(ms: number): Promise<void> {
+  #wait(ms: number): Promise<void> {
     if (ms === 0) return Promise.resolve();
     return new Promise((resolve) => void this.time.after(ms, resolve));
   }
@@ -48,7 +48,7 @@ class ReferenceClockHarness {
 }
 
 describe('the reference clock', () => {
-  test('shows what the store’s clock shows, once it was measured', async () => {
+  test('shows the time of the store after the first measurement', async () => {
     const harness = new ReferenceClockHarness();
     const clock = new ReferenceClock(harness);
     expect([clock.isSynchronized, clock.now()]).toEqual([false, START]);
@@ -61,12 +61,12 @@ describe('the reference clock', () => {
   test('is measured every second', async () => {
     const harness = new ReferenceClockHarness();
     await harness.started();
-    const { asked } = harness;
+    const { reads } = harness;
     await harness.time.advance(10_000);
-    expect(harness.asked).toBe(asked + 10);
+    expect(harness.reads).toBe(reads + 10);
   });
 
-  test('is not changed by whoever sets the clock of this machine; the offset tells', async () => {
+  test('does not change when the clock of this machine is set, and the offset shows the difference', async () => {
     const harness = new ReferenceClockHarness();
     const clock = await harness.started();
     harness.time.setClock(3_600_000);
@@ -79,14 +79,14 @@ describe('the reference clock', () => {
     expect([clock.now(), clock.isSynchronized]).toEqual([harness.reference, true]);
   });
 
-  test('goes by the answer with the shortest round trip of the last few', async () => {
+  test('uses the answer with the shortest round trip of the last few', async () => {
     const harness = new ReferenceClockHarness();
     const clock = await harness.started();
-    // Taken for the middle, these are wrong by 300 ms.
+    // Assuming the middle of the round trip, these answers are wrong by 300 ms.
     harness.delaysMs = [600, 0];
     await harness.time.advance(6_000);
     expect([clock.now(), clock.isSynchronized]).toEqual([harness.reference, true]);
-    // When there is nothing better, they count.
+    // They count when there is no better answer.
     await harness.time.advance(20_000);
     expect([clock.now() - harness.reference, clock.isSynchronized]).toEqual([300, true]);
     harness.delaysMs = [2, 2];
@@ -94,7 +94,7 @@ describe('the reference clock', () => {
     expect(Math.abs(clock.now() - harness.reference)).toBeLessThanOrEqual(300);
   });
 
-  test('never goes back by a little: it stands still until time has caught up', async () => {
+  test('stands still instead of going back a little, until time has caught up', async () => {
     const harness = new ReferenceClockHarness();
     harness.delaysMs = [40, 0];
     const starting = harness.started();
@@ -112,7 +112,7 @@ describe('the reference clock', () => {
   });
 
   test.for([-3_600_000, -1_500, 60, 3_600_000])(
-    'that jumps by %i ms is not sure until a second answer confirms it, which is asked for at once',
+    'is not synchronised after a jump by %i ms until a second answer confirms it at once',
     async (jumpMs) => {
       const harness = new ReferenceClockHarness();
       const clock = await harness.started();
@@ -127,7 +127,7 @@ describe('the reference clock', () => {
     },
   );
 
-  test('of which one answer is wrong goes on as before, once the next says so', async () => {
+  test('continues unchanged after one wrong answer that the next one contradicts', async () => {
     const harness = new ReferenceClockHarness();
     const clock = await harness.started();
     await harness.time.advance(500);
@@ -141,7 +141,7 @@ describe('the reference clock', () => {
     expect([clock.isSynchronized, clock.now()]).toEqual([true, harness.reference]);
   });
 
-  test('whose answers all contradict each other stays unsure, and is asked more often', async () => {
+  test('stays unsynchronised while all answers contradict each other, and is read more often', async () => {
     const harness = new ReferenceClockHarness();
     const clock = await harness.started();
     const { readClock } = harness.store;
@@ -150,23 +150,23 @@ describe('the reference clock', () => {
       return readClock();
     };
     await harness.time.advance(1_000);
-    const { asked } = harness;
+    const { reads } = harness;
     await harness.time.advance(1_000);
-    expect([clock.isSynchronized, harness.asked - asked]).toEqual([false, 20]);
+    expect([clock.isSynchronized, harness.reads - reads]).toEqual([false, 20]);
     harness.store.readClock = readClock;
     await harness.time.advance(100);
     expect([clock.isSynchronized, clock.now()]).toEqual([true, harness.reference]);
   });
 
-  test('goes on while the store is away, and is sure for ten minutes', async () => {
+  test('continues while the store cannot be reached, and stays synchronised for ten minutes', async () => {
     const harness = new ReferenceClockHarness();
     const clock = await harness.started();
-    harness.isAway = true;
+    harness.isUnreachable = true;
     await harness.time.advance(599_999);
     expect([clock.isSynchronized, clock.now()]).toEqual([true, harness.reference]);
     await harness.time.advance(1);
     expect([clock.isSynchronized, clock.now()]).toEqual([false, harness.reference]);
-    harness.isAway = false;
+    harness.isUnreachable = false;
     await harness.time.advance(1_000);
     expect(clock.isSynchronized).toBe(true);
     expect(harness.log.lines.map(({ message }) => message)).toEqual([
@@ -174,22 +174,22 @@ describe('the reference clock', () => {
     ]);
   });
 
-  test('that cannot be measured at the start is not sure, and is as soon as it can', async () => {
+  test('is not synchronised if the first measurement fails, and is after the first success', async () => {
     const harness = new ReferenceClockHarness();
-    harness.isAway = true;
+    harness.isUnreachable = true;
     const clock = await harness.started();
     expect([clock.isSynchronized, clock.now()]).toEqual([false, START]);
-    harness.isAway = false;
+    harness.isUnreachable = false;
     await harness.time.advance(100);
     expect([clock.isSynchronized, clock.now()]).toEqual([true, harness.reference]);
   });
 
-  test('that was stopped asks no more', async () => {
+  test('is not read after it was stopped', async () => {
     const harness = new ReferenceClockHarness();
     const clock = await harness.started();
     clock.stop();
-    const { asked } = harness;
+    const { reads } = harness;
     await harness.time.advance(10_000);
-    expect([harness.asked, harness.time.pending]).toEqual([asked, 0]);
+    expect([harness.reads, harness.time.pending]).toEqual([reads, 0]);
   });
 });

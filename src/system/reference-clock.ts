@@ -1,13 +1,13 @@
 /**
- * The clock that all nodes of a store go by: the store's own. It is asked every second, and in between the
- * stopwatch counts on, so that nobody who sets the clock of this machine changes what time it is here.
+ * The clock that all nodes of a store use: the clock of the store. It is read every second, and the stopwatch
+ * counts in between. So setting the clock of this machine has no effect.
  *
- * An answer is of some moment between asking and hearing it: it is taken for the middle, and wrong by half the
- * round trip at most. Of the last few the one with the shortest round trip counts. An answer that no round trip
- * explains means that the reference was set, or is another one since a failover, or that this machine slept:
- * until a second answer has confirmed the one or the other, the clock says that it is not sure.
+ * An answer was given at some moment between request and response. We assume the middle, which is wrong by half
+ * the round trip at most. Of the last few answers, the one with the shortest round trip counts. An answer that
+ * differs by more than its round trip explains means that the reference was set, or changed with a failover, or
+ * that this machine slept. Until a second answer confirms one of the two, the clock is not synchronised.
  *
- * While the store is away it goes on by the stopwatch, for as long as that cannot have drifted far.
+ * While the store cannot be reached, the stopwatch continues, for as long as it cannot have drifted far.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
@@ -15,20 +15,20 @@ import { PeriodicTask } from '#src/ports/periodic-task.ts';
 import type { Clock, MeasuredClock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 
-const MEASURE_EVERY_MS = 1_000;
-/** The same while it is not sure. */
-const MEASURE_AGAIN_MS = 100;
+const MEASURE_MS = 1_000;
+/** The interval while the clock is not synchronised. */
+const MEASURE_UNSYNCHRONIZED_MS = 100;
 const SAMPLES_MAX = 8;
-/** What two answers may differ by, besides what their round trips explain. */
+/** The allowed difference of two answers, in addition to what their round trips explain. */
 const JUMP_MS = 50;
-/** Back by less, and it stands still until time has caught up. By more it was wrong before. */
+/** After a smaller step back the clock stands still until time has caught up. A larger step is shown. */
 const STAND_STILL_MS_MAX = 1_000;
-/** Quartz drifts by a few dozen ms in that time. */
+/** A quartz clock drifts by a few dozen ms in this time. */
 const UNMEASURED_MS_MAX = 600_000;
 
 export interface ReferenceClockDependencies {
   readonly store: Pick<ClusterStore, 'readClock'>;
-  /** Of this machine. */
+  /** The clock of this machine. */
   readonly clock: Clock;
   readonly timers: Timers;
   readonly stopwatch: Stopwatch;
@@ -36,24 +36,24 @@ export interface ReferenceClockDependencies {
 }
 
 interface Sample {
-  /** What the reference showed when the stopwatch began. */
-  readonly beganAt: number;
+  /** The reference time at which the stopwatch was zero. */
+  readonly zeroAt: number;
   readonly roundTripMs: number;
 }
 
 export class ReferenceClock implements MeasuredClock {
   readonly #dependencies: ReferenceClockDependencies;
-  /** That agree with each other, the newest last. */
+  /** The last samples that agree with each other, the newest last. */
   #samples: readonly Sample[] = [];
-  /** The one of them that counts. */
+  /** The sample with the shortest round trip. */
   #best: Sample | null = null;
-  /** The newest, when it contradicts the others. */
+  /** The newest sample, if it contradicts the others. */
   #suspect: Sample | null = null;
   #measuredAt = Number.NEGATIVE_INFINITY;
-  /** By the stopwatch. */
-  #movedAt = Number.NEGATIVE_INFINITY;
+  /** The time of the last jump, by the stopwatch. */
+  #jumpedAt = Number.NEGATIVE_INFINITY;
   #shown: Instant | null = null;
-  #isAway = false;
+  #isUnreachable = false;
   readonly #task: PeriodicTask;
 
   constructor(dependencies: ReferenceClockDependencies) {
@@ -64,11 +64,11 @@ export class ReferenceClock implements MeasuredClock {
     });
   }
 
-  /** Until it was measured, the clock of this machine. */
+  /** Before the first measurement this is the clock of this machine. */
   now(): Instant {
     const { clock, stopwatch } = this.#dependencies;
     if (this.#best === null) return clock.now();
-    const now = instant(Math.floor(this.#best.beganAt + stopwatch.elapsed()));
+    const now = instant(Math.floor(this.#best.zeroAt + stopwatch.elapsed()));
     const isBack = this.#shown !== null && now < this.#shown && this.#shown - now <= STAND_STILL_MS_MAX;
     if (!isBack) this.#shown = now;
     return this.#shown ?? now;
@@ -80,17 +80,17 @@ export class ReferenceClock implements MeasuredClock {
   }
 
   get sinceStepMs(): number {
-    return this.#dependencies.stopwatch.elapsed() - this.#movedAt;
+    return this.#dependencies.stopwatch.elapsed() - this.#jumpedAt;
   }
 
   get offsetMs(): number {
     return this.now() - this.#dependencies.clock.now();
   }
 
-  /** Resolves after the first measurement, also when it failed: then it is not sure yet, and goes on measuring. */
+  /** Resolves after the first measurement, even if it failed. It then continues to measure. */
   async start(): Promise<void> {
     await this.measure();
-    // A first answer may come late because everything begins at once: another one costs little.
+    // The first answer may be slow because everything starts at once, and a second one costs little.
     if (this.#best !== null) await this.measure();
     this.#task.runWithin(this.#waitMs);
   }
@@ -101,49 +101,49 @@ export class ReferenceClock implements MeasuredClock {
 
   /** The wait until the next measurement. */
   get #waitMs(): number {
-    return this.isSynchronized ? MEASURE_EVERY_MS : MEASURE_AGAIN_MS;
+    return this.isSynchronized ? MEASURE_MS : MEASURE_UNSYNCHRONIZED_MS;
   }
 
-  /** One answer, and at once another one where it contradicts those before. */
+  /** Takes one sample, and at once a second one if it contradicts the earlier ones. */
   async measure(): Promise<void> {
     try {
-      this.#learn(await this.#ask());
-      if (this.#suspect !== null) this.#learn(await this.#ask());
-      this.#isAway = false;
+      this.#add(await this.#sample());
+      if (this.#suspect !== null) this.#add(await this.#sample());
+      this.#isUnreachable = false;
     } catch (error) {
-      if (!this.#isAway)
+      if (!this.#isUnreachable)
         this.#dependencies.log.warn({ error: String(error) }, 'the reference clock could not be read');
-      this.#isAway = true;
+      this.#isUnreachable = true;
     }
   }
 
-  async #ask(): Promise<Sample> {
+  async #sample(): Promise<Sample> {
     const { store, stopwatch } = this.#dependencies;
-    const askedAt = stopwatch.elapsed();
+    const sentAt = stopwatch.elapsed();
     const reference = await store.readClock();
-    const heardAt = stopwatch.elapsed();
-    return { beganAt: reference - (askedAt + heardAt) / 2, roundTripMs: heardAt - askedAt };
+    const receivedAt = stopwatch.elapsed();
+    return { zeroAt: reference - (sentAt + receivedAt) / 2, roundTripMs: receivedAt - sentAt };
   }
 
-  #learn(sample: Sample): void {
+  #add(sample: Sample): void {
     this.#measuredAt = this.#dependencies.stopwatch.elapsed();
-    if (this.#best === null || agree(this.#best, sample)) this.#believe([...this.#samples, sample]);
+    if (this.#best === null || agree(this.#best, sample)) this.#accept([...this.#samples, sample]);
     else if (this.#suspect !== null && agree(this.#suspect, sample)) {
-      const movedMs = Math.round(sample.beganAt - this.#best.beganAt);
+      const movedMs = Math.round(sample.zeroAt - this.#best.zeroAt);
       this.#dependencies.log.warn({ moved_ms: movedMs }, 'the reference clock jumped');
-      this.#movedAt = this.#measuredAt;
-      this.#believe([this.#suspect, sample]);
+      this.#jumpedAt = this.#measuredAt;
+      this.#accept([this.#suspect, sample]);
     } else this.#suspect = sample;
   }
 
-  #believe(samples: readonly Sample[]): void {
+  #accept(samples: readonly Sample[]): void {
     this.#suspect = null;
     this.#samples = samples.slice(-SAMPLES_MAX);
     this.#best = this.#samples.reduce((best, one) => (one.roundTripMs <= best.roundTripMs ? one : best));
   }
 }
 
-/** Whether both can be of the same clock. */
+/** Whether both samples can be of the same clock. */
 function agree(a: Sample, b: Sample): boolean {
-  return Math.abs(a.beganAt - b.beganAt) <= JUMP_MS + (a.roundTripMs + b.roundTripMs) / 2;
+  return Math.abs(a.zeroAt - b.zeroAt) <= JUMP_MS + (a.roundTripMs + b.roundTripMs) / 2;
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { systemTimers } from './timers.ts';
 
-test('what was called off does not happen, after no time or some', async () => {
-  const happened: number[] = [];
-  for (const ms of [0, 1]) systemTimers.after(ms, () => happened.push(ms))();
+test('a cancelled timer does not fire, with or without a delay', async () => {
+  const fired: number[] = [];
+  for (const ms of [0, 1]) systemTimers.after(ms, () => fired.push(ms))();
   await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(happened).toEqual([]);
+  expect(fired).toEqual([]);
 });

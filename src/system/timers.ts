@@ -3,7 +3,7 @@ import type { Stopwatch, Timers } from '#src/ports/system.ts';
 export const systemTimers: Timers & Stopwatch = {
   after(ms, act) {
     if (ms <= 0) {
-      // Timers that are due run one after the other, those that they set included: nothing else would get a word in.
+      // setTimeout(0) would run due timers, and those that they set, before any I/O.
       const immediate = setImmediate(act);
       return () => clearImmediate(immediate);
     }

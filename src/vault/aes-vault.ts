@@ -1,10 +1,11 @@
 /**
- * AES-256-GCM at rest. A sealed value is: format (1 byte), key id (8), nonce (12), tag (16), ciphertext.
+ * Encrypts data at rest with AES-256-GCM. A sealed value is: format (1 byte), key id (8), nonce (12), tag (16),
+ * ciphertext.
  *
- * A context names a place, `<scope>/<row>`, such as `payload/7/sch_…`. Each scope has a key of its own, derived
- * from the master key: random nonces then stay far from the limit that one key has, however much one
- * service stores. The whole context is authenticated, so that a ciphertext opens only where it was sealed.
- * The key id says which master key was used: to rotate, seal with a new key and keep the old one readable.
+ * A context is `<scope>/<row>`, such as `payload/7/sch_…`. Each scope has its own key, derived from the master
+ * key. So the random nonces of one key stay far from their limit, however much a service stores. The whole
+ * context is authenticated, so a ciphertext opens only in its own row. The key id names the master key. To
+ * rotate, seal with a new key and keep the old one for reading.
  */
 import {
   createCipheriv,
@@ -24,21 +25,21 @@ const FORMAT = 1;
 const KEY_ID_BYTES = SEALED_HEAD_BYTES - 1;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The head: format and key id. */
+/** The head consists of format and key id. */
 const NONCE_AT = SEALED_HEAD_BYTES;
 const TAG_AT = NONCE_AT + NONCE_BYTES;
 const TEXT_AT = TAG_AT + TAG_BYTES;
 const KEYED_HASH_CHARACTERS = 16;
 
-/** The value was sealed with a key that is not at hand, for another place, or was tampered with. */
-export class CannotOpen extends Error {
+/** The value was sealed with an unknown key, was sealed for another row, or was changed. */
+export class UnsealError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'CannotOpen';
+    this.name = 'UnsealError';
   }
 }
 
-/** Making a key object costs more than using it: those of the busiest scopes are kept. */
+/** Creating a key object costs more than using it, so those of recent scopes are cached. */
 const SCOPES_MAX = 10_000;
 
 interface MasterKey {
@@ -52,7 +53,7 @@ export class AesVault implements ResealingVault {
   readonly #current: MasterKey;
   readonly #keys: readonly MasterKey[];
 
-  /** Seals with `key`; opens what was sealed with it or with one of `previous`. */
+  /** Seals with `key`. Opens values that were sealed with it or with one of `previous`. */
   constructor(random: Random, key: Uint8Array, previous: readonly Uint8Array[] = []) {
     this.#random = random;
     this.#current = masterKey(key);
@@ -80,9 +81,10 @@ export class AesVault implements ResealingVault {
 
   open(context: string, sealed: Uint8Array): Uint8Array {
     const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
-    if (bytes.length < TEXT_AT || bytes[0] !== FORMAT) throw new CannotOpen('Not a sealed value.');
+    if (bytes.length < TEXT_AT || bytes[0] !== FORMAT)
+      throw new UnsealError('The value is not a sealed value.');
     const key = this.#keys.find(({ id }) => id.equals(bytes.subarray(1, NONCE_AT)));
-    if (key === undefined) throw new CannotOpen('Sealed with a master key that is not at hand.');
+    if (key === undefined) throw new UnsealError('The value was sealed with an unknown master key.');
     const decipher = createDecipheriv('aes-256-gcm', derive(key, context), bytes.subarray(NONCE_AT, TAG_AT));
     decipher.setAAD(Buffer.from(context));
     decipher.setAuthTag(bytes.subarray(TAG_AT, TEXT_AT));
@@ -91,7 +93,7 @@ export class AesVault implements ResealingVault {
       decipher.final();
       return plain;
     } catch (error) {
-      throw new CannotOpen('Sealed for another place, or tampered with.', { cause: error });
+      throw new UnsealError('The value was sealed for another row, or was changed.', { cause: error });
     }
   }
 

@@ -14,7 +14,7 @@ import { MASTER_KEY_BYTES } from './aes-vault.ts';
 
 export const MASTER_KEY_FILE = 'master.key';
 
-/** 32 bytes in base64; null when the text is anything else. */
+/** Parses 32 bytes in base64. Returns null for any other text. */
 export function parseMasterKey(text: string): Uint8Array | null {
   const trimmed = text.trim();
   const bytes = Buffer.from(trimmed, 'base64');
@@ -24,23 +24,23 @@ export function parseMasterKey(text: string): Uint8Array | null {
 const PERMISSIONS = 0o777;
 const PERMISSIONS_OF_OTHERS = 0o077;
 
-/** The key kept in the data directory, made there the first time, for nobody else to read. */
+/** Reads the key in the data directory. The first call creates it, readable only by this user. */
 export function masterKeyIn(directory: string, random: Random): Uint8Array {
   const path = join(directory, MASTER_KEY_FILE);
   if (!existsSync(path)) writeNewKey(path, random);
-  const key = parseMasterKey(readPrivately(path));
-  if (key === null) throw new Error(`${path} does not hold a master key (32 bytes in base64).`);
+  const key = parseMasterKey(readPrivateFile(path));
+  if (key === null) throw new Error(`${path} does not contain a master key (32 bytes in base64).`);
   return key;
 }
 
-/** The file that was judged is the file that is read. */
-function readPrivately(path: string): string {
+/** Checks and reads the same open file, so that it cannot be replaced in between. */
+function readPrivateFile(path: string): string {
   const file = openSync(path, 'r');
   try {
     const { mode } = fstatSync(file);
     if ((mode & PERMISSIONS_OF_OTHERS) !== 0) {
       const shown = (mode & PERMISSIONS).toString(8).padStart(4, '0');
-      throw new Error(`${path} is open to other users (mode ${shown}): run chmod 600 ${path}`);
+      throw new Error(`${path} can be read by other users (mode ${shown}). Run chmod 600 ${path}`);
     }
     return readFileSync(file, 'utf8');
   } finally {
@@ -48,7 +48,7 @@ function readPrivately(path: string): string {
   }
 }
 
-/** Under its name there is only ever a whole key: it is written beside and linked in, unless another was faster. */
+/** Writes a draft and links it to its name, so the file is always complete. An existing key wins. */
 function writeNewKey(path: string, random: Random): void {
   const draft = `${path}.${Buffer.from(random.bytes(8)).toString('hex')}`;
   const text = `${Buffer.from(random.bytes(MASTER_KEY_BYTES)).toString('base64')}\n`;

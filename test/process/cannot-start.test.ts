@@ -159,7 +159,7 @@ describe('the master key', () => {
   test.skipIf(IS_POSTGRES)('its file spoiled', async () => {
     const dataDir = await usedDirectory();
     writeFileSync(join(dataDir, 'master.key'), 'spoiled\n');
-    expect(await failedStart(dataDir)).toMatch(/master\.key does not hold a master key/);
+    expect(await failedStart(dataDir)).toMatch(/master\.key does not contain a master key/);
   });
 
   test.skipIf(IS_POSTGRES).each(['0640', '0604', '0620'])(
@@ -169,7 +169,7 @@ describe('the master key', () => {
       const path = join(dataDir, 'master.key');
       chmodSync(path, Number.parseInt(mode, 8));
       const line = await failedStart(dataDir);
-      expect(line).toContain(`is open to other users (mode ${mode}): run chmod 600 ${path}\n`);
+      expect(line).toContain(`can be read by other users (mode ${mode}). Run chmod 600 ${path}\n`);
       expect(line).not.toContain(readFileSync(path, 'utf8').trim());
       const secrets = await runCommand(['secret', 'show', '--mode', 'test'], { dataDir });
       expect({ code: secrets.code, stderr: secrets.stderr }).toEqual({ code: 1, stderr: line });

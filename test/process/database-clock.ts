@@ -61,7 +61,7 @@ async function noticed(url: string, offsetMs: number): Promise<void> {
   for (;;) {
     const metrics = await (await fetch(`${url}/metrics`)).text();
     const shown = Number(/^sched_clock_offset_seconds (\S+)$/m.exec(metrics)?.[1]) * 1_000;
-    if (Math.abs(shown - offsetMs) < NEAR_MS && /^sched_clock_sure 1$/m.test(metrics)) return;
+    if (Math.abs(shown - offsetMs) < NEAR_MS && /^sched_clock_synchronized 1$/m.test(metrics)) return;
     if (Date.now() > patience) throw new Error(`The clock is ${shown} ms away, not ${offsetMs} ms.`);
     await sleep(LOOK_EVERY_MS);
   }

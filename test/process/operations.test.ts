@@ -20,7 +20,7 @@ async function metricNames(): Promise<readonly string[]> {
     slotsOwned: 0,
     nodes: 0,
     clockOffsetSeconds: 0,
-    isClockSure: true,
+    isClockSynchronized: true,
     isLeaseValid: true,
   }));
   const text = await metrics.exposition();

@@ -119,7 +119,7 @@ class Command {
   }
 
   async #serve(settings: Settings, whileListening: (url: string) => Promise<void>): Promise<void> {
-    const lines = { put: (line: string) => this.#stderr.write(line), flush: () => {} };
+    const lines = { write: (line: string) => this.#stderr.write(line), flush: () => {} };
     const print = (text: string) => void this.#stdout.write(text);
     await using stack = new AsyncDisposableStack();
     const service = await startService(settings, { print, log: systemLog(settings.logLevel, lines) });

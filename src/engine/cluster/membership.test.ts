@@ -24,7 +24,7 @@ describe('nodes of a cluster', () => {
     expect(nodes.map(({ cluster: { metrics } }) => metrics.moved.lost)).toEqual([0, 0, 0]);
     expect(nodes[0]?.cluster.metrics.gauges?.()).toMatchObject({
       nodes: 3,
-      isClockSure: true,
+      isClockSynchronized: true,
       isLeaseValid: true,
     });
   });

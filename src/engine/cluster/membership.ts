@@ -90,7 +90,7 @@ export class Membership {
       slotsOwned: this.#ownedSlots.slots.size,
       nodes: this.#liveNodes.length,
       clockOffsetSeconds: cluster.clock.offsetMs / MS_PER_SECOND,
-      isClockSure: cluster.clock.isSynchronized,
+      isClockSynchronized: cluster.clock.isSynchronized,
       isLeaseValid: this.#ownedSlots.isLeaseValid,
     }));
   }
