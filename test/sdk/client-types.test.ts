@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ERROR_CODES } from '#sdk/index.ts';
 import { ERRORS } from '#src/domain/errors.ts';
-import { type ApiDocument, sdkTypes } from '../../scripts/sdk-types.ts';
+import { type ApiDocument, sdkTypes } from '../../scripts/write-sdk-types.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 

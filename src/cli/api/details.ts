@@ -45,7 +45,7 @@ export function deliveryText(delivery: Delivery, screen: Screen, now: number): s
       ['Last answer', lastText(delivery)],
       ['Idempotency key', delivery.idempotency_key],
       ...optionalPair('Replay of', delivery.replay_of),
-      ...optionalPair('Endpoint profile', profileText(delivery)),
+      ...optionalPair('Endpoint profile', endpointProfileText(delivery)),
       ['Created', instantWithDistance(delivery.created_at, now)],
       ...optionalPair('Ended', instantWithDistance(delivery.finalized_at, now)),
     ],
@@ -97,6 +97,6 @@ function rateText(limit: { readonly per_second: number } | null): string | null 
   return limit && `${limit.per_second} per second`;
 }
 
-function profileText({ endpoint_id, endpoint_version }: Delivery): string | null {
+function endpointProfileText({ endpoint_id, endpoint_version }: Delivery): string | null {
   return endpoint_id === null ? null : `${endpoint_id}, version ${endpoint_version}`;
 }
