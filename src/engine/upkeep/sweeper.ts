@@ -41,7 +41,7 @@ interface StartedSweep {
 export class Sweeper {
   readonly #dependencies: SweeperDependencies;
   readonly #outage: OutageLog;
-  readonly #slowedTimers: Timers;
+  readonly #throttledTimers: Timers;
   readonly #scan: PeriodicTask;
   readonly #queue = new RoundRobinQueue<StartedSweep>();
   /** Keys of the sweeps in progress: those in the queue, and the one whose step is running. */
@@ -54,7 +54,7 @@ export class Sweeper {
 
   constructor(dependencies: SweeperDependencies) {
     this.#dependencies = dependencies;
-    this.#slowedTimers = new ThrottledTimers(dependencies.timers, () => true);
+    this.#throttledTimers = new ThrottledTimers(dependencies.timers, () => true);
     this.#outage = warnsOfOutage(
       dependencies,
       'unfinished schedule actions could not be completed',
@@ -108,7 +108,7 @@ export class Sweeper {
       const next = this.#queue.next();
       if (next === undefined) break;
       await this.#step(next);
-      if (!this.#queue.isEmpty) await pause(this.#slowedTimers, PAUSE_MS);
+      if (!this.#queue.isEmpty) await pause(this.#throttledTimers, PAUSE_MS);
     }
     // A node that is no longer the upkeep node leaves the others to the new one.
     this.#queue.clear();
