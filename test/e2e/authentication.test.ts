@@ -1,4 +1,4 @@
-/** Keys: every /v1 call carries one, before anything else is looked at. */
+/** API keys: every /v1 call needs one, and it is checked before anything else. */
 import { describe, expect, it } from 'vitest';
 import { expectError, expectStatus } from './expectations.ts';
 import { LIVE_KEY, type NewKey, TEST_KEY, useSched } from './harness.ts';
@@ -37,7 +37,7 @@ describe('401 missing_api_key', () => {
     expectError(await anonymous.with(headers).get('/v1/schedules'), 401, 'missing_api_key');
   });
 
-  it('the key in the query does not count', async () => {
+  it('a key in the query is ignored', async () => {
     expectError(await anonymous.get(`/v1/schedules?api_key=${TEST_KEY}`), 401, 'missing_api_key');
   });
 });
@@ -49,7 +49,7 @@ describe('401 invalid_api_key', () => {
     ['one character more', `${TEST_KEY}0`],
     ['another case', TEST_KEY.toUpperCase()],
     [
-      'its secret under the other mode’s prefix',
+      'its secret with the prefix of the other mode',
       TEST_KEY.replace('sk_test_', 'sk_live_').replace('e2e', 'E2e'),
     ],
     ['not a key at all', 'x'],
@@ -76,7 +76,7 @@ it('a revoked key is refused within a second', async () => {
   expectStatus(await anonymous.as(TEST_KEY).get('/v1/schedules'), 200);
 });
 
-describe('authentication comes first, on any endpoint', () => {
+describe('authentication comes first, on every path', () => {
   it.each([
     ['POST', '/v1/schedules'],
     ['GET', '/v1/schedules'],
@@ -104,7 +104,7 @@ describe('authentication comes first, on any endpoint', () => {
     expectError(await anonymous.as('sk_test_unknown').send(method, path), 401, 'invalid_api_key');
   });
 
-  it('HEAD: the status alone', async () => {
+  it('HEAD answers only the status', async () => {
     expect(await anonymous.send('HEAD', '/v1/schedules')).toMatchObject({ status: 401, text: '' });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The interface as a client sees it. Every answer that comes through here is held to what the
- * specification says of all of them: it carries its own request id, and it shows nothing that was planted.
+ * The API as a client sees it. Every answer is checked against the rules that hold for all answers: it has its own
+ * request id, and it contains no planted secret.
  */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { readJson } from '#sdk/json/read-json.ts';
@@ -9,21 +9,21 @@ export interface Answer<T = unknown> {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body read as JSON; undefined when it is none. */
+  /** The parsed body. Undefined if it is not JSON. */
   readonly json: T;
 }
 
 export interface Sending {
-  /** Sent as it is; see `post` and `patch` for JSON. */
+  /** This body is sent unchanged. `post` and `patch` send JSON. */
   readonly raw?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Left out, a raw body is sent with its length. */
+  /** By default a raw body is sent with its length. */
   readonly chunked?: boolean;
 }
 
 /**
- * Header values and bodies of schedules, in this suite, all come from here: they must never be seen in an
- * answer or a log line.
+ * All header values and bodies of schedules in this suite come from here. They must never appear in an answer or a
+ * log line.
  */
 export function planted(what: string): string {
   return `${PLANTED}-${what}`;
@@ -45,12 +45,12 @@ export class Api {
     this.#headers = headers;
   }
 
-  /** `base` is asked at every call: a service that was started again listens elsewhere. */
+  /** `base` is read for every call, because a restarted service has another address. */
   static at(base: () => string): Api {
     return new Api(base, new Agent({ keepAlive: true }), {});
   }
 
-  /** The same service, with further headers on every call. */
+  /** The same service with additional headers on every call. */
   with(headers: Readonly<Record<string, string>>): Api {
     return new Api(this.#base, this.#agent, { ...this.#headers, ...headers });
   }
@@ -99,7 +99,7 @@ export class Api {
   #exchange<T>(method: string, path: string, { raw, headers, chunked }: Sending): Promise<Answer<T>> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer<T>>();
     const length = raw === undefined || chunked ? {} : { 'content-length': `${Buffer.byteLength(raw)}` };
-    // The path goes out as it is written: `URL` would mend what is malformed in it.
+    // The path is sent unchanged. `URL` would correct a malformed one.
     const { hostname, port } = new URL(this.#base());
     const sent = request(
       {
@@ -122,9 +122,9 @@ export class Api {
         });
       },
     );
-    // A body that is refused for its size may be cut off after the answer: that is no error then.
+    // The service may close the connection after it refused a large body. That is not an error.
     sent.on('error', reject);
-    // As bytes: beside a text, Node would write the headers in UTF-8 too, and not in Latin-1.
+    // The body is sent as bytes. With a string, Node would write the headers in UTF-8 instead of Latin-1.
     const bytes = raw === undefined ? undefined : Buffer.from(raw);
     if (chunked && bytes !== undefined) sent.write(bytes);
     sent.end(chunked ? undefined : bytes);

@@ -11,7 +11,7 @@ function recurring(cron: string, fields: object = {}) {
   return created(api, { endpoint: URL, cron, ...fields });
 }
 
-/** What fires on a day, as soon as that day is next: its date may come up in an earlier year, too. */
+/** Lists the runs of a day when that day is next. Its date may also occur in an earlier year. */
 async function runsOn(day: string, time: string, timezone: string): Promise<readonly string[]> {
   let shown = await recurring(`${time} ${cronDate(day)}`, { timezone });
   while ((shown.next_fire_at ?? '') < dayBefore(day)) {
@@ -21,7 +21,7 @@ async function runsOn(day: string, time: string, timezone: string): Promise<read
   return shown.next_runs;
 }
 
-/** Takes the pending delivery, and answers when it was due. */
+/** Claims the pending delivery, and returns when it was due. */
 async function claimNext(id: string): Promise<string> {
   const pending = (await deliveriesOf(api, id)).find(({ status }) => status === 'scheduled');
   if (pending === undefined) throw new Error(`${id} has no pending delivery.`);
@@ -81,7 +81,7 @@ describe('cron is refused with 422 invalid_cron', () => {
 });
 
 describe('next_runs: the next 5 instants', () => {
-  it('follow each other as the expression says, after now', async () => {
+  it('follow the expression and come after now', async () => {
     const { next_runs, created_at } = await recurring('*/15 * * * *');
     const first = ms(next_runs[0]);
     expect(first).toBe(Math.floor(ms(created_at) / (15 * MINUTE) + 1) * 15 * MINUTE);
@@ -90,7 +90,7 @@ describe('next_runs: the next 5 instants', () => {
     );
   });
 
-  it('are in the timezone of the schedule', async () => {
+  it('use the timezone of the schedule', async () => {
     const { next_runs, timezone } = await recurring('30 9 1 1 *', { timezone: 'Asia/Kolkata' });
     expect(timezone).toBe('Asia/Kolkata');
     expect(next_runs.map((at) => at.slice(4))).toEqual(
@@ -115,11 +115,11 @@ describe('next_runs: the next 5 instants', () => {
   ])('%s', async (_what, time, day, expected) => {
     const next_runs = await runsOn(day, time, 'Europe/Berlin');
     expect(next_runs.slice(0, expected.length)).toEqual(expected.map((at) => `${day}T${at}:00.000Z`));
-    // What follows is the same day of another year: nothing else fires on this one.
+    // The next run is on the same day of another year, so nothing else fires on this day.
     expect(next_runs[expected.length]?.slice(0, 4) ?? 'later').not.toBe(day.slice(0, 4));
   });
 
-  it('a shift of half an hour counts', async () => {
+  it('follow a clock change of half an hour', async () => {
     const gap = await runsOn(LORD_HOWE.gap, '15 2', 'Australia/Lord_Howe');
     expect(gap[0]).toBe(`${dayBefore(LORD_HOWE.gap)}T15:30:00.000Z`);
     const fold = await runsOn(LORD_HOWE.fold, '*/15 1', 'Australia/Lord_Howe');
@@ -129,7 +129,7 @@ describe('next_runs: the next 5 instants', () => {
 });
 
 describe('jitter is deterministic', () => {
-  it('each run is moved by its own offset, at most the window, the same whenever it is asked for', async () => {
+  it('each run is moved by its own offset within the window, which never changes', async () => {
     const shown = await recurring('0 * * * *', { jitter: '10m' });
     const hour = 60 * MINUTE;
     const offsets = shown.next_runs.map((at) => ms(at) - Math.round(ms(at) / hour) * hour);
@@ -138,14 +138,14 @@ describe('jitter is deterministic', () => {
     expect(await schedule(api, shown.id)).toEqual(shown);
   });
 
-  it('next_runs shows exactly what will fire, occurrence after occurrence', async () => {
+  it('next_runs shows exactly the instants that will fire', async () => {
     const { id, next_runs } = await recurring('0 0 1 * *', { jitter: '48h' });
     const fired: string[] = [];
     for (const _ of next_runs) fired.push(await claimNext(id));
     expect(fired).toEqual(next_runs);
   });
 
-  it('the delivery’s key names the nominal instant', async () => {
+  it('the idempotency key of the delivery contains the nominal instant', async () => {
     const { id, next_fire_at } = await recurring('0 0 1 1 *', { jitter: '1h' });
     const pending = await onlyDelivery(api, id);
     expect(pending.scheduled_for).toBe(next_fire_at);

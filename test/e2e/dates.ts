@@ -1,4 +1,4 @@
-/** Clock changes that lie ahead of whatever day the tests run on. */
+/** Clock changes that are in the future on any day of a test run. */
 import { DAY } from './expectations.ts';
 
 /** The `nth` Sunday of a month (1 is January), or the last one, as `YYYY-MM-DD`. */
@@ -12,7 +12,7 @@ function sunday(year: number, month: number, nth: number | 'last'): string {
 function upcoming(month: number, nth: number | 'last'): string {
   const year = new Date().getUTCFullYear();
   const thisYear = sunday(year, month, nth);
-  // Two days of distance: no test runs into the change itself.
+  // Two days of distance keep tests away from the change itself.
   return Date.parse(thisYear) > Date.now() + 2 * DAY ? thisYear : sunday(year + 1, month, nth);
 }
 

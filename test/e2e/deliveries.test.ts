@@ -1,4 +1,4 @@
-/** The life of a delivery as the interface shows it: statuses, attempts, deadlines, recurrence. */
+/** The life cycle of a delivery as the API shows it: statuses, attempts, deadlines, recurrence. */
 import { describe, expect, it } from 'vitest';
 import { OK, REDIRECT, SERVER_ERROR } from './drive.ts';
 import {
@@ -47,7 +47,7 @@ describe('status by status', () => {
     });
   });
 
-  it('claimed → retry_scheduled → claimed → succeeded; the key stays the same', async () => {
+  it('claimed → retry_scheduled → claimed → succeeded, with the same idempotency key', async () => {
     const pending = await pendingOf({ ...ONE_SHOT, retry_policy: { base: '10s', factor: 2 } });
     await drive.fire(pending.id, SERVER_ERROR);
     const retrying = await delivery(api, pending.id);
@@ -96,13 +96,13 @@ describe('status by status', () => {
     });
   });
 
-  it('max_attempts is 8 when no policy is supplied', async () => {
+  it('max_attempts is 8 without a retry policy', async () => {
     const pending = await pendingOf(ONE_SHOT);
     await drive.fire(pending.id, ...Array.from({ length: 8 }, () => SERVER_ERROR));
     expect(await delivery(api, pending.id)).toMatchObject({ status: 'dead_letter', attempt_count: 8 });
   });
 
-  it('a retry that would start past the deadline is not made: expired, at once', async () => {
+  it('a retry that would start after the deadline is not made, and the delivery expires at once', async () => {
     const pending = await pendingOf({ ...ONE_SHOT, ttl: '9s', retry_policy: { base: '5s', factor: 2 } });
     await drive.fire(pending.id, SERVER_ERROR);
     expect(await delivery(api, pending.id)).toMatchObject({
@@ -120,7 +120,7 @@ describe('status by status', () => {
     expect(retrying).toMatchObject({ status: 'retry_scheduled', next_fire_at: retrying.deadline });
   });
 
-  it('max_attempts reached before the deadline is asked: dead_letter', async () => {
+  it('max_attempts is checked before the deadline: dead_letter', async () => {
     const pending = await pendingOf({ ...ONE_SHOT, ttl: '0', retry_policy: { max_attempts: 1 } });
     await drive.fire(pending.id, SERVER_ERROR);
     expect((await delivery(api, pending.id)).status).toBe('dead_letter');
@@ -149,7 +149,7 @@ describe('the retry after attempt n is due min(max, base × factor^n) after its 
 });
 
 describe('a recurring schedule', () => {
-  it('has exactly one scheduled delivery; claiming it materializes the next', async () => {
+  it('has exactly one scheduled delivery, and claiming it materializes the next', async () => {
     const shown = await created(api, { ...RECURRING, ttl: '1m' });
     for (const [i, run] of shown.next_runs.slice(0, 4).entries()) {
       const all = await deliveriesOf(api, shown.id);
@@ -186,7 +186,7 @@ describe('a recurring schedule', () => {
     expect(new Set(all.map(({ idempotency_key }) => idempotency_key)).size).toBe(4);
   });
 
-  it('claimed late, skips what it missed: occurrences never pile up', async () => {
+  it('that is claimed late skips missed occurrences, so that they never pile up', async () => {
     const shown = await created(api, RECURRING);
     const first = await onlyDelivery(api, shown.id);
     await drive.claim(first.id, 3 * DAY + 1);
@@ -197,7 +197,7 @@ describe('a recurring schedule', () => {
 });
 
 describe('GET /deliveries/{id}/attempts', () => {
-  it('shows each attempt, in the order of attempt_no, with its proof of punctuality', async () => {
+  it('shows each attempt with its lateness, in the order of attempt_no', async () => {
     const pending = await pendingOf({ ...ONE_SHOT, retry_policy: { base: '10s', factor: 1 } });
     const due = ms(pending.scheduled_for);
     await drive.claim(pending.id, 7);
@@ -251,7 +251,7 @@ describe('GET /deliveries/{id}/attempts', () => {
     ]);
   });
 
-  it('an attempt under way: outcome retryable, not finished', async () => {
+  it('an attempt in flight: outcome retryable, not finished', async () => {
     const pending = await pendingOf(ONE_SHOT);
     await drive.claim(pending.id, 12);
     expect(await attemptsOf(api, pending.id)).toEqual([
@@ -274,11 +274,11 @@ describe('GET /deliveries/{id}/attempts', () => {
     expect(attempt).toMatchObject({ outcome: 'terminal', status_code: null, error: 'blocked address' });
   });
 
-  it('none before the first attempt', async () => {
+  it('is empty before the first attempt', async () => {
     expect(await attemptsOf(api, (await pendingOf(ONE_SHOT)).id)).toEqual([]);
   });
 
-  it('page by page, upwards, while attempts are added', async () => {
+  it('is read in pages in ascending order while attempts are added', async () => {
     const pending = await pendingOf({ ...ONE_SHOT, retry_policy: { max_attempts: 50, base: '0s' } });
     await drive.fire(pending.id, ...Array.from({ length: 5 }, () => SERVER_ERROR));
     const path = `/v1/deliveries/${pending.id}/attempts`;

@@ -1,7 +1,7 @@
 /**
- * Moves deliveries as the engine will: by the rules of the domain, through the store's own verbs, on a
- * second connection beside the running service. Time is what the delivery says: it is claimed at its due
- * instant, so that nothing has to be waited for.
+ * Moves deliveries as the engine does: by the rules of the domain, through the verbs of the store, on a second
+ * connection beside the running service. A delivery is claimed at its due instant by a virtual time, so that tests
+ * do not have to wait.
  */
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -44,7 +44,9 @@ interface Opened {
   readonly partition: Partition;
 }
 
-/** On the deliveries of project `default` in test mode. Opened at first use: most files need none. */
+/**
+ * Works on project `default` in test mode. The store is opened at the first use, since most test files do not need it.
+ */
 export class Drive {
   readonly #dataDir: () => string;
   readonly #ids: IdMint;
@@ -74,7 +76,7 @@ export class Drive {
     return { store, delivery, view };
   }
 
-  /** Begins an attempt `lateMs` after its due instant, and answers when that was. */
+  /** Begins an attempt `lateMs` after its due instant, and returns when that was. */
   async claim(id: string, lateMs = 0): Promise<Instant> {
     const { store, delivery, view } = await this.#read(id);
     const at = instant((delivery.dueAt ?? delivery.scheduledFor) + lateMs);
@@ -84,7 +86,7 @@ export class Drive {
     return at;
   }
 
-  /** Ends the attempt under way, `tookMs` after it began. */
+  /** Ends the attempt in flight, `tookMs` after it began. */
   async settle(id: string, result: AttemptResult, tookMs = 0): Promise<void> {
     const { store, delivery, view } = await this.#read(id);
     const { attemptCount } = delivery;
@@ -96,7 +98,7 @@ export class Drive {
     done(await store.settle([{ ...settled, completed, decidedUnder: view.schedule.state }]));
   }
 
-  /** One whole attempt after the other. */
+  /** Makes one complete attempt after the other. */
   async fire(id: string, ...results: readonly AttemptResult[]): Promise<void> {
     for (const result of results) {
       await this.claim(id);
@@ -104,7 +106,7 @@ export class Drive {
     }
   }
 
-  /** Ends the delivery of a one-shot that is past its deadline, with no attempt. */
+  /** Expires the delivery of a one-shot after its deadline, without an attempt. */
   async expire(id: string): Promise<void> {
     const { store, delivery, view } = await this.#read(id);
     const at = instant(delivery.deadline ?? delivery.scheduledFor);
@@ -114,12 +116,12 @@ export class Drive {
     done([await store.replaceSchedule({ schedule, pending, sweep: null, receipt: null })]);
   }
 
-  /** While `act` runs nothing can be written: a request that changes something stays in flight. */
+  /** Blocks all writes while `act` runs, so that a request that changes something stays in flight. */
   whileNothingIsWritten<T>(act: () => Promise<T>): Promise<T> {
     return IS_POSTGRES ? whileTablesAreHeld(this.#dataDir(), act) : whileFileIsHeld(this.#dataDir(), act);
   }
 
-  /** Lets `ms` pass for a pending delivery, by moving its instant that far back. */
+  /** Lets `ms` pass for a pending delivery, by moving its due instant into the past. */
   async letPass(id: string, ms: number): Promise<void> {
     const { store, delivery, view } = await this.#read(id);
     const earlier = (at: Instant) => instant(at - ms);

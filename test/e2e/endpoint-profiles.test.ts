@@ -24,7 +24,7 @@ function labels(count: number) {
 }
 
 describe('POST /endpoints', () => {
-  it('with nothing but a url: everything else at its default', async () => {
+  it('with only a url: every other field has its default', async () => {
     const shown = await createdProfile(api, PROFILE);
     expect(shown).toEqual({
       id: expect.stringMatching(idOf('ep')),
@@ -83,7 +83,7 @@ describe('POST /endpoints', () => {
     expect(retry_policy).toEqual({ ...DEFAULT_RETRY_POLICY, max_attempts: 3 });
   });
 
-  it('headers: their names only', async () => {
+  it('headers: only their names are shown', async () => {
     const headers = { 'X-Api-Key': planted('api key'), Host: planted('host') };
     const shown = await createdProfile(api, { ...PROFILE, headers });
     expect(shown.header_keys).toEqual(['X-Api-Key', 'Host']);
@@ -173,7 +173,7 @@ const rows = REFUSED.flatMap(([field, status, code, values]) =>
   ),
 );
 
-describe('what is refused, on create and on PATCH alike, changes nothing', () => {
+describe('a refused create or PATCH changes nothing', () => {
   it.each(rows)('%s', async (_what, field, value, status, code) => {
     const { id } = await createdProfile(api, PROFILE);
     const before = await list<Endpoint>(api, '/v1/endpoints?limit=1');
@@ -215,7 +215,7 @@ describe('PATCH /endpoints/{id} is sparse', () => {
     ['headers, replaced whole', { headers: { 'X-Two': planted('two') } }, { header_keys: ['X-Two'] }],
     ['timeout', { timeout: '20s' }, { timeout: '20s' }],
     [
-      'retry_policy, replaced whole: defaults fill the rest',
+      'retry_policy, replaced completely: defaults fill the rest',
       { retry_policy: { max_attempts: 4 } },
       { retry_policy: { ...DEFAULT_RETRY_POLICY, max_attempts: 4 } },
     ],
@@ -229,13 +229,16 @@ describe('PATCH /endpoints/{id} is sparse', () => {
     ['metadata, replaced whole', { metadata: { team: 'ops' } }, { metadata: { team: 'ops' } }],
     ['nothing', {}, {}],
     ['unknown fields', { version: 7, archived: true, id: UNKNOWN.endpoint }, {}],
-  ])('%s: the others stay, the version rises', async (_what, change, expected: Partial<Endpoint>) => {
-    const before = await createdProfile(api, whole);
-    const after = await patchedProfile(api, before.id, change);
-    expect(after).toEqual({ ...before, ...expected, version: 2, updated_at: after.updated_at });
-    expect(ms(after.updated_at)).toBeGreaterThanOrEqual(ms(before.updated_at));
-    expect(await profile(api, before.id)).toEqual(after);
-  });
+  ])(
+    '%s: the other fields stay, and the version increases',
+    async (_what, change, expected: Partial<Endpoint>) => {
+      const before = await createdProfile(api, whole);
+      const after = await patchedProfile(api, before.id, change);
+      expect(after).toEqual({ ...before, ...expected, version: 2, updated_at: after.updated_at });
+      expect(ms(after.updated_at)).toBeGreaterThanOrEqual(ms(before.updated_at));
+      expect(await profile(api, before.id)).toEqual(after);
+    },
+  );
 
   it.each([
     ['timeout', { timeout: null }],
@@ -248,14 +251,14 @@ describe('PATCH /endpoints/{id} is sparse', () => {
     expect(after).toEqual({ ...before, ...change, version: 2, updated_at: after.updated_at });
   });
 
-  it('null takes headers and labels away, and gives the retry policy its defaults back', async () => {
+  it('null removes headers and labels, and resets the retry policy to its defaults', async () => {
     const before = await createdProfile(api, whole);
     const after = await patchedProfile(api, before.id, { headers: null, metadata: null, retry_policy: null });
     expect(after).toMatchObject({ header_keys: [], retry_policy: DEFAULT_RETRY_POLICY, version: 2 });
     expect(after.metadata).toEqual({});
   });
 
-  it('the version rises by one with every successful edit, and with nothing else', async () => {
+  it('the version increases by one with every successful edit, and with nothing else', async () => {
     const { id } = await createdProfile(api, PROFILE);
     for (const version of [2, 3, 4]) {
       expect((await patchedProfile(api, id, { timeout: `${version}s` })).version).toBe(version);
@@ -265,7 +268,7 @@ describe('PATCH /endpoints/{id} is sparse', () => {
     expect(await profile(api, id)).toMatchObject({ version: 4, archived: true, timeout: '4s' });
   });
 
-  it('ten edits at once: ten versions', async () => {
+  it('ten concurrent edits make ten versions', async () => {
     const { id } = await createdProfile(api, PROFILE);
     const edits = Array.from({ length: 10 }, (_, i) =>
       patchedProfile(api, id, { metadata: { edit: `${i}` } }),

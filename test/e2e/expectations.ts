@@ -9,7 +9,7 @@ export function idOf(kind: 'sch' | 'dlv' | 'ep' | 'att' | 'req'): RegExp {
   return new RegExp(`^${kind}_[0-9a-z]{26}$`);
 }
 
-/** `type` follows from the status, and from the code for the idempotency errors. */
+/** The type follows from the status. For idempotency errors it follows from the code. */
 function typeOf(status: number, code: string): string {
   if (status === 401) return 'authentication_error';
   if (status === 404) return 'not_found_error';
@@ -17,7 +17,7 @@ function typeOf(status: number, code: string): string {
   return status < 500 ? 'invalid_request_error' : 'api_error';
 }
 
-/** The whole envelope. `param`: null where no field is at fault; several where any of them may be named. */
+/** Checks the whole envelope. `param` is null if no field is at fault. With several, any of them may be named. */
 export function expectError(
   answer: Answer,
   status: number,
@@ -91,7 +91,7 @@ export async function list<T>(api: Api, path: string): Promise<List<T>> {
   return expectStatus(await api.get<List<T>>(path), 200);
 }
 
-/** Newest first. */
+/** Lists the deliveries of a schedule, newest first. */
 export async function deliveriesOf(api: Api, scheduleId: string): Promise<readonly Delivery[]> {
   return (await list<Delivery>(api, `/v1/schedules/${scheduleId}/deliveries?limit=100`)).data;
 }
@@ -100,7 +100,7 @@ export async function attemptsOf(api: Api, deliveryId: string): Promise<readonly
   return (await list<Attempt>(api, `/v1/deliveries/${deliveryId}/attempts?limit=100`)).data;
 }
 
-/** The one delivery that a schedule has. */
+/** Returns the only delivery of a schedule. */
 export async function onlyDelivery(api: Api, scheduleId: string): Promise<Delivery> {
   const [only, ...others] = await deliveriesOf(api, scheduleId);
   expect(others).toEqual([]);

@@ -1,4 +1,4 @@
-/** The filters of the lists: each alone, together, and what is no filter. */
+/** The filters of the lists: each alone, combined, and invalid ones. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { OK, REDIRECT, SERVER_ERROR } from './drive.ts';
 import {
@@ -77,7 +77,7 @@ describe('GET /schedules', () => {
     expect((await idsOf(`/v1/schedules?${query}`)).map((id) => names.get(id))).toEqual(expected);
   });
 
-  it('each item is shown as GET shows it', async () => {
+  it('shows each item as GET shows it', async () => {
     for (const shown of (await list<Schedule>(api, '/v1/schedules')).data) {
       expect(await schedule(api, shown.id)).toEqual(shown);
     }
@@ -134,7 +134,7 @@ describe('GET /deliveries', () => {
     expectError(await api.get(`/v1/deliveries?status=${status}`), 400, 'invalid_request', 'status');
   });
 
-  it('schedule_id: those of one schedule, the same as its own list', async () => {
+  it('schedule_id: the deliveries of one schedule, as in its own list', async () => {
     const { id } = await created(api, RECURRING);
     await drive.claim((await onlyDelivery(api, id)).id);
     const own = await deliveriesOf(api, id);
@@ -143,14 +143,17 @@ describe('GET /deliveries', () => {
     expect(await idsOf(`/v1/deliveries?schedule_id=${id}&status=claimed`)).toEqual([own[1]?.id]);
   });
 
-  it.each([UNKNOWN.schedule, UNKNOWN.delivery, 'nope'])('schedule_id=%s, unknown: none', async (id) => {
-    expect(await list(api, `/v1/deliveries?schedule_id=${id}`)).toMatchObject({
-      data: [],
-      next_cursor: null,
-    });
-  });
+  it.each([UNKNOWN.schedule, UNKNOWN.delivery, 'nope'])(
+    'schedule_id=%s, unknown: no deliveries',
+    async (id) => {
+      expect(await list(api, `/v1/deliveries?schedule_id=${id}`)).toMatchObject({
+        data: [],
+        next_cursor: null,
+      });
+    },
+  );
 
-  it('empty values are absent', async () => {
+  it('empty values are ignored', async () => {
     const all = await list(api, '/v1/deliveries');
     const empty = 'status=&schedule_id=&created_after=&created_before=&cursor=&limit=';
     expect(await list(api, `/v1/deliveries?${empty}`)).toEqual(all);
@@ -162,7 +165,7 @@ describe('GET /deliveries', () => {
 });
 
 describe('created_after and created_before', () => {
-  /** Three deliveries, each created in a millisecond of its own. */
+  /** Three deliveries, each created in another millisecond. */
   let made: readonly Delivery[] = [];
   beforeAll(async () => {
     const all: Delivery[] = [];
@@ -191,7 +194,7 @@ describe('created_after and created_before', () => {
     expect(await filtered(`created_after=${at}&created_before=${at}`)).toEqual([false, false, false]);
   });
 
-  it('an offset, its + encoded or not', async () => {
+  it('may have an offset, with its + encoded or not', async () => {
     const at = middle?.().created_at;
     for (const plus of ['%2B', '+', '%20']) {
       expect(await filtered(`created_after=${shifted(at, plus)}`)).toEqual([false, false, true]);
@@ -199,34 +202,31 @@ describe('created_after and created_before', () => {
     }
   });
 
-  it('any year that RFC 3339 has', async () => {
+  it('may have any year of RFC 3339', async () => {
     expect(await filtered('created_after=0000-01-01T00:00:00Z')).toEqual([true, true, true]);
     expect(await filtered('created_before=9999-12-31T23:59:59Z')).toEqual([true, true, true]);
     expect(await filtered('created_after=9999-12-31T23:59:59-23:59')).toEqual([false, false, false]);
     expect(await filtered('created_before=0000-01-01T00:00:00%2B23:59')).toEqual([false, false, false]);
   });
 
-  it('together with the other filters', async () => {
+  it('work together with the other filters', async () => {
     const one = middle?.() as Delivery;
     const query = `schedule_id=${one.schedule_id}&status=scheduled&created_after=${first?.().created_at}`;
     expect(await idsOf(`/v1/deliveries?${query}`)).toEqual([one.id]);
     expect(await idsOf(`/v1/deliveries?${query}&created_before=${one.created_at}`)).toEqual([]);
   });
 
-  it.each(['created_after', 'created_before'])(
-    '%s that cannot be read: 400 invalid_request',
-    async (name) => {
-      for (const text of [
-        'yesterday',
-        '2026-01-01',
-        '2026-01-01T00:00:00',
-        '1700000000',
-        '2026-13-01T00:00:00Z',
-      ]) {
-        expectError(await api.get(`/v1/deliveries?${name}=${text}`), 400, 'invalid_request', name);
-      }
-    },
-  );
+  it.each(['created_after', 'created_before'])('an invalid %s: 400 invalid_request', async (name) => {
+    for (const text of [
+      'yesterday',
+      '2026-01-01',
+      '2026-01-01T00:00:00',
+      '1700000000',
+      '2026-13-01T00:00:00Z',
+    ]) {
+      expectError(await api.get(`/v1/deliveries?${name}=${text}`), 400, 'invalid_request', name);
+    }
+  });
 });
 
 it('lists are newest first', async () => {

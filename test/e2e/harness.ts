@@ -1,4 +1,4 @@
-/** The real service, one process per test file, with everything a test needs to talk to it. */
+/** The real service, one process for each test file, with the clients that tests need. */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { runSched, type SchedProcess, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
@@ -15,38 +15,38 @@ const SETTINGS = {
   SCHED_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
   SCHED_BOOTSTRAP_SIGNING_SECRET: SIGNING_SECRET,
   SCHED_LOG_LEVEL: 'debug',
-  // Deliveries move when a test moves them.
+  // Only the test moves deliveries.
   SCHED_ROLE: 'api',
 };
 
-/** What `sched key create` answers. */
+/** The answer of `sched key create`. */
 export interface NewKey {
   readonly id: string;
   readonly key: string;
 }
 
 export interface Sched {
-  /** Project `default`, test mode: what most tests speak to. */
+  /** Project `default` in test mode, which most tests use. */
   readonly api: Api;
   readonly live: Api;
-  /** Without a key, and always at the same node: for what a node knows only of itself. */
+  /** A client without a key that always uses the same node, for facts that only this node knows. */
   readonly atOneNode: Api;
-  /** Without a key. */
+  /** A client without a key. */
   readonly anonymous: Api;
   readonly url: () => string;
-  /** What the process has written so far. */
+  /** The output of the process so far. */
   readonly output: () => string;
   /** Moves deliveries of project `default` in test mode as the engine would. */
   readonly drive: Drive;
-  /** Stops the process and starts another on the same data. */
+  /** Stops the process and starts another one on the same data. */
   readonly restart: () => Promise<void>;
-  /** `sched … --json` beside the running service, and what it answers. */
+  /** Runs `sched … --json` beside the running service, and returns its answer. */
   readonly command: <T>(...args: readonly string[]) => Promise<T>;
-  /** A further project, made by the command line beside the running service, with a key of each mode. */
+  /** Creates another project with a key of each mode, by the command line beside the running service. */
   readonly addProject: (name: string) => Promise<Readonly<Record<Mode, Api>>>;
 }
 
-/** To be called at the top of a test file: the process lives as long as its tests. */
+/** Call it at the top of a test file. The process runs as long as its tests. */
 export function useSched(): Sched {
   let dataDir = '';
   const keys = [TEST_KEY, LIVE_KEY];
@@ -77,7 +77,7 @@ export function useSched(): Sched {
     await drive.close();
     if (running !== null) await stop();
     rmSync(dataDir, { recursive: true, force: true });
-    // The keys were brought, so nothing was announced: not one of these may stand anywhere in the output.
+    // The keys were provided, so the start printed none. None of these texts may appear in the output.
     const secrets = [...keys, SIGNING_SECRET, PLANTED];
     expect(secrets.filter((secret) => written.includes(secret))).toEqual([]);
   });

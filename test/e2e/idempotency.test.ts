@@ -1,4 +1,4 @@
-/** Idempotency-Key: one effect per key and request, the same answer again. */
+/** Idempotency-Key: a request takes effect once for each key, and a repeated request gets the same answer. */
 import { describe, expect, it } from 'vitest';
 import type { Answer, Api } from './client.ts';
 import { OK } from './drive.ts';
@@ -30,7 +30,7 @@ function keyed(key: string, caller: Api = api): Api {
   return caller.with({ 'idempotency-key': key });
 }
 
-/** The stored answer: status and body as they were, said to be a replay, under a request id of its own. */
+/** The stored answer: the same status and body, marked as a replay, with its own request id. */
 function expectReplayOf(first: Answer, again: Answer): void {
   expect(first.headers).not.toHaveProperty('idempotent-replayed');
   expect(again.headers['idempotent-replayed']).toBe('true');
@@ -40,13 +40,13 @@ function expectReplayOf(first: Answer, again: Answer): void {
 }
 
 interface Marked {
-  /** Made for one test. */
+  /** Sends the request of this test. */
   readonly call: (caller: Api) => Promise<Answer>;
-  /** How many times it had its effect. */
+  /** Counts its effects. */
   readonly effects: () => Promise<number>;
 }
 
-/** The operations marked IK. */
+/** The operations that are marked IK in the specification. */
 const MARKED: Readonly<Record<string, () => Promise<Marked>>> = {
   async 'POST /schedules'() {
     const label = `m${keys++}`;
@@ -96,7 +96,7 @@ const MARKED: Readonly<Record<string, () => Promise<Marked>>> = {
   },
 };
 
-/** A change of a schedule shows in updated_at: the answers of one effect all show the same. */
+/** A change of a schedule shows in updated_at. All answers of one effect have the same value. */
 async function changesSince(id: string, updatedAt: string): Promise<number> {
   return (await schedule(api, id)).updated_at === updatedAt ? 0 : 1;
 }
@@ -104,7 +104,7 @@ async function changesSince(id: string, updatedAt: string): Promise<number> {
 describe.each(Object.keys(MARKED))('%s', (operation) => {
   const prepared = async () => (await MARKED[operation]?.()) as Marked;
 
-  it('the same request again: the stored answer, no further effect', async () => {
+  it('a repeated request gets the stored answer and has no further effect', async () => {
     const { call, effects } = await prepared();
     const caller = keyed(freshKey());
     const first = await call(caller);
@@ -114,7 +114,7 @@ describe.each(Object.keys(MARKED))('%s', (operation) => {
     expect(await effects()).toBe(1);
   });
 
-  it('50 at once: one effect', async () => {
+  it('50 concurrent requests take effect once', async () => {
     const { call, effects } = await prepared();
     const caller = keyed(freshKey());
     const answers = await Promise.all(Array.from({ length: 50 }, () => call(caller)));
@@ -130,7 +130,7 @@ describe.each(Object.keys(MARKED))('%s', (operation) => {
     expect(await effects()).toBe(1);
   });
 
-  it('without a key, or with an empty one, every request counts', async () => {
+  it('every request without a key, or with an empty one, takes effect', async () => {
     for (const caller of [api, keyed('')]) {
       const { call } = await prepared();
       const [first, second] = [await call(caller), await call(caller)];
@@ -139,7 +139,7 @@ describe.each(Object.keys(MARKED))('%s', (operation) => {
     }
   });
 
-  it('a key of 255 characters is taken, one of 256 is not', async () => {
+  it('a key of 255 characters is accepted, and one of 256 is refused', async () => {
     const { call, effects } = await prepared();
     const key = freshKey().padEnd(255, 'k');
     expectError(await call(keyed(`${key}k`)), 400, 'idempotency_key_too_long');
@@ -157,7 +157,7 @@ describe.each(Object.keys(MARKED))('%s', (operation) => {
   });
 });
 
-describe('the same request: method, path and the bytes of the body', () => {
+describe('the same request means the same method, path and bytes of the body', () => {
   const body = JSON.stringify(ONE_SHOT);
   it.each([
     ['another value', 'POST', '/v1/schedules', body.replace('1h', '2h')],
@@ -171,14 +171,14 @@ describe('the same request: method, path and the bytes of the body', () => {
     expectReplayOf(first, await caller.send('POST', '/v1/schedules', { raw: body }));
   });
 
-  it('the content type does not count', async () => {
+  it('the content type is ignored', async () => {
     const caller = keyed(freshKey());
     const first = await caller.send('POST', '/v1/schedules', { raw: body });
     const headers = { 'content-type': 'text/plain' };
     expectReplayOf(first, await caller.send('POST', '/v1/schedules', { raw: body, headers }));
   });
 
-  it('the form of the target does not count: scheme, host and port are no part of the path', async () => {
+  it('the form of the target is ignored: scheme, host and port are not part of the path', async () => {
     const caller = keyed(freshKey());
     const first = await caller.send('POST', '/v1/schedules', { raw: body });
     for (const target of [
@@ -193,7 +193,7 @@ describe('the same request: method, path and the bytes of the body', () => {
     expectError(await caller.send('POST', other, { raw: body }), 409, 'idempotency_key_reuse');
   });
 
-  it('50 different ones at once under one key: one effect, the others refused', async () => {
+  it('of 50 different concurrent requests with one key, one takes effect and the others are refused', async () => {
     const caller = keyed(freshKey());
     const label = `race${keys++}`;
     const answers = await Promise.all(
@@ -257,7 +257,7 @@ describe('a 4xx releases the key', () => {
 });
 
 describe('operations that are not marked ignore the header', () => {
-  it('whatever it says, however long it is', async () => {
+  it('whatever its value and length', async () => {
     const used = freshKey();
     expectStatus(await keyed(used).post('/v1/schedules', ONE_SHOT), 201);
     const { id } = await created(api, ONE_SHOT);
@@ -279,7 +279,7 @@ describe('operations that are not marked ignore the header', () => {
   });
 });
 
-describe('what is stored is the first answer', () => {
+describe('the stored answer is the first one', () => {
   it('even when the object has changed since', async () => {
     const caller = keyed(freshKey());
     const first = await caller.post<Schedule>('/v1/schedules', ONE_SHOT);
@@ -303,7 +303,7 @@ describe('what is stored is the first answer', () => {
     expect((await delivery(api, pending.id)).status).toBe('succeeded');
   });
 
-  it('the version that served it is named on the replay too', async () => {
+  it('the replay names the version that served the first request', async () => {
     const caller = keyed(freshKey());
     const first = await caller.post('/v1/schedules', ONE_SHOT);
     const again = await caller.post('/v1/schedules', ONE_SHOT);

@@ -1,4 +1,4 @@
-/** Two projects, two modes: a key sees its own (project, mode) and nothing of the three others. */
+/** Two projects with two modes: a key sees its own project and mode, and nothing of the other three. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Answer, Api } from './client.ts';
 import {
@@ -17,7 +17,7 @@ import { type ErrorBody, ONE_SHOT, PROFILE, type Schedule, UNKNOWN } from './res
 
 const { api, live, addProject } = useSched();
 
-/** What one tenant owns. */
+/** The objects of one tenant. */
 interface Tenant {
   readonly api: Api;
   readonly schedule: string;
@@ -76,7 +76,7 @@ const OPERATIONS: readonly (readonly [string, (caller: Api, ids: Ids) => Promise
 ];
 
 describe.each(PAIRS)('%s, with an id of %s', (reader, owner) => {
-  it.each(OPERATIONS)('%s: 404, not to be told from an id that never existed', async (_what, call) => {
+  it.each(OPERATIONS)('%s answers 404, exactly like an id that never existed', async (_what, call) => {
     const { api: caller } = tenants[reader];
     const answer = await call(caller, tenants[owner]);
     expectError(answer, 404, 'not_found');
@@ -85,13 +85,13 @@ describe.each(PAIRS)('%s, with an id of %s', (reader, owner) => {
     expect(without(answer)).toEqual(without(never));
   });
 
-  it('its profile cannot back a schedule', async () => {
+  it('its endpoint profile cannot be used by a schedule', async () => {
     const body = { endpoint_id: tenants[owner].endpoint, delay: '1h' };
     const answer = await tenants[reader].api.post('/v1/schedules', body);
     expectError(answer, 422, 'invalid_endpoint', 'endpoint_id');
   });
 
-  it('its schedule has no deliveries in the list of deliveries', async () => {
+  it('its schedule matches no deliveries in the list', async () => {
     const path = `/v1/deliveries?schedule_id=${tenants[owner].schedule}`;
     expect((await list(tenants[reader].api, path)).data).toEqual([]);
   });
@@ -106,7 +106,7 @@ describe.each(PAIRS)('%s, with an id of %s', (reader, owner) => {
   });
 });
 
-it.each(NAMES)('nothing of %s was touched, and its lists hold its own', async (name) => {
+it.each(NAMES)('nothing of %s was changed, and its lists contain only its own objects', async (name) => {
   const { api: caller, ...ids } = tenants[name];
   expect(await schedule(caller, ids.schedule)).toMatchObject({
     state: 'active',
@@ -129,7 +129,7 @@ it.each(NAMES)('nothing of %s was touched, and its lists hold its own', async (n
   expect(labelled.data.map(({ id }) => id)).toEqual([ids.schedule]);
 });
 
-it('the same Idempotency-Key, in each of the four: four effects, no collision', async () => {
+it('the same Idempotency-Key takes effect once in each of the four', async () => {
   const callers = NAMES.map((name) => tenants[name].api.with({ 'idempotency-key': 'one key for all' }));
   const answers = await Promise.all(
     callers.map((caller, i) =>

@@ -1,4 +1,4 @@
-/** The names a customer gives to labels and headers are stored as they were sent, whatever others sent before. */
+/** The names of labels and headers are stored as they were sent, whatever other customers sent before. */
 import { describe, expect, it } from 'vitest';
 import { expectStatus } from './expectations.ts';
 import { useSched } from './harness.ts';
@@ -8,7 +8,7 @@ const { api, addProject } = useSched();
 
 const FIELDS = '"endpoint":"https://example.com/hook","delay":"1h"';
 
-/** Another customer's name that holds a backslash; a name written with an escape; that name. */
+/** A name of another customer with a backslash, a name written with an escape, and the name it means. */
 const PAIRS = [
   ['gr\\\\u0', 'gr\\u00f6\\u00dfe', 'größe'],
   ['\\\\', '\\"', '"'],
@@ -16,7 +16,7 @@ const PAIRS = [
 ] as const;
 
 describe('after another customer’s name with a backslash', () => {
-  it.each(PAIRS)('%s, the name %s is read as it is written', async (theirs, written, name) => {
+  it.each(PAIRS)('%s, the name %s is read correctly', async (theirs, written, name) => {
     const other = (await addProject(`before-${PAIRS.findIndex(([first]) => first === theirs)}`)).test;
     const maps = (key: string, value: string) => `{"order":"${value}","${key}":"${value}"}`;
     const create = (key: string, value: string) =>

@@ -1,4 +1,4 @@
-/** Large answers: whoever asks for very many of them, and takes none, does not take the memory of the service. */
+/** Large answers: a client that requests very many and reads none cannot exhaust the memory of the service. */
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { expectStatus } from './expectations.ts';
@@ -9,7 +9,7 @@ const { api, anonymous, url, addProject } = useSched();
 
 const LABEL_CHARACTERS = 900_000;
 const ASKED = 600;
-/** Memory is looked at while the pages are made. */
+/** Memory is measured while the pages are made. */
 const LOOKS = 50;
 const LOOK_MS = 100;
 /** The memory that a node should have (docs/operations.md). */
@@ -20,7 +20,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
-/** Asks, and takes nothing of what is answered. */
+/** Sends a request and does not read the answer. */
 async function askInVain(path: string): Promise<void> {
   const { hostname, port } = new URL(url());
   const socket = connect(Number(port), hostname);
@@ -36,7 +36,7 @@ async function memoryBytes(): Promise<number> {
   return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
 }
 
-it('600 large pages that nobody takes: memory stays bounded, and ordinary calls are answered', async () => {
+it('with 600 large pages that no client reads, memory stays bounded and ordinary calls are answered', async () => {
   const other = (await addProject('other')).test;
   for (let n = 0; n < 3; n++) {
     const metadata = { note: 'x'.repeat(LABEL_CHARACTERS) };

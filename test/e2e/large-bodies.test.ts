@@ -1,4 +1,4 @@
-/** Large requests: all are answered, small ones do not wait for them, and what they hold is judged as in small ones. */
+/** Large requests: all are answered, small ones do not wait for them, and their fields follow the same rules. */
 import { describe, expect, it } from 'vitest';
 import { expectError, expectStatus } from './expectations.ts';
 import { useSched } from './harness.ts';
@@ -10,8 +10,8 @@ const LARGE_COUNT = 300;
 const LARGE_CHARACTERS = 131_072;
 const BODY_CHARACTERS = 262_144;
 
-describe('300 large creates at once', () => {
-  it('are all stored, and small calls are answered in between', async () => {
+describe('300 concurrent large creates', () => {
+  it('are all stored, and small calls are answered meanwhile', async () => {
     const other = (await addProject('small')).test;
     const raw = JSON.stringify({ ...ONE_SHOT, body: 'x'.repeat(LARGE_CHARACTERS) });
     let answered = 0;
@@ -56,7 +56,7 @@ describe('a large body', () => {
     ['with very many labels', fields(`"metadata":{${members('"v"')}}`), 422, 'too_many_labels', 'metadata'],
     ['with very many headers', fields(`"headers":{${members('""')}}`), 413, 'payload_too_large', 'headers'],
     [
-      'with labels that are no text',
+      'with labels that are not strings',
       fields(`"metadata":{${members('1')}}`),
       400,
       'invalid_request',
@@ -70,14 +70,14 @@ describe('a large body', () => {
       'metadata',
     ],
     [
-      'with too long a text',
+      'with a string that is too long',
       fields(`"body":"${'x'.repeat(BODY_CHARACTERS + 1)}"`),
       413,
       'payload_too_large',
       'body',
     ],
     [
-      'with a wrong field behind very many others',
+      'with an invalid field after very many others',
       `{${members('1')},${fields('"method":"TRACE"').slice(1)}`,
       400,
       'invalid_method',
@@ -94,7 +94,7 @@ describe('a large body', () => {
     ['of a deep unknown field', fields(`"x":${'[{"a":'.repeat(50_000)}1${'}]'.repeat(50_000)}`)],
     ['of the longest text, each character two units', fields(`"body":"${'\ud83d\ude80'.repeat(200_000)}"`)],
     [
-      'of a text that is itself JSON',
+      'with a string that is itself JSON',
       fields(`"body":${JSON.stringify(`[${'{"a":"b"},'.repeat(20_000)}1]`)}`),
     ],
     ['with a byte order mark', `\ufeff${fields(`"x":"${'x'.repeat(100_000)}"`)}`],
@@ -113,7 +113,7 @@ describe('a large body', () => {
     expect(again.json.id).toBe(first.json.id);
   });
 
-  it('keeps what counts among very many members', async () => {
+  it('keeps the known fields among very many others', async () => {
     const policy = `"retry_policy":{${members('1')},"max_attempts":3}`;
     const headers = `"headers":{${'"X-A":"1",'.repeat(20_000)}"X-B":"2"}`;
     const raw = fields(`${policy},${headers}`);
@@ -122,14 +122,14 @@ describe('a large body', () => {
     expect(shown.header_keys).toEqual(['X-A', 'X-B']);
   });
 
-  it('of a PATCH is read in the same way', async () => {
+  it('of a PATCH follows the same rules', async () => {
     const { id } = expectStatus(await api.post<Schedule>('/v1/schedules', ONE_SHOT), 201);
     const raw = `{${members('1')},"metadata":{"a":"b"}}`;
     const patched = expectStatus(await api.send<Schedule>('PATCH', `/v1/schedules/${id}`, { raw }), 200);
     expect(patched.metadata).toEqual({ a: 'b' });
   });
 
-  it('of an operation that takes none is ignored', async () => {
+  it('of an operation without a body is ignored', async () => {
     const { id } = expectStatus(await api.post<Schedule>('/v1/schedules', ONE_SHOT), 201);
     expectStatus(await api.send('POST', `/v1/schedules/${id}/pause`, { raw: 'x'.repeat(100_000) }), 200);
   });

@@ -1,4 +1,4 @@
-/** What the process writes: a line per request, and never a key, a header value, a body or a secret. */
+/** The output of the process has a line for each request, and never a key, a header value, a body or a secret. */
 import { expect, it, vi } from 'vitest';
 import { startSched } from '#test/process/sched-process.ts';
 import { Api, planted } from './client.ts';
@@ -23,7 +23,7 @@ it('every request is logged with its request id, method, route and status, at an
   ]);
 });
 
-it('nothing that was planted is written, at SCHED_LOG_LEVEL=debug, on any path of the code', async () => {
+it('no planted secret is written with SCHED_LOG_LEVEL=debug, by any route', async () => {
   const secret = planted('secret');
   const headers = { Authorization: secret, [`X-${secret}`.slice(0, 2)]: secret };
   await created(api, { ...ONE_SHOT, headers, body: secret });
@@ -56,7 +56,7 @@ it('nothing that was planted is written, at SCHED_LOG_LEVEL=debug, on any path o
   const keyed = api.with({ 'idempotency-key': secret, 'sched-version': secret });
   expectError(await keyed.post('/v1/schedules', ONE_SHOT), 400, 'invalid_version', 'Sched-Version');
 
-  // The file's last look at the output, when the process has ended, is the proof; here it is told apart.
+  // The harness checks the output again when the process has ended. This check names the cause.
   const last = String((await api.get('/v1/schedules')).headers['sched-request-id']);
   await vi.waitFor(() => expect(output()).toContain(last));
   expect(output()).not.toContain(secret);

@@ -1,4 +1,4 @@
-/** Lists page by page, newest first, while rows are added and moved. */
+/** Lists are read in pages, newest first, while rows are added and moved. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { OK } from './drive.ts';
 import {
@@ -30,7 +30,7 @@ const { api, drive } = useSched();
 const COUNT = 23;
 const FIRST_PAGE = '/v1/schedules?limit=2';
 
-/** Walks a list to its end, doing something between the pages. */
+/** Reads a list to its end, and calls `between` after each page. */
 async function walk<T extends { readonly id: string }>(
   path: string,
   limit: number,
@@ -58,7 +58,7 @@ async function series(
   return ids;
 }
 
-describe('schedules, with what is done between the pages', () => {
+describe('schedules, with changes between the pages', () => {
   let newestFirst: readonly string[] = [];
   beforeAll(async () => {
     newestFirst = await series(COUNT, (i) => created(api, { ...(i % 2 === 0 ? ONE_SHOT : RECURRING) }));
@@ -79,14 +79,14 @@ describe('schedules, with what is done between the pages', () => {
   ];
   const walks = between.flatMap(([what, act]) => [1, 7, 100].map((limit) => [limit, what, act] as const));
 
-  it.each(walks)('limit %i, while %s: no item skipped, none repeated', async (limit, _what, act) => {
+  it.each(walks)('limit %i, while %s: no item is skipped or repeated', async (limit, _what, act) => {
     let i = 0;
     const seen = await walk<Schedule>('/v1/schedules', limit, () => act(i++));
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen.filter((id) => newestFirst.includes(id))).toEqual(newestFirst);
   });
 
-  it('rows added between the pages do not show up behind the cursor', async () => {
+  it('rows that are added between the pages do not appear after the cursor', async () => {
     const added: string[] = [];
     const seen = await walk<Schedule>('/v1/schedules', 7, async () =>
       added.push((await created(api, ONE_SHOT)).id),
@@ -140,7 +140,7 @@ describe('the other lists', () => {
     },
   );
 
-  it('a last page that is full is the last: no more, no cursor', async () => {
+  it('a full last page has no cursor and no more items', async () => {
     const { id } = await created(api, RECURRING);
     const first = await onlyDelivery(api, id);
     await drive.claim(first.id);
@@ -150,7 +150,7 @@ describe('the other lists', () => {
     for (const page of [own, tried]) expect(page).toMatchObject({ has_more: false, next_cursor: null });
   });
 
-  it('a filtered list is walked the same way', async () => {
+  it('a filtered list works the same way', async () => {
     const body = { ...ONE_SHOT, metadata: { walk: 'filtered' } };
     const ids = await series(9, async () => {
       await created(api, ONE_SHOT);
@@ -162,7 +162,7 @@ describe('the other lists', () => {
 });
 
 describe('a page of very large objects', () => {
-  /** Three of them are more than a page takes. */
+  /** Three of them are larger than a page may be. */
   const large = { walk: 'large', again: 'large', note: 'ü'.repeat(400_000) };
   const SHOWN = 3;
   const LARGE = 4;
@@ -183,7 +183,7 @@ describe('a page of very large objects', () => {
       '/v1/schedules?metadata[walk]=large&metadata[again]=large&',
     ],
     ['endpoints', () => profiles, '/v1/endpoints?'],
-  ])('%s: it ends early and says so, and the next goes on behind it', async (_what, ids, path) => {
+  ])('%s: it ends early and says so, and the next page continues after it', async (_what, ids, path) => {
     const first = await list<Schedule>(api, `${path}limit=100`);
     expect(first.data.map(({ id }) => id)).toEqual(ids().slice(0, SHOWN));
     expect(first.data.map(({ metadata }) => metadata)).toEqual([large, large, large]);
@@ -192,14 +192,14 @@ describe('a page of very large objects', () => {
     expect(second.data[0]?.id).toBe(ids()[SHOWN]);
   });
 
-  it('a last page is the last, though it is large', async () => {
+  it('a large last page is marked as the last', async () => {
     const path = '/v1/schedules?metadata[walk]=large&limit=3';
     const first = await list(api, path);
     const last = await list(api, `${path}&cursor=${first.next_cursor}`);
     expect(last).toMatchObject({ data: { length: 1 }, has_more: false, next_cursor: null });
   });
 
-  it('small schedules of a large profile fill their page', async () => {
+  it('small schedules of a large endpoint profile fill their page', async () => {
     const body = { delay: '1h', endpoint_id: profiles[0], metadata: { walk: 'small' } };
     const ids = await series(9, () => created(api, body));
     expect(await walk<Schedule>('/v1/schedules?metadata[walk]=small', 5)).toEqual(ids);
@@ -252,7 +252,7 @@ describe('400 invalid_cursor', () => {
     }
   });
 
-  it('a real one, shortened, lengthened or with another beginning', async () => {
+  it('a valid cursor that was shortened, lengthened or changed at its beginning', async () => {
     const cursor = (await list(api, FIRST_PAGE)).next_cursor ?? '';
     const begun = `${cursor.startsWith('A') ? 'B' : 'A'}${cursor.slice(1)}`;
     for (const spoilt of [cursor.slice(0, -1), `${cursor}A`, begun]) {
@@ -285,7 +285,7 @@ describe('400 invalid_cursor', () => {
     }
   });
 
-  it('an empty cursor is absent', async () => {
+  it('an empty cursor is ignored', async () => {
     expect(await list(api, `${FIRST_PAGE}&cursor=`)).toEqual(await list(api, FIRST_PAGE));
   });
 });

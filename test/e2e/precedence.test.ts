@@ -1,4 +1,4 @@
-/** Among several faults in one request, the first in the order of the interface is told; pair by pair. */
+/** Of several faults in one request, the API reports the first in its order. Every pair is tested. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, planted } from './client.ts';
 import {
@@ -31,11 +31,11 @@ interface Request {
   readonly path: string;
   readonly idempotencyKey?: string;
   readonly fields: Readonly<Record<string, unknown>>;
-  /** What is done to the written JSON. */
+  /** Changes the JSON text. */
   readonly spoil?: (json: string) => string;
 }
 
-/** Two faults in one area of a request would undo each other. */
+/** Two faults in one area of a request would overwrite each other. */
 type Area =
   | 'key'
   | 'path'
@@ -65,7 +65,7 @@ function fault(name: string, area: Area, refusal: Refusal, change: Partial<Reque
   return { name, area, refusal, apply: (request) => ({ ...request, ...change }) };
 }
 
-/** Null leaves a field out. */
+/** A null value removes the field. */
 function inFields(name: string, area: Area, refusal: Refusal, fields: () => object): Fault {
   const apply = (request: Request) => ({ ...request, fields: { ...request.fields, ...fields() } });
   return { name, area, refusal, apply };
@@ -73,7 +73,7 @@ function inFields(name: string, area: Area, refusal: Refusal, fields: () => obje
 
 const unknownProfile = { endpoint: null, endpoint_id: UNKNOWN.endpoint };
 
-/** Rank by rank, in the order of the interface; faults of one rank are not ordered among themselves. */
+/** The ranks in the order of the API. Faults of one rank have no order. */
 const RANKS: readonly (readonly Fault[])[] = [
   [fault('authentication', 'key', [401, 'missing_api_key'], { hasKey: false })],
   [fault('route', 'path', [404, 'not_found'], { path: '/v1/schedule' })],
@@ -140,13 +140,13 @@ function expectRefusal(answer: Answer, [status, code]: Refusal): void {
   expect(`${answer.status} ${error.code}`).toBe(`${status} ${code}`);
 }
 
-describe('each fault alone is told', () => {
+describe('each fault alone is reported', () => {
   it.each(FAULTS.map((fault) => [fault.name, fault] as const))('%s', async (_name, { apply, refusal }) => {
     expectRefusal(await send(apply(VALID)), refusal);
   });
 });
 
-describe('on create, of two faults the first is told', () => {
+describe('on create, the first of two faults is reported', () => {
   const pairs = RANKS.flatMap((rank, i) =>
     rank.flatMap((first) =>
       RANKS.slice(i + 1)

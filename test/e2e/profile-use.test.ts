@@ -1,4 +1,4 @@
-/** Profiles behind schedules: what a schedule shows, what a delivery is frozen to, what archiving forbids. */
+/** Endpoint profiles of schedules: what a schedule shows, the snapshot of a delivery, and the rules of archiving. */
 import { describe, expect, it } from 'vitest';
 import { planted } from './client.ts';
 import { OK } from './drive.ts';
@@ -29,7 +29,7 @@ function archive(id: string) {
   return api.post<Endpoint>(`/v1/endpoints/${id}/archive`);
 }
 
-describe('a profile-backed schedule', () => {
+describe('a schedule with an endpoint profile', () => {
   it('shows the profile’s current url and method, and never its header values', async () => {
     const headers = { 'X-EndpointProfile': planted('profile header') };
     const { id } = await createdProfile(api, { ...PROFILE, method: 'PUT', headers });
@@ -43,7 +43,7 @@ describe('a profile-backed schedule', () => {
     expect((await list(api, '/v1/schedules?limit=1')).data).toEqual([now]);
   });
 
-  it('without a retry policy of its own takes the profile’s, as it is now', async () => {
+  it('without its own retry policy uses the present one of the profile', async () => {
     const { id } = await createdProfile(api, { ...PROFILE, retry_policy: POLICY });
     const shown = await created(api, { endpoint_id: id, delay: '1h' });
     expect(shown.retry_policy).toEqual(POLICY);
@@ -51,7 +51,7 @@ describe('a profile-backed schedule', () => {
     expect((await schedule(api, shown.id)).retry_policy.max_attempts).toBe(9);
   });
 
-  it('with a retry policy of its own keeps it; null gives it the profile’s', async () => {
+  it('with its own retry policy keeps it, and null gives it the one of the profile', async () => {
     const { id } = await createdProfile(api, { ...PROFILE, retry_policy: POLICY });
     const own = { endpoint_id: id, delay: '1h', retry_policy: { max_attempts: 2 } };
     const shown = await created(api, own);
@@ -59,7 +59,7 @@ describe('a profile-backed schedule', () => {
     expect((await patched(api, shown.id, { retry_policy: null })).retry_policy).toEqual(POLICY);
   });
 
-  it('endpoint and method cannot be patched, endpoint_id is ignored', async () => {
+  it('refuses a PATCH of endpoint and method, and ignores endpoint_id', async () => {
     const { id } = await createdProfile(api, PROFILE);
     const other = await createdProfile(api, PROFILE);
     const shown = await created(api, { endpoint_id: id, delay: '1h' });
@@ -73,8 +73,8 @@ describe('a profile-backed schedule', () => {
   });
 });
 
-describe('a delivery is frozen to the version in force when it is materialized', () => {
-  it('the pending one keeps its version, the next takes the new one', async () => {
+describe('a delivery keeps the version that was current when it was materialized', () => {
+  it('the pending delivery keeps its version, and the next uses the new one', async () => {
     const { id } = await createdProfile(api, PROFILE);
     const shown = await created(api, { endpoint_id: id, cron: RECURRING.cron });
     const first = await onlyDelivery(api, shown.id);
@@ -90,14 +90,14 @@ describe('a delivery is frozen to the version in force when it is materialized',
     expect(await delivery(api, first.id)).toMatchObject({ status: 'claimed', endpoint_version: 1 });
   });
 
-  it('a schedule created after an edit starts with the new version', async () => {
+  it('a schedule created after an edit uses the new version', async () => {
     const { id } = await createdProfile(api, PROFILE);
     await patchedProfile(api, id, { method: 'PUT' });
     const shown = await created(api, { endpoint_id: id, delay: '1h' });
     expect(await onlyDelivery(api, shown.id)).toMatchObject({ endpoint_version: 2 });
   });
 
-  it('a replay uses the original’s snapshot', async () => {
+  it('a replay uses the snapshot of the original', async () => {
     const { id } = await createdProfile(api, PROFILE);
     const shown = await created(api, { endpoint_id: id, delay: '1h' });
     const first = await onlyDelivery(api, shown.id);
@@ -106,14 +106,14 @@ describe('a delivery is frozen to the version in force when it is materialized',
     expect(await replayed(api, first.id)).toMatchObject({ endpoint_id: id, endpoint_version: 1 });
   });
 
-  it('an inline delivery names no profile', async () => {
+  it('a delivery to an inline destination names no profile', async () => {
     const shown = await created(api, ONE_SHOT);
     expect(await onlyDelivery(api, shown.id)).toMatchObject({ endpoint_id: null, endpoint_version: null });
   });
 });
 
 describe('POST /endpoints/{id}/archive', () => {
-  it('archives, and does not count as an edit; again: 200, unchanged', async () => {
+  it('archives without making a version, and answers 200 when repeated', async () => {
     const before = await createdProfile(api, PROFILE);
     const after = expectStatus(await archive(before.id), 200);
     expect(after).toEqual({ ...before, archived: true, updated_at: after.updated_at });
@@ -134,14 +134,14 @@ describe('POST /endpoints/{id}/archive', () => {
     expect(await ids('&include_archived=true')).toContain(id);
   });
 
-  it('a profile that an active schedule uses: 409 profile_in_use, nothing changed', async () => {
+  it('a profile of an active schedule: 409 profile_in_use, and nothing changes', async () => {
     const before = await createdProfile(api, PROFILE);
     await created(api, { endpoint_id: before.id, delay: '1h' });
     expectError(await archive(before.id), 409, 'profile_in_use');
     expect(await profile(api, before.id)).toEqual(before);
   });
 
-  it('a paused schedule counts, a canceled one does not', async () => {
+  it('a paused schedule counts as use, and a canceled one does not', async () => {
     const { id } = await createdProfile(api, PROFILE);
     const shown = await created(api, { endpoint_id: id, delay: '1h' });
     await ordered(api, shown.id, 'pause');
@@ -151,14 +151,14 @@ describe('POST /endpoints/{id}/archive', () => {
     expect(await schedule(api, shown.id)).toMatchObject({ state: 'canceled', endpoint: PROFILE.url });
   });
 
-  it('a completed schedule does not count', async () => {
+  it('a completed schedule does not count as use', async () => {
     const { id } = await createdProfile(api, PROFILE);
     const shown = await created(api, { endpoint_id: id, delay: '1h' });
     await drive.fire((await onlyDelivery(api, shown.id)).id, OK);
     expectStatus(await archive(id), 200);
   });
 
-  it('creating with it and archiving it at once: never both', async () => {
+  it('creating a schedule with it and archiving it at the same time never both succeed', async () => {
     for (let round = 0; round < 10; round++) {
       const { id } = await createdProfile(api, PROFILE);
       const [creation, archiving] = await Promise.all([

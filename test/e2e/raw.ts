@@ -1,9 +1,9 @@
-/** Bytes on a socket: for requests that no HTTP client would send. */
+/** Sends bytes on a socket, for requests that no HTTP client would send. */
 import { connect } from 'node:net';
 
 const ANSWER_MS_MAX = 10_000;
 
-/** What comes back until the service closes the connection. */
+/** Returns everything until the service closes the connection. */
 export function exchangeBytes(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const { promise, resolve, reject } = Promise.withResolvers<string>();

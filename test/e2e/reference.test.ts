@@ -1,4 +1,4 @@
-/** What is served without a key: the OpenAPI document, the page to read it, and the probes. */
+/** Routes without a key: the OpenAPI document, the reference page, and the probes. */
 import { describe, expect, it } from 'vitest';
 import { expectStatus } from './expectations.ts';
 import { TEST_KEY, useSched } from './harness.ts';
@@ -43,7 +43,7 @@ async function openApi(): Promise<OpenApi> {
 }
 
 describe('/openapi.json', () => {
-  it('is OpenAPI 3.1, version label v0, of exactly the routes of the specification', async () => {
+  it('is OpenAPI 3.1 with the label v0 and exactly the routes of the specification', async () => {
     const document = await openApi();
     expect(document.openapi).toMatch(/^3\.1\./);
     expect(document.info.version).toBe('v0');
@@ -88,7 +88,7 @@ describe('/docs', () => {
     }
   });
 
-  it('loads nothing, from here or elsewhere: no outside address, a strict policy', async () => {
+  it('loads no other resource, and has a strict content security policy', async () => {
     const { headers, text } = await anonymous.get('/docs');
     const links = [...text.matchAll(/\b(?:src|href|action|data|poster|srcset)\s*=\s*["']?([^"'\s>]*)/gi)].map(
       (link) => link[1],

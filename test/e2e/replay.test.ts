@@ -1,4 +1,4 @@
-/** POST /v1/deliveries/{id}/replay: a new delivery from a finished one. */
+/** POST /v1/deliveries/{id}/replay creates a new delivery from a finished one. */
 import { describe, expect, it } from 'vitest';
 import { CLOCK_OFF_MS_MAX } from '#test/process/store-in-use.ts';
 import { OK, REDIRECT, SERVER_ERROR } from './drive.ts';
@@ -25,7 +25,7 @@ async function pendingOf(body: object): Promise<Delivery> {
   return onlyDelivery(api, (await created(api, body)).id);
 }
 
-/** A delivery brought to each status that a delivery can have. */
+/** One delivery in each status. */
 const REACH: Readonly<Record<string, () => Promise<string>>> = {
   scheduled: async () => (await pendingOf(ONE_SHOT)).id,
   async claimed() {
@@ -72,7 +72,7 @@ async function reach(status: string): Promise<Delivery> {
   return reached;
 }
 
-describe('dead_letter, expired and succeeded: a NEW delivery, the original unchanged', () => {
+describe('dead_letter, expired and succeeded: a new delivery is created, and the original stays unchanged', () => {
   it.each(['succeeded', 'dead_letter', 'expired'])('%s', async (status) => {
     const original = await reach(status);
     const before = Date.now();
@@ -112,7 +112,7 @@ describe('dead_letter, expired and succeeded: a NEW delivery, the original uncha
     expect(ms(fresh.deadline) - ms(fresh.scheduled_for)).toBe(2 * HOUR);
   });
 
-  it('uses the original’s snapshot, whatever became of the schedule', async () => {
+  it('uses the snapshot of the original, even if the schedule has changed', async () => {
     const pending = await pendingOf({ ...ONE_SHOT, ttl: '2h', retry_policy: { max_attempts: 1 } });
     await drive.fire(pending.id, SERVER_ERROR);
     await patched(api, pending.schedule_id ?? '', { ttl: '9h', retry_policy: { max_attempts: 9 } });
@@ -122,7 +122,7 @@ describe('dead_letter, expired and succeeded: a NEW delivery, the original uncha
     expect((await delivery(api, fresh.id)).status).toBe('dead_letter');
   });
 
-  it('can be done again and again, and of a replay too', async () => {
+  it('can be repeated, and also works for a replay', async () => {
     const original = await reach('succeeded');
     const first = await replayed(api, original.id);
     const second = await replayed(api, original.id);
@@ -148,8 +148,8 @@ describe('409 not_replayable', () => {
   });
 });
 
-describe('a replay stands beside the schedule', () => {
-  it('a completed one-shot stays completed, whatever its replay does', async () => {
+describe('a replay is independent of its schedule', () => {
+  it('a completed one-shot stays completed, whatever happens to its replay', async () => {
     const original = await reach('succeeded');
     const before = await schedule(api, original.schedule_id ?? '');
     const fresh = await replayed(api, original.id);
@@ -159,7 +159,7 @@ describe('a replay stands beside the schedule', () => {
     expect(await schedule(api, before.id)).toEqual(before);
   });
 
-  it('a recurring schedule keeps its next occurrence, and a claimed replay brings no other', async () => {
+  it('a recurring schedule keeps its next occurrence, and a claimed replay adds no other', async () => {
     const { id } = await created(api, RECURRING);
     const first = await onlyDelivery(api, id);
     await drive.fire(first.id, OK);
@@ -171,7 +171,7 @@ describe('a replay stands beside the schedule', () => {
     expect(scheduled.map(({ replay_of }) => replay_of)).toEqual([null]);
   });
 
-  it('of a canceled schedule: made, and retried like any other', async () => {
+  it('of a canceled schedule is created, and retried like any other delivery', async () => {
     const { id } = await created(api, RECURRING);
     const first = await onlyDelivery(api, id);
     await drive.fire(first.id, OK);

@@ -9,7 +9,7 @@ const { url, output } = useSched();
 
 const AUTHORIZED = `Authorization: Bearer ${TEST_KEY}`;
 
-/** A request of these lines, whose connection is closed behind its answer. */
+/** Builds a request of these lines whose connection is closed after the answer. */
 function request(line: string, ...headers: readonly string[]): string {
   return `${[line, ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`;
 }
@@ -41,7 +41,7 @@ async function expectRefusal(bytes: string, status: number, code: string): Promi
   return requestId;
 }
 
-describe('a target that is not valid: 400 invalid_request', () => {
+describe('an invalid target: 400 invalid_request', () => {
   const targets = [
     'http:///v1/schedules',
     'http://x:99999/v1/schedules',
@@ -59,7 +59,7 @@ describe('a target that is not valid: 400 invalid_request', () => {
     await expectRefusal(request(`GET ${target} HTTP/1.1`, 'Host: x', AUTHORIZED), 400, 'invalid_request');
   });
 
-  it('also where a body, an upgrade or a 100-continue is asked for', async () => {
+  it('also with a body, an upgrade or a 100-continue', async () => {
     for (const header of ['Content-Length: 0', 'Upgrade: websocket', 'X-More: y']) {
       await expectRefusal(
         request('POST http://[ HTTP/1.1', 'Host: x', header, AUTHORIZED),
@@ -100,7 +100,7 @@ describe('a target that is not valid: 400 invalid_request', () => {
   });
 });
 
-describe('a target that leads nowhere: 404 not_found', () => {
+describe('a target without a route: 404 not_found', () => {
   it.each([
     ['OPTIONS', '*'],
     ['GET', '*'],
@@ -143,7 +143,7 @@ describe('the absolute form is the path', () => {
   });
 });
 
-describe('no Host, two of them, or none that is valid: 400 invalid_request', () => {
+describe('no Host, two Hosts, or an invalid Host: 400 invalid_request', () => {
   const paths = ['/v1/schedules', 'http://x/v1/schedules', '/healthz', '/dashboard', '/dashboard/api/whoami'];
   it.each(paths)('%s', async (path) => {
     for (const hosts of [[], ['Host: x', 'Host: y'], ['Host: x', 'host: x'], ['Host: a b'], ['Host: x/y']]) {
@@ -151,7 +151,7 @@ describe('no Host, two of them, or none that is valid: 400 invalid_request', () 
     }
   });
 
-  it('an empty one is valid, and HTTP/1.0 needs none', async () => {
+  it('an empty Host is valid, and HTTP/1.0 needs none', async () => {
     expect(await exchange(request('GET /healthz HTTP/1.1', 'Host:'))).toMatchObject({ status: 200 });
     expect(await exchange(request('GET /healthz HTTP/1.0'))).toMatchObject({ status: 200 });
     await expectRefusal(request('GET /healthz HTTP/1.0', 'Host: x', 'Host: y'), 400, 'invalid_request');
@@ -160,7 +160,7 @@ describe('no Host, two of them, or none that is valid: 400 invalid_request', () 
 
 describe('methods', () => {
   it.each(['DESCRIBE', 'ANNOUNCE', 'SETUP', 'PLAY', 'PAUSE', 'TEARDOWN', 'GET_PARAMETER', 'RECORD'])(
-    '%s of RTSP, which the parser knows: 404 not_found',
+    '%s, an RTSP method that the parser knows: 404 not_found',
     async (method) => {
       for (const target of ['rtsp://x/v1/schedules', '/v1/schedules', '/healthz', '/dashboard/api/whoami']) {
         await expectRefusal(request(`${method} ${target} RTSP/1.0`, 'CSeq: 1'), 404, 'not_found');
@@ -170,28 +170,28 @@ describe('methods', () => {
 
   it.each(['x:443', '/v1/schedules'])('CONNECT %s: 404 not_found', async (target) => {
     await expectRefusal(request(`CONNECT ${target} HTTP/1.1`, 'Host: x', AUTHORIZED), 404, 'not_found');
-    // Nobody reads bytes sent through the refused tunnel.
+    // Bytes that are sent through the refused tunnel are not read.
     const hello = `${request(`CONNECT ${target} HTTP/1.1`, 'Host: x')}\u0016\u0003\u0001`;
     await expectRefusal(hello, 404, 'not_found');
     await expectRefusal(request(`CONNECT ${target} HTTP/1.1`), 400, 'invalid_request');
   });
 
   it.each(['BREW', 'get', 'DESCRIBE'])(
-    '%s, which HTTP does not have: 400 invalid_request',
+    '%s, which is not an HTTP method: 400 invalid_request',
     async (method) => {
       await expectRefusal(request(`${method} /v1/schedules HTTP/1.1`, 'Host: x'), 400, 'invalid_request');
     },
   );
 });
 
-describe('a request that is refused here ends its connection', () => {
+describe('a request that is refused so early ends its connection', () => {
   it.each([
     'GET http://[ HTTP/1.1\r\nHost: x\r\n\r\n',
     'GET /healthz HTTP/1.1\r\n\r\n',
     'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n',
     'DESCRIBE / RTSP/1.0\r\n\r\n',
     'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: magic\r\n\r\n',
-  ])('%j: what comes behind it is not answered', async (first) => {
+  ])('%j: a request after it is not answered', async (first) => {
     const text = await exchangeBytes(url(), `${first}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`);
     expect(text.match(/HTTP\/1\.1 /g)).toHaveLength(1);
     expect(parseAnswer(text).headers['sched-request-id']).toMatch(REQUEST_ID);

@@ -1,4 +1,4 @@
-/** POST /v1/schedules/{id}/reschedule: the fire time moves, of whatever is pending. */
+/** POST /v1/schedules/{id}/reschedule moves the fire time of the pending delivery. */
 import { describe, expect, it } from 'vitest';
 import { OK, SERVER_ERROR } from './drive.ts';
 import {
@@ -63,7 +63,7 @@ describe('a one-shot', () => {
     expect(ms(after.fire_at) - ms(after.updated_at)).toBe(5 * MINUTE);
   });
 
-  it('by cron: it recurs from now on', async () => {
+  it('by cron: it becomes recurring', async () => {
     const { id } = await created(api, { ...ONE_SHOT, idempotency_key: 'order-1' });
     const pending = await onlyDelivery(api, id);
     const after = await rescheduled(api, id, { cron: '30 9 1 1 *', timezone: 'Asia/Kolkata' });
@@ -94,7 +94,7 @@ describe('a one-shot', () => {
     expect((await onlyDelivery(api, id)).scheduled_for).toBe(after.next_fire_at);
   });
 
-  it('while it waits for a retry: moved, its attempts kept, its deadline counted anew', async () => {
+  it('while it waits for a retry: it is moved, keeps its attempts, and gets a new deadline', async () => {
     const { id } = await created(api, { ...ONE_SHOT, ttl: '1h' });
     const pending = await onlyDelivery(api, id);
     await drive.fire(pending.id, SERVER_ERROR);
@@ -111,7 +111,7 @@ describe('a one-shot', () => {
     });
   });
 
-  it('while its delivery is claimed: 200 with the actual state, nothing changed', async () => {
+  it('while its delivery is claimed: 200 with the actual state, and nothing changes', async () => {
     const { id } = await created(api, ONE_SHOT);
     const pending = await onlyDelivery(api, id);
     await drive.claim(pending.id);
@@ -158,14 +158,14 @@ describe('a recurring schedule', () => {
   it.each([
     ['delay', { delay: '1h' }],
     ['local_fire_at', { local_fire_at: fromNow(HOUR).slice(0, 19), timezone: 'UTC' }],
-  ])('by %s: likewise, its zone stays', async (_what, timing) => {
+  ])('by %s: only the next occurrence moves, and the timezone stays', async (_what, timing) => {
     const before = await created(api, { ...YEARLY, timezone: 'Asia/Tokyo' });
     const after = await rescheduled(api, before.id, timing);
     expect(Math.abs(ms(after.next_fire_at) - Date.now() - HOUR)).toBeLessThan(MINUTE);
     expect(after).toMatchObject({ kind: 'recurring', cron: YEARLY.cron, timezone: 'Asia/Tokyo' });
   });
 
-  it('by cron: the recurrence is replaced; a timezone left out is UTC', async () => {
+  it('by cron: the recurrence is replaced, and the default timezone is UTC', async () => {
     const { id } = await created(api, { ...YEARLY, timezone: 'Asia/Tokyo' });
     const pending = await onlyDelivery(api, id);
     const after = await rescheduled(api, id, { cron: '0 12 1 7 *' });
@@ -180,7 +180,7 @@ describe('a recurring schedule', () => {
     });
   });
 
-  it('by cron, after its next occurrence was brought forward and sent: the new one starts from now', async () => {
+  it('by cron, after its next occurrence was moved forward and sent: the new recurrence starts now', async () => {
     const { id } = await created(api, YEARLY);
     const pending = await onlyDelivery(api, id);
     await rescheduled(api, id, { delay: '1s' });
@@ -189,7 +189,7 @@ describe('a recurring schedule', () => {
     expect(ms(after.next_fire_at) - ms(after.updated_at)).toBeLessThanOrEqual(5 * MINUTE);
   });
 
-  it('while an earlier occurrence is claimed or retrying: the next one moves, the earlier one does not', async () => {
+  it('while an earlier occurrence is claimed or waits for a retry: only the next one moves', async () => {
     const { id } = await created(api, RECURRING);
     const first = await onlyDelivery(api, id);
     await drive.claim(first.id);
@@ -206,7 +206,7 @@ describe('a recurring schedule', () => {
 });
 
 describe('by state', () => {
-  it('a paused schedule: moved, and still paused; it fires at the new instant once resumed', async () => {
+  it('a paused schedule is moved and stays paused, and fires at the new instant after a resume', async () => {
     const { id } = await created(api, ONE_SHOT);
     await ordered(api, id, 'pause');
     const fire_at = fromNow(DAY);
@@ -240,7 +240,7 @@ describe('by state', () => {
   });
 });
 
-describe('what is refused, with the creation codes, changes nothing', () => {
+describe('a refused reschedule has the codes of create and changes nothing', () => {
   const far = new Date();
   far.setUTCFullYear(far.getUTCFullYear() + 11);
   it.each([

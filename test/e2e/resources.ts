@@ -1,4 +1,6 @@
-/** The resources as the specification and the decisions show them, written down once more, on purpose. */
+/**
+ * The resources of the specification. They are repeated here on purpose, so that tests do not use the code under test.
+ */
 export type Mode = 'test' | 'live';
 
 export interface RetryPolicy {
@@ -116,12 +118,12 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = {
 };
 
 export const URL = 'https://receiver.example/hooks/reminder';
-/** The least that makes a one-shot, a recurring schedule, a profile. */
+/** The minimal bodies of a one-shot, a recurring schedule and an endpoint profile. */
 export const ONE_SHOT = { endpoint: URL, delay: '1h' };
 export const RECURRING = { endpoint: URL, cron: '0 9 * * *' };
 export const PROFILE = { url: URL };
 
-/** Of the right form, and never minted: its time lies far ahead. */
+/** Valid ids that were never minted, since their time is far in the future. */
 const NEVER_MINTED = '7zzzzzzzzz0000000000000000';
 export const UNKNOWN = {
   schedule: `sch_${NEVER_MINTED}`,

@@ -1,4 +1,4 @@
-/** What a stop and a start on the same data leave as it was: everything. */
+/** A restart on the same data changes nothing. */
 import { expect, it } from 'vitest';
 import { planted } from './client.ts';
 import { SERVER_ERROR } from './drive.ts';

@@ -1,4 +1,4 @@
-/** POST /v1/schedules: every field, as it is given and as it is shown again. */
+/** POST /v1/schedules: every field, as it is sent and as it is shown. */
 import { describe, expect, it } from 'vitest';
 import { CLOCK_OFF_MS_MAX } from '#test/process/store-in-use.ts';
 import { planted } from './client.ts';
@@ -17,7 +17,7 @@ import { DEFAULT_RETRY_POLICY, ONE_SHOT, PROFILE, RECURRING, type Schedule, URL 
 
 const { api, live } = useSched();
 
-describe('a schedule with nothing but a destination and a timing', () => {
+describe('a schedule with only a destination and a timing', () => {
   it('is an active one-shot, with every other field at its default', async () => {
     const before = Date.now();
     const shown = await created(api, ONE_SHOT);
@@ -59,7 +59,7 @@ describe('a schedule with nothing but a destination and a timing', () => {
     expect(shown.next_fire_at).toBe(shown.next_runs[0]);
   });
 
-  it('is shown the same by GET, and belongs to the mode of its key', async () => {
+  it('looks the same by GET, and belongs to the mode of its key', async () => {
     const shown = await created(live, ONE_SHOT);
     expect(shown.mode).toBe('live');
     expect(await schedule(live, shown.id)).toEqual(shown);
@@ -90,7 +90,7 @@ describe('a schedule with nothing but a destination and a timing', () => {
   });
 });
 
-describe('each field is taken and shown again', () => {
+describe('each field is accepted and shown', () => {
   const labels = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, `${i}`]));
   const awkwardLabels = {
@@ -106,7 +106,7 @@ describe('each field is taken and shown again', () => {
       (method) => [`method ${method}`, { method }, { method }] as [string, object, Partial<Schedule>],
     ),
     [
-      'a private address, to be dead-lettered when it fires',
+      'a private address, which is dead-lettered when it fires',
       { endpoint: 'https://10.0.0.1/x' },
       { endpoint: 'https://10.0.0.1/x' },
     ],
@@ -128,7 +128,7 @@ describe('each field is taken and shown again', () => {
     ['metadata', { metadata: awkwardLabels }, { metadata: awkwardLabels }],
     ['50 labels', { metadata: labels(50) }, { metadata: labels(50) }],
     [
-      'a retry policy whose lower bounds are met',
+      'a retry policy at its lower bounds',
       {
         retry_policy: {
           max_attempts: 1,
@@ -151,7 +151,7 @@ describe('each field is taken and shown again', () => {
       },
     ],
     [
-      'a retry policy whose upper bounds are met',
+      'a retry policy at its upper bounds',
       { retry_policy: { max_attempts: 50, base: '24h', factor: 100, max: '168h' } },
       {
         retry_policy: {
@@ -178,14 +178,14 @@ describe('each field is taken and shown again', () => {
     expect(await schedule(api, shown.id)).toEqual(shown);
   });
 
-  it('headers: their names only', async () => {
+  it('headers: only their names are shown', async () => {
     const headers = { 'X-Tenant': planted('tenant'), authorization: planted('authorization') };
     const shown = await created(api, { ...ONE_SHOT, headers });
     expect(shown.header_keys).toEqual(['X-Tenant', 'authorization']);
     expect(shown).not.toHaveProperty('headers');
   });
 
-  it('body: not at all', async () => {
+  it('body: it is not shown', async () => {
     const shown = await created(api, { ...ONE_SHOT, body: planted('body') });
     expect(shown).not.toHaveProperty('body');
   });
@@ -196,7 +196,7 @@ describe('each field is taken and shown again', () => {
     expect(shown.header_keys).toEqual(['Host', 'proxy-x', 'X-Bad']);
   });
 
-  it('endpoint_id: the profile’s url and method are shown', async () => {
+  it('endpoint_id: the url and method of the profile are shown', async () => {
     const profile = await createdProfile(api, { ...PROFILE, method: 'PUT' });
     const shown = await created(api, { endpoint_id: profile.id, delay: '1h' });
     expect(shown).toMatchObject({ endpoint_id: profile.id, endpoint: profile.url, method: 'PUT' });
@@ -252,17 +252,17 @@ describe('null means absent on create', () => {
 });
 
 describe('the idempotency key of a delivery', () => {
-  it('of a one-shot: as given', async () => {
+  it('of a one-shot is the given one', async () => {
     const { id } = await created(api, { ...ONE_SHOT, idempotency_key: 'order-1' });
     expect((await onlyDelivery(api, id)).idempotency_key).toBe('order-1');
   });
 
-  it('of a recurring schedule: the schedule’s id and the nominal instant', async () => {
+  it('of a recurring schedule is the id of the schedule and the nominal instant', async () => {
     const { id, next_fire_at } = await created(api, RECURRING);
     expect((await onlyDelivery(api, id)).idempotency_key).toBe(`${id}:${next_fire_at}`);
   });
 
-  it('of a recurring schedule with a key: that key and the nominal instant, jitter apart', async () => {
+  it('of a recurring schedule with a key is that key and the nominal instant without jitter', async () => {
     const body = { endpoint: URL, cron: '0 9 1 1 *', idempotency_key: 'digest', jitter: '10s' };
     const { id, next_fire_at } = await created(api, body);
     const nominal = `${(next_fire_at ?? '').slice(0, 4)}-01-01T09:00:00.000Z`;

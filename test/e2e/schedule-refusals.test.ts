@@ -1,4 +1,4 @@
-/** POST /v1/schedules: every way in which a field can be wrong, with its status, code, type and param. */
+/** POST /v1/schedules: every invalid form of a field, with its status, code, type and param. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { planted } from './client.ts';
 import { createdProfile, DAY, expectError, fromNow, HOUR, list, SECOND } from './expectations.ts';
@@ -9,7 +9,7 @@ const { api } = useSched();
 
 const YEAR = 365.25 * DAY;
 
-/** What is wrong: fields beside a valid one-shot; undefined leaves a field out. */
+/** The invalid fields, added to a valid one-shot. Undefined removes a field. */
 type Row = readonly [
   what: string,
   fields: object,
@@ -96,7 +96,7 @@ describe('destination', () => {
       backing = (await createdProfile(api, PROFILE)).id;
     });
 
-    it('method sent with endpoint_id, even the profile’s own', async () => {
+    it('method together with endpoint_id, even the one of the profile', async () => {
       const answer = await api.post('/v1/schedules', { endpoint_id: backing, delay: '1h', method: 'POST' });
       expectError(answer, 400, 'method_on_profile', 'method');
     });
@@ -210,7 +210,7 @@ describe('timezone that is not an IANA name', () => {
   );
 
   const unused = { local_fire_at: fromNow(HOUR).slice(0, 19), fire_at: fromNow(HOUR), delay: '1h' };
-  it.each(Object.entries(unused))('with %s, used or not', async (field, value) => {
+  it.each(Object.entries(unused))('with %s, even if it is not used', async (field, value) => {
     const fields = { delay: undefined, [field]: value, timezone: 'Mars/Olympus' };
     await expectRefused(['', fields, 422, 'invalid_cron', 'timezone']);
   });
@@ -269,7 +269,7 @@ describe('the other fields', () => {
     expectRefused(row),
   );
 
-  it('numbers that JSON can write and no computer can hold', async () => {
+  it('numbers that JSON allows and that overflow a double', async () => {
     const raw = `{"endpoint":"${URL}","delay":"1h","rate_limit":{"per_second":1e999}}`;
     expectError(await api.send('POST', '/v1/schedules', { raw }), 422, 'invalid_rate_limit', 'rate_limit');
   });

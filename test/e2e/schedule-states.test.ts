@@ -1,4 +1,4 @@
-/** Pause, resume and cancel: each state of a schedule, with whatever its delivery is doing. */
+/** Pause, resume and cancel in each state of a schedule and of its delivery. */
 import { describe, expect, it } from 'vitest';
 import { OK, REDIRECT, SERVER_ERROR } from './drive.ts';
 import {
@@ -23,7 +23,7 @@ const { api, drive } = useSched();
 const YEARLY = { endpoint: URL, cron: '0 0 1 1 *' };
 const ORDERS = ['pause', 'resume', 'cancel'] as const;
 
-/** A schedule and its one delivery. */
+/** A schedule and its only delivery. */
 async function given(body: object) {
   const shown = await created(api, body);
   return { id: shown.id, shown, pending: await onlyDelivery(api, shown.id) };
@@ -59,7 +59,7 @@ describe('pause', () => {
     });
   });
 
-  it('of a recurring schedule, the next occurrence and an earlier one that waits for a retry', async () => {
+  it('of a recurring schedule pauses the next occurrence and an earlier one that waits for a retry', async () => {
     const { id, pending: first } = await given(RECURRING);
     await drive.fire(first.id, SERVER_ERROR);
     await ordered(api, id, 'pause');
@@ -86,7 +86,7 @@ describe('pause', () => {
     expect((await delivery(api, pending.id)).status).toBe('retry_scheduled');
   });
 
-  it('a claimed occurrence of a recurring schedule likewise; the resume finds it', async () => {
+  it('a claimed occurrence of a recurring schedule is paused after its attempt too, and a resume finds it', async () => {
     const { id, pending: first } = await given(RECURRING);
     const statuses = async () => (await deliveriesOf(api, id)).map(({ status }) => status);
     await drive.claim(first.id);
@@ -112,7 +112,7 @@ describe('resume', () => {
     ['one-shot', ONE_SHOT],
     ['recurring schedule', YEARLY],
     ['jittered recurring schedule', { ...YEARLY, jitter: '10h' }],
-  ])('a %s whose instant is still ahead: as before the pause', async (_what, body) => {
+  ])('a %s whose instant is in the future is as before the pause', async (_what, body) => {
     const { id, shown, pending } = await given(body);
     await ordered(api, id, 'pause');
     const resumed = await ordered(api, id, 'resume');
@@ -120,7 +120,7 @@ describe('resume', () => {
     expect(await onlyDelivery(api, id)).toEqual(pending);
   });
 
-  it('a one-shot whose instant passed meanwhile fires at once', async () => {
+  it('a one-shot whose instant has passed fires at once', async () => {
     const { id, pending } = await given({ ...ONE_SHOT, ttl: '2h' });
     await ordered(api, id, 'pause');
     await drive.letPass(pending.id, 2 * HOUR);
@@ -133,7 +133,7 @@ describe('resume', () => {
     });
   });
 
-  it('a one-shot whose deadline passed meanwhile ends expired, with no attempt, and is completed', async () => {
+  it('a one-shot whose deadline has passed expires without an attempt and is completed', async () => {
     const { id, pending } = await given({ ...ONE_SHOT, ttl: '5m' });
     await ordered(api, id, 'pause');
     await drive.letPass(pending.id, 2 * HOUR);
@@ -150,7 +150,7 @@ describe('resume', () => {
     });
   });
 
-  it('a retry whose deadline passed meanwhile ends expired too', async () => {
+  it('a retry whose deadline has passed expires too', async () => {
     const { id, pending } = await given({ ...ONE_SHOT, ttl: '1h' });
     await drive.fire(pending.id, SERVER_ERROR);
     await ordered(api, id, 'pause');
@@ -159,7 +159,7 @@ describe('resume', () => {
     expect(await delivery(api, pending.id)).toMatchObject({ status: 'expired', attempt_count: 1 });
   });
 
-  it('a recurring schedule skips what it missed and takes the next occurrence after now', async () => {
+  it('a recurring schedule skips missed occurrences and continues with the next one after now', async () => {
     const { id, shown, pending } = await given({ endpoint: URL, cron: '0 0 * * *' });
     await ordered(api, id, 'pause');
     await drive.letPass(pending.id, 3 * DAY);
@@ -168,7 +168,7 @@ describe('resume', () => {
     expect(await onlyDelivery(api, id)).toEqual(pending);
   });
 
-  it('a recurring schedule whose ttl is long over: the next occurrence, never expired', async () => {
+  it('a recurring schedule whose ttl has passed continues with its next occurrence and never expires', async () => {
     const { id, pending } = await given({ endpoint: URL, cron: '0 0 * * *', ttl: '1m' });
     await ordered(api, id, 'pause');
     await drive.letPass(pending.id, 3 * DAY);
@@ -176,7 +176,7 @@ describe('resume', () => {
     expect(await onlyDelivery(api, id)).toEqual(pending);
   });
 
-  it('a delivery that had attempts goes back to retry_scheduled, its retry where it was', async () => {
+  it('a delivery with attempts returns to retry_scheduled with the same due instant', async () => {
     const { id, pending } = await given(ONE_SHOT);
     await drive.fire(pending.id, SERVER_ERROR);
     const retrying = await delivery(api, pending.id);
@@ -222,7 +222,7 @@ describe('cancel', () => {
     });
   });
 
-  it('of a recurring schedule, every occurrence that is not over; history is kept', async () => {
+  it('of a recurring schedule cancels every occurrence that has not ended, and keeps the history', async () => {
     const { id, pending: done } = await given(RECURRING);
     await drive.fire(done.id, OK);
     const [retrying] = await deliveriesOf(api, id);
@@ -238,7 +238,7 @@ describe('cancel', () => {
     ['is then canceled rather than retried', SERVER_ERROR, 'canceled'],
     ['may still succeed', OK, 'succeeded'],
     ['may still fail for good', REDIRECT, 'dead_letter'],
-  ])('a claimed delivery finishes its attempt; it %s', async (_what, result, status) => {
+  ])('a claimed delivery finishes its attempt, and %s', async (_what, result, status) => {
     const { id, pending } = await given(ONE_SHOT);
     await drive.claim(pending.id);
     expect(await ordered(api, id, 'cancel')).toMatchObject({ state: 'canceled', next_fire_at: null });
@@ -260,7 +260,7 @@ describe('cancel', () => {
   });
 });
 
-describe('an order that does not apply: 200, unchanged', () => {
+describe('an action that does not apply answers 200 and changes nothing', () => {
   it.each([
     ['pause', 'paused'],
     ['resume', 'active'],
@@ -284,7 +284,7 @@ describe('an order that does not apply: 200, unchanged', () => {
   });
 });
 
-describe('a one-shot becomes completed when its delivery ends', () => {
+describe('a one-shot is completed when its delivery ends', () => {
   it.each([
     ['succeeded', [OK]],
     ['succeeded', [SERVER_ERROR, OK]],
@@ -304,7 +304,7 @@ describe('a one-shot becomes completed when its delivery ends', () => {
     expect((await schedule(api, id)).state).toBe('completed');
   });
 
-  it('not while it is claimed, and not while it waits for a retry', async () => {
+  it('not while it is claimed or waits for a retry', async () => {
     const { id, pending } = await given({ ...ONE_SHOT, retry_policy: { base: '1m', factor: 1 } });
     await drive.claim(pending.id);
     expect(await schedule(api, id)).toMatchObject({ state: 'active', next_fire_at: null, next_runs: [] });

@@ -1,4 +1,4 @@
-/** PATCH /v1/schedules/{id}: what it changes in the schedule and in the pending delivery, and what it leaves. */
+/** PATCH /v1/schedules/{id}: what it changes in the schedule and in the pending delivery, and what it keeps. */
 import { describe, expect, it } from 'vitest';
 import { planted } from './client.ts';
 import { OK, SERVER_ERROR } from './drive.ts';
@@ -40,7 +40,7 @@ describe('omitted fields stay unchanged', () => {
     ['method', { method: 'DELETE' }, { method: 'DELETE' }],
     ['ttl', { ttl: '30m' }, { ttl: '30m' }],
     [
-      'retry_policy, replaced whole: defaults fill the rest',
+      'retry_policy, replaced completely: defaults fill the rest',
       { retry_policy: { factor: 3 } },
       { retry_policy: { ...DEFAULT_RETRY_POLICY, factor: 3 } },
     ],
@@ -60,7 +60,7 @@ describe('omitted fields stay unchanged', () => {
     expect(await schedule(api, before.id)).toEqual(after);
   });
 
-  it('timing fields, right or wrong, are ignored, and so is all that cannot be changed', async () => {
+  it('timing fields, valid or not, and fields that cannot be changed are ignored', async () => {
     const before = await created(api, WHOLE);
     const pending = await onlyDelivery(api, before.id);
     const ignored = [
@@ -84,7 +84,7 @@ describe('omitted fields stay unchanged', () => {
   });
 });
 
-describe('what is refused changes nothing', () => {
+describe('a refused PATCH changes nothing', () => {
   const tooMany = Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`${i}`, 'x']));
   it.each([
     ['endpoint', 'http://b.example/', 422, 'url_blocked'],
@@ -115,8 +115,8 @@ describe('what is refused changes nothing', () => {
   });
 });
 
-describe('the pending delivery changes too, when it has not been claimed', () => {
-  it('ttl: its deadline is counted anew', async () => {
+describe('the pending delivery changes too, unless it is claimed', () => {
+  it('ttl: it gets a new deadline', async () => {
     const { id } = await created(api, { ...ONE_SHOT, ttl: '1h' });
     await patched(api, id, { ttl: '30m' });
     const shortened = await onlyDelivery(api, id);
@@ -125,7 +125,7 @@ describe('the pending delivery changes too, when it has not been claimed', () =>
     expect((await onlyDelivery(api, id)).deadline).toBeNull();
   });
 
-  it('retry_policy: the new one decides the next retry, and how many there are', async () => {
+  it('retry_policy: the new one decides when the next retry is due, and how many there are', async () => {
     const { id } = await created(api, { ...ONE_SHOT, retry_policy: { max_attempts: 1 } });
     await patched(api, id, { retry_policy: { max_attempts: 2, base: '1m', factor: 1 } });
     const pending = await onlyDelivery(api, id);
@@ -137,7 +137,7 @@ describe('the pending delivery changes too, when it has not been claimed', () =>
     expect((await delivery(api, pending.id)).status).toBe('dead_letter');
   });
 
-  it('one that waits for a retry', async () => {
+  it('also while it waits for a retry', async () => {
     const { id } = await created(api, { ...ONE_SHOT, ttl: '1h' });
     const pending = await onlyDelivery(api, id);
     await drive.fire(pending.id, SERVER_ERROR);
@@ -149,7 +149,7 @@ describe('the pending delivery changes too, when it has not been claimed', () =>
     expect((await delivery(api, pending.id)).status).toBe('dead_letter');
   });
 
-  it('one that is paused', async () => {
+  it('also while it is paused', async () => {
     const { id } = await created(api, { ...ONE_SHOT, ttl: '1h' });
     await ordered(api, id, 'pause');
     expect(await patched(api, id, { ttl: '2h' })).toMatchObject({ state: 'paused', ttl: '2h' });
@@ -158,7 +158,7 @@ describe('the pending delivery changes too, when it has not been claimed', () =>
     expect(ms(pending.deadline) - ms(pending.scheduled_for)).toBe(2 * HOUR);
   });
 
-  it('but not one that is claimed', async () => {
+  it('but not while it is claimed', async () => {
     const { id } = await created(api, { ...ONE_SHOT, ttl: '1h', retry_policy: { max_attempts: 1 } });
     const pending = await onlyDelivery(api, id);
     await drive.claim(pending.id);
@@ -171,7 +171,7 @@ describe('the pending delivery changes too, when it has not been claimed', () =>
     expect((await delivery(api, pending.id)).status).toBe('dead_letter');
   });
 
-  it('of a recurring schedule only the next: earlier ones, claimed or retrying, keep what they had', async () => {
+  it('of a recurring schedule only the next one changes, and earlier ones keep their values', async () => {
     const { id } = await created(api, { ...RECURRING, ttl: '1h' });
     const first = await onlyDelivery(api, id);
     await drive.fire(first.id, SERVER_ERROR);
@@ -183,7 +183,7 @@ describe('the pending delivery changes too, when it has not been claimed', () =>
   });
 });
 
-describe('PATCH of a terminal schedule is allowed and touches only the record', () => {
+describe('a PATCH of an ended schedule is allowed and changes only the schedule', () => {
   it.each(['canceled', 'completed'])('%s', async (state) => {
     const { id } = await created(api, { ...ONE_SHOT, ttl: '1h' });
     const pending = await onlyDelivery(api, id);
@@ -198,7 +198,7 @@ describe('PATCH of a terminal schedule is allowed and touches only the record', 
   });
 });
 
-it('a list finds a schedule by its new labels, and no longer by its old ones', async () => {
+it('lists find a schedule by its new labels, and not by its old ones', async () => {
   const { id } = await created(api, { ...ONE_SHOT, metadata: { was: 'here', stays: 'yes' } });
   await patched(api, id, { metadata: { is: 'here', stays: 'yes' } });
   const ids = async (label: string) =>
@@ -210,7 +210,7 @@ it('a list finds a schedule by its new labels, and no longer by its old ones', a
   expect(await ids('stays')).toEqual([id]);
 });
 
-it('a hundred edits at once all take effect', async () => {
+it('a hundred concurrent edits all take effect', async () => {
   const { id } = await created(api, ONE_SHOT);
   const edits = Array.from({ length: 100 }, (_, i) => patched(api, id, { metadata: { edit: `${i}` } }));
   const shown = (await Promise.all(edits)).map(({ metadata }) => metadata);

@@ -1,4 +1,4 @@
-/** The four ways to say when, on create: what is accepted, and which instant it means. */
+/** The four forms of timing on create: what is accepted, and which instant it means. */
 import { describe, expect, it } from 'vitest';
 import { BERLIN, dayBefore, LORD_HOWE, NEW_YORK } from './dates.ts';
 import { created, DAY, fromNow, HOUR, MINUTE, ms, onlyDelivery, SECOND } from './expectations.ts';
@@ -7,7 +7,7 @@ import { ONE_SHOT, URL } from './resources.ts';
 
 const { api } = useSched();
 
-/** Any year that is ahead, and the next leap year. */
+/** A year in the future, and the next leap year. */
 const YEAR = new Date().getUTCFullYear() + 2;
 const LEAP_YEAR = YEAR + ((4 - (YEAR % 4)) % 4);
 
@@ -34,7 +34,7 @@ describe('delay: a Go duration from now', () => {
     expect(shown).toMatchObject({ kind: 'one_shot', timezone: null, cron: null });
   });
 
-  it('is never shortened: a fraction of a millisecond counts as one', async () => {
+  it('is rounded up to whole milliseconds', async () => {
     const shown = await at({ delay: '1.0000001s' });
     expect(ms(shown.fire_at) - ms(shown.created_at)).toBe(1_001);
   });
@@ -67,7 +67,7 @@ describe('fire_at: an RFC 3339 instant', () => {
     expect(await at({ fire_at })).toMatchObject({ fire_at });
   });
 
-  it('a timezone beside it is checked, and not shown', async () => {
+  it('a timezone beside it is validated but not shown', async () => {
     expect(await at({ fire_at: fromNow(HOUR), timezone: 'Asia/Tokyo' })).toMatchObject({ timezone: null });
     expect(await at({ delay: '1h', timezone: 'Asia/Tokyo' })).toMatchObject({ timezone: null });
   });
@@ -113,13 +113,13 @@ describe('local_fire_at: a wall-clock time in timezone', () => {
     ['Europe/Berlin', `${BERLIN.fold}T02:30:00`, `${BERLIN.fold}T00:30`],
     ['America/New_York', `${NEW_YORK.fold}T01:30:00`, `${NEW_YORK.fold}T05:30`],
     ['Australia/Lord_Howe', `${LORD_HOWE.fold}T01:45:00`, `${dayBefore(LORD_HOWE.fold)}T14:45`],
-  ])('in a fold it takes the earlier instant: %s', async (timezone, local_fire_at, expected) => {
+  ])('in a DST fold it is the earlier instant: %s', async (timezone, local_fire_at, expected) => {
     expect((await at({ local_fire_at, timezone })).fire_at).toBe(`${expected}:00.000Z`);
   });
 });
 
 describe('jitter on a one-shot', () => {
-  it('leaves fire_at nominal, and moves what fires by at most the window', async () => {
+  it('keeps fire_at nominal, and moves the delivery by at most the window', async () => {
     const fire_at = fromNow(DAY);
     const offsets = [];
     for (let i = 0; i < 20; i++) {
@@ -131,12 +131,12 @@ describe('jitter on a one-shot', () => {
       offsets.push(ms(shown.next_fire_at) - ms(fire_at));
     }
     expect(offsets.filter((offset) => Math.abs(offset) > 10 * MINUTE)).toEqual([]);
-    // Spread over plus and minus the window: twenty on one side would be one chance in half a million.
+    // The offsets are positive and negative. Twenty of one sign have a chance of one in half a million.
     expect(offsets.some((offset) => offset < 0)).toBe(true);
     expect(offsets.some((offset) => offset > 0)).toBe(true);
   });
 
-  it('that would put it before now makes it fire at once', async () => {
+  it('that would move it before now makes it fire at once', async () => {
     const offsets = [];
     for (let i = 0; i < 20; i++) {
       const { created_at, next_fire_at } = await created(api, { ...ONE_SHOT, delay: '1s', jitter: '24h' });

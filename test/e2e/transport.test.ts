@@ -1,4 +1,4 @@
-/** How requests arrive: content types, sizes, methods and paths, and what is not even HTTP. */
+/** The form of requests: content types, sizes, methods, paths, and bytes that are not HTTP. */
 import { describe, expect, it } from 'vitest';
 import { planted, REQUEST_ID } from './client.ts';
 import { created, createdProfile, expectError, expectStatus, schedule } from './expectations.ts';
@@ -10,13 +10,13 @@ const { api, anonymous, url } = useSched();
 
 const BODY_BYTES_MAX = 1_048_576;
 
-/** A valid request of so many bytes, spaces between its fields. */
+/** A valid body of this many bytes, filled with spaces. */
 function ofBytes(bytes: number): string {
   const [open, ...rest] = JSON.stringify(ONE_SHOT);
   return `${open}${' '.repeat(bytes - rest.length - 1)}${rest.join('')}`;
 }
 
-describe('a body is parsed as JSON whatever its content type', () => {
+describe('a body is parsed as JSON with any content type', () => {
   it.each([
     ['application/json'],
     ['application/json; charset=utf-8'],
@@ -33,7 +33,7 @@ describe('a body is parsed as JSON whatever its content type', () => {
     expectStatus(await api.send('POST', '/v1/schedules', sending), 201);
   });
 
-  it('none', async () => {
+  it('without a content type', async () => {
     expectStatus(await api.send('POST', '/v1/schedules', { raw: JSON.stringify(ONE_SHOT) }), 201);
   });
 
@@ -85,7 +85,7 @@ describe('400 invalid_json: a body that is not a JSON object', () => {
     }
   });
 
-  it('an empty body too, on the POSTs that need one', async () => {
+  it('also an empty body, on the POSTs that need one', async () => {
     const { id } = await created(api, ONE_SHOT);
     for (const path of ['/v1/schedules', '/v1/endpoints', `/v1/schedules/${id}/reschedule`]) {
       expectError(await api.send('POST', path), 400, 'invalid_json');
@@ -98,7 +98,7 @@ describe('400 invalid_json: a body that is not a JSON object', () => {
 describe('an empty body with a JSON content type', () => {
   const headers = { 'content-type': 'application/json' };
 
-  it('is fine in a PATCH, and without the content type', async () => {
+  it('is accepted in a PATCH, and without the content type', async () => {
     const shown = await created(api, { ...ONE_SHOT, metadata: { a: 'b' } });
     for (const sending of [{ headers, raw: '' }, { headers }, {}]) {
       const patched = expectStatus(
@@ -111,7 +111,7 @@ describe('an empty body with a JSON content type', () => {
     expectStatus(await api.send('PATCH', `/v1/endpoints/${profile.id}`, { headers, raw: '' }), 200);
   });
 
-  it('is fine where no body is taken', async () => {
+  it('is accepted by operations without a body', async () => {
     const { id } = await created(api, ONE_SHOT);
     expectStatus(await api.send('POST', `/v1/schedules/${id}/pause`, { headers, raw: '' }), 200);
   });
@@ -132,7 +132,7 @@ it('operations without a body ignore one', async () => {
 });
 
 describe('a request body of at most 1 MB (1,048,576 bytes)', () => {
-  it('exactly that is taken', async () => {
+  it('a body of exactly this size is accepted', async () => {
     expectStatus(await api.send('POST', '/v1/schedules', { raw: ofBytes(BODY_BYTES_MAX) }), 201);
     expectStatus(
       await api.send('POST', '/v1/schedules', { raw: ofBytes(BODY_BYTES_MAX), chunked: true }),
@@ -140,14 +140,14 @@ describe('a request body of at most 1 MB (1,048,576 bytes)', () => {
     );
   });
 
-  it.each([false, true])('one more: 413 payload_too_large (in chunks: %s)', async (chunked) => {
+  it.each([false, true])('one more byte: 413 payload_too_large (in chunks: %s)', async (chunked) => {
     const answer = await api.send('POST', '/v1/schedules', { raw: ofBytes(BODY_BYTES_MAX + 1), chunked });
     expectError(answer, 413, 'payload_too_large');
   });
 });
 
 describe('limits inside the body', () => {
-  it('a delivery body of 262,144 characters is taken', async () => {
+  it('a delivery body of 262,144 characters is accepted', async () => {
     expectStatus(
       await api.post('/v1/schedules', { ...ONE_SHOT, body: planted('x').padEnd(262_144, 'x') }),
       201,
@@ -167,7 +167,7 @@ describe('limits inside the body', () => {
     );
   });
 
-  it('headers of 16,384 bytes of names and values are taken', async () => {
+  it('headers with 16,384 bytes of names and values are accepted', async () => {
     const start = planted('header');
     const rest = { 'X-A': start.padEnd(8_000, 'a'), 'X-B': planted('é').padEnd(1_000, 'é') };
     const used = Buffer.byteLength(Object.entries(rest).flat().join(''));
@@ -212,12 +212,15 @@ describe('404 not_found: an unknown path, or a method the path does not have', (
   });
 
   const malformed = ['/v1/%zz', '/v1/schedules/%', '/v1/schedules/%E0%A4%A', '/v1/schedules/%ff/pause'];
-  it.each(malformed)('a malformed percent escape in a path: %s, after authentication', async (path) => {
-    expectError(await anonymous.get(path), 401, 'missing_api_key');
-    expectError(await api.get(path), 404, 'not_found');
-  });
+  it.each(malformed)(
+    'a malformed percent escape in a path is found after authentication: %s',
+    async (path) => {
+      expectError(await anonymous.get(path), 401, 'missing_api_key');
+      expectError(await api.get(path), 404, 'not_found');
+    },
+  );
 
-  it('outside /v1 too, where no key is asked for', async () => {
+  it('also outside /v1, where no key is needed', async () => {
     expectError(await anonymous.get('/%zz'), 404, 'not_found');
     expectError(await anonymous.get('/nope'), 404, 'not_found');
   });
@@ -259,7 +262,7 @@ it('a field named __proto__ is a field like any other', async () => {
   expect(JSON.stringify((await schedule(api, id)).metadata)).toBe('{"__proto__":"x"}');
 });
 
-describe('what HTTP itself refuses has the envelope and its Sched-Request-Id too', () => {
+describe('a request that is invalid HTTP is answered with the envelope and Sched-Request-Id too', () => {
   const authorized = `Authorization: Bearer ${TEST_KEY}`;
   it.each([
     ['no HTTP at all', 'GARBAGE\r\n\r\n', [400]],
@@ -277,12 +280,12 @@ describe('what HTTP itself refuses has the envelope and its Sched-Request-Id too
       [400],
     ],
     [
-      'an expectation nobody can meet',
+      'an unknown expectation',
       `POST /v1/schedules HTTP/1.1\r\nHost: x\r\n${authorized}\r\nExpect: magic\r\nConnection: close\r\n\r\n`,
       [400, 417],
     ],
     [
-      'headers without end',
+      'headers that are too long',
       `GET /v1/schedules HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(70_000)}\r\n\r\n`,
       [413, 431],
     ],

@@ -4,7 +4,7 @@ import { runCommand } from './run-command.ts';
 
 const SHORT_KEY_BYTES = Buffer.alloc(31, 7).toString('base64');
 
-/** `SCHED_DATA_DIR` is missing: every text is a path, and one that cannot be used is no bad setting. */
+/** `SCHED_DATA_DIR` is missing because every text is a path. A path that cannot be used is not a bad setting. */
 const BAD: readonly (readonly [setting: string, value: string])[] = [
   ['SCHED_HOST', 'not a host'],
   ['SCHED_HOST', '256.0.0.1'],
@@ -67,13 +67,13 @@ describe('a bad setting ends the start with exit code 2 and one line that names 
   });
 });
 
-test.concurrent('a bad flag is named with its setting', async () => {
+test.concurrent('a bad flag is reported with the name of its setting', async () => {
   const { code, stderr } = await runCommand(['serve', '--port', 'x']);
   expect(code).toBe(2);
   expect(stderr).toBe('sched: --port (SCHED_PORT) must be a whole number from 0 to 65535, not "x".\n');
 });
 
-test.concurrent('PostgreSQL needs the master key, for the other commands too', async () => {
+test.concurrent('PostgreSQL needs the master key for the other commands too', async () => {
   for (const args of [['serve'], ['migrate'], ['key', 'list']]) {
     const { code, stderr } = await runCommand(args, {
       env: { SCHED_DATABASE_URL: 'postgres://db/sched', SCHED_MASTER_KEY: '' },

@@ -45,14 +45,14 @@ describe('the address', () => {
     expect(taken.code).toBe(1);
     expect(taken.stderr).toMatch(new RegExp(`^sched: Port ${port} of 127\\.0\\.0\\.1 is in use.*\\n$`));
 
-    // The keys it had already made were printed, and are good for the next start.
+    // The generated keys were printed, and stay valid for the next start.
     const key = /sk_test_\w+/.exec(taken.stdout)?.[0];
     await using sched = await startInThread({ dataDir });
     const answer = await fetch(`${sched.url}/v1/schedules`, { headers: { authorization: `Bearer ${key}` } });
     expect(answer.status).toBe(200);
   });
 
-  test('a host that is not this machine', async () => {
+  test('a host that does not belong to this machine', async () => {
     expect(await failedStart(temporaryDirectory(), { SCHED_HOST: '203.0.113.7' })).toContain('SCHED_HOST');
     expect(await failedStart(temporaryDirectory(), { SCHED_HOST: 'no.such.host.invalid' })).toContain(
       'SCHED_HOST',
@@ -60,7 +60,7 @@ describe('the address', () => {
   });
 });
 
-// On PostgreSQL nothing is kept in it.
+// PostgreSQL does not use the data directory.
 describe.skipIf(IS_POSTGRES)('the data directory', () => {
   test('below a file', async () => {
     const file = join(temporaryDirectory(), 'file');
@@ -79,7 +79,7 @@ describe.skipIf(IS_POSTGRES)('the data directory', () => {
     mkdirSync(directory);
     const undo = makeReadOnly(directory);
     try {
-      // Where nothing keeps this user (root, on some file systems) from writing, there is nothing to see.
+      // Nothing can be tested if this user may write everywhere, such as root on some file systems.
       if (isWritable(directory)) return;
       expect(await failedStart(directory)).toMatch(/data directory .* is not writable/);
     } finally {
@@ -87,7 +87,7 @@ describe.skipIf(IS_POSTGRES)('the data directory', () => {
     }
   });
 
-  test('in use by another Sched; that one is not disturbed', async () => {
+  test('in use by another Sched, which is not disturbed', async () => {
     await using first = await startSched();
     expect(await failedStart(first.dataDir)).toMatch(/in use by another Sched/);
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
@@ -97,7 +97,7 @@ describe.skipIf(IS_POSTGRES)('the data directory', () => {
   });
 });
 
-// As files; what PostgreSQL may hold instead is tried beside its store.
+// These are files. The tests of the PostgreSQL store cover its databases.
 describe.skipIf(IS_POSTGRES)('the database', () => {
   test('of a newer version', async () => {
     const dataDir = await usedDirectory();
@@ -107,7 +107,7 @@ describe.skipIf(IS_POSTGRES)('the database', () => {
     expect(await failedStart(dataDir, {}, runSched)).toMatch(/schema version 9999.*newer Sched/);
   });
 
-  test('of another program; it is left as it was', async () => {
+  test('of another program, which stays unchanged', async () => {
     const dataDir = temporaryDirectory();
     const db = new Database(join(dataDir, 'sched.db'));
     db.exec('CREATE TABLE theirs (id INTEGER)');
@@ -120,7 +120,7 @@ describe.skipIf(IS_POSTGRES)('the database', () => {
     expect(tables).toEqual(['theirs']);
   });
 
-  test('no database at all; it is left as it was', async () => {
+  test('a file that is not a database, which stays unchanged', async () => {
     const dataDir = temporaryDirectory();
     const text = 'this is not a database, but long enough to look at '.repeat(100);
     writeFileSync(join(dataDir, 'sched.db'), text);
@@ -130,7 +130,7 @@ describe.skipIf(IS_POSTGRES)('the database', () => {
 });
 
 describe('the master key', () => {
-  test('another one than the data was sealed with', async () => {
+  test('a different one than the data was sealed with', async () => {
     const dataDir = await usedDirectory();
     const SCHED_MASTER_KEY = randomBytes(32).toString('base64');
     const line = await failedStart(dataDir, { SCHED_MASTER_KEY }, runSched);
@@ -138,8 +138,8 @@ describe('the master key', () => {
     expect(line).not.toContain(SCHED_MASTER_KEY);
   });
 
-  // On PostgreSQL it always comes from the settings.
-  test.skipIf(IS_POSTGRES)('a new one, with the old one beside it, is fine', async () => {
+  // With PostgreSQL it always comes from the settings.
+  test.skipIf(IS_POSTGRES)('a new one together with the old one is accepted', async () => {
     const dataDir = await usedDirectory();
     const env = {
       SCHED_MASTER_KEY: randomBytes(32).toString('base64'),
@@ -149,21 +149,21 @@ describe('the master key', () => {
     expect((await fetch(`${sched.url}/readyz`)).status).toBe(200);
   });
 
-  test.skipIf(IS_POSTGRES)('its file lost: no new one is made', async () => {
+  test.skipIf(IS_POSTGRES)('a missing file: no new key is generated', async () => {
     const dataDir = await usedDirectory();
     rmSync(join(dataDir, 'master.key'));
     expect(await failedStart(dataDir)).toMatch(/master\.key is missing/);
     expect(() => accessSync(join(dataDir, 'master.key'))).toThrow(/ENOENT/);
   });
 
-  test.skipIf(IS_POSTGRES)('its file spoiled', async () => {
+  test.skipIf(IS_POSTGRES)('a damaged file', async () => {
     const dataDir = await usedDirectory();
     writeFileSync(join(dataDir, 'master.key'), 'spoiled\n');
     expect(await failedStart(dataDir)).toMatch(/master\.key does not contain a master key/);
   });
 
   test.skipIf(IS_POSTGRES).each(['0640', '0604', '0620'])(
-    'its file open to other users: mode %s, until it is closed to them as the line says',
+    'a file that other users may read: mode %s, until its mode is corrected as the line says',
     async (mode) => {
       const dataDir = await usedDirectory();
       const path = join(dataDir, 'master.key');
@@ -180,14 +180,14 @@ describe('the master key', () => {
   );
 });
 
-/** Permissions do not keep root out; the immutable flag does, where the file system knows it. */
+/** Permissions do not restrict root. The immutable flag does, if the file system supports it. */
 function makeReadOnly(directory: string): () => void {
   chmodSync(directory, 0o500);
   const chattr = (flag: string) => {
     try {
       execFileSync('chattr', [flag, directory], { stdio: 'ignore' });
     } catch {
-      // No chattr, or a file system without flags.
+      // There is no chattr, or the file system has no flags.
     }
   };
   chattr('+i');

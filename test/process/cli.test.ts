@@ -9,11 +9,11 @@ import { runSched, type SchedProcess, startSched, temporaryDirectory } from './s
 import { IS_POSTGRES, storeSettings } from './store-in-use.ts';
 
 const REVOCATION_MS_MAX = 1_000;
-/** PostgreSQL has a database, with nothing in it. */
+/** PostgreSQL has an empty database. */
 const NO_DATABASE = IS_POSTGRES
   ? /^sched: The store .+ has schema version 0.+ run `sched migrate`\.\n$/
   : /^sched: There is no database in .+\n$/;
-/** On PostgreSQL the master key is always there. */
+/** With PostgreSQL the master key is always set. */
 const NO_SECRETS = IS_POSTGRES ? /There is no project "nope"/ : /The master key .* is missing/;
 
 async function statusWith(sched: SchedProcess, key: string): Promise<number> {
@@ -22,7 +22,7 @@ async function statusWith(sched: SchedProcess, key: string): Promise<number> {
   return answer.status;
 }
 
-/** What a command answers with `--json`; it must have succeeded, without a word on standard error. */
+/** Returns the answer of a command with `--json`. It must succeed and write nothing to standard error. */
 async function json(dataDir: string, ...args: readonly string[]): Promise<unknown> {
   const { code, stdout, stderr } = await runCommand([...args, '--json'], { dataDir });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -42,7 +42,7 @@ async function migrated(): Promise<string> {
 }
 
 let empty: Promise<string> | null = null;
-/** A database with nothing in it, for what is refused. */
+/** An empty database, for commands that are refused. */
 function emptyDatabase(): Promise<string> {
   empty ??= migrated();
   return empty;
@@ -58,7 +58,7 @@ async function auditOf(dataDir: string): Promise<readonly string[]> {
 }
 
 describe('people', () => {
-  test('are invited by a link that is shown once, listed and taken back; all of it is written down', async () => {
+  test('are invited by a link that is shown once, listed and withdrawn, and all of it is audited', async () => {
     const dataDir = await migrated();
     await json(dataDir, 'project', 'create', 'shop');
     const args = ['--role', 'operator', '--projects', 'shop', '--url', 'https://sched.example.com/'];
@@ -89,7 +89,7 @@ describe('people', () => {
   });
 });
 
-test('an invitation leads to where the operator says the dashboard is', async () => {
+test('the link of an invitation leads to the configured origin of the dashboard', async () => {
   const dataDir = await migrated();
   const linkOf = async (args: readonly string[], env: Readonly<Record<string, string>>) => {
     const { stdout } = await runCommand(['user', 'create', '--json', ...args], { dataDir, env });
@@ -108,7 +108,7 @@ describe('beside the running service', () => {
     expect(key).toMatch(/^sk_test_[0-9A-Za-z]{32}$/);
     expect(await statusWith(sched, key)).toBe(200);
 
-    // Asked all the while, so that the service has seen the key just before.
+    // Requests are sent all the time, so that the service has just cached the key.
     const revoked = new AbortController();
     const asking = (async () => {
       while (!revoked.signal.aborted) expect([200, 401]).toContain(await statusWith(sched, key));
@@ -124,7 +124,7 @@ describe('beside the running service', () => {
     expect(await statusWith(sched, sched.testKey)).toBe(200);
   });
 
-  test('a new project has keys of its own, and sees nothing of the others', async () => {
+  test('a new project has its own keys, and sees nothing of the others', async () => {
     await using sched = await startSched();
     const { dataDir } = sched;
     expect(await json(dataDir, 'project', 'create', 'shop')).toMatchObject({
@@ -144,7 +144,7 @@ describe('beside the running service', () => {
 });
 
 describe('projects', () => {
-  test('are listed in the order they were made, as JSON and as a table', async () => {
+  test('are listed in the order of their creation, as JSON and as a table', async () => {
     const dataDir = temporaryDirectory();
     await json(dataDir, 'project', 'create', 'shop');
     await json(dataDir, 'project', 'create', 'a');
@@ -157,7 +157,7 @@ describe('projects', () => {
     expect(a).toMatch(/^a {5}prj_\w{26} {2}2026-11-15 {2}\S+Z$/);
   });
 
-  test('the first one may make the database, which the service then uses', async () => {
+  test('the first one creates the database, which the service then uses', async () => {
     const dataDir = join(temporaryDirectory(), 'new');
     await json(dataDir, 'project', 'create', 'shop');
     const { key } = await newKey(dataDir, '--project', 'shop', '--mode', 'test');
@@ -167,7 +167,7 @@ describe('projects', () => {
 });
 
 describe('keys', () => {
-  test('are listed without the key, revoked ones with the moment', async () => {
+  test('are listed without the key itself, revoked ones with the time of the revocation', async () => {
     const dataDir = await migrated();
     await json(dataDir, 'project', 'create', 'default');
     const first = await newKey(dataDir, '--mode', 'test');
@@ -194,7 +194,7 @@ describe('keys', () => {
     }
   });
 
-  test('a person is shown a new key once, on a line of its own', async () => {
+  test('a new key is printed once, on its own line', async () => {
     const dataDir = await migrated();
     await json(dataDir, 'project', 'create', 'default');
     const { stdout } = await runCommand(['key', 'create', '--mode', 'live'], { dataDir });
@@ -203,7 +203,7 @@ describe('keys', () => {
 });
 
 describe('secrets', () => {
-  test('rotation keeps the old one for the overlap', async () => {
+  test('a rotation keeps the old secret for the overlap', async () => {
     const dataDir = temporaryDirectory();
     await json(dataDir, 'project', 'create', 'default');
     const [old] = (await json(dataDir, 'secret', 'show', '--mode', 'test')) as { secret: string }[];
@@ -221,7 +221,7 @@ describe('secrets', () => {
     expect(modeless).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--mode') });
   });
 
-  test('a profile has its own: created, shown, rotated, removed, all of it in the audit log', async () => {
+  test('an endpoint profile has its own: they are created, shown, rotated and removed, and audited', async () => {
     const dataDir = temporaryDirectory();
     await json(dataDir, 'project', 'create', 'default');
     const { key } = await newKey(dataDir, '--mode', 'test');
@@ -266,8 +266,8 @@ describe('secrets', () => {
     ]);
   });
 
-  // On PostgreSQL it comes from the settings: without it, no command is carried out at all.
-  test.skipIf(IS_POSTGRES)('cannot be shown without the master key, and none is made', async () => {
+  // With PostgreSQL the key comes from the settings, and no command runs without it.
+  test.skipIf(IS_POSTGRES)('cannot be shown without the master key, and no key is generated', async () => {
     const dataDir = temporaryDirectory();
     await json(dataDir, 'project', 'create', 'default');
     rmSync(join(dataDir, 'master.key'));
@@ -284,7 +284,7 @@ describe('secrets', () => {
   });
 });
 
-describe('what cannot be done: exit code 1 and one line', () => {
+describe('a command that fails has exit code 1 and one line', () => {
   test.concurrent.each([
     [['key', 'create', '--mode', 'test', '--project', 'nope'], /There is no project "nope"/],
     [['key', 'list', '--project', 'nope'], /There is no project "nope"/],
@@ -299,7 +299,7 @@ describe('what cannot be done: exit code 1 and one line', () => {
   });
 
   test.concurrent.each(['create', 'show', 'rotate', 'remove'])(
-    'secret %s of an endpoint profile that is not there',
+    'secret %s of an unknown endpoint profile',
     async (verb) => {
       const dataDir = temporaryDirectory();
       await json(dataDir, 'project', 'create', 'default');
@@ -331,7 +331,7 @@ describe('what cannot be done: exit code 1 and one line', () => {
     [['key', 'revoke', 'key_00000000000000000000000000']],
     [['secret', 'show', '--mode', 'test']],
     [['secret', 'rotate', '--mode', 'test']],
-  ])('without a database, %j makes none', async (args) => {
+  ])('without a database, %j creates none', async (args) => {
     const dataDir = temporaryDirectory();
     const { code, stderr } = await runCommand(args, { dataDir });
     expect(code).toBe(1);
@@ -359,7 +359,7 @@ describe('wrong usage: exit code 2 and one line', () => {
     expect(stderr).toMatch(/^sched: .+\n$/);
   });
 
-  test('an overlap that is no duration, or negative', async () => {
+  test('an overlap that is negative or not a duration', async () => {
     const dataDir = temporaryDirectory();
     await json(dataDir, 'project', 'create', 'default');
     for (const overlap of ['1d', '-1h', '']) {
@@ -383,7 +383,7 @@ test.concurrent('--version and --help', async () => {
   );
 });
 
-test.concurrent('migrate makes the database, and does it again without harm', async () => {
+test.concurrent('migrate creates the database, and can be repeated', async () => {
   const dataDir = join(temporaryDirectory(), 'new');
   const first = await json(dataDir, 'migrate');
   const store: unknown = IS_POSTGRES ? expect.stringMatching(/^postgres:/) : dataDir;

@@ -15,7 +15,7 @@ import { AesVault } from '#src/vault/aes-vault.ts';
 
 export const START = instant(Date.UTC(2026, 10, 15, 8));
 
-/** Passwords that are hashed in no time. */
+/** A cost that makes hashing fast. */
 export const CHEAP: Cost = { memoryKib: 8, passes: 1, parallelism: 1 };
 
 export interface ControlHarness extends SealingDependencies, PeopleDependencies, AsyncDisposable {
@@ -25,7 +25,7 @@ export interface ControlHarness extends SealingDependencies, PeopleDependencies,
 
 export const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** Keeps what is logged as lines of JSON. */
+/** A log that collects lines of JSON. */
 export function logTo(lines: string[]): Log {
   const note =
     (level: string): Log['info'] =>

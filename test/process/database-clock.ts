@@ -1,6 +1,6 @@
 /**
- * The clock of a database, which a test can set: the nodes that share it go by that one. In the search path of
- * the database a function of the same name stands before PostgreSQL's own, and adds an offset from a table.
+ * A database clock that a test can set. All nodes of the database use it. In the search path of the database, a
+ * function with the same name comes before PostgreSQL's own, and adds an offset from a table.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execute, query } from '#test/postgres/databases.ts';
@@ -10,11 +10,11 @@ import { databaseUrlOf } from './store-in-use.ts';
 
 const LOOK_EVERY_MS = 20;
 const NOTICED_MS_MAX = 10_000;
-/** Steps are longer. */
+/** Smaller than any step of the clock in a test. */
 const NEAR_MS = 500;
 
 export class DatabaseClock implements SettableClock {
-  /** The clocks of the nodes are as they were. */
+  /** The clocks of the nodes do not change. */
   readonly env = {};
   readonly #url: string;
   #offsetMs = 0;
@@ -23,7 +23,7 @@ export class DatabaseClock implements SettableClock {
     this.#url = url;
   }
 
-  /** In the database of a directory that no service has used. */
+  /** Sets up the database of a directory that no service has used. */
   static async in(dataDir: string, offsetMs: number): Promise<DatabaseClock> {
     const url = await databaseUrlOf(dataDir);
     const [named] = await query(url, 'SELECT current_database()::text AS name');

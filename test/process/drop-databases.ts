@@ -1,4 +1,4 @@
-/** For every test file that runs on PostgreSQL: at its end its databases go. */
+/** Drops the databases of a test file at its end, on PostgreSQL. */
 import { afterAll } from 'vitest';
 import { dropDatabases } from './store-in-use.ts';
 

@@ -36,8 +36,8 @@ function invitationsIn({ stdout }: Output): readonly RegExpExecArray[] {
   return [...stdout.matchAll(INVITATION)];
 }
 
-describe('the first start, nothing brought', () => {
-  test('prints the keys and signing secrets once, on standard output only; a later start does not', async () => {
+describe('the first start without provided credentials', () => {
+  test('prints the keys and signing secrets once, only on standard output, and a later start does not', async () => {
     const dataDir = temporaryDirectory();
     await using first = await startSched({ dataDir });
     const secrets = secretsIn(first.output);
@@ -59,15 +59,18 @@ describe('the first start, nothing brought', () => {
     expect(await statusWith(second, first.testKey)).toBe(200);
   });
 
-  // Neither is a file on PostgreSQL.
-  test.skipIf(IS_POSTGRES)('the database and the master key are for nobody else to read', async () => {
-    await using sched = await startInThread();
-    for (const file of ['sched.db', 'master.key']) {
-      expect(statSync(join(sched.dataDir, file)).mode & 0o777).toBe(0o600);
-    }
-  });
+  // With PostgreSQL neither is a file.
+  test.skipIf(IS_POSTGRES)(
+    'makes the database and the master key readable only for its own user',
+    async () => {
+      await using sched = await startInThread();
+      for (const file of ['sched.db', 'master.key']) {
+        expect(statSync(join(sched.dataDir, file)).mode & 0o777).toBe(0o600);
+      }
+    },
+  );
 
-  test('what secret show prints is what was printed', async () => {
+  test('prints the secrets that secret show prints again', async () => {
     await using sched = await startInThread();
     const { dataDir } = sched;
     for (const [mode, printed] of [
@@ -81,7 +84,7 @@ describe('the first start, nothing brought', () => {
 });
 
 describe('the invitation of the first admin', () => {
-  test('is printed once, last before the address, on standard output only, and until it is used is not made again', async () => {
+  test('is printed once, right before the address, only on standard output, and is not repeated while it is open', async () => {
     const dataDir = temporaryDirectory();
     await using first = await startInThread({ dataDir });
     const [link, ...more] = invitationsIn(first.output);
@@ -106,7 +109,7 @@ describe('the invitation of the first admin', () => {
     expect(invitationsIn(second.output)).toEqual([]);
   });
 
-  test('is made again at a start after it was taken back, and while somebody else is invited', async () => {
+  test('is created again after it was withdrawn, even if another user is invited', async () => {
     const dataDir = temporaryDirectory();
     await using first = await startInThread({ dataDir });
     await first.stop();
@@ -119,7 +122,7 @@ describe('the invitation of the first admin', () => {
   });
 });
 
-describe('keys and a secret brought by the environment', () => {
+describe('keys and a secret from the environment', () => {
   test('are used and not printed', async () => {
     await using sched = await startInThread({ env: BROUGHT });
     expect(secretsIn(sched.output)).toEqual([]);
@@ -136,7 +139,7 @@ describe('keys and a secret brought by the environment', () => {
     expect(sched.output.stderr).not.toMatch(/of-the-operator|of the operator/);
   });
 
-  test('are added at a later start, beside what was generated', async () => {
+  test('are added at a later start, beside the generated ones', async () => {
     const dataDir = temporaryDirectory();
     await using first = await startInThread({ dataDir });
     await first.stop();
@@ -165,14 +168,14 @@ describe('keys and a secret brought by the environment', () => {
   });
 
   test('an empty setting counts as unset', async () => {
-    // PostgreSQL is not there without a master key.
+    // PostgreSQL cannot be used without a master key.
     const names = [...Object.keys(BROUGHT), 'SCHED_LOG_LEVEL', ...(IS_POSTGRES ? [] : ['SCHED_MASTER_KEY'])];
     await using sched = await startInThread({ env: Object.fromEntries(names.map((name) => [name, ''])) });
     expect(secretsIn(sched.output)).toHaveLength(4);
   });
 });
 
-test('flags win over the environment', async () => {
+test('flags take precedence over the environment', async () => {
   await using sched = await startInThread({
     env: { SCHED_HOST: 'no.such.host.invalid', SCHED_LOG_LEVEL: 'no level' },
     args: ['--host', '127.0.0.1', '--log-level', 'silent'],
@@ -181,7 +184,7 @@ test('flags win over the environment', async () => {
   expect(sched.output.stderr).toBe('');
 });
 
-test('the store is watched: its verbs are among the metrics', async () => {
+test('the metrics contain the verbs of the store', async () => {
   await using sched = await startInThread();
   expect(await statusWith(sched, sched.testKey)).toBe(200);
   const metrics = await (await fetch(`${sched.url}/metrics`)).text();

@@ -1,4 +1,4 @@
-/** `bin/sched.js`, what `npx sched` and a link on the PATH lead to: on any Node from 20 on. */
+/** `bin/sched.js` is what `npx sched` and a link on the PATH run. It works on any Node from 20 on. */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -8,7 +8,7 @@ import { temporaryDirectory } from './sched-process.ts';
 
 const LAUNCHER = join(import.meta.dirname, '../../bin/sched.js');
 
-/** A Node of the machine's own, older than what Sched runs on; null where there is none. */
+/** A Node of this machine that is older than the one Sched needs. Null if there is none. */
 function olderNode(): string | null {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const node = join(folder, 'node');
@@ -29,12 +29,12 @@ const nodes: readonly (readonly [string, string])[] = [
 describe.each(nodes)('on %s', (_name, node) => {
   const run = (...args: readonly string[]) => spawnSync(node, [LAUNCHER, ...args], { encoding: 'utf8' });
 
-  test('it is the command, and answers as it does', () => {
+  test('it runs the command and prints its answer', () => {
     expect(run('--version')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
     expect(run('no-such-command')).toMatchObject({ status: 2, stdout: '' });
   });
 
-  test('a signal reaches the service, and its end is the end of both', async () => {
+  test('a signal reaches the service, and both processes end', async () => {
     const child = spawn(node, [LAUNCHER, 'serve', '--port', '0', '--data-dir', temporaryDirectory()]);
     const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
     await new Promise<void>((resolve) => {
@@ -45,7 +45,7 @@ describe.each(nodes)('on %s', (_name, node) => {
   });
 });
 
-test('the service leaves a processor to itself where there are few, and stays the process that was started', async () => {
+test('the service uses fewer helper threads on a small machine, and stays the process that was started', async () => {
   const child = spawn(process.execPath, [
     LAUNCHER,
     'serve',

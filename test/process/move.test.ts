@@ -1,4 +1,4 @@
-/** From SQLite to PostgreSQL with the real command: what one service left, another one goes on with. */
+/** Moves data from SQLite to PostgreSQL with the real command. The service on PostgreSQL continues the work. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ import { headerOf, type Receiver, startReceiver } from '#test/receiver/receiver.
 import { runCommand } from './run-command.ts';
 import { type SchedProcess, startSched, temporaryDirectory } from './sched-process.ts';
 
-/** Whatever store the other tests are run on. */
+/** This store is always SQLite, whatever store the other tests use. */
 const ON_SQLITE = { ...SETTINGS, SCHED_DATABASE_URL: '', SCHED_MASTER_KEY: '' };
 const NO_KEY_CHANGE = { SCHED_MASTER_KEY: '' };
 
@@ -47,7 +47,7 @@ function keyIn(dataDir: string): string {
   return readFileSync(join(dataDir, 'master.key'), 'utf8').trim();
 }
 
-/** All that the interface shows of the project in test mode. */
+/** Everything that the API shows of the project in test mode. */
 async function shown(api: Api) {
   const deliveries = (await list<Delivery>(api, '/v1/deliveries?limit=100')).data;
   return {
@@ -59,7 +59,7 @@ async function shown(api: Api) {
   };
 }
 
-test('what SQLite left is listed, fired, retried and replayed on PostgreSQL', async () => {
+test('objects from SQLite are listed, sent, retried and replayed on PostgreSQL', async () => {
   await using database = await emptyDatabase();
   let sched: SchedProcess = await startSched({ env: ON_SQLITE });
   const { dataDir } = sched;
@@ -139,8 +139,8 @@ test('what SQLite left is listed, fired, retried and replayed on PostgreSQL', as
   expect((await sched.stop()).code).toBe(0);
 });
 
-describe('the answer for a person', () => {
-  test('says how the service is started there, and here nothing starts again', async () => {
+describe('the output for a person', () => {
+  test('says how to start the service there, and the old data directory cannot be used again', async () => {
     await using database = await emptyDatabase();
     const dataDir = await filled();
     const { code, stdout, stderr } = await move(dataDir, database.url);
@@ -160,7 +160,7 @@ describe('the answer for a person', () => {
   });
 });
 
-test('one that was interrupted at its commit: nothing starts until it is known how it ended', async () => {
+test('after a move that was interrupted at its commit, nothing starts until its outcome is known', async () => {
   await using database = await emptyDatabase();
   const dataDir = await filled();
   writeFileSync(join(dataDir, 'moved'), 'moving to postgres://db/sched\n');
@@ -182,7 +182,7 @@ async function filled(): Promise<string> {
   return dataDir;
 }
 
-describe('what cannot be moved: one line, and nothing is there', () => {
+describe('a move that fails prints one line and leaves nothing behind', () => {
   async function refused(dataDir: string, url: string, line: RegExp, code = 1): Promise<void> {
     const finished = await move(dataDir, url);
     expect({ code: finished.code, stdout: finished.stdout }).toEqual({ code, stdout: '' });
@@ -202,14 +202,14 @@ describe('what cannot be moved: one line, and nothing is there', () => {
     expect(await isEmpty(database)).toBe(true);
   });
 
-  test('without a database to move to, or with one that is none', async () => {
+  test('without a target database, or with an invalid one', async () => {
     const dataDir = await filled();
     await refused(dataDir, '', /SCHED_DATABASE_URL must be set to the database that the data is moved to/, 2);
     await refused(dataDir, 'mysql://db/sched', /SCHED_DATABASE_URL must begin with postgres:/, 2);
     await refused(dataDir, 'postgres://127.0.0.1:1/sched', /could not be moved .* refuses connections/);
   });
 
-  test('where there is nothing', async () => {
+  test('without a database to move', async () => {
     await using database = await emptyDatabase();
     await refused(
       temporaryDirectory(),

@@ -1,4 +1,4 @@
-/** What docs/operations.md says of metrics and log lines is what there is. */
+/** docs/operations.md explains exactly the metrics and log lines that exist. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -6,11 +6,11 @@ import { prometheusMetrics } from '#src/system/metrics.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGE = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
-/** A call of the log with its line as it is. */
+/** A call of the log with its message as a literal. */
 const LOGGED = /log\s*\.(?:debug|info|warn|error)\(\s*(?:\{[^}]*\}|[\w.]+),\s*'([^']+)'/gs;
-/** The lines of an outage, and of its end. */
+/** The messages of an outage and of its end. */
 const OUTAGE = /warnsOfOutage\([^']*'([^']+)',\s*'([^']+)'/g;
-/** Said by the process about itself, and named where that is explained. */
+/** Messages of the process about itself. They are listed where they are explained. */
 const ELSEWHERE = ['request', 'started', 'stopped', 'stopping'];
 
 async function metricNames(): Promise<readonly string[]> {
@@ -27,7 +27,7 @@ async function metricNames(): Promise<readonly string[]> {
   return [...text.matchAll(/^# TYPE (sched_\w+) /gm)].map(([, name = '']) => name);
 }
 
-/** What stands in the first cell of each row of a section. */
+/** Returns the first cell of each row of a section. */
 function cells(heading: string): readonly string[] {
   const [, section = ''] = PAGE.split(`\n${heading}\n`);
   const [body = ''] = section.split(/\n## /);
@@ -40,7 +40,7 @@ describe('docs/operations.md', () => {
     expect(named.toSorted()).toEqual((await metricNames()).toSorted());
   });
 
-  test('alerts on metrics that there are', async () => {
+  test('alerts on metrics that exist', async () => {
     const names = await metricNames();
     for (const [, name = ''] of PAGE.matchAll(/\b(sched_[a-z_]+?)(?:_bucket|_count)?(?:\{|\[|\)| [<=>])/g))
       expect(names).toContain(name);

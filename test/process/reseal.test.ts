@@ -1,4 +1,4 @@
-/** A master key is retired under the real service: everything is sealed anew while it runs, and the old key can go. */
+/** Retires a master key while the real service runs: every value is resealed, and the old key can be removed. */
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,12 +18,12 @@ import { temporaryDirectory } from './sched-process.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The rows of a store as they are kept, whichever store it is. */
+/** The raw rows of a store, SQLite or PostgreSQL. */
 interface Raw extends AsyncDisposable {
   readonly dataDir: string;
-  /** Leads a process to it. */
+  /** The settings of a process that uses this store. */
   readonly env: Readonly<Record<string, string>>;
-  /** Parameters are `?`, once each. */
+  /** Each parameter is a `?`. */
   run(sql: string, ...parameters: readonly unknown[]): Promise<readonly Row[]>;
   tables(): Promise<readonly string[]>;
 }
@@ -75,7 +75,7 @@ async function postgres(): Promise<Raw> {
   };
 }
 
-/** The vault names a key like this in all that it seals. */
+/** The vault writes this name of the key into every sealed value. */
 function idOf(key: Uint8Array): Buffer {
   return createHash('sha256').update('sched master key id').update(key).digest().subarray(0, 8);
 }
@@ -119,7 +119,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver[Symbol.asyncDispose]());
 
-/** Gives a profile its own secret at the command line, and returns it. */
+/** Creates a secret of an endpoint profile with the command line, and returns it. */
 async function addEndpointSecret(raw: Raw, endpointId: string, key: Uint8Array): Promise<string> {
   const env = { ...raw.env, ...keyFiles(key, null) };
   const args = ['secret', 'create', '--endpoint', endpointId, '--overlap', '0', '--json'];
@@ -132,7 +132,7 @@ describe.each([
   ['SQLite', sqlite],
   ['PostgreSQL', postgres],
 ] as const)('on %s', (_, open) => {
-  test('one of everything is sealed anew beside the service, and goes out without the old key', async () => {
+  test('every kind of value is resealed beside the service, and is sent without the old key', async () => {
     await using raw = await open();
     const [old, key] = [randomBytes(32), randomBytes(32)];
     const hook = receiver.hook();
@@ -200,7 +200,7 @@ describe.each([
     expect(verify(request, secret)).toBe('verified');
   });
 
-  test('what cannot be opened is named, the exit code is 1, and the previous keys are to be kept', async () => {
+  test('values that cannot be opened are named, the exit code is 1, and the output says to keep the previous keys', async () => {
     await using raw = await open();
     const key = randomBytes(32);
     const env = { ...raw.env, ...keyFiles(key, null) };

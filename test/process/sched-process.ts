@@ -1,11 +1,11 @@
 /**
- * The real thing, for tests: `sched` as a process of its own, on a port and in a directory of its own.
+ * Runs `sched` for tests in its own process, on its own port and in its own directory.
  *
  *     await using sched = await startSched();
  *     await fetch(`${sched.url}/v1/schedules`, { headers: { authorization: `Bearer ${sched.testKey}` } });
  *
- * A process never outlives its test: leaving the scope kills it, and so does the end of the test run. Where the
- * tests run on several nodes (see `store-in-use.ts`), it is as many processes.
+ * A process never outlives its test: leaving the scope kills it, and so does the end of the test run. If the tests run
+ * on several nodes (see `store-in-use.ts`), it is several processes.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,11 +22,11 @@ export const TEST_KEY = /sk_test_\w{32}/;
 export const LIVE_KEY = /sk_live_\w{32}/;
 
 export interface SchedOptions {
-  /** Settings: nothing is taken over from the environment of the tests. */
+  /** The settings. The environment of the tests is not inherited. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Default: a fresh one. */
+  /** The default is a new directory. */
   readonly dataDir?: string;
-  /** Further flags. */
+  /** Additional flags. */
   readonly args?: readonly string[];
 }
 
@@ -45,25 +45,25 @@ export interface Finished extends Output {
 }
 
 export interface SchedProcess extends AsyncDisposable {
-  /** Of several nodes, another one's each time. */
+  /** With several nodes, each read returns the URL of the next one. */
   readonly url: string;
-  /** Of all nodes. */
+  /** The URLs of all nodes. */
   readonly urls: readonly string[];
   readonly pid: number;
-  /** By which tests know the store, whatever it is. */
+  /** The directory identifies the store, SQLite or PostgreSQL. */
   readonly dataDir: string;
-  /** Given by the environment, or printed at the first start. */
+  /** The key from the environment, or the one that the first start printed. */
   readonly testKey: string;
   readonly liveKey: string;
-  /** All that it has written so far. */
+  /** The output so far. */
   readonly output: Output;
   readonly exited: Promise<Exit>;
-  /** When it has written something of this form. */
+  /** Resolves when the output matches. */
   said(form: RegExp): Promise<void>;
   signal(signal: NodeJS.Signals): void;
-  /** SIGTERM, and its end. */
+  /** Sends SIGTERM and waits for the end. */
   stop(): Promise<Exit>;
-  /** SIGKILL, and its end. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<Exit>;
 }
 
@@ -73,10 +73,10 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });
-// How vitest ends its workers, and a person a script: without a listener nothing above would run.
+// Vitest ends its workers with these signals. Without a listener, the cleanup above would not run.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
 
-/** Removed at the end of the test run. */
+/** These directories are removed at the end of the test run. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'sched-test-'));
   directories.add(directory);
@@ -195,8 +195,8 @@ async function written(form: RegExp, { child, output, exited }: Launched): Promi
 }
 
 /**
- * Several nodes that share a store, to be used as one service: what is done to it is done to each of them, and
- * requests go to one after the other.
+ * Several nodes that share a store, used as one service. Every action applies to each of them, and requests go to the
+ * nodes in turn.
  */
 function nodesAsOne(nodes: readonly [SchedProcess, ...SchedProcess[]]): SchedProcess {
   const [first] = nodes;
@@ -224,7 +224,7 @@ function nodesAsOne(nodes: readonly [SchedProcess, ...SchedProcess[]]): SchedPro
     dataDir: first.dataDir,
     output,
     exited,
-    // One of them made the keys and printed them.
+    // One of the nodes generated and printed the keys.
     get testKey() {
       return anyOf(nodes, ({ testKey }) => testKey);
     },
@@ -247,7 +247,7 @@ function nodesAsOne(nodes: readonly [SchedProcess, ...SchedProcess[]]): SchedPro
   };
 }
 
-/** The one that is worst to hear. */
+/** The exit code that reports the worst outcome. */
 function exitOfAll(exits: readonly Exit[]): Exit {
   const [first] = exits.toSorted((a, b) => Number(a.code === 0) - Number(b.code === 0));
   return first ?? { code: null, signal: null };

@@ -1,4 +1,4 @@
-/** The table that `sched reseal` walks has every column that can hold a sealed value, in either store. */
+/** The table of `sched reseal` has every column that can hold a sealed value, in both stores. */
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { START } from '#src/store/contract/builders.ts';
@@ -11,7 +11,7 @@ import { addressOf } from '#test/postgres/contract-databases.ts';
 import { createDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 
-/** Bytes that nobody has sealed: digests of labels, and zeros that keep room on the disk. */
+/** Binary columns that are not sealed: digests of labels, and zeros that reserve space on the disk. */
 const NOT_SEALED = ['schedule_labels.digest', 'room.bytes'];
 
 const sealed = Object.values(SEALED_COLUMNS).map(({ table, column }) => `${table}.${column}`);
@@ -24,7 +24,7 @@ interface Column {
 function expectAllKnown(bytes: readonly string[], keys: ReadonlyMap<string, readonly string[]>): void {
   const notSealed = NOT_SEALED.filter((place) => bytes.includes(place));
   expect([...bytes].toSorted()).toEqual([...sealed, ...notSealed].toSorted());
-  // A walk in the order of a key that is not unique would pass rows by.
+  // Reading in the order of a key that is not unique would skip rows.
   for (const { table, key } of Object.values(SEALED_COLUMNS)) {
     expect(key).toEqual(expect.arrayContaining([...(keys.get(table) ?? ['a primary key'])]));
   }

@@ -1,4 +1,4 @@
-/** The server with its bounds in place. Long times go by when they are told to. */
+/** The server with its limits. The test moves the time. */
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { ARRIVAL_MS_MAX, ARRIVING_BYTES_MAX, BODY_BYTES_MAX } from '#src/api/body-budget.ts';
@@ -14,7 +14,7 @@ import { openControlHarness } from './control-harness.ts';
 
 const PATIENCE = { timeout: 30_000, interval: 5 };
 const ALL = ARRIVING_BYTES_MAX / BODY_BYTES_MAX;
-/** One project may hold two thirds. */
+/** One project may use two thirds. */
 const SHARE = Math.ceil(ALL * (2 / 3));
 
 const closing: (() => unknown)[] = [];
@@ -52,7 +52,7 @@ async function openServer() {
   });
   closing.push(() => server.close());
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
-  /** A request whose body does not come to its end. */
+  /** A request whose body never ends. */
   const create = (key: string, ...lines: readonly string[]): Socket => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.on('error', () => {});
@@ -65,17 +65,17 @@ async function openServer() {
   return { keys, create, timersOf };
 }
 
-test('both modes of a project have one share of the large requests', async () => {
+test('both modes of a project share one budget for large requests', async () => {
   const { keys, create, timersOf } = await openServer();
   for (const key of keys) {
     for (let n = 0; n < ALL; n++) create(key, `Content-Length: ${BODY_BYTES_MAX}`, '', '{');
   }
-  // All that were not admitted wait, and so have a timer too.
+  // Every request that was not admitted waits with a timer.
   await expect.poll(() => timersOf(ARRIVAL_MS_MAX) + timersOf(WAIT_MS_MAX), PATIENCE).toBe(2 * ALL);
   expect(timersOf(ARRIVAL_MS_MAX)).toBe(SHARE);
 });
 
-test('a body in chunks has to arrive in time once it is large, and connections are looked at', async () => {
+test('a body in chunks has to arrive in time once it is large, and connections are checked', async () => {
   const { keys, create, timersOf } = await openServer();
   const chunk = 'x'.repeat(20_000);
   create(keys[0], 'Transfer-Encoding: chunked', '', chunk.length.toString(16), chunk, '');

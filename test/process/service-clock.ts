@@ -1,17 +1,17 @@
-/** The clock of a service that lives in another time than the test; see `shifted-clock.ts`. */
+/** The clock of a service whose time differs from that of the test. See `shifted-clock.ts`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SchedProcess, temporaryDirectory } from './sched-process.ts';
 
 const PRELOAD = join(import.meta.dirname, 'shifted-clock.ts');
 
-/** A clock that a service goes by and a test sets, by its distance from that of the machine. */
+/** A clock of a service that a test sets, by its offset from the clock of the machine. */
 export interface SettableClock {
-  /** What the service must be started with. */
+  /** The flags of the service. */
   readonly env: Readonly<Record<string, string>>;
-  /** What the clock of the service says. */
+  /** The time of the service. */
   now(): number;
-  /** For the next start. */
+  /** Sets the clock for the next start. */
   set(offsetMs: number): void | Promise<void>;
   /** Sets the clock of the running service. */
   stepTo(offsetMs: number, sched: SchedProcess): Promise<void>;

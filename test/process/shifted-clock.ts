@@ -1,8 +1,8 @@
 /**
- * A clock that a test can set, for a process that knows nothing of it: a module to be imported before the
- * service (`node --import`), which shifts what `Date` says. The offset stands in a file; SIGUSR2 has it read
- * again, and a line on standard error says when that is done. Timers go on as they did, as they do when
- * somebody sets the clock of a machine.
+ * A clock that a test can set for a process that does not know of it. This module is imported before the service
+ * (`node --import`) and shifts `Date`. The offset is in a file. SIGUSR2 makes the process read it again, and a line on
+ * standard error says when that is done. Timers are not affected, just as when somebody sets the clock of a
+ * machine.
  */
 import { readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';

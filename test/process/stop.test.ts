@@ -10,11 +10,11 @@ const STOPPING = /"msg":"stopping"/;
 
 interface OpenRequest extends Disposable {
   readonly socket: Socket;
-  /** Sends the rest and gives the whole answer. */
+  /** Sends the rest and returns the whole answer. */
   finish(): Promise<string>;
 }
 
-/** A request that the service has begun to read, and that is not complete. */
+/** A request that the service has begun to read and that is not complete. */
 async function openRequest(sched: SchedProcess): Promise<OpenRequest> {
   const { hostname, port } = new URL(sched.url);
   const socket = connect(Number(port), hostname);
@@ -23,7 +23,7 @@ async function openRequest(sched: SchedProcess): Promise<OpenRequest> {
   socket.setEncoding('utf8').on('data', (text: string) => {
     answer += text;
   });
-  // Cut off by the service: some tests want exactly that.
+  // The service closes the connection, which some tests expect.
   socket.on('error', () => {});
   const head = [
     'POST /v1/schedules HTTP/1.1',
@@ -55,14 +55,14 @@ describe('SIGTERM and SIGINT', () => {
     expect(sched.output.stderr).toMatch(/"msg":"stopped"\}\n$/);
   });
 
-  test('a connection that is kept open is not waited for', async () => {
+  test('an idle connection does not delay the end', async () => {
     await using sched = await startSched({ env: { SCHED_SHUTDOWN_GRACE: '1h' } });
-    // fetch keeps its connection for the next request.
+    // fetch keeps its connection open for the next request.
     expect((await fetch(`${sched.url}/healthz`)).status).toBe(200);
     expect(await sched.stop()).toEqual({ code: 0, signal: null });
   });
 
-  test('a request under way is finished, and what it stored is there; new connections are refused', async () => {
+  test('a request in flight is finished and stored, and new connections are refused', async () => {
     const dataDir = temporaryDirectory();
     await using sched = await startSched({ dataDir, env: { SCHED_SHUTDOWN_GRACE: '1h' } });
     using request = await openRequest(sched);
@@ -79,7 +79,7 @@ describe('SIGTERM and SIGINT', () => {
     expect((await fetch(`${next.url}/v1/schedules/${id}`, { headers })).status).toBe(200);
   });
 
-  test('a request that is not finished within the grace is cut off', async () => {
+  test('a request that does not end within the grace period is cut off', async () => {
     await using sched = await startSched({ env: { SCHED_SHUTDOWN_GRACE: '200ms' } });
     using request = await openRequest(sched);
     const cut = once(request.socket, 'close');
@@ -87,19 +87,19 @@ describe('SIGTERM and SIGINT', () => {
     await cut;
   });
 
-  test('a second signal ends it at once with exit code 1', async () => {
+  test('a second signal ends the service at once with exit code 1', async () => {
     await using sched = await startSched({ env: { SCHED_SHUTDOWN_GRACE: '1h' } });
     using request = await openRequest(sched);
     sched.signal('SIGTERM');
     await sched.said(STOPPING);
-    // Longer than two copies of one signal may be apart.
+    // This is longer than the distance between two copies of one signal.
     await sleep(400);
     expect(request.socket.closed).toBe(false);
     sched.signal('SIGINT');
     expect(await sched.exited).toEqual({ code: 1, signal: null });
   });
 
-  test('one Ctrl-C that arrives twice, as under npm, is one signal', async () => {
+  test('one Ctrl-C that arrives twice, as under npm, counts as one signal', async () => {
     await using sched = await startSched({ env: { SCHED_SHUTDOWN_GRACE: '1h' } });
     using request = await openRequest(sched);
     sched.signal('SIGINT');
@@ -111,7 +111,7 @@ describe('SIGTERM and SIGINT', () => {
 });
 
 describe('under npm', () => {
-  test('a SIGTERM to npm, which reaches only the shell between, stops the service too', async () => {
+  test('a SIGTERM to npm stops the service too, although it reaches only the shell in between', async () => {
     const env = {
       ...process.env,
       SCHED_PORT: '0',
@@ -128,7 +128,7 @@ describe('under npm', () => {
     const pid = Number(/"pid":(\d+)/.exec(log)?.[1]);
     try {
       npm.kill('SIGTERM');
-      // It closes when the last of them, npm, the shell or the service, has ended.
+      // The output closes when npm, the shell and the service have all ended.
       await Promise.race([closed, sleep(20_000)]);
       expect(log).toContain('"msg":"stopped"');
     } finally {
@@ -141,11 +141,11 @@ function endIfAlive(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended, as it should.
+    // The process has ended as expected.
   }
 }
 
-describe('a fault nobody caught', () => {
+describe('an uncaught fault', () => {
   test.each([
     ['an exception', `throw new Error('a fault')`, 'uncaught exception'],
     ['a rejection', `Promise.reject(new Error('a fault'))`, 'unhandled rejection'],

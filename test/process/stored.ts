@@ -1,4 +1,4 @@
-/** All that a store holds, byte by byte as it is kept: for looking whether something can be read in it. */
+/** Returns every stored byte of a store, so that a test can check that something cannot be read in it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { query } from '#test/postgres/databases.ts';

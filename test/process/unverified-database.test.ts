@@ -1,4 +1,4 @@
-/** A password that goes to a server nobody has verified is worth a line in the log. */
+/** A password that is sent to an unverified server causes a warning in the log. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '#test/postgres/server.ts';
@@ -32,9 +32,9 @@ function linesOf({ stderr }: Pick<Finished, 'stderr'>): readonly Record<string, 
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-// Linux takes 0.0.0.0 for this machine if nothing listens at it; Sched does not.
+// Linux treats 0.0.0.0 as this machine. Sched does not treat it as loopback.
 test.each(['sslmode=disable', 'sslmode=prefer', 'sslmode=require'])(
-  'a start without verification warns once, and says what to set: %s',
+  'a start without verification warns once and says what to set: %s',
   async (parameters) => {
     const lines = (await logged('0.0.0.0', parameters)).filter(({ msg }) => msg === LINE);
     expect(lines).toEqual([
@@ -47,7 +47,7 @@ test.each(['sslmode=disable', 'sslmode=prefer', 'sslmode=require'])(
   },
 );
 
-test('neither loopback nor a verified server is warned of', async () => {
+test('there is no warning for loopback or a verified server', async () => {
   expect(await logged('127.0.0.1', 'sslmode=disable')).toEqual([]);
   const authority = `sslrootcert=${encodeURIComponent(join(CERTIFICATES, 'ca.pem'))}`;
   expect(await logged('0.0.0.0', `sslmode=verify-ca&${authority}`)).toEqual([]);
