@@ -8,13 +8,12 @@ import { formatMs } from '../format.ts';
 import {
   type AttemptRow,
   attemptRows,
+  axisTicks,
   outcomeLabel,
   type Phase,
   type PhaseName,
   phaseLabel,
   positionOf,
-  spanOf,
-  ticks,
 } from '../model/waterfall.ts';
 import { displayZone, formatInstant } from '../time.ts';
 import { AttemptsTable } from './attempts-table.tsx';
@@ -70,10 +69,11 @@ function Legend() {
 }
 
 function Bars({ all, deadline }: { readonly all: readonly AttemptRow[]; readonly deadline: string | null }) {
-  const spanMs = spanOf(all);
+  const ticks = axisTicks(all);
+  const spanMs = ticks.at(-1) ?? 1;
   return (
     <div>
-      <Axis spanMs={spanMs} />
+      <Axis ticks={ticks} spanMs={spanMs} />
       <ol>
         {all.map((row) => (
           <BarRow key={row.attempt.attempt_no} row={row} spanMs={spanMs} deadline={deadline} />
@@ -86,12 +86,12 @@ function Bars({ all, deadline }: { readonly all: readonly AttemptRow[]; readonly
 /** The axis and the rows have the same columns, so that they line up. */
 const COLUMNS = 'grid grid-cols-[5.5rem_1fr_3.75rem] items-center gap-x-2 sm:gap-x-3';
 
-function Axis({ spanMs }: { readonly spanMs: number }) {
+function Axis({ ticks, spanMs }: { readonly ticks: readonly number[]; readonly spanMs: number }) {
   return (
     <div aria-hidden="true" class={`${COLUMNS} px-2 text-xs text-dim tabular-nums`}>
       <span>Since due</span>
       <span class="relative block h-5 border-b border-line">
-        {ticks(spanMs).map((ms, index, every) => (
+        {ticks.map((ms, index, every) => (
           <span
             key={ms}
             class={`absolute bottom-0.5 whitespace-nowrap ${index === 0 ? '' : index === every.length - 1 ? '-translate-x-full' : 'max-sm:hidden -translate-x-1/2'}`}

@@ -3,6 +3,7 @@
  * phases follow each other: waiting to fire, claiming, connecting, waiting for the answer, reading it.
  */
 import type { AttemptInfo } from '../../../src/control/http/data-contract.ts';
+import { linearTicks } from '../chart-geometry.ts';
 
 export type PhaseName = 'late' | 'claimed' | 'connect' | 'wait' | 'read' | 'sent';
 
@@ -77,19 +78,14 @@ export function millisecondsBetween(from: string, until: string): number {
   return Math.max(0, Date.parse(until) - Date.parse(from));
 }
 
-export function spanOf(all: readonly AttemptRow[]): number {
-  return all.reduce((longest, row) => Math.max(longest, row.totalMs), SPAN_MIN_MS);
+/** Round ticks from 0 to the end of the axis, which has room for the longest attempt. */
+export function axisTicks(all: readonly AttemptRow[]): readonly number[] {
+  return linearTicks(all.reduce((longest, row) => Math.max(longest, row.totalMs), SPAN_MIN_MS));
 }
 
 /** The position of a time on the axis, from 0 to 1. It is linear, since the bars are stacked. */
 export function positionOf(ms: number, spanMs: number): number {
   return Math.min(Math.max(0, ms), spanMs) / spanMs;
-}
-
-const TICKS = 4;
-
-export function ticks(spanMs: number): readonly number[] {
-  return Array.from({ length: TICKS + 1 }, (_, index) => Math.round((spanMs * index) / TICKS));
 }
 
 const PHASE_LABELS: Readonly<Record<PhaseName, string>> = {
