@@ -5,8 +5,9 @@
  *     ▲                                                            │
  *     └──────────────────────────success──────────────────────────┘
  *
- * Pure: a state, what happened and when. While open nothing is sent; when the window is over one probe goes
- * out, and the others wait for its verdict, at most `probeTimeout`: then another one probes.
+ * The functions are pure: they take a state, an event and the time. While the breaker is open nothing is sent. When the
+ * window is over, one probe is sent, and the others wait for its result. They wait for `probeTimeout` at most; then
+ * another delivery is the probe.
  *
  * A person may reset it at any time, because the person knows that the endpoint is well again. Failures of attempts
  * that were sent before the reset do not count (`countsAfterReset`).
@@ -18,10 +19,10 @@ import { type Instant, instant } from './instant.ts';
 export interface Breaker {
   /** Failures in a row while closed. */
   readonly failures: number;
-  /** When the window ends, or ended while probing; null while closed. */
+  /** The end of the window, also while probing; null while closed. */
   readonly openUntil: Instant | null;
   readonly windowMs: number;
-  /** How long the verdict of the probe under way is waited for; null when none is out. */
+  /** The time until which others wait for the probe in flight; null when there is no probe. */
   readonly probeUntil: Instant | null;
 }
 
@@ -38,7 +39,7 @@ export type BreakerDecision =
   | { readonly kind: 'pass'; readonly probe: boolean; readonly breaker: Breaker }
   | { readonly kind: 'wait'; readonly until: Instant; readonly breaker: Breaker };
 
-/** Asks for the way; a probe is counted as sent by asking. */
+/** Decides whether a delivery may be sent now. A probe that passes counts as sent. */
 export function requestPass(before: Breaker, policy: BreakerPolicy, now: Instant): BreakerDecision {
   const probeTimeoutMs = windowOf(policy.probeTimeout);
   const breaker = withinWindows(before, probeTimeoutMs, now);
@@ -50,7 +51,7 @@ export function requestPass(before: Breaker, policy: BreakerPolicy, now: Instant
   return { kind: 'pass', probe: true, breaker: { ...breaker, probeUntil: until } };
 }
 
-/** A clock that was set back must not make a window longer than it is. */
+/** After the clock was set back, a window must not last longer than it should. */
 function withinWindows(breaker: Breaker, probeTimeoutMs: number, now: Instant): Breaker {
   const { openUntil, probeUntil, windowMs } = breaker;
   const openAtMost = now + windowMs;
@@ -63,7 +64,10 @@ function withinWindows(breaker: Breaker, probeTimeoutMs: number, now: Instant): 
   };
 }
 
-/** What an attempt says of its destination. `nothing`: it was not reached, or the verdict is not about it. */
+/**
+ * The evidence that an attempt gives about its destination. `nothing`: the destination was not reached, or the failure
+ * is not its own.
+ */
 export type Evidence = 'success' | 'failure' | 'nothing';
 
 export function recordEvidence(
@@ -80,7 +84,7 @@ export function recordEvidence(
     if (failures < policy.threshold) return { ...breaker, failures };
     return opened(failures, Math.min(windowOf(policy.baseOpen), windowOf(policy.maxOpen)), now);
   }
-  // Of those that left before it opened, a failure is no news.
+  // Failures of attempts that were sent before the breaker opened add no information.
   if (!isProbe) return breaker;
   if (evidence === 'nothing') return { ...breaker, probeUntil: null };
   return opened(breaker.failures, Math.min(breaker.windowMs * 2, windowOf(policy.maxOpen)), now);

@@ -1,6 +1,6 @@
 /**
- * Cron expressions: five fields, read into bit sets that `cron.ts` walks. Bit n of a set stands for the
- * value n, except that minutes are two halves of 30 and days count from the first of the month.
+ * Cron expressions have five fields, which are parsed into bit sets for `cron.ts`. Bit n of a set stands for the value
+ * n. Minutes are the exception: they have two halves of 30. Days count from the first of the month.
  */
 import { LRUCache } from 'lru-cache';
 
@@ -11,11 +11,14 @@ export interface Cron {
   readonly hours: number;
   /** Bit 0 is January. */
   readonly months: number;
-  /** The days of a month by the weekday of its first (0 is Sunday); bit 0 is the first. */
+  /** The matching days of a month, by the weekday of its first day (0 is Sunday). Bit 0 is the first day. */
   readonly daysByFirstWeekday: readonly number[];
-  /** Minute or hour is a wildcard, a range or a step: such an expression runs through a repeated hour twice. */
+  /**
+   * True when minute or hour is a wildcard, a range or a step. Such an expression fires in both passes of a repeated
+   * hour.
+   */
   readonly interval: boolean;
-  /** False for dates that no year has, such as 30 February. */
+  /** False for dates that do not exist in any year, such as 30 February. */
   readonly possible: boolean;
 }
 
@@ -44,9 +47,9 @@ const DAY_OF_WEEK: Field = {
   last: 6,
   names: ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'],
 };
-/** In the order they are written. */
+/** The fields in the order in which they are written. */
 export const FIELDS = [MINUTE, HOUR, DAY_OF_MONTH, MONTH, DAY_OF_WEEK] as const;
-/** The other number of Sunday. A week that is written as ending on Sunday ends in this one. */
+/** The second number of Sunday. A range that ends on Sunday ends with this number. */
 const SUNDAY_AGAIN = 7;
 
 function parseNumber(text: string): number | null {
@@ -61,7 +64,7 @@ export function parseValue(text: string, field: Field): number | null {
   return value <= field.last || (field === DAY_OF_WEEK && value === SUNDAY_AGAIN) ? value : null;
 }
 
-/** `*`, `a` or `a-b`; with a step, `a` means from `a` to the end of the field. */
+/** Parses `*`, `a` or `a-b`. With a step, `a` means from `a` to the end of the field. */
 function parseRange(text: string, field: Field, hasStep: boolean): readonly [number, number] | null {
   if (text === '*') return [field.first, field.last];
   const [from = '', to, ...rest] = text.split('-');
@@ -88,14 +91,14 @@ export function parseField(text: string, field: Field): ReadonlySet<number> | nu
   return values;
 }
 
-/** The values from `from` on as a set of `count` bits, at most 31. */
+/** Returns the values from `from` on as a set of `count` bits. A set has 31 bits at most. */
 function bits(values: ReadonlySet<number>, from: number, count: number): number {
   let set = 0;
   for (const value of values) if (value >= from && value < from + count) set |= 1 << (value - from);
   return set;
 }
 
-/** The days of a month that begins on `firstWeekday`. */
+/** Returns the matching days of a month that begins on `firstWeekday`. */
 function matchingDays(
   daysOfMonth: ReadonlySet<number>,
   daysOfWeek: ReadonlySet<number>,
@@ -111,7 +114,7 @@ function matchingDays(
   return set;
 }
 
-/** All days of a month that has `length` of them. */
+/** Returns the set of all days of a month with `length` days. */
 export function allDays(length: number): number {
   return 0x7fffffff >>> (31 - length);
 }
@@ -119,7 +122,7 @@ export function allDays(length: number): number {
 const LONGEST_MONTH_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 
 function hasSomeDate(months: number, daysByFirstWeekday: readonly number[]): boolean {
-  // Every month, a leap February too, begins on each weekday in some year.
+  // Each month, also a leap February, begins on every weekday in some year.
   return LONGEST_MONTH_DAYS.some(
     (length, month) =>
       (months & (1 << month)) !== 0 && daysByFirstWeekday.some((days) => (days & allDays(length)) !== 0),
@@ -130,7 +133,7 @@ export function fieldsOf(expression: string): readonly string[] {
   return expression.split(/[ \t]+/).filter((field) => field !== '');
 }
 
-/** Null when the text is not one of our five-field expressions. */
+/** Returns null when the text is not a valid expression of five fields. */
 export function parseCron(text: string): Cron | null {
   if (text.length > EXPRESSION_CHARACTERS_MAX) return null;
   const fields = fieldsOf(text);
@@ -145,7 +148,8 @@ export function parseCron(text: string): Cron | null {
     return null;
   }
 
-  // Vixie's rule: a field that starts with `*` does not restrict, steps or not; two that restrict are OR-ed.
+  // This is the rule of Vixie cron. A field that starts with `*` does not restrict, with or without a step. When both
+  // fields restrict, a day that matches one of them matches.
   const bothMustMatch = dayText.startsWith('*') || weekdayText.startsWith('*');
   const daysByFirstWeekday = [0, 1, 2, 3, 4, 5, 6].map((firstWeekday) =>
     matchingDays(daysOfMonth, daysOfWeek, bothMustMatch, firstWeekday),
@@ -165,7 +169,7 @@ export function parseCron(text: string): Cron | null {
 
 const cache = new LRUCache<string, Cron>({ max: CACHED_EXPRESSIONS_MAX });
 
-/** `parseCron`, remembering the expressions seen last. */
+/** Does what `parseCron` does, with a cache, because schedules use the same expressions again and again. */
 export function cachedCron(text: string): Cron | null {
   if (text.length > EXPRESSION_CHARACTERS_MAX) return null;
   const known = cache.get(text);

@@ -1,7 +1,7 @@
 /**
- * Why a text is no cron expression, for the person who wrote it. The rule is in `cron-expression.ts` and stays
- * there: this only asks it again, field by field and item by item, until it finds the smallest part that is
- * refused, and then says what can be said about that part.
+ * Explains why a text is not a cron expression, for the person who wrote it. The rules are in `cron-expression.ts` and
+ * are not repeated here. This code applies them field by field and item by item, and describes the smallest part that
+ * they refuse.
  */
 import {
   EXPRESSION_CHARACTERS_MAX,
@@ -15,7 +15,7 @@ import {
 
 export type CronFault =
   | { readonly kind: 'too_long'; readonly charactersMax: number }
-  /** `@daily` and its like. */
+  /** `@daily` and similar names. */
   | { readonly kind: 'nickname'; readonly text: string }
   | { readonly kind: 'field_count'; readonly count: number }
   | { readonly kind: 'empty_item'; readonly field: string }
@@ -24,10 +24,10 @@ export type CronFault =
   | { readonly kind: 'bad_step'; readonly field: string; readonly item: string }
   | { readonly kind: 'reversed'; readonly field: string; readonly item: string }
   | { readonly kind: 'bad_value'; readonly field: string; readonly item: string; readonly allowed: string }
-  /** Dates that no year has, such as 30 February. */
+  /** A date that does not exist in any year, such as 30 February. */
   | { readonly kind: 'no_such_date' };
 
-/** Null where there is nothing wrong with it. */
+/** Returns null when the expression is valid. */
 export function cronFault(text: string): CronFault | null {
   if (text.length > EXPRESSION_CHARACTERS_MAX)
     return { kind: 'too_long', charactersMax: EXPRESSION_CHARACTERS_MAX };

@@ -1,13 +1,13 @@
 /**
- * When a cron expression falls due. Every local minute that matches the expression is due:
- * - where the clock shows it once, at that instant;
- * - where the clock jumps over it, at the instant the gap ends, once however many minutes were lost;
- * - where the clock shows it twice, in the first pass; in the second too when the expression is an
- *   interval (`Cron.interval`), for then the time between two runs is what was asked for.
+ * Finds the occurrences of a cron expression. Each local minute that matches the expression is an occurrence:
+ * - Where the clock shows the minute once, it fires at that instant.
+ * - Where the clock jumps over it, it fires when the gap ends: once, however many minutes were skipped.
+ * - Where the clock shows it twice, it fires in the first pass. An interval (`Cron.interval`) fires in the second pass
+ *   too, because the time between two runs is what the customer asked for.
  *
- * So the search goes span by span (a span is time without a clock change) and asks, in each, for the
- * first matching local minute. The clock change at a span's start is only a matter of where that search
- * begins: with the minutes jumped over, or after the minutes already seen.
+ * The search goes from span to span. A span is a time without a clock change. In each span the search looks for the
+ * first matching local minute. The clock change at the start of a span only decides where the search begins: with the
+ * skipped minutes, or after the minutes that were shown already.
  */
 import { allDays, type Cron } from './cron-expression.ts';
 import {
@@ -24,11 +24,11 @@ import { type Span, spanAt } from './zone.ts';
 export { type Cron, cachedCron, parseCron } from './cron-expression.ts';
 
 const NONE = -1;
-/** No clock is further from UTC, with what its changes add to that. */
+/** The distance of any clock from UTC is smaller than this, also while the clock changes. */
 const OFFSET_MS_MAX = 2 * MS_PER_DAY;
 const MINUTES_PER_DAY = 1_440;
 
-/** The lowest bit of a set at or above `from`; NONE when there is none. */
+/** Returns the lowest bit of a set at or above `from`, or NONE. */
 function nextBit(set: number, from: number): number {
   const rest = (set >>> from) << from;
   return rest === 0 ? NONE : 31 - Math.clz32(rest & -rest);
@@ -41,7 +41,7 @@ function nextMinute(cron: Cron, from: number): number {
   return from30 === NONE ? NONE : from30 + 30;
 }
 
-/** The first matching minute of a day at or after minute `from` of it. */
+/** Returns the first matching minute of a day, at or after its minute `from`. */
 function nextMinuteOfDay(cron: Cron, from: number): number {
   const hour = Math.floor(from / 60);
   const matching = nextBit(cron.hours, hour);
@@ -58,7 +58,7 @@ function weekday(day: number): number {
   return (((day + 4) % 7) + 7) % 7;
 }
 
-/** The first matching local minute in [from, before), in milliseconds; null when there is none. */
+/** Returns the first matching local minute in [from, before), in milliseconds, or null. */
 function nextLocalMinute(cron: Cron, from: number, before: number): number | null {
   const date = new Date(from);
   let year = date.getUTCFullYear();
@@ -67,7 +67,7 @@ function nextLocalMinute(cron: Cron, from: number, before: number): number | nul
   let minuteOfDay = Math.ceil(from / MS_PER_MINUTE) - Math.floor(from / MS_PER_DAY) * MINUTES_PER_DAY;
   for (;;) {
     const monthStart = epochDay(year, month + 1, 1);
-    // So put that it also ends where there is no date: within an offset of the ends of time.
+    // The comparison is negated so that it also ends the loop for NaN, which is near the ends of the time range.
     if (!(monthStart * MS_PER_DAY < before)) return null;
     const days = (cron.daysByFirstWeekday[weekday(monthStart)] ?? 0) & allDays(daysInMonth(year, month + 1));
     const inMonth = (cron.months & (1 << month)) !== 0;
@@ -85,16 +85,16 @@ function nextLocalMinute(cron: Cron, from: number, before: number): number | nul
   }
 }
 
-/** Where in local time the search of a span begins. */
+/** Returns the local time where the search of a span begins. */
 function firstLocal(cron: Cron, span: Span, after: Instant): number {
-  // In a gap the lower of the two is the clock before it, and the minutes it jumped over count; in a
-  // fold it is the clock after it, and the minutes it repeats count for intervals only.
+  // In a gap the lower offset is the one before it, so the skipped minutes count. In a fold the lower offset is the one
+  // after it, so the repeated minutes count, for intervals only.
   const entryOffsetMs = cron.interval ? Math.min(span.offsetMs, span.offsetBeforeMs) : span.offsetBeforeMs;
   const entry = span.start + entryOffsetMs;
   return after < span.start ? entry : Math.max(entry, after + span.offsetMs + 1);
 }
 
-/** The earliest occurrence strictly after `after` and not after `until`. */
+/** Returns the earliest occurrence strictly after `after` and not after `until`. */
 export function nextOccurrence(cron: Cron, zone: string, after: Instant, until: Instant): Instant | null {
   if (!cron.possible) return null;
   let at = after + 1;
@@ -105,8 +105,8 @@ export function nextOccurrence(cron: Cron, zone: string, after: Instant, until: 
     if (local < Math.min(span.end, until + 1) + span.offsetMs) {
       return instant(Math.max(span.start, local - span.offsetMs));
     }
-    // Spans that end well before it are passed over. But a span that was not looked at from its start may be followed by
-    // minutes that are shown again.
+    // Spans that end well before the minute found are skipped. After a span whose start was not searched, minutes may
+    // be shown again, so the next span is never skipped.
     at = after < span.start ? Math.max(span.end, local - OFFSET_MS_MAX) : span.end;
   }
   return null;

@@ -1,7 +1,7 @@
 /**
- * The life of a delivery, once. LIFE is the whole table of moves; the functions below are the only way
- * from one delivery to the next, and each asks the table. Stores write what comes out of them, guarded
- * by `revision`; nobody repeats a transition in SQL.
+ * The lifecycle of a delivery. DELIVERY_TRANSITIONS is the complete table of its moves. The functions below are the
+ * only way from one state of a delivery to the next, and each of them uses the table. Stores write their results,
+ * guarded by `revision`, and never repeat a transition in SQL.
  *
  *   scheduled ──claim──▶ claimed ──succeed──▶ succeeded
  *       ▲                  │  ├──fail──▶ dead_letter     (3xx, blocked, forbidden header, attempts used up)
@@ -66,7 +66,7 @@ export const DELIVERY_TRANSITIONS: Readonly<Record<DeliveryStatus, Moves>> = {
 const TERMINAL = statusesWhere((moves) => Object.keys(moves).length === 0);
 const REPLAYABLE: ReadonlySet<DeliveryStatus> = new Set(['succeeded', 'dead_letter', 'expired']);
 
-/** A first attempt that starts this soon after its instant is made whatever its ttl. */
+/** A first attempt that starts this soon after its instant is made even when its ttl is shorter. */
 export const FIRST_ATTEMPT_GRACE_MS = 300;
 
 export function isTerminal(status: DeliveryStatus): boolean {
@@ -77,12 +77,12 @@ export function isReplayable(status: DeliveryStatus): boolean {
   return REPLAYABLE.has(status);
 }
 
-/** Waiting for its instant or for a retry, or held by a pause: everything the API may still change. */
+/** Returns true for a delivery that the API may still change: it waits for its instant or a retry, or is paused. */
 export function isPending(status: DeliveryStatus): boolean {
   return DELIVERY_TRANSITIONS[status].cancel !== undefined;
 }
 
-/** Waiting to be sent, and found by the look-ahead. */
+/** Returns true for a delivery that waits to be sent. Scans for due deliveries find only these. */
 export function isWaiting(status: DeliveryStatus): boolean {
   return DELIVERY_TRANSITIONS[status].claim !== undefined;
 }
@@ -98,7 +98,7 @@ function statusesWhere(test: (moves: Moves) => boolean): ReadonlySet<DeliverySta
 
 type Changes = Partial<Pick<Delivery, 'dueAt' | 'attemptCount' | 'lastStatusCode' | 'error' | 'claim'>>;
 
-/** The same delivery after `event`, with `changes`. An event the table does not have is a bug of the caller. */
+/** Returns the delivery after `event`, with `changes`. An event that the table does not have is a bug of the caller. */
 function transition(delivery: Delivery, event: DeliveryEvent, now: Instant, changes: Changes = {}): Delivery {
   const { dueAt = delivery.dueAt, attemptCount = delivery.attemptCount, claim = delivery.claim } = changes;
   const { lastStatusCode = delivery.lastStatusCode, error = delivery.error } = changes;
@@ -154,7 +154,7 @@ export function materialize(given: Materialization): Delivery {
   };
 }
 
-/** A new delivery from a finished one: the same snapshot and key, due now, its deadline counted anew. */
+/** Creates a new delivery from a finished one. It has the same snapshot and key, is due now and has a new deadline. */
 export function replay(original: Delivery, id: DeliveryId, now: Instant): Delivery {
   return {
     ...materialize({ ...original, id, scheduledFor: now, createdAt: now }),
@@ -162,7 +162,7 @@ export function replay(original: Delivery, id: DeliveryId, now: Instant): Delive
   };
 }
 
-/** Moves a pending delivery to another instant; attempts are kept, the deadline is counted anew. */
+/** Moves a pending delivery to another instant. Its attempts are kept, and its deadline is computed again. */
 export function move(
   delivery: Delivery,
   to: { readonly occurrence: Instant; readonly scheduledFor: Instant; readonly idempotencyKey: string },
@@ -174,15 +174,15 @@ export function move(
     dueAt: to.scheduledFor,
     reserved: false,
     deadline: deadlineOf(to.scheduledFor, delivery.ttl),
-    // Receivers deduplicate on the key: once one attempt has carried it, it stays.
+    // Receivers deduplicate by the key, so it stays once an attempt has carried it.
     idempotencyKey: delivery.attemptCount === 0 ? to.idempotencyKey : delivery.idempotencyKey,
     revision: delivery.revision + 1,
   };
 }
 
 /**
- * What an edit of the schedule changes in a delivery that is still pending. Sent to another endpoint, it leaves
- * behind what the gate of the old one had made of it.
+ * Applies an edit of the schedule to a delivery that is still pending. When the edit changes the endpoint, a
+ * reservation or deferral by the gate of the old endpoint no longer applies.
  */
 export function applyEdit(
   delivery: Delivery,
@@ -203,12 +203,12 @@ export function pause(delivery: Delivery, now: Instant): Delivery {
   return transition(delivery, 'pause', now);
 }
 
-/** Back to waiting, or expired. An instant that passed meanwhile is due at once. */
+/** Makes the delivery wait again, or expires it. It is due at once when its instant has passed. */
 export function resume(delivery: Delivery, now: Instant): Delivery {
   return canStart(delivery, now) === 'expired' ? transition(delivery, 'expire', now) : unpause(delivery, now);
 }
 
-/** Back to waiting, whatever its deadline. */
+/** Makes the delivery wait again, without a check of its deadline. */
 export function unpause(delivery: Delivery, now: Instant): Delivery {
   return transition(delivery, delivery.attemptCount === 0 ? 'resume' : 'resume_retry', now);
 }
@@ -219,7 +219,10 @@ export function cancel(delivery: Delivery, now: Instant): Delivery {
 
 export type SweepAction = 'pause' | 'resume' | 'cancel';
 
-/** What a pause, resume or cancel of a schedule does to every other delivery of it, untried or tried before. */
+/**
+ * The changes that a pause, resume or cancel of a schedule makes to each of its other deliveries. They depend on
+ * whether the delivery has been attempted.
+ */
 export interface Sweep {
   readonly action: SweepAction;
   readonly requestedAt: Instant;
@@ -241,30 +244,30 @@ export function sweep(action: SweepAction, requestedAt: Instant): Sweep {
 }
 
 /**
- * An action that has not reached all deliveries of its schedule yet. A sweep is carried out in pieces; until the last
- * of them, this is stored. The next action to the schedule takes its place: what becomes of a delivery depends on the
- * last action alone.
+ * A sweep that has not reached all deliveries of its schedule yet. A sweep is carried out in pieces, and this is stored
+ * until the last piece. The next action on the schedule replaces it, because only the last action decides about a
+ * delivery.
  */
 export interface UnfinishedSweep extends Pick<Sweep, 'action' | 'requestedAt'> {
   readonly partition: Partition;
   readonly scheduleId: ScheduleId;
-  /** Deliveries up to this id are meant. Later ones are replays that were made after the action. */
+  /** The sweep ends with this id. Later deliveries are replays that were created after the action. */
   readonly lastId: DeliveryId;
 }
 
-/** How far a sweep has come: deliveries are walked status by status, in the order of their ids. */
+/** The position of a sweep. It goes from status to status, and through each in the order of ids. */
 export interface SweepCursor {
   readonly status: DeliveryStatus;
   readonly id: DeliveryId;
 }
 
-/** Whether an action was given that changes this delivery, and has not reached it yet. It must not be sent then. */
+/** Returns true when an unfinished sweep will still change this delivery. Such a delivery must not be sent. */
 export function isSweepPending({ id, status }: Delivery, unfinished: UnfinishedSweep | null): boolean {
   if (unfinished === null || id > unfinished.lastId) return false;
   return DELIVERY_TRANSITIONS[status][unfinished.action] !== undefined;
 }
 
-/** Whether a pending delivery may be tried at `now`: the deadline and the attempts decide. */
+/** Returns whether the deadline and the number of attempts allow an attempt at `now`. */
 export function canStart(delivery: Delivery, now: Instant): 'yes' | 'expired' | 'exhausted' {
   const isLate = delivery.deadline !== null && now > delivery.deadline;
   const isPunctual = delivery.attemptCount === 0 && now <= delivery.scheduledFor + FIRST_ATTEMPT_GRACE_MS;
@@ -272,7 +275,7 @@ export function canStart(delivery: Delivery, now: Instant): 'yes' | 'expired' | 
   return isLate && !isPunctual ? 'expired' : 'yes';
 }
 
-/** Takes a due delivery for sending: the delivery, and the row of the attempt that is about to be made. */
+/** Claims a due delivery. Returns it with the row of the attempt that is about to be made. */
 export function claim(
   delivery: Delivery,
   by: Claim,
@@ -299,7 +302,7 @@ export function claim(
   };
 }
 
-/** Ends a waiting delivery without an attempt: its deadline passed, or no retry can ever be made. */
+/** Ends a waiting delivery without an attempt: its deadline passed, or no further attempt is allowed. */
 export function endUnsent(delivery: Delivery, why: 'expired' | 'exhausted', now: Instant): Delivery {
   return why === 'expired' ? transition(delivery, 'expire', now) : transition(delivery, 'fail', now);
 }
@@ -310,8 +313,8 @@ export function defer(delivery: Delivery, until: Instant, reserved: boolean): De
 }
 
 /**
- * Whether it was deferred to when it is due, given when its last attempt ended; else it was meant to be tried then. One
- * whose token is reserved waits for that.
+ * Returns true when the gate deferred the delivery to its due instant, without a reservation. `lastEndedAt` is the end
+ * of its last attempt, from which the instant of a retry is computed.
  */
 export function isDeferred(delivery: Delivery, lastEndedAt: Instant | null): boolean {
   const { dueAt, reserved, attemptCount, scheduledFor, retryPolicy } = delivery;
@@ -328,7 +331,7 @@ export type AttemptResult =
       readonly error: string;
     };
 
-/** Closes an attempt and moves its delivery. What was ordered of the schedule meanwhile counts. */
+/** Closes an attempt and moves its delivery. A pause or cancel of the schedule in the meantime takes effect here. */
 export function settle(
   delivery: Delivery,
   attempt: Attempt,
@@ -373,7 +376,7 @@ function settling(
   return schedule.state === 'paused' ? 'park' : 'retry';
 }
 
-/** A replay made of a schedule that had been canceled before is not touched by that cancel. */
+/** A cancel does not apply to a replay that was created after it. */
 function wasCanceled(delivery: Delivery, schedule: Pick<Schedule, 'state' | 'endedAt'>): boolean {
   if (schedule.state !== 'canceled') return false;
   return delivery.replayOf === null || (schedule.endedAt ?? 0) >= delivery.createdAt;

@@ -16,8 +16,10 @@ export const DELIVERY_STATUSES = [
 ] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** Where a delivery goes, frozen when it is materialized. Headers and body stay with the schedule and
- * the profile version, which never change once written. */
+/**
+ * The destination of a delivery, frozen when the delivery is materialized. Headers and body stay with the schedule and
+ * with the version of the endpoint profile, which never change once they are written.
+ */
 export interface Target {
   readonly url: string;
   readonly method: Method;
@@ -25,7 +27,7 @@ export interface Target {
   readonly endpointVersion: number | null;
 }
 
-/** Who is sending: the node, and the fencing token that its settling must name. */
+/** The node that sends a delivery, and the fencing token that it must present to settle the attempt. */
 export interface Claim {
   readonly node: string;
   readonly token: string;
@@ -36,12 +38,15 @@ export interface Delivery {
   readonly id: DeliveryId;
   readonly scheduleId: ScheduleId;
   readonly status: DeliveryStatus;
-  /** Its nominal instant, which tells the occurrences of a schedule apart: replays aside, each lies after the last. */
+  /**
+   * The nominal instant, which identifies the occurrence within its schedule. Each is after the last one, except for
+   * replays.
+   */
   readonly occurrence: Instant;
   readonly scheduledFor: Instant;
-  /** When the next attempt may start. Kept while paused; null while claimed and once terminal. */
+  /** The earliest start of the next attempt. It is kept while paused, and null while claimed and once terminal. */
   readonly dueAt: Instant | null;
-  /** Whether a token of its endpoint's gate is reserved for `dueAt`. */
+  /** True when a token of the endpoint's gate is reserved for `dueAt`. */
   readonly reserved: boolean;
   readonly ttl: string | null;
   readonly deadline: Instant | null;
@@ -51,20 +56,20 @@ export interface Delivery {
   readonly idempotencyKey: string;
   readonly replayOf: DeliveryId | null;
   readonly target: Target;
-  /** The size of what it sends, in bytes. Its permits are counted by it. */
+  /** The size of headers and body in bytes. A larger delivery needs more permits. */
   readonly payloadBytes: number;
   readonly retryPolicy: RetryPolicy;
   readonly claim: Claim | null;
   readonly createdAt: Instant;
   readonly finalizedAt: Instant | null;
-  /** Rises with every stored change: what a concurrent writer is checked against. */
+  /** Increases with every stored change, so that a concurrent write is noticed. */
   readonly revision: number;
 }
 
 export const ATTEMPT_OUTCOMES = ['success', 'retryable', 'terminal'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** One HTTP attempt. Written before the request goes out: `finishedAt` is null while it is under way. */
+/** One HTTP request. It is written before the request is sent. `finishedAt` is null while the attempt is in flight. */
 export interface Attempt {
   readonly partition: Partition;
   readonly id: AttemptId;
@@ -77,18 +82,18 @@ export interface Attempt {
   readonly finishedAt: Instant | null;
   readonly egressMs: number | null;
   readonly error: string | null;
-  /** Null while it is under way, and of one that was not sent, or whose process died. */
+  /** Null while the attempt is in flight, when it was not sent, and when its process died. */
   readonly timing: AttemptTiming | null;
 }
 
-/** How an attempt went, in milliseconds from `firedAt`, when it was decided on; its end is `egressMs`. */
+/** The course of an attempt, in milliseconds since `firedAt`, the instant of the decision. It ends at `egressMs`. */
 export interface AttemptTiming {
-  /** The claim was stored: from then on the attempt was ours to make, and the request was on its way out. */
+  /** The claim was stored. From then on the node was allowed to send. */
   readonly claimedMs: number;
-  /** There was a connection to write the request on; null where it did not come to that. */
+  /** A connection was ready for the request; null when there was none. */
   readonly connectedMs: number | null;
-  /** The head of the answer came; null where it did not. */
+  /** The head of the answer arrived; null when there was no answer. */
   readonly firstByteMs: number | null;
-  /** Whether that connection was open before: then it was not waited for. */
+  /** True when the connection was open already, so that the request did not wait for it. */
   readonly wasConnected: boolean;
 }

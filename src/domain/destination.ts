@@ -2,17 +2,17 @@ export const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 export const DEFAULT_METHOD: Method = 'POST';
 
-/** Longer URLs are refused by most servers and proxies on the way. */
+/** Most servers and proxies refuse longer URLs. */
 export const URL_CHARACTERS_MAX = 8192;
 
-// Control characters are silently dropped or escaped by URL parsers: what is shown would not be what is sent.
+// URL parsers drop or escape control characters silently, so the URL that is shown would not be the URL that is sent.
 const UNWRITABLE = /\p{Cc}|\\|^ | $/u;
-// Parsers mend `https:example.com` too: what is stored is written out.
+// URL parsers also accept `https:example.com`. A stored URL must be complete.
 const WRITTEN_OUT = /^https?:\/\/[^/]/i;
 
 /**
- * Whether a URL may be stored as a destination. Only its form is judged here: addresses, literal or
- * resolved, are judged by the egress guard at every connection.
+ * Returns true when a URL may be stored as a destination. Only its form is checked here. The egress guard checks the
+ * address at every connection.
  */
 export function isDestination(text: string, httpAllowed: boolean): boolean {
   if (text.length > URL_CHARACTERS_MAX || !text.isWellFormed() || UNWRITABLE.test(text)) return false;
@@ -22,7 +22,7 @@ export function isDestination(text: string, httpAllowed: boolean): boolean {
   return url.protocol === 'https:' || (httpAllowed && url.protocol === 'http:');
 }
 
-/** Leaves out the query, which is often a credential. A text that is no URL has neither origin nor path. */
+/** Returns the URL without its query, which is often a credential. Returns null when the text is not a URL. */
 export function originAndPath(url: string): string | null {
   const parsed = URL.parse(url);
   return parsed === null ? null : `${parsed.origin}${parsed.pathname}`;

@@ -1,4 +1,4 @@
-/** Whether a waiting delivery is sent now: the one decision made before it is claimed. */
+/** Decides whether a waiting delivery is sent now. This is the only decision before a claim. */
 import type { Delivery } from './delivery.ts';
 import { canStart, isSweepPending, isWaiting, type UnfinishedSweep } from './delivery-lifecycle.ts';
 import { admit, type Gate, type GateTerms } from './gate.ts';
@@ -6,16 +6,16 @@ import type { Instant } from './instant.ts';
 
 export type DispatchDecision =
   | { readonly kind: 'send'; readonly probe: boolean; readonly gate: Gate }
-  /** Its next attempt is moved; see `domain/gate.ts` for what is reserved. */
+  /** The next attempt is moved. The gate (`gate.ts`) may have reserved a token for it. */
   | { readonly kind: 'defer'; readonly until: Instant; readonly reserved: boolean; readonly gate: Gate }
-  /** It ends without this attempt. */
+  /** The delivery ends without this attempt. */
   | { readonly kind: 'end'; readonly why: 'expired' | 'exhausted' }
-  /** It was moved since it was seen. */
+  /** The delivery was moved since it was read. */
   | { readonly kind: 'not_yet'; readonly dueAt: Instant }
-  /** Canceled, paused, claimed by another or finished since it was seen, or about to be swept. */
+  /** The delivery was canceled, paused, claimed or finished since it was read, or a sweep is about to change it. */
   | { readonly kind: 'gone' };
 
-/** `sweep`: the order to its schedule that is still being carried out. */
+/** `sweep` is the unfinished sweep of its schedule, if there is one. */
 export function decideDispatch(
   delivery: Delivery,
   gate: Gate,
@@ -33,7 +33,7 @@ export function decideDispatch(
   const admission = admit(gate, terms, delivery, now);
   if (admission.kind === 'never') return { kind: 'end', why: 'exhausted' };
   if (admission.kind === 'pass') return { kind: 'send', probe: admission.probe, gate: admission.gate };
-  // One that would be too late by then is not made to wait for it.
+  // A delivery that would be too late by then expires now.
   const { until, reserved } = admission;
   if (canStart(delivery, until) === 'expired') return { kind: 'end', why: 'expired' };
   return { kind: 'defer', until, reserved, gate: admission.gate };

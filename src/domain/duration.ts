@@ -1,6 +1,6 @@
 /**
- * Durations as Go writes them. `parseDuration` follows Go's `time.ParseDuration` step by step, its float
- * arithmetic for fractions included, so that both read the same text as the same nanosecond.
+ * Durations in the format of Go. `parseDuration` follows Go's `time.ParseDuration` step by step, including its float
+ * arithmetic for fractions, so that both read the same text as the same nanosecond.
  */
 
 const UNIT_NS: ReadonlyMap<string, bigint> = new Map([
@@ -14,12 +14,15 @@ const UNIT_NS: ReadonlyMap<string, bigint> = new Map([
   ['h', 3_600_000_000_000n],
 ]);
 const UNIT_CHARACTERS_MAX = 2;
-/** Longer texts, which only zeros or repeated units could fill, are refused: their cost is the caller's to choose. */
+/**
+ * Longer texts are refused, because the caller chooses their cost. Only zeros or repeated units could make a valid text
+ * longer.
+ */
 const DURATION_CHARACTERS_MAX = 1_000;
 
 export const NS_PER_MS = 1_000_000n;
 const NS_MAX = 2n ** 63n - 1n;
-/** The magnitude of the smallest int64; in digits, the largest number Go lets a component be. */
+/** The magnitude of the smallest int64. Go accepts no larger number in a component. */
 const MAGNITUDE_MAX = 2n ** 63n;
 const MAGNITUDE_MAX_DIGITS = MAGNITUDE_MAX.toString();
 
@@ -56,7 +59,7 @@ function exceedsMagnitude(digits: string): boolean {
   return digits > MAGNITUDE_MAX_DIGITS;
 }
 
-/** The digits of text[from, to) as an integer of at most 2^63; null beyond it. */
+/** Returns the digits of text[from, to) as an integer. Returns null when it exceeds 2^63. */
 function leadingInt(text: string, from: number, to: number): bigint | null {
   const significant = skipZeros(text, from, to);
   if (to - significant > MAGNITUDE_MAX_DIGITS.length) return null;
@@ -65,8 +68,8 @@ function leadingInt(text: string, from: number, to: number): bigint | null {
 }
 
 /**
- * The fraction digits of text[from, to) of a unit, in whole nanoseconds. Go reads as many digits as fit
- * 2^63 and drops the rest, scales by a float that it multiplied up digit by digit, and truncates.
+ * Returns the fraction digits of text[from, to) of a unit in whole nanoseconds. Go reads as many digits as fit 2^63 and
+ * drops the rest. It scales by a float that it multiplied up digit by digit, and truncates.
  */
 function leadingFraction(text: string, from: number, to: number, unitNs: bigint): bigint {
   const significant = skipZeros(text, from, to);
@@ -79,7 +82,7 @@ function leadingFraction(text: string, from: number, to: number, unitNs: bigint)
   return BigInt(Math.trunc(fraction * (Number(unitNs) / scale)));
 }
 
-/** Nanoseconds, or null when Go would refuse the text. */
+/** Returns nanoseconds, or null when Go would refuse the text. */
 export function parseDuration(text: string): bigint | null {
   if (text.length > DURATION_CHARACTERS_MAX) return null;
   const sign = text.charCodeAt(0);
@@ -101,7 +104,7 @@ export function parseDuration(text: string): bigint | null {
     const whole = leadingInt(text, at, wholeEnd);
     if (unitNs === undefined || whole === null) return null;
     total += whole * unitNs + leadingFraction(text, fractionStart, fractionEnd, unitNs);
-    // Go's own sum can wrap round to zero when two components are 2^63 each; ours is refused.
+    // Go's own sum can wrap around to zero when two components are 2^63 each. Such a text is refused here.
     if (total > MAGNITUDE_MAX) return null;
     at = unitEnd;
   }
@@ -110,7 +113,7 @@ export function parseDuration(text: string): bigint | null {
   return total > NS_MAX ? null : total;
 }
 
-/** As Go's `Duration.String()`: `1h30m0s`, `1.5s`, `300ms`, `0s`. */
+/** Formats like Go's `Duration.String()`: `1h30m0s`, `1.5s`, `300ms`, `0s`. */
 export function formatDuration(nanoseconds: bigint): string {
   if (nanoseconds === 0n) return '0s';
   const sign = nanoseconds < 0n ? '-' : '';
@@ -125,7 +128,7 @@ export function formatDuration(nanoseconds: bigint): string {
   return `${sign}${minutes / 60n}h${minutes % 60n}m${seconds}`;
 }
 
-/** `value` / 10^`places` in decimal, without trailing zeros. */
+/** Returns `value` / 10^`places` in decimal, without trailing zeros. */
 function decimal(value: bigint, places: number): string {
   const digits = value.toString().padStart(places + 1, '0');
   const whole = digits.slice(0, -places);
@@ -133,13 +136,13 @@ function decimal(value: bigint, places: number): string {
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
-/** Whole milliseconds, truncated toward zero; null when the text is no duration. */
+/** Returns whole milliseconds, truncated toward zero. Returns null when the text is not a duration. */
 export function durationMs(text: string): number | null {
   const nanoseconds = parseDuration(text);
   return nanoseconds === null ? null : Number(nanoseconds / NS_PER_MS);
 }
 
-/** Whole milliseconds, rounded up: a wait is never shorter than was asked for. */
+/** Returns whole milliseconds, rounded up, so that a wait is never shorter than requested. */
 export function durationMsCeil(text: string): number | null {
   const nanoseconds = parseDuration(text);
   return nanoseconds === null ? null : msCeil(nanoseconds);

@@ -36,8 +36,8 @@ export const DEFAULT_BREAKER_POLICY: BreakerPolicy = {
 };
 
 /**
- * An endpoint profile as it is now. Every successful edit makes a new version; a delivery names the
- * version that was in force when it was materialized, and stays with it.
+ * The current version of an endpoint profile. Every successful edit creates a new version. A delivery keeps the version
+ * that was current when it was materialized.
  */
 export interface EndpointProfile {
   readonly partition: Partition;
@@ -55,14 +55,14 @@ export interface EndpointProfile {
   readonly archived: boolean;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
-  /** Rises with every stored change, archiving included: what a concurrent writer is checked against. */
+  /** Increases with every stored change, also with archiving, so that a concurrent write is noticed. */
   readonly revision: number;
 }
 
-/** A profile without what its customer may make large: firing reads many of them at one time. */
+/** A profile without the fields that a customer can make large. Sending reads many profiles at a time. */
 export type FiringProfile = Omit<EndpointProfile, 'headerNames' | 'metadata'>;
 
-/** What a customer decides; an edit may replace any of it. */
+/** The fields that a customer chooses. An edit may replace each of them. */
 export type ProfileTerms = Pick<
   EndpointProfile,
   'url' | 'method' | 'timeout' | 'retryPolicy' | 'retryBudget' | 'rateLimit' | 'breakerPolicy' | 'metadata'

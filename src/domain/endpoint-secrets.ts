@@ -1,31 +1,30 @@
 /**
  * The signing secrets of an endpoint profile, which it may have beside those of its project.
  *
- * A delivery that names a profile is signed with the profile's live secrets, and with those of the project beside them
- * until one of the profile's is alone (`aloneFrom`). A profile that gets its first secret keeps the project's beside
- * it for an overlap, so that its receiver can change over. One that loses its secrets gets the project's back at once,
- * and its own end after an overlap. A delivery without a profile is signed with the project's.
+ * A delivery with a profile is signed with the live secrets of the profile. The project's secrets sign beside them
+ * until `aloneFrom` of one of the profile's secrets. After the first secret of a profile, the project's secrets sign
+ * for an overlap, so that the receiver can switch. When a profile loses its secrets, the project's secrets sign again
+ * at once, and its own end after an overlap. A delivery without a profile is signed with the project's secrets.
  */
 import { type Instant, instant } from './instant.ts';
 
-/** Each adds a signature to every request: what a header holds is bounded. */
+/** Each secret adds a signature to every request, and the size of a header is limited. */
 export const LIVE_SECRETS_MAX = 5;
 
 export interface SecretTerm {
-  /** The secret stops signing then; null while it is in force. */
+  /** The end of the secret; null while it has no end. */
   readonly expiresAt: Instant | null;
 }
 
 export interface EndpointSecretTerm extends SecretTerm {
-  /** From then on the project's secrets do not sign beside it; null: they always do. */
+  /** From this instant on, the project's secrets no longer sign beside it; null: they always do. */
   readonly aloneFrom: Instant | null;
 }
 
-/** The result of a change. */
 export interface SecretsChange<Own> {
-  /** The new secret; a removal adds none. */
+  /** The new secret; null for a removal. */
   readonly added: Pick<EndpointSecretTerm, 'aloneFrom'> | null;
-  /** The live secrets, with their new ends. */
+  /** The live secrets with their new ends. */
   readonly ended: readonly Own[];
 }
 
@@ -35,7 +34,7 @@ export function isLive({ expiresAt }: SecretTerm, now: Instant): boolean {
   return expiresAt === null || expiresAt > now;
 }
 
-/** The secrets that sign for a delivery, in the order given, the profile's first. */
+/** Returns the secrets that sign for a delivery. The profile's secrets come first, each group in the given order. */
 export function signersAt<Project extends SecretTerm, Own extends EndpointSecretTerm>(
   projects: readonly Project[],
   own: readonly Own[],
@@ -46,7 +45,10 @@ export function signersAt<Project extends SecretTerm, Own extends EndpointSecret
   return isAlone ? live : [...live, ...projects.filter((secret) => isLive(secret, now))];
 }
 
-/** The project's secrets sign beside the new one until `aloneFrom`. Those that a removal left live keep their end. */
+/**
+ * Creates the first secret. The project's secrets sign beside it until `aloneFrom`. Secrets that a removal left live
+ * keep their end.
+ */
 export function creation<Own extends EndpointSecretTerm>(
   own: readonly Own[],
   aloneFrom: Instant,
@@ -57,7 +59,7 @@ export function creation<Own extends EndpointSecretTerm>(
   return live.length < LIVE_SECRETS_MAX ? { added: { aloneFrom }, ended: [] } : 'too_many';
 }
 
-/** All that are live end at `endsAt`, or earlier where they did already; the new one is alone when they were. */
+/** Replaces the current secret. Live secrets end at `endsAt` or earlier. The new one is alone when the old one was. */
 export function rotation<Own extends EndpointSecretTerm>(
   own: readonly Own[],
   endsAt: Instant,
@@ -70,7 +72,10 @@ export function rotation<Own extends EndpointSecretTerm>(
   return live.length < LIVE_SECRETS_MAX ? { added: { aloneFrom: inForce.aloneFrom }, ended } : 'too_many';
 }
 
-/** The project's secrets sign beside those that are live from now on, and alone once they have ended. */
+/**
+ * Removes the secrets of the profile. From now on the project's secrets sign beside them, and alone once they have
+ * ended.
+ */
 export function removal<Own extends EndpointSecretTerm>(
   own: readonly Own[],
   endsAt: Instant,

@@ -1,6 +1,6 @@
 /**
- * Every error the API can answer with, as data: one row per code. The OpenAPI document, the HTTP layer
- * and the docs all read this table; an error is recognised by its code, never by its text.
+ * Every error of the API, as data: one row per code. The OpenAPI document, the HTTP layer and the docs all read this
+ * table. An error is recognised by its code, never by its text.
  */
 export type ErrorType =
   | 'invalid_request_error'
@@ -176,7 +176,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** A refusal the caller is told about: a code of the table and the field at fault. */
+/** A refusal of a request: a code of the table and the field at fault. */
 export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly param: string | null;

@@ -14,7 +14,7 @@ interface FailureRow {
   readonly text: string;
   /** A terminal failure dead-letters the delivery at once. */
   readonly outcome: 'retryable' | 'terminal';
-  /** What the breaker of the endpoint learns. Only what the destination itself did counts against it. */
+  /** The evidence for the breaker of the endpoint. Only failures of the destination itself count against it. */
   readonly evidence: Evidence;
 }
 
@@ -109,7 +109,7 @@ export interface FoundFailure {
 }
 
 const CODES_BY_TEXT: ReadonlyMap<string, FailureCode> = new Map(
-  // Of codes that share a text, the first one stands for all.
+  // The first one stands for all codes that share a text.
   FAILURE_CODES.toReversed().map((code) => [FAILURES[code].text, code]),
 );
 const TEMPLATES = FAILURE_CODES.filter((code) => FAILURES[code].text.includes(DETAIL)).map((code) => {

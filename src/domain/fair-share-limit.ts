@@ -1,6 +1,6 @@
 /**
- * Something bounded that customers share: each may hold a multiple of what is free. So one customer gets most of it
- * while nobody else needs it, and several get about the same.
+ * A limit that customers share. Each customer may hold a multiple of what is free. A single customer therefore gets
+ * most of it, and several customers get about the same.
  */
 import type { Partition } from './project.ts';
 
@@ -10,7 +10,7 @@ export class FairShareLimit {
   readonly #heldBy = new Map<Partition, number>();
   #held = 0;
 
-  /** `timesFree`: a customer may hold so many times what is free. */
+  /** `timesFree` is that multiple. */
   constructor(max: number, timesFree: number) {
     this.#max = max;
     this.#timesFree = timesFree;
@@ -20,7 +20,7 @@ export class FairShareLimit {
     return this.#held >= this.#max;
   }
 
-  /** Whether a customer may hold more. */
+  /** Returns true when the customer may hold more. */
   canAcquire(partition: Partition): boolean {
     return (this.#max - this.#held) * this.#timesFree > this.heldBy(partition);
   }

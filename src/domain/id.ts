@@ -1,12 +1,12 @@
 /**
- * Identifiers: a kind prefix and 26 characters of lower-case Crockford base32, 10 for the creation
- * instant in milliseconds and 16 random. Text order is therefore creation order: every list of the
- * service is ordered by (created_at, id), and an index on the id alone gives exactly that order.
+ * An id is a prefix of its kind and 26 characters of lower-case Crockford base32: 10 for the creation instant in
+ * milliseconds, and 16 random ones. The order of texts is therefore the order of creation. Every list of the service is
+ * ordered by (created_at, id), and an index on the id alone gives exactly that order.
  */
 import type { Instant } from './instant.ts';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-/** Ids are written two characters, ten bits, at a time. */
+/** Ids are written in pairs of characters, ten bits each. */
 const PAIRS = Array.from({ length: 1_024 }, (_, bits) => `${ALPHABET[bits >> 5]}${ALPHABET[bits & 31]}`);
 const PAIR_MAX = PAIRS.length - 1;
 const TIME_PAIRS = 5;
@@ -45,22 +45,22 @@ export type IdKind = keyof IdKinds;
 
 const TAIL = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** The id when `text` has the form of one of this kind, else null. */
+/** Returns the id, or null when the text does not have the form of this kind. */
 export function parseId<K extends IdKind>(kind: K, text: string): IdKinds[K] | null {
   if (!text.startsWith(`${kind}_`) || !TAIL.test(text.slice(kind.length + 1))) return null;
   return text as IdKinds[K];
 }
 
 /**
- * Mints ids in strictly rising order even within one millisecond (the random part counts up), so that
- * two objects created one after the other are listed in that order.
+ * Creates ids in strictly increasing order. Within one millisecond the random part counts up, so that objects are
+ * listed in the order in which they were created.
  */
 export class IdMint {
   readonly #random: (bytes: number) => Uint8Array;
   #lastMs = -1;
-  /** The random part, a pair of characters each. */
+  /** The random part, one element for each pair of characters. */
   #tail = new Uint16Array(RANDOM_PAIRS);
-  /** All of the last id but its kind and its last pair, the only one that changes within a millisecond. */
+  /** The last id without its kind and its last pair. Only that pair changes within a millisecond. */
   #stem = '';
 
   constructor(random: (bytes: number) => Uint8Array) {
@@ -77,7 +77,7 @@ export class IdMint {
     return `${kind}_${this.#stem}${PAIRS[this.#tail[RANDOM_PAIRS - 1] ?? 0]}` as IdKinds[K];
   }
 
-  /** False when the random part would overflow. */
+  /** Returns false when the random part would overflow. */
   #countUp(): boolean {
     let at = RANDOM_PAIRS - 1;
     while (this.#tail[at] === PAIR_MAX) at--;
@@ -91,7 +91,7 @@ export class IdMint {
   }
 }
 
-/** The smallest id text of this kind that an object created at `at` could have. */
+/** Returns the smallest id of this kind that an object created at `at` could have. */
 export function firstIdAt(kind: IdKind, at: Instant): string {
   return `${kind}_${encodeTime(Math.min(Math.max(at, 0), TIME_MAX_MS))}${'0'.repeat(2 * RANDOM_PAIRS)}`;
 }

@@ -1,7 +1,7 @@
 /** A point in time: integer milliseconds since the epoch. */
 export type Instant = number & { readonly __brand: 'Instant' };
 
-/** The range of JavaScript's own dates, either side of the epoch. */
+/** The range of JavaScript dates on either side of the epoch. */
 export const INSTANT_MS_MAX = 8.64e15;
 
 export const MS_PER_MINUTE = 60_000;
@@ -16,10 +16,10 @@ export function instant(ms: number): Instant {
   return ms;
 }
 
-/** The end of the year 9999, the last that RFC 3339 can write. */
+/** The end of the year 9999, the last year that RFC 3339 can write. */
 const WRITABLE_MS_MAX = 253_402_300_799_999;
 
-/** An instant worked out from rates, which may be as small as they like: never too late to be written. */
+/** Rounds up to an instant that RFC 3339 can write. Very small rates would lead to later ones. */
 export function instantUpTo(ms: number): Instant {
   return instant(Math.min(Math.ceil(ms), WRITABLE_MS_MAX));
 }
@@ -87,12 +87,15 @@ function isLeapYear(year: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
 
-/** `month` counts from 1; 0 for a month that is none. */
+/** `month` counts from 1. Returns 0 for a number that is not a month. */
 export function daysInMonth(year: number, month: number): number {
   return month === 2 && isLeapYear(year) ? 29 : (DAYS_IN_MONTH[month - 1] ?? 0);
 }
 
-/** Days from the epoch to a date. Not `Date.UTC`, which reads the years 0 to 99 as 1900 to 1999. */
+/**
+ * Returns the days from the epoch to a date. `Date.UTC` is not used, because it reads the years 0 to 99 as 1900 to
+ * 1999.
+ */
 export function epochDay(year: number, month: number, day: number): number {
   const leapDaysBefore =
     Math.floor((year + 3) / 4) - Math.floor((year + 99) / 100) + Math.floor((year + 399) / 400);
@@ -106,7 +109,7 @@ const DOT = 0x2e;
 const COLON = 0x3a;
 const ZERO = 0x30;
 
-/** The digit at a position; NaN when there is none, and with NaN every comparison is false. */
+/** Returns the digit at a position, or NaN. Each comparison with NaN is false. */
 function digitAt(text: string, at: number): number {
   const value = text.charCodeAt(at) - ZERO;
   return value >= 0 && value <= 9 ? value : Number.NaN;
@@ -116,12 +119,12 @@ function twoDigitsAt(text: string, at: number): number {
   return digitAt(text, at) * 10 + digitAt(text, at + 1);
 }
 
-/** How long `YYYY-MM-DDTHH:MM:SS` is. */
+/** The length of `YYYY-MM-DDTHH:MM:SS`. */
 export const WALL_CLOCK_CHARACTERS = 19;
 
 /**
- * `YYYY-MM-DD?HH:MM:SS` at the start of the text, as if it were UTC, in milliseconds; null unless it is
- * a real date and time. The character between date and time is the caller's to judge.
+ * Reads `YYYY-MM-DD?HH:MM:SS` at the start of the text as UTC, in milliseconds. Returns null when it is not a real date
+ * and time. The caller checks the character between date and time.
  */
 export function parseWallClock(text: string): number | null {
   const year = twoDigitsAt(text, 0) * 100 + twoDigitsAt(text, 2);
@@ -133,12 +136,12 @@ export function parseWallClock(text: string): number | null {
   if (text.charCodeAt(4) !== HYPHEN || text.charCodeAt(7) !== HYPHEN) return null;
   if (text.charCodeAt(13) !== COLON || text.charCodeAt(16) !== COLON) return null;
   if (!(year >= 0 && day >= 1 && day <= daysInMonth(year, month))) return null;
-  // No `:60`: a leap second is announced half a year ahead at most, and none is.
+  // `:60` is refused. A leap second is announced half a year ahead at most, and none is announced.
   if (!(hour <= 23 && minute <= 59 && second <= 59)) return null;
   return epochDay(year, month, day) * MS_PER_DAY + hour * 3_600_000 + minute * MS_PER_MINUTE + second * 1_000;
 }
 
-/** The milliseconds of an RFC 3339 offset that is the text from `at` to its end; null when it is none. */
+/** Reads the RFC 3339 offset from `at` to the end of the text, in milliseconds. Returns null when there is none. */
 function parseOffset(text: string, at: number): number | null {
   const sign = text[at];
   if (sign === 'Z' || sign === 'z') return text.length === at + 1 ? 0 : null;
@@ -151,13 +154,13 @@ function parseOffset(text: string, at: number): number | null {
   return sign === '+' ? magnitude : -magnitude;
 }
 
-/** What the first, second and third digit of a fraction of a second are worth. */
+/** The values of the first three digits of a fraction of a second. */
 const FRACTION_DIGIT_MS = [100, 10, 1] as const;
 const DIGITS = /\d*/y;
 
 /**
- * Strict RFC 3339, offset required. Digits beyond the millisecond are cut off, which is always toward
- * the past: the fraction counts forward from its second, also before 1970.
+ * Reads strict RFC 3339 with a required offset. Digits beyond the millisecond are cut off, which is always toward the
+ * past: the fraction counts forward from its second, also before 1970.
  */
 export function parseInstant(text: string): Instant | null {
   const separator = text[10];
@@ -176,7 +179,7 @@ export function parseInstant(text: string): Instant | null {
       fractionMs += digit * worthMs;
       at += 1;
     }
-    // A fraction may be as long as a body: its other digits are only passed over.
+    // A fraction may be as long as a body, so its other digits are only skipped.
     DIGITS.lastIndex = at;
     DIGITS.test(text);
     at = DIGITS.lastIndex;

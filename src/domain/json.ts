@@ -1,6 +1,6 @@
 /**
- * JSON from outside. One reader serves the service and the SDK, and lives in the SDK, which imports nothing.
- * A long text is read in slices: the thread that reads it also fires, and what is due must not wait for a text.
+ * Reads JSON from outside. The service and the SDK share one reader. It is part of the SDK, because the SDK imports
+ * nothing. A long text is read in slices, because the same thread sends deliveries, which must not wait for it.
  */
 import { type JsonBounds, JsonBuilder } from '#sdk/json/builder.ts';
 import { readJson } from '#sdk/json/read-json.ts';
@@ -9,12 +9,12 @@ import { JsonScanner, type JsonSink } from '#sdk/json/scanner.ts';
 export type { JsonBounds };
 export { readJson };
 
-/** A text that is not longer is read in one go. That takes less time than a slice may, whatever it holds. */
+/** A text of this length or less is read at once. That never takes longer than a slice may take. */
 export const SHORT_JSON_MAX = 16_384;
-/** The budget of one slice, as a scanner counts it: two milliseconds of work or less. */
+/** The budget of one slice, in units of the scanner. It is two milliseconds of work or less. */
 export const SLICE_CHARACTERS = 262_144;
 
-/** A pause gives everything else its turn. */
+/** Lets the other work of the event loop run. */
 export type YieldToEventLoop = () => Promise<void>;
 
 const NO_SINK: JsonSink = {
@@ -27,11 +27,14 @@ const NO_SINK: JsonSink = {
 
 export interface BoundedJson {
   readonly value: unknown;
-  /** False: bounds kept out a part of the value. */
+  /** False when the bounds cut off a part of the value. */
   readonly isWhole: boolean;
 }
 
-/** The value of a JSON text, a long one within bounds. Rejects with a SyntaxError if it is not JSON. */
+/**
+ * Reads the value of a JSON text. A long text is read within bounds. Rejects with a SyntaxError when the text is not
+ * JSON.
+ */
 export async function readJsonInSlices(
   text: string,
   bounds: JsonBounds,
@@ -45,7 +48,7 @@ export async function readJsonInSlices(
 
 export function isJsonText(text: string): boolean {
   try {
-    // The runtime's fault concerns the keys it gives, not what it accepts.
+    // The known bug of `JSON.parse` changes keys. It does not change which texts are accepted.
     JSON.parse(text);
     return true;
   } catch {
@@ -64,7 +67,7 @@ export async function isJsonTextInSlices(text: string, pause: YieldToEventLoop):
   }
 }
 
-/** Other work on the same text has often been done in this turn, so a pause comes first. */
+/** Yields first, because other work on the same text was often done just before. */
 async function scan(text: string, sink: JsonSink, pause: YieldToEventLoop): Promise<void> {
   await pause();
   const scanner = new JsonScanner(text, sink);

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 
-/** Metadata: names and values, in the order they were given. */
+/** Metadata: names and values in the given order. */
 export type Labels = readonly Label[];
 export type Label = readonly [name: string, value: string];
 
 export const LABELS_MAX = 50;
 
-/** A label of one size, however long its name and value are: 16 bytes of a digest, in hexadecimal. */
+/** A digest of a label: 16 bytes in hexadecimal, so that every label has the same size. */
 export type LabelDigest = string & { readonly __brand: 'LabelDigest' };
 
 export const LABEL_DIGEST_CHARACTERS = 32;

@@ -1,8 +1,7 @@
 /**
- * From a recurrence to instants. An occurrence is a nominal instant: what the cron expression says, or
- * the instant of a one-shot. What fires is the occurrence moved by its jitter, a hash of the schedule's
- * id and the nominal instant: the same wherever and whenever it is computed, so that a preview shows
- * exactly what will fire.
+ * Computes the instants of a recurrence. An occurrence has a nominal instant: the one of the cron expression, or the
+ * instant of a one-shot. It fires at the nominal instant moved by its jitter. The jitter is a hash of the schedule's id
+ * and the nominal instant, so it is the same wherever it is computed. A preview therefore shows exactly what will fire.
  */
 import { createHash } from 'node:crypto';
 import { type Cron, cachedCron, nextOccurrence } from './cron.ts';
@@ -13,12 +12,12 @@ import type { ScheduleView, Timing } from './schedule.ts';
 
 const YEAR_MS = 365.25 * 24 * 3_600_000;
 
-/** How far ahead an accepted expression is searched: 29 February can be eight years away. */
+/** The length of the search for the next occurrence. 29 February can be eight years away. */
 const SEARCH_MS = 20 * YEAR_MS;
 
 export const NEXT_RUNS = 5;
 
-/** With a jitter window of many periods, so many occurrences of the past are asked whether they are still to come. */
+/** With a jitter window of many periods, this many past occurrences are checked for an instant that is still ahead. */
 const MISSED_SCANNED_MAX = 64;
 
 export interface Recurrence {
@@ -33,7 +32,7 @@ export interface Occurrence {
   readonly firesAt: Instant;
 }
 
-/** The jitter of one occurrence, spread evenly over plus or minus the window. */
+/** Returns the jitter of one occurrence, spread evenly over plus or minus the window. */
 export function jitterMs(id: ScheduleId, nominal: Instant, jitter: string | null): number {
   const windowMs = jitter === null ? 0 : (durationMs(jitter) ?? 0);
   if (windowMs <= 0) return 0;
@@ -42,7 +41,7 @@ export function jitterMs(id: ScheduleId, nominal: Instant, jitter: string | null
   return Math.floor(fraction * (2 * windowMs + 1)) - windowMs;
 }
 
-/** Where a nominal instant fires; one that jitter would put before `now` fires at once. */
+/** Returns the occurrence with its jitter. When the jitter leads to an instant before `now`, it fires at once. */
 export function withJitter(
   id: ScheduleId,
   nominal: Instant,
@@ -53,8 +52,8 @@ export function withJitter(
 }
 
 /**
- * The next occurrence of a recurrence: the first after `last` that is not missed yet. Missed is one whose
- * nominal instant and whose jittered instant both lie in the past; those are skipped, never piled up.
+ * Returns the first occurrence after `last` that is not missed. An occurrence is missed when its nominal and its
+ * jittered instant are both in the past. Missed occurrences are skipped, so they do not pile up.
  */
 export function nextOccurrenceOf(recurrence: Recurrence, last: Instant, now: Instant): Occurrence | null {
   const cron = cachedCron(recurrence.cron);
@@ -71,7 +70,7 @@ export function nextOccurrenceOf(recurrence: Recurrence, last: Instant, now: Ins
   }
 }
 
-/** Whether an expression fires at all until then. */
+/** Returns true when the expression has an occurrence up to `until`. */
 export function hasOccurrence(cron: Cron, timezone: string, now: Instant, until: Instant): boolean {
   return nextOccurrence(cron, timezone, now, until) !== null;
 }
@@ -84,7 +83,7 @@ export function recurrenceOf(
   return { id, cron: timing.cron, timezone: timing.timezone, jitter };
 }
 
-/** The instants at which a schedule will fire next, as things stand. */
+/** Returns the next instants of a schedule, as long as it is not changed. */
 export function nextRuns(view: ScheduleView): readonly Instant[] {
   const { schedule, pending } = view;
   const due = pendingFireAt(view);
@@ -105,7 +104,7 @@ export function nextRuns(view: ScheduleView): readonly Instant[] {
   return runs;
 }
 
-/** When the pending delivery fires; null while there is none waiting. */
+/** Returns the instant of the pending delivery, or null when it does not wait. */
 export function pendingFireAt({ schedule, pending }: ScheduleView): Instant | null {
   if (schedule.state !== 'active' || pending === null) return null;
   return pending.status === 'scheduled' || pending.status === 'retry_scheduled' ? pending.dueAt : null;

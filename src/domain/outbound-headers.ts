@@ -1,6 +1,7 @@
 /**
- * The headers of a delivery: the customer's first, the service's own last, which nobody can override. The first
- * are the same at every attempt, and may be made long before it; the others name the attempt and sign it.
+ * The headers of a delivery. The customer's headers come first, the service's own last, so that nobody can override
+ * them. The customer's headers are the same at every attempt and may be prepared long before. The service's own name
+ * the attempt and sign it.
  */
 import { hash, type KeyObject } from 'node:crypto';
 import type { Attempt, Delivery } from './delivery.ts';
@@ -16,8 +17,8 @@ const TRACE_ID_CHARACTERS = 32;
 const SPAN_ID_CHARACTERS = 16;
 
 /**
- * Names the service sets itself; every other `Sched-` name is kept for it. A customer's `tracestate` describes the trace
- * of the customer's `traceparent`, and goes with that. `baggage` belongs to no trace, and is sent.
+ * Names that the service sets itself. Every other `Sched-` name is reserved. A customer's `tracestate` is dropped
+ * together with the `traceparent` that it describes. `baggage` does not belong to a trace and is sent.
  */
 const OWN_NAMES: ReadonlySet<string> = new Set([
   'idempotency-key',
@@ -30,21 +31,21 @@ const OWN_PREFIX = 'sched-';
 export interface Outbound {
   readonly delivery: Pick<Delivery, 'id' | 'idempotencyKey' | 'target'>;
   readonly attempt: Pick<Attempt, 'id' | 'attemptNo'>;
-  /** Of the URL, without the query. */
+  /** The path of the URL, without the query. */
   readonly path: string;
-  /** As `customerHeaders` made them. */
+  /** The result of `customerHeaders`. */
   readonly headers: Headers;
   readonly body: Uint8Array | null;
   readonly keys: readonly KeyObject[];
   readonly now: Instant;
 }
 
-/** The first header that may not be sent; null when all may. */
+/** Returns the name of the first header that may not be sent, or null. */
 export function forbiddenHeader(headers: Headers): string | null {
   return headers.find(([name, value]) => !isSendableHeader(name, value))?.[0] ?? null;
 }
 
-/** What is sent of the customer's own, merged; and the type of a body that says none and is JSON. */
+/** Returns the customer's headers that are sent. A JSON body without a Content-Type gets one. */
 export function customerHeaders(custom: Headers, isJson: boolean): Headers {
   const kept = custom.filter(([name]) => !isOwn(name));
   const saysType = kept.some(([name]) => name.toLowerCase() === 'content-type');
@@ -81,7 +82,7 @@ function isOwn(name: string): boolean {
   return OWN_NAMES.has(lower) || lower.startsWith(OWN_PREFIX);
 }
 
-/** W3C trace context: one trace for each delivery, one span for each attempt, both made from their ids. */
+/** Returns the W3C trace context. Each delivery is a trace and each attempt a span. Both ids are hashes of ours. */
 export function traceparent(deliveryId: DeliveryId, attemptId: AttemptId): string {
   const trace = hash('sha256', deliveryId, 'hex').slice(0, TRACE_ID_CHARACTERS);
   const span = hash('sha256', attemptId, 'hex').slice(0, SPAN_ID_CHARACTERS);

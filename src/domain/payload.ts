@@ -1,9 +1,9 @@
 /**
- * What a schedule sends: custom headers and body, as one piece of bytes to be sealed together. It never
- * changes after creation, so every delivery of the schedule shares it.
+ * The payload of a schedule: custom headers and body, encrypted as one piece. It never changes after creation, so all
+ * deliveries of the schedule share it.
  *
- * The piece begins with a byte of flags and the length of the headers (four bytes, the highest first), then come the
- * headers as JSON, then the body as it is sent. So an attempt reads no text of the body's length: it takes the bytes.
+ * The encoding begins with a byte of flags and the length of the headers (four bytes, big endian). Then come the
+ * headers as JSON, and the body as it is sent. An attempt therefore takes the bytes of the body without parsing it.
  */
 
 import type { Headers } from './headers.ts';
@@ -11,27 +11,27 @@ import { isJsonText } from './json.ts';
 
 const decoder = new TextDecoder();
 
-/** At most so many characters of body. */
+/** The maximum length of a body. */
 export const BODY_CHARACTERS_MAX = 262_144;
 
 export interface Payload {
   readonly headers: Headers;
-  /** As it is sent; null where there is none. */
+  /** The bytes that are sent; null when there is no body. */
   readonly body: Uint8Array | null;
-  /** Whether the body is JSON. It is read as JSON once, when the schedule is created. */
+  /** True when the body is JSON. It is checked once, when the schedule is created. */
   readonly isJson: boolean;
 }
 
 export const NO_PAYLOAD: Payload = { headers: [], body: null, isJson: false };
 
-/** Payloads that were stored before this form are JSON: an object of headers and body. */
+/** Older payloads are stored as a JSON object of headers and body. */
 const BEGINS_OLD_FORM = '{'.charCodeAt(0);
 const HAS_BODY = 1;
 const IS_JSON = 2;
 const LENGTH_AT = 1;
 const HEADERS_AT = 5;
 
-/** Null when there is nothing to keep. */
+/** Returns null when there is nothing to store. */
 export function encodePayload(headers: Headers, body: string | null, isJson: boolean): Uint8Array | null {
   if (headers.length === 0 && body === null) return null;
   const headerText = JSON.stringify(headers);
@@ -44,7 +44,7 @@ export function encodePayload(headers: Headers, body: string | null, isJson: boo
   return bytes;
 }
 
-/** The body is a part of the bytes that were given, not a copy. */
+/** Decodes without copying: the body is a view of the given bytes. */
 export function decodePayload(given: Uint8Array): Payload {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.length);
   const flags = bytes.readUInt8(0);

@@ -1,4 +1,4 @@
-/** Opens the headers of a version of an endpoint profile, and of those stored before they were bound to a version. */
+/** Decrypts the headers of a version of an endpoint profile. Older headers are not bound to a version. */
 import type { EndpointId } from './id.ts';
 import type { Partition } from './project.ts';
 import { legacyProfileHeadersContext, profileHeadersContext } from './sealing-contexts.ts';
@@ -10,7 +10,7 @@ export interface ProfileVersion {
 }
 
 interface Opener {
-  open(place: string, sealed: Uint8Array): Uint8Array;
+  open(context: string, sealed: Uint8Array): Uint8Array;
 }
 
 export function openProfileHeaders(

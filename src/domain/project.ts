@@ -1,18 +1,24 @@
-/** Test and live data never meet: everything a customer owns belongs to one (project, mode). */
+/** Everything that a customer owns belongs to one mode of one project. Test and live data never mix. */
 export const MODES = ['test', 'live'] as const;
 export type Mode = (typeof MODES)[number];
 
-/** The number of one (project, mode); the first part of every stored key. */
+/** The number of one mode of one project. It is the first part of every stored key. */
 export type Partition = number & { readonly __brand: 'Partition' };
 
-/** Dated interface versions, oldest first. A breaking change adds one; a project stays with the one it was created under. */
+/**
+ * The versions of the API by date, oldest first. A breaking change adds a version. A project keeps the version that was
+ * current when it was created.
+ */
 export const VERSIONS: readonly [string, ...string[]] = ['2026-11-15'];
 
 export const CURRENT_VERSION: string = VERSIONS.at(-1) ?? VERSIONS[0];
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 
-/** The version that serves a request asking for `date`: the newest not after it, or the first. Null: no real date. */
+/**
+ * Returns the version for a request with this date: the newest that is not later, or the first one. Returns null when
+ * the text is not a real date.
+ */
 export function versionFor(date: string): string | null {
   if (VERSIONS.includes(date)) return date;
   const [, year, month, day] = DATE.exec(date) ?? [];

@@ -1,21 +1,21 @@
 /**
- * What a recurring schedule will do after the delivery that waits: the same instants as will fire if nothing
- * changes, found the way they will be found then, each from the one before it (see `occurrence.ts`).
+ * Projects the runs of a recurring schedule after its pending delivery. These are the instants at which it will fire if
+ * nothing changes. Each is found from the one before it, just as the engine will find it (see `occurrence.ts`).
  */
 import { durationMs } from './duration.ts';
 import { type Instant, instant } from './instant.ts';
 import { nextOccurrenceOf, type Occurrence, recurrenceOf } from './occurrence.ts';
 import type { Schedule } from './schedule.ts';
 
-/** The delivery that waits: where the runs after it are counted from. */
+/** The pending delivery, from which later runs are counted. */
 export interface WaitingRun {
   readonly occurrence: Instant;
   readonly dueAt: Instant;
 }
 
 /**
- * The run after `last` of a schedule that recurs; null for one that does not, and where there is none.
- * `last` is the delivery that waits, or the run found before.
+ * Returns the run after `last`, or null when there is none, as for a one-shot. `last` is the pending delivery or the
+ * run before.
  */
 export function nextRun(
   schedule: Pick<Schedule, 'id' | 'timing' | 'jitter'>,
@@ -26,7 +26,7 @@ export function nextRun(
   return nextOccurrenceOf(recurrence, last.nominal, last.firesAt);
 }
 
-/** The waiting delivery as the run it stands for. One that was moved still stands for its instant of the recurrence. */
+/** Returns the pending delivery as a run. A moved delivery still stands for its instant of the recurrence. */
 export function pendingRun(
   { cronAt }: Pick<Schedule, 'cronAt'>,
   { occurrence, dueAt }: WaitingRun,
@@ -35,8 +35,8 @@ export function pendingRun(
 }
 
 /**
- * A run from which going on leads to the same runs from `from` on as going on from `run` would, without all those in
- * between. With jitter each depends on the one before: there it is `run` itself.
+ * Returns a run shortly before `from` that is followed by the same runs as `run`, so that the runs in between need not
+ * be computed. With jitter each run depends on the one before, so `run` itself is returned.
  */
 export function fastForward(
   { jitter }: Pick<Schedule, 'jitter'>,

@@ -1,10 +1,10 @@
 /**
- * Which addresses are on the public Internet. The thinking is an allow-list: what cannot be read is not
- * public, IPv6 is public only inside 2000::/3, and of both families everything that has a special purpose
- * (IANA's registries, globally reachable or not) is left out, with the metadata services of clouds.
+ * Decides which addresses are on the public Internet. It works as an allow-list. A text that cannot be parsed is not
+ * public. IPv6 is public only inside 2000::/3. In both families all special-purpose ranges of the IANA registries are
+ * excluded, globally reachable or not, and so are the metadata services of clouds.
  *
- * IPv6 forms that carry an IPv4 address (mapped, translated, 6to4, Teredo, ISATAP) are never public,
- * whatever they carry: a receiver that is reachable at all is reachable without them.
+ * IPv6 forms that carry an IPv4 address (mapped, translated, 6to4, Teredo, ISATAP) are never public. A receiver that
+ * can be reached at all can be reached without them.
  */
 import ipaddr from 'ipaddr.js';
 
@@ -19,16 +19,16 @@ export interface Cidr {
 export interface Address {
   readonly family: Family;
   readonly bytes: readonly number[];
-  /** The one way to write it. */
+  /** The canonical text. */
   readonly text: string;
 }
 
-// The library also reads octal, hexadecimal and short forms; and to refuse is costly for it.
+// The library also reads octal, hexadecimal and short forms, and its refusals are slow.
 const FOUR_DECIMALS = /^(0|[1-9]\d*)(\.(0|[1-9]\d*)){3}$/;
 const IPV6_CHARACTERS = /^[0-9a-f:]+((0|[1-9]\d*)(\.(0|[1-9]\d*)){3})?$/i;
 const BYTE_BITS = 8;
 
-/** Parsed once: judging an address is done at every connection. */
+/** Ranges are parsed once, because addresses are checked at every connection. */
 interface Range {
   readonly network: Address;
   readonly prefixBits: number;
@@ -58,14 +58,14 @@ const SPECIAL_IPV4 = ranges([
 
 const MAPPED_IPV4 = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
-/** The IPv4 address that an IPv6 address stands for (`::ffff:192.0.2.1`), else the address itself. */
+/** Returns the IPv4 address of a mapped IPv6 address (`::ffff:192.0.2.1`), or the address itself. */
 export function unmapped(address: Address): Address {
   const isMapped = address.family === 'ipv6' && MAPPED_IPV4.every((byte, at) => address.bytes[at] === byte);
   const ipv4 = isMapped ? parseAddress(address.bytes.slice(MAPPED_IPV4.length).join('.')) : undefined;
   return ipv4 ?? address;
 }
 
-/** A machine reaches itself at these addresses. */
+/** The addresses at which a machine reaches itself. */
 export const LOOPBACK: readonly Cidr[] = [
   { family: 'ipv4', address: '127.0.0.0', prefixBits: 8 },
   { family: 'ipv6', address: '::1', prefixBits: 128 },
@@ -82,7 +82,7 @@ const SPECIAL_IPV6 = ranges([
   '3fff::/20', // documentation
 ]);
 
-/** Only the common spellings: four decimal numbers, or IPv6 without a zone. */
+/** Parses only the common forms: four decimal numbers, or IPv6 without a zone. */
 export function parseAddress(text: string): Address | undefined {
   if (FOUR_DECIMALS.test(text)) {
     return ipaddr.IPv4.isValid(text) ? address('ipv4', ipaddr.IPv4.parse(text)) : undefined;
@@ -107,13 +107,13 @@ export function isPublicAddress(text: string): boolean {
     : isInRanges(address, GLOBAL_IPV6) && !isInRanges(address, SPECIAL_IPV6) && !isIsatap(address);
 }
 
-/** A name is not looked up: only `localhost` counts. */
+/** A name is not resolved. Only `localhost` counts. */
 export function isLoopbackHost(host: string): boolean {
   const address = parseAddress(host);
   return address === undefined ? host.toLowerCase() === 'localhost' : isInside(address, LOOPBACK);
 }
 
-/** An IPv4 address is never inside an IPv6 range, nor the other way round, in whatever form. */
+/** An IPv4 address is never inside an IPv6 range, and an IPv6 address is never inside an IPv4 range. */
 export function isInside(address: Address, cidrs: readonly Cidr[]): boolean {
   return cidrs.some(({ address: text, prefixBits }) => {
     const network = parseAddress(text);
@@ -136,7 +136,7 @@ function sharePrefix(one: readonly number[], other: readonly number[], bits: num
   return free === BYTE_BITS || (one[whole] ?? 0) >> free === (other[whole] ?? 0) >> free;
 }
 
-/** An interface identifier of 0:5efe or 200:5efe, and an IPv4 address behind it. */
+/** Returns true for an interface identifier of 0:5efe or 200:5efe, which is followed by an IPv4 address. */
 function isIsatap({ bytes }: Address): boolean {
   return (bytes[8] === 0 || bytes[8] === 2) && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
 }

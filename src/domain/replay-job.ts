@@ -1,9 +1,9 @@
 /**
- * The life of a bulk replay. It gathers what it is to replay, then makes the replays; a person may stop it. The
- * functions below are the only way from one job to the next. Whoever works on it holds it by a lease, which every
- * step renews: a process that ended is followed by another when its lease has run out.
+ * The lifecycle of a bulk replay. A job first gathers deliveries, then creates their replays. A person may stop it. The
+ * functions below are the only way from one state of a job to the next. The node that works on a job has a lease, which
+ * every step renews. When the node dies, another one continues after the end of the lease.
  *
- *   gathering ──▶ running ──▶ done        (with nothing to replay at once)
+ *   gathering ──▶ running ──▶ done        (directly to done when there is nothing to replay)
  *        └──────────┴──stop──▶ stopped
  */
 import type { DeliveryStatus } from './delivery.ts';
@@ -15,12 +15,14 @@ import type { Partition } from './project.ts';
 export const REPLAY_JOB_STATES = ['gathering', 'running', 'done', 'stopped'] as const;
 export type ReplayJobState = (typeof REPLAY_JOB_STATES)[number];
 
-/** What a job replays. Its replays are created after `createdBefore`: none of them is ever part of it. */
+/**
+ * The deliveries that a job replays. Replays are created after `createdBefore`, so a job never replays its own replays.
+ */
 export interface ReplayFilter {
-  /** One that can be replayed. */
+  /** A status of finished deliveries. */
   readonly status: DeliveryStatus;
   readonly scheduleId: ScheduleId | null;
-  /** Both exclusive. */
+  /** Both ends are exclusive. */
   readonly createdAfter: Instant | null;
   readonly createdBefore: Instant;
 }
@@ -30,20 +32,22 @@ export interface ReplayJob {
   readonly id: JobId;
   readonly state: ReplayJobState;
   readonly filter: ReplayFilter;
-  /** Gathering: everything before this id is still to be looked at. Null at the start, and once no items are left. */
+  /** Gathering continues before this id. Null at the start, and when no items are left. */
   readonly cursor: DeliveryId | null;
-  /** Items gathered, replayed, and passed over: retention was faster, or their endpoint allows no more. */
+  /**
+   * Numbers of items. An item is skipped when retention removed its delivery, or when its endpoint allows no retries.
+   */
   readonly gathered: number;
   readonly replayed: number;
   readonly skipped: number;
-  /** What the person confirmed. */
+  /** The number of deliveries that the person confirmed. */
   readonly expected: number;
   readonly createdBy: string;
   readonly createdAt: Instant;
-  /** When it last came further. */
+  /** The last progress. */
   readonly updatedAt: Instant;
   readonly endedAt: Instant | null;
-  /** Who works on it, until when others leave it alone. */
+  /** The node that works on the job. Others leave it alone until the end of the lease. */
   readonly runner: string | null;
   readonly leaseUntil: Instant | null;
   readonly revision: number;
@@ -54,9 +58,9 @@ export interface ReplayItem {
   readonly endpoint: EndpointKey;
 }
 
-/** Of one job. What lies beyond is left for another. */
+/** The maximum of one job. Further deliveries are left for another job. */
 export const REPLAY_ITEMS_MAX = 1_000_000;
-/** Of one partition. */
+/** The maximum of one partition. */
 export const OPEN_REPLAY_JOBS_MAX = 10;
 export const REPLAY_LEASE_MS = 15_000;
 
@@ -83,7 +87,7 @@ export function isOpen({ state }: ReplayJob): boolean {
   return state === 'gathering' || state === 'running';
 }
 
-/** Whether a delivery could be part of both: then two jobs would replay it twice. */
+/** Returns true when a delivery could be part of both. Two jobs would replay it twice. */
 export function overlap(one: ReplayFilter, other: ReplayFilter): boolean {
   if (one.status !== other.status) return false;
   if (one.scheduleId !== null && other.scheduleId !== null && one.scheduleId !== other.scheduleId) {
@@ -91,11 +95,10 @@ export function overlap(one: ReplayFilter, other: ReplayFilter): boolean {
   }
   const before = Math.min(one.createdBefore, other.createdBefore);
   const after = Math.max(one.createdAfter ?? -Infinity, other.createdAfter ?? -Infinity);
-  // Both ends are exclusive.
   return before - after > 1;
 }
 
-/** Items that are gathered, and still to be replayed. */
+/** Returns the number of items that still have to be replayed. */
 export function itemsLeft({ gathered, replayed, skipped }: ReplayJob): number {
   return gathered - replayed - skipped;
 }
@@ -115,12 +118,12 @@ export function releaseLease(job: ReplayJob): ReplayJob {
   return { ...job, runner: null, leaseUntil: null, revision: job.revision + 1 };
 }
 
-/** As many of a page as there is room for. */
+/** Returns the part of a page that the job may still take. */
 export function withinItemLimit<Item>(job: ReplayJob, page: readonly Item[]): readonly Item[] {
   return page.slice(0, REPLAY_ITEMS_MAX - job.gathered);
 }
 
-/** The next items are gathered; `isLast`: there are no more. */
+/** Adds gathered items. `isLast` says that there are no more. */
 export function gathered(
   job: ReplayJob,
   items: readonly Pick<ReplayItem, 'deliveryId'>[],
@@ -135,7 +138,7 @@ export function gathered(
   return total === 0 ? done(next, now) : { ...next, state: 'running' };
 }
 
-/** So many items more are replayed, so many passed over; the last ones end the job. */
+/** Adds replayed and skipped items. The last ones end the job. */
 export function replayed(job: ReplayJob, made: number, skipped: number, now: Instant): ReplayJob {
   const next = {
     ...further(job, now),
@@ -149,12 +152,12 @@ function done(job: ReplayJob, now: Instant): ReplayJob {
   return { ...ended(job, 'done', now), cursor: null };
 }
 
-/** By a person; its items are still there, for the store to remove. Null: it has ended already. */
+/** Stops the job for a person. The store removes its items. Returns null when the job has ended already. */
 export function stop(job: ReplayJob, now: Instant): ReplayJob | null {
   return isOpen(job) ? ended(further(job, now), 'stopped', now) : null;
 }
 
-/** A step was made, and whoever made it holds on. */
+/** Counts as progress and renews the lease. */
 function further(job: ReplayJob, now: Instant): ReplayJob {
   const leaseUntil = job.runner === null ? null : instant(now + REPLAY_LEASE_MS);
   return { ...job, updatedAt: now, leaseUntil, revision: job.revision + 1 };

@@ -4,11 +4,11 @@ import { type Instant, instant } from './instant.ts';
 export interface RetryPolicy {
   readonly maxAttempts: number;
   readonly strategy: 'exponential';
-  /** Durations are kept as they were sent, to be echoed so. */
+  /** Durations are kept as they were sent, because the API returns them unchanged. */
   readonly base: string;
   readonly factor: number;
   readonly max: string;
-  /** Accepted and echoed; backoff is deterministic. */
+  /** The API accepts and returns it. Backoff is deterministic. */
   readonly jitter: boolean;
 }
 
@@ -31,14 +31,14 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = {
   jitter: true,
 };
 
-/** How long to wait after attempt `attemptNo` (from 1) ended. */
+/** Returns the wait after the end of attempt `attemptNo`, which counts from 1. */
 export function backoffMs(policy: RetryPolicy, attemptNo: number): number {
   const baseMs = Number(parseDuration(policy.base) ?? 0n) / NS_PER_MS;
   const maxMs = Number(parseDuration(policy.max) ?? 0n) / NS_PER_MS;
   return Math.floor(Math.min(maxMs, baseMs * policy.factor ** attemptNo));
 }
 
-/** When the attempt after `attemptNo` is due, given when that one ended. */
+/** Returns the due instant of the attempt after `attemptNo`, which ended at `endedAt`. */
 export function retryDueAt(policy: RetryPolicy, attemptNo: number, endedAt: Instant): Instant {
   return instant(endedAt + backoffMs(policy, attemptNo));
 }

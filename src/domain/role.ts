@@ -1,16 +1,19 @@
-/** What a person may do in the dashboard. Each role may do all that the ones before it may. */
+/** The roles of people in the dashboard. Each role includes all roles before it. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * A viewer looks. An operator also changes schedules, endpoints and deliveries. An admin also manages projects,
- * keys, secrets and people, and may see header values and bodies.
+ * A viewer reads. An operator also changes schedules, endpoints and deliveries. An admin also manages projects, keys,
+ * secrets and people, and may see header values and bodies.
  */
 export function mayAct(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
 
-/** This text replaces the query. */
+/**
+ * Replaces the query of a URL. The query is often a credential, so viewers see `https://a.example/hook?…`. There is no
+ * user info to hide, because such a URL is refused as a destination.
+ */
 export const HIDDEN_QUERY = '…';
 
 const BEGIN_OF_URL = '://';
@@ -20,8 +23,8 @@ export function maySeeQueries(role: Role): boolean {
 }
 
 /**
- * All that follows the question mark of a URL is hidden, to the end of the text: it cannot be told where a URL ends
- * that somebody wrote with spaces in it.
+ * Hides everything after the question mark of a URL, to the end of the text. The end of a URL with spaces in it is not
+ * known.
  */
 export function withHiddenQuery(text: string): string {
   const begin = text.indexOf(BEGIN_OF_URL);

@@ -11,7 +11,7 @@ interface Queue<T> {
   served: number;
 }
 
-/** `Key` is what identifies a customer. */
+/** `Key` identifies a customer. */
 export class RoundRobinQueue<T, Key = Partition> {
   /** The customer served longest ago comes first. */
   readonly #queues = new Map<Key, Queue<T>>();
@@ -33,7 +33,7 @@ export class RoundRobinQueue<T, Key = Partition> {
     else queue.items.push(item);
   }
 
-  /** Takes the next item out. */
+  /** Removes and returns the next item. */
   next(): T | undefined {
     for (const [customer, queue] of this.#queues) {
       this.#size--;

@@ -1,10 +1,10 @@
 /**
- * What a wall clock does to the runs of a schedule, as data for whoever shows them: a run that the clock jumped
- * over and where it fires instead, a run whose time the clock shows twice, a change of the distance from UTC
- * between two runs, a month too short for the day that was asked for.
+ * Notes about what a wall clock does to the runs of a schedule, as data. There are four kinds: a run that the clock
+ * jumps over, a time that the clock shows twice, a change of the offset from UTC between two runs, and a month that is
+ * too short for the requested day.
  *
- * The rules are those of `cron.ts` and `zone.ts`, asked and not repeated: local minutes are found by reading the
- * expression in UTC, where a clock never changes.
+ * The rules are in `cron.ts` and `zone.ts` and are not repeated here. Local minutes are found by evaluating the
+ * expression in UTC, where the clock never changes.
  */
 import { type Cron, nextOccurrence } from './cron.ts';
 import { DAY_OF_MONTH, fieldsOf, parseField } from './cron-expression.ts';
@@ -12,18 +12,18 @@ import { daysInMonth, type Instant, instant } from './instant.ts';
 import { type LocalTime, localInstant, resolveLocal, type Span, spanAt, toLocal } from './zone.ts';
 
 export type RunNote =
-  /** The clock jumps over these minutes of the expression; they all fire together, at `firesAt`. */
+  /** The clock jumps over these minutes of the expression. They all fire together, at `firesAt`. */
   | { readonly kind: 'gap'; readonly from: LocalTime; readonly to: LocalTime; readonly firesAt: LocalTime }
   /** The clock shows this time twice. */
   | { readonly kind: 'fold'; readonly at: LocalTime; readonly pass: 1 | 2; readonly firesInBoth: boolean }
-  /** Between the run before and this one. */
+  /** The offset from UTC changed since the run before. */
   | { readonly kind: 'offset'; readonly beforeMs: number; readonly afterMs: number }
-  /** Between the run before and this one lie months that have no such day. */
+  /** Some months since the run before do not have such a day. */
   | { readonly kind: 'short_months'; readonly months: readonly Month[]; readonly days: readonly number[] };
 
 export interface Month {
   readonly year: number;
-  /** From 1. */
+  /** January is 1. */
   readonly month: number;
 }
 
@@ -34,10 +34,10 @@ export interface Run {
   readonly notes: readonly RunNote[];
 }
 
-/** From one 29 February to the next it can be eight years. */
+/** Eight years can lie between one 29 February and the next. */
 const MONTHS_SCANNED_MAX = 8 * 12 + 1;
 
-/** The next runs of an expression after an instant, at most `count`, none after `until`. */
+/** Returns the next runs of an expression after an instant: at most `count`, none of them after `until`. */
 export function nextRunsOf(
   cron: Cron,
   zone: string,
@@ -54,7 +54,7 @@ export function nextRunsOf(
   return withNotes(cron, zone, instants);
 }
 
-/** Runs that are known already. One that is no occurrence of the expression (it was moved) is shown as it is. */
+/** Adds notes to known runs. A run that was moved is not an occurrence of the expression, and gets no note about it. */
 export function withNotes(cron: Cron | null, zone: string, instants: readonly Instant[]): readonly Run[] {
   let before: Run | null = null;
   return instants.map((at) => {
@@ -70,7 +70,7 @@ export function withNotes(cron: Cron | null, zone: string, instants: readonly In
   });
 }
 
-/** A wall-clock time, once: in a gap it moves forward by the gap, in a fold the first pass counts. */
+/** Returns the run of a wall-clock time. In a gap it moves forward by the gap. In a fold it fires in the first pass. */
 export function localRun(zone: string, wanted: LocalTime): Run {
   const at = localInstant(zone, wanted);
   const local = toLocal(zone, at);
@@ -91,7 +91,7 @@ function occurrenceNotes(cron: Cron, zone: string, at: Instant, local: LocalTime
   return [{ kind: 'fold', at: local, pass: at === resolved.first ? 1 : 2, firesInBoth: cron.interval }];
 }
 
-/** The first and the last minute of the expression that the clock jumps over as this span begins. */
+/** Returns the first and the last minute of the expression that the clock skips when this span begins. */
 function skippedMinutes(cron: Cron, { start, offsetMs, offsetBeforeMs }: Span) {
   const end = instant(start + offsetMs - 1);
   let first: Instant | null = null;
@@ -105,14 +105,14 @@ function skippedMinutes(cron: Cron, { start, offsetMs, offsetBeforeMs }: Span) {
   return first === null ? null : { from: localOf(first), to: localOf(last) };
 }
 
-/** A reading of the clock in UTC, where it is the instant itself. */
+/** Returns the reading of a clock in UTC, which is the instant itself. */
 function localOf(at: Instant): LocalTime {
   return toLocal('UTC', at);
 }
 
 function shortMonths(cron: Cron, before: LocalTime, after: LocalTime): readonly RunNote[] {
   const [, , dayText = '*', , weekdayText = ''] = fieldsOf(cron.expression);
-  // Only where the day of the month decides alone.
+  // The note applies only where the day of the month alone decides.
   if (dayText.startsWith('*') || !weekdayText.startsWith('*')) return [];
   const wanted = [...(parseField(dayText, DAY_OF_MONTH) ?? [])].sort((a, b) => a - b);
   const missing = new Set<number>();
@@ -126,7 +126,7 @@ function shortMonths(cron: Cron, before: LocalTime, after: LocalTime): readonly 
   return months.length === 0 ? [] : [{ kind: 'short_months', months, days: [...missing] }];
 }
 
-/** The months that end between two readings of a clock. */
+/** Yields the months that end between two readings of a clock. */
 function* monthsFrom(before: LocalTime, after: LocalTime): Generator<Month> {
   const from = new Date(before);
   let year = from.getUTCFullYear();

@@ -1,7 +1,7 @@
 /**
- * The life of a schedule: what creating, editing, moving, pausing, resuming and canceling one does to it
- * and to its pending delivery, and what the engine's claiming and settling does to it. Pure: each function
- * takes what was read and returns what is to be written, both sides guarded by their `revision`.
+ * The lifecycle of a schedule: how creating, editing, moving, pausing, resuming and canceling change a schedule and its
+ * pending delivery, and how claiming and settling by the engine change it. The functions are pure. Each takes what was
+ * read and returns what is to be written, guarded by `revision`.
  */
 
 import type { Attempt, Claim, Delivery, Target } from './delivery.ts';
@@ -39,19 +39,19 @@ export const SCHEDULE_TRANSITIONS: Readonly<
   completed: {},
 };
 
-/** The state that an order to a schedule leads to: its deliveries are swept only while the schedule is in it. */
+/** The state of a schedule after an action. Its sweep continues only while the schedule is in this state. */
 export const STATE_AFTER_ACTION: Readonly<Record<deliveryLife.SweepAction, ScheduleState>> = {
   pause: 'paused',
   resume: 'active',
   cancel: 'canceled',
 };
 
-/** What an operation changes. Null: nothing, and the answer is what was read. */
+/** The changes of an operation. Null means that nothing changes, and the answer is what was read. */
 export interface ScheduleChange {
   readonly schedule: Schedule;
-  /** The pending delivery, when it changed. */
+  /** The pending delivery, if it changed. */
   readonly pending: Delivery | null;
-  /** What happens besides to the schedule's other deliveries. */
+  /** The changes to the other deliveries of the schedule. */
   readonly sweep: deliveryLife.Sweep | null;
 }
 
@@ -64,7 +64,7 @@ export interface NewSchedule extends ScheduleTerms {
   readonly payloadBytes: number;
 }
 
-/** A new schedule with its first delivery; null when the recurrence never fires. */
+/** Creates a schedule with its first delivery. Returns null when the recurrence never fires. */
 export function create(
   given: NewSchedule,
   now: Instant,
@@ -98,12 +98,15 @@ function occurrenceOf(
     : nextOccurrenceOf(recurrenceOf(id, timing, jitter), last, now);
 }
 
-/** Where a recurrence is taken up anew: now, or the last occurrence, which jitter may have sent ahead of its instant. */
+/**
+ * Returns the instant after which a recurrence continues. Jitter may have sent the last occurrence before its nominal
+ * instant, so that may be later than now.
+ */
 function resumePoint({ lastOccurrence }: FiringSchedule, now: Instant): Instant {
   return instant(Math.max(lastOccurrence ?? now, now));
 }
 
-/** An occurrence must not be taken for one before it, which jitter may have sent ahead of its instant. */
+/** Keeps occurrences distinct. Jitter may have sent the last occurrence before its nominal instant. */
 function distinct(nominal: Instant, { lastOccurrence }: FiringSchedule): Instant {
   return lastOccurrence !== null && nominal <= lastOccurrence ? instant(lastOccurrence + 1) : nominal;
 }
@@ -140,7 +143,7 @@ function targetOf(schedule: FiringSchedule, profile: FiringProfile | null): Targ
   };
 }
 
-/** Each occurrence has a key of its own; the one delivery of a one-shot has the customer's, or its id. */
+/** Each occurrence has its own key. The only delivery of a one-shot has the customer's key, or its id. */
 function keyOf(schedule: FiringSchedule, id: DeliveryId, nominal: Instant): string {
   return schedule.timing.kind === 'one_shot'
     ? (schedule.idempotencyKey ?? id)
@@ -155,7 +158,9 @@ export interface ScheduleEdit {
   readonly metadata?: Labels;
 }
 
-/** An edit reaches the pending delivery too, unless it is being sent; of an ended schedule only the record changes. */
+/**
+ * Edits a schedule and its pending delivery, unless that is being sent. Of an ended schedule only the record changes.
+ */
 export function edit(view: ScheduleView, changes: ScheduleEdit, now: Instant): ScheduleChange {
   const { schedule, pending, profile } = view;
   const { endpoint, method, ...own } = changes;
@@ -190,8 +195,8 @@ export function edit(view: ScheduleView, changes: ScheduleEdit, now: Instant): S
 }
 
 /**
- * Moves the fire time. A recurring schedule given an instant moves only its next occurrence; given a cron
- * expression, any schedule recurs by it. Null: a delivery being sent cannot be moved.
+ * Moves the fire time. For a recurring schedule, an instant moves only its next occurrence. A cron expression makes any
+ * schedule recur. Returns null when the delivery is being sent, because it cannot be moved then.
  */
 export function reschedule(view: ScheduleView, timing: Timing, now: Instant): ScheduleChange | null {
   const { schedule, pending } = view;
@@ -231,8 +236,8 @@ export function pause(view: ScheduleView, now: Instant): ScheduleChange | null {
 }
 
 /**
- * A one-shot whose instant passed meanwhile is due at once, or expired. A recurring schedule keeps a pending
- * instant that is still ahead, else skips what it missed.
+ * A one-shot whose instant passed in the meantime is due at once, or expires. A recurring schedule keeps its pending
+ * instant if that is still ahead, and otherwise skips the missed occurrences.
  */
 export function resume(view: ScheduleView, now: Instant): ScheduleChange | null {
   const schedule = transition(view.schedule, 'resume', now);
@@ -245,7 +250,7 @@ export function resume(view: ScheduleView, now: Instant): ScheduleChange | null 
     const resumed = deliveryLife.resume(pending, now);
     return { ...completing(schedule, resumed, now), sweep };
   }
-  // Whether it is too late is judged when it is due: then the recurrence goes on after it.
+  // The deadline is checked when the delivery is due. The recurrence then continues after it.
   const isMissed = pending.dueAt !== null && pending.dueAt <= now;
   if (!isMissed) return { schedule, pending: deliveryLife.unpause(pending, now), sweep };
   const last = instant(Math.max(pending.occurrence, resumePoint(schedule, now)));
@@ -254,7 +259,7 @@ export function resume(view: ScheduleView, now: Instant): ScheduleChange | null 
   const caughtUp = movedTo(schedule, pending, next);
   return {
     schedule: { ...schedule, cronAt: next.nominal },
-    // One stored change, one revision, though two steps of the life led to it.
+    // The two transitions are one stored change, so they have one revision.
     pending: { ...deliveryLife.unpause(caughtUp, now), revision: caughtUp.revision },
     sweep,
   };
@@ -283,7 +288,7 @@ function transition<S extends FiringSchedule>(schedule: S, event: ScheduleEvent,
   };
 }
 
-/** A one-shot is completed by the end of its delivery; a recurring schedule never completes by itself. */
+/** The end of its delivery completes a one-shot. A recurring schedule never completes by itself. */
 function completing(
   schedule: Schedule,
   delivery: Delivery,
@@ -296,7 +301,7 @@ function completing(
   };
 }
 
-/** The schedule after its delivery ended or moved on by the engine; null when that does not concern it. */
+/** Returns the schedule after the engine ended its delivery, or null when that does not complete it. */
 export function completedBy<S extends FiringSchedule>(
   schedule: S,
   delivery: Delivery,
@@ -315,14 +320,17 @@ export interface Claimed {
   readonly advanced: Advance | null;
 }
 
-/** A recurring schedule moved on to its next occurrence, made from the profile as it is. */
+/** The next occurrence of a recurring schedule, materialized from the current profile. */
 export interface Advance {
   readonly schedule: FiringSchedule;
   readonly next: Delivery;
   readonly profile: FiringProfile | null;
 }
 
-/** Claims a due delivery; taking the pending one of a recurring schedule materializes the next in the same step. */
+/**
+ * Claims a due delivery. If it is the pending one of a recurring schedule, the next one is materialized in the same
+ * step.
+ */
 export function claim(
   delivery: Delivery,
   { schedule, profile }: { readonly schedule: FiringSchedule; readonly profile: FiringProfile | null },
@@ -336,7 +344,7 @@ export function claim(
   };
 }
 
-/** The next occurrence of a recurring schedule whose pending delivery is taken or ended. */
+/** Materializes the next occurrence of a recurring schedule whose pending delivery was claimed or ended. */
 export function advance(
   schedule: FiringSchedule,
   profile: FiringProfile | null,

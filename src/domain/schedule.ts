@@ -13,12 +13,12 @@ export type ScheduleState = (typeof SCHEDULE_STATES)[number];
 export const SCHEDULE_KINDS = ['one_shot', 'recurring'] as const;
 export type ScheduleKind = (typeof SCHEDULE_KINDS)[number];
 
-/** When a schedule fires: once at a nominal instant, or by a cron expression in a zone. */
+/** When a schedule fires: once at a nominal instant, or by a cron expression in a time zone. */
 export type Timing =
   | { readonly kind: 'one_shot'; readonly fireAt: Instant; readonly timezone: string | null }
   | { readonly kind: 'recurring'; readonly cron: string; readonly timezone: string };
 
-/** Where a schedule delivers: a URL of its own, or whatever its profile says at each materialization. */
+/** The destination of a schedule: its own URL, or the one that its endpoint profile has at each materialization. */
 export type Destination =
   | { readonly kind: 'inline'; readonly url: string; readonly method: Method }
   | { readonly kind: 'profile'; readonly endpointId: EndpointId };
@@ -30,46 +30,49 @@ export interface Schedule {
   readonly timing: Timing;
   readonly destination: Destination;
   readonly headerNames: readonly string[];
-  /** The size of its payload, before it was sealed. */
+  /** The size of headers and body before encryption. */
   readonly payloadBytes: number;
   readonly jitter: string | null;
   readonly ttl: string | null;
   readonly idempotencyKey: string | null;
-  /** Null: the profile's, or the defaults. */
+  /** Null: the policy of the profile, or the default. */
   readonly retryPolicy: RetryPolicy | null;
   readonly rateLimit: RateLimit | null;
   readonly metadata: Labels;
-  /** The digests of these labels: lists by a label are found by them. */
+  /** The digests of the labels, by which lists are filtered. */
   readonly labelDigests: readonly LabelDigest[];
-  /** The next delivery of a recurring schedule, the only one of a one-shot. */
+  /** The next delivery of a recurring schedule, or the only one of a one-shot. */
   readonly pendingId: DeliveryId;
-  /** Recurring: the instant of the recurrence that the pending delivery stands for, also when it was moved. */
+  /**
+   * The instant of the recurrence that the pending delivery stands for, even if the delivery was moved. Null for a
+   * one-shot.
+   */
   readonly cronAt: Instant | null;
-  /** The occurrence claimed last: later ones lie after it, whatever happens to the recurrence. */
+  /** The last claimed occurrence. Later occurrences are always after it. */
   readonly lastOccurrence: Instant | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
-  /** When it was canceled or completed. */
+  /** The time of cancellation or completion. */
   readonly endedAt: Instant | null;
-  /** Rises with every stored change: what a concurrent writer is checked against. */
+  /** Increases with every stored change, so that a concurrent write is noticed. */
   readonly revision: number;
 }
 
-/** A schedule without what its customer may make large: firing reads many of them at one time. */
+/** A schedule without the fields that a customer can make large. Sending reads many schedules at a time. */
 export type FiringSchedule = Omit<Schedule, 'headerNames' | 'metadata'>;
 
-/** What a customer decides when ordering one. */
+/** The fields that a customer chooses at creation. */
 export type ScheduleTerms = Pick<
   Schedule,
   'timing' | 'destination' | 'jitter' | 'ttl' | 'idempotencyKey' | 'retryPolicy' | 'rateLimit' | 'metadata'
 >;
 
-/** A schedule with what it refers to, read in one moment. */
+/** A schedule with the objects that it refers to, all read at the same moment. */
 export interface ScheduleView {
   readonly schedule: Schedule;
-  /** The delivery named by `pendingId`; null once retention has removed it. */
+  /** The delivery with the id `pendingId`; null once retention has removed it. */
   readonly pending: Delivery | null;
-  /** The profile as it is now; null for an inline destination. */
+  /** The current profile; null for an inline destination. */
   readonly profile: FiringProfile | null;
 }
 

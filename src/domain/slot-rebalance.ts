@@ -1,13 +1,13 @@
 /**
- * How slots are shared out between living nodes: evenly, and so that none moves without need. Each node decides
- * for itself what to take and what to give back, from what it saw of all of them at one moment; those that saw
- * the same decide alike, and so without getting in each other's way.
+ * Plans how slots are shared between live nodes: evenly, and with as few moves as possible. Each node decides for
+ * itself which slots to take and to release, from one snapshot of the cluster. Nodes with the same snapshot make the
+ * same plan, so they do not get in each other's way.
  *
- * Everyone's share is the same number or one more. Those who hold most have the one more already, and keep it;
- * among those who hold the same the name decides. Whoever holds more than its share gives the rest back, whoever
- * holds less takes from what nobody living holds, each its own part of it. A slot of a living node is never
- * taken: it has to be given back first. Decisions on what was seen a moment too long ago do no harm: the store
- * lets nobody take what has moved on, and what was too much is given back in the next round.
+ * All shares are the same number or one more. The nodes with most slots keep the one more that they have; between
+ * equals the name decides. A node above its share releases the rest. A node below its share takes from the slots
+ * without a live owner, each node its own part of them. A slot of a live node is never taken: it must be released
+ * first. A plan from an outdated snapshot does no harm. The store refuses to take a slot that has moved, and the next
+ * round releases what is too much.
  */
 import type { Slot } from './slot.ts';
 
@@ -19,7 +19,7 @@ export interface SlotSnapshot {
 
 /** All nodes and slots at one moment. */
 export interface ClusterSnapshot {
-  /** The living ones. One that stops lives on until its requests have ended, but wants no slots. */
+  /** The live nodes. A node that stops is live until its requests have ended, but wants no slots. */
   readonly nodes: readonly { readonly node: string; readonly isStopping: boolean }[];
   readonly slots: readonly SlotSnapshot[];
 }
@@ -31,7 +31,7 @@ export interface RebalancePlan {
 
 const NOTHING: RebalancePlan = { take: [], release: [] };
 
-/** What `node` should do, which holds `held` and is not already giving them back. */
+/** Plans the moves of `node`. `held` are its slots that it is not releasing yet. */
 export function planRebalance(seen: ClusterSnapshot, node: string, held: ReadonlySet<Slot>): RebalancePlan {
   const shares = sharesOf(seen);
   const share = shares.get(node);
@@ -41,7 +41,7 @@ export function planRebalance(seen: ClusterSnapshot, node: string, held: Readonl
   return { take: taken.slice(0, share - held.size), release: [] };
 }
 
-/** How many slots are due to each node that wants some. */
+/** Returns the share of each node that wants slots. */
 function sharesOf(seen: ClusterSnapshot): ReadonlyMap<string, number> {
   const wanting = seen.nodes.filter(({ isStopping }) => !isStopping).map(({ node }) => node);
   const ownedSlots = slotCounts(seen);
@@ -58,7 +58,7 @@ function slotCounts({ slots }: ClusterSnapshot): ReadonlyMap<string, number> {
   return ownedSlots;
 }
 
-/** What nobody living holds is dealt out by name, to each what it lacks: this is the part of one of them. */
+/** Returns this node's part of the free slots. They are dealt out in the order of names, to each node what it lacks. */
 function shareOfFree(
   seen: ClusterSnapshot,
   shares: ReadonlyMap<string, number>,

@@ -1,7 +1,7 @@
 /**
- * Slots: how the endpoints of all customers are shared out between nodes. An endpoint belongs to one of a
- * fixed number of slots, a slot to one node at a time. The number and the hash are stored with every waiting
- * delivery: neither can be changed without rewriting them.
+ * A slot is the unit by which endpoints are shared between nodes. An endpoint belongs to one of a fixed number of
+ * slots, and a slot to one node at a time. The slot is stored with every waiting delivery, so neither the number of
+ * slots nor the hash can change without rewriting them.
  */
 import type { EndpointKey } from './endpoint-key.ts';
 import type { Partition } from './project.ts';
@@ -27,7 +27,7 @@ export function slotOf(partition: Partition, endpoint: EndpointKey): Slot {
   return (mixed(hash) % SLOTS) as Slot;
 }
 
-/** The low bits of FNV alone follow the last characters too closely. */
+/** The low bits of FNV alone depend too much on the last characters. */
 function mixed(hash: number): number {
   let bits = hash;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
@@ -36,8 +36,8 @@ function mixed(hash: number): number {
 }
 
 /**
- * The right of a node to dispatch the slots it holds, each as of the epoch in which it took it. A write made
- * under a fence is refused once the slot is in another epoch, whoever holds it then.
+ * The right of a node to dispatch its slots, each with the epoch in which the node took it. The store refuses a write
+ * under a fence once the slot is in another epoch.
  */
 export interface Fence {
   readonly node: string;

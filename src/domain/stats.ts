@@ -1,13 +1,13 @@
 /**
- * What was fired and what came of it, counted over a span of time. Charts are drawn from these: they are kept by
- * the minute and by the hour, each process its own, so that nothing is ever counted over all deliveries.
+ * Counts of attempts and their results over a span of time, from which charts are drawn. Each process keeps its own by
+ * the minute and by the hour, so that no query ever counts all deliveries.
  */
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const STATS_SPANS_MS = [MINUTE_MS, HOUR_MS] as const;
 export type StatsSpanMs = (typeof STATS_SPANS_MS)[number];
 
-/** Upper ends of the classes of lateness, in milliseconds, each inclusive; one more class lies above the last. */
+/** The upper bounds of the classes of lateness in milliseconds, inclusive. One more class is above the last bound. */
 export const LATENESS_BOUNDS_MS = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1_000, 2_000, 5_000, 15_000, 60_000,
 ] as const;
@@ -15,15 +15,15 @@ export const LATENESS_BOUNDS_MS = [
 export const LATENESS_CLASSES = LATENESS_BOUNDS_MS.length + 1;
 
 export interface Stats {
-  /** AttemptRunner begun. */
+  /** Attempts that were started. */
   readonly fired: number;
-  /** Deliveries that ended so. */
+  /** Deliveries that ended with this status. */
   readonly succeeded: number;
   readonly deadLettered: number;
   readonly expired: number;
-  /** AttemptRunner that are to be made again. */
+  /** Attempts that will be retried. */
   readonly retried: number;
-  /** AttemptRunner by lateness, in the classes of `LATENESS_BOUNDS_MS`. */
+  /** Attempts by lateness, in the classes of `LATENESS_BOUNDS_MS`. */
   readonly lateness: readonly number[];
 }
 
@@ -47,15 +47,15 @@ export function addStats(a: Stats, b: Stats): Stats {
   };
 }
 
-/** The class a lateness falls into. What is early by a fraction is in time. */
+/** Returns the class of a lateness. A negative lateness counts as punctual. */
 export function latenessClass(ms: number): number {
   const index = LATENESS_BOUNDS_MS.findIndex((bound) => ms <= bound);
   return index < 0 ? LATENESS_BOUNDS_MS.length : index;
 }
 
 /**
- * The lateness that this share of attempts kept, as if those of a class were spread evenly over it; null when there were
- * none. Of the last class nothing is known but where it begins.
+ * Returns the lateness that this share of attempts did not exceed, or null when there were none. Attempts are assumed
+ * to be spread evenly over their class. The last class has no upper bound, so its lower bound is returned.
  */
 export function latenessQuantile({ lateness }: Stats, share: number): number | null {
   const total = lateness.reduce((sum, count) => sum + count, 0);

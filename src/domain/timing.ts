@@ -1,4 +1,4 @@
-/** The four ways to say when: a delay, an instant, a wall-clock time, a cron expression. */
+/** The four ways to give a time: a delay, an instant, a wall-clock time, a cron expression. */
 import { cachedCron } from './cron.ts';
 import { msCeil, parseDuration } from './duration.ts';
 import type { ErrorCode } from './errors.ts';
@@ -10,7 +10,7 @@ import { isZone, localInstant, parseLocalTime } from './zone.ts';
 export const TIMING_FIELDS = ['delay', 'fire_at', 'local_fire_at', 'cron'] as const;
 export type TimingField = (typeof TIMING_FIELDS)[number];
 
-/** Nothing can be ordered for sooner than this. */
+/** The earliest time of a schedule is this far ahead. */
 export const FLOOR_MS = 1_000;
 const FLOOR_NS = 1_000_000_000n;
 const HORIZON_YEARS = 10;
@@ -26,14 +26,14 @@ export type TimingRead =
   | { readonly ok: true; readonly timing: Timing }
   | { readonly ok: false; readonly fault: Fault };
 
-/** The latest instant that can be ordered at `now`. */
+/** Returns the latest instant that a schedule may have at `now`. */
 export function horizon(now: Instant): Instant {
   const at = new Date(now);
   at.setUTCFullYear(at.getUTCFullYear() + HORIZON_YEARS);
   return instant(at.getTime());
 }
 
-/** Reads one timing field; `timezone` counts for `local_fire_at` and `cron`, and must be real wherever it is given. */
+/** Reads one timing field. `timezone` applies to `local_fire_at` and `cron`, and must be a real time zone there. */
 export function readTiming(
   field: TimingField,
   text: string,

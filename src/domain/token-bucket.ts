@@ -1,6 +1,6 @@
 /**
- * A token bucket that reserves ahead. Whoever finds it empty takes the next token that will come and is told
- * when that is: the bucket goes into debt. So waiting ones come at the pace of the bucket, each exactly
+ * A token bucket with reservations. When it is empty, the caller reserves the next future token and learns its instant,
+ * so the number of tokens becomes negative. Waiting deliveries therefore come at the rate of the bucket, each exactly
  * once, instead of all asking again together.
  */
 import { type Instant, instantUpTo } from './instant.ts';
@@ -15,23 +15,26 @@ export interface BucketTerms {
 
 export interface Bucket {
   readonly terms: BucketTerms;
-  /** Below zero: so many are reserved that have not come yet. */
+  /** A negative number counts the reserved tokens that have not come yet. */
   readonly tokens: number;
   readonly at: Instant;
 }
 
-/** A bucket whose terms were changed begins anew, and so does none. */
+/** A new bucket is full, and so is one whose terms were changed. */
 function refilled(bucket: Bucket | null, terms: BucketTerms, now: Instant): Bucket {
   if (bucket === null || bucket.terms.rate !== terms.rate || bucket.terms.burst !== terms.burst) {
     return { terms, tokens: terms.burst, at: now };
   }
-  // A clock that was set back adds nothing, and is not waited for either.
+  // A clock that was set back adds no tokens and causes no wait.
   const elapsedMs = Math.max(now - bucket.at, 0);
   const tokens = Math.min(bucket.tokens + (elapsedMs * terms.rate) / MS_PER_SECOND, terms.burst);
   return { terms, tokens, at: now };
 }
 
-/** Takes one token: the bucket after, and when the token is there. Null: none can ever come. */
+/**
+ * Takes one token. Returns the bucket after that, and the instant of the token. The instant is null when no token can
+ * ever come.
+ */
 export function reserveToken(
   bucket: Bucket | null,
   terms: BucketTerms,
@@ -44,7 +47,7 @@ export function reserveToken(
   return { bucket: { ...before, tokens: before.tokens - 1 }, readyAt: instantUpTo(now + waitMs) };
 }
 
-/** How many tokens are there, and when there will be one more; null when none can ever come. Takes none. */
+/** Returns the number of available tokens and the instant of the next one, which is null when none can ever come. */
 export function availableTokens(
   bucket: Bucket | null,
   terms: BucketTerms,
@@ -56,13 +59,13 @@ export function availableTokens(
   return { count, nextAt: instantUpTo(now + ((count + 1 - tokens) * MS_PER_SECOND) / terms.rate) };
 }
 
-/** Takes tokens that are there. */
+/** Takes available tokens. */
 export function takeTokens(bucket: Bucket | null, terms: BucketTerms, count: number, now: Instant): Bucket {
   const before = refilled(bucket, terms, now);
   return { ...before, tokens: before.tokens - count };
 }
 
-/** Whether it is as good as new: nothing is lost by forgetting it. */
+/** Returns true when the bucket equals a new one, so that it need not be kept. */
 export function isFull(bucket: Bucket | null, now: Instant): boolean {
   return bucket === null || refilled(bucket, bucket.terms, now).tokens >= bucket.terms.burst;
 }

@@ -1,29 +1,29 @@
 /**
- * The time that history is removed by. What is removed by mistake does not come back, so a clock that was set ahead is
- * believed only after it has held for an hour. Until then the trusted time goes on from what was seen last, by as much
- * as passes.
+ * The time by which retention removes history. Removed data cannot come back, so a clock that was set ahead is trusted
+ * only after it has run steadily for an hour. Until then the trusted time continues from the last observation, at the
+ * speed of the clock.
  *
- * What was seen is stored. A process that starts cannot tell a clock that is wrong from a service that was down: it
- * distrusts both for the hour. A restart in between neither ends that hour nor begins it anew. A service that is never
- * up for an hour removes history all the same, by the time that it was up.
+ * Observations are stored. A process that starts cannot distinguish a wrong clock from a downtime, so it distrusts both
+ * for the hour. A restart neither ends that hour nor starts it again. A service that is never up for an hour still
+ * removes history, by the time that it was up.
  */
 import { type Instant, instant } from './instant.ts';
 
-/** A clock that moved on by more than this since it was seen last was set. */
+/** A clock that advanced by more than this since the last observation was set. */
 export const STEP_MS = 600_000;
-/** How long a clock that was set ahead has to hold. */
+/** A clock that was set ahead is distrusted for this long. */
 export const DISTRUST_MS = 3_600_000;
 
 export interface TrustedTime {
-  /** What the clock showed when it was looked at last. */
+  /** The reading of the clock at the last observation. */
   readonly seenAt: Instant;
-  /** Never ahead of `seenAt`. */
+  /** Never later than `seenAt`. */
   readonly trustedAt: Instant;
-  /** When the clock will have held long enough; null while it is believed. */
+  /** The end of the distrust; null while the clock is trusted. */
   readonly believedFrom: Instant | null;
 }
 
-/** The trusted time after another look at the clock; `before` is null when nobody has ever looked. */
+/** Returns the trusted time after an observation of the clock. `before` is null at the first one. */
 export function observeClock(before: TrustedTime | null, now: Instant): TrustedTime {
   const believed = { seenAt: now, trustedAt: now, believedFrom: null };
   if (before === null || now <= before.trustedAt + STEP_MS) return believed;

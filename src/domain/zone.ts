@@ -1,9 +1,10 @@
 /**
- * Wall clocks. For each zone the timeline is cut into blocks of a fixed length; a block is computed when
- * it is first asked for, and lists the spans of constant offset in it, so that a conversion is integer
- * arithmetic. A block also covers a margin on either side, wider than any offset and any shift of a
- * clock: whatever wall time falls into a block, its instants and the transitions near it are in that
- * block's own spans.
+ * Wall clocks. The timeline of each zone is divided into blocks of a fixed length. A block is computed when it is first
+ * needed. It lists the spans of constant offset in it, so that a conversion is integer arithmetic. A block also covers
+ * a margin on both sides, which is wider than any offset and any clock change. For each wall time in a block, its
+ * instants and the transitions near it are therefore in the spans of that block.
+ *
+ * Blocks are cached, because computing one takes about a millisecond. The cache does not change any result.
  */
 import { LRUCache } from 'lru-cache';
 import { Temporal } from 'temporal-polyfill';
@@ -16,41 +17,41 @@ import {
   WALL_CLOCK_CHARACTERS,
 } from './instant.ts';
 
-/** A wall clock's reading as if it were UTC, in milliseconds. */
+/** The reading of a wall clock as if it were UTC, in milliseconds. */
 export type LocalTime = number & { readonly __brand: 'LocalTime' };
 
 export type Resolved =
   | { readonly kind: 'single'; readonly at: Instant }
-  /** `end`: the first instant after the gap; `shifted`: the wall time moved forward by the gap's length. */
+  /** `end` is the first instant after the gap. `shifted` is the wall time moved forward by the length of the gap. */
   | { readonly kind: 'gap'; readonly end: Instant; readonly shifted: Instant }
   | { readonly kind: 'fold'; readonly first: Instant; readonly second: Instant };
 
-/** A stretch of time, `end` exclusive, in which a zone's clocks keep one distance from UTC. */
+/** A period, `end` exclusive, in which the offset of a zone is constant. */
 export interface Span {
   readonly start: Instant;
   readonly end: Instant;
   readonly offsetMs: number;
-  /** The offset just before `start`; equal to `offsetMs` where a span starts with its block only. */
+  /** The offset just before `start`. It equals `offsetMs` where only a block begins. */
   readonly offsetBeforeMs: number;
 }
 
 /**
- * Shorter, margins included, than the 1,098 days that one search of the polyfill is sure to cover. A block takes about a
- * millisecond: the thread that fires computes it.
+ * With its margins a block is shorter than the 1,098 days that one search of the polyfill covers for certain. The
+ * thread that sends deliveries computes it.
  */
 const BLOCK_MS = 250 * MS_PER_DAY;
 const BLOCK_MARGIN_MS = 2 * MS_PER_DAY;
-/** 175 years of one zone. */
+/** Enough for 175 years of one zone. */
 const BLOCKS_PER_ZONE_MAX = 256;
-/** Spellings, not zones: a name counts in any case, `utc` like `UTC`. */
+/** The number of spellings, because a name is valid in any case: `utc` as well as `UTC`. */
 const ZONE_NAMES_MAX = 2_000;
-/** The longest today has 32. */
+/** The longest name today has 32 characters. */
 const ZONE_NAME_CHARACTERS_MAX = 64;
 
-/** Any zone with transitions. */
+/** Any zone with clock changes. */
 const SOME_ZONE = 'Europe/Berlin';
 
-/** Names that ICU knows and IANA's database does not (any more), in upper case. */
+/** Names that ICU knows but IANA's database does not (or no longer), in upper case. */
 const NOT_IANA: ReadonlySet<string> = new Set(
   (
     'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST ' +
@@ -63,7 +64,7 @@ interface Zone {
   readonly blocks: LRUCache<number, readonly Span[]>;
 }
 
-/** By canonical id, so that links and spellings share; bounded by the number of zones there are. */
+/** The key is the canonical id, so that links and spellings share an entry. The number of zones bounds the map. */
 const zones = new Map<string, Zone>();
 const zonesByName = new LRUCache<string, Zone>({ max: ZONE_NAMES_MAX });
 
@@ -95,12 +96,12 @@ function zoneOf(name: string): Zone {
   return zone;
 }
 
-/** Whether this is a name of IANA's time zone database, links included, in any case. */
+/** Returns true for a name of IANA's time zone database, links included, in any case. */
 export function isZone(name: string): boolean {
   return findZone(name) !== null;
 }
 
-/** The runtime reads its data of time zones when it is first asked, which takes a while: not when somebody waits. */
+/** Makes the runtime load its time zone data at the start. It takes a while, and a delivery must not wait for it. */
 export function prepareZones(now: Instant): void {
   spanAt(SOME_ZONE, now);
 }
@@ -143,8 +144,8 @@ function spansAround(zone: Zone, ms: number): readonly Span[] {
 }
 
 /**
- * The span that holds an instant. Spans are cut where blocks end, so the next one along the timeline is
- * the span at this one's `end`, and may begin before it.
+ * Returns the span that contains an instant. Spans are cut at the end of a block, so the next span is the one at this
+ * span's `end`. That span may begin before it.
  */
 export function spanAt(zone: string, at: Instant): Span {
   const spans = spansAround(zoneOf(zone), at);
@@ -163,7 +164,7 @@ function localTime(ms: number): LocalTime {
   return ms;
 }
 
-/** Exactly `YYYY-MM-DDTHH:MM:SS`, and a date that exists. */
+/** Accepts only `YYYY-MM-DDTHH:MM:SS` with a date that exists. */
 export function parseLocalTime(text: string): LocalTime | null {
   if (text.length !== WALL_CLOCK_CHARACTERS || text[10] !== 'T') return null;
   const wall = parseWallClock(text);
@@ -191,7 +192,7 @@ export function resolveLocal(zone: string, local: LocalTime): Resolved {
   throw new RangeError(`no instant for the wall clock ${local} in ${zone}`);
 }
 
-/** One instant for any wall time: in a gap it moves forward by the gap, in a fold the earlier pass counts. */
+/** Returns one instant for any wall time. In a gap it moves forward by the gap. In a fold it is the earlier pass. */
 export function localInstant(zone: string, local: LocalTime): Instant {
   const resolved = resolveLocal(zone, local);
   if (resolved.kind === 'gap') return resolved.shifted;

@@ -1,7 +1,7 @@
 /**
- * What nodes that share a store know of each other. A node lives as long as it renews its lease; a slot has
- * one owner at a time, and every change of owner is a new epoch of that slot. Instants are those of the
- * store's own clock, which is the same for all of them.
+ * The state that nodes share through the store. A node is live as long as it renews its lease. A slot has one owner at
+ * a time, and every change of owner starts a new epoch of the slot. Instants are those of the store's clock, which is
+ * the same for all nodes.
  */
 import type { Instant } from '#src/domain/instant.ts';
 import type { Fence, Slot } from '#src/domain/slot.ts';
@@ -9,40 +9,40 @@ import type { Fence, Slot } from '#src/domain/slot.ts';
 export interface NodeLease {
   readonly node: string;
   readonly leaseUntil: Instant;
-  /** It lives until its requests have ended, and wants no slots. */
+  /** The node is live until its requests have ended, but it wants no slots. */
   readonly isStopping: boolean;
 }
 
 export interface SlotState {
   readonly slot: Slot;
-  /** Who took it last, alive or not; null once it was given back. */
+  /** The last owner, live or not; null once the slot was released. */
   readonly owner: string | null;
-  /** Rises with every change of owner; 0 for a slot that nobody has had. */
+  /** Increases with every change of owner. It is 0 before the first owner. */
   readonly epoch: number;
 }
 
-/** The cluster as it was at one moment. */
+/** A snapshot of the cluster. */
 export interface ClusterState {
-  /** Those who have not left and were not removed as dead, whether or not their lease has run out. */
+  /** The nodes that have not left and were not removed as dead. Their lease may have expired. */
   readonly nodes: readonly NodeLease[];
-  /** All of them, in their order. */
+  /** All slots in their order. */
   readonly slots: readonly SlotState[];
 }
 
 export interface ClusterStore {
-  /** The clock that all nodes go by, in milliseconds and as finely as it shows them. */
+  /** Reads the clock of the store, in milliseconds with their fraction. */
   readClock(): Promise<number>;
-  /** Renews the lease, or begins it, and tells how things are after that. */
+  /** Renews or begins the lease. Returns the state after that. */
   renewLease(lease: NodeLease): Promise<ClusterState>;
   /**
-   * Takes slots as they were seen: one that is in another epoch by now, or whose owner has a lease, is left.
-   * Answers the fence of those that were taken. Without a lease of `node` none is.
+   * Takes slots from a snapshot. A slot that is in another epoch now, or whose owner has a valid lease, is not taken.
+   * Returns the fence of the taken slots. Nothing is taken when `node` has no lease.
    */
   takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[]): Promise<Fence>;
-  /** Gives slots back; those that are not held any more are left alone. */
+  /** Releases slots. A slot that the node no longer owns stays as it is. */
   releaseSlots(fence: Fence): Promise<void>;
-  /** Gives everything back and ends the lease. */
+  /** Releases all slots and ends the lease. */
   leave(node: string): Promise<void>;
-  /** The same for a node that has died, by its lease as it was seen: one that was renewed since is left alone. */
+  /** Does the same for a dead node. `lease` is its lease from a snapshot: a node that renewed it since stays. */
   removeDeadNode(lease: Pick<NodeLease, 'node' | 'leaseUntil'>): Promise<'done' | 'stale'>;
 }

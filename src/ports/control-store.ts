@@ -1,4 +1,4 @@
-/** What the control plane keeps: projects, their API keys and their signing secrets. */
+/** Stores projects, their API keys and their signing secrets. */
 import type { EndpointId, KeyId, ProjectId, SecretId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Mode, Partition } from '#src/domain/project.ts';
@@ -6,7 +6,7 @@ import type { Mode, Partition } from '#src/domain/project.ts';
 export interface Project {
   readonly id: ProjectId;
   readonly name: string;
-  /** The version requests without a `Sched-Version` header are served by. */
+  /** The version for requests without a `Sched-Version` header. */
   readonly pinnedVersion: string;
   readonly partitions: Readonly<Record<Mode, Partition>>;
   readonly createdAt: Instant;
@@ -16,13 +16,13 @@ export interface ApiKey {
   readonly id: KeyId;
   readonly partition: Partition;
   readonly mode: Mode;
-  /** SHA-256 of the whole key, in hex. The key itself is stored nowhere. */
+  /** SHA-256 of the whole key, in hex. The key itself is never stored. */
   readonly hash: string;
-  /** The last characters of the key, to tell keys apart. */
+  /** The last characters of the key, by which people recognise it. */
   readonly hint: string;
   readonly createdAt: Instant;
   readonly revokedAt: Instant | null;
-  /** Up to a minute or so behind; null: never. */
+  /** It may be about a minute late; null: the key was never used. */
   readonly lastUsedAt: Instant | null;
 }
 
@@ -31,7 +31,7 @@ export interface KeyUse {
   readonly at: Instant;
 }
 
-/** Who a key speaks for. */
+/** The project and mode of a key. */
 export interface Tenant {
   readonly projectId: ProjectId;
   readonly partition: Partition;
@@ -45,57 +45,57 @@ export interface SigningSecret {
   readonly partition: Partition;
   readonly sealed: Uint8Array;
   readonly createdAt: Instant;
-  /** When it stops signing; null for the current one. */
+  /** The end of the secret; null for the current one. */
   readonly expiresAt: Instant | null;
 }
 
 /** A signing secret of one endpoint profile, beside those of its project (`domain/endpoint-secrets.ts`). */
 export interface EndpointSecret extends SigningSecret {
   readonly endpointId: EndpointId;
-  /** From then on the project's secrets do not sign beside it; null: they always do. */
+  /** From this instant on, the project's secrets no longer sign beside it; null: they always do. */
   readonly aloneFrom: Instant | null;
 }
 
-/** A change of a profile's secrets, decided on those that were read. */
+/** A change of a profile's secrets, which was decided on the secrets that were read. */
 export interface EndpointSecretsChange {
   readonly partition: Partition;
   readonly endpointId: EndpointId;
-  /** The live secrets that the decision was made on. */
+  /** The live secrets on which the change was decided. */
   readonly before: readonly EndpointSecret[];
-  /** The changed secrets, with their new ends. */
+  /** The changed secrets with their new ends. */
   readonly ended: readonly EndpointSecret[];
   readonly added: EndpointSecret | null;
 }
 
 export interface ControlStore {
-  /** `taken`: a project of that name exists. The store numbers the partitions. */
+  /** Adds a project and numbers its partitions. `taken`: a project with that name exists. */
   addProject(project: Omit<Project, 'partitions'>): Promise<Project | 'taken'>;
   findProject(name: string): Promise<Project | null>;
   listProjects(): Promise<readonly Project[]>;
 
-  /** `taken`: the same key exists already. */
+  /** `taken`: the same key exists. */
   addKey(key: ApiKey): Promise<'done' | 'taken'>;
   listKeys(partition: Partition): Promise<readonly ApiKey[]>;
-  /** False when no live key has this id. */
+  /** Returns false when no live key has this id. */
   revokeKey(id: KeyId, now: Instant): Promise<boolean>;
-  /** Notes when keys were used last; never earlier than is known. */
+  /** Records the last use of keys. An earlier time than the recorded one is ignored. */
   touchKeys(uses: readonly KeyUse[]): Promise<void>;
-  /** The tenant of a key that is not revoked. */
+  /** Finds the tenant of a key that is not revoked. */
   findTenant(keyHash: string): Promise<Tenant | null>;
 
-  /** Newest first, those that still sign at `now`. */
+  /** Lists the secrets that sign at `now`, newest first. */
   listSecrets(partition: Partition, now: Instant): Promise<readonly SigningSecret[]>;
-  /** Adds a secret; those that still signed without an end stop at `othersExpireAt`. */
+  /** Adds a secret. Secrets without an end now end at `othersExpireAt`. */
   addSecret(secret: SigningSecret, othersExpireAt: Instant): Promise<void>;
 
-  /** Whether any endpoint profile of the partition has a secret of its own that still signs at `now`. */
+  /** Returns true when an endpoint profile of the partition has a secret that signs at `now`. */
   hasEndpointSecrets(partition: Partition, now: Instant): Promise<boolean>;
-  /** Lists the profile's secrets that still sign at `now`, newest first. */
+  /** Lists the profile's secrets that sign at `now`, newest first. */
   listEndpointSecrets(
     partition: Partition,
     endpointId: EndpointId,
     now: Instant,
   ): Promise<readonly EndpointSecret[]>;
-  /** `stale`: somebody else changed them since they were read. `missing`: there is no such profile. */
+  /** `stale`: the secrets were changed since they were read. `missing`: there is no such profile. */
   changeEndpointSecrets(change: EndpointSecretsChange): Promise<'done' | 'stale' | 'missing'>;
 }

@@ -1,25 +1,25 @@
 /**
- * Whether several customers had something to do lately, by calls or by deliveries. A customer that is alone waits for
- * nobody: bulk work makes room only for others.
+ * Tells whether several customers were active lately, with API calls or deliveries. A single customer never has to wait
+ * for others: bulk work slows down only for other customers.
  */
 import type { Stopwatch } from './system.ts';
 
-/** A customer with nothing to do for so long does not count any more. */
+/** A customer counts as active for this long after its last activity. */
 export const ACTIVE_MS = 1_000;
 
 export class CustomerActivity {
   readonly #stopwatch: Stopwatch;
-  /** Who had something to do last. */
+  /** The customer that was active last. */
   #last = '';
   #lastAt = Number.NEGATIVE_INFINITY;
-  /** When two had something to do, one after the other. */
+  /** The last time at which two customers were active. */
   #severalAt = Number.NEGATIVE_INFINITY;
 
   constructor(stopwatch: Stopwatch) {
     this.#stopwatch = stopwatch;
   }
 
-  /** A customer has something to do. */
+  /** Records that a customer is active. */
   record(customer: string): void {
     const now = this.#stopwatch.elapsed();
     if (customer !== this.#last && now - this.#lastAt < ACTIVE_MS) this.#severalAt = now;
@@ -34,7 +34,7 @@ export class CustomerActivity {
 
 const shared = new WeakMap<Stopwatch, CustomerActivity>();
 
-/** Those of everything that goes by this stopwatch. */
+/** Returns the activity that all users of this stopwatch share. */
 export function customerActivity(stopwatch: Stopwatch): CustomerActivity {
   const known = shared.get(stopwatch) ?? new CustomerActivity(stopwatch);
   shared.set(stopwatch, known);

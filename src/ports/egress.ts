@@ -1,6 +1,6 @@
 /**
- * The way out: one guarded HTTP request. Addresses are judged at every connection, redirects are not
- * followed, and nothing of the answer is kept but its status.
+ * Sends guarded HTTP requests. Addresses are checked at every connection, redirects are not followed, and only the
+ * status of the answer is kept.
  */
 import type { Method } from '#src/domain/destination.ts';
 import type { FailureCode } from '#src/domain/failures.ts';
@@ -8,12 +8,12 @@ import type { Headers } from '#src/domain/headers.ts';
 import type { Partition } from '#src/domain/project.ts';
 
 export interface OutboundRequest {
-  /** Whose it is: customers take turns where connections are opened. */
+  /** The customer of the request. Connections are opened round robin by customer. */
   readonly customer: Partition;
   readonly method: Method;
-  /** Parsed once, by the WHATWG rules: what is judged is what is connected to. */
+  /** The URL is parsed once, by the WHATWG rules, so that the checked address is the one that is connected to. */
   readonly url: URL;
-  /** All sendable (see `domain/headers.ts`), in the order they are to be sent. */
+  /** All headers are sendable (see `domain/headers.ts`). They are sent in this order. */
   readonly headers: Headers;
   readonly body: Uint8Array | null;
 }
@@ -24,9 +24,10 @@ export type SendResult =
 
 export interface Egress {
   /**
-   * Calls back once with what came of it, at once or later, and before that, as soon as there is a connection to
-   * write on, whether that was open before: then it was not waited for. The answer breaks the request off, and then
-   * what comes back no longer matters. Never throws.
+   * Sends a request and calls `onEnd` once with its result, at once or later. Before that it calls `onConnected` as
+   * soon as there is a connection for the request. `wasOpen` is true when the connection was open already, so that the
+   * request did not wait for it. The returned function aborts the request; its result then no longer matters. Never
+   * throws.
    */
   send(
     request: OutboundRequest,
@@ -34,9 +35,9 @@ export interface Egress {
     onConnected: (wasOpen: boolean) => void,
   ): () => void;
   /**
-   * Requests to this origin are expected in a moment: sees to it that up to so many connections are open by
-   * then, counting those that are or are being made. A favour, not a promise: bounded, guarded like any
-   * connection, and silent where it fails. Never throws.
+   * Opens connections for requests that are expected soon, up to `connections` including those that are open or
+   * opening. It is only an optimisation: it is limited, guarded like any connection, and silent when it fails. Never
+   * throws.
    */
   warm(url: URL, connections: number, customer: Partition): void;
   close(): Promise<void>;

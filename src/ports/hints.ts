@@ -1,21 +1,21 @@
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 
-/** Tells the dispatcher of work it may not have seen yet. Hints may be lost: it looks for itself as well. */
+/**
+ * Hints about due deliveries that the dispatcher may not have seen. Hints may be lost, because the dispatcher also
+ * scans the store.
+ */
 export interface Hints {
-  /** This delivery is now due then; null when it no longer waits. */
+  /** The delivery is now due at its `dueAt`; null when it no longer waits. */
   due(due: DueDelivery | null): void;
-  /** Something became due that is not named here. */
+  /** Other deliveries became due. */
   rescan(): void;
 }
 
-/**
- * What a node tells the others, and what it hears from them. It is told to all of them and never told on; it may
- * be lost, come late, and come twice.
- */
+/** Hints between nodes. A hint goes to all other nodes and is never forwarded. It may be lost, late or repeated. */
 export interface Peers {
-  /** For whoever holds its slot: it is due in the next moments. */
+  /** Tells the owner of its slot that this delivery is due soon. */
   due(due: DueDelivery): void;
   rescan(): void;
-  /** Slots were given back, or a node joined: there may be some to take or to give back. */
+  /** Slots were released, or a node joined, so that slots may have to be taken or released. */
   slotsChanged(): void;
 }

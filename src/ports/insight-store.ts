@@ -1,6 +1,6 @@
 /**
- * What people look at. Nothing here is needed to fire a delivery, and nothing here may hold one up: questions are
- * bounded in what they look at, and are asked aside from the thread and the connections that fire.
+ * The queries of the dashboard. Deliveries do not need them, and they must not delay deliveries. They scan a limited
+ * number of rows, and they run apart from the thread and the connections that send.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
@@ -13,7 +13,7 @@ import type { Stats, StatsSpanMs } from '#src/domain/stats.ts';
 import type { ClusterState } from './cluster-store.ts';
 import type { DeliveryFilter, Page, ScheduleFilter } from './store.ts';
 
-/** A row has one writer, the node: what it saves is the whole stats so far, and saving it twice does no harm. */
+/** Only the node itself writes its rows. It saves the complete stats so far, so saving twice does no harm. */
 export interface SavedStats {
   readonly partition: Partition;
   readonly spanMs: StatsSpanMs;
@@ -21,7 +21,7 @@ export interface SavedStats {
   readonly stats: Stats;
 }
 
-/** By the hour. Of lateness nothing is kept here. */
+/** The stats of an endpoint by the hour, without lateness. */
 export interface SavedEndpointStats {
   readonly partition: Partition;
   readonly endpoint: EndpointKey;
@@ -35,28 +35,28 @@ export interface StatsPoint {
 }
 
 export interface DueCounts {
-  /** How many are due in each step of the window. */
+  /** The number of due deliveries in each step of the window. */
   readonly counts: readonly number[];
-  /** False where there was more to look at than allowed: the counts are then at least what is true. */
+  /** False when there was more to scan than allowed. The counts are then lower bounds. */
   readonly isComplete: boolean;
 }
 
-/** A waiting delivery with its schedule, from which what comes after it can be worked out. */
+/** A waiting delivery with its schedule, from which later runs are computed. */
 export interface UpcomingDelivery {
   readonly delivery: Delivery;
   readonly schedule: FiringSchedule;
 }
 
 export interface ScheduleSearch extends ScheduleFilter {
-  /** A part of the destination, whatever its case; null for any. */
+  /** A part of the destination in any case; null for any destination. */
   readonly destination: string | null;
-  /** Whether destinations are compared as viewers are shown them: see `domain/role.ts`. */
+  /** True when destinations are compared in the form that viewers see (`domain/role.ts`). */
   readonly hidesQueries: boolean;
 }
 
 export interface Found<T, Id> {
   readonly found: readonly T[];
-  /** Where to go on looking, before this id; null when everything was looked at. */
+  /** The search continues before this id; null when it has reached the end. */
   readonly next: Id | null;
   readonly scanned: number;
 }
@@ -72,46 +72,49 @@ export interface GateSnapshot {
   readonly savedAt: Instant;
 }
 
-/** An order of a person to an endpoint's gate, carried out by whoever holds its slot. */
+/** A person's request to close a breaker. The owner of the slot carries it out. */
 export interface BreakerReset {
   readonly partition: Partition;
   readonly endpoint: EndpointKey;
   readonly at: Instant;
 }
 
-/** As far as deliveries are counted where a page waits for it: each may be a row that has to be fetched. */
+/** The limit of counts that a page waits for. Each delivery may be a row that has to be fetched. */
 export const DELIVERIES_COUNTED_MAX = 20_000;
 
 export interface InsightStore {
-  /** Somebody is about to look: what takes a moment to be opened is opened. Never throws. */
+  /** Opens connections and threads that the next query needs. Never throws. */
   warmUp(): void;
   saveStats(
     node: string,
     stats: readonly SavedStats[],
     endpoints: readonly SavedEndpointStats[],
   ): Promise<void>;
-  /** In the order of time, those of all nodes added up; steps without any are left out. `until` is exclusive. */
+  /**
+   * Reads the stats of all nodes, added up, in the order of time. Steps without stats are left out. `until` is
+   * exclusive.
+   */
   readStats(
     partition: Partition,
     spanMs: StatsSpanMs,
     from: Instant,
     until: Instant,
   ): Promise<readonly StatsPoint[]>;
-  /** Since then, all hours and nodes added up. */
+  /** Reads the stats of endpoints since `from`, with all hours and nodes added up. */
   readEndpointStats(
     partition: Partition,
     endpoints: readonly EndpointKey[],
     from: Instant,
   ): Promise<readonly EndpointActivity[]>;
-  /** Endpoints that were sent to since then, at most so many. */
+  /** Lists endpoints with attempts since `from`. */
   listActiveEndpoints(partition: Partition, from: Instant, limit: number): Promise<readonly EndpointKey[]>;
   /**
-   * Removes a few of the stats of minutes and of hours that lie before; those of endpoints, which are by the hour,
-   * go with the minutes. Answers whether there may be more.
+   * Removes some stats of minutes and hours before these instants. Stats of endpoints, which are by the hour, are
+   * removed with the minutes. Returns true when there may be more.
    */
   pruneStats(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean>;
 
-  /** Of one partition, due from `from` on and before `until`, in steps of `stepMs`. */
+  /** Counts the deliveries due from `from` on and before `until`, in steps of `stepMs`. */
   countDue(
     partition: Partition,
     from: Instant,
@@ -119,23 +122,23 @@ export interface InsightStore {
     stepMs: number,
     scanMax: number,
   ): Promise<DueCounts>;
-  /** The same, in the order they are due, and at most so many. */
+  /** Lists the same deliveries in the order of their due instants. */
   listUpcoming(
     partition: Partition,
     from: Instant,
     until: Instant,
     limit: number,
   ): Promise<readonly UpcomingDelivery[]>;
-  /** Newest first; looks at no more than so many schedules at a time. */
+  /** Lists matching schedules, newest first. One call scans a limited number of schedules. */
   searchSchedules(
     partition: Partition,
     search: ScheduleSearch,
     page: Page<ScheduleId>,
     scanMax: number,
   ): Promise<Found<ScheduleView, ScheduleId>>;
-  /** Counts no further than `countMax`. */
+  /** Stops counting at `countMax`. */
   countDeliveries(partition: Partition, filter: DeliveryFilter, countMax: number): Promise<number>;
-  /** Of a schedule, by their nominal instant, replays left out. */
+  /** Lists deliveries of a schedule by their nominal instant, without replays. */
   listOccurrences(
     partition: Partition,
     id: ScheduleId,
@@ -143,17 +146,17 @@ export interface InsightStore {
     until: Instant,
     limit: number,
   ): Promise<readonly Delivery[]>;
-  /** Whether a schedule, ended or not, has headers or a body of its own and names this profile. */
+  /** Returns true when a schedule of this profile, ended or not, has its own headers or body. */
   hasPayloads(partition: Partition, id: EndpointId): Promise<boolean>;
-  /** As it was saved last; null where nothing is kept of it. */
+  /** Returns the gate as it was last saved, or null. */
   findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null>;
-  /** As they were saved last, those whose breaker is not closed first, then the newest. */
+  /** Lists gates as they were last saved. Those with an open breaker come first, then the newest. */
   listGates(partition: Partition, limit: number): Promise<readonly GateSnapshot[]>;
   readCluster(): Promise<ClusterState>;
 
   addBreakerReset(order: BreakerReset): Promise<void>;
-  /** Of every partition. */
+  /** Lists the requests of all partitions. */
   listBreakerResets(limit: number): Promise<readonly BreakerReset[]>;
-  /** One that was given again since stays. */
+  /** Removes the request. A newer request for the same endpoint stays. */
   removeBreakerReset(order: BreakerReset): Promise<void>;
 }

@@ -1,25 +1,25 @@
 /**
- * Who may use the dashboard: people, the invitations by which they come, their sessions, and what they did.
- * Tokens are known by their SHA-256 alone.
+ * Stores the users of the dashboard, their invitations and sessions, and the audit log. Of tokens only the SHA-256 is
+ * stored.
  */
 import type { AuditId, InvitationId, ProjectId, UserId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Mode } from '#src/domain/project.ts';
 import type { Role } from '#src/domain/role.ts';
 
-/** Which projects somebody sees; null: every one, also those made later. */
+/** The projects that a user sees; null: all projects, also future ones. */
 export type ProjectScope = readonly ProjectId[] | null;
 
 export interface User {
   readonly id: UserId;
-  /** In lower case; nobody else has it. */
+  /** The name in lower case. It is unique. */
   readonly name: string;
   readonly role: Role;
   readonly projects: ProjectScope;
   readonly passwordHash: string;
   readonly createdAt: Instant;
   readonly passwordChangedAt: Instant;
-  /** Rises with every stored change: what a concurrent writer is checked against. */
+  /** Increases with every stored change, so that a concurrent write is noticed. */
   readonly revision: number;
 }
 
@@ -28,7 +28,7 @@ export interface Invitation {
   readonly hash: string;
   readonly role: Role;
   readonly projects: ProjectScope;
-  /** Who made it, for people to read. */
+  /** The name of the person who created it, for display. */
   readonly createdBy: string;
   readonly createdAt: Instant;
   readonly expiresAt: Instant;
@@ -38,9 +38,9 @@ export interface Session {
   readonly hash: string;
   readonly userId: UserId;
   readonly createdAt: Instant;
-  /** Written now and then, not with every request. */
+  /** Written from time to time, not with every request. */
   readonly seenAt: Instant;
-  /** Whatever happens, not after this. */
+  /** The session ends at this time, even when it is used. */
   readonly expiresAt: Instant;
   readonly address: string;
   readonly agent: string;
@@ -49,46 +49,46 @@ export interface Session {
 export const AUDIT_OUTCOMES = ['begun', 'done', 'refused', 'failed'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
-/** Written before the act, with the outcome `begun`; what came of it is written after. */
+/** An entry of the audit log. It is written before the action with the outcome `begun`, and completed after it. */
 export interface AuditEntry {
   readonly id: AuditId;
   readonly at: Instant;
-  /** Null: somebody at the command line, or nobody that is known. */
+  /** Null for the command line and for unknown users. */
   readonly userId: UserId | null;
-  /** As they were called then. */
+  /** The name of the user at that time. */
   readonly actor: string;
-  /** Such as `schedule.pause`. */
+  /** The action, such as `schedule.pause`. */
   readonly action: string;
-  /** The id or the name of what it was done to; empty where there is none yet. */
+  /** The id or name of the object; empty while it has none. */
   readonly subject: string;
   readonly projectId: ProjectId | null;
   readonly mode: Mode | null;
-  /** Further facts, never header values, bodies, passwords, tokens or secrets. */
+  /** Further facts. They never contain header values, bodies, passwords, tokens or secrets. */
   readonly detail: Readonly<Record<string, string | number | boolean | null>>;
-  /** The address of the client, as far as trusted proxies tell it; null at the command line. */
+  /** The address of the client, as reported by trusted proxies; null at the command line. */
   readonly address: string | null;
-  /** The other end of the connection, which nobody can write; null at the command line. */
+  /** The other end of the connection, which cannot be forged; null at the command line. */
   readonly peer: string | null;
   readonly outcome: AuditOutcome;
-  /** Of a refusal. */
+  /** The error code of a refusal. */
   readonly code: string | null;
 }
 
 export interface AuditFilter {
   readonly userId: UserId | null;
   readonly projectId: ProjectId | null;
-  /** Those that begin so, such as `schedule.`. */
+  /** The prefix of actions, such as `schedule.`. */
   readonly action: string | null;
 }
 
-/** Failed logins under one name, from one address, or both, and refusals by role: `subject` is a digest. */
+/** Failed logins under one name, from one address, or both, and refusals by role. `subject` is a digest. */
 export interface LoginFailures {
   readonly subject: string;
   readonly failures: number;
   readonly lastAt: Instant;
 }
 
-/** Written in place of what was read; `was` is null where nothing was there. */
+/** Replaces what was read. `was` is null where nothing was stored. */
 export interface LoginFailuresChange extends LoginFailures {
   readonly was: Pick<LoginFailures, 'failures' | 'lastAt'> | null;
 }
@@ -99,38 +99,40 @@ export interface PeopleStore {
   findUserByName(name: string): Promise<User | null>;
   listUsers(): Promise<readonly User[]>;
   /**
-   * `stale`: changed meanwhile. `last_admin`: nobody else could let people in, for which one has to be an admin of
-   * everything. Their sessions end, but for one that is named. Who may not let people in any more has no open
-   * invitations either.
+   * `stale`: the user was changed since it was read. `last_admin`: no other admin of all projects would remain to
+   * invite people. All sessions of the user end, except for `keptSession`. A user who may no longer invite people loses
+   * the open invitations.
    */
   replaceUser(user: User, keptSession: string | null): Promise<'done' | 'stale' | 'last_admin'>;
-  /** The same password, hashed anew: nothing else changes. Not done where it is another one by now. */
+  /** Stores a new hash of the same password. It does nothing when the password was changed since. */
   renewPasswordHash(id: UserId, was: string, hash: string): Promise<void>;
-  /** With their sessions and the invitations they made. */
+  /** Removes the user with the sessions and the invitations that the user created. */
   removeUser(user: Pick<User, 'id' | 'name'>): Promise<'done' | 'missing' | 'last_admin'>;
 
   addInvitation(invitation: Invitation): Promise<void>;
-  /** Those that can still be used, newest first. */
+  /** Lists the invitations that can still be used, newest first. */
   listInvitations(now: Instant): Promise<readonly Invitation[]>;
   findInvitation(hash: string, now: Instant): Promise<Invitation | null>;
   removeInvitation(id: InvitationId): Promise<'done' | 'missing'>;
-  /** Adds the user and uses the invitation up, in one step. `missing`: used, taken back or over. */
+  /**
+   * Adds the user and removes the invitation in one step. `missing`: the invitation was used, revoked or has expired.
+   */
   acceptInvitation(hash: string, user: User): Promise<'done' | 'missing' | 'taken'>;
 
-  /** Adds the session; ends the one it takes the place of. `stale`: the password is no longer the one that was shown. */
+  /** Adds a session and ends the one that it replaces. `stale`: the password was changed since it was checked. */
   addSession(session: Session, passwordHash: string, replacedHash: string | null): Promise<'done' | 'stale'>;
-  /** A session that has not ended, with whose it is. */
+  /** Finds a session that has not ended, with its user. */
   findSession(hash: string): Promise<{ readonly session: Session; readonly user: User } | null>;
   listSessions(userId: UserId, now: Instant): Promise<readonly Session[]>;
   touchSession(hash: string, seenAt: Instant): Promise<void>;
   removeSession(hash: string): Promise<void>;
-  /** But this one, where one is named. */
+  /** Removes the sessions of a user, except for `exceptHash`. */
   removeSessionsOf(userId: UserId, exceptHash: string | null): Promise<void>;
 
   findLoginFailures(subjects: readonly string[]): Promise<readonly LoginFailures[]>;
-  /** All or none. `stale`: one of them is not as it was read. */
+  /** Writes all changes or none. `stale`: one of the rows was changed since it was read. */
   replaceLoginFailures(changes: readonly LoginFailuresChange[]): Promise<'done' | 'stale'>;
-  /** One less of each, down to none. */
+  /** Subtracts one failure from each subject, down to zero. */
   undoLoginFailure(subjects: readonly string[]): Promise<void>;
   clearLoginFailures(subjects: readonly string[]): Promise<void>;
 
@@ -141,12 +143,12 @@ export interface PeopleStore {
     code: string | null,
     subject: string,
   ): Promise<void>;
-  /** Newest first. */
+  /** Lists entries, newest first. */
   listAudit(filter: AuditFilter, before: AuditId | null, limit: number): Promise<readonly AuditEntry[]>;
 
   /**
-   * Removes some of what is over: sessions, invitations, failures, and entries of the audit log older than that. Where
-   * nothing failed it is remembered for longer. `more`: there is more of it.
+   * Removes some expired sessions, invitations, failures and audit entries. Subjects without failures are kept longer.
+   * `more`: there is more to remove.
    */
   prunePeople(
     now: Instant,

@@ -27,7 +27,7 @@ export class PeriodicTask {
   /** The shortest wait that was requested during the current run. */
   #requestedMs = Number.POSITIVE_INFINITY;
   #isRunning = false;
-  /** Whether the run in progress was followed by `cancel`: then its wait does not count. */
+  /** True when `cancel` was called during the run in progress. The wait of that run then does not count. */
   #isCanceled = false;
   /** The end of the last run, which may be in progress. */
   #ended: Promise<void> = Promise.resolve();

@@ -1,14 +1,13 @@
 /**
- * The store: where schedules, deliveries, attempts and profiles live.
+ * Stores schedules, deliveries, attempts and endpoint profiles.
  *
- * Reads give domain objects as they were at one moment. Writes take domain objects as they shall be, made
- * by the rules in `domain/` from what was read; each verb is one atomic step, guarded by `revision`: a row
- * is replaced only if it still has the revision it was read with. A guard that fails answers `stale`, the
- * whole verb changes nothing, and the caller reads again and decides again. So whoever claims, cancels,
- * moves or pauses first wins, and the rules stay out of SQL.
+ * Reads return domain objects as they were at one moment. Writes take domain objects that the rules in `domain/` made
+ * from what was read. Each verb is one atomic step, guarded by `revision`: a row is replaced only if it still has the
+ * revision that was read. When a guard fails, the verb changes nothing and answers `stale`, and the caller reads and
+ * decides again. The first claim, cancel, move or pause therefore wins, and the rules stay out of SQL.
  *
- * A write that carries a receipt stores it in the same step: an idempotent request has its effect and its
- * finished answer, or neither.
+ * A write with a receipt stores it in the same step. An idempotent request therefore has its effect and its finished
+ * answer, or neither.
  */
 import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
 import type { Sweep, SweepCursor, UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
@@ -39,7 +38,7 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** The finished answer to an idempotent request, kept to be given again. */
+/** The finished answer to an idempotent request, which repeated requests get again. */
 export interface Receipt {
   readonly key: string;
   readonly fingerprint: string;
@@ -49,51 +48,51 @@ export interface Receipt {
   readonly expiresAt: Instant;
 }
 
-/** `key_taken`: another request stored a receipt under the same key first. */
+/** `key_taken`: another request has stored a receipt under the same key. */
 export type WriteOutcome = 'done' | 'stale' | 'key_taken';
 
-/** A page of a list, newest first: what lies before the id `before`. */
+/** A page of a list, newest first, before the id `before`. */
 export interface Page<Id extends string> {
   readonly before: Id | null;
   readonly limit: number;
 }
 
-/** A list of large objects is read in parts, each no larger than this: nothing waits long for one of them. */
+/** A list of large objects is read in parts of this size, so that other queries do not wait long. */
 export const LISTED_BYTES_MAX = 131_072;
 
 /**
- * The first objects of a page. There are fewer than asked for at the end of the list, and where one more would make
- * them larger than `LISTED_BYTES_MAX` together. There is at least one, unless there are none.
+ * The first objects of a page. There are fewer than requested at the end of the list, and when one more would exceed
+ * `LISTED_BYTES_MAX`. A list that is not empty has at least one.
  */
 export interface Listed<T> {
   readonly items: readonly T[];
-  /** Whether the list goes on behind the last of them. */
+  /** True when the list has more objects after these. */
   readonly hasMore: boolean;
 }
 
 export interface ScheduleFilter {
   readonly state: ScheduleState | null;
   readonly kind: ScheduleKind | null;
-  /** All must match. */
+  /** All labels must match. */
   readonly labels: Labels;
 }
 
-/** One label at most, with any state and kind: an index has each combination. */
+/** A filter for which there is an index: at most one label, with any state and kind. */
 export interface ListFilter extends ScheduleFilter {
   readonly labels: readonly [] | readonly [Label];
 }
 
 export interface FoundSchedules {
-  /** Newest first. */
+  /** The schedules that were found, newest first. */
   readonly found: readonly ScheduleId[];
-  /** The search goes on before this id; null when all were looked at. */
+  /** The search continues before this id; null when it has reached the end. */
   readonly next: ScheduleId | null;
 }
 
 export interface DeliveryFilter {
   readonly status: DeliveryStatus | null;
   readonly scheduleId: ScheduleId | null;
-  /** Both exclusive. */
+  /** Both ends are exclusive. */
   readonly createdAfter: Instant | null;
   readonly createdBefore: Instant | null;
 }
@@ -101,9 +100,9 @@ export interface DeliveryFilter {
 export interface ScheduleAddition {
   readonly schedule: Schedule;
   readonly pending: Delivery;
-  /** Headers and body, sealed; null when there are none. */
+  /** Headers and body, encrypted; null when there are none. */
   readonly payload: Uint8Array | null;
-  /** The profile the pending delivery was made from: it must still be the same. */
+  /** The profile that the pending delivery was made from. It must not have changed. */
   readonly profile: EndpointProfile | null;
   readonly receipt: Receipt | null;
 }
@@ -111,7 +110,7 @@ export interface ScheduleAddition {
 export interface ScheduleReplacement {
   readonly schedule: Schedule;
   readonly pending: Delivery | null;
-  /** Carried out as far as one step may take it; the rest is left to `continueSweep`. */
+  /** The first piece is carried out in the same step. `continueSweep` does the rest. */
   readonly sweep: Sweep | null;
   readonly receipt: Receipt | null;
 }
@@ -123,7 +122,7 @@ export interface ReplayAddition {
 
 export interface ProfileWrite {
   readonly profile: EndpointProfile;
-  /** The static headers, sealed; null when there are none. */
+  /** The static headers, encrypted; null when there are none. */
   readonly headers: Uint8Array | null;
   readonly receipt: Receipt | null;
 }
@@ -137,28 +136,28 @@ export interface ClaimWrite {
 export interface SettleWrite {
   readonly delivery: Delivery;
   readonly attempt: Attempt;
-  /** The state of the schedule that this was decided under: it must still be the same. */
+  /** The state of the schedule on which this was decided. It must not have changed. */
   readonly decidedUnder: ScheduleState;
-  /** The schedule, when the end of its delivery completed it. */
+  /** The schedule, if the end of its delivery completed it. */
   readonly completed: FiringSchedule | null;
 }
 
-/** A waiting delivery that is about to be sent, with what is needed to decide. */
+/** A waiting delivery that is about to be sent, with everything that the decision needs. */
 export interface LoadedDelivery {
   readonly delivery: Delivery;
   readonly schedule: FiringSchedule;
-  /** The profile as it is now; null for an inline destination. */
+  /** The current profile; null for an inline destination. */
   readonly profile: FiringProfile | null;
-  /** The gate of its endpoint as it was saved last. */
+  /** The gate of its endpoint as it was last saved. */
   readonly gate: Gate | null;
-  /** The order to its schedule that is still being carried out. */
+  /** The unfinished sweep of its schedule. */
   readonly sweep: UnfinishedSweep | null;
 }
 
 /** A cursor through the waiting deliveries of one customer, in the order of (dueAt, id). */
 export interface CustomerCursor {
   readonly partition: Partition;
-  /** The slot that it goes through; null where a store goes through all of them together. */
+  /** The slot of the cursor; null when the store goes through all slots together. */
   readonly slot: Slot | null;
   /** The last delivery that was read. */
   readonly after: Pick<DueDelivery, 'dueAt' | 'id'> | null;
@@ -167,22 +166,22 @@ export interface CustomerCursor {
 /** A page of the due deliveries of several customers. */
 export interface CustomersPage {
   readonly due: readonly DueDelivery[];
-  /** The cursors behind which there may be more, where they stand now. */
+  /** The cursors that may have more deliveries, at their new positions. */
   readonly unfinished: readonly CustomerCursor[];
 }
 
-/** What a delivery sends, sealed, as frozen when it was materialized. */
+/** The encrypted payload of a delivery, as it was when the delivery was materialized. */
 export interface StoredPayload {
   /** Headers and body of the schedule; null when there are none. */
   readonly payload: Uint8Array | null;
-  /** Of the profile's version that the delivery names; null for an inline destination. */
+  /** The profile version of the delivery; null for an inline destination. */
   readonly profile: { readonly timeout: string | null; readonly headers: Uint8Array | null } | null;
 }
 
-/** A waiting delivery ended without an attempt, and what that does to its schedule. */
+/** A waiting delivery that ended without an attempt, and the effect on its schedule. */
 export interface EndWrite {
   readonly delivery: Delivery;
-  /** The schedule, when the end of its delivery completed it. */
+  /** The schedule, if the end of its delivery completed it. */
   readonly completed: FiringSchedule | null;
   readonly advanced: Advance | null;
 }
@@ -197,12 +196,12 @@ export interface UnsettledAttempt {
 export interface SavedGate {
   readonly partition: Partition;
   readonly endpoint: EndpointKey;
-  /** Null: nothing worth keeping; it is removed. */
+  /** Null removes the gate, because there is nothing worth keeping. */
   readonly gate: Gate | null;
   readonly savedAt: Instant;
 }
 
-/** What retention removes: each with everything that hangs on it. */
+/** The objects that retention removes, each with everything that depends on it. */
 export const PRUNABLE = ['deliveries', 'schedules', 'receipts', 'gates'] as const;
 export type Prunable = (typeof PRUNABLE)[number];
 
@@ -213,12 +212,12 @@ export interface Store {
     filter: ListFilter,
     page: Page<ScheduleId>,
   ): Promise<Listed<ScheduleView>>;
-  /** The schedules with these ids, newest first. An id that names none is passed over. */
+  /** Finds the schedules with these ids, newest first. Unknown ids are skipped. */
   findSchedules(partition: Partition, ids: readonly ScheduleId[]): Promise<Listed<ScheduleView>>;
   /**
-   * Looks for schedules with several labels, which no index has together: those of one label are walked, away from
-   * the thread and the connections that fire. It finds at most `limit`, and fewer only where it has walked for a
-   * second or has come to the end. A customer has one such walk at a time, and all together have a few; the
+   * Searches schedules with several labels, for which there is no index. It scans those with one of the labels, apart
+   * from the thread and the connections that send. It finds at most `limit`. It finds fewer only when it has scanned
+   * for a second or has reached the end. A customer has one such scan at a time, and there are only a few in total;
    * others wait.
    */
   searchSchedules(
@@ -228,17 +227,17 @@ export interface Store {
   ): Promise<FoundSchedules>;
   addSchedule(addition: ScheduleAddition): Promise<WriteOutcome>;
   replaceSchedule(replacement: ScheduleReplacement): Promise<WriteOutcome>;
-  /** What the last order to a schedule has left to do; null when it has reached all deliveries. */
+  /** Finds the unfinished sweep of a schedule; null when it has reached all deliveries. */
   findSweep(partition: Partition, id: ScheduleId): Promise<UnfinishedSweep | null>;
-  /** Unfinished sweeps: the oldest of every partition, then the second of each, and so on. */
+  /** Lists unfinished sweeps: the oldest of every partition, then the second of each, and so on. */
   listSweeps(limit: number): Promise<readonly UnfinishedSweep[]>;
   /**
-   * Carries out one more piece, after this place or from the beginning. Answers where it has come to; null at the end,
-   * and for a sweep whose order is not the last one any more, which changes nothing. One piece is under way at a time;
-   * the others wait, and customers take turns.
+   * Carries out the next piece of a sweep after this position, or from the start. Returns the new position, or null at
+   * the end. A sweep that a later action replaced changes nothing and also returns null. There is one piece at a time,
+   * and customers are served round robin.
    */
   continueSweep(unfinished: UnfinishedSweep, after: SweepCursor | null): Promise<SweepCursor | null>;
-  /** Headers and body of a schedule, sealed. */
+  /** Finds the encrypted headers and body of a schedule. */
   findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null>;
 
   findDelivery(partition: Partition, id: DeliveryId): Promise<Delivery | null>;
@@ -248,7 +247,7 @@ export interface Store {
     page: Page<DeliveryId>,
   ): Promise<readonly Delivery[]>;
   addReplay(addition: ReplayAddition): Promise<WriteOutcome>;
-  /** In the order of `attemptNo`, after the given one. */
+  /** Lists attempts after `afterAttemptNo`, in the order of `attemptNo`. */
   listAttempts(
     partition: Partition,
     id: DeliveryId,
@@ -262,31 +261,32 @@ export interface Store {
     includeArchived: boolean,
     page: Page<EndpointId>,
   ): Promise<Listed<EndpointProfile>>;
-  /** The static headers of one version of a profile, sealed. */
+  /** Finds the encrypted static headers of one version of a profile. */
   findProfileHeaders(partition: Partition, id: EndpointId, version: number): Promise<Uint8Array | null>;
   addProfile(addition: ProfileWrite): Promise<WriteOutcome>;
   replaceProfile(replacement: ProfileWrite): Promise<WriteOutcome>;
   /** `in_use`: an active or paused schedule refers to it. */
   archiveProfile(profile: EndpointProfile): Promise<'done' | 'stale' | 'in_use'>;
 
-  /** The receipt under a key, unless it has expired. */
+  /** Finds the receipt under a key, unless it has expired. */
   findReceipt(partition: Partition, key: string, now: Instant): Promise<Receipt | null>;
-  /** Keeps the answer of a request that changed nothing. */
+  /** Stores the answer of a request that changed nothing. */
   addReceipt(partition: Partition, receipt: Receipt): Promise<'done' | 'key_taken'>;
 
   /**
-   * A batch, each item for itself: done or stale; when the store fails, none. Under a fence, an item whose slot
-   * is not held in that epoch any more is stale. So is the claim of a delivery that an unfinished sweep will change.
+   * Writes a batch. Each item is done or stale on its own; when the store fails, none is done. Under a fence, an item
+   * is stale when its slot is no longer in that epoch. The claim of a delivery that an unfinished sweep will change is
+   * stale too.
    */
   claim(writes: readonly ClaimWrite[], fence?: Fence): Promise<readonly ('done' | 'stale')[]>;
   settle(writes: readonly SettleWrite[]): Promise<readonly ('done' | 'stale')[]>;
   endUnsent(writes: readonly EndWrite[], fence?: Fence): Promise<readonly ('done' | 'stale')[]>;
-  /** Deliveries whose due instant was moved by the gate. */
+  /** Writes deliveries that the gate deferred. */
   defer(deliveries: readonly Delivery[], fence?: Fence): Promise<readonly ('done' | 'stale')[]>;
 
   /**
-   * Waiting deliveries of every partition in the order of (dueAt, id): after `after`, due at `until` at the
-   * latest; of these slots only, where they are given.
+   * Lists waiting deliveries of all partitions in the order of (dueAt, id), after `after` and due at `until` at the
+   * latest. With `slots` it lists only those of these slots.
    */
   listDue(
     after: Pick<DueDelivery, 'dueAt' | 'id'> | null,
@@ -295,43 +295,43 @@ export interface Store {
     slots?: ReadonlySet<Slot>,
   ): Promise<readonly DueDelivery[]>;
   /**
-   * A cursor at its beginning for each customer who has a waiting delivery, however many deliveries each has; some stores
-   * give one for each slot of a customer. In a fixed order, after `after`; fewer than `limit` at the end.
+   * Lists a cursor at its start for each customer with waiting deliveries. Some stores return one for each slot of a
+   * customer. The order is fixed, after `after`. Fewer than `limit` means the end.
    */
   listWaitingCustomers(
     after: CustomerCursor | null,
     limit: number,
     slots?: ReadonlySet<Slot>,
   ): Promise<readonly CustomerCursor[]>;
-  /** From each cursor on, at most `limitEach` deliveries that are due at `until` at the latest. */
+  /** Reads on from each cursor: at most `limitEach` deliveries that are due at `until` at the latest. */
   listDueOfCustomers(
     cursors: readonly CustomerCursor[],
     until: Instant,
     limitEach: number,
     slots?: ReadonlySet<Slot>,
   ): Promise<CustomersPage>;
-  /** In the order asked for; null for a delivery that is gone. Each is of one moment. */
+  /** Loads deliveries in the requested order; null for one that is gone. Each one is consistent in itself. */
   loadDeliveries(
     deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[],
   ): Promise<readonly (LoadedDelivery | null)[]>;
-  /** In the order asked for. */
+  /** Loads payloads in the requested order. */
   loadPayloads(deliveries: readonly Delivery[]): Promise<readonly StoredPayload[]>;
-  /** Claims of nodes that are not among the living. */
+  /** Lists claims of nodes that are not in `livingNodes`. */
   listLostClaims(livingNodes: readonly string[], limit: number): Promise<readonly UnsettledAttempt[]>;
-  /** Carried out before any claim that is asked for later. Under a fence, gates of slots not held are left as they are. */
+  /** Saves gates before any claim that is requested later. Under a fence, gates of other slots stay as they are. */
   saveGates(gates: readonly SavedGate[], fence?: Fence): Promise<void>;
 
   /**
-   * Removes at most `limit` of what ended before: deliveries finalized, schedules ended that have no delivery
-   * left, receipts expired, gates saved last. Answers how many it looked at: fewer than `limit`, and there is
-   * no more for now.
+   * Removes at most `limit` objects that ended before: finalized deliveries, ended schedules without deliveries,
+   * expired receipts, and gates by their last save. Returns the number that was checked. Fewer than `limit` means that
+   * nothing is left for now.
    */
   prune(what: Prunable, before: Instant, limit: number): Promise<number>;
-  /** What the clock showed when it was looked at last, and how far it is believed; null when nobody has looked. */
+  /** Finds the last observation of the clock; null before the first one. */
   findTrustedTime(): Promise<TrustedTime | null>;
   saveTrustedTime(trusted: TrustedTime): Promise<void>;
 
-  /** Resolves when a write could be made durable. */
+  /** Resolves when the store can write durably. */
   check(now: Instant): Promise<void>;
   close(): Promise<void>;
 }

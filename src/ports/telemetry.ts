@@ -14,46 +14,46 @@ export interface Log {
 }
 
 export interface Metrics {
-  /** One API request answered. `route` is the pattern, never the path with its ids. */
+  /** Counts an answered API request. `route` is the pattern, never the path with its ids. */
   requestServed(method: string, route: string, status: number, seconds: number): void;
-  /** One store verb carried out, from the call to its answer. */
+  /** Counts a store verb, from the call to its answer. */
   storeVerb(verb: string, outcome: 'ok' | 'error', seconds: number): void;
 }
 
 export interface ProcessMetrics {
-  /** How late the event loop came back to a timer. */
+  /** Records how late the event loop was for a timer. */
   eventLoopDelay(seconds: number): void;
 }
 
 export interface AttemptFacts {
   readonly outcome: AttemptOutcome;
-  /** What its delivery became. */
+  /** The status of its delivery after the attempt. */
   readonly status: DeliveryStatus;
   readonly seconds: number;
 }
 
-/** What can be read off the engine at any moment. */
+/** The current numbers of the engine. */
 export interface EngineGauges {
-  /** Due deliveries in memory that wait for their turn. */
+  /** Due deliveries in memory that wait to be sent. */
   readonly waiting: number;
   readonly inFlight: number;
   readonly breakers: { readonly open: number; readonly halfOpen: number };
 }
 
 export interface EngineMetrics {
-  /** How late after its due instant a delivery was claimed, and its request handed to the network. */
+  /** Records how long after its due instant a delivery was claimed, or its request was sent. */
   lateness(stage: 'claim' | 'send', seconds: number): void;
   attemptFinished(facts: AttemptFacts): void;
-  /** Deliveries ended without an attempt, or deferred by the gate. */
+  /** Counts deliveries that ended without an attempt or were deferred by the gate. */
   unsent(what: 'expired' | 'dead_letter' | 'deferred'): void;
-  /** Reads the gauges whenever the metrics are asked for. */
+  /** Registers the function that reads the gauges whenever metrics are requested. */
   watch(read: () => EngineGauges): void;
 }
 
-/** What can be read off a node among others at any moment. */
+/** The current numbers of a node in a cluster. */
 export interface ClusterGauges {
   readonly slotsOwned: number;
-  /** Living ones, this one among them, as of its last renewal. */
+  /** The live nodes, including this one, as of its last renewal. */
   readonly nodes: number;
   readonly clockOffsetSeconds: number;
   readonly isClockSynchronized: boolean;
@@ -64,11 +64,11 @@ export interface ClusterMetrics {
   leaseRenewalFailed(): void;
   /** `lost` means that another node took the slots, because this node did not renew its lease in time. */
   slotsMoved(how: 'gained' | 'released' | 'lost', count: number): void;
-  /** Reads the gauges whenever the metrics are asked for. */
+  /** Registers the function that reads the gauges whenever metrics are requested. */
   watchCluster(read: () => ClusterGauges): void;
 }
 
-/** The metrics as a Prometheus server scrapes them. */
+/** The metrics in the format that Prometheus scrapes. */
 export interface Exposition {
   readonly contentType: string;
   exposition(): Promise<string>;

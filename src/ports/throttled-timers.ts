@@ -1,25 +1,25 @@
 /**
- * Timers for bulk work. As long as customers share the process and timers come late, each piece of such work waits a
- * little longer for its turn (`domain/adaptive-throttle.ts`). All bulk work that goes by the same timers slows down together.
+ * Timers for bulk work. While customers share the process and timers are late, each piece of such work waits a little
+ * longer (`domain/adaptive-throttle.ts`). All bulk work on the same timers slows down together.
  */
 import { AdaptiveThrottle } from '#src/domain/adaptive-throttle.ts';
 import type { Stopwatch, Timers } from './system.ts';
 
-const slowdowns = new WeakMap<Timers, AdaptiveThrottle>();
+const throttles = new WeakMap<Timers, AdaptiveThrottle>();
 
 export class ThrottledTimers implements Timers, Stopwatch {
   readonly #timers: Timers & Stopwatch;
   readonly #isShared: () => boolean;
-  readonly #restMsMax: number;
-  readonly #slowdown: AdaptiveThrottle;
+  readonly #delayMsMax: number;
+  readonly #throttle: AdaptiveThrottle;
 
-  /** `restMsMax`: for work that somebody waits for. */
-  constructor(timers: Timers & Stopwatch, isShared: () => boolean, restMsMax = Number.POSITIVE_INFINITY) {
+  /** `delayMsMax` limits the delay of work that a caller waits for. */
+  constructor(timers: Timers & Stopwatch, isShared: () => boolean, delayMsMax = Number.POSITIVE_INFINITY) {
     this.#timers = timers;
     this.#isShared = isShared;
-    this.#restMsMax = restMsMax;
-    this.#slowdown = slowdowns.get(timers) ?? new AdaptiveThrottle();
-    slowdowns.set(timers, this.#slowdown);
+    this.#delayMsMax = delayMsMax;
+    this.#throttle = throttles.get(timers) ?? new AdaptiveThrottle();
+    throttles.set(timers, this.#throttle);
   }
 
   elapsed(): number {
@@ -27,23 +27,23 @@ export class ThrottledTimers implements Timers, Stopwatch {
   }
 
   after(ms: number, act: () => void): () => void {
-    return this.#after(Math.max(ms, this.#rest(this.#slowdown.delayMs(this.elapsed()))), act);
+    return this.#after(Math.max(ms, this.#delay(this.#throttle.delayMs(this.elapsed()))), act);
   }
 
-  /** The work before it took so long: a long piece is followed by a long rest. */
+  /** Waits after a piece of work that took `workedMs`. A long piece is followed by a long delay. */
   afterWork(workedMs: number, act: () => void): () => void {
-    return this.#after(this.#rest(this.#slowdown.delayMsAfter(workedMs, this.elapsed())), act);
+    return this.#after(this.#delay(this.#throttle.delayMsAfter(workedMs, this.elapsed())), act);
   }
 
-  #rest(ms: number): number {
-    return this.#isShared() ? Math.min(ms, this.#restMsMax) : 0;
+  #delay(ms: number): number {
+    return this.#isShared() ? Math.min(ms, this.#delayMsMax) : 0;
   }
 
   #after(waitMs: number, act: () => void): () => void {
     const dueAt = this.elapsed() + waitMs;
     return this.#timers.after(waitMs, () => {
       const now = this.elapsed();
-      this.#slowdown.recordTimer(now - dueAt, now);
+      this.#throttle.recordTimer(now - dueAt, now);
       act();
     });
   }

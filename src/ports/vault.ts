@@ -1,20 +1,20 @@
 /**
- * Encryption at rest. What is sealed is bound to its context, the place it belongs to, written as
- * `<scope>/<row>`: a ciphertext copied into another row does not open there.
+ * Encryption at rest. A sealed value is bound to its context, in the form `<scope>/<row>`. A ciphertext that is copied
+ * into another row does not open there.
  */
 export interface Vault {
   seal(context: string, plain: Uint8Array): Uint8Array;
   open(context: string, sealed: Uint8Array): Uint8Array;
-  /** The hash is short, and the same for the same text and master key. It tells nobody what the text was. */
+  /** Returns a short hash that is the same for the same text and master key. It does not reveal the text. */
   keyedHash(scope: string, text: string): string;
 }
 
-/** This many leading bytes name the master key. */
+/** The number of leading bytes that name the master key. */
 export const SEALED_HEAD_BYTES = 9;
 
 /** A vault that can retire a master key. */
 export interface ResealingVault extends Vault {
-  /** Whether the present master key sealed a value with this head. Nothing is opened. */
+  /** Returns true when the current master key sealed the value with this head. Nothing is opened. */
   isCurrentKey(head: Uint8Array): boolean;
 }
 
@@ -33,11 +33,11 @@ export type SealedKey = readonly (string | number)[];
 /** A row of such a column, without its value. */
 export interface SealedEntry {
   readonly key: SealedKey;
-  /** The value is bound to this place. */
+  /** The context that the value is bound to. */
   readonly context: string;
-  /** The value may still be bound to this place instead: only opening it tells. Null where there is no such place. */
+  /** The older context that the value may still be bound to, which only opening it shows; null when there is none. */
   readonly legacyContext: string | null;
-  /** The beginning of the value, `SEALED_HEAD_BYTES` long: it names the master key. Null where the row has none. */
+  /** The first `SEALED_HEAD_BYTES` of the value, which name the master key. Null when the row has no value. */
   readonly head: Uint8Array | null;
   /** The size of the value. */
   readonly bytes: number;
@@ -45,17 +45,17 @@ export interface SealedEntry {
 
 export interface SealedReplacement {
   readonly key: SealedKey;
-  /** The value as it was read. */
+  /** The value that was read. */
   readonly was: Uint8Array;
   readonly sealed: Uint8Array;
 }
 
 export interface SealedStore {
-  /** Rows after `after`, in the order of their keys. */
+  /** Lists rows after `after`, in the order of their keys. */
   listSealed(name: SealedColumnName, after: SealedKey | null, limit: number): Promise<readonly SealedEntry[]>;
-  /** Null when the row is gone, or has none. */
+  /** Returns null when the row is gone or has no value. */
   findSealed(name: SealedColumnName, key: SealedKey): Promise<Uint8Array | null>;
-  /** `stale`: the value is not the one that was read any more, and is left as it is. */
+  /** `stale`: the value was changed since it was read, and is left as it is. */
   replaceSealed(
     name: SealedColumnName,
     replacements: readonly SealedReplacement[],
