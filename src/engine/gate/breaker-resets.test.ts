@@ -1,4 +1,4 @@
-/** A person closes a breaker by hand. */
+/** A person requests the reset of a breaker. */
 import { describe, expect, test } from 'vitest';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { BreakerPolicy, EndpointProfile } from '#src/domain/endpoint-profile.ts';
@@ -23,12 +23,12 @@ async function started(harness: EngineHarness, node = 'node-1'): Promise<Engine>
   return engine;
 }
 
-async function order(harness: EngineHarness, { id }: EndpointProfile): Promise<void> {
+async function requestReset(harness: EngineHarness, { id }: EndpointProfile): Promise<void> {
   const endpoint = id as string as EndpointKey;
   await harness.insight.addBreakerReset({ partition: PARTITION, endpoint, at: harness.now });
 }
 
-/** Its breaker has just been opened, for ten minutes, by an attempt that failed. */
+/** Opens the breaker of a profile for ten minutes, by an attempt that fails. */
 async function opened(harness: EngineHarness, given: Partial<EndpointProfile> = {}) {
   const profile = await harness.profile({ breakerPolicy: POLICY, retryPolicy: ONE_ATTEMPT, ...given });
   harness.egress.respond = () => BROKEN;
@@ -44,10 +44,10 @@ async function statuses(harness: EngineHarness, ids: readonly DeliveryId[]): Pro
   return Promise.all(ids.map(async (id) => (await harness.delivery(id)).status));
 }
 
-test('within a second the breaker is closed, what it deferred goes out, and the order is gone', async () => {
+test('within a second the breaker is closed, its deferred deliveries are sent, and the request is removed', async () => {
   await using harness = await EngineHarness.open();
   const { profile } = await opened(harness);
-  const held = [
+  const deferred = [
     await harness.schedule({ profile, inMs: 1_000 }),
     await harness.schedule({ profile, inMs: 2_000 }),
   ];
@@ -55,15 +55,15 @@ test('within a second the breaker is closed, what it deferred goes out, and the 
   expect(
     await statuses(
       harness,
-      held.map(({ pending }) => pending.id),
+      deferred.map(({ pending }) => pending.id),
     ),
   ).toEqual(['scheduled', 'scheduled']);
-  await order(harness, profile);
+  await requestReset(harness, profile);
   await harness.time.advance(1_000);
   expect(
     await statuses(
       harness,
-      held.map(({ pending }) => pending.id),
+      deferred.map(({ pending }) => pending.id),
     ),
   ).toEqual(['succeeded', 'succeeded']);
   expect(harness.metrics.gauges?.().breakers).toEqual({ open: 0, halfOpen: 0 });
@@ -72,7 +72,7 @@ test('within a second the breaker is closed, what it deferred goes out, and the 
   expect(lines).toMatchObject([{ fields: { partition: PARTITION, endpoint: profile.id } }]);
 });
 
-test('a gate that is only in the store is closed there, and what it deferred before a restart goes out', async () => {
+test('a gate that is only in the store is reset there, and its deliveries from before a restart are sent', async () => {
   await using harness = await EngineHarness.open();
   const { profile, engine } = await opened(harness);
   const ids: DeliveryId[] = [];
@@ -82,7 +82,7 @@ test('a gate that is only in the store is closed there, and what it deferred bef
   await harness.time.advance(2_000);
   await engine.stop(0);
   await started(harness, 'node-2');
-  await order(harness, profile);
+  await requestReset(harness, profile);
   await harness.time.advance(1_000);
   expect(new Set(await statuses(harness, ids))).toEqual(new Set(['succeeded']));
   const { pending: next } = await harness.schedule({ profile, inMs: 5_000 });
@@ -90,43 +90,46 @@ test('a gate that is only in the store is closed there, and what it deferred bef
   expect(harness.insight.orders).toEqual([]);
 });
 
-test('an order for an endpoint that has no gate is gone, and does nothing', async () => {
+test('a request for an endpoint without a gate is removed, and does nothing', async () => {
   await using harness = await EngineHarness.open();
   const profile = await harness.profile();
   await started(harness);
-  await order(harness, profile);
+  await requestReset(harness, profile);
   await harness.time.advance(1_000);
   expect(harness.insight.orders).toEqual([]);
   expect(harness.faults.times('saveGates')).toBe(0);
 });
 
-describe('what is left alone', () => {
-  test('what was meant for the very instant at which the window ends', async () => {
+describe('deliveries that are left alone', () => {
+  test('those that are scheduled for the instant at which the window ends', async () => {
     await using harness = await EngineHarness.open();
     const { profile } = await opened(harness);
     const windowEnds = harness.now + 10 * MINUTE_MS;
-    const meant = await harness.schedule({ profile, inMs: windowEnds - harness.now });
-    const held = await harness.schedule({ profile, inMs: 1_000 });
+    const scheduled = await harness.schedule({ profile, inMs: windowEnds - harness.now });
+    const deferred = await harness.schedule({ profile, inMs: 1_000 });
     await harness.time.advance(1_000);
-    expect((await harness.delivery(held.pending.id)).dueAt).toBe(windowEnds);
-    await order(harness, profile);
+    expect((await harness.delivery(deferred.pending.id)).dueAt).toBe(windowEnds);
+    await requestReset(harness, profile);
     await harness.time.advance(1_000);
-    expect(await statuses(harness, [held.pending.id, meant.pending.id])).toEqual(['succeeded', 'scheduled']);
+    expect(await statuses(harness, [deferred.pending.id, scheduled.pending.id])).toEqual([
+      'succeeded',
+      'scheduled',
+    ]);
   });
 
-  test('a retry whose backoff ends with the window', async () => {
+  test('retries whose backoff ends with the window', async () => {
     await using harness = await EngineHarness.open();
     const retryPolicy = { ...DEFAULT_RETRY_POLICY, base: '5m', factor: 2 };
     const { profile } = await opened(harness, { retryPolicy });
     const [own] = await harness.disk.listDue(null, instant(harness.now + 11 * MINUTE_MS), 10);
     expect(own?.dueAt).toBe(harness.now + 10 * MINUTE_MS);
-    await order(harness, profile);
+    await requestReset(harness, profile);
     await harness.time.advance(1_000);
     expect(harness.egress.sent).toHaveLength(1);
     expect(harness.insight.orders).toEqual([]);
   });
 
-  test('what goes elsewhere, and turns that are reserved', async () => {
+  test('those of other endpoints', async () => {
     await using harness = await EngineHarness.open();
     const { profile } = await opened(harness);
     const others = await harness.profile({ breakerPolicy: POLICY, retryPolicy: ONE_ATTEMPT });
@@ -135,22 +138,22 @@ describe('what is left alone', () => {
     await harness.time.advance(1_000);
     const { pending } = await harness.schedule({ profile: others, inMs: 1_000 });
     await harness.time.advance(1_000);
-    await order(harness, profile);
+    await requestReset(harness, profile);
     await harness.time.advance(2_000);
     expect((await harness.delivery(pending.id)).status).toBe('scheduled');
     expect(harness.metrics.gauges?.().breakers.open).toBe(1);
   });
 });
 
-describe('an attempt that went out before', () => {
-  test('does not open it again: a probe that fails', async () => {
+describe('an attempt that was sent before the reset', () => {
+  test('does not open the breaker again when it was a probe that fails', async () => {
     await using harness = await EngineHarness.open();
     const { profile } = await opened(harness);
     await harness.schedule({ profile, inMs: 10 * MINUTE_MS });
     harness.egress.respond = () => null;
     await harness.time.advance(10 * MINUTE_MS);
     expect(harness.metrics.gauges?.().breakers).toEqual({ open: 0, halfOpen: 1 });
-    await order(harness, profile);
+    await requestReset(harness, profile);
     await harness.time.advance(1_000);
     expect(harness.metrics.gauges?.().breakers).toEqual({ open: 0, halfOpen: 0 });
     harness.egress.sent.at(-1)?.answer(BROKEN);
@@ -158,7 +161,7 @@ describe('an attempt that went out before', () => {
     expect(harness.metrics.gauges?.().breakers).toEqual({ open: 0, halfOpen: 0 });
   });
 
-  test('does not count either: one that left before the breaker opened', async () => {
+  test('does not count when it was sent before the breaker opened', async () => {
     await using harness = await EngineHarness.open();
     const profile = await harness.profile({ breakerPolicy: POLICY, retryPolicy: ONE_ATTEMPT });
     harness.egress.respond = () => null;
@@ -167,17 +170,17 @@ describe('an attempt that went out before', () => {
     await harness.time.advance(1_000);
     harness.egress.sent[0]?.answer(BROKEN);
     await harness.time.settled();
-    await order(harness, profile);
+    await requestReset(harness, profile);
     await harness.time.advance(1_000);
     harness.egress.sent[1]?.answer(BROKEN);
     await harness.time.settled();
     expect(harness.metrics.gauges?.().breakers.open).toBe(0);
   });
 
-  test('but one that goes out after does', async () => {
+  test('opens the breaker only when it was sent after the reset', async () => {
     await using harness = await EngineHarness.open();
     const { profile } = await opened(harness);
-    await order(harness, profile);
+    await requestReset(harness, profile);
     await harness.time.advance(1_000);
     harness.egress.respond = () => BROKEN;
     await harness.schedule({ profile, inMs: 1_000 });
@@ -186,7 +189,7 @@ describe('an attempt that went out before', () => {
   });
 });
 
-test('what waits for the verdict of a probe goes out as well', async () => {
+test('deliveries that wait for the result of a probe are sent as well', async () => {
   await using harness = await EngineHarness.open();
   const { profile, engine } = await opened(harness);
   await harness.schedule({ profile, inMs: 10 * MINUTE_MS });
@@ -196,31 +199,31 @@ test('what waits for the verdict of a probe goes out as well', async () => {
   engine.due(requireDue(pending));
   await harness.time.advance(1_000);
   expect((await harness.delivery(pending.id)).dueAt).toBeGreaterThan(harness.now + MINUTE_MS);
-  await order(harness, profile);
+  await requestReset(harness, profile);
   await harness.time.advance(1_000);
   expect(harness.egress.sent.at(-1)?.request.headers).toContainEqual(['Sched-Delivery-Id', pending.id]);
 });
 
-test('what is reserved at the gate stays reserved', async () => {
+test('reserved tokens stay reserved', async () => {
   await using harness = await EngineHarness.open();
   const { profile } = await opened(harness);
-  await order(harness, profile);
+  await requestReset(harness, profile);
   await harness.time.advance(1_000);
   await harness.schedule({ profile, rateLimit: { perSecond: 0.1 }, inMs: 1_000 });
   const second = await harness.schedule({ profile, rateLimit: { perSecond: 0.1 }, inMs: 1_001 });
   await harness.time.advance(3_000);
   const { dueAt } = await harness.delivery(second.pending.id);
-  await order(harness, profile);
+  await requestReset(harness, profile);
   await harness.time.advance(1_000);
   expect(await harness.delivery(second.pending.id)).toMatchObject({ reserved: true, dueAt });
 });
 
-test('a store that fails is asked again, until the gate is saved', async () => {
+test('a reset is tried again until the gate is saved', async () => {
   await using harness = await EngineHarness.open();
   const { profile } = await opened(harness);
   const { pending } = await harness.schedule({ profile, inMs: 1_000 });
   await harness.time.advance(1_000);
-  await order(harness, profile);
+  await requestReset(harness, profile);
   harness.faults.set('refuses', 'saveGates');
   await harness.time.advance(2_000);
   expect(harness.insight.orders).toHaveLength(1);
@@ -235,7 +238,7 @@ test('a store that fails is asked again, until the gate is saved', async () => {
   );
 });
 
-test('one that may be taken for dead leaves the order to whoever holds the endpoint', async () => {
+test('a process whose lease may have run out leaves the request to the owner of the slot', async () => {
   await using harness = await EngineHarness.open();
   const profile = await harness.profile();
   let isAlive = false;
@@ -243,18 +246,18 @@ test('one that may be taken for dead leaves the order to whoever holds the endpo
   const gates = new Gates(harness, ownership);
   const { store, insight, clock, timers, log } = harness;
   const queue = { due: () => {} };
-  const orders = new BreakerResets({ store, insight, clock, timers, log, ownership, gates, queue });
-  await order(harness, profile);
-  orders.start();
+  const resets = new BreakerResets({ store, insight, clock, timers, log, ownership, gates, queue });
+  await requestReset(harness, profile);
+  resets.start();
   await harness.time.advance(2_000);
   expect(harness.insight.orders).toHaveLength(1);
   isAlive = true;
   await harness.time.advance(1_000);
   expect(harness.insight.orders).toEqual([]);
-  await orders.stop();
+  await resets.stop();
 });
 
-test('of several nodes the one that holds the endpoint does it', async () => {
+test('of several nodes, the owner of the slot does the reset', async () => {
   await using cluster = await ClusterHarness.open();
   const { harness } = cluster;
   const nodes = await cluster.settled('a', 'b', 'c');
@@ -266,16 +269,16 @@ test('of several nodes the one that holds the endpoint does it', async () => {
   const { pending } = await harness.schedule({ profile, inMs: 2_000 });
   await cluster.time.advance(2_000);
   expect((await harness.delivery(pending.id)).status).toBe('scheduled');
-  await order(harness, profile);
+  await requestReset(harness, profile);
   await cluster.time.advance(1_000);
   expect((await harness.delivery(pending.id)).status).toBe('succeeded');
-  const holder = await cluster.ownerNodeOf({
+  const owner = await cluster.ownerNodeOf({
     partition: PARTITION,
     endpoint: profile.id as string as EndpointKey,
   });
   const closing = nodes.filter(({ log }) =>
     log.lines.some(({ message }) => message === 'a breaker was reset on request'),
   );
-  expect(closing.map(({ node }) => node)).toEqual([holder.node]);
+  expect(closing.map(({ node }) => node)).toEqual([owner.node]);
   expect(harness.insight.orders).toEqual([]);
 });

@@ -13,21 +13,21 @@ const POLICY: BreakerPolicy = { threshold: 2, baseOpen: '30s', maxOpen: '1h', pr
 const URL = 'https://example.com/hook';
 const DUE = dueAt(0, { name: 'first' });
 
-function towards(endpoint: string, name = endpoint): DueDelivery {
+function dueTo(endpoint: string, name = endpoint): DueDelivery {
   return dueAt(0, { name, endpoint: endpoint as EndpointKey });
 }
 
-/** An attempt towards the endpoint of `due` ended so. */
-function learn(gates: Gates, harness: EngineHarness, evidence: 'success' | 'failure', due = DUE) {
+/** An attempt to the endpoint of `due` begins and ends with this evidence. */
+function endAttempt(gates: Gates, harness: EngineHarness, evidence: 'success' | 'failure', due = DUE) {
   gates.beginAttempt(due);
   return gates.endAttempt(due, POLICY, evidence, null, harness.now);
 }
 
 function fail(gates: Gates, harness: EngineHarness, times: number, due = DUE): void {
-  for (let each = 0; each < times; each++) learn(gates, harness, 'failure', due);
+  for (let each = 0; each < times; each++) endAttempt(gates, harness, 'failure', due);
 }
 
-/** The gate of the endpoint as it is stored, read as the dispatcher does. */
+/** Returns the gate as it is stored. */
 async function stored(harness: EngineHarness): Promise<Gate | null> {
   const { pending } = await harness.schedule({ url: URL });
   const [work] = await harness.disk.loadDeliveries([requireDue(pending)]);
@@ -35,40 +35,40 @@ async function stored(harness: EngineHarness): Promise<Gate | null> {
 }
 
 describe('the gate of an endpoint', () => {
-  test('is open where nothing is known, and then nothing is kept', async () => {
+  test('is open when nothing is stored, and then nothing is kept in memory', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     expect(gates.get(DUE, null)).toBe(NEW_GATE);
     gates.set(DUE, NEW_GATE);
-    expect(learn(gates, harness, 'success')).toEqual([]);
+    expect(endAttempt(gates, harness, 'success')).toEqual([]);
     await harness.time.advance(10_000);
     expect(harness.faults.times('saveGates')).toBe(0);
     expect(harness.time.pending).toBe(0);
   });
 
-  test('is that of memory, which is newer than what was read with the delivery', async () => {
+  test('is the one in memory, which is newer than the one that was loaded with a delivery', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
     expect(gates.get(DUE, NEW_GATE).breaker.openUntil).toBe(harness.now + 30_000);
   });
 
-  test('is one for each partition and endpoint', async () => {
+  test('belongs to one partition and endpoint', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
-    expect(gates.get(towards('https://example.org/'), null)).toBe(NEW_GATE);
+    expect(gates.get(dueTo('https://example.org/'), null)).toBe(NEW_GATE);
     expect(gates.get({ ...DUE, partition: 2 as Partition }, null)).toBe(NEW_GATE);
     expect(gates.countBreakers(harness.now)).toEqual({ open: 1, halfOpen: 0 });
   });
 
-  test('counts among the breakers by its state', async () => {
+  test('is counted by the state of its breaker', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
-    fail(gates, harness, 2, towards('a'));
-    fail(gates, harness, 1, towards('b'));
+    fail(gates, harness, 2, dueTo('a'));
+    fail(gates, harness, 1, dueTo('b'));
     await harness.time.advance(10_000);
-    fail(gates, harness, 2, towards('c'));
+    fail(gates, harness, 2, dueTo('c'));
     expect(gates.countBreakers(harness.now)).toEqual({ open: 2, halfOpen: 0 });
     await harness.time.advance(20_000);
     expect(gates.countBreakers(harness.now)).toEqual({ open: 1, halfOpen: 1 });
@@ -82,16 +82,16 @@ describe('gates are saved', () => {
     fail(gates, harness, 2);
     await harness.time.advance(0);
     expect((await stored(harness))?.breaker.openUntil).toBe(harness.now + 30_000);
-    learn(gates, harness, 'success');
+    endAttempt(gates, harness, 'success');
     await harness.time.advance(0);
     expect(await stored(harness)).toBeNull();
   });
 
-  test('a second after any other change, and then all changes at once', async () => {
+  test('a second after any other change, together with all other changes', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 1);
-    fail(gates, harness, 1, towards('b'));
+    fail(gates, harness, 1, dueTo('b'));
     await harness.time.advance(999);
     expect(harness.faults.times('saveGates')).toBe(0);
     await harness.time.advance(1);
@@ -101,7 +101,7 @@ describe('gates are saved', () => {
     expect(harness.faults.times('saveGates')).toBe(1);
   });
 
-  test('at once also when a second has begun already', async () => {
+  test('at once when a breaker opens, also when a save is planned for later', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 1);
@@ -111,7 +111,7 @@ describe('gates are saved', () => {
     expect((await stored(harness))?.breaker.openUntil).toBe(harness.now + 30_000);
   });
 
-  test('with what changed while they were being saved', async () => {
+  test('again when they changed while they were being saved', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     const patient = { ...POLICY, threshold: 100 };
@@ -139,17 +139,17 @@ describe('gates are saved', () => {
     expect(harness.time.pending).toBe(0);
   });
 
-  test('in parts, however many there are', async () => {
+  test('in batches of 200', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
-    for (let endpoint = 0; endpoint < 450; endpoint++) fail(gates, harness, 1, towards(`e-${endpoint}`));
+    for (let endpoint = 0; endpoint < 450; endpoint++) fail(gates, harness, 1, dueTo(`e-${endpoint}`));
     await gates.save();
     expect(harness.faults.times('saveGates')).toBe(3);
     await gates.save();
     expect(harness.faults.times('saveGates')).toBe(3);
   });
 
-  test('no more after a stop, but by hand', async () => {
+  test('in the background no more after a stop', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 1);
@@ -161,7 +161,7 @@ describe('gates are saved', () => {
 });
 
 describe('after a restart', () => {
-  test('a breaker goes on from where it was: open as long, its window doubled as often', async () => {
+  test('a breaker continues with the same window', async () => {
     await using harness = await EngineHarness.open();
     const before = new Gates(harness, OWNS_EVERY_SLOT);
     fail(before, harness, 2);
@@ -176,17 +176,17 @@ describe('after a restart', () => {
     expect(after.countBreakers(harness.now)).toEqual({ open: 1, halfOpen: 0 });
   });
 
-  test('failures in a row count over it', async () => {
+  test('failures before it count', async () => {
     await using harness = await EngineHarness.open();
     fail(new Gates(harness, OWNS_EVERY_SLOT), harness, 1);
     await harness.time.advance(1_000);
     const after = new Gates(harness, OWNS_EVERY_SLOT);
     after.get(DUE, await stored(harness));
-    learn(after, harness, 'failure');
+    endAttempt(after, harness, 'failure');
     expect(after.countBreakers(harness.now)).toEqual({ open: 1, halfOpen: 0 });
   });
 
-  test('what is read is not saved again before it changes', async () => {
+  test('a gate that was loaded is not saved before it changes', async () => {
     await using harness = await EngineHarness.open();
     fail(new Gates(harness, OWNS_EVERY_SLOT), harness, 1);
     await harness.time.advance(1_000);
@@ -198,50 +198,50 @@ describe('after a restart', () => {
   });
 });
 
-describe('memory', () => {
-  test('one that says nothing any more is forgotten, here and in the store', async () => {
+describe('in memory', () => {
+  test('a gate that decides as a new one is removed, also from the store', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 1);
     await harness.time.advance(1_000);
-    learn(gates, harness, 'success');
+    endAttempt(gates, harness, 'success');
     await harness.time.advance(1_000);
     expect(await stored(harness)).toBeNull();
     const read: Gate = { ...NEW_GATE, breaker: { ...NEW_GATE.breaker, failures: 1 } };
     expect(gates.get(DUE, read)).toBe(read);
   });
 
-  test('while it is being read it is kept: what is answered may be older than what was forgotten', async () => {
+  test('a gate that is being read is kept, because the state that is read may be older', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 1);
     await harness.time.advance(1_000);
     const older = await stored(harness);
     gates.pin([DUE]);
-    learn(gates, harness, 'success');
+    endAttempt(gates, harness, 'success');
     await harness.time.advance(5_000);
     expect(gates.get(DUE, older).breaker.failures).toBe(0);
     gates.unpin([DUE]);
-    // Once nobody reads it any more it is forgotten as usual.
+    // A gate that is no longer read is evicted as usual.
     fail(gates, harness, 1);
-    learn(gates, harness, 'success');
+    endAttempt(gates, harness, 'success');
     await harness.time.advance(5_000);
     expect(gates.get(DUE, older)).toBe(older);
   });
 
-  test('holds 20,000 gates at most, those used last; the others are read again', async () => {
+  test('there are at most 20,000 gates that are not in use: those changed last', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
-    for (let endpoint = 0; endpoint < 20_100; endpoint++) fail(gates, harness, 2, towards(`e-${endpoint}`));
-    learn(gates, harness, 'success', towards('e-0'));
-    fail(gates, harness, 2, towards('e-0'));
+    for (let endpoint = 0; endpoint < 20_100; endpoint++) fail(gates, harness, 2, dueTo(`e-${endpoint}`));
+    endAttempt(gates, harness, 'success', dueTo('e-0'));
+    fail(gates, harness, 2, dueTo('e-0'));
     await harness.time.advance(1_000);
     expect(gates.countBreakers(harness.now).open).toBe(20_000);
-    const isKept = (endpoint: number) => gates.get(towards(`e-${endpoint}`), null) !== NEW_GATE;
+    const isKept = (endpoint: number) => gates.get(dueTo(`e-${endpoint}`), null) !== NEW_GATE;
     expect([0, 1, 100, 101].map(isKept)).toEqual([true, false, false, true]);
   });
 
-  test('holds 20,000 gates at most, also of those that are only read', async () => {
+  test('there are at most 20,000 gates that were only loaded', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     const openUntil = instant(harness.now + 30_000);
@@ -249,164 +249,122 @@ describe('memory', () => {
       ...NEW_GATE,
       breaker: { failures: 2, openUntil, windowMs: 30_000, probeUntil: null },
     };
-    for (let endpoint = 0; endpoint < 20_100; endpoint++) gates.get(towards(`e-${endpoint}`), read);
+    for (let endpoint = 0; endpoint < 20_100; endpoint++) gates.get(dueTo(`e-${endpoint}`), read);
     await harness.time.advance(5_000);
     expect(gates.countBreakers(harness.now).open).toBeLessThanOrEqual(20_000);
   });
 
-  test('a gate that was forgotten does not come back as it was before', async () => {
+  test('a gate that was evicted does not come back with its former state', async () => {
     await using harness = await EngineHarness.open();
     fail(new Gates(harness, OWNS_EVERY_SLOT), harness, 1);
     await harness.time.advance(1_000);
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     const read = await stored(harness);
-    const [quick, slow] = [towards(URL, 'quick'), towards(URL, 'slow')];
+    const [quick, slow] = [dueTo(URL, 'quick'), dueTo(URL, 'slow')];
     gates.get(quick, read);
     gates.get(slow, read);
-    learn(gates, harness, 'success', quick);
+    endAttempt(gates, harness, 'success', quick);
     await harness.time.advance(5_000);
-    learn(gates, harness, 'failure', slow);
+    endAttempt(gates, harness, 'failure', slow);
     expect(gates.get(slow, null).breaker).toMatchObject({ failures: 1, openUntil: null });
   });
 });
 
 describe('deliveries that an open breaker deferred', () => {
-  test('are freed when it closes, once', async () => {
+  test('are released when it closes, once', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
-    const held = [towards(URL, 'a'), towards(URL, 'b')];
-    for (const due of held) gates.rememberDeferred(due);
-    expect(learn(gates, harness, 'failure')).toEqual([]);
-    expect(learn(gates, harness, 'success')).toEqual(held);
-    expect(learn(gates, harness, 'success')).toEqual([]);
+    const deferred = [dueTo(URL, 'a'), dueTo(URL, 'b')];
+    for (const due of deferred) gates.rememberDeferred(due);
+    expect(endAttempt(gates, harness, 'failure')).toEqual([]);
+    expect(endAttempt(gates, harness, 'success')).toEqual(deferred);
+    expect(endAttempt(gates, harness, 'success')).toEqual([]);
   });
 
-  test('are those of that endpoint only', async () => {
+  test('are those of its endpoint only', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     for (const endpoint of ['a', 'b']) {
-      fail(gates, harness, 2, towards(endpoint));
-      gates.rememberDeferred(towards(endpoint));
+      fail(gates, harness, 2, dueTo(endpoint));
+      gates.rememberDeferred(dueTo(endpoint));
     }
-    expect(learn(gates, harness, 'success', towards('b'))).toEqual([towards('b')]);
+    expect(endAttempt(gates, harness, 'success', dueTo('b'))).toEqual([dueTo('b')]);
   });
 
-  test('are remembered up to 1,000 for each endpoint and 16,000 for one customer of 20,000 in all', async () => {
-    await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, OWNS_EVERY_SLOT);
-    for (let endpoint = 0; endpoint < 21; endpoint++) {
-      fail(gates, harness, 2, towards(`e-${endpoint}`));
-      for (let each = 0; each < 1_001; each++)
-        gates.rememberDeferred(towards(`e-${endpoint}`, `${endpoint}-${each}`));
-    }
-    const other = { ...towards('e-0'), partition: 2 as Partition };
-    fail(gates, harness, 2, other);
-    gates.rememberDeferred(other);
-    expect(learn(gates, harness, 'success', other)).toEqual([other]);
-    expect(learn(gates, harness, 'success', towards('e-0'))).toHaveLength(1_000);
-    expect(learn(gates, harness, 'success', towards('e-20'))).toHaveLength(0);
-    gates.rememberDeferred(towards('e-1', 'no room of its own'));
-    fail(gates, harness, 2, towards('e-20'));
-    gates.rememberDeferred(towards('e-20'));
-    expect(learn(gates, harness, 'success', towards('e-20'))).toHaveLength(1);
-  });
-
-  test('keep their gate in memory, however quiet it is', async () => {
+  test('keep their gate in memory', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     for (let endpoint = 0; endpoint < 20_100; endpoint++) {
-      fail(gates, harness, 2, towards(`e-${endpoint}`));
-      if (endpoint === 0) gates.rememberDeferred(towards('e-0', 'held'));
+      fail(gates, harness, 2, dueTo(`e-${endpoint}`));
+      if (endpoint === 0) gates.rememberDeferred(dueTo('e-0', 'deferred'));
     }
     await harness.time.advance(1_000);
-    expect(learn(gates, harness, 'success', towards('e-0'))).toHaveLength(1);
-  });
-
-  test('take one place each, however often they are deferred', async () => {
-    await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, OWNS_EVERY_SLOT);
-    fail(gates, harness, 2);
-    for (let times = 0; times < 1_000; times++) gates.rememberDeferred(towards(URL, 'patient'));
-    gates.rememberDeferred(towards(URL, 'other'));
-    expect(learn(gates, harness, 'success').map(({ id }) => id)).toEqual(['dlv_patient', 'dlv_other']);
+    expect(endAttempt(gates, harness, 'success', dueTo('e-0'))).toHaveLength(1);
   });
 });
 
 describe('a delivery that was deferred', () => {
-  test('is not deferred by a breaker that has closed meanwhile', async () => {
+  test('is not remembered when the breaker has closed meanwhile', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
     fail(gates, harness, 2);
-    expect(gates.rememberDeferred(towards(URL, 'a'))).toBe(true);
-    learn(gates, harness, 'success');
-    expect(gates.rememberDeferred(towards(URL, 'b'))).toBe(false);
-  });
-
-  test('is let go when it is looked at again, and then neither freed nor in the way', async () => {
-    await using harness = await EngineHarness.open();
-    const gates = new Gates(harness, OWNS_EVERY_SLOT);
-    fail(gates, harness, 2);
-    for (let each = 0; each < 1_000; each++) gates.rememberDeferred(towards(URL, `${each}`));
-    gates.forgetDeferred(towards(URL, '7'));
-    gates.rememberDeferred(towards(URL, 'next'));
-    const freed = learn(gates, harness, 'success').map(({ id }) => id);
-    expect(freed).toHaveLength(1_000);
-    expect(freed).toContain('dlv_next');
-    expect(freed).not.toContain('dlv_7');
+    expect(gates.rememberDeferred(dueTo(URL, 'a'))).toBe(true);
+    endAttempt(gates, harness, 'success');
+    expect(gates.rememberDeferred(dueTo(URL, 'b'))).toBe(false);
   });
 });
 
-describe('turns taken at a gate', () => {
+describe('tokens taken at a gate', () => {
   const LIMITED = { breaker: POLICY, budget: { rate: 1, burst: 1 }, rateLimit: { perSecond: 1 } };
 
-  /** Takes the next turn for a delivery; answers when it may go. */
-  async function takeTurn(gates: Gates, harness: EngineHarness, name: string) {
+  /** Takes the next token for a delivery. Returns how long it has to wait. */
+  async function takeToken(gates: Gates, harness: EngineHarness, name: string) {
     const { pending } = await harness.schedule({ url: URL });
-    const due = towards(URL, name);
+    const due = dueTo(URL, name);
     const before = gates.get(due, null);
     const admission = admit(before, LIMITED, pending, harness.now);
-    if (admission.kind === 'never') throw new Error('There is always a turn.');
+    if (admission.kind === 'never') throw new Error('A token always comes.');
     expect(gates.recordDecision(due, before, admission.gate)).toBe(true);
     return { due, waitMs: admission.kind === 'wait' ? admission.until - harness.now : 0 };
   }
 
-  test('are given back when none of them was used', async () => {
+  test('are returned when none of them was used', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
-    const turns = [];
-    for (const name of ['a', 'b', 'c']) turns.push(await takeTurn(gates, harness, name));
-    expect(turns.map(({ waitMs }) => waitMs)).toEqual([0, 1_000, 2_000]);
-    for (const { due } of turns) gates.settleToken(due, false);
-    expect((await takeTurn(gates, harness, 'd')).waitMs).toBe(0);
+    const tokens = [];
+    for (const name of ['a', 'b', 'c']) tokens.push(await takeToken(gates, harness, name));
+    expect(tokens.map(({ waitMs }) => waitMs)).toEqual([0, 1_000, 2_000]);
+    for (const { due } of tokens) gates.settleToken(due, false);
+    expect((await takeToken(gates, harness, 'd')).waitMs).toBe(0);
   });
 
-  test('are all kept when one of them was used: no turn is reserved twice', async () => {
+  test('are not returned when one of them was used, so that no token is reserved twice', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
-    const first = await takeTurn(gates, harness, 'a');
-    const second = await takeTurn(gates, harness, 'b');
+    const first = await takeToken(gates, harness, 'a');
+    const second = await takeToken(gates, harness, 'b');
     gates.settleToken(first.due, false);
-    expect((await takeTurn(gates, harness, 'c')).waitMs).toBe(2_000);
+    expect((await takeToken(gates, harness, 'c')).waitMs).toBe(2_000);
     gates.settleToken(second.due, true);
-    gates.settleToken(towards(URL, 'c'), false);
-    expect((await takeTurn(gates, harness, 'd')).waitMs).toBe(3_000);
+    gates.settleToken(dueTo(URL, 'c'), false);
+    expect((await takeToken(gates, harness, 'd')).waitMs).toBe(3_000);
   });
 
-  test('leave the breaker as it has become meanwhile', async () => {
+  test('can be returned without a change of the breaker', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
-    const { due } = await takeTurn(gates, harness, 'a');
-    fail(gates, harness, 2, towards(URL));
+    const { due } = await takeToken(gates, harness, 'a');
+    fail(gates, harness, 2, dueTo(URL));
     gates.settleToken(due, false);
     expect(gates.countBreakers(harness.now).open).toBe(1);
   });
 
-  test('are saved at once, and alone', async () => {
+  test('are saved at once, without other gates', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);
-    fail(gates, harness, 1, towards('https://example.com/other'));
-    const { due } = await takeTurn(gates, harness, 'a');
+    fail(gates, harness, 1, dueTo('https://example.com/other'));
+    const { due } = await takeToken(gates, harness, 'a');
     await gates.saveTokens([due]);
     expect((await stored(harness))?.paces['1']?.freeAt).toBe(harness.now + 1_000);
     expect(harness.faults.times('saveGates')).toBe(1);

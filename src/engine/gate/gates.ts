@@ -1,189 +1,120 @@
 /**
- * The gates of the endpoints this node sends to. Most endpoints have none: it takes a failure, a retry or a
- * rate limit to make one. They live in memory, are saved a moment after they change and at once when a breaker
- * opens or closes and when a turn is taken, and are read back with the first delivery that needs them.
+ * The gates of all endpoints that this process dispatches: circuit breaker, retry budget and rate limit. The rules are
+ * in `domain/gate.ts`. This class keeps the state: it is read with the first delivery that needs it, changed in memory,
+ * and saved.
  *
- * They never outlive the hold on their slot: whoever holds it next reads them from the store. Those that a node
- * gives back are saved before, those that it lost are forgotten.
- *
- * Deliveries that an open breaker deferred are remembered, as many as fit: when it closes early they need not
- * wait for the end of its window.
+ * A gate is saved a moment after it changed, and at once when its breaker opened or closed or a token was taken. Gates
+ * never outlive the ownership of their slot, because the next owner reads them from the store. Gates of slots that
+ * this node releases are saved before; gates of slots that it lost are forgotten.
  */
-
 import { countsAfterReset, type Evidence, stateOf } from '#src/domain/breaker.ts';
 import type { DueDelivery, EndpointRef } from '#src/domain/due-delivery.ts';
-import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { BreakerPolicy } from '#src/domain/endpoint-profile.ts';
-import { FairShareLimit } from '#src/domain/fair-share-limit.ts';
 import {
   type Gate,
   hasTakenToken,
-  isForgettable,
   NEW_GATE,
   withBreakerReset,
   withEvidence,
   withTokensOf,
 } from '#src/domain/gate.ts';
-import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/project.ts';
 import type { Slot } from '#src/domain/slot.ts';
-import { type SlotOwnership, slotOfEndpoint } from '#src/engine/cluster/slot-ownership.ts';
+import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
-import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
-import { endpointRefKey } from '#src/ports/endpoint-cache.ts';
-import type { LoadedDelivery, SavedGate } from '#src/ports/store.ts';
+import type { LoadedDelivery } from '#src/ports/store.ts';
+import { DeferredDeliveries } from './deferred-deliveries.ts';
+import { GateCache } from './gate-cache.ts';
+import { GateSaver } from './gate-saver.ts';
+import { TokenLedger } from './token-ledger.ts';
 
-const GATES_MAX = 20_000;
-const FORGET_LOOKED_AT_MAX = 32;
-const SAVE_EVERY_MS = 1_000;
-const SAVED_TOGETHER_MAX = 200;
-const DEFERRED_PER_GATE_MAX = 1_000;
-const DEFERRED_MAX = 20_000;
-/** A customer's deliveries that wait here may take so many times what is free. */
-const DEFERRED_SHARE = 4;
+type Dependencies = Pick<EngineDependencies, 'store' | 'clock' | 'timers' | 'log'>;
 
-/** Turns that were taken, and of which it is not known yet whether they are used. */
-interface Turns {
-  /** The gate before the first of them. */
-  readonly base: Gate;
-  open: number;
-  areUsed: boolean;
-}
-
-interface Kept {
-  readonly partition: Partition;
-  readonly endpoint: EndpointKey;
-  gate: Gate;
-  isSaved: boolean;
-  readonly deferred: Map<DeliveryId, DueDelivery>;
-  turns: Turns | null;
-  /** By hand. */
-  closedAt: Instant | null;
-}
-
+/** The gate in memory is always newer than the one that was loaded with a delivery. */
 export class Gates {
-  readonly #dependencies: EngineDependencies;
-  readonly #ownership: SlotOwnership;
-  /** The one used longest ago first. */
-  readonly #kept = new Map<string, Kept>();
-  /** How many attempts are under way; their gates are not forgotten meanwhile. */
-  readonly #attempts = new Map<string, number>();
-  /** In how many batches they are being read. */
-  readonly #reads = new Map<string, number>();
-  readonly #outage: OutageLog;
-  readonly #deferred = new FairShareLimit(DEFERRED_MAX, DEFERRED_SHARE);
-  #callOff: (() => void) | null = null;
-  #isSaving = false;
-  #isSaveWanted = false;
+  readonly #cache = new GateCache();
+  readonly #tokens = new TokenLedger(this.#cache);
+  readonly #deferred = new DeferredDeliveries(this.#cache);
+  readonly #saver: GateSaver;
 
-  constructor(dependencies: EngineDependencies, ownership: SlotOwnership) {
-    this.#dependencies = dependencies;
-    this.#ownership = ownership;
-    this.#outage = warnsOfOutage(
-      dependencies,
-      'the state of the gates could not be saved',
-      'the state of the gates is saved again',
-    );
+  constructor(dependencies: Dependencies, ownership: Pick<SlotOwnership, 'fence'>) {
+    const { store, clock, timers, log } = dependencies;
+    this.#saver = new GateSaver({ store, clock, timers, log, cache: this.#cache, ownership });
   }
 
-  /** What is in memory is newer than what was read with the delivery. */
-  get(ref: EndpointRef, read: LoadedDelivery['gate']): Gate {
-    const known = this.#kept.get(endpointRefKey(ref));
-    if (known !== undefined) return known.gate;
-    if (read === null) return NEW_GATE;
-    this.#kept.set(endpointRefKey(ref), { ...keptOf(ref, read), isSaved: true });
-    if (this.#kept.size > GATES_MAX) this.#forgetOne();
-    return read;
+  /** Returns the gate in memory, or else the one that was loaded with the delivery. */
+  get(ref: EndpointRef, loaded: LoadedDelivery['gate']): Gate {
+    const cached = this.#cache.get(ref);
+    if (cached !== undefined) return cached.gate;
+    if (loaded === null) return NEW_GATE;
+    this.#cache.addSaved(ref, loaded);
+    return loaded;
   }
 
-  /** Whether its breaker is open, as far as is known. */
-  isBreakerOpen(due: DueDelivery, read: LoadedDelivery['gate']): boolean {
-    const gate = this.#kept.get(endpointRefKey(due))?.gate ?? read;
+  isBreakerOpen(due: DueDelivery, loaded: LoadedDelivery['gate']): boolean {
+    const gate = this.#cache.get(due)?.gate ?? loaded;
     return gate !== null && gate.breaker.openUntil !== null;
   }
 
   set(ref: EndpointRef, gate: Gate): void {
-    const key = endpointRefKey(ref);
-    const before = this.#kept.get(key);
-    if (before === undefined && gate === NEW_GATE) return;
-    if (before?.gate === gate) return;
-    const kept = before ?? keptOf(ref, gate);
-    const turned = (before?.gate.breaker.openUntil ?? null) !== gate.breaker.openUntil;
-    kept.gate = gate;
-    kept.isSaved = false;
-    this.#kept.delete(key);
-    this.#kept.set(key, kept);
-    this.#saveIn(turned ? 0 : SAVE_EVERY_MS);
+    const before = this.#cache.get(ref)?.gate ?? NEW_GATE;
+    if (gate === before) return;
+    this.#cache.change(ref, gate);
+    if (gate.breaker.openUntil === before.breaker.openUntil) this.#saver.saveSoon();
+    else this.#saver.saveNow();
   }
 
   /**
-   * The gate let a delivery through or put it off. Whether a turn was taken for it: then `turnEnds` has to tell
-   * what became of it.
+   * The gate let a delivery pass, or deferred it. Returns true when that took a token: then `settleToken` must be
+   * called once it is known whether the token is used.
    */
   recordDecision(due: DueDelivery, before: Gate, after: Gate): boolean {
     this.set(due, after);
-    const kept = this.#kept.get(endpointRefKey(due));
-    if (kept === undefined || !hasTakenToken(before, after)) return false;
-    kept.turns ??= { base: before, open: 0, areUsed: false };
-    kept.turns.open++;
+    if (!hasTakenToken(before, after)) return false;
+    this.#tokens.take(due, before);
     return true;
   }
 
-  /**
-   * The decision is stored, and its turn used, or it is not. Turns are reserved one after the other, so a single
-   * one cannot be given back without another being reserved twice; but where none of those taken together was
-   * used, as with a store that is away, all of them are.
-   */
+  /** The decision that took a token is stored, and so the token is used, or the decision is not stored. */
   settleToken(due: DueDelivery, wasUsed: boolean): void {
-    const kept = this.#kept.get(endpointRefKey(due));
-    const turns = kept?.turns ?? null;
-    if (kept === undefined || turns === null) return;
-    turns.open--;
-    turns.areUsed ||= wasUsed;
-    if (turns.open > 0) return;
-    kept.turns = null;
-    if (!turns.areUsed) this.set(due, withTokensOf(kept.gate, turns.base));
+    const base = this.#tokens.settle(due, wasUsed);
+    const gate = this.#cache.get(due)?.gate;
+    if (base !== null && gate !== undefined) this.set(due, withTokensOf(gate, base));
   }
 
-  /** Remembers one that the breaker deferred, with the instant it was deferred to; false when it has closed meanwhile. */
+  /** Remembers a delivery that the breaker deferred. Returns false when the breaker has closed meanwhile. */
   rememberDeferred(due: DueDelivery): boolean {
-    const kept = this.#kept.get(endpointRefKey(due));
-    if (kept === undefined || kept.gate.breaker.openUntil === null) return false;
-    const isNew = !kept.deferred.has(due.id);
-    const hasRoom = this.#deferred.canAcquire(due.partition) && kept.deferred.size < DEFERRED_PER_GATE_MAX;
-    if (isNew && !hasRoom) return true;
-    kept.deferred.set(due.id, due);
-    if (isNew) this.#deferred.acquire(due.partition, 1);
+    const gate = this.#cache.get(due)?.gate ?? NEW_GATE;
+    if (gate.breaker.openUntil === null) return false;
+    this.#deferred.add(due);
     return true;
   }
 
-  /** It is looked at again: it is not deferred any more, or will be anew. */
+  /** The delivery is being decided on again, so it is no longer deferred. */
   forgetDeferred(due: DueDelivery): void {
-    const wasDeferred = this.#kept.get(endpointRefKey(due))?.deferred.delete(due.id) === true;
-    if (wasDeferred) this.#deferred.release(due.partition, 1);
+    this.#deferred.remove(due);
   }
 
   /**
-   * Gates are about to be read with their deliveries, and are kept until that has been answered: what was read
-   * may be older by then than what was saved and forgotten meanwhile.
+   * Keeps gates in memory while they are being read with their deliveries. Otherwise a gate could be saved and
+   * evicted meanwhile, and the older state that was read would come back.
    */
   pin(refs: readonly EndpointRef[]): void {
-    for (const ref of refs) countUp(this.#reads, endpointRefKey(ref));
+    for (const ref of refs) this.#cache.pin(ref);
   }
 
   unpin(refs: readonly EndpointRef[]): void {
-    for (const ref of refs) countDown(this.#reads, endpointRefKey(ref));
+    for (const ref of refs) this.#cache.unpin(ref);
   }
 
-  /** An attempt begins: its gate is kept until it has taught it something. */
+  /** The gate stays in memory until `endAttempt` has changed it. */
   beginAttempt(due: DueDelivery): void {
-    countUp(this.#attempts, endpointRefKey(due));
+    this.#cache.pin(due);
   }
 
   /**
-   * An attempt has ended; answers those that need not wait any longer. `probeOf` is the window it was to probe: of
-   * one that has been opened again meanwhile it is no probe.
+   * Returns the deferred deliveries that need not wait any longer. `probeOf` is the end of the window that the attempt
+   * probed. If the breaker has opened again since, the attempt is no probe of the new window.
    */
   endAttempt(
     due: DueDelivery,
@@ -192,41 +123,37 @@ export class Gates {
     probeOf: Instant | null,
     now: Instant,
   ): readonly DueDelivery[] {
-    countDown(this.#attempts, endpointRefKey(due));
     const before = this.get(due, null);
     const isProbe = probeOf !== null && probeOf === before.breaker.openUntil;
     this.set(due, withEvidence(before, policy, evidence, isProbe, now));
-    return this.#freed(due);
+    this.#cache.unpin(due);
+    return this.#releasable(due);
   }
 
-  /** A person closes the breaker of a gate that is being read; answers those that need not wait any longer. */
+  /** A person resets the breaker. The gate must be pinned. Returns the deliveries that need not wait any longer. */
   resetBreaker(ref: EndpointRef, now: Instant): readonly DueDelivery[] {
-    const kept = this.#kept.get(endpointRefKey(ref));
-    if (kept === undefined) return [];
-    this.set(ref, withBreakerReset(kept.gate));
-    kept.closedAt = now;
-    return this.#freed(ref);
+    const cached = this.#cache.get(ref);
+    if (cached === undefined) return [];
+    this.set(ref, withBreakerReset(cached.gate));
+    this.#cache.noteReset(ref, now);
+    return this.#releasable(ref);
   }
 
-  /** Whether a failure of an attempt that went out then may still be held against its endpoint. */
+  /** Returns true when a failure of an attempt that was sent at `firedAt` counts against its endpoint. */
   isFailureCounted(due: DueDelivery, firedAt: Instant, now: Instant): boolean {
-    const closedAt = this.#kept.get(endpointRefKey(due))?.closedAt ?? null;
-    return closedAt === null || countsAfterReset(firedAt, closedAt, now);
+    const resetAt = this.#cache.get(due)?.resetAt ?? null;
+    return resetAt === null || countsAfterReset(firedAt, resetAt, now);
   }
 
-  #freed(ref: EndpointRef): readonly DueDelivery[] {
-    const kept = this.#kept.get(endpointRefKey(ref));
-    if (kept === undefined || kept.gate.breaker.openUntil !== null) return [];
-    const freed = [...kept.deferred.values()];
-    kept.deferred.clear();
-    this.#deferred.release(kept.partition, freed.length);
-    return freed;
+  #releasable(ref: EndpointRef): readonly DueDelivery[] {
+    const isOpen = (this.#cache.get(ref)?.gate ?? NEW_GATE).breaker.openUntil !== null;
+    return isOpen ? [] : this.#deferred.takeAll(ref);
   }
 
   countBreakers(now: Instant): { readonly open: number; readonly halfOpen: number } {
     let open = 0;
     let halfOpen = 0;
-    for (const { gate } of this.#kept.values()) {
+    for (const { gate } of this.#cache.values()) {
       const state = stateOf(gate.breaker, now);
       if (state === 'open') open++;
       else if (state === 'half_open') halfOpen++;
@@ -234,135 +161,41 @@ export class Gates {
     return { open, halfOpen };
   }
 
-  #saveIn(ms: number): void {
-    if (this.#callOff !== null && ms > 0) return;
-    this.#callOff?.();
-    this.#callOff = this.#dependencies.timers.after(ms, () => {
-      this.#callOff = null;
-      void this.#saveAll();
-    });
-  }
-
-  async #saveAll(): Promise<void> {
-    this.#isSaveWanted = true;
-    if (this.#isSaving) return;
-    this.#isSaving = true;
-    try {
-      while (this.#isSaveWanted) {
-        this.#isSaveWanted = false;
-        await this.save();
-      }
-      this.#outage.succeeded();
-      this.#forgetSome();
-    } catch (error) {
-      this.#outage.failed({ error: String(error) });
-      this.#saveIn(SAVE_EVERY_MS);
-    } finally {
-      this.#isSaving = false;
-    }
-  }
-
-  /** Saves everything that changed since it was saved last. */
+  /** Saves every gate that has changed. */
   save(): Promise<void> {
-    return this.#save(this.#kept.values());
+    return this.#saver.saveAll();
   }
 
-  /** Saves one, if it changed. */
-  async saveOne(ref: EndpointRef): Promise<void> {
-    const kept = this.#kept.get(endpointRefKey(ref));
-    if (kept !== undefined) await this.#save([kept]);
+  saveOne(ref: EndpointRef): Promise<void> {
+    return this.#saver.saveOnly([ref]);
   }
 
   /**
-   * Saves the gates of deliveries that took a turn. Asked for before the turns are written down, so that a
-   * crash forgets none that was used.
+   * Saves the gates of deliveries that took a token. It is called before the decisions are written, so that a crash
+   * never forgets a token that was used. Never rejects: a save that fails is tried again.
    */
   async saveTokens(dues: readonly DueDelivery[]): Promise<void> {
-    const kept = dues.map((due) => this.#kept.get(endpointRefKey(due))).filter((one) => one !== undefined);
     try {
-      await this.#save(new Set(kept));
+      await this.#saver.saveOnly(dues);
     } catch {
-      this.#saveIn(SAVE_EVERY_MS);
+      this.#saver.saveSoon();
     }
   }
 
-  /** Saves what changed of these slots. */
   saveSlots(slots: ReadonlySet<Slot>): Promise<void> {
-    return this.#save(
-      [...this.#kept.values()].filter((kept) => !kept.isSaved && slots.has(slotOfEndpoint(kept))),
-    );
+    return this.#saver.saveSlots(slots);
   }
 
-  /** They are somebody else's from now on, saved or not. */
+  /** Another node owns these slots from now on, so nothing of them is saved any more. */
   forgetSlots(slots: ReadonlySet<Slot>): void {
-    for (const [key, kept] of this.#kept) {
-      if (!slots.has(slotOfEndpoint(kept))) continue;
-      this.#deferred.release(kept.partition, kept.deferred.size);
-      this.#kept.delete(key);
+    for (const gate of this.#cache.removeSlots(slots)) {
+      this.#tokens.drop(gate);
+      this.#deferred.takeAll(gate);
     }
   }
 
-  async #save(gates: Iterable<Kept>): Promise<void> {
-    const { store, clock } = this.#dependencies;
-    const unsaved = [...gates].filter(({ isSaved }) => !isSaved);
-    for (let at = 0; at < unsaved.length; at += SAVED_TOGETHER_MAX) {
-      const part = unsaved.slice(at, at + SAVED_TOGETHER_MAX);
-      const now = clock.now();
-      const written = part.map(({ gate }) => gate);
-      const saved = part.map((kept) => toSave(kept, now));
-      await store.saveGates(saved, this.#ownership.fence);
-      for (const [index, kept] of part.entries()) kept.isSaved = kept.gate === written[index];
-    }
-  }
-
-  /** Saved ones can be read again; those that say nothing need not be. */
-  #forgetSome(): void {
-    const now = this.#dependencies.clock.now();
-    let excess = this.#kept.size - GATES_MAX;
-    for (const [key, kept] of this.#kept) {
-      if (!this.#isSpare(key, kept)) continue;
-      if (excess <= 0 && !isForgettable(kept.gate, now)) continue;
-      this.#kept.delete(key);
-      excess--;
-    }
-  }
-
-  /** One of those used longest ago that is not in use. */
-  #forgetOne(): void {
-    let looked = 0;
-    for (const [key, kept] of this.#kept) {
-      if (looked++ >= FORGET_LOOKED_AT_MAX) return;
-      if (!this.#isSpare(key, kept)) continue;
-      this.#kept.delete(key);
-      return;
-    }
-  }
-
-  #isSpare(key: string, { isSaved, deferred, turns }: Kept): boolean {
-    const isInUse = this.#attempts.has(key) || this.#reads.has(key);
-    return isSaved && deferred.size === 0 && turns === null && !isInUse;
-  }
-
+  /** Ends the saves in the background. */
   stop(): void {
-    this.#callOff?.();
-    this.#callOff = null;
+    this.#saver.stop();
   }
-}
-
-function keptOf({ partition, endpoint }: EndpointRef, gate: Gate): Kept {
-  return { partition, endpoint, gate, isSaved: false, deferred: new Map(), turns: null, closedAt: null };
-}
-
-function countUp(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
-}
-
-function countDown(counts: Map<string, number>, key: string): void {
-  const left = (counts.get(key) ?? 1) - 1;
-  if (left > 0) counts.set(key, left);
-  else counts.delete(key);
-}
-
-function toSave({ partition, endpoint, gate }: Kept, now: Instant): SavedGate {
-  return { partition, endpoint, gate: isForgettable(gate, now) ? null : gate, savedAt: now };
 }
