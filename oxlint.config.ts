@@ -101,7 +101,7 @@ export default defineConfig({
   plugins: ['typescript', 'unicorn', 'oxc', 'import', 'promise'],
   categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
   rules: {
-    // A circle of types alone is an error too: what two files share belongs into a third.
+    // A circle of types alone is an error too: what two files share belongs in a third.
     'import/no-cycle': ['error', { ignoreTypes: false }],
     'import/no-unassigned-import': 'off',
     'no-await-in-loop': 'off',

@@ -44,9 +44,9 @@ describe('a proxy to PostgreSQL', () => {
 
   it('resets open connections', async () => {
     const client = await connected();
-    const asked = client.query('SELECT pg_sleep(60)');
+    const sent = client.query('SELECT pg_sleep(60)');
     proxy.cut();
-    await expect(asked).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await expect(sent).rejects.toMatchObject({ code: 'ECONNRESET' });
     await connected();
   });
 
@@ -63,14 +63,14 @@ describe('a proxy to PostgreSQL', () => {
     const client = await connected();
     proxy.stall();
     let isAnswered = false;
-    const asked = client.query('SELECT 1 AS one').finally(() => {
+    const sent = client.query('SELECT 1 AS one').finally(() => {
       isAnswered = true;
     });
     const later = connected();
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(isAnswered).toBe(false);
     proxy.resume();
-    expect((await asked).rows).toEqual([{ one: 1 }]);
+    expect((await sent).rows).toEqual([{ one: 1 }]);
     await later;
   });
 

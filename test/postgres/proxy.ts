@@ -14,7 +14,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { FrontendReader } from './frontend-messages.ts';
 
 /**
- * `lose the answer`: the statement takes effect, but the client is not told. `lose it`: the statement never arrives,
+ * `lose the answer`: the statement takes effect, but the client gets no answer. `lose it`: the statement never arrives,
  * and the connection is reset. `stall it`: nothing more arrives from this connection until `resume`.
  */
 export type Verdict = 'pass' | 'lose the answer' | 'lose it' | 'stall it';

@@ -244,15 +244,15 @@ export function insightContract(suite: Suite): void {
     test('sends payloads if any of its schedules has one, ended or not', async () => {
       const fixture = await suite.fixture();
       const [used, unused] = [await fixture.addProfile(), await fixture.addProfile()];
-      const ask = () => fixture.store.insight.hasPayloads(fixture.partition, used.id);
+      const hasPayloads = () => fixture.store.insight.hasPayloads(fixture.partition, used.id);
       await fixture.addMade(fixture.scheduleOn(used), used);
-      expect(await ask()).toBe(false);
+      expect(await hasPayloads()).toBe(false);
       const { schedule } = await fixture.addMade(fixture.scheduleOn(used, { payloadBytes: 1 }), used);
-      expect(await ask()).toBe(true);
+      expect(await hasPayloads()).toBe(true);
       expect(await fixture.store.insight.hasPayloads(fixture.neighbour, used.id)).toBe(false);
       expect(await fixture.store.insight.hasPayloads(fixture.partition, unused.id)).toBe(false);
       await fixture.change(schedule.id, (view) => cancel(view, fixture.tick()));
-      expect(await ask()).toBe(true);
+      expect(await hasPayloads()).toBe(true);
     });
   });
 

@@ -100,8 +100,8 @@ export function labelsContract(suite: Suite): void {
       const added = await populateSchedules(fixture, 20);
       const labels = TEAMS.slice(0, 2);
       const expected = added.filter((schedule) => isListed(schedule, { ...ALL_SCHEDULES, labels })).length;
-      const asked = Array.from({ length: 20 }, () => listSchedules(fixture, { ...ALL_SCHEDULES, labels }, 3));
-      for (const found of await Promise.all(asked)) expect(found).toHaveLength(expected);
+      const lists = Array.from({ length: 20 }, () => listSchedules(fixture, { ...ALL_SCHEDULES, labels }, 3));
+      for (const found of await Promise.all(lists)) expect(found).toHaveLength(expected);
     });
   });
 }

@@ -113,11 +113,11 @@ async function addEndpointSecret(
   { store, partition, ids, now }: Fixture,
   endpointId: EndpointId,
 ): Promise<void> {
-  const place = { partition, endpointId };
+  const owner = { partition, endpointId };
   const sealed = Uint8Array.of(7, 255);
   const aloneFrom = instant(now + DAY_MS);
-  const added = { ...place, id: ids.mint('sec', now), sealed, createdAt: now, expiresAt: null, aloneFrom };
-  await store.changeEndpointSecrets({ ...place, before: [], ended: [], added });
+  const added = { ...owner, id: ids.mint('sec', now), sealed, createdAt: now, expiresAt: null, aloneFrom };
+  await store.changeEndpointSecrets({ ...owner, before: [], ended: [], added });
 }
 
 async function fillSchedules(fixture: Fixture): Promise<void> {
@@ -178,10 +178,10 @@ function fillDashboard(): void {
       `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
     );
     for (let row = 1; row <= 3; row++) {
-      const values = columns.map((column, place) => {
+      const values = columns.map((column, index) => {
         const { type, needed } = byName.get(column) ?? { type: 'TEXT', needed: 1 };
-        if (row === 2 && needed === 0 && place > 0) return null;
-        return type === 'INTEGER' ? row * 1e12 + place : `${column} ${row} \u0001 é`;
+        if (row === 2 && needed === 0 && index > 0) return null;
+        return type === 'INTEGER' ? row * 1e12 + index : `${column} ${row} \u0001 é`;
       });
       add.run(...values);
     }

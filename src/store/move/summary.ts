@@ -31,13 +31,13 @@ export class RunningSummary implements Summary {
   }
 
   add(values: readonly Value[]): void {
-    const digits = hash('sha256', values.map(pieceOf).join(''), 'hex').slice(0, DIGEST_DIGITS);
+    const digits = hash('sha256', values.map(partOf).join(''), 'hex').slice(0, DIGEST_DIGITS);
     this.#rows++;
     this.#sum += BigInt.asIntN(DIGEST_BITS, BigInt(`0x${digits}`));
   }
 }
 
-function pieceOf(value: Value): string {
+function partOf(value: Value): string {
   if (value === null) return '-';
   const text = value instanceof Uint8Array ? hash('sha256', value, 'hex') : String(value);
   return `${Buffer.byteLength(text)}:${text}`;
@@ -45,11 +45,11 @@ function pieceOf(value: Value): string {
 
 /** Summarises the stored rows. */
 export async function storedSummary(client: Queryable, table: Table): Promise<Summary> {
-  const pieces = columnsOf(table).map((column) => {
+  const parts = columnsOf(table).map((column) => {
     const text = BYTES.has(column) ? `encode(sha256(${column}), 'hex')` : `${column}::text`;
     return `COALESCE(octet_length(${text}) || ':' || ${text}, '-')`;
   });
-  const digits = `left(encode(sha256(convert_to(${pieces.join(' || ')}, 'UTF8')), 'hex'), ${DIGEST_DIGITS})`;
+  const digits = `left(encode(sha256(convert_to(${parts.join(' || ')}, 'UTF8')), 'hex'), ${DIGEST_DIGITS})`;
   const { rows } = await client.query(
     `SELECT count(*)::text AS rows, COALESCE(sum(('x' || ${digits})::bit(${DIGEST_BITS})::bigint), 0)::text AS sum
      FROM ${table.name}`,

@@ -65,7 +65,7 @@ function settingsOf(cachesPlans: boolean): string {
 const NO_TLS = /does not support SSL|establishing an SSL connection/;
 const TLS_CODE = /^(EPROTO|ERR_(SSL|TLS)_.*)$/;
 
-/** What error messages say about an error code. */
+/** The texts for error codes in messages. */
 const REASONS: Readonly<Record<string, string>> = {
   '28P01': 'refuses the password',
   '3D000': 'has no such database',

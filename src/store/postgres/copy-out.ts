@@ -9,7 +9,7 @@ const HEADER_BYTES = 19;
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1');
 const COUNT_BYTES = 2;
 const LENGTH_BYTES = 4;
-/** Stands in place of the number of columns after the last row. */
+/** Follows the last row, where the number of columns would be. */
 const END = -1;
 const NO_VALUE = -1;
 

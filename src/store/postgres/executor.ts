@@ -1,13 +1,13 @@
 /**
  * Runs a batch of verbs in one transaction, on a connection that nothing else writes to.
  *
- * Usually every step holds. Then one round trip is enough: the whole transaction is sent at once, and each statement
- * fails unless it held for every row, so nothing is committed. Only after such a failure are statements sent stage
- * by stage, to find the verbs whose steps did not hold. Those verbs get their rejection, and the others run without
- * them.
+ * Usually every step holds. Then one round trip is enough: the whole transaction is sent at once. Each statement
+ * fails unless it held for every row, and a failure undoes the transaction. Only after such a failure are statements
+ * sent stage by stage, to find the verbs whose steps did not hold. Those verbs get their rejection, and the others
+ * run without them.
  *
  * If the answer to a commit is lost, its outcome is looked up. Every transaction writes its number into the row of
- * its writer. The look-up locks that row, so it waits for a transaction that holds it, and raises the number, so
+ * its writer. The look-up locks that row, so it waits for a transaction that holds it. It also raises the number, so
  * that a transaction that comes later fails. What it finds is therefore final.
  */
 import type { QueryResult } from 'pg';

@@ -57,12 +57,12 @@ export class OnDemandReadPool implements Reader {
     this.#inFlight++;
     try {
       const client = leastBusy(await this.#opened());
-      const [begun, asked, ended] = [
+      const [begin, result, commit] = [
         client.send(BEGIN_READING),
         client.send(sql, parameters, options),
         client.send('COMMIT'),
       ];
-      const [, answer] = await Promise.allSettled([begun, asked, ended]);
+      const [, answer] = await Promise.allSettled([begin, result, commit]);
       if (answer.status === 'rejected') throw answer.reason;
       return answer.value.rows as readonly Row[];
     } catch (error) {

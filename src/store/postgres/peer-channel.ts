@@ -135,13 +135,13 @@ export class PeerChannel implements Peers {
   #pack(): readonly Message[] {
     const { node } = this.#dependencies;
     const messages: Message[] = [];
-    let look = this.#isRescan;
+    let isRescan = this.#isRescan;
     let dues: DueDelivery[] = [];
     let characters = 0;
     for (const due of this.#dues) {
       const { length } = JSON.stringify(due);
       if (length > PAYLOAD_CHARACTERS_MAX) {
-        look = true;
+        isRescan = true;
         continue;
       }
       if (characters + length > PAYLOAD_CHARACTERS_MAX) {
@@ -152,8 +152,8 @@ export class PeerChannel implements Peers {
       dues.push(due);
       characters += length;
     }
-    if (dues.length > 0 || look || this.#isSlotChange) {
-      messages.push({ from: node, dues, look, slots: this.#isSlotChange });
+    if (dues.length > 0 || isRescan || this.#isSlotChange) {
+      messages.push({ from: node, dues, look: isRescan, slots: this.#isSlotChange });
     }
     this.#dues = [];
     this.#isRescan = false;

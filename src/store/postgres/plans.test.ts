@@ -49,7 +49,7 @@ const NO_LARGE = { read: async () => null };
 
 const ITEM_ENDPOINT = 'https://a.example/' as EndpointKey;
 
-/** Of a hundred deliveries one waits, one is claimed and one is dead-lettered. */
+/** In a hundred deliveries one waits, one is claimed and one is dead-lettered. */
 const FILL = [
   `INSERT INTO schedules (partition, id, state, kind, endpoint_id, header_names, metadata, pending_id,
      created_at, updated_at, ended_at, revision)

@@ -114,8 +114,8 @@ export class PostgresStore extends SqlMaintenance implements Store, ControlStore
     return this.#reads.schedulesOf(partition, ids);
   }
 
-  searchSchedules(...asked: Parameters<Store['searchSchedules']>) {
-    return this.#connections.pools.search.find(...asked);
+  searchSchedules(...parameters: Parameters<Store['searchSchedules']>) {
+    return this.#connections.pools.search.find(...parameters);
   }
 
   addSchedule(addition: ScheduleAddition): Promise<WriteOutcome> {
@@ -146,8 +146,8 @@ export class PostgresStore extends SqlMaintenance implements Store, ControlStore
     return this.#writers.api.run(verbs.addReplay(addition));
   }
 
-  listAttempts(...asked: Parameters<Store['listAttempts']>) {
-    return this.#reads.attempts(...asked);
+  listAttempts(...parameters: Parameters<Store['listAttempts']>) {
+    return this.#reads.attempts(...parameters);
   }
 
   findProfile(partition: Partition, id: EndpointId): Promise<EndpointProfile | null> {

@@ -188,15 +188,15 @@ export class Reads {
     page: Page<DeliveryId>,
   ): Promise<readonly Delivery[]> {
     const range = [partition, idsAfter(createdAfter), idsBefore(createdBefore, page.before), page.limit];
-    const ask = (sql: string, ...more: readonly string[]) =>
+    const read = (sql: string, ...more: readonly string[]) =>
       this.#reader.query<DeliveryRow>(sql, ...range, ...more);
     const rows = await (scheduleId === null
       ? status === null
-        ? ask(DELIVERIES)
-        : ask(DELIVERIES_OF_STATUS, status)
+        ? read(DELIVERIES)
+        : read(DELIVERIES_OF_STATUS, status)
       : status === null
-        ? ask(DELIVERIES_OF_SCHEDULE, scheduleId)
-        : ask(DELIVERIES_OF_SCHEDULE_AND_STATUS, scheduleId, status));
+        ? read(DELIVERIES_OF_SCHEDULE, scheduleId)
+        : read(DELIVERIES_OF_SCHEDULE_AND_STATUS, scheduleId, status));
     return rows.map(fromDeliveryRow);
   }
 

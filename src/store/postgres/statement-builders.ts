@@ -2,8 +2,9 @@
  * Builds statements, each for any number of rows. A parameter is an array with one value per row, and `unnest` turns
  * the arrays into rows.
  *
- * A statement that may fail for a row returns the rows for which it held (or, with `none`, those for which it did
- * not), by the columns of `key`. Checks lock the rows that they find, so the result is still true at the commit.
+ * A statement that may fail for a row returns the rows for which it held, by the columns of `key`. With `none` it
+ * returns those for which it did not hold. Checks lock the rows that they find, so the result is still true at the
+ * commit.
  *
  * Citus can lock rows of only one partition at a time. There a check runs once for each partition, with the
  * statement in `routed`.

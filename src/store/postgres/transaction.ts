@@ -4,8 +4,8 @@
  *
  * In a session with a transaction timeout (`transaction-timeouts.ts`) they form one pipeline with a single Sync
  * message: the server commits at the Sync and answers once. While the server waits for the rest of a pipeline, the
- * session does not count as idle, so only the age of the transaction ends it. Other sessions therefore use BEGIN and
- * COMMIT, and every statement is answered.
+ * session does not count as idle. Only the age of the transaction ends it then. Other sessions therefore use BEGIN
+ * and COMMIT, and every statement is answered.
  */
 import { type Client, type Connection, Query } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';

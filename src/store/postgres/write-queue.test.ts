@@ -11,7 +11,7 @@ function slow() {
     new Promise<readonly Answer[]>((resolve) => {
       batches.push({ size: verbs.length, answer: () => resolve(verbs.map(() => 'done' as const)) });
     });
-  return { batches, lane: new WriteQueue({ run } as unknown as Executor) };
+  return { batches, queue: new WriteQueue({ run } as unknown as Executor) };
 }
 
 function sized(characters: number): Verb {
@@ -22,11 +22,11 @@ const MIB = 1_048_576;
 
 describe('while the database is busy', () => {
   test('waiting verbs share the next transaction, as many as fit', async () => {
-    const { lane, batches } = slow();
-    const all = [lane.run(sized(1))];
+    const { queue, batches } = slow();
+    const all = [queue.run(sized(1))];
     await Promise.resolve();
-    for (let i = 0; i < 300; i++) all.push(lane.run(sized(1)));
-    for (let i = 0; i < 5; i++) all.push(lane.run(sized(MIB)));
+    for (let i = 0; i < 300; i++) all.push(queue.run(sized(1)));
+    for (let i = 0; i < 5; i++) all.push(queue.run(sized(MIB)));
     for (let at = 0; at < 4; at++) {
       await new Promise(setImmediate);
       batches[at]?.answer();
@@ -36,14 +36,14 @@ describe('while the database is busy', () => {
   });
 
   test('at most 64 MiB wait; further verbs are refused until some are written', async () => {
-    const { lane, batches } = slow();
-    const all = [lane.run(sized(1))];
+    const { queue, batches } = slow();
+    const all = [queue.run(sized(1))];
     await Promise.resolve();
-    for (let i = 0; i < 64; i++) all.push(lane.run(sized(MIB)));
-    await expect(lane.run(sized(1))).rejects.toThrow(StoreUnavailable);
+    for (let i = 0; i < 64; i++) all.push(queue.run(sized(MIB)));
+    await expect(queue.run(sized(1))).rejects.toThrow(StoreUnavailable);
     batches[0]?.answer();
     await new Promise(setImmediate);
-    all.push(lane.run(sized(1)));
+    all.push(queue.run(sized(1)));
     for (let at = 1; at < 40; at++) {
       batches[at]?.answer();
       await new Promise(setImmediate);

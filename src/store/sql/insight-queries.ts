@@ -1,4 +1,4 @@
-/** What the dashboard queries of both stores share: limits on the rows they read, and the form of their counts. */
+/** Shared by the dashboard queries of both stores: limits on the rows they read, and the form of their counts. */
 import type { DueCounts } from '#src/ports/insight-store.ts';
 
 /** Stats of a week by the minute, from five nodes. */

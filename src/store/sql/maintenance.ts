@@ -1,4 +1,4 @@
-/** What both stores do for sweeps that are not finished, and for the trusted time. */
+/** The part of both stores that finishes sweeps and stores the trusted time. */
 import type { DeliveryStatus } from '#src/domain/delivery.ts';
 import { type SweepCursor, sweep, type UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';

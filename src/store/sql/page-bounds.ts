@@ -1,5 +1,5 @@
 /**
- * Where pages begin and end. Ids begin with the instant of their creation, so the deliveries created in a span of time
+ * The bounds of pages. Ids begin with the instant of their creation, so the deliveries created in a span of time
  * are a range of ids.
  */
 import type { DueDelivery } from '#src/domain/due-delivery.ts';

@@ -122,9 +122,9 @@ export class SqlReplayJobs implements ReplayJobStore {
     while (removed < limit) {
       const [job] = await this.#sql.query<JobKey>(ENDED_WITH_ITEMS);
       if (job === undefined) break;
-      const room = limit - removed;
-      const items = await this.#sql.query<ItemKey>(ITEMS_LEFT, job.partition, job.id, room);
-      await this.#sql.run(this.#verbs.removeItems(job, items, items.length < room));
+      const left = limit - removed;
+      const items = await this.#sql.query<ItemKey>(ITEMS_LEFT, job.partition, job.id, left);
+      await this.#sql.run(this.#verbs.removeItems(job, items, items.length < left));
       removed += items.length;
     }
     if (endedBefore === null || removed >= limit) return removed;

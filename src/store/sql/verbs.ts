@@ -79,7 +79,7 @@ export interface KeyParameters {
   gate(endpoint: EndpointKey): readonly Parameter[];
 }
 
-export function makeVerbs(places: KeyParameters) {
+export function makeVerbs(keyParameters: KeyParameters) {
   function insertSchedule(schedule: Schedule): readonly Step[] {
     const values = pick(toScheduleRow(schedule), SCHEDULE_FIXED, SCHEDULE_MUTABLE);
     return [['insertSchedule', null, ...values], ...insertLabels(schedule)];
@@ -87,7 +87,7 @@ export function makeVerbs(places: KeyParameters) {
 
   function insertLabels({ partition, id, state, timing, labelDigests }: Schedule): readonly Step[] {
     return labelDigests.map(
-      (digest): Step => ['insertLabel', null, partition, places.label(digest), state, timing.kind, id],
+      (digest): Step => ['insertLabel', null, partition, keyParameters.label(digest), state, timing.kind, id],
     );
   }
 
@@ -95,7 +95,7 @@ export function makeVerbs(places: KeyParameters) {
     { partition, id }: Revised<ScheduleId>,
     digests: readonly LabelDigest[],
   ): readonly Step[] {
-    return digests.map((digest): Step => ['deleteLabel', null, partition, places.label(digest), id]);
+    return digests.map((digest): Step => ['deleteLabel', null, partition, keyParameters.label(digest), id]);
   }
 
   /** Most replacements change nothing that a label row repeats. */
@@ -113,14 +113,14 @@ export function makeVerbs(places: KeyParameters) {
     from: readonly ScheduleState[],
   ): readonly Step[] {
     return labelDigests.flatMap((digest) => {
-      const label = places.label(digest);
+      const label = keyParameters.label(digest);
       return from.map((was): Step => ['completeLabel', null, state, partition, label, was, timing.kind, id]);
     });
   }
 
   function deliveryParameters(delivery: Delivery): readonly Parameter[] {
     const row = toDeliveryRow(delivery);
-    return [...pick(row, DELIVERY_FIXED, DELIVERY_MUTABLE), ...places.delivery(delivery)];
+    return [...pick(row, DELIVERY_FIXED, DELIVERY_MUTABLE), ...keyParameters.delivery(delivery)];
   }
 
   function insertDelivery(delivery: Delivery): Step {
@@ -133,7 +133,7 @@ export function makeVerbs(places: KeyParameters) {
 
   function replaceDelivery(delivery: Delivery): Step {
     const row = toDeliveryRow(delivery);
-    const values = [...pick(row, DELIVERY_MUTABLE), ...places.delivery(delivery)];
+    const values = [...pick(row, DELIVERY_MUTABLE), ...keyParameters.delivery(delivery)];
     return ['replaceDelivery', 'stale', ...values, ...guard(delivery)];
   }
 
@@ -239,8 +239,16 @@ export function makeVerbs(places: KeyParameters) {
     saveGate: ({ partition, endpoint, gate, savedAt }: SavedGate, fence?: Fence): readonly Step[] => [
       ...(fence === undefined ? [] : [held(slotOf(partition, endpoint), fence)]),
       gate === null
-        ? ['removeGate', null, partition, endpoint, ...places.gate(endpoint)]
-        : ['saveGate', null, partition, endpoint, JSON.stringify(gate), savedAt, ...places.gate(endpoint)],
+        ? ['removeGate', null, partition, endpoint, ...keyParameters.gate(endpoint)]
+        : [
+            'saveGate',
+            null,
+            partition,
+            endpoint,
+            JSON.stringify(gate),
+            savedAt,
+            ...keyParameters.gate(endpoint),
+          ],
     ],
 
     removeDelivery: ({ partition, id, revision }: Revised<DeliveryId>): readonly Step[] => [
@@ -259,7 +267,7 @@ export function makeVerbs(places: KeyParameters) {
     ],
 
     removeGate: (partition: Partition, endpoint: EndpointKey, before: Instant): readonly Step[] => [
-      ['removeOldGate', null, partition, endpoint, before, ...places.gate(endpoint)],
+      ['removeOldGate', null, partition, endpoint, before, ...keyParameters.gate(endpoint)],
     ],
 
     addProject: (project: Omit<Project, 'partitions'>): readonly Step[] => [

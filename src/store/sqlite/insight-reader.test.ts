@@ -56,10 +56,10 @@ test('a query is refused when too many are waiting', async () => {
 });
 
 test('a thread that dies fails its query, and the next query starts another thread', async () => {
-  const aside = `${path}.aside`;
-  renameSync(path, aside);
+  const hidden = `${path}.hidden`;
+  renameSync(path, hidden);
   await expect(readGates()).rejects.toThrow(new StoreUnavailable('The reading thread ended.'));
-  renameSync(aside, path);
+  renameSync(hidden, path);
   expect(await readGates()).toEqual([]);
 });
 

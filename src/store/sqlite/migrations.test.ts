@@ -41,9 +41,9 @@ function fileOf(version: number, fill: (insert: (table: string, row: object) => 
   empty.pragma(`user_version = ${version}`);
   fill((table, row) => {
     const columns = Object.keys(row);
-    const places = columns.map(() => '?').join(', ');
+    const placeholders = columns.map(() => '?').join(', ');
     empty
-      .prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places})`)
+      .prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`)
       .run(...Object.values(row));
   });
   empty.close();

@@ -1,4 +1,4 @@
-/** What is refused when the file is opened, how a new file is set up, and who may open it at the same time. */
+/** Opening the file: cases that are refused, the setup of a new file, and opening by several processes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -163,8 +163,10 @@ describe('the engine finds', () => {
   /** A query can only go on to the next if it finds a row. */
   function insert(table: string, row: object): void {
     const columns = Object.keys(row);
-    const places = columns.map(() => '?').join(', ');
-    db.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places})`).run(...Object.values(row));
+    const placeholders = columns.map(() => '?').join(', ');
+    db.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`).run(
+      ...Object.values(row),
+    );
   }
 
   test('due deliveries by one index scan from the cursor on', () => {

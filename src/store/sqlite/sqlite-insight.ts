@@ -38,14 +38,14 @@ export class SqliteInsight implements InsightStore {
   };
   readonly #writer: WriteQueue;
   readonly #reader: Db;
-  readonly #questions: PreparedQueries;
+  readonly #queries: PreparedQueries;
   readonly #cluster: ClusterReads;
   readonly #insightReader: InsightReader;
 
   constructor({ path, writer, reader }: SqliteInsightDependencies) {
     this.#writer = writer;
     this.#reader = reader;
-    this.#questions = new PreparedQueries(reader);
+    this.#queries = new PreparedQueries(reader);
     this.#cluster = new ClusterReads(reader);
     this.#insightReader = new InsightReader(path);
   }
@@ -85,7 +85,7 @@ export class SqliteInsight implements InsightStore {
   /** Every service prunes, also without a dashboard user. A few look-ups are not worth a thread. */
   pruneStats(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
     const oldest = <Row>(sql: string, ...parameters: readonly number[]) =>
-      this.#read(() => this.#questions.all<Row>(sql, ...parameters));
+      this.#read(() => this.#queries.all<Row>(sql, ...parameters));
     return pruneStats(
       {
         oldestStats: (spanMs, before, limit) => oldest<OldestRow>(OLDEST_STATS, spanMs, before, limit),
@@ -125,7 +125,7 @@ export class SqliteInsight implements InsightStore {
   findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {
     const sql = 'SELECT state FROM gates WHERE partition = ? AND endpoint = ?';
     return this.#read(() => {
-      const [row] = this.#questions.all<{ readonly state: string }>(sql, partition, endpoint);
+      const [row] = this.#queries.all<{ readonly state: string }>(sql, partition, endpoint);
       return row === undefined ? null : (JSON.parse(row.state) as Gate);
     });
   }
@@ -145,7 +145,7 @@ export class SqliteInsight implements InsightStore {
   /** The engine asks for these, and there are hardly ever any. */
   listBreakerResets(limit: number): Promise<readonly BreakerReset[]> {
     const sql = 'SELECT partition, endpoint, at FROM gate_orders LIMIT ?';
-    return this.#read(() => this.#questions.all<BreakerReset>(sql, limit));
+    return this.#read(() => this.#queries.all<BreakerReset>(sql, limit));
   }
 
   async removeBreakerReset(order: BreakerReset): Promise<void> {

@@ -127,8 +127,8 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
     timers: Timers & Stopwatch,
     sweepBatchMax: number | undefined,
   ) {
-    const questions = new PreparedQueries(reader);
-    const sql = sqlRunner(async (read) => asked(reader, () => read(questions)), writer);
+    const queries = new PreparedQueries(reader);
+    const sql = sqlRunner(async (read) => readFrom(reader, () => read(queries)), writer);
     super(sql, verbs, sweepBatchMax);
     this.#insight = new SqliteInsight({ path, writer, reader });
     this.insight = this.#insight;
@@ -139,7 +139,7 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
     this.#firing = new FiringReads(reader);
     this.#cluster = new ClusterReads(reader);
     this.#retention = new Retention(
-      (sql, ...values) => this.#read(() => questions.all(sql, ...values)),
+      (sql, ...values) => this.#read(() => queries.all(sql, ...values)),
       RETENTION_QUERIES,
       verbs,
     );
@@ -171,13 +171,13 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
     }
   }
 
-  #ask<T>(read: () => T): T {
-    return asked(this.#reader, read);
+  #readNow<T>(read: () => T): T {
+    return readFrom(this.#reader, read);
   }
 
   /** SQLite answers at once. The port is asynchronous because other stores are. */
   async #read<T>(read: () => T): Promise<T> {
-    return this.#ask(read);
+    return this.#readNow(read);
   }
 
   findSchedule(partition: Partition, id: ScheduleId): Promise<ScheduleView | null> {
@@ -202,7 +202,7 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
 
   async replaceSchedule(replacement: ScheduleReplacement): Promise<WriteOutcome> {
     const { partition, id, revision } = replacement.schedule;
-    const before = this.#ask(() => this.#reads.firingSchedule(partition, id));
+    const before = this.#readNow(() => this.#reads.firingSchedule(partition, id));
     // Another revision would have other labels. The write would be refused too.
     if (before?.revision !== revision - 1) return 'stale';
     return this.#writer.run(verbs.replaceSchedule(replacement, before, this.sweepBatchMax));
@@ -399,7 +399,7 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
 
   async renewLease(lease: NodeLease): Promise<ClusterState> {
     await this.#writer.run(verbs.renewLease(lease));
-    return this.#ask(() => this.#cluster.state());
+    return this.#readNow(() => this.#cluster.state());
   }
 
   async takeSlots(node: string, seen: readonly Pick<SlotState, 'slot' | 'epoch'>[]): Promise<Fence> {
@@ -427,7 +427,7 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
   }
 }
 
-function asked<T>(reader: Db, read: () => T): T {
+function readFrom<T>(reader: Db, read: () => T): T {
   if (!reader.open) throw new StoreUnavailable('The store is closed.');
   return unavailableInstead(read);
 }
