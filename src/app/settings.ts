@@ -65,7 +65,7 @@ function fileOf(env: string): Setting<string | null> {
   return optional({
     env: `${env}_FILE`,
     value: 'path',
-    about: `A file that holds what \`${env}\` would be, such as a secret of Docker or Kubernetes. Only one of the two may be set.`,
+    about: `A file that contains the value of \`${env}\`, such as a secret of Docker or Kubernetes. Only one of the two may be set.`,
     complaint: 'must be a path',
     secret: true,
     parse: (path) => path,
@@ -81,14 +81,14 @@ export const SETTINGS = {
     env: 'SCHED_HOST',
     value: 'address',
     about:
-      'The address to listen on: an IP address or a host name of this machine. `0.0.0.0` is all of them.',
+      'The address to listen on: an IP address or a host name of this machine. `0.0.0.0` means all IPv4 addresses.',
     complaint: 'must be an IP address or a host name',
     parse: parseHost,
   }),
   port: setting('8080', {
     env: 'SCHED_PORT',
     value: 'number',
-    about: 'The port to listen on; 0 takes any that is free.',
+    about: 'The port to listen on. With `0` the system chooses a free port.',
     complaint: 'must be a whole number from 0 to 65535',
     parse: parsePort,
   }),
@@ -103,7 +103,7 @@ export const SETTINGS = {
     env: 'SCHED_DATABASE_URL',
     value: 'url',
     about:
-      'The PostgreSQL that nodes share, `postgres://user:password@host:5432/database`; several hosts are separated by commas. Unset, SQLite in the data directory.',
+      'The PostgreSQL database that all nodes share, such as `postgres://user:password@host:5432/database`. Separate several hosts by commas. If unset, Sched uses SQLite in the data directory.',
     complaint: 'must be an address such as postgres://user:password@host:5432/database',
     secret: true,
     parse: parseDatabaseUrl,
@@ -114,7 +114,7 @@ export const SETTINGS = {
     env: 'SCHED_MASTER_KEY',
     value: 'base64',
     about:
-      'The key that seals headers, bodies and signing secrets: 32 bytes in base64. Unset, one is generated into the data directory (`master.key`, mode 0600); with PostgreSQL it must be set, to the same on every node.',
+      'The key that encrypts headers, bodies and signing secrets: 32 bytes in base64. If unset, Sched generates one in the data directory (`master.key`, mode 0600). With PostgreSQL it is required, with the same value on every node.',
     complaint: 'must be 32 bytes in base64, such as `openssl rand -base64 32` prints',
     secret: true,
     parse: (text) => parseMasterKey(text) ?? undefined,
@@ -123,7 +123,7 @@ export const SETTINGS = {
   masterKeysPrevious: optional({
     env: 'SCHED_MASTER_KEY_PREVIOUS',
     value: 'base64,…',
-    about: 'Earlier master keys, separated by commas: what they sealed can still be read.',
+    about: 'Earlier master keys, separated by commas. Data that was encrypted with them can still be read.',
     complaint: 'must be keys of 32 bytes in base64, separated by commas',
     secret: true,
     parse: parseMasterKeys,
@@ -133,7 +133,7 @@ export const SETTINGS = {
     env: 'SCHED_ROLE',
     value: 'role',
     about:
-      'What this node does: `api` serves requests, `dispatcher` fires deliveries and serves only the probes, `all` does both. For clusters; with SQLite leave it at `all`.',
+      'The role of this node in a cluster: `api` serves requests, `dispatcher` sends deliveries and serves only the probes, `all` does both. With SQLite use `all`.',
     complaint: `must be one of ${ROLES.join(', ')}`,
     parse: oneOf(ROLES),
   }),
@@ -141,16 +141,16 @@ export const SETTINGS = {
     env: 'SCHED_PUBLIC_URL',
     value: 'url,…',
     about:
-      'Where people reach the dashboard, `https://sched.example.com`; several origins are separated by commas, and links begin with the first. Under any other name the dashboard refuses, and only its pages there may change anything. Unset, any name will do.',
+      'The address of the dashboard, such as `https://sched.example.com`. Separate several origins by commas. Links start with the first. The dashboard refuses requests under any other name, and changes from pages of any other origin. If unset, it accepts any name.',
     complaint:
-      'must be at most 16 origins, separated by commas, such as https://sched.example.com: no path, no user',
+      'must be at most 16 origins, separated by commas, such as https://sched.example.com, without path and user',
     parse: parseOrigins,
   }),
   trustedProxies: optional({
     env: 'SCHED_TRUSTED_PROXIES',
     value: 'cidr,…',
     about:
-      'The proxies in front of the dashboard, as addresses or CIDRs separated by commas (`10.1.0.0/16,fd00::7`): only they may name a client in `X-Forwarded-For`. Unset, nobody may, and everybody has the address that connects.',
+      'The proxies in front of the dashboard, as addresses or CIDRs separated by commas (`10.1.0.0/16,fd00::7`). Only their `X-Forwarded-For` header is trusted. If unset, the header is ignored, and the address of a client is the one that connects.',
     complaint:
       'must be addresses or networks in CIDR notation, separated by commas, such as 10.1.0.0/16,fd00::7',
     parse: parseProxies,
@@ -159,7 +159,7 @@ export const SETTINGS = {
     env: 'SCHED_EGRESS_ALLOW',
     value: 'cidr,…',
     about:
-      'Private networks that deliveries may reach, as CIDRs separated by commas (`10.1.0.0/16,fd00::/8`). Unset, only public addresses.',
+      'The private networks that deliveries may reach, as CIDRs separated by commas (`10.1.0.0/16,fd00::/8`). If unset, deliveries reach only public addresses.',
     complaint: 'must be networks in CIDR notation, separated by commas, such as 10.1.0.0/16,fd00::/8',
     parse: parseCidrs,
   }),
@@ -173,7 +173,7 @@ export const SETTINGS = {
   egressCertificates: optional({
     env: 'SCHED_EGRESS_CA_FILE',
     value: 'path',
-    about: 'A PEM file with further certificate authorities, for private receivers.',
+    about: 'A PEM file with more certificate authorities, for private receivers.',
     complaint: 'must be a readable file of certificates in PEM form',
     parse: readCertificates,
   }),
@@ -181,7 +181,7 @@ export const SETTINGS = {
     env: 'SCHED_BOOTSTRAP_TEST_KEY',
     value: 'key',
     about:
-      'A test key for the project `default`: `sk_test_` and at least 16 characters. Unset, one is generated and printed at the first start.',
+      'The test key of the project `default`: `sk_test_` and at least 16 characters. If unset, Sched generates one and prints it at the first start.',
     complaint: `must be sk_test_ followed by at least ${API_KEY_CHARACTERS_MIN} visible ASCII characters`,
     secret: true,
     parse: apiKeyOf('test'),
@@ -189,7 +189,8 @@ export const SETTINGS = {
   bootstrapLiveKey: optional({
     env: 'SCHED_BOOTSTRAP_LIVE_KEY',
     value: 'key',
-    about: 'The same for live mode, with `sk_live_`.',
+    about:
+      'The live key of the project `default`: `sk_live_` and at least 16 characters. If unset, Sched generates one and prints it at the first start.',
     complaint: `must be sk_live_ followed by at least ${API_KEY_CHARACTERS_MIN} visible ASCII characters`,
     secret: true,
     parse: apiKeyOf('live'),
@@ -198,7 +199,7 @@ export const SETTINGS = {
     env: 'SCHED_BOOTSTRAP_SIGNING_SECRET',
     value: 'secret',
     about:
-      'The signing secret of the project `default` in both modes, at least 16 characters. Unset, one for each mode is generated and printed at the first start.',
+      'The signing secret of the project `default` in both modes, at least 16 characters. If unset, Sched generates one for each mode and prints them at the first start.',
     complaint: `must have at least ${SIGNING_SECRET_CHARACTERS_MIN} characters`,
     secret: true,
     parse: parseSigningSecret,
@@ -206,28 +207,28 @@ export const SETTINGS = {
   retentionMs: setting('2160h', {
     env: 'SCHED_RETENTION',
     value: 'duration',
-    about: 'How long finished deliveries and ended schedules are kept; `0` keeps them for ever.',
+    about: 'How long finished deliveries and ended schedules are kept. `0` keeps them for ever.',
     complaint: 'must be a duration of at least 0, such as 2160h or 0',
     parse: durationUpTo(DURATION_MAX_MS),
   }),
   auditRetentionMs: setting('8760h', {
     env: 'SCHED_AUDIT_RETENTION',
     value: 'duration',
-    about: 'How long entries of the audit log are kept; `0` keeps them for ever.',
+    about: 'How long entries of the audit log are kept. `0` keeps them for ever.',
     complaint: 'must be a duration of at least 0, such as 8760h or 0',
     parse: durationUpTo(DURATION_MAX_MS),
   }),
   shutdownGraceMs: setting('30s', {
     env: 'SCHED_SHUTDOWN_GRACE',
     value: 'duration',
-    about: 'How long a stop waits for what is under way, at most 24h.',
+    about: 'How long a stop waits for requests and attempts in flight, at most 24h.',
     complaint: 'must be a duration from 0 to 24h, such as 30s',
     parse: durationUpTo(DAY_MS),
   }),
   logLevel: setting('info', {
     env: 'SCHED_LOG_LEVEL',
     value: 'level',
-    about: `What is logged: \`${LOG_LEVELS.join('`, `')}\`.`,
+    about: `The lowest level that is logged: \`${LOG_LEVELS.join('`, `')}\`.`,
     complaint: `must be one of ${LOG_LEVELS.join(', ')}`,
     parse: oneOf(LOG_LEVELS),
   }),
