@@ -88,7 +88,7 @@ function faultsOf(
       const isSigned = secrets.some((secret) => verify(request, secret, now) === 'verified');
       const key = valuesOf(request, 'Idempotency-Key').join();
       return [
-        ...faultIf(request.isWhole && !isSigned, `attempt ${numbers[i]} is not signed as specified`),
+        ...faultIf(request.isComplete && !isSigned, `attempt ${numbers[i]} is not signed as specified`),
         ...faultIf(key !== delivery.idempotency_key, `attempt ${numbers[i]} had the key ${key}`),
         ...faultIf(valuesOf(request, 'Sched-Request-Id').length > 0, 'Sched-Request-Id was sent'),
         ...(sameClock ? clockFaults(request, attempt) : []),

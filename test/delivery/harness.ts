@@ -91,7 +91,7 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
     const { sched, receiver } = harness();
     try {
       await audit([api, live], receiver.requests, secrets);
-      expect(receiver.strays).toEqual([]);
+      expect(receiver.unmatched).toEqual([]);
     } finally {
       await receiver[Symbol.asyncDispose]();
       const { code } = await sched.stop();

@@ -5,14 +5,14 @@ import { describe, expect, it } from 'vitest';
 import { createdProfile, ms, schedule } from '#test/e2e/expectations.ts';
 import {
   answer,
-  answerAfterInformation,
+  answerAfterInformational,
   answerUnread,
   type Behaviour,
   bytes,
   closeUnanswered,
   delayed,
   endlessBody,
-  endlessInformation,
+  endlessInformational,
   hang,
   hugeHeaders,
   redirect,
@@ -44,7 +44,7 @@ describe.concurrent('HTTP 2xx: succeeded', () => {
   });
 
   it('after informational answers: the final one counts', async () => {
-    const { pending } = await given({ endpoint: hook(answerAfterInformation(201)).url });
+    const { pending } = await given({ endpoint: hook(answerAfterInformational(201)).url });
     expect((await ends(api, pending.id)).delivery).toMatchObject({
       status: 'succeeded',
       last_status_code: 201,
@@ -214,7 +214,7 @@ describe.concurrent('time-outs', () => {
     });
     expect(first?.egress_ms).toBeGreaterThanOrEqual(600);
     expect(first?.egress_ms).toBeLessThan(10_000);
-    await hung.cut;
+    await hung.closed;
   });
 
   it('a head that never ends counts as no answer', async () => {
@@ -226,14 +226,14 @@ describe.concurrent('time-outs', () => {
   });
 
   it('informational answers without end are no answer', async () => {
-    const endless = endlessInformation();
+    const endless = endlessInformational();
     const destination = hook(endless);
     const { id } = await createdProfile(api, { url: destination.url, timeout: '500ms' });
     const { pending } = await given({ endpoint_id: id, ...ONCE });
     const { attempts } = await ends(api, pending.id);
     expect(attempts).toMatchObject([{ outcome: 'retryable', status_code: null }]);
     // On a machine that is very busy it may not have got that far in the time it has.
-    if (destination.requests.length > 0) await endless.cut;
+    if (destination.requests.length > 0) await endless.closed;
   });
 
   it('a destination that accepts the connection and is silent', async () => {
@@ -270,9 +270,9 @@ describe.concurrent('the body of an answer is thrown away, at most 64 KiB of it 
     const { delivery, attempts } = await ends(api, pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: 200 });
     expect(attempts[0]?.egress_ms).toBeLessThan(5_000);
-    await pouring.cut;
+    await pouring.closed;
     // What lay in the buffers of both sides had been poured as well.
-    expect(pouring.bytesPoured).toBeLessThan(16 * 1_048_576);
+    expect(pouring.bytesWritten).toBeLessThan(16 * 1_048_576);
   });
 
   it('an error with a body without end is an error', async () => {
@@ -282,7 +282,7 @@ describe.concurrent('the body of an answer is thrown away, at most 64 KiB of it 
       status: 'dead_letter',
       last_status_code: 500,
     });
-    await pouring.cut;
+    await pouring.closed;
   });
 
   it('a body that trickles does not outlast the time-out', async () => {
@@ -293,7 +293,7 @@ describe.concurrent('the body of an answer is thrown away, at most 64 KiB of it 
     const { delivery, attempts } = await ends(api, pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: 200 });
     expect(attempts[0]?.egress_ms).toBeLessThan(3_000);
-    await trickle.cut;
+    await trickle.closed;
   });
 
   it('never decompressed: a body that is no gzip, though it says so', async () => {

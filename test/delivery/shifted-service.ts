@@ -64,7 +64,7 @@ export class ShiftedService implements AsyncDisposable {
   /** Stops it after the audit of everything that was received. */
   async end(): Promise<void> {
     await audit([this.api], this.receiver.requests, [SIGNING_SECRET], { sameClock: false });
-    expect(this.receiver.strays).toEqual([]);
+    expect(this.receiver.unmatched).toEqual([]);
     expect((await this.#sched.stop()).code).toBe(0);
     expectNothingPlanted(this.#sched.output, [SIGNING_SECRET]);
   }

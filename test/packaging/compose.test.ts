@@ -1,4 +1,4 @@
-/** The compose files keep the rules of their linter, and fit what Sched and PostgreSQL need. */
+/** Tests that the compose files pass their linter and fit the needs of Sched and PostgreSQL. */
 import { join } from 'node:path';
 import { DCLinter } from 'dclint';
 import { describe, expect, test } from 'vitest';
@@ -39,18 +39,18 @@ describe.each(COMPOSE)('%s', (path) => {
   const { services, secrets } = compose(path);
   const sched = services.sched ?? expect.fail();
 
-  test('has nothing that its linter objects to', () => {
+  test('passes the linter', () => {
     const linter = new DCLinter({ rules: {}, quiet: false, debug: false, exclude: [] });
     const [result] = linter.lintFiles([join(ROOT, path)], false);
     expect(result?.messages).toEqual([]);
   });
 
-  test('builds Sched here, and opens it to this machine alone', () => {
+  test('builds Sched from the checkout, and publishes it to this machine only', () => {
     expect(sched.build?.context).toBe('.');
     expect(sched.ports?.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
   });
 
-  test('holds no secret: each is a file that stays out of the repository and of the image', () => {
+  test('contains no secret: each is a file outside the repository and the image', () => {
     for (const { environment, secrets: mounted = [] } of Object.values(services)) {
       for (const [name, value] of Object.entries(environment)) {
         if (!SECRET_NAME.test(name)) continue;
@@ -64,7 +64,7 @@ describe.each(COMPOSE)('%s', (path) => {
     expect(read('.dockerignore').split('\n')).not.toContain('!secrets');
   });
 
-  test('every service may write to its volumes and to memory, and gets no further privileges', () => {
+  test('lets every service write only to its volumes and to memory, without more privileges', () => {
     for (const service of Object.values(services)) {
       expect(service).toMatchObject({
         read_only: true,
@@ -77,23 +77,23 @@ describe.each(COMPOSE)('%s', (path) => {
     expect(sched.ulimits?.core).toBe(0);
   });
 
-  test('leaves a stop more time than Sched takes for it', () => {
+  test('gives a stop more time than Sched needs', () => {
     expect(sched.environment.SCHED_SHUTDOWN_GRACE).toBe(`${graceSeconds()}s`);
     expect(Number.parseInt(sched.stop_grace_period ?? '', 10)).toBeGreaterThan(graceSeconds());
   });
 });
 
-test('compose.yaml waits for a database that is well', () => {
+test('compose.yaml waits until the database is healthy', () => {
   const { sched, database } = compose('compose.yaml').services;
   expect(sched?.depends_on?.database?.condition).toBe('service_healthy');
   expect(sched?.environment).toHaveProperty('SCHED_DATABASE_URL_FILE');
   expect(database?.healthcheck?.test.join(' ')).toContain('pg_isready');
   expect(database?.image).toMatch(/^postgres:\d+\.\d+$/);
-  // Its socket is outside of its volume.
+  // The socket is outside the volume.
   expect(database?.tmpfs).toContain('/run/postgresql');
 });
 
-test('compose.sqlite.yaml is one node, whose key is apart from its data', () => {
+test('compose.sqlite.yaml has one node, and keeps the master key apart from the data', () => {
   const { services, secrets } = compose('compose.sqlite.yaml');
   expect(Object.keys(services)).toEqual(['sched']);
   expect(services.sched?.deploy?.replicas ?? 1).toBe(1);

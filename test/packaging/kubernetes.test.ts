@@ -1,4 +1,4 @@
-/** Each manifest is what the schema of Kubernetes asks for, and they fit each other. */
+/** Tests that each manifest matches the schema of Kubernetes, and that they fit together. */
 import * as fc from 'fast-check';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
@@ -39,7 +39,7 @@ function validate(manifest: Manifest): void {
   new Kind(manifest as never).validate();
 }
 
-function theOne(kind: string): Manifest {
+function manifestOf(kind: string): Manifest {
   const found = MANIFESTS.filter(({ manifest }) => manifest.kind === kind);
   expect(found).toHaveLength(1);
   return found[0]?.manifest ?? expect.fail();
@@ -50,18 +50,21 @@ describe('deploy/kubernetes', () => {
     expect(() => validate(manifest)).not.toThrow();
     expect(() => validate({ ...manifest, metadata: 'no object' as never })).toThrow();
     expect(
-      manifest.kind === 'Namespace' || manifest.metadata.namespace === theOne('Namespace').metadata.name,
+      manifest.kind === 'Namespace' || manifest.metadata.namespace === manifestOf('Namespace').metadata.name,
     ).toBe(true);
   });
 
-  const { spec } = theOne('Deployment') as unknown as { readonly spec: DeploymentSpec };
+  const { spec } = manifestOf('Deployment') as unknown as { readonly spec: DeploymentSpec };
   const pod = spec.template.spec;
   const container = pod.containers[0] ?? expect.fail();
 
-  test('what selects pods selects those of the deployment', () => {
+  test('all selectors select the pods of the deployment', () => {
     const { labels } = spec.template.metadata;
-    const service = theOne('Service').spec as { readonly selector: unknown; readonly ports: readonly Port[] };
-    const budget = theOne('PodDisruptionBudget').spec as {
+    const service = manifestOf('Service').spec as {
+      readonly selector: unknown;
+      readonly ports: readonly Port[];
+    };
+    const budget = manifestOf('PodDisruptionBudget').spec as {
       readonly selector: unknown;
       readonly minAvailable: number;
     };
@@ -72,7 +75,7 @@ describe('deploy/kubernetes', () => {
     expect(budget.minAvailable).toBeLessThan(spec.replicas);
   });
 
-  test('pods are asked what they answer, and may do no more than they must', () => {
+  test('pods have the right probes, and only the privileges that they need', () => {
     expect(container.livenessProbe.httpGet).toEqual({ path: '/healthz', port: 'http' });
     expect(container.startupProbe.httpGet).toEqual({ path: '/healthz', port: 'http' });
     expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http' });
@@ -85,8 +88,8 @@ describe('deploy/kubernetes', () => {
     expect(container.resources.limits.memory).toBe('1Gi');
   });
 
-  test('secrets are files that the group of the pod may read, and stay out of what is applied', () => {
-    const secret = theOne('Secret') as unknown as {
+  test('secrets are files that the group of the pod can read, and are not part of the applied manifests', () => {
+    const secret = manifestOf('Secret') as unknown as {
       readonly metadata: { readonly name: string };
       readonly stringData: Readonly<Record<string, string>>;
     };
@@ -107,9 +110,9 @@ describe('deploy/kubernetes', () => {
     ]);
   });
 
-  test('the ingress leads to the service by TLS, and to nothing that needs no key', () => {
-    const { spec: ingress } = theOne('Ingress') as unknown as { readonly spec: IngressSpec };
-    const service = theOne('Service') as unknown as {
+  test('the ingress uses TLS, and does not publish paths that need no key', () => {
+    const { spec: ingress } = manifestOf('Ingress') as unknown as { readonly spec: IngressSpec };
+    const service = manifestOf('Service') as unknown as {
       readonly metadata: { readonly name: string };
       readonly spec: { readonly ports: readonly Port[] };
     };
@@ -129,7 +132,7 @@ describe('deploy/kubernetes', () => {
     expect(KUBERNETES).toContain('deploy/kubernetes/ingress.yaml.example');
   });
 
-  test('a stop has more time than the pause before it and the grace together', () => {
+  test('a stop has more time than the pre-stop pause and the grace together', () => {
     const pause = Number(container.lifecycle.preStop.exec.command[1]);
     expect(container.env).toContainEqual({ name: 'SCHED_SHUTDOWN_GRACE', value: `${graceSeconds()}s` });
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(pause + graceSeconds());
@@ -137,35 +140,35 @@ describe('deploy/kubernetes', () => {
 });
 
 describe('the network policy', () => {
-  const { spec: policy } = theOne('NetworkPolicy') as unknown as { readonly spec: PolicySpec };
+  const { spec: policy } = manifestOf('NetworkPolicy') as unknown as { readonly spec: PolicySpec };
   const blocks = policy.egress.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
 
-  test('is for the pods of the deployment, both ways', () => {
-    const { spec } = theOne('Deployment') as unknown as { readonly spec: DeploymentSpec };
+  test('applies to the pods of the deployment in both directions', () => {
+    const { spec } = manifestOf('Deployment') as unknown as { readonly spec: DeploymentSpec };
     expect(policy.podSelector).toEqual({ matchLabels: spec.template.metadata.labels });
     expect(policy.policyTypes).toEqual(['Ingress', 'Egress']);
     const port = spec.template.spec.containers[0]?.ports[0]?.name;
     expect(policy.ingress.map(({ ports }) => ports)).toEqual([[{ protocol: 'TCP', port }]]);
   });
 
-  test('lets out to name servers, PostgreSQL and, over TCP, the Internet', () => {
+  test('allows connections to name servers, to PostgreSQL and over TCP to the Internet', () => {
     const ports = policy.egress.map((rule) =>
       rule.ports.map(({ protocol, port }) => `${protocol} ${port ?? 'any'}`),
     );
     expect(ports).toEqual([['UDP 53', 'TCP 53'], ['TCP 5432'], ['TCP any']]);
   });
 
-  const isLetOut = (text: string) =>
+  const isAllowed = (text: string) =>
     blocks.some(({ cidr, except }) => isIn(text, [cidr]) && !isIn(text, except));
 
-  test('lets out to what the guard of deliveries takes for public, at every edge of a range', () => {
+  test('allows the same addresses as the egress guard, at every edge of a range', () => {
     const edges = blocks.flatMap(({ cidr, except }) => [cidr, ...except]).flatMap(edgesOf);
-    expect(edges.filter((text) => isLetOut(text) !== isPublicAddress(text))).toEqual([]);
-    expect(edges.filter(isLetOut).length).toBeGreaterThan(20);
+    expect(edges.filter((text) => isAllowed(text) !== isPublicAddress(text))).toEqual([]);
+    expect(edges.filter(isAllowed).length).toBeGreaterThan(20);
   });
 
-  test('the policy agrees with the guard between the edges, except for ISATAP', () => {
-    // Most of what is not global would never be drawn from the whole of IPv6.
+  test('allows the same addresses as the egress guard between the edges, except for ISATAP', () => {
+    // Random addresses of the whole IPv6 space would hardly ever be in the special ranges.
     const starts = [
       '2001',
       '2001:db8',
@@ -183,7 +186,7 @@ describe('the network policy', () => {
       .map(([start, end]) => `${start}:${end.toString(16)}::1`);
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), ipv6), (text) => {
-        expect(isLetOut(text)).toBe(isPublicAddress(text));
+        expect(isAllowed(text)).toBe(isPublicAddress(text));
       }),
       { numRuns: 5_000 },
     );
@@ -199,7 +202,7 @@ function isIn(text: string, cidrs: readonly string[]): boolean {
   return address !== undefined && isInside(address, ranges);
 }
 
-/** The first and the last address of a range, and their neighbours outside of it. */
+/** The first and last address of a range, and their neighbours outside the range. */
 function edgesOf(cidr: string): readonly string[] {
   const [network = '', bits = ''] = cidr.split('/');
   const { bytes, family } = parseAddress(network) ?? expect.fail();

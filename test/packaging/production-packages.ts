@@ -1,7 +1,6 @@
 /**
- * What `npm ci --omit=dev --omit=optional` installs, taken from the packages that are here by what the lock file
- * says of each. Copied, not linked: a package behind a link would find its neighbours of this checkout, those for
- * development among them.
+ * The packages that `npm ci --omit=dev --omit=optional` installs, according to the lock file. They are copied and
+ * not linked, because a linked package would also find the development packages of this checkout.
  */
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +12,7 @@ interface Locked {
   readonly devOptional?: boolean;
 }
 
-/** As paths such as `node_modules/pg`; one inside of another comes along with it. */
+/** Returns paths such as `node_modules/pg`. Nested packages are part of their parent. */
 export function productionPackages(): readonly string[] {
   const { packages } = JSON.parse(read('package-lock.json')) as {
     readonly packages: Readonly<Record<string, Locked>>;
@@ -24,11 +23,11 @@ export function productionPackages(): readonly string[] {
     .filter((path) => path.lastIndexOf('node_modules/') === 0);
 }
 
-/** Sources to compile from, which no start reads, are most of the bytes. */
-const NOT_READ = /\/better-sqlite3\/(deps|src)(\/|$)/;
+/** C sources that the service never reads, but that are most of the bytes. */
+const UNUSED = /\/better-sqlite3\/(deps|src)(\/|$)/;
 
 export function copyProductionPackages(to: string): void {
   for (const path of productionPackages()) {
-    cpSync(join(ROOT, path), join(to, path), { recursive: true, filter: (from) => !NOT_READ.test(from) });
+    cpSync(join(ROOT, path), join(to, path), { recursive: true, filter: (from) => !UNUSED.test(from) });
   }
 }

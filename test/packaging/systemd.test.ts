@@ -1,4 +1,4 @@
-/** The unit says what it must, and systemd has nothing against it where there is a systemd to ask. */
+/** Tests the directives of the systemd unit, and verifies it with systemd where it is installed. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ describe('deploy/systemd/sched.service', () => {
     expect(existsSync(join(ROOT, main))).toBe(true);
   });
 
-  test('keeps data in its own place, gives up on wrong settings, waits for a stop', () => {
+  test('has its own data directory, does not restart on wrong settings, and waits for a stop', () => {
     expect(directive('Environment')).toContain(`SCHED_DATA_DIR=/var/lib/${directive('StateDirectory')}`);
     expect(directive('DynamicUser')).toBe('yes');
     expect(directive('ProtectSystem')).toBe('strict');
@@ -30,27 +30,27 @@ describe('deploy/systemd/sched.service', () => {
     expect(Number(directive('TimeoutStopSec'))).toBeGreaterThan(graceSeconds());
   });
 
-  test('leaves no core dump, which would hold keys and bodies', () => {
+  test('writes no core dump, which would contain keys and bodies', () => {
     expect(directive('LimitCORE')).toBe('0');
   });
 
-  test.skipIf(!HAS_SYSTEMD)(`is one that systemd takes${HAS_SYSTEMD ? '' : ' (it is not installed)'}`, () => {
-    // Of the command it asks that it is there, and on this machine it is not.
+  test.skipIf(!HAS_SYSTEMD)(`is accepted by systemd${HAS_SYSTEMD ? '' : ' (not installed)'}`, () => {
+    // systemd checks that the command exists, and on this machine it does not.
     const verify = (text: string) => {
       const unit = join(temporaryDirectory(), 'sched.service');
       writeFileSync(unit, text.replace(/^ExecStart=.*$/m, 'ExecStart=/bin/sh'));
       const { stdout, stderr, status } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
-      return { status, said: stdout + stderr };
+      return { status, output: stdout + stderr };
     };
-    expect(verify(UNIT)).toEqual({ status: 0, said: '' });
-    expect(verify(UNIT.replace('TimeoutStopSec', 'TimeoutStop')).said).toContain('Unknown key');
+    expect(verify(UNIT)).toEqual({ status: 0, output: '' });
+    expect(verify(UNIT.replace('TimeoutStopSec', 'TimeoutStop')).output).toContain('Unknown key');
   });
 });
 
-test.each(PACKAGING)('%s names only settings that there are', (path) => {
+test.each(PACKAGING)('%s names only existing settings', (path) => {
   expect(unknownSettings(read(path))).toEqual([]);
 });
 
-test('a setting that there is not is seen', () => {
+test('an unknown setting is found', () => {
   expect(unknownSettings('SCHED_HOST SCHED_HOSTS')).toEqual(['SCHED_HOSTS']);
 });

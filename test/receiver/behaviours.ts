@@ -1,4 +1,4 @@
-/** What a hook can do with a request that it received. */
+/** The behaviours of a hook: what it does with a request. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,15 +11,15 @@ export interface Exchange {
 }
 
 export interface Behaviour {
-  /** Acts on the head alone: the body is not read. */
-  readonly leavesBody?: boolean;
+  /** Acts when the head has arrived, without reading the body. */
+  readonly ignoresBody?: boolean;
   act(exchange: Exchange): void | Promise<void>;
 }
 
 export interface AnswerOptions {
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string | Uint8Array;
-  /** Ends the connection with the answer instead of keeping it open: as it says, or without a word of it. */
+  /** Closes the connection after the answer, with `connection: close` or without announcing it. */
   readonly closes?: boolean | 'silently';
 }
 
@@ -33,17 +33,17 @@ export function answer(status: number, options: AnswerOptions = {}): Behaviour {
   };
 }
 
-/** Answers on the head alone, while the body is still coming. */
+/** Answers when the head has arrived, while the body is still sent. */
 export function answerUnread(status: number): Behaviour {
-  return { ...answer(status), leavesBody: true };
+  return { ...answer(status), ignoresBody: true };
 }
 
 export function redirect(status: number, location: string): Behaviour {
   return answer(status, { headers: { location } });
 }
 
-/** Informational answers before the final one. */
-export function answerAfterInformation(status: number): Behaviour {
+/** Sends informational answers before the final one. */
+export function answerAfterInformational(status: number): Behaviour {
   return {
     act({ response }) {
       response.writeContinue();
@@ -63,29 +63,29 @@ export function delayed(ms: number, then: Behaviour): Behaviour {
   };
 }
 
-export interface Cuttable extends Behaviour {
-  /** When the other side has ended the connection. */
-  readonly cut: Promise<void>;
+export interface ObservedBehaviour extends Behaviour {
+  /** Resolves when the sender has closed the connection. */
+  readonly closed: Promise<void>;
 }
 
 /** Never answers. */
-export function hang(): Cuttable {
+export function hang(): ObservedBehaviour {
   const { promise: cut, resolve } = Promise.withResolvers<void>();
   return {
     act({ socket }) {
       socket.on('close', () => resolve());
     },
-    cut,
+    closed: cut,
   };
 }
 
-export interface Held extends Behaviour {
-  /** Lets it go on, and all that come after. */
+export interface HeldBehaviour extends Behaviour {
+  /** Continues this request and all later ones. */
   release(): void;
 }
 
-/** Waits to be released. */
-export function held(then: Behaviour = answer(200)): Held {
+/** Waits until the test calls `release`. */
+export function held(then: Behaviour = answer(200)): HeldBehaviour {
   const { promise, resolve } = Promise.withResolvers<void>();
   return {
     async act(exchange) {
@@ -96,17 +96,17 @@ export function held(then: Behaviour = answer(200)): Held {
   };
 }
 
-/** A TCP reset: on the head alone, or when the whole request has been read. */
+/** Resets the TCP connection, before or after reading the body. */
 export function reset(when: 'before reading' | 'after reading'): Behaviour {
   return {
-    leavesBody: when === 'before reading',
+    ignoresBody: when === 'before reading',
     act({ socket }) {
       socket.resetAndDestroy();
     },
   };
 }
 
-/** An orderly end of the connection, without a byte of an answer. */
+/** Closes the connection normally without an answer. */
 export function closeUnanswered(): Behaviour {
   return {
     act({ request }) {
@@ -115,7 +115,7 @@ export function closeUnanswered(): Behaviour {
   };
 }
 
-/** These very bytes, and then the end of the connection. */
+/** Sends exactly these bytes, and then closes the connection by default. */
 export function bytes(text: string, then: 'end' | 'reset' | 'stay' = 'end'): Behaviour {
   return {
     act({ request, socket }) {
@@ -125,8 +125,8 @@ export function bytes(text: string, then: 'end' | 'reset' | 'stay' = 'end'): Beh
   };
 }
 
-/** Informational answers without end, and never a final one. */
-export function endlessInformation(): Cuttable {
+/** Sends informational answers for ever, and no final one. */
+export function endlessInformational(): ObservedBehaviour {
   const { promise: cut, resolve } = Promise.withResolvers<void>();
   return {
     act({ response, socket }) {
@@ -136,11 +136,11 @@ export function endlessInformation(): Cuttable {
         resolve();
       });
     },
-    cut,
+    closed: cut,
   };
 }
 
-/** A head of about this size. */
+/** Answers with a head of about this size. */
 export function hugeHeaders(status: number, size: number): Behaviour {
   const headers = Object.fromEntries(
     Array.from({ length: Math.ceil(size / 1_000) }, (_, i) => [`x-filler-${i}`, 'x'.repeat(985)]),
@@ -148,13 +148,13 @@ export function hugeHeaders(status: number, size: number): Behaviour {
   return answer(status, { headers });
 }
 
-export interface Pouring extends Cuttable {
-  /** Bytes of body given to the connection so far; its buffers hold some of them. */
-  readonly bytesPoured: number;
+export interface EndlessBody extends ObservedBehaviour {
+  /** Bytes of the body written to the socket so far, including its buffers. */
+  readonly bytesWritten: number;
 }
 
-/** A body without end: as fast as it is taken, or so many bytes each `everyMs`. */
-export function endlessBody(status: number, pace?: { chunk: number; everyMs: number }): Pouring {
+/** Sends an endless body as fast as it is read, or `chunk` bytes each `everyMs`. */
+export function endlessBody(status: number, pace?: { chunk: number; everyMs: number }): EndlessBody {
   const { promise: cut, resolve } = Promise.withResolvers<void>();
   const chunk = Buffer.alloc(pace?.chunk ?? 16_384, 'x');
   let bytesPoured = 0;
@@ -162,18 +162,18 @@ export function endlessBody(status: number, pace?: { chunk: number; everyMs: num
     act({ response, socket }) {
       socket.on('close', () => resolve());
       response.writeHead(status, { 'content-type': 'text/plain' });
-      const pour = () => {
+      const writeMore = () => {
         while (!socket.destroyed) {
           bytesPoured += chunk.length;
-          const isTaken = response.write(chunk);
-          if (pace !== undefined) return void setTimeout(pour, pace.everyMs);
-          if (!isTaken) return void response.once('drain', pour);
+          const hasCapacity = response.write(chunk);
+          if (pace !== undefined) return void setTimeout(writeMore, pace.everyMs);
+          if (!hasCapacity) return void response.once('drain', writeMore);
         }
       };
-      pour();
+      writeMore();
     },
-    cut,
-    get bytesPoured() {
+    closed: cut,
+    get bytesWritten() {
       return bytesPoured;
     },
   };

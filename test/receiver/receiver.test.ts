@@ -1,11 +1,11 @@
-/** The receiver is what the deliveries are judged by: it is judged first, with a client that is not ours. */
+/** Other tests rely on the receiver, so it is tested first, with an independent client. */
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   answer,
-  answerAfterInformation,
+  answerAfterInformational,
   answerUnread,
   bytes,
   closeUnanswered,
@@ -34,12 +34,12 @@ interface Sending {
   readonly method?: string;
   readonly headers?: readonly string[];
   readonly body?: string;
-  /** On a connection that is kept for the next one; else on one of its own. */
-  readonly keeps?: boolean;
+  /** Whether the connection is kept for the next request. */
+  readonly keepsAlive?: boolean;
 }
 
-/** The status, or the error code. */
-function send(url: string, { method = 'POST', headers = [], body = '', keeps = false }: Sending = {}) {
+/** Resolves to the status or the error code. */
+function send(url: string, { method = 'POST', headers = [], body = '', keepsAlive = false }: Sending = {}) {
   const { promise, resolve } = Promise.withResolvers<number | string | undefined>();
   const { protocol, host } = new URL(url);
   const length = ['Content-Length', `${Buffer.byteLength(body)}`];
@@ -47,7 +47,7 @@ function send(url: string, { method = 'POST', headers = [], body = '', keeps = f
   const send = protocol === 'https:' ? httpsRequest : httpRequest;
   const sent = send(
     url,
-    { ...options, agent: protocol === 'https:' && keeps ? agent : false, ca },
+    { ...options, agent: protocol === 'https:' && keepsAlive ? agent : false, ca },
     (response) => {
       response.resume().on('end', () => resolve(response.statusCode));
       response.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
@@ -59,8 +59,8 @@ function send(url: string, { method = 'POST', headers = [], body = '', keeps = f
   return promise;
 }
 
-describe('what is recorded', () => {
-  it('method, path with query, headers in order and as written, exact bytes, the instant', async () => {
+describe('the receiver records', () => {
+  it('the method, path with query, headers as sent, exact bytes and time of a request', async () => {
     const hook = receiver.hook();
     const before = Date.now();
     const body = 'Grüße \u{1f4e8}\u0000\r\n';
@@ -77,7 +77,7 @@ describe('what is recorded', () => {
     expect(request?.arrivedAt).toBeLessThanOrEqual(Date.now());
   });
 
-  it('a header sent twice is no header sent once', async () => {
+  it('repeated headers, and `headerOf` refuses them', async () => {
     const hook = receiver.hook();
     await send(hook.url, { headers: ['X-Twice', '1', 'x-twice', '2', 'X-Once', '3'] });
     const request = await hook.arrived();
@@ -93,17 +93,17 @@ describe('what is recorded', () => {
     expect(hook.requests.map(({ body }) => body.toString())).toEqual(['GET', 'DELETE']);
   });
 
-  it('connections are counted, and requests on a kept one share its number', async () => {
+  it('the number of the connection, which requests on a kept connection share', async () => {
     const hook = receiver.hook(answer(200), answer(200, { closes: true }), answer(200));
     const before = receiver.connections;
-    for (let i = 0; i < 3; i++) await send(hook.url, { keeps: true });
+    for (let i = 0; i < 3; i++) await send(hook.url, { keepsAlive: true });
     const [first, second, third] = hook.requests.map(({ connection }) => connection);
     expect(second).toBe(first);
     expect(third).toBeGreaterThan(second ?? 0);
     expect(receiver.connections - before).toBeGreaterThanOrEqual(1);
   });
 
-  it('arrivals wake those who wait for them', async () => {
+  it('arrivals, and resolves the promises that wait for them', async () => {
     const hook = receiver.hook();
     const third = hook.arrived(3);
     const first = hook.arrived();
@@ -112,14 +112,14 @@ describe('what is recorded', () => {
     expect((await third).path).toBe(`${hook.path}?2`);
   });
 
-  it('what has no hook is a stray, and answered 404', async () => {
-    expect(await send(`${receiver.origin}/nobody`)).toBe(404);
-    expect(receiver.strays.map(({ path }) => path)).toEqual(['/nobody']);
+  it('requests without a hook as unmatched, and answers 404', async () => {
+    expect(await send(`${receiver.origin}/unmatched`)).toBe(404);
+    expect(receiver.unmatched.map(({ path }) => path)).toEqual(['/unmatched']);
   });
 });
 
 describe('behaviours', () => {
-  it('are taken in turn; the last one stays', async () => {
+  it('are used in order, and the last one is repeated', async () => {
     const hook = receiver.hook(answer(500), redirect(302, '/x'), answer(204));
     const statuses = [];
     for (let i = 0; i < 4; i++) statuses.push(await send(hook.url));
@@ -129,24 +129,24 @@ describe('behaviours', () => {
   });
 
   it.each([
-    ['1xx and then the answer', () => answerAfterInformation(200), 200],
+    ['informational answers and then the final one', () => answerAfterInformational(200), 200],
     ['a delay', () => delayed(20, answer(202)), 202],
     ['an answer before the body was read', () => answerUnread(413), 413],
-    ['an answer and then a silent end', () => answer(200, { closes: 'silently' }), 200],
+    ['an answer and then an unannounced close', () => answer(200, { closes: 'silently' }), 200],
     ['no answer', () => hang(), 'TIME-OUT'],
     ['a reset before reading', () => reset('before reading'), 'ECONNRESET'],
     ['a reset after reading', () => reset('after reading'), 'ECONNRESET'],
-    ['an end without an answer', () => closeUnanswered(), 'ECONNRESET'],
-    ['no HTTP', () => bytes('SSH-2.0-OpenSSH\r\n'), 'HPE_INVALID_CONSTANT'],
+    ['a close without an answer', () => closeUnanswered(), 'ECONNRESET'],
+    ['bytes that are not HTTP', () => bytes('SSH-2.0-OpenSSH\r\n'), 'HPE_INVALID_CONSTANT'],
     ['a body that breaks off', () => bytes('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc'), 'ECONNRESET'],
-    ['a head too large', () => hugeHeaders(200, 100_000), 'HPE_HEADER_OVERFLOW'],
+    ['a head that is too large', () => hugeHeaders(200, 100_000), 'HPE_HEADER_OVERFLOW'],
   ])('%s', async (_what, behaviour, outcome) => {
     const hook = receiver.hook(behaviour());
     expect(await send(hook.url, { body: 'x'.repeat(100) })).toBe(outcome);
     expect(hook.requests).toHaveLength(1);
   });
 
-  it('a held answer comes when it is released', async () => {
+  it('include a held answer, which is sent when it is released', async () => {
     const gate = held(answer(201));
     const hook = receiver.hook(gate);
     const answered = send(hook.url);
@@ -155,9 +155,9 @@ describe('behaviours', () => {
     expect(await answered).toBe(201);
   });
 
-  it('a body without end is poured until the other side ends it', async () => {
-    const pouring = endlessBody(200);
-    const hook = receiver.hook(pouring);
+  it('include an endless body, which ends when the client disconnects', async () => {
+    const endless = endlessBody(200);
+    const hook = receiver.hook(endless);
     const sent = httpsRequest(hook.url, { agent: false, ca }, (response) => {
       let bytesRead = 0;
       response.on('data', (chunk: Buffer) => {
@@ -168,19 +168,23 @@ describe('behaviours', () => {
     });
     sent.on('error', () => {});
     sent.end();
-    await pouring.cut;
-    expect(pouring.bytesPoured).toBeGreaterThan(100_000);
+    await endless.closed;
+    expect(endless.bytesWritten).toBeGreaterThan(100_000);
   });
 });
 
-describe('where and as whom', () => {
+describe('addresses and certificates', () => {
   it.each([
     ['https on 127.0.0.1', {}, 200],
     ['https on ::1', { host: '::1' as const }, 200],
     ['http', { scheme: 'http' as const }, 200],
     ['an expired certificate', { identity: 'expired' as const }, 'CERT_HAS_EXPIRED'],
-    ['one of another name', { identity: 'other-name' as const }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['one of an unknown authority', { identity: 'untrusted' as const }, expect.stringMatching(/UNABLE|SELF/)],
+    ['a certificate of another name', { identity: 'other-name' as const }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    [
+      'a certificate of an unknown authority',
+      { identity: 'untrusted' as const },
+      expect.stringMatching(/UNABLE|SELF/),
+    ],
   ])('%s', async (_what, options, outcome) => {
     await using other = await startReceiver(options);
     const hook = other.hook();

@@ -1,14 +1,14 @@
 /**
- * A real receiver: an HTTPS (or plain HTTP) server on this machine that records every request exactly as it
- * came, and behaves as each of its hooks was told to.
+ * A real receiver: an HTTPS or HTTP server on this machine. It records every request exactly as sent, and each of
+ * its hooks behaves as the test says.
  *
  *     await using receiver = await startReceiver();
  *     const hook = receiver.hook(answer(500), answer(200));
  *     … a schedule for hook.url …
  *     const retry = await hook.arrived(2);
  *
- * A hook is a path of its own. Its behaviours are taken in turn, and the last one stays. Nothing is waited
- * for by looking again and again: an arrival wakes whoever waits for it.
+ * A hook has its own path. Its behaviours are used in order, and the last one is repeated. Nothing polls: an
+ * arrival resolves the promises that wait for it.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -23,23 +23,23 @@ export const CA_FILE = join(CERTIFICATES, 'ca.pem');
 const WAIT_MS_MAX = 20_000;
 
 export interface ReceivedRequest {
-  /** Of the receiver's connections, counted from 1. */
+  /** The number of the connection, counted from 1. */
   readonly connection: number;
-  /** When the head had arrived, by the wall clock, in ms. */
+  /** When the head arrived, by the wall clock, in ms. */
   readonly arrivedAt: number;
-  /** The same by a clock that nobody sets, for distances. */
+  /** The same by a monotonic clock, for differences. */
   readonly arrivedAtNs: bigint;
   readonly method: string;
-  /** As sent, with its query. */
+  /** The path as sent, with its query. */
   readonly path: string;
-  /** In their order, names as sent; values as Latin-1. */
+  /** In order, with names as sent and values as Latin-1. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** False where the behaviour left the body unread, and it is empty here. */
-  readonly isWhole: boolean;
+  /** False if the behaviour did not read the body. It is empty then. */
+  readonly isComplete: boolean;
   readonly body: Buffer;
 }
 
-/** Who the receiver says it is: a certificate of `test/certificates`. */
+/** The certificate of the receiver, from `test/certificates`. */
 export type Identity = 'receiver' | 'expired' | 'other-name' | 'untrusted';
 
 export interface ReceiverOptions {
@@ -48,12 +48,12 @@ export interface ReceiverOptions {
   readonly identity?: Identity;
 }
 
-/** The values of a header, in their order. */
+/** All values of a header in order. */
 export function valuesOf({ headers }: ReceivedRequest, name: string): readonly string[] {
   return headers.filter(([each]) => each.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
 }
 
-/** The value of a header that was sent exactly once. */
+/** Returns the value of a header, and throws unless it was sent exactly once. */
 export function headerOf(request: ReceivedRequest, name: string): string {
   const [value, ...others] = valuesOf(request, name);
   if (value === undefined || others.length > 0) {
@@ -72,7 +72,7 @@ export class Hook {
   readonly url: string;
   readonly requests: ReceivedRequest[] = [];
   #script: readonly Behaviour[];
-  #turns = 0;
+  #served = 0;
   readonly #waiters = new Set<Waiter>();
 
   constructor(origin: string, path: string, script: readonly Behaviour[]) {
@@ -81,21 +81,21 @@ export class Hook {
     this.#script = script;
   }
 
-  /** From the next request on; the turns begin anew. */
+  /** Replaces the behaviours from the next request on. */
   behave(...script: readonly Behaviour[]): void {
     this.#script = script;
-    this.#turns = 0;
+    this.#served = 0;
   }
 
-  /** The `count`th request, when it has arrived whole. */
+  /** Resolves to the `count`th request when it has arrived completely. */
   async arrived(count = 1): Promise<ReceivedRequest> {
     if (this.requests.length < count) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const waiter = { count, resolve };
       this.#waiters.add(waiter);
-      const late = () =>
+      const fail = () =>
         reject(new Error(`${this.path}: ${this.requests.length} of ${count} requests in ${WAIT_MS_MAX} ms.`));
-      const timer = setTimeout(late, WAIT_MS_MAX);
+      const timer = setTimeout(fail, WAIT_MS_MAX);
       await promise.finally(() => {
         clearTimeout(timer);
         this.#waiters.delete(waiter);
@@ -106,10 +106,10 @@ export class Hook {
     return request;
   }
 
-  /** For the server: what the next request will meet. */
+  /** Returns the behaviour for the next request. The server calls it. */
   next(): Behaviour {
-    const turn = Math.min(this.#turns++, this.#script.length - 1);
-    return this.#script[turn] ?? answer(200);
+    const index = Math.min(this.#served++, this.#script.length - 1);
+    return this.#script[index] ?? answer(200);
   }
 
   record(request: ReceivedRequest): void {
@@ -121,11 +121,11 @@ export class Hook {
 export class Receiver implements AsyncDisposable {
   readonly origin: string;
   readonly port: number;
-  /** How many TCP connections were made to it. */
+  /** The number of TCP connections so far. */
   connections = 0;
   readonly #hooks = new Map<string, Hook>();
-  /** What came to no hook. */
-  readonly strays: ReceivedRequest[] = [];
+  /** Requests to a path without a hook. */
+  readonly unmatched: ReceivedRequest[] = [];
   readonly #sockets = new Map<Socket, number>();
   readonly #close: () => Promise<void>;
 
@@ -135,7 +135,7 @@ export class Receiver implements AsyncDisposable {
     this.#close = close;
   }
 
-  /** A path nobody else has, that answers 200 unless told otherwise. */
+  /** Creates a hook with its own path. It answers 200 by default. */
   hook(...script: readonly Behaviour[]): Hook {
     return this.hookAt(`/hook/${this.#hooks.size + 1}`, ...script);
   }
@@ -154,28 +154,28 @@ export class Receiver implements AsyncDisposable {
     return this.hooks.flatMap(({ requests }) => requests);
   }
 
-  /** For the server. */
+  /** The server calls it for each connection. */
   connected(socket: Socket): void {
     this.connections += 1;
     this.#sockets.set(socket, this.connections);
     socket.on('close', () => this.#sockets.delete(socket));
-    // Broken off by the other side: that is what some tests are about.
+    // Some tests break the connection on purpose.
     socket.on('error', () => {});
   }
 
-  /** For the server. */
+  /** The server calls it for each request. */
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const arrivedAt = Date.now();
     const arrivedAtNs = process.hrtime.bigint();
     const { method = '', url: path = '', socket } = request;
-    // Of a TLS connection the socket underneath: only that one can be reset.
+    // For TLS this is the TCP socket below, because only that one can be reset.
     const tcp = [...this.#sockets.keys()].find(({ remotePort }) => remotePort === socket.remotePort);
     const connection = (tcp && this.#sockets.get(tcp)) ?? 0;
     const hook = this.#hooks.get(path.split('?', 1)[0] ?? '');
     const behaviour = hook?.next() ?? answer(404);
     response.on('error', () => {});
 
-    const body = behaviour.leavesBody ? Buffer.alloc(0) : await bodyOf(request);
+    const body = behaviour.ignoresBody ? Buffer.alloc(0) : await bodyOf(request);
     const received: ReceivedRequest = {
       connection,
       arrivedAt,
@@ -183,10 +183,10 @@ export class Receiver implements AsyncDisposable {
       method,
       path,
       headers: pairs(request.rawHeaders),
-      isWhole: !behaviour.leavesBody,
+      isComplete: !behaviour.ignoresBody,
       body,
     };
-    if (hook === undefined) this.strays.push(received);
+    if (hook === undefined) this.unmatched.push(received);
     else hook.record(received);
     await behaviour.act({ request, response, socket: tcp ?? socket });
   }
@@ -199,7 +199,7 @@ export class Receiver implements AsyncDisposable {
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const { scheme = 'https', host = '127.0.0.1', identity = 'receiver' } = options;
   const server = scheme === 'https' ? createHttpsServer(identityOf(identity)) : createHttpServer();
-  // Kept open until the other side or a behaviour ends them.
+  // Connections stay open until the sender or a behaviour closes them.
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
   server.listen(0, host);
@@ -219,7 +219,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     receiver.connected(socket);
   });
   server.on('secureConnection', (socket: Socket) => socket.on('error', () => {}));
-  // A handshake that the other side broke off.
+  // The sender broke off the handshake.
   server.on('tlsClientError', () => {});
   server.on('clientError', (_error, socket) => socket.destroy());
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {

@@ -1,4 +1,4 @@
-/** The verifier, on requests signed by hand and worked out with openssl: it must not be won over too easily. */
+/** Tests the verifier with a signature made by openssl, and with many wrong ones. */
 import { describe, expect, it } from 'vitest';
 import type { ReceivedRequest } from './receiver.ts';
 import { signatureOf, verify } from './verify.ts';
@@ -26,7 +26,7 @@ function received(
     method: 'POST',
     path: '/hooks/caf%C3%A9?query=is-not-signed',
     headers: Object.entries(all),
-    isWhole: true,
+    isComplete: true,
     body: Buffer.from('{"n":1}'),
     ...changes,
   };
@@ -38,7 +38,7 @@ it('a signature that openssl made is verified', () => {
 
 const OTHER = '0'.repeat(64);
 
-describe('any v1 that verifies is enough', () => {
+describe('one matching v1 is enough', () => {
   it.each([
     ['the first', `t=${AT},v1=${BY_OPENSSL},v1=${OTHER}`],
     ['the last', `t=${AT},v1=${OTHER},v1=${OTHER},v1=${BY_OPENSSL}`],
@@ -46,13 +46,13 @@ describe('any v1 that verifies is enough', () => {
     expect(verify(received({}, { 'Sched-Signature': signature }), SECRET)).toBe('verified');
   });
 
-  it('they are read in their order', () => {
+  it('all of them are read in order', () => {
     const request = received({}, { 'Sched-Signature': `t=1,v1=${OTHER},v1=${BY_OPENSSL}` });
     expect(signatureOf(request)).toEqual({ timestamp: '1', v1: [OTHER, BY_OPENSSL] });
   });
 });
 
-describe('whatever is changed is noticed', () => {
+describe('a change is detected in', () => {
   it.each([
     ['the secret', received(), `${SECRET}x`],
     ['the delivery id', received({}, { 'Sched-Delivery-Id': 'dlv_2' }), SECRET],

@@ -1,12 +1,12 @@
 /**
- * The receiver's side of the signature, written from the specification and from nothing else: no line of
- * this may come from `src/`, or a mistake there would be confirmed here.
+ * Verifies signatures as a receiver does. It is written only from the specification and must not share code with
+ * `src/`, because a mistake there would be confirmed here.
  *
  *     Sched-Signature: t=<timestamp>,v1=<signature>[,v1=<signature>…]
  *
- * Signed are `<timestamp>.<delivery_id>.<attempt>.<METHOD>.<path>.<body>`: the path as sent, without the
- * query; the body's exact bytes. HMAC-SHA256 in hex; the key is the secret's whole text in UTF-8. Any one
- * v1 that verifies is enough. Timestamps more than 300 s away are too old, or not of this harness.
+ * The signed text is `<timestamp>.<delivery_id>.<attempt>.<METHOD>.<path>.<body>`, with the path as sent without
+ * the query and the exact bytes of the body. The signature is HMAC-SHA256 in hex. The key is the whole text of the
+ * secret in UTF-8. One v1 that matches is enough. A timestamp may be at most 300 s away.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { headerOf, type ReceivedRequest } from './receiver.ts';
@@ -20,7 +20,7 @@ export type Verdict = 'verified' | 'malformed' | 'another timestamp' | 'too old'
 
 export interface Signature {
   readonly timestamp: string;
-  /** The v1 parts in their order. */
+  /** The v1 signatures in order. */
   readonly v1: readonly string[];
 }
 
@@ -43,16 +43,16 @@ export function expectedSignature(request: ReceivedRequest, secret: string): str
     .digest('hex');
 }
 
-/** `now`: the receiver's clock, in ms. */
+/** `now` is the clock of the receiver in ms. */
 export function verify(request: ReceivedRequest, secret: string, now: number = request.arrivedAt): Verdict {
   const signature = signatureOf(request);
   if (signature === null) return 'malformed';
-  // A period in either would let the body's start be taken for a part of the header.
+  // With a period in either, the start of the body could pass as part of the header.
   if (!DELIVERY_ID.test(headerOf(request, 'Sched-Delivery-Id'))) return 'malformed';
   if (!ATTEMPT.test(headerOf(request, 'Sched-Attempt'))) return 'malformed';
   if (signature.timestamp !== headerOf(request, 'Sched-Timestamp')) return 'another timestamp';
   if (Math.abs(now / 1_000 - Number(signature.timestamp)) > TIMESTAMP_AWAY_S_MAX) return 'too old';
   const expected = Buffer.from(expectedSignature(request, secret));
-  const isAnyRight = signature.v1.some((each) => timingSafeEqual(Buffer.from(each), expected));
-  return isAnyRight ? 'verified' : 'no signature matches';
+  const hasMatch = signature.v1.some((each) => timingSafeEqual(Buffer.from(each), expected));
+  return hasMatch ? 'verified' : 'no signature matches';
 }
