@@ -1,14 +1,14 @@
 /**
- * Builds the dashboard's page into `dist`, which the service serves under `/dashboard`. Its policy allows scripts and
- * styles of its own origin only, so nothing is written into the page itself.
+ * Builds the page of the dashboard into `dist`, which the service serves under `/dashboard`. Its content security policy
+ * allows only scripts and styles from its own origin, so the page contains none itself.
  */
 import tailwindcss from '@tailwindcss/vite';
 import { defineConfig, type Plugin } from 'vite';
 
-/** All of them have `light-dark()` and `<dialog>`. */
+/** The oldest versions that have `light-dark()` and `<dialog>`. */
 const BROWSERS = ['chrome123', 'edge123', 'firefox121', 'safari17.5'];
 
-/** The first paint waits for the script: it knows the theme that was chosen. */
+/** The first paint waits for the script, which sets the theme of the user. */
 const waitForTheme: Plugin = {
   name: 'wait-for-theme',
   transformIndexHtml: {
@@ -21,12 +21,12 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/dashboard/',
   plugins: [tailwindcss(), waitForTheme],
-  // Children as arguments, not as a property: the same elements in fewer bytes.
+  // The classic runtime passes children as arguments, which takes fewer bytes.
   oxc: {
     jsx: { runtime: 'classic', pragma: 'h', pragmaFrag: 'Fragment' },
     jsxInject: `import { h, Fragment } from 'preact'`,
   },
-  // Nobody who looks at schedules looks into signals.
+  // The page does not need the developer tools of signals.
   define: { 'window.__PREACT_SIGNALS_DEVTOOLS__': 'undefined' },
   build: {
     outDir: 'dist',

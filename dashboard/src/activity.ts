@@ -1,5 +1,5 @@
 /**
- * Whether somebody uses the page. A request without a recent click, key or touch is automatic, such as one for a list
+ * Whether the user is active on the page. A request without a recent click, key or touch is automatic, such as one for a list
  * that moves with the clock. Automatic requests do not keep a session alive, so that a page that stays open signs out.
  */
 const RECENT_MS = 60_000;

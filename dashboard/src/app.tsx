@@ -54,8 +54,8 @@ function findRoute(at: string): { readonly route: PageRoute; readonly params: Pa
 function CurrentPage({ at }: { readonly at: string }) {
   useEffect(() => {
     scrollTo(0, 0);
-    const seen = scopeOf(at);
-    if (seen !== null) rememberScope(seen);
+    const current = scopeOf(at);
+    if (current !== null) rememberScope(current);
     if (at === '' && scope.peek() !== null) navigate(hrefInProject(''), { replace: true });
   }, [at]);
   if (at === '') return scope.value === null ? <NoProject /> : null;

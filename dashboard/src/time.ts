@@ -66,15 +66,15 @@ function formatter(zone: string, style: InstantStyle, withYear: boolean): Intl.D
   const key = `${style} ${zone} ${withYear}`;
   const known = formatters.get(key);
   if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat('en-GB', {
+  const created = new Intl.DateTimeFormat('en-GB', {
     ...STYLES[style],
     ...(withYear && { year: 'numeric' }),
     hourCycle: 'h23',
     timeZone: zone,
   });
   if (formatters.size >= FORMATTERS_MAX) formatters.clear();
-  formatters.set(key, made);
-  return made;
+  formatters.set(key, created);
+  return created;
 }
 
 export function formatInstant(at: string | number, zone: string, style: InstantStyle = 'minute'): string {

@@ -73,10 +73,10 @@ export function StateBadge({
   readonly state: string;
   readonly badges: Readonly<Record<string, BadgeStyle>>;
 }) {
-  const look = badges[state] ?? { ...UNKNOWN, label: state };
+  const badge = badges[state] ?? { ...UNKNOWN, label: state };
   return (
-    <Badge tone={look.tone} icon={look.icon}>
-      {look.label}
+    <Badge tone={badge.tone} icon={badge.icon}>
+      {badge.label}
     </Badge>
   );
 }

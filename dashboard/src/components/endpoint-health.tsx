@@ -38,7 +38,7 @@ export function CloseBreaker({
   readonly url: string;
   readonly breaker: Breaker;
 }) {
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   if (breaker.state === 'closed' || !hasRole('operator')) return null;
   const close = async () => {
     await post<Done>(apiPath('destinations/close-breaker'), { endpoint });
@@ -47,13 +47,13 @@ export function CloseBreaker({
   };
   return (
     <>
-      <Button onClick={() => setAsking(true)}>Close breaker…</Button>
-      {isAsking ? (
+      <Button onClick={() => setConfirming(true)}>Close breaker…</Button>
+      {isConfirming ? (
         <Confirm
           title="Close this breaker"
           action="Close breaker"
           onConfirm={close}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
         >
           <p>
             Deferred deliveries to <code class="font-mono text-sm">{url}</code> are sent at once, at the pace

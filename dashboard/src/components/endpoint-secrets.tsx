@@ -18,7 +18,7 @@ export function EndpointSecrets({ id }: { readonly id: string }) {
   const path = `endpoints/${encodeURIComponent(id)}/secrets`;
   const live = useLive<Listed<EndpointSecretInfo>>(apiPath(path));
   const [open, setOpen] = useState<Open>(null);
-  const [asked, setAsked] = useState<SecretInfo | null>(null);
+  const [revealing, setRevealing] = useState<SecretInfo | null>(null);
   const [shown, setShown] = useState<SecretInfo | null>(null);
   const change = async (verb: string, overlap: string) => {
     const { data } = await post<Listed<EndpointSecretInfo>>(apiPath(`${path}${verb}`), { overlap });
@@ -46,7 +46,7 @@ export function EndpointSecrets({ id }: { readonly id: string }) {
             <p class="px-4 pb-3 text-dim">
               <SigningStatus secrets={data} />
             </p>
-            {data.length === 0 ? null : <SecretsTable secrets={data} onReveal={setAsked} />}
+            {data.length === 0 ? null : <SecretsTable secrets={data} onReveal={setRevealing} />}
           </>
         )}
       </Loaded>
@@ -55,8 +55,13 @@ export function EndpointSecrets({ id }: { readonly id: string }) {
         <RotateDialog send={(overlap) => change('/rotate', overlap)} onClose={onClose} />
       ) : null}
       {open === 'remove' ? <RemoveDialog send={remove} onClose={onClose} /> : null}
-      {asked === null ? null : (
-        <RevealSecret path={path} secret={asked} onClose={() => setAsked(null)} onRevealed={setShown} />
+      {revealing === null ? null : (
+        <RevealSecret
+          path={path}
+          secret={revealing}
+          onClose={() => setRevealing(null)}
+          onRevealed={setShown}
+        />
       )}
       {shown === null ? null : (
         <SecretDialog

@@ -3,7 +3,7 @@ import type { ApiError } from '../api.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
-/** What to do, by the code of an error. The message of the service says what happened. */
+/** Advice by the code of an error. The message of the service says what happened. */
 const ADVICE: Readonly<Record<string, string>> = {
   no_answer: 'The page may be out of date. It tries again by itself.',
   bad_origin: 'Open the dashboard under its own URL and try again.',

@@ -76,18 +76,18 @@ export function TextField({
   ...rest
 }: TextFieldProps) {
   const id = useId();
-  const look = { label, hint, error, isLabelHidden: isLabelHidden ?? false };
+  const text = { label, hint, error, isLabelHidden: isLabelHidden ?? false };
   // The types of preact separate each kind of input. Here the kind is a value.
   const kind = { ...rest, type } as InputHTMLAttributes<HTMLInputElement>;
   return (
-    <Frame id={id} {...look}>
+    <Frame id={id} {...text}>
       <input
         {...kind}
         id={id}
         class={`control ${isMono ? 'font-mono text-sm' : ''}`}
         value={value}
         aria-invalid={error === undefined || error === null ? undefined : 'true'}
-        aria-describedby={describedBy(id, look)}
+        aria-describedby={describedBy(id, text)}
         onInput={(event) => onValue(event.currentTarget.value)}
       />
     </Frame>
@@ -114,9 +114,9 @@ export function TextArea({
   placeholder,
 }: TextAreaProps) {
   const id = useId();
-  const look = { label, hint, error, isLabelHidden: isLabelHidden ?? false };
+  const text = { label, hint, error, isLabelHidden: isLabelHidden ?? false };
   return (
-    <Frame id={id} {...look}>
+    <Frame id={id} {...text}>
       <textarea
         id={id}
         rows={rows}
@@ -125,7 +125,7 @@ export function TextArea({
         placeholder={placeholder}
         spellcheck={false}
         aria-invalid={error === undefined || error === null ? undefined : 'true'}
-        aria-describedby={describedBy(id, look)}
+        aria-describedby={describedBy(id, text)}
         onInput={(event) => onValue(event.currentTarget.value)}
       />
     </Frame>
@@ -155,15 +155,15 @@ export function SelectField<V extends string>({
   disabled = false,
 }: SelectFieldProps<V>) {
   const id = useId();
-  const look = { label, hint, error, isLabelHidden: isLabelHidden ?? false };
+  const text = { label, hint, error, isLabelHidden: isLabelHidden ?? false };
   return (
-    <Frame id={id} {...look}>
+    <Frame id={id} {...text}>
       <select
         id={id}
         class="control"
         value={value}
         disabled={disabled}
-        aria-describedby={describedBy(id, look)}
+        aria-describedby={describedBy(id, text)}
         onChange={(event) => onValue(event.currentTarget.value as V)}
       >
         {options.map((option) => (

@@ -119,31 +119,31 @@ const SCOPED_PARAMETERS: ReadonlySet<string> = new Set(['cursor', 'schedule']);
 
 const CONNECTION_STATES = {
   idle: null,
-  live: { word: 'Up to date', look: 'text-good', hint: 'The page updates by itself.' },
+  live: { label: 'Up to date', className: 'text-good', hint: 'The page updates by itself.' },
   polling: {
-    word: 'Every 5 s',
-    look: 'text-dim',
+    label: 'Every 5 s',
+    className: 'text-dim',
     hint: 'The stream is blocked, perhaps by a proxy. The page updates every 5 s.',
   },
   reconnecting: {
-    word: 'Reconnecting…',
-    look: 'text-warn',
+    label: 'Reconnecting…',
+    className: 'text-warn',
     hint: 'The connection was lost. The page may be out of date.',
   },
 } as const;
 
 function ConnectionStatus() {
-  const words = CONNECTION_STATES[connection.value];
+  const state = CONNECTION_STATES[connection.value];
   return (
     <span
       role="status"
-      class={`flex items-center gap-1.5 px-1 text-xs ${words?.look ?? ''}`}
-      title={words?.hint}
+      class={`flex items-center gap-1.5 px-1 text-xs ${state?.className ?? ''}`}
+      title={state?.hint}
     >
-      {words === null ? null : (
+      {state === null ? null : (
         <>
           <span class="size-2 rounded-full bg-current" aria-hidden="true" />
-          <span class={connection.value === 'live' ? 'sr-only sm:not-sr-only' : ''}>{words.word}</span>
+          <span class={connection.value === 'live' ? 'sr-only sm:not-sr-only' : ''}>{state.label}</span>
         </>
       )}
     </span>

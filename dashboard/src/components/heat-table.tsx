@@ -86,7 +86,7 @@ export function HeatTable({ heat }: { readonly heat: Heat }) {
                     name={`${index}-${column}`}
                     value={value}
                     level={heatLevel(value, index === 0 ? heat.totalMax : heat.cellMax)}
-                    words={describeCell(heat, row, index === 0, column)}
+                    label={describeCell(heat, row, index === 0, column)}
                     isBusiest={index === 0 && heat.busiest.has(column)}
                     isCurrent={cursor.row === index && cursor.column === column}
                     onPoint={() => setCursor({ row: index, column })}
@@ -138,7 +138,7 @@ function Cell({
   name,
   value,
   level,
-  words,
+  label,
   isBusiest,
   isCurrent,
   onPoint,
@@ -146,7 +146,7 @@ function Cell({
   readonly name: string;
   readonly value: number;
   readonly level: number;
-  readonly words: string;
+  readonly label: string;
   readonly isBusiest: boolean;
   readonly isCurrent: boolean;
   readonly onPoint: () => void;
@@ -155,7 +155,7 @@ function Cell({
     <td
       data-cell={name}
       tabIndex={isCurrent ? 0 : -1}
-      aria-label={words}
+      aria-label={label}
       class={`relative h-6 min-w-1.5 border-r border-card p-0 ${FILLS[level] ?? FILLS[0]} ${isCurrent ? 'outline-2 -outline-offset-2 outline-ink' : ''}`}
       onFocus={onPoint}
       onPointerEnter={onPoint}

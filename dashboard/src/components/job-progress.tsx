@@ -31,16 +31,16 @@ export function totalOf(job: ReplayJobInfo): number {
 
 export function JobBar({ job, isThin = false }: { readonly job: ReplayJobInfo; readonly isThin?: boolean }) {
   const done = job.replayed + job.skipped;
-  const whole = totalOf(job);
-  const share = (part: number) => `${whole === 0 ? 0 : Math.min(100, (part / whole) * 100)}%`;
+  const total = totalOf(job);
+  const share = (part: number) => `${total === 0 ? 0 : Math.min(100, (part / total) * 100)}%`;
   return (
     <div
       role="progressbar"
       aria-label="Replayed"
       aria-valuemin={0}
-      aria-valuemax={whole}
-      aria-valuenow={Math.min(done, whole)}
-      aria-valuetext={`${formatCount(done)} of ${formatCount(whole)}, ${formatPercent(done, whole)}`}
+      aria-valuemax={total}
+      aria-valuenow={Math.min(done, total)}
+      aria-valuetext={`${formatCount(done)} of ${formatCount(total)}, ${formatPercent(done, total)}`}
       class={`relative overflow-hidden rounded-full bg-sunken ${isThin ? 'h-1.5' : 'h-3'}`}
     >
       {job.state === 'gathering' ? (

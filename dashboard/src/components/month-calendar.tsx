@@ -164,13 +164,13 @@ function DayCounts({ day }: { readonly day: CalendarDay }) {
   return (
     <span aria-hidden="true" class="flex flex-wrap gap-x-1.5 gap-y-0.5 text-xs tabular-nums">
       {statusCounts(day).map(([status, amount]) => {
-        const look = DELIVERY_BADGES[status];
+        const badge = DELIVERY_BADGES[status];
         return (
           <span
             key={status}
-            class={`inline-flex items-center gap-0.5 ${TONES[look?.tone ?? 'neutral'] ?? ''}`}
+            class={`inline-flex items-center gap-0.5 ${TONES[badge?.tone ?? 'neutral'] ?? ''}`}
           >
-            <Icon name={look?.icon ?? 'dot'} size={12} />
+            <Icon name={badge?.icon ?? 'dot'} size={12} />
             {amount}
           </span>
         );

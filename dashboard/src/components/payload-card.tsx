@@ -19,7 +19,7 @@ interface PayloadProps {
 }
 
 export function PayloadCard({ title, path, headerNames, hasBody }: PayloadProps) {
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const [revealed, setRevealed] = useState<Revealed | null>(null);
   return (
     <Card
@@ -30,7 +30,7 @@ export function PayloadCard({ title, path, headerNames, hasBody }: PayloadProps)
             Hide
           </Button>
         ) : hasRole('admin') ? (
-          <Button kind="quiet" icon="eye" onClick={() => setAsking(true)}>
+          <Button kind="quiet" icon="eye" onClick={() => setConfirming(true)}>
             Reveal…
           </Button>
         ) : undefined
@@ -41,12 +41,12 @@ export function PayloadCard({ title, path, headerNames, hasBody }: PayloadProps)
       ) : (
         <RevealedPayload revealed={revealed} hasBody={hasBody} />
       )}
-      {isAsking ? (
+      {isConfirming ? (
         <Confirm
           title={hasBody ? 'Reveal headers and body' : 'Reveal headers'}
           action="Reveal"
           onConfirm={async () => setRevealed(await post<Revealed>(apiPath(`${path}/reveal`)))}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
         >
           <p>The values are shown on this page until you leave it.</p>
           <p class="text-dim">The audit log records it with your name and the time.</p>

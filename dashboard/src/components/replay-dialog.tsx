@@ -20,7 +20,7 @@ export function ReplayDialog({
   readonly onClose: () => void;
 }) {
   // Deliveries that fail after the dialog was opened are not part of the replay.
-  const [asked] = useState(() => {
+  const [query] = useState(() => {
     const now = Date.now();
     return { created_before: new Date(now).toISOString(), ...deliveryQuery(filter, now) };
   });
@@ -28,15 +28,15 @@ export function ReplayDialog({
   const [error, setError] = useState<ApiError | null>(null);
   useEffect(() => {
     const stop = new AbortController();
-    get<DeliveryCount>(apiPath(pathWithQuery('replays/count', queryOf(asked))), stop.signal)
+    get<DeliveryCount>(apiPath(pathWithQuery('replays/count', queryOf(query))), stop.signal)
       .then(setFound)
       .catch((cause: unknown) => {
         if (!stop.signal.aborted) setError(asApiError(cause));
       });
     return () => stop.abort();
-  }, [asked]);
+  }, [query]);
   const request = useRequest(async () => {
-    const job = await post<ReplayJobInfo>(apiPath('replays'), { ...asked, expected: found?.count ?? 0 });
+    const job = await post<ReplayJobInfo>(apiPath('replays'), { ...query, expected: found?.count ?? 0 });
     navigate(hrefInProject(`replays/${job.id}`));
   });
   const amount = found === null ? '' : `${found.is_exact ? '' : 'at least '}${formatCount(found.count)}`;
@@ -56,7 +56,7 @@ export function ReplayDialog({
           <div class="space-y-3">
             <p>
               <strong class="text-lg tabular-nums">{amount}</strong>{' '}
-              {found.count === 1 && found.is_exact ? 'delivery' : 'deliveries'} <FilterText query={asked} />{' '}
+              {found.count === 1 && found.is_exact ? 'delivery' : 'deliveries'} <FilterText query={query} />{' '}
               will be replayed.
             </p>
             <ul class="list-disc space-y-1.5 pl-5 text-dim">

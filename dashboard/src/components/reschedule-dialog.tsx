@@ -27,8 +27,8 @@ export function RescheduleDialog({
   const check = (form: TimingForm) => (timingBody(form) === null ? { [form.kind]: 'Enter a time.' } : {});
   const first = timingOf(schedule, newTiming(displayZone.peek(), Date.now()));
   const { form, change, errors, error, isBusy, submit, element } = useForm(first, check, send);
-  const asked = previewBody(form, schedule.jitter ?? '');
-  const preview = usePreview(asked);
+  const request = previewBody(form, schedule.jitter ?? '');
+  const preview = usePreview(request);
   return (
     <Dialog title="Reschedule" onClose={onClose} isWide isKept>
       <form ref={element} onSubmit={submit} noValidate class="space-y-4">
@@ -39,7 +39,7 @@ export function RescheduleDialog({
           tabIndex={0}
           class="max-h-64 overflow-y-auto rounded-md border border-line px-3 py-2"
         >
-          <TimingPreview state={preview} isAsked={asked !== null} />
+          <TimingPreview state={preview} hasRequest={request !== null} />
         </section>
         <p class="text-sm text-dim">
           {schedule.kind === 'recurring'

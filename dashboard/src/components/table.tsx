@@ -52,17 +52,17 @@ export function Table<Row>({ caption, columns, rows, rowKey, isPlain = false }: 
 
 function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {
   const kind = column.isActions === true ? 'actions' : column.isFigure === true ? 'figure' : '';
-  const look = `${kind} ${column.className ?? ''}`;
+  const className = `${kind} ${column.className ?? ''}`;
   if (column.isRowHeading === true) {
     return (
-      <th scope="row" class={look}>
+      <th scope="row" class={className}>
         {column.cell(row)}
       </th>
     );
   }
   const label = column.isActions === true ? undefined : column.heading;
   return (
-    <td class={look} data-label={label}>
+    <td class={className} data-label={label}>
       {column.cell(row)}
     </td>
   );

@@ -146,15 +146,15 @@ function Presets({ form, onForm }: Omit<TimingControlProps, 'errors'>) {
 /** The next runs of the timing. An error that belongs to a field is shown at the field. */
 export function TimingPreview({
   state,
-  isAsked,
+  hasRequest,
 }: {
   readonly state: PreviewState;
-  readonly isAsked: boolean;
+  readonly hasRequest: boolean;
 }) {
   const { preview, error } = state;
   if (error !== null && error.param === null) return <ErrorNote error={error} />;
   if (error !== null) return <p class="text-dim">Correct the timing to see the next runs.</p>;
-  if (!isAsked) return <p class="text-dim">Enter a timing to see the next runs.</p>;
+  if (!hasRequest) return <p class="text-dim">Enter a timing to see the next runs.</p>;
   if (preview === null) return <Skeleton height={96} />;
   return (
     <>

@@ -1,13 +1,13 @@
-/** The timing of a schedule in words, with its cron expression and its zone. */
+/** The timing of a schedule in description, with its cron expression and its zone. */
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import { describeCron } from '../model/describe-cron.ts';
 import { Instant } from './instant.tsx';
 
 export function CronText({ cron, timezone }: { readonly cron: string; readonly timezone: string | null }) {
-  const words = describeCron(cron);
+  const description = describeCron(cron);
   return (
     <span>
-      {words === null ? null : <span class="block">{words}</span>}
+      {description === null ? null : <span class="block">{description}</span>}
       <span class="text-sm text-dim">
         <code class="font-mono">{cron}</code>
         {timezone === null ? null : ` ${timezone}`}

@@ -1,6 +1,6 @@
 /**
  * The attempts of a delivery, one row each, from the due instant to the end: claimed, connected, first byte, end. A row
- * is a button that opens the exact figures, so that nobody needs to hover. A table shows the same figures.
+ * is a button that opens the exact figures, so that hovering is not needed. A table shows the same figures.
  */
 import { useState } from 'preact/hooks';
 import type { AttemptInfo } from '../../../src/control/http/data-contract.ts';

@@ -21,8 +21,8 @@ test('the result equals that of the strict parser for any value', () => {
     ),
   }));
   fc.assert(
-    fc.property(value, fc.constantFrom(0, 2), (made, indent) => {
-      const text = JSON.stringify(made, null, indent);
+    fc.property(value, fc.constantFrom(0, 2), (original, indent) => {
+      const text = JSON.stringify(original, null, indent);
       expect(JSON.stringify(parseResponse(text))).toBe(JSON.stringify(readStrictly(text)));
     }),
     { numRuns: 500 },

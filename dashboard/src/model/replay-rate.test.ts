@@ -4,12 +4,12 @@ import { addSample, ratePerSecond, remainingMs, type Sample } from './replay-rat
 const after = (...samples: readonly Sample[]) => samples.reduce<readonly Sample[]>(addSample, []);
 
 it('the rate counts the last ten seconds', () => {
-  const seen = after(
+  const samples = after(
     { atMs: 0, replayed: 0 },
     { atMs: 5_000, replayed: 100 },
     { atMs: 15_000, replayed: 200 },
   );
-  expect(ratePerSecond(seen)).toBe(10);
+  expect(ratePerSecond(samples)).toBe(10);
 });
 
 it('the rate is unknown until there are two samples', () => {

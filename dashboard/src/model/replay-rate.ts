@@ -9,17 +9,17 @@ const SAMPLES_MAX = 100;
 /** Two samples must be this far apart to give a rate. */
 const SPAN_MIN_MS = 800;
 
-export function addSample(seen: readonly Sample[], next: Sample): readonly Sample[] {
-  const last = seen.at(-1);
+export function addSample(samples: readonly Sample[], next: Sample): readonly Sample[] {
+  const last = samples.at(-1);
   if (last !== undefined && last.replayed === next.replayed && next.atMs - last.atMs < SPAN_MIN_MS)
-    return seen;
-  return [...seen.filter(({ atMs }) => next.atMs - atMs <= WINDOW_MS), next].slice(-SAMPLES_MAX);
+    return samples;
+  return [...samples.filter(({ atMs }) => next.atMs - atMs <= WINDOW_MS), next].slice(-SAMPLES_MAX);
 }
 
 /** Null until two samples are far enough apart. */
-export function ratePerSecond(seen: readonly Sample[]): number | null {
-  const first = seen[0];
-  const last = seen.at(-1);
+export function ratePerSecond(samples: readonly Sample[]): number | null {
+  const first = samples[0];
+  const last = samples.at(-1);
   if (first === undefined || last === undefined || last.atMs - first.atMs < SPAN_MIN_MS) return null;
   return ((last.replayed - first.replayed) * 1_000) / (last.atMs - first.atMs);
 }

@@ -40,7 +40,7 @@ export function DeliveriesPage() {
     limit: PAGE_LENGTH,
   });
   const live = useLive<DeliveryList>(apiPath(pathWithQuery('deliveries', search)));
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const canReplay =
     hasRole('operator') && isBulkReplayable(filter.status) && (live.data?.data.length ?? 0) > 0;
   return (
@@ -52,7 +52,7 @@ export function DeliveriesPage() {
             Bulk replays
           </ButtonLink>
           {canReplay ? (
-            <Button icon="retry" onClick={() => setAsking(true)}>
+            <Button icon="retry" onClick={() => setConfirming(true)}>
               {filter.status === 'expired' ? 'Replay expired…' : 'Replay dead letters…'}
             </Button>
           ) : null}
@@ -66,7 +66,7 @@ export function DeliveriesPage() {
           {(page) => <DeliveryResults page={page} filter={filter} />}
         </Loaded>
       </Card>
-      {isAsking ? <ReplayDialog filter={filter} onClose={() => setAsking(false)} /> : null}
+      {isConfirming ? <ReplayDialog filter={filter} onClose={() => setConfirming(false)} /> : null}
     </Page>
   );
 }
@@ -83,7 +83,7 @@ function StatusChips({ filter }: { readonly filter: DeliveryFilter }) {
     <fieldset class="mb-3 flex flex-wrap gap-1.5">
       <legend class="sr-only">Status</legend>
       {[null, ...DELIVERY_STATUSES].map((status) => {
-        const look = status === null ? undefined : DELIVERY_BADGES[status];
+        const badge = status === null ? undefined : DELIVERY_BADGES[status];
         return (
           <button
             key={status ?? 'any'}
@@ -92,8 +92,8 @@ function StatusChips({ filter }: { readonly filter: DeliveryFilter }) {
             class="chip"
             onClick={() => choose({ ...filter, status })}
           >
-            {look === undefined ? null : <Icon name={look.icon} size={12} />}
-            {look?.label ?? 'Any status'}
+            {badge === undefined ? null : <Icon name={badge.icon} size={12} />}
+            {badge?.label ?? 'Any status'}
           </button>
         );
       })}

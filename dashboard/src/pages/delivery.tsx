@@ -25,7 +25,7 @@ export function DeliveryPage({ params }: { readonly params: Params }) {
   const id = params.id ?? '';
   const live = useLive<Details>(apiPath(`deliveries/${encodeURIComponent(id)}/details`));
   const delivery = live.data?.delivery;
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   return (
     <Page
       title="Delivery"
@@ -35,7 +35,7 @@ export function DeliveryPage({ params }: { readonly params: Params }) {
       id={id}
       actions={
         delivery !== undefined && hasRole('operator') && isReplayable(delivery.status) ? (
-          <Button icon="retry" onClick={() => setAsking(true)}>
+          <Button icon="retry" onClick={() => setConfirming(true)}>
             Replay…
           </Button>
         ) : undefined
@@ -44,8 +44,8 @@ export function DeliveryPage({ params }: { readonly params: Params }) {
       <Loaded live={live} skeleton={<DeliverySkeleton />}>
         {(details) => <DeliveryView details={details} />}
       </Loaded>
-      {isAsking && delivery !== undefined ? (
-        <ReplayConfirm delivery={delivery} onClose={() => setAsking(false)} />
+      {isConfirming && delivery !== undefined ? (
+        <ReplayConfirm delivery={delivery} onClose={() => setConfirming(false)} />
       ) : null}
     </Page>
   );

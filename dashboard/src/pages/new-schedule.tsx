@@ -55,8 +55,8 @@ export function NewSchedulePage() {
     validateSchedule,
     create,
   );
-  const asked = previewBody(form.timing, form.jitter);
-  const preview = usePreview(asked);
+  const request = previewBody(form.timing, form.jitter);
+  const preview = usePreview(request);
   const all = { ...previewErrors(preview), ...errors };
   if (!hasRole('operator')) {
     return (
@@ -88,7 +88,7 @@ export function NewSchedulePage() {
         </div>
         <div class="space-y-4 lg:sticky lg:top-26">
           <Card title="Next runs">
-            <TimingPreview state={preview} isAsked={asked !== null} />
+            <TimingPreview state={preview} hasRequest={request !== null} />
           </Card>
           {error === null ? null : <ErrorNote error={error} />}
           <div class="flex justify-end gap-2">

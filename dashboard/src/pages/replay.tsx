@@ -21,7 +21,7 @@ export function ReplayPage({ params }: { readonly params: Params }) {
   const path = apiPath(`replays/${encodeURIComponent(params.id ?? '')}`);
   const live = useLive<ReplayJobInfo>(path);
   const job = live.data;
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const stop = async () => {
     await post<ReplayJobInfo>(`${path}/stop`);
     toast('good', 'Stopped. The replays that exist already are sent.');
@@ -37,7 +37,7 @@ export function ReplayPage({ params }: { readonly params: Params }) {
             All bulk replays
           </ButtonLink>
           {job !== null && !isEnded(job) && hasRole('operator') ? (
-            <Button kind="danger" icon="stop" onClick={() => setAsking(true)}>
+            <Button kind="danger" icon="stop" onClick={() => setConfirming(true)}>
               Stop…
             </Button>
           ) : null}
@@ -47,13 +47,13 @@ export function ReplayPage({ params }: { readonly params: Params }) {
       <Loaded live={live} skeleton={<Skeleton height={220} />}>
         {(loaded) => <JobView job={loaded} />}
       </Loaded>
-      {isAsking && job !== null && !isEnded(job) ? (
+      {isConfirming && job !== null && !isEnded(job) ? (
         <Confirm
           title="Stop this bulk replay"
           action="Stop"
           isDanger
           onConfirm={stop}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
         >
           <p>
             {plural(job.replayed, 'replay exists', 'replays exist')} already and will be sent. No more are
@@ -67,7 +67,7 @@ export function ReplayPage({ params }: { readonly params: Params }) {
 
 function JobView({ job }: { readonly job: ReplayJobInfo }) {
   const rate = useRate(job);
-  const whole = totalOf(job);
+  const total = totalOf(job);
   const done = job.replayed + job.skipped;
   useEffect(() => {
     if (isEnded(job))
@@ -78,8 +78,8 @@ function JobView({ job }: { readonly job: ReplayJobInfo }) {
       <Card>
         <div class="mb-2 flex flex-wrap items-baseline justify-between gap-x-4 pt-2">
           <p class="text-lg tabular-nums">
-            <strong>{formatCount(done)}</strong> of {formatCount(whole)}
-            <span class="text-dim"> · {formatPercent(done, whole)}</span>
+            <strong>{formatCount(done)}</strong> of {formatCount(total)}
+            <span class="text-dim"> · {formatPercent(done, total)}</span>
           </p>
           <p class="text-dim tabular-nums">{describePace(job, rate)}</p>
         </div>
@@ -120,11 +120,11 @@ function JobView({ job }: { readonly job: ReplayJobInfo }) {
 }
 
 function useRate(job: ReplayJobInfo): number | null {
-  const [seen, setSeen] = useState<readonly Sample[]>([]);
+  const [samples, setSamples] = useState<readonly Sample[]>([]);
   useEffect(() => {
-    setSeen((before) => addSample(before, { atMs: Date.now(), replayed: job.replayed }));
+    setSamples((before) => addSample(before, { atMs: Date.now(), replayed: job.replayed }));
   }, [job]);
-  return isEnded(job) ? null : ratePerSecond(seen);
+  return isEnded(job) ? null : ratePerSecond(samples);
 }
 
 function describePace(job: ReplayJobInfo, rate: number | null): string {

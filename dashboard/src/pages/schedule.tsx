@@ -160,10 +160,10 @@ function offsetText(zone: string, at: string): string {
 
 function CalendarCard({ schedule }: { readonly schedule: Schedule }) {
   const zone = schedule.timezone ?? 'UTC';
-  const asked = query.value.get('day');
+  const selected = query.value.get('day');
   const day =
-    asked !== null && isMonth(monthOf(asked)) && !Number.isNaN(Date.parse(asked))
-      ? asked
+    selected !== null && isMonth(monthOf(selected)) && !Number.isNaN(Date.parse(selected))
+      ? selected
       : dateIn(zone, Date.now());
   const month = monthOf(day);
   const live = useLive<Calendar>(

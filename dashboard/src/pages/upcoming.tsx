@@ -83,8 +83,8 @@ function WindowPicker({ window }: { readonly window: UpcomingWindow }) {
       choose({ kind: 'fixed', from, until });
   };
   const begin = () => {
-    const asked = windowQuery(window, currentMinute.value);
-    setDraft({ from: toWallTime(asked.get('from'), zone), until: toWallTime(asked.get('until'), zone) });
+    const current = windowQuery(window, currentMinute.value);
+    setDraft({ from: toWallTime(current.get('from'), zone), until: toWallTime(current.get('until'), zone) });
   };
   const error =
     draft === null ? null : windowError(toInstant(draft.from, zone), toInstant(draft.until, zone));

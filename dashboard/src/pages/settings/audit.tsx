@@ -43,10 +43,10 @@ const OUTCOMES: Readonly<
 
 const FILTERS = ['user', 'project', 'action', 'cursor'] as const;
 
-function auditPath(asked: URLSearchParams): string {
+function auditPath(filters: URLSearchParams): string {
   const search = new URLSearchParams();
   for (const name of FILTERS) {
-    const value = asked.get(name);
+    const value = filters.get(name);
     if (value !== null && value !== '') search.set(name, value);
   }
   const text = search.toString();

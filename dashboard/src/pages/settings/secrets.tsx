@@ -14,7 +14,7 @@ import { SettingsPage } from './settings-page.tsx';
 export function SecretsPage() {
   const live = useLive<Listed<SecretInfo>>(apiPath('secrets'));
   const [isRotating, setRotating] = useState(false);
-  const [asked, setAsked] = useState<SecretInfo | null>(null);
+  const [revealing, setRevealing] = useState<SecretInfo | null>(null);
   const [shown, setShown] = useState<SecretInfo | null>(null);
   const rotate = async (overlap: string) => {
     const { data } = await post<Listed<SecretInfo>>(apiPath('secrets/rotate'), { overlap });
@@ -41,12 +41,17 @@ export function SecretsPage() {
     >
       <Card isFlush>
         <Loaded live={live} skeleton={<TableSkeleton />}>
-          {({ data }) => <SecretsTable secrets={data} onReveal={setAsked} />}
+          {({ data }) => <SecretsTable secrets={data} onReveal={setRevealing} />}
         </Loaded>
       </Card>
       {isRotating ? <RotateDialog send={rotate} onClose={() => setRotating(false)} /> : null}
-      {asked === null ? null : (
-        <RevealSecret path="secrets" secret={asked} onClose={() => setAsked(null)} onRevealed={setShown} />
+      {revealing === null ? null : (
+        <RevealSecret
+          path="secrets"
+          secret={revealing}
+          onClose={() => setRevealing(null)}
+          onRevealed={setShown}
+        />
       )}
       {shown === null ? null : (
         <SecretDialog
