@@ -1,4 +1,6 @@
-/** What every command needs: its dependencies, a mutex for each object, and a loop that retries conflicting writes. */
+/**
+ * The common parts of all commands: dependencies, a mutex for each object, and a loop that retries conflicting writes.
+ */
 import { Refusal } from '#src/domain/errors.ts';
 import type { IdMint } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';

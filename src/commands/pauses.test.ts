@@ -62,44 +62,45 @@ function plannedTimers() {
   const pass = (ms: number) => {
     now += ms;
   };
-  const comeAll = async () => {
+  const fireAll = async () => {
     for (let act = due.shift(); act !== undefined; act = due.shift()) {
       act();
       await Promise.resolve();
     }
   };
-  return { timers, due, pass, comeAll };
+  return { timers, due, pass, fireAll };
 }
 
 test('customers are resumed round robin, and each in its order', async () => {
-  const { timers, comeAll } = plannedTimers();
+  const { timers, fireAll } = plannedTimers();
   const pauses = new Pauses(timers);
-  const wentOn: string[] = [];
-  const pause = (customer: string, name: string) => void pauses.pause(customer).then(() => wentOn.push(name));
+  const resumed: string[] = [];
+  const pause = (customer: string, name: string) =>
+    void pauses.pause(customer).then(() => resumed.push(name));
   for (let n = 0; n < 1_000; n++) pause('many pages', `page ${n}`);
   pause('a create', 'create 1');
   pause('a create', 'create 2');
-  await comeAll();
-  expect(wentOn.slice(0, 5)).toEqual(['page 0', 'create 1', 'page 1', 'create 2', 'page 2']);
-  expect([wentOn.length, wentOn.at(-1)]).toEqual([1_002, 'page 999']);
+  await fireAll();
+  expect(resumed.slice(0, 5)).toEqual(['page 0', 'create 1', 'page 1', 'create 2', 'page 2']);
+  expect([resumed.length, resumed.at(-1)]).toEqual([1_002, 'page 999']);
 });
 
 test('a customer with few requests has no long pauses, whatever the others request', async () => {
   const short = plannedTimers();
   const long = plannedTimers();
   const pauses = new Pauses(short.timers, long.timers);
-  const wentOn = { much: 0, little: 0 };
-  const pause = (customer: keyof typeof wentOn, count: number) => {
-    for (let n = 0; n < count; n++) void pauses.pause(customer, 'long').then(() => wentOn[customer]++);
+  const resumed = { much: 0, little: 0 };
+  const pause = (customer: keyof typeof resumed, count: number) => {
+    for (let n = 0; n < count; n++) void pauses.pause(customer, 'long').then(() => resumed[customer]++);
   };
   pause('much', 50);
   pause('little', LONG_PAUSES_WAIVED);
-  await short.comeAll();
-  expect(wentOn).toEqual({ much: LONG_PAUSES_WAIVED, little: LONG_PAUSES_WAIVED });
+  await short.fireAll();
+  expect(resumed).toEqual({ much: LONG_PAUSES_WAIVED, little: LONG_PAUSES_WAIVED });
   short.pass(1_000);
   pause('much', 1);
-  await short.comeAll();
-  expect(wentOn.much).toBe(LONG_PAUSES_WAIVED + 1);
-  await long.comeAll();
-  expect(wentOn.much).toBe(51);
+  await short.fireAll();
+  expect(resumed.much).toBe(LONG_PAUSES_WAIVED + 1);
+  await long.fireAll();
+  expect(resumed.much).toBe(51);
 });

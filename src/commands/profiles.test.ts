@@ -73,7 +73,7 @@ async function edited(
   edit: profileLife.ProfileEdit,
 ): Promise<void> {
   const before = await harness.store.findProfile(PARTITION, id);
-  if (before === null) throw new Error('The profile is there.');
+  if (before === null) throw new Error('The profile does not exist.');
   const sealed = await harness.store.findProfileHeaders(PARTITION, id, before.version);
   const profile = profileLife.editProfile(before, edit, harness.clock.now());
   const plain = sealed && harness.vault.open(profileHeadersContext(PARTITION, id, before.version), sealed);

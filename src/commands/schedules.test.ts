@@ -95,7 +95,7 @@ async function given(harness: ControlHarness, order: Partial<NewSchedule> = {}):
 }
 
 /** A concurrent write that decides from the stored state at that moment. */
-async function meanwhile(
+async function writeConcurrently(
   harness: ControlHarness,
   decide: (view: ScheduleView) => life.ScheduleChange | null,
 ) {
@@ -269,7 +269,8 @@ describe('editing a schedule', () => {
     const store = interleaved(
       harness.store,
       'replaceSchedule',
-      (time) => meanwhile(harness, (view) => life.edit(view, { metadata: [['time', String(time)]] }, START)),
+      (time) =>
+        writeConcurrently(harness, (view) => life.edit(view, { metadata: [['time', String(time)]] }, START)),
       3,
     );
     const seen: number[] = [];
@@ -296,7 +297,7 @@ describe('editing a schedule', () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const store = interleaved(harness.store, 'replaceSchedule', () =>
-      meanwhile(harness, (view) => life.cancel(view, START)),
+      writeConcurrently(harness, (view) => life.cancel(view, START)),
     );
     const answer = editSchedule(
       { ...commandsOf(harness), store },
@@ -356,7 +357,7 @@ describe('rescheduling', () => {
     await using harness = await openControlHarness();
     const { schedule } = await given(harness);
     const store = interleaved(harness.store, 'replaceSchedule', () =>
-      meanwhile(harness, (view) => life.cancel(view, START)),
+      writeConcurrently(harness, (view) => life.cancel(view, START)),
     );
     const answer = rescheduleSchedule(
       { ...commandsOf(harness), store },

@@ -21,7 +21,7 @@ export interface AuditDependencies {
   readonly ids: IdMint;
 }
 
-/** Who does what to which object, and from which address. */
+/** An action with its user, address, object and detail. */
 export type AuditedAction = Pick<
   AuditEntry,
   'userId' | 'actor' | 'address' | 'peer' | 'action' | 'subject' | 'projectId' | 'mode' | 'detail'

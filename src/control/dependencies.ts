@@ -8,7 +8,7 @@ import type { FailedLoginLog } from './failed-login-log.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import type { Passwords } from './passwords.ts';
 
-/** What every part of the control plane needs. */
+/** The dependencies of every part of the control plane. */
 export interface ControlDependencies {
   readonly store: ControlStore & Pick<Store, 'findProfile'> & { readonly people: PeopleStore };
   readonly clock: Clock;

@@ -38,93 +38,93 @@ async function signers(harness: ControlHarness, { partition, endpointId }: Endpo
 describe('a secret of an endpoint profile', () => {
   test("signs beside the project's for 24 h by default, then alone, and has the same form", async () => {
     await using harness = await openControlHarness();
-    const place = await givenEndpoint(harness);
+    const profile = await givenEndpoint(harness);
     const [projects] = await showSecrets(harness, 'shop', 'test');
-    const [own, ...others] = await createEndpointSecret(harness, place);
+    const [own, ...others] = await createEndpointSecret(harness, profile);
     expect(others).toEqual([]);
     expect(own).toMatchObject({ expiresAt: null, aloneFrom: START + 24 * HOUR_MS });
     expect(own?.text).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(own?.text).not.toBe(projects?.text);
-    expect(await signers(harness, place)).toEqual([own?.id, projects?.id]);
+    expect(await signers(harness, profile)).toEqual([own?.id, projects?.id]);
     harness.advance(24 * HOUR_MS);
-    expect(await signers(harness, place)).toEqual([own?.id]);
-    expect(await signingSecrets(harness, place.partition, null)).toEqual([projects]);
+    expect(await signers(harness, profile)).toEqual([own?.id]);
+    expect(await signingSecrets(harness, profile.partition, null)).toEqual([projects]);
   });
 
   test('is rotated with an overlap', async () => {
     await using harness = await openControlHarness();
-    const place = await givenEndpoint(harness);
-    const [old] = await createEndpointSecret(harness, place, '0');
+    const profile = await givenEndpoint(harness);
+    const [old] = await createEndpointSecret(harness, profile, '0');
     harness.advance(1);
-    const [fresh, before] = await rotateEndpointSecret(harness, place, '1h');
+    const [fresh, before] = await rotateEndpointSecret(harness, profile, '1h');
     expect(before).toEqual({ ...old, expiresAt: START + 1 + HOUR_MS });
     expect(fresh).toMatchObject({ expiresAt: null, aloneFrom: START });
-    expect(await signers(harness, place)).toEqual([fresh?.id, old?.id]);
+    expect(await signers(harness, profile)).toEqual([fresh?.id, old?.id]);
     harness.advance(HOUR_MS);
-    expect(await signers(harness, place)).toEqual([fresh?.id]);
+    expect(await signers(harness, profile)).toEqual([fresh?.id]);
   });
 
   test("is removed with an overlap: the project's sign at once, and then alone", async () => {
     await using harness = await openControlHarness();
-    const place = await givenEndpoint(harness);
+    const profile = await givenEndpoint(harness);
     const [projects] = await showSecrets(harness, 'shop', 'test');
-    const [own] = await createEndpointSecret(harness, place, '0');
-    const left = await removeEndpointSecrets(harness, place, '1h');
+    const [own] = await createEndpointSecret(harness, profile, '0');
+    const left = await removeEndpointSecrets(harness, profile, '1h');
     expect(left).toEqual([{ ...own, expiresAt: START + HOUR_MS, aloneFrom: null }]);
-    expect(await signers(harness, place)).toEqual([own?.id, projects?.id]);
+    expect(await signers(harness, profile)).toEqual([own?.id, projects?.id]);
     harness.advance(HOUR_MS);
-    expect(await showEndpointSecrets(harness, place)).toEqual([]);
-    expect(await signers(harness, place)).toEqual([projects?.id]);
+    expect(await showEndpointSecrets(harness, profile)).toEqual([]);
+    expect(await signers(harness, profile)).toEqual([projects?.id]);
   });
 
   test('is created once by concurrent requests, and every concurrent rotation counts', async () => {
     await using harness = await openControlHarness();
-    const place = await givenEndpoint(harness);
-    const created = await Promise.allSettled([1, 2, 3].map(() => createEndpointSecret(harness, place)));
+    const profile = await givenEndpoint(harness);
+    const created = await Promise.allSettled([1, 2, 3].map(() => createEndpointSecret(harness, profile)));
     expect(created.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    await expect(createEndpointSecret(harness, place)).rejects.toMatchObject({
+    await expect(createEndpointSecret(harness, profile)).rejects.toMatchObject({
       code: 'endpoint_secret_exists',
     });
-    await Promise.all([1, 2].map(() => rotateEndpointSecret(harness, place, '1h')));
-    expect(await showEndpointSecrets(harness, place)).toHaveLength(3);
+    await Promise.all([1, 2].map(() => rotateEndpointSecret(harness, profile, '1h')));
+    expect(await showEndpointSecrets(harness, profile)).toHaveLength(3);
   });
 
   test('is refused if too many secrets still sign', async () => {
     await using harness = await openControlHarness();
-    const place = await givenEndpoint(harness);
-    await createEndpointSecret(harness, place);
-    for (let n = 1; n < LIVE_SECRETS_MAX; n++) await rotateEndpointSecret(harness, place);
-    await expect(rotateEndpointSecret(harness, place)).rejects.toMatchObject({ code: 'too_many_secrets' });
-    expect(await rotateEndpointSecret(harness, place, '0')).toHaveLength(1);
+    const profile = await givenEndpoint(harness);
+    await createEndpointSecret(harness, profile);
+    for (let n = 1; n < LIVE_SECRETS_MAX; n++) await rotateEndpointSecret(harness, profile);
+    await expect(rotateEndpointSecret(harness, profile)).rejects.toMatchObject({ code: 'too_many_secrets' });
+    expect(await rotateEndpointSecret(harness, profile, '0')).toHaveLength(1);
   });
 
   test.each([rotateEndpointSecret, removeEndpointSecrets])('must exist for %o', async (change) => {
     await using harness = await openControlHarness();
-    const place = await givenEndpoint(harness);
-    await expect(change(harness, place)).rejects.toMatchObject({ code: 'no_endpoint_secret' });
+    const profile = await givenEndpoint(harness);
+    await expect(change(harness, profile)).rejects.toMatchObject({ code: 'no_endpoint_secret' });
   });
 
   test('is not changed with an invalid overlap', async () => {
     await using harness = await openControlHarness();
-    const place = await givenEndpoint(harness);
-    await expect(createEndpointSecret(harness, place, '-1s')).rejects.toMatchObject({
+    const profile = await givenEndpoint(harness);
+    await expect(createEndpointSecret(harness, profile, '-1s')).rejects.toMatchObject({
       code: 'invalid_overlap',
     });
-    expect(await showEndpointSecrets(harness, place)).toEqual([]);
+    expect(await showEndpointSecrets(harness, profile)).toEqual([]);
   });
 
   test('cannot be opened as the secret of another endpoint profile', async () => {
     await using harness = await openControlHarness();
-    const place = await givenEndpoint(harness);
+    const profile = await givenEndpoint(harness);
     const other = await givenEndpoint(harness, 'another');
-    await createEndpointSecret(harness, place);
-    const [stolen] = await harness.store.listEndpointSecrets(place.partition, place.endpointId, START);
+    await createEndpointSecret(harness, profile);
+    const [stolen] = await harness.store.listEndpointSecrets(profile.partition, profile.endpointId, START);
     if (stolen === undefined) throw new Error('There is a secret.');
     const added = { ...stolen, ...other };
     expect(await harness.store.changeEndpointSecrets({ ...other, before: [], ended: [], added })).toBe(
       'done',
     );
-    await expect(showEndpointSecrets(harness, other)).rejects.toThrow('Sealed for another place');
+    await expect(showEndpointSecrets(harness, other)).rejects.toThrow('Sealed for another profile');
   });
 });
 
@@ -142,10 +142,10 @@ describe('an endpoint profile', () => {
 
   test('belongs to its project and mode', async () => {
     await using harness = await openControlHarness();
-    const place = await givenEndpoint(harness);
+    const profile = await givenEndpoint(harness);
     await createProject(harness, 'another');
-    const { endpointId }: { readonly endpointId: EndpointId } = place;
-    expect(await requireEndpointOf(harness, 'shop', 'test', endpointId)).toEqual(place);
+    const { endpointId }: { readonly endpointId: EndpointId } = profile;
+    expect(await requireEndpointOf(harness, 'shop', 'test', endpointId)).toEqual(profile);
     for (const [project, mode] of [
       ['shop', 'live'],
       ['another', 'test'],

@@ -118,9 +118,7 @@ export function openEndpointSecret(vault: Vault, secret: EndpointSecret): OpenEn
   return { id, text: text.toString('utf8'), createdAt, expiresAt, aloneFrom };
 }
 
-/**
- * The project's secrets sign beside the new one for the overlap. Returns every secret that signs, like the next two.
- */
+/** The project's secrets sign beside the new one for the overlap. Returns every secret that signs. */
 export function createEndpointSecret(
   dependencies: SealingDependencies,
   profile: EndpointProfileRef,
@@ -129,7 +127,7 @@ export function createEndpointSecret(
   return change(dependencies, profile, overlap, creation);
 }
 
-/** Older secrets sign beside the new one for the overlap. */
+/** Older secrets sign beside the new one for the overlap. Returns every secret that signs. */
 export function rotateEndpointSecret(
   dependencies: SealingDependencies,
   profile: EndpointProfileRef,
@@ -138,7 +136,10 @@ export function rotateEndpointSecret(
   return change(dependencies, profile, overlap, rotation);
 }
 
-/** The project's secrets sign at once. Those of the endpoint profile sign beside them for the overlap. */
+/**
+ * The project's secrets sign at once. Those of the endpoint profile sign beside them for the overlap. Returns every
+ * secret that signs.
+ */
 export function removeEndpointSecrets(
   dependencies: SealingDependencies,
   profile: EndpointProfileRef,

@@ -26,7 +26,7 @@ const FIRST_INVITATION_MS = DAY_MS;
 const FIRST_START = 'first start';
 const FIRST_REVISION = 1;
 
-/** What a user may do: their role, and the names of the projects they see. Null stands for every project. */
+/** The role of a user, and the names of the projects they see. Null stands for every project. */
 export interface AccessGrant {
   readonly role: string;
   readonly projects: readonly string[] | null;

@@ -81,7 +81,7 @@ describe('a stored secret', () => {
   test('cannot be opened with another master key', async () => {
     await using harness = await openControlHarness();
     await createProject(harness, 'shop');
-    const stranger = { ...harness, vault: new AesVault(harness.random, randomBytes(32)) };
-    await expect(showSecrets(stranger, 'shop', 'test')).rejects.toThrow(/master key/);
+    const other = { ...harness, vault: new AesVault(harness.random, randomBytes(32)) };
+    await expect(showSecrets(other, 'shop', 'test')).rejects.toThrow(/master key/);
   });
 });

@@ -80,13 +80,13 @@ describe('a dashboard behind TLS', () => {
 
   test('sends Strict-Transport-Security with every answer', async () => {
     const { url, browse } = dashboard();
-    const told = async (path: string, headers: Readonly<Record<string, string>>) =>
+    const transportSecurity = async (path: string, headers: Readonly<Record<string, string>>) =>
       (await fetch(`${url}${path}`, { headers })).headers.get('strict-transport-security');
     for (const path of ['/dashboard', '/dashboard/api/whoami', '/dashboard/api/nothing']) {
-      expect([path, await told(path, BEHIND_TLS)]).toEqual([path, 'max-age=31536000']);
-      expect([path, await told(path, {})]).toEqual([path, null]);
+      expect([path, await transportSecurity(path, BEHIND_TLS)]).toEqual([path, 'max-age=31536000']);
+      expect([path, await transportSecurity(path, {})]).toEqual([path, null]);
     }
-    expect(await told('/v1/schedules', BEHIND_TLS)).toBeNull();
+    expect(await transportSecurity('/v1/schedules', BEHIND_TLS)).toBeNull();
     expect((await browse().get('whoami')).status).toBe(200);
   });
 });

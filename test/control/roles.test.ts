@@ -215,9 +215,9 @@ describe('the project scope', () => {
     const { invite } = dashboard();
     const confined = await invite('watching', 'viewer', ['shop']);
     const watches = ['p/default/test/keys', 'users', 'whoami', 'p/shop/test/keys'];
-    const told = await confined.watch(watches);
+    const events = await confined.watch(watches);
     expect(
-      told.map((each) => [each.watch, each.event, each.event === 'refused' ? each.status : 200]),
+      events.map((each) => [each.watch, each.event, each.event === 'refused' ? each.status : 200]),
     ).toEqual(
       expect.arrayContaining([
         ['p/default/test/keys', 'refused', 404],

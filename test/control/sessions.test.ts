@@ -229,8 +229,8 @@ test('a user sees their own open sessions, and which one is this', async () => {
 
 test('a live page shows each user only their own sessions', async () => {
   const people = await Promise.all(['one', 'other'].map((name) => dashboard().invite(name, 'viewer')));
-  const told = await Promise.all(people.map((browser) => browser.watch(['sessions'])));
-  const ids = told.map(([first]) => {
+  const events = await Promise.all(people.map((browser) => browser.watch(['sessions'])));
+  const ids = events.map(([first]) => {
     const body = first?.event === 'data' ? (first.body as Listed<OpenSession>) : null;
     expect(body?.data.map(({ is_this }) => is_this)).toEqual([true]);
     return body?.data[0]?.id;

@@ -91,7 +91,7 @@ export class Drive {
     const { store, delivery, view } = await this.#read(id);
     const { attemptCount } = delivery;
     const [attempt] = await store.listAttempts(delivery.partition, delivery.id, attemptCount - 1, 1);
-    if (attempt === undefined) throw new Error(`No attempt of ${id} is under way.`);
+    if (attempt === undefined) throw new Error(`No attempt of ${id} is in flight.`);
     const at = instant(attempt.firedAt + tookMs);
     const settled = settle(delivery, attempt, result, view.schedule, at);
     const completed = completedBy(view.schedule, settled.delivery, at);

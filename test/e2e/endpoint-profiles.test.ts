@@ -50,7 +50,7 @@ describe('POST /endpoints', () => {
 
   const accepted: readonly (readonly [string, Partial<Endpoint>])[] = [
     ...['POST', 'PUT', 'PATCH', 'GET', 'DELETE'].map((method) => [`method ${method}`, { method }] as const),
-    ['a private address, to be dead-lettered when it fires', { url: 'https://192.168.0.1/' }],
+    ['a private address, which is dead-lettered when it fires', { url: 'https://192.168.0.1/' }],
     ['the longest timeout', { timeout: '1h' }],
     ['the shortest timeout', { timeout: '1ns' }],
     [

@@ -1,4 +1,4 @@
-/** Of several faults in one request, the API reports the first in its order. Every pair is tested. */
+/** If a request has several faults, the API reports the first in its order. Every pair is tested. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, planted } from './client.ts';
 import {

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const TEST_KEY = 'sk_test_of-the-operator-0001';
 const LIVE_KEY = 'sk_live_of-the-operator-0001';
 const SECRET = 'a signing secret of the operator';
-const BROUGHT = {
+const PROVIDED = {
   SCHED_BOOTSTRAP_TEST_KEY: TEST_KEY,
   SCHED_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
   SCHED_BOOTSTRAP_SIGNING_SECRET: SECRET,
@@ -124,7 +124,7 @@ describe('the invitation of the first admin', () => {
 
 describe('keys and a secret from the environment', () => {
   test('are used and not printed', async () => {
-    await using sched = await startInThread({ env: BROUGHT });
+    await using sched = await startInThread({ env: PROVIDED });
     expect(secretsIn(sched.output)).toEqual([]);
     expect(sched.output.stdout).not.toMatch(/of-the-operator|of the operator/);
     expect(await statusWith(sched, TEST_KEY)).toBe(200);
@@ -143,7 +143,7 @@ describe('keys and a secret from the environment', () => {
     const dataDir = temporaryDirectory();
     await using first = await startInThread({ dataDir });
     await first.stop();
-    await using second = await startInThread({ dataDir, env: BROUGHT });
+    await using second = await startInThread({ dataDir, env: PROVIDED });
     expect(second.output.stdout).toMatch(onlyTheAddress);
     expect(await statusWith(second, TEST_KEY)).toBe(200);
     expect(await statusWith(second, first.testKey)).toBe(200);
@@ -162,14 +162,14 @@ describe('keys and a secret from the environment', () => {
       async (harness) => addKey(harness, await createProject(harness, 'shop'), 'live', LIVE_KEY),
       true,
     );
-    const { code, stderr } = await runCommand(['serve'], { dataDir, env: { ...BROUGHT, SCHED_PORT: '0' } });
+    const { code, stderr } = await runCommand(['serve'], { dataDir, env: { ...PROVIDED, SCHED_PORT: '0' } });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^sched: SCHED_BOOTSTRAP_LIVE_KEY .*another project\.\n$/);
   });
 
   test('an empty setting counts as unset', async () => {
     // PostgreSQL cannot be used without a master key.
-    const names = [...Object.keys(BROUGHT), 'SCHED_LOG_LEVEL', ...(IS_POSTGRES ? [] : ['SCHED_MASTER_KEY'])];
+    const names = [...Object.keys(PROVIDED), 'SCHED_LOG_LEVEL', ...(IS_POSTGRES ? [] : ['SCHED_MASTER_KEY'])];
     await using sched = await startInThread({ env: Object.fromEntries(names.map((name) => [name, ''])) });
     expect(secretsIn(sched.output)).toHaveLength(4);
   });

@@ -1,4 +1,4 @@
-/** What the routes of a project need. */
+/** The dependencies of a project's routes. */
 import type { Commands } from '#src/commands/command.ts';
 import type { Idempotency } from '#src/commands/idempotency.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';

@@ -114,8 +114,8 @@ export interface PreviewRequest {
 }
 
 /**
- * What a wall clock does to a run: see `domain/run-notes.ts`. `jitter` means that the run fires earlier or later by up
- * to the jitter. The exact instant depends on the id of the schedule, which a preview does not have.
+ * A note on the effect of the wall clock on a run (`domain/run-notes.ts`). `jitter` means that the run fires earlier or
+ * later by up to the jitter. The exact instant depends on the id of the schedule, which a preview does not have.
  */
 export interface RunNoteInfo {
   readonly kind: 'gap' | 'fold' | 'offset' | 'short_months' | 'jitter';
@@ -167,7 +167,7 @@ export interface AttemptInfo {
   readonly end_ms: number | null;
   readonly was_connected_before: boolean;
   readonly error: string | null;
-  /** What happened and what to do, in plain words. */
+  /** Explains the attempt and what to do, in plain words. */
   readonly words: string;
 }
 

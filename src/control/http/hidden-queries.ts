@@ -39,7 +39,7 @@ class QueryHider {
   readonly #parts: string[] = [];
   #copiedTo = 0;
   #at = 0;
-  /** Where the string that is being read begins, after its opening quote. Null between strings. */
+  /** The start of the string that is being read, after its opening quote. Null between strings. */
   #begin: number | null = null;
   #isInMetadata = false;
 

@@ -38,8 +38,8 @@ class LiveHarness {
           const timer = { at: this.nowMs + ms, act };
           this.#timers.push(timer);
           return () => {
-            const place = this.#timers.indexOf(timer);
-            if (place >= 0) this.#timers.splice(place, 1);
+            const index = this.#timers.indexOf(timer);
+            if (index >= 0) this.#timers.splice(index, 1);
           };
         },
       },
