@@ -78,7 +78,7 @@ export class AttemptRunner {
   /** The claim is stored: the attempt begins. */
   begin(claimed: ClaimedDelivery): void {
     const { dueAt, firedAt } = claimed.write.attempt;
-    this.#dependencies.stats.fired(claimed.due, firedAt - dueAt);
+    this.#dependencies.stats.countFired(claimed.due, firedAt - dueAt);
     void this.#run(claimed);
   }
 
@@ -192,7 +192,7 @@ export class AttemptRunner {
     const settled = await settler.settle({ delivery, attempt, schedule }, outcome.result, endedAt);
     this.#report(claimed, outcome, settled, endedAt);
     if (settled !== null) {
-      stats.ended(due, settled.delivery.status);
+      stats.countEnded(due, settled.delivery.status);
       queue.due(dueDeliveryOf(settled.delivery));
     }
     if (released.length > 0) await releaseDeferred(this.#dependencies, released);

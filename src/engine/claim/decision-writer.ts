@@ -31,7 +31,7 @@ export interface DecisionWriterDependencies
   readonly queue: WorkQueue;
   readonly storePause: StorePause;
   readonly runner: AttemptRunner;
-  readonly stats: Pick<StatsRecorder, 'ended'>;
+  readonly stats: Pick<StatsRecorder, 'countEnded'>;
 }
 
 export class DecisionWriter {
@@ -87,7 +87,7 @@ export class DecisionWriter {
       ({ write }) => write.delivery,
       ({ due, write }) => {
         metrics.unsent(write.delivery.status === 'expired' ? 'expired' : 'dead_letter');
-        stats.ended(due, write.delivery.status);
+        stats.countEnded(due, write.delivery.status);
         if (write.advanced !== null) queue.due(dueDeliveryOf(write.advanced.next));
       },
     );

@@ -36,7 +36,7 @@ export interface AttemptRecoveryDependencies
   extends Pick<EngineDependencies, 'store' | 'clock' | 'timers' | 'log' | 'node' | 'cluster'> {
   readonly ownership: Pick<SlotOwnership, 'epochOf'>;
   readonly settler: Pick<Settler, 'settle'>;
-  readonly stats: Pick<StatsRecorder, 'ended'>;
+  readonly stats: Pick<StatsRecorder, 'countEnded'>;
   readonly hints: Pick<Hints, 'due'>;
   readonly attempts: Pick<AttemptsInFlight, 'has'>;
   /** Null for a process that has its store to itself. */
@@ -127,7 +127,7 @@ export class AttemptRecovery {
     const writes = settled.filter((write) => write !== null);
     for (const { delivery } of writes) {
       const { partition, target, status } = delivery;
-      stats.ended({ partition, endpoint: cachedEndpointKey(target) }, status);
+      stats.countEnded({ partition, endpoint: cachedEndpointKey(target) }, status);
       hints.due(dueDeliveryOf(delivery));
     }
     const closed = writes.length;

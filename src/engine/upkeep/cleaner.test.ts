@@ -12,7 +12,7 @@ import { Cleaner } from './cleaner.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A one-shot that was delivered at this instant. */
+/** Stores a one-shot schedule whose delivery succeeded now. */
 async function delivered(harness: EngineHarness): Promise<DeliveryId> {
   const view = await harness.schedule({ inMs: 1_000 });
   const { build } = harness;
@@ -30,7 +30,7 @@ async function counts(harness: EngineHarness): Promise<readonly [deliveries: num
 }
 
 describe('history', () => {
-  test('is kept as long as it is to be kept, and then removed with its attempts', async () => {
+  test('is removed after its retention, with its attempts', async () => {
     await using harness = await EngineHarness.open();
     const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, HOUR_MS);
     const id = await delivered(harness);
@@ -56,7 +56,7 @@ describe('history', () => {
     await cleaner.stop();
   });
 
-  test('a retention longer than time itself removes nothing', async () => {
+  test('is kept when the retention is longer than the time since 1970', async () => {
     await using harness = await EngineHarness.open();
     const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, Number.MAX_SAFE_INTEGER);
     await delivered(harness);
@@ -67,7 +67,7 @@ describe('history', () => {
     await cleaner.stop();
   });
 
-  test('a short retention is kept to closely', async () => {
+  test('is removed soon after a short retention', async () => {
     await using harness = await EngineHarness.open();
     const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, 2_000);
     cleaner.start();
@@ -81,9 +81,9 @@ describe('history', () => {
   });
 });
 
-describe('whatever the retention', () => {
+describe('with every retention', () => {
   test.for([0, 90 * MS_PER_DAY])(
-    '%i: request idempotency is kept 24 h, gates nobody used 30 days',
+    '%i: idempotency receipts are kept for 24 hours, unused gates for 30 days',
     async (ms) => {
       await using harness = await EngineHarness.open();
       const receipt = harness.build.receipt();
@@ -116,7 +116,7 @@ describe('whatever the retention', () => {
   );
 });
 
-describe('the cleaner works a little at a time', () => {
+describe('the cleaner', () => {
   async function withDelivered(harness: EngineHarness, count: number): Promise<Cleaner> {
     for (let each = 0; each < count; each++) await delivered(harness);
     harness.time.setClock(2 * HOUR_MS);
@@ -127,7 +127,7 @@ describe('the cleaner works a little at a time', () => {
     return cleaner;
   }
 
-  test('25 rows, then a pause of 10 ms', async () => {
+  test('removes 25 rows, then pauses for 10 ms', async () => {
     await using harness = await EngineHarness.open();
     const cleaner = await withDelivered(harness, 60);
     await harness.time.advance(1);
@@ -143,7 +143,7 @@ describe('the cleaner works a little at a time', () => {
 
   test.for([
     ['ahead, and back after a while, removes nothing', true, [1, 1]],
-    ['ahead for good is believed after an hour', false, [0, 0]],
+    ['ahead for good is trusted after an hour', false, [0, 0]],
   ] as const)('a clock that is set %s', async ([, isSetBack, left]) => {
     await using harness = await EngineHarness.open();
     await delivered(harness);
@@ -159,7 +159,7 @@ describe('the cleaner works a little at a time', () => {
     await cleaner.stop();
   });
 
-  test('a stop in the middle is a stop: what is being removed is, and then nothing more', async () => {
+  test('stops after the batch in progress', async () => {
     await using harness = await EngineHarness.open();
     const cleaner = await withDelivered(harness, 60);
     await harness.time.advance(1);
@@ -172,7 +172,7 @@ describe('the cleaner works a little at a time', () => {
     expect(harness.time.pending).toBe(0);
   });
 
-  test('a store that is away is asked again in the next round', async () => {
+  test('tries again in the next round when the store is away', async () => {
     await using harness = await EngineHarness.open();
     harness.faults.set('refuses', 'prune');
     const cleaner = await withDelivered(harness, 1);
@@ -185,9 +185,9 @@ describe('the cleaner works a little at a time', () => {
   });
 
   test.for([
-    ['those of hours as long as history', 30 * MS_PER_DAY, 30 * MS_PER_DAY + HOUR_MS],
-    ['the hour under way, however short history is', 60_000, 60_000 + HOUR_MS],
-  ] as const)('counts of minutes are kept for a week, %s', async ([, retentionMs, keptMs]) => {
+    ['stats by hour as long as history', 30 * MS_PER_DAY, 30 * MS_PER_DAY + HOUR_MS],
+    ['the current hour also with a shorter retention', 60_000, 60_000 + HOUR_MS],
+  ] as const)('keeps stats by minute for a week, %s', async ([, retentionMs, keptMs]) => {
     await using harness = await EngineHarness.open();
     const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, retentionMs);
     cleaner.start();
@@ -197,7 +197,7 @@ describe('the cleaner works a little at a time', () => {
     await cleaner.stop();
   });
 
-  test('counts go part by part with pauses in between, and no further once it is stopped', async () => {
+  test('removes stats in batches with pauses, and stops in between', async () => {
     await using harness = await EngineHarness.open();
     harness.insight.parts = 10;
     const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, 0);
@@ -213,7 +213,7 @@ describe('the cleaner works a little at a time', () => {
     expect(harness.insight.pruned).toHaveLength(begun + 2);
   });
 
-  test('counts of hours are kept for ever where history is', async () => {
+  test('keeps stats by hour for ever when history is kept for ever', async () => {
     await using harness = await EngineHarness.open();
     const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, 0);
     cleaner.start();
@@ -222,7 +222,7 @@ describe('the cleaner works a little at a time', () => {
     await cleaner.stop();
   });
 
-  test('one that was never started stops at once, and does nothing', async () => {
+  test('stops at once when it was never started', async () => {
     await using harness = await EngineHarness.open();
     await new Cleaner(harness, OWNS_EVERY_SLOT, HOUR_MS).stop();
     await harness.time.advance(HOUR_MS);
@@ -230,7 +230,7 @@ describe('the cleaner works a little at a time', () => {
   });
 });
 
-describe('a process that starts with a clock far ahead of what the store saw last', () => {
+describe('a process that starts with a clock far ahead of the last time that was stored', () => {
   const RETENTION_MS = 90 * MS_PER_DAY;
 
   async function ranUntilNow(harness: EngineHarness): Promise<void> {
@@ -240,7 +240,7 @@ describe('a process that starts with a clock far ahead of what the store saw las
     await cleaner.stop();
   }
 
-  /** Starts another process, which runs for so long. */
+  /** Starts another process, which runs for this time. */
   async function runs(harness: EngineHarness, ms: number): Promise<void> {
     const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, RETENTION_MS);
     cleaner.start();
@@ -251,7 +251,7 @@ describe('a process that starts with a clock far ahead of what the store saw las
   test.for([
     ['a clock that is a year ahead', 365 * MS_PER_DAY],
     ['a service that was down for a hundred days', 100 * MS_PER_DAY],
-  ] as const)('%s removes nothing for an hour, and then what is old', async ([, ms]) => {
+  ] as const)('%s removes nothing for an hour, and then old history', async ([, ms]) => {
     await using harness = await EngineHarness.open();
     await delivered(harness);
     await ranUntilNow(harness);
@@ -268,7 +268,7 @@ describe('a process that starts with a clock far ahead of what the store saw las
     await cleaner.stop();
   });
 
-  test('is not believed sooner for being restarted, nor later', async () => {
+  test('trusts the clock after an hour, also with restarts in between', async () => {
     await using harness = await EngineHarness.open();
     await delivered(harness);
     await ranUntilNow(harness);
@@ -283,7 +283,7 @@ describe('a process that starts with a clock far ahead of what the store saw las
     expect(await counts(harness)).toEqual([0, 0]);
   });
 
-  test('and is set right before the hour is over removes nothing', async () => {
+  test('removes nothing when the clock is corrected within the hour', async () => {
     await using harness = await EngineHarness.open();
     await delivered(harness);
     await ranUntilNow(harness);
@@ -294,7 +294,7 @@ describe('a process that starts with a clock far ahead of what the store saw las
     expect(await counts(harness)).toEqual([1, 1]);
   });
 
-  test('is distrusted by whichever node tidies next', async () => {
+  test('has its distrust stored, so that the next upkeep node shares it', async () => {
     await using harness = await EngineHarness.open();
     await delivered(harness);
     await ranUntilNow(harness);
@@ -306,7 +306,7 @@ describe('a process that starts with a clock far ahead of what the store saw las
   });
 });
 
-test('the clock is looked at also while a removal takes long', async () => {
+test('the clock is read also while a removal takes long', async () => {
   await using harness = await EngineHarness.open();
   harness.insight.parts = 1_000_000;
   const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, 90 * MS_PER_DAY);
@@ -321,13 +321,13 @@ test('the clock is looked at also while a removal takes long', async () => {
   await stopped;
 });
 
-test('of several nodes one tidies: the one that holds the first slot', async () => {
+test('of several nodes, only the upkeep node removes history', async () => {
   await using cluster = await ClusterHarness.open();
   const nodes = await cluster.settled('a', 'b', 'c');
   const pruned = () => nodes.map(({ faults }) => faults.times('prune'));
   const before = pruned();
   await cluster.time.advance(120_000);
   const first = (await cluster.slots())[0]?.owner;
-  const tidied = nodes.filter((_, index) => (pruned()[index] ?? 0) > (before[index] ?? 0));
-  expect(tidied.map(({ node }) => node)).toEqual([first]);
+  const cleaned = nodes.filter((_, index) => (pruned()[index] ?? 0) > (before[index] ?? 0));
+  expect(cleaned.map(({ node }) => node)).toEqual([first]);
 });

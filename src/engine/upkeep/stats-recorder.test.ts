@@ -10,7 +10,7 @@ import { BROKEN, EngineHarness, PARTITION } from '#test/engine-harness.ts';
 import { StatsRecorder } from './stats-recorder.ts';
 
 const URL = 'https://example.com/hook';
-const SPOT = { partition: PARTITION, endpoint: URL as EndpointKey };
+const ENDPOINT = { partition: PARTITION, endpoint: URL as EndpointKey };
 
 function minute(harness: EngineHarness, at = harness.now) {
   return harness.insight.stats(PARTITION, MINUTE_MS, instant(at - (at % MINUTE_MS)));
@@ -20,20 +20,20 @@ function hour(harness: EngineHarness) {
   return harness.insight.stats(PARTITION, HOUR_MS, instant(harness.now - (harness.now % HOUR_MS)));
 }
 
-/** So many endpoints were fired at. */
+/** Counts an attempt to each of as many endpoints. */
 function fireAt(stats: StatsRecorder, endpoints: number): void {
   for (let each = 0; each < endpoints; each++) {
-    stats.fired({ partition: PARTITION, endpoint: `https://example.com/${each}` as EndpointKey }, 0);
+    stats.countFired({ partition: PARTITION, endpoint: `https://example.com/${each}` as EndpointKey }, 0);
   }
 }
 
-describe('counts', () => {
-  test('are kept by the minute, by the hour and by endpoint, and saved within half a second', async () => {
+describe('stats', () => {
+  test('are counted by minute, by hour and by endpoint, and saved within half a second', async () => {
     await using harness = await EngineHarness.open();
     const stats = new StatsRecorder(harness);
-    stats.fired(SPOT, 3);
-    stats.fired({ ...SPOT, endpoint: 'https://example.org/' as EndpointKey }, 250);
-    stats.ended(SPOT, 'succeeded');
+    stats.countFired(ENDPOINT, 3);
+    stats.countFired({ ...ENDPOINT, endpoint: 'https://example.org/' as EndpointKey }, 250);
+    stats.countEnded(ENDPOINT, 'succeeded');
     await harness.time.advance(499);
     expect(harness.insight.saves).toEqual([]);
     await harness.time.advance(1);
@@ -47,10 +47,10 @@ describe('counts', () => {
     expect(harness.insight.endpointStats(PARTITION, 'https://example.org/')).toMatchObject({ fired: 1 });
   });
 
-  test('are of each partition for itself', async () => {
+  test('belong to one partition', async () => {
     await using harness = await EngineHarness.open();
     const stats = new StatsRecorder(harness);
-    stats.fired({ ...SPOT, partition: 2 as Partition }, 0);
+    stats.countFired({ ...ENDPOINT, partition: 2 as Partition }, 0);
     await harness.time.advance(500);
     expect(minute(harness).fired).toBe(0);
     expect(harness.insight.endpointStats(2 as Partition, URL).fired).toBe(1);
@@ -62,47 +62,47 @@ describe('counts', () => {
     ['expired', { expired: 1 }],
     ['retry_scheduled', { retried: 1 }],
     ['paused', { retried: 1 }],
-  ] as const)('%s is told apart', async ([status, expected]) => {
+  ] as const)('count %s as its own result', async ([status, expected]) => {
     await using harness = await EngineHarness.open();
     const stats = new StatsRecorder(harness);
-    stats.ended(SPOT, status);
+    stats.countEnded(ENDPOINT, status);
     await harness.time.advance(500);
     const nothing = { fired: 0, succeeded: 0, deadLettered: 0, expired: 0, retried: 0 };
     expect(minute(harness)).toMatchObject({ ...nothing, ...expected });
   });
 
-  test('nothing is saved that did not change, and no timer waits for nothing', async () => {
+  test('that did not change are not saved, and no timer is left', async () => {
     await using harness = await EngineHarness.open();
     const stats = new StatsRecorder(harness);
-    stats.ended(SPOT, 'canceled');
+    stats.countEnded(ENDPOINT, 'canceled');
     expect(harness.time.pending).toBe(0);
-    stats.fired(SPOT, 0);
+    stats.countFired(ENDPOINT, 0);
     await harness.time.advance(10_000);
     expect(harness.insight.saves).toEqual([3]);
     expect(harness.time.pending).toBe(0);
   });
 
-  test('go on where they were: a row is saved as it stands', async () => {
+  test('are saved with their total, not with the difference', async () => {
     await using harness = await EngineHarness.open();
     const stats = new StatsRecorder(harness);
-    stats.fired(SPOT, 0);
+    stats.countFired(ENDPOINT, 0);
     await harness.time.advance(600);
-    stats.fired(SPOT, 0);
+    stats.countFired(ENDPOINT, 0);
     await harness.time.advance(MINUTE_MS);
-    stats.fired(SPOT, 0);
+    stats.countFired(ENDPOINT, 0);
     await harness.time.advance(500);
     expect([minute(harness, instant(harness.now - MINUTE_MS)).fired, minute(harness).fired]).toEqual([2, 1]);
     expect(hour(harness).fired).toBe(3);
   });
 
-  test('of a store that is away are saved when it is back, those of the minutes before included', async () => {
+  test('are saved when the store is back, also those of past minutes', async () => {
     await using harness = await EngineHarness.open();
     const stats = new StatsRecorder(harness);
     harness.insight.isAway = true;
-    stats.fired(SPOT, 0);
+    stats.countFired(ENDPOINT, 0);
     const began = harness.now;
     await harness.time.advance(MINUTE_MS);
-    stats.fired(SPOT, 0);
+    stats.countFired(ENDPOINT, 0);
     await harness.time.advance(MINUTE_MS);
     harness.insight.isAway = false;
     await harness.time.advance(500);
@@ -112,35 +112,35 @@ describe('counts', () => {
     expect(warned).toHaveLength(1);
   });
 
-  test('what is counted while a save is under way is saved next', async () => {
+  test('that change during a save are saved next', async () => {
     await using harness = await EngineHarness.open();
     const stats = new StatsRecorder(harness);
     harness.insight.beforeSave = () => {
       harness.insight.beforeSave = () => {};
-      stats.fired(SPOT, 0);
+      stats.countFired(ENDPOINT, 0);
     };
-    stats.fired(SPOT, 0);
+    stats.countFired(ENDPOINT, 0);
     await harness.time.advance(1_000);
     expect(minute(harness).fired).toBe(2);
   });
 
-  test('are not lost when the clock is set back into a minute that was saved', async () => {
+  test('are not lost when the clock is set back into a saved minute', async () => {
     await using harness = await EngineHarness.open();
     const stats = new StatsRecorder(harness);
     const began = harness.now;
     for (const ms of [MINUTE_MS, -MINUTE_MS]) {
-      stats.fired(SPOT, 0);
+      stats.countFired(ENDPOINT, 0);
       await harness.time.advance(500);
       harness.time.setClock(ms - 500);
     }
-    stats.fired(SPOT, 0);
+    stats.countFired(ENDPOINT, 0);
     await harness.time.advance(500);
     expect([minute(harness, began).fired, minute(harness, instant(began + MINUTE_MS)).fired]).toEqual([2, 1]);
     expect(hour(harness).fired).toBe(3);
     expect(harness.insight.endpointStats(PARTITION, URL).fired).toBe(3);
   });
 
-  test('of many endpoints are saved a part at a time', async () => {
+  test('of many endpoints are saved in batches', async () => {
     await using harness = await EngineHarness.open();
     const stats = new StatsRecorder(harness);
     fireAt(stats, 600);
@@ -149,7 +149,7 @@ describe('counts', () => {
     expect(harness.insight.endpointsKept).toBe(600);
   });
 
-  test('of more endpoints than fit are left out, and those of the partition are not', async () => {
+  test('of endpoints beyond the limit are not counted, but their partition is', async () => {
     await using harness = await EngineHarness.open();
     const stats = new StatsRecorder(harness);
     fireAt(stats, 20_010);
@@ -158,12 +158,12 @@ describe('counts', () => {
     expect(hour(harness).fired).toBe(20_010);
   });
 
-  test('of a customer with very many endpoints leave room for those of others', async () => {
+  test('of a customer with very many endpoints leave space for other customers', async () => {
     await using harness = await EngineHarness.open();
     const stats = new StatsRecorder(harness);
     fireAt(stats, 20_010);
     const other = 2 as Partition;
-    stats.fired({ partition: other, endpoint: SPOT.endpoint }, 0);
+    stats.countFired({ partition: other, endpoint: ENDPOINT.endpoint }, 0);
     await harness.time.advance(500);
     expect(harness.insight.stats(other, HOUR_MS, instant(harness.now - (harness.now % HOUR_MS))).fired).toBe(
       1,
@@ -172,17 +172,17 @@ describe('counts', () => {
     expect(harness.insight.endpointStats(other, URL).fired).toBe(1);
   });
 
-  test('make room for others when the hour is over', async () => {
+  test('of another hour have the whole space again', async () => {
     await using harness = await EngineHarness.open();
     const stats = new StatsRecorder(harness);
     fireAt(stats, 20_000);
     harness.time.setClock(HOUR_MS);
-    stats.fired(SPOT, 0);
+    stats.countFired(ENDPOINT, 0);
     await stats.stop();
     expect(harness.insight.endpointStats(PARTITION, URL).fired).toBe(1);
   });
 
-  test('are saved at the end, as far as the store takes them', async () => {
+  test('are saved at the stop, unless the store refuses them', async () => {
     await using harness = await EngineHarness.open();
     const stats = new StatsRecorder(harness);
     fireAt(stats, 300);
@@ -190,7 +190,7 @@ describe('counts', () => {
     expect(harness.insight.endpointsKept).toBe(300);
     expect(harness.time.pending).toBe(0);
     const unlucky = new StatsRecorder(harness);
-    unlucky.fired(SPOT, 0);
+    unlucky.countFired(ENDPOINT, 0);
     harness.insight.isAway = true;
     await unlucky.stop();
     expect(harness.time.pending).toBe(0);
@@ -198,7 +198,7 @@ describe('counts', () => {
 });
 
 describe('the engine counts', () => {
-  test('every attempt as it goes out, what it came to, and how late it was', async () => {
+  test('every attempt with its result and its lateness', async () => {
     await using harness = await EngineHarness.open();
     const answers = [BROKEN, BROKEN];
     harness.egress.respond = () => answers.shift() ?? { kind: 'answered', statusCode: 204 };
@@ -218,7 +218,7 @@ describe('the engine counts', () => {
     });
   });
 
-  test('dead letters, and what ends without an attempt', async () => {
+  test('dead letters, and deliveries that end without an attempt', async () => {
     await using harness = await EngineHarness.open();
     harness.egress.respond = () => ({ kind: 'answered', statusCode: 301 });
     await harness.schedule({ inMs: 10_000 });
@@ -231,7 +231,7 @@ describe('the engine counts', () => {
     expect(hour(harness)).toMatchObject({ fired: 1, deadLettered: 1, expired: 1 });
   });
 
-  test('attempts that nobody finished', async () => {
+  test('interrupted attempts that were recovered', async () => {
     await using harness = await EngineHarness.open();
     const view = await harness.schedule({ retryPolicy: { ...DEFAULT_RETRY_POLICY, maxAttempts: 1 } });
     const ids = {

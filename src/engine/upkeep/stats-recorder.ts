@@ -1,13 +1,12 @@
 /**
- * What was fired and what came of it, counted as it happens: by the minute and by the hour for each partition, by
- * the hour for each endpoint. Counting costs next to nothing; every half second at most, what changed is saved.
+ * Counts attempts and their results as they happen: by minute and by hour for each partition, and by hour for each
+ * endpoint. Counting happens in memory. Changed rows are saved every half second at most.
  *
- * A row has one writer and is saved as it stands, not as what was added to it: a save that failed, or only seemed
- * to, is made again and does no harm. What follows from that is that no row may be begun twice. When its span is
- * over it is dropped here, once it is saved; so when the clock is set back into a span that is over, the rows begun
- * then are those of another writer.
+ * A row has one writer, and its total is saved, not the difference. So a save that failed, or seemed to fail, is made
+ * again without harm. For that reason no row may be begun twice. A row of a past span is dropped from memory once it is
+ * saved. When the clock is set back into a past span, the new rows therefore belong to another writer.
  *
- * A crash loses the counts since the last save, never a delivery.
+ * A crash loses the counts since the last save, but never a delivery.
  */
 
 import type { DeliveryStatus } from '#src/domain/delivery.ts';
@@ -27,22 +26,22 @@ import {
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { endpointRefKey } from '#src/ports/endpoint-cache.ts';
 import type { SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
+import { PeriodicTask, type Wait } from '#src/ports/periodic-task.ts';
+import { type StatsRow, UnsavedStats } from './unsaved-stats.ts';
 
 const SAVE_EVERY_MS = 500;
-/** The rest waits for the next time: what fires shares the store with this. */
-const SAVED_TOGETHER_MAX = 250;
-/** Within an hour. What is beyond is not counted. */
+/** Rows in one save. Due work shares the store with the saves, so the other rows wait for the next one. */
+const BATCH_MAX = 250;
+/** Partitions and endpoints that are counted within an hour. Those beyond are not counted. */
 const PARTITIONS_MAX = 10_000;
 const ENDPOINTS_MAX = 30_000;
-/** A customer may have so many times the endpoints that are free: 20,000, alone. */
-const ENDPOINTS_SHARE = 2;
-/** While the store is away; then the oldest are forgotten. */
-const UNSAVED_MAX = 50_000;
+/** A customer may have twice as many endpoints as are free: 20,000 when it is alone. */
+const CUSTOMER_SHARE = 2;
 
-type Ending = 'succeeded' | 'deadLettered' | 'expired' | 'retried';
+type Result = 'succeeded' | 'deadLettered' | 'expired' | 'retried';
 
-/** An attempt that waits for its paused schedule is to be made again, too. */
-const ENDINGS: Readonly<Record<DeliveryStatus, Ending | null>> = {
+/** An attempt whose schedule was paused meanwhile is retried later, so it counts as retried. */
+const RESULTS: Readonly<Record<DeliveryStatus, Result | null>> = {
   succeeded: 'succeeded',
   dead_letter: 'deadLettered',
   expired: 'expired',
@@ -53,130 +52,126 @@ const ENDINGS: Readonly<Record<DeliveryStatus, Ending | null>> = {
   claimed: null,
 };
 
-/** A row as it grows. */
-interface Counts {
-  readonly writer: string;
-  readonly partition: Partition;
-  readonly spanMs: StatsSpanMs;
-  readonly at: Instant;
-  /** Null: all endpoints of the partition. */
-  readonly endpoint: EndpointKey | null;
-  fired: number;
-  succeeded: number;
-  deadLettered: number;
-  expired: number;
-  retried: number;
-  /** Kept only where it is of all endpoints. */
-  readonly lateness: number[] | null;
-  isSaved: boolean;
+interface PartitionRows {
+  minute: StatsRow;
+  readonly hour: StatsRow;
 }
 
-interface PartitionCounts {
-  minute: Counts;
-  readonly hour: Counts;
-}
+type Dependencies = Pick<EngineDependencies, 'insight' | 'clock' | 'timers' | 'log' | 'node'>;
 
+/** One save at a time, of rows of one writer. */
 export class StatsRecorder {
-  readonly #dependencies: Pick<EngineDependencies, 'insight' | 'clock' | 'timers' | 'log' | 'node'>;
+  readonly #dependencies: Dependencies;
+  readonly #task: PeriodicTask;
+  readonly #unsaved = new UnsavedStats();
   #writer: string;
-  #setBack = 0;
+  /** How often the clock was set back into a past span. */
+  #setBacks = 0;
+  /** The begin of the current minute and hour. */
   #minuteAt = instant(0);
   #hourAt = instant(0);
-  #partitions = new Map<Partition, PartitionCounts>();
-  #endpoints = new Map<string, Counts>();
-  #endpointShares = newEndpointShares();
-  /** The one that changed longest ago first. Rows of endpoints come last: a customer may have very many. */
-  readonly #unsavedOfAll = new Set<Counts>();
-  readonly #unsavedOfEndpoints = new Set<Counts>();
-  #callOff: (() => void) | null = null;
-  #saving: Promise<void> = Promise.resolve();
-  #isStopped = false;
+  #partitions = new Map<Partition, PartitionRows>();
+  #endpoints = new Map<string, StatsRow>();
+  #endpointLimit = newEndpointLimit();
   #hasFailed = false;
 
-  constructor(dependencies: Pick<EngineDependencies, 'insight' | 'clock' | 'timers' | 'log' | 'node'>) {
+  constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
     this.#writer = dependencies.node;
+    this.#task = new PeriodicTask(dependencies.timers, () => this.#saveNext());
   }
 
-  /** An attempt goes out. */
-  fired(ref: EndpointRef, latenessMs: number): void {
-    this.#turn(this.#dependencies.clock.now());
-    const counts = this.#ofPartition(ref.partition);
-    if (counts !== null) {
+  /** An attempt was started. */
+  countFired(ref: EndpointRef, latenessMs: number): void {
+    this.#beginSpan(this.#dependencies.clock.now());
+    const rows = this.#rowsOf(ref.partition);
+    if (rows !== null) {
       const index = latenessClass(latenessMs);
-      this.#addLate(counts.minute, index);
-      this.#addLate(counts.hour, index);
+      this.#addFired(rows.minute, index);
+      this.#addFired(rows.hour, index);
     }
-    const endpoint = this.#ofEndpoint(ref);
+    const endpoint = this.#endpointRowOf(ref);
     if (endpoint === null) return;
     endpoint.fired++;
     this.#changed(endpoint);
   }
 
-  /** An attempt has ended, or the delivery without one, and this is what the delivery has become. */
-  ended(ref: EndpointRef, status: DeliveryStatus): void {
-    const ending = ENDINGS[status];
-    if (ending === null) return;
-    this.#turn(this.#dependencies.clock.now());
-    const counts = this.#ofPartition(ref.partition);
-    if (counts !== null) {
-      this.#add(counts.minute, ending);
-      this.#add(counts.hour, ending);
+  /** An attempt has ended, or a delivery has ended without one. `status` is the new status of the delivery. */
+  countEnded(ref: EndpointRef, status: DeliveryStatus): void {
+    const result = RESULTS[status];
+    if (result === null) return;
+    this.#beginSpan(this.#dependencies.clock.now());
+    const rows = this.#rowsOf(ref.partition);
+    if (rows !== null) {
+      this.#addResult(rows.minute, result);
+      this.#addResult(rows.hour, result);
     }
-    const endpoint = this.#ofEndpoint(ref);
-    if (endpoint !== null) this.#add(endpoint, ending);
+    const endpoint = this.#endpointRowOf(ref);
+    if (endpoint !== null) this.#addResult(endpoint, result);
   }
 
-  #add(counts: Counts, ending: Ending): void {
-    counts[ending]++;
-    this.#changed(counts);
+  /** Saves the remaining rows, unless the store refuses them. */
+  async stop(): Promise<void> {
+    await this.#task.stop();
+    let isAccepted = true;
+    while (isAccepted && this.#unsaved.size > 0) isAccepted = await this.#saveBatch();
   }
 
-  #addLate(counts: Counts, index: number): void {
-    counts.fired++;
-    if (counts.lateness !== null) counts.lateness[index] = (counts.lateness[index] ?? 0) + 1;
-    this.#changed(counts);
+  #addResult(row: StatsRow, result: Result): void {
+    row[result]++;
+    this.#changed(row);
   }
 
-  /** What belongs to spans that are over lives on only until it is saved. */
-  #turn(now: Instant): void {
+  #addFired(row: StatsRow, index: number): void {
+    row.fired++;
+    if (row.lateness !== null) row.lateness[index] = (row.lateness[index] ?? 0) + 1;
+    this.#changed(row);
+  }
+
+  #changed(row: StatsRow): void {
+    this.#unsaved.add(row);
+    this.#task.runWithin(SAVE_EVERY_MS);
+  }
+
+  /** Rows of past spans stay in memory only until they are saved. */
+  #beginSpan(now: Instant): void {
     const aheadMs = now - this.#minuteAt;
     if (aheadMs >= 0 && aheadMs < MINUTE_MS) return;
     const hourAt = instant(now - (now % HOUR_MS));
-    if (aheadMs < 0) this.#writer = `${this.#dependencies.node}/${++this.#setBack}`;
+    if (aheadMs < 0) this.#writer = `${this.#dependencies.node}/${++this.#setBacks}`;
     if (aheadMs < 0 || hourAt !== this.#hourAt) {
       this.#partitions = new Map();
       this.#endpoints = new Map();
-      this.#endpointShares = newEndpointShares();
+      this.#endpointLimit = newEndpointLimit();
     }
     this.#hourAt = hourAt;
     this.#minuteAt = instant(now - (now % MINUTE_MS));
   }
 
-  #ofPartition(partition: Partition): PartitionCounts | null {
+  #rowsOf(partition: Partition): PartitionRows | null {
     const known = this.#partitions.get(partition);
     if (known === undefined) {
       if (this.#partitions.size >= PARTITIONS_MAX) return null;
-      const made = { minute: this.#begun(partition, MINUTE_MS), hour: this.#begun(partition, HOUR_MS) };
-      this.#partitions.set(partition, made);
-      return made;
+      const rows = { minute: this.#newRow(partition, MINUTE_MS), hour: this.#newRow(partition, HOUR_MS) };
+      this.#partitions.set(partition, rows);
+      return rows;
     }
-    if (known.minute.at !== this.#minuteAt) known.minute = this.#begun(partition, MINUTE_MS);
+    if (known.minute.at !== this.#minuteAt) known.minute = this.#newRow(partition, MINUTE_MS);
     return known;
   }
 
-  #ofEndpoint(ref: EndpointRef): Counts | null {
-    const place = endpointRefKey(ref);
-    const known = this.#endpoints.get(place);
+  #endpointRowOf(ref: EndpointRef): StatsRow | null {
+    const key = endpointRefKey(ref);
+    const known = this.#endpoints.get(key);
     if (known !== undefined) return known;
-    if (!this.#endpointShares.canAcquire(ref.partition)) return null;
-    this.#endpointShares.acquire(ref.partition, 1);
-    const made = this.#begun(ref.partition, HOUR_MS, ref.endpoint);
-    this.#endpoints.set(place, made);
-    return made;
+    if (!this.#endpointLimit.canAcquire(ref.partition)) return null;
+    this.#endpointLimit.acquire(ref.partition, 1);
+    const row = this.#newRow(ref.partition, HOUR_MS, ref.endpoint);
+    this.#endpoints.set(key, row);
+    return row;
   }
 
-  #begun(partition: Partition, spanMs: StatsSpanMs, endpoint: EndpointKey | null = null): Counts {
+  #newRow(partition: Partition, spanMs: StatsSpanMs, endpoint: EndpointKey | null = null): StatsRow {
     return {
       writer: this.#writer,
       partition,
@@ -189,114 +184,48 @@ export class StatsRecorder {
       expired: 0,
       retried: 0,
       lateness: endpoint === null ? [...NO_STATS.lateness] : null,
-      isSaved: true,
     };
   }
 
-  #changed(counts: Counts): void {
-    if (!counts.isSaved) return;
-    counts.isSaved = false;
-    this.#unsavedLike(counts).add(counts);
-    if (this.#unsaved > UNSAVED_MAX) this.#forgetOldest();
-    this.#saveSoon();
+  async #saveNext(): Promise<Wait> {
+    await this.#saveBatch();
+    return this.#unsaved.size > 0 ? SAVE_EVERY_MS : null;
   }
 
-  #settled(rows: readonly Counts[]): void {
-    for (const counts of rows) {
-      counts.isSaved = true;
-      this.#unsavedLike(counts).delete(counts);
-    }
-  }
-
-  get #unsaved(): number {
-    return this.#unsavedOfAll.size + this.#unsavedOfEndpoints.size;
-  }
-
-  /** Those that a row belongs to while it is not saved. */
-  #unsavedLike({ endpoint }: Counts): Set<Counts> {
-    return endpoint === null ? this.#unsavedOfAll : this.#unsavedOfEndpoints;
-  }
-
-  /** Of one writer. */
-  #oldest(limit: number): readonly Counts[] {
-    const rows: Counts[] = [];
-    for (const unsaved of [this.#unsavedOfAll, this.#unsavedOfEndpoints]) {
-      for (const counts of unsaved) {
-        if (rows.length >= limit || counts.writer !== (rows[0] ?? counts).writer) return rows;
-        rows.push(counts);
-      }
-    }
-    return rows;
-  }
-
-  #forgetOldest(): void {
-    const [ofEndpoint] = this.#unsavedOfEndpoints;
-    const [ofAll] = this.#unsavedOfAll;
-    const oldest = ofEndpoint ?? ofAll;
-    if (oldest !== undefined) this.#settled([oldest]);
-  }
-
-  #saveSoon(): void {
-    if (this.#callOff !== null || this.#isStopped) return;
-    this.#callOff = this.#dependencies.timers.after(SAVE_EVERY_MS, () => {
-      this.#saving = this.#saveInTurn();
-    });
-  }
-
-  async #saveInTurn(): Promise<void> {
-    await this.#saveSome();
-    this.#callOff = null;
-    if (this.#unsaved > 0) this.#saveSoon();
-  }
-
-  /** Whether the store took them. */
-  async #saveSome(): Promise<boolean> {
+  /** Returns false when the store refused the rows. */
+  async #saveBatch(): Promise<boolean> {
     const { insight, log } = this.#dependencies;
-    const rows = this.#oldest(SAVED_TOGETHER_MAX);
+    const rows = this.#unsaved.take(BATCH_MAX);
     const [first] = rows;
     if (first === undefined) return true;
-    // What is counted from here on is to be saved next time.
-    this.#settled(rows);
     try {
-      await insight.saveStats(first.writer, rows.flatMap(ofPartition), rows.flatMap(ofEndpoint));
+      await insight.saveStats(first.writer, rows.flatMap(partitionStats), rows.flatMap(endpointStats));
       this.#hasFailed = false;
       return true;
     } catch (error) {
-      for (const counts of rows) {
-        counts.isSaved = false;
-        this.#unsavedLike(counts).add(counts);
-      }
+      for (const row of rows) this.#unsaved.add(row);
       if (!this.#hasFailed) log.warn({ error: String(error) }, 'stats could not be saved');
       this.#hasFailed = true;
       return false;
     }
   }
-
-  /** Saves what is left, as far as the store takes it. */
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#callOff?.();
-    await this.#saving;
-    let isTaken = true;
-    while (isTaken && this.#unsaved > 0) isTaken = await this.#saveSome();
-  }
 }
 
-function newEndpointShares(): FairShareLimit {
-  return new FairShareLimit(ENDPOINTS_MAX, ENDPOINTS_SHARE);
+function newEndpointLimit(): FairShareLimit {
+  return new FairShareLimit(ENDPOINTS_MAX, CUSTOMER_SHARE);
 }
 
-function ofPartition(counts: Counts): readonly SavedStats[] {
-  const { partition, spanMs, at, endpoint } = counts;
-  return endpoint === null ? [{ partition, spanMs, at, stats: statsOf(counts) }] : [];
+function partitionStats(row: StatsRow): readonly SavedStats[] {
+  const { partition, spanMs, at, endpoint } = row;
+  return endpoint === null ? [{ partition, spanMs, at, stats: statsOf(row) }] : [];
 }
 
-function ofEndpoint(counts: Counts): readonly SavedEndpointStats[] {
-  const { partition, endpoint, at } = counts;
-  return endpoint === null ? [] : [{ partition, endpoint, at, stats: statsOf(counts) }];
+function endpointStats(row: StatsRow): readonly SavedEndpointStats[] {
+  const { partition, endpoint, at } = row;
+  return endpoint === null ? [] : [{ partition, endpoint, at, stats: statsOf(row) }];
 }
 
-function statsOf({ fired, succeeded, deadLettered, expired, retried, lateness }: Counts): Stats {
+function statsOf({ fired, succeeded, deadLettered, expired, retried, lateness }: StatsRow): Stats {
   const classes = lateness === null ? NO_STATS.lateness : [...lateness];
   return { fired, succeeded, deadLettered, expired, retried, lateness: classes };
 }

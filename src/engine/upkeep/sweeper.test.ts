@@ -11,9 +11,9 @@ import { ClusterHarness } from '#test/cluster-harness.ts';
 import { EngineHarness, NEIGHBOUR, PARTITION } from '#test/engine-harness.ts';
 import { Sweeper } from './sweeper.ts';
 
-const ORDERS = { pause, resume, cancel };
+const ACTIONS = { pause, resume, cancel };
 const RETRIES = 5;
-const LOOK_MS = 4_500;
+const SCAN_MS = 4_500;
 const RETRY_IN_MS = 20_000;
 
 /** A recurring schedule with some deliveries that wait for a retry. */
@@ -31,34 +31,34 @@ async function withRetries(harness: EngineHarness, partition = PARTITION) {
   return schedule;
 }
 
-/** All its deliveries, the pending one among them. */
+/** Returns the statuses of all deliveries of a partition. */
 async function statuses(harness: EngineHarness, partition = PARTITION): Promise<readonly string[]> {
   const page = { before: null, limit: 100 };
   return (await harness.disk.listDeliveries(partition, ALL_DELIVERIES, page)).map(({ status }) => status);
 }
 
-/** A process that dies as soon as its order is stored: nobody carries it on. */
-async function dies(harness: EngineHarness, order: keyof typeof ORDERS): Promise<void> {
+/** Stores an action on a schedule, as a process does that ends before it has reached all deliveries. */
+async function abandon(harness: EngineHarness, action: keyof typeof ACTIONS): Promise<void> {
   const { id } = await withRetries(harness);
-  if (order === 'resume') {
+  if (action === 'resume') {
     await harness.change(id, (view) => pause(view, harness.now));
     await finished(harness);
   }
-  await harness.change(id, (view) => ORDERS[order](view, harness.now));
-  expect(await harness.disk.listSweeps(10)).toMatchObject([{ scheduleId: id, action: order }]);
+  await harness.change(id, (view) => ACTIONS[action](view, harness.now));
+  expect(await harness.disk.listSweeps(10)).toMatchObject([{ scheduleId: id, action: action }]);
 }
 
 async function finished(harness: EngineHarness): Promise<void> {
   for (const sweep of await harness.disk.listSweeps(10)) {
-    let place = await harness.disk.continueSweep(sweep, null);
-    while (place !== null) place = await harness.disk.continueSweep(sweep, place);
+    let cursor = await harness.disk.continueSweep(sweep, null);
+    while (cursor !== null) cursor = await harness.disk.continueSweep(sweep, cursor);
   }
 }
 
-type ContinueSweep = (sweep: UnfinishedSweep, place: SweepCursor | null) => Promise<SweepCursor | null>;
+type ContinueSweep = (sweep: UnfinishedSweep, cursor: SweepCursor | null) => Promise<SweepCursor | null>;
 
-/** Sweeper of a store that carries on as the test wants it to. */
-function sweepsBy(harness: EngineHarness, continueSweep: ContinueSweep): Sweeper {
+/** A sweeper whose steps are done by the test. */
+function sweeperWith(harness: EngineHarness, continueSweep: ContinueSweep): Sweeper {
   const { timers, log, cluster } = harness;
   const store = new Proxy(harness.store, {
     get: (target, name): unknown =>
@@ -68,40 +68,40 @@ function sweepsBy(harness: EngineHarness, continueSweep: ContinueSweep): Sweeper
   return new Sweeper({ store, timers, log, cluster, ownership: OWNS_EVERY_SLOT, hints });
 }
 
-function sweepsOf({ store, timers, log, cluster }: EngineHarness) {
-  let looks = 0;
-  const hints = { rescan: () => void looks++ };
+function sweeperOf({ store, timers, log, cluster }: EngineHarness) {
+  let rescans = 0;
+  const hints = { rescan: () => void rescans++ };
   return {
-    sweeps: new Sweeper({ store, timers, log, cluster, ownership: OWNS_EVERY_SLOT, hints }),
-    looks: () => looks,
+    sweeper: new Sweeper({ store, timers, log, cluster, ownership: OWNS_EVERY_SLOT, hints }),
+    rescans: () => rescans,
   };
 }
 
-describe('an order whose process died', () => {
+describe('an action whose process ended', () => {
   test.for([
     ['pause', 'paused', 0],
     ['cancel', 'canceled', 0],
     ['resume', 'retry_scheduled', 1],
-  ] as const)('%s: is finished by the next process, at once', async ([order, status, looks]) => {
+  ] as const)('%s: is completed by the next process at once', async ([action, status, rescans]) => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
-    await dies(harness, order);
-    const { sweeps, looks: looked } = sweepsOf(harness);
-    sweeps.start();
+    await abandon(harness, action);
+    const { sweeper, rescans: counted } = sweeperOf(harness);
+    sweeper.start();
     await harness.time.advance(1_000);
     expect((await statuses(harness)).filter((one) => one === status).length).toBeGreaterThanOrEqual(RETRIES);
     expect(await harness.disk.listSweeps(10)).toEqual([]);
-    expect(looked()).toBe(looks);
-    await sweeps.stop();
+    expect(counted()).toBe(rescans);
+    await sweeper.stop();
     expect(harness.time.pending).toBe(0);
   });
 
-  test('is carried out piece by piece, with a pause in between', async () => {
+  test('is completed step by step, with a pause in between', async () => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
-    await dies(harness, 'cancel');
-    const { sweeps } = sweepsOf(harness);
-    sweeps.start();
+    await abandon(harness, 'cancel');
+    const { sweeper } = sweeperOf(harness);
+    sweeper.start();
     const canceled = async () => (await statuses(harness)).filter((status) => status === 'canceled').length;
-    // With the order went the pending one and one more.
+    // The action itself reached the pending delivery and one more.
     expect(await canceled()).toBe(2);
     await harness.time.advance(0);
     expect(await canceled()).toBe(3);
@@ -109,7 +109,7 @@ describe('an order whose process died', () => {
     expect(await canceled()).toBe(3);
     await harness.time.advance(1);
     expect(await canceled()).toBe(4);
-    const stopped = sweeps.stop();
+    const stopped = sweeper.stop();
     await harness.time.advance(1_000);
     await stopped;
     expect(await canceled()).toBe(4);
@@ -117,40 +117,40 @@ describe('an order whose process died', () => {
 
   test('is tried again when the store was away', async () => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
-    await dies(harness, 'cancel');
+    await abandon(harness, 'cancel');
     harness.faults.set('refuses', 'continueSweep');
-    const { sweeps } = sweepsOf(harness);
-    sweeps.start();
-    await harness.time.advance(LOOK_MS - 1);
+    const { sweeper } = sweeperOf(harness);
+    sweeper.start();
+    await harness.time.advance(SCAN_MS - 1);
     expect(harness.log.lines).toMatchObject([
       { level: 'warn', message: 'unfinished schedule actions could not be completed' },
     ]);
     harness.faults.clear();
     await harness.time.advance(1_000);
     expect(await harness.disk.listSweeps(10)).toEqual([]);
-    await sweeps.stop();
+    await sweeper.stop();
   });
 });
 
-describe('a delivery that an order has not reached yet', () => {
-  test.for(['pause', 'cancel'] as const)('%s: is not sent, however long that takes', async (order) => {
+describe('a delivery that an action has not reached yet', () => {
+  test.for(['pause', 'cancel'] as const)('%s: is not sent, however long the sweep takes', async (action) => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 2 });
     const engine = new Engine(harness, { retentionMs: 0 });
     await engine.start();
     const { id } = await withRetries(harness);
-    // All of them are read ahead by then; the first has had its retry.
+    // All deliveries are prefetched by then, and the first has been retried.
     await harness.time.advance(RETRY_IN_MS - 100);
     const before = harness.egress.sent.length;
     harness.faults.set('refuses', 'continueSweep');
-    await harness.change(id, (view) => ORDERS[order](view, harness.now));
+    await harness.change(id, (view) => ACTIONS[action](view, harness.now));
     await harness.time.advance(60_000);
     expect(harness.egress.sent).toHaveLength(before);
     const left = (await statuses(harness)).filter((status) => status === 'retry_scheduled');
     expect(left.length).toBeGreaterThan(1);
     harness.faults.clear();
-    await harness.time.advance(2 * LOOK_MS);
+    await harness.time.advance(2 * SCAN_MS);
     const swept = (await statuses(harness)).filter((status) => status !== 'succeeded');
-    expect(new Set(swept)).toEqual(new Set([order === 'pause' ? 'paused' : 'canceled']));
+    expect(new Set(swept)).toEqual(new Set([action === 'pause' ? 'paused' : 'canceled']));
     expect(harness.egress.sent).toHaveLength(before);
     const stopped = engine.stop(0);
     await harness.time.advance(1_000);
@@ -158,8 +158,8 @@ describe('a delivery that an order has not reached yet', () => {
   });
 });
 
-describe('several orders left behind', () => {
-  /** Stored by a process that died at once: cancels of so many schedules. */
+describe('several abandoned sweeps', () => {
+  /** Stores as many cancels, as a process does that ends at once. */
   async function canceled(harness: EngineHarness, count: number, partition = PARTITION): Promise<void> {
     for (let each = 0; each < count; each++) {
       const { id } = await withRetries(harness, partition);
@@ -172,81 +172,79 @@ describe('several orders left behind', () => {
     return (await statuses(harness, partition)).filter((status) => status === 'retry_scheduled').length;
   }
 
-  test('are carried out one piece of each in turn, and customers in turns', async () => {
+  test('are completed step by step, in a round robin by customer', async () => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
     await canceled(harness, 3);
     await canceled(harness, 1, NEIGHBOUR);
-    const carriedOn: string[] = [];
-    const sweeps = sweepsBy(harness, (sweep, place) => {
-      carriedOn.push(`${sweep.partition}/${sweep.requestedAt - START}`);
-      return harness.disk.continueSweep(sweep, place);
+    const steps: string[] = [];
+    const sweeper = sweeperWith(harness, (sweep, cursor) => {
+      steps.push(`${sweep.partition}/${sweep.requestedAt - START}`);
+      return harness.disk.continueSweep(sweep, cursor);
     });
-    sweeps.start();
+    sweeper.start();
     await harness.time.advance(1_000);
-    expect(carriedOn.slice(0, 6)).toEqual(['1/0', '2/3', '1/1', '2/3', '1/2', '2/3']);
+    expect(steps.slice(0, 6)).toEqual(['1/0', '2/3', '1/1', '2/3', '1/2', '2/3']);
     expect(await harness.disk.listSweeps(10)).toEqual([]);
     expect([await left(harness), await left(harness, NEIGHBOUR)]).toEqual([0, 0]);
-    await sweeps.stop();
+    await sweeper.stop();
   });
 
-  test('do not keep the order of another customer waiting that is left behind later', async () => {
+  test('do not delay a sweep of another customer that is abandoned later', async () => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
     await canceled(harness, 1);
-    // What the first customer has left to do never ends.
-    const sweeps = sweepsBy(harness, async (sweep, place) =>
+    // The sweep of the first customer never ends.
+    const sweeper = sweeperWith(harness, async (sweep, cursor) =>
       sweep.partition === PARTITION
         ? { status: 'retry_scheduled', id: sweep.lastId }
-        : harness.disk.continueSweep(sweep, place),
+        : harness.disk.continueSweep(sweep, cursor),
     );
-    sweeps.start();
+    sweeper.start();
     await harness.time.advance(100);
     await canceled(harness, 1, NEIGHBOUR);
     expect(await left(harness, NEIGHBOUR)).toBeGreaterThan(0);
-    await harness.time.advance(3 * LOOK_MS);
+    await harness.time.advance(3 * SCAN_MS);
     expect(await left(harness, NEIGHBOUR)).toBe(0);
     expect(await left(harness)).toBeGreaterThan(0);
-    const stopped = sweeps.stop();
+    const stopped = sweeper.stop();
     await harness.time.advance(1_000);
     await stopped;
   });
 
-  test('an order that fails holds up no other', async () => {
+  test('continue when one of them fails', async () => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
     await canceled(harness, 1);
     await canceled(harness, 1, NEIGHBOUR);
-    harness.faults.before('continueSweep', () =>
-      Promise.reject(new Error('This one cannot be carried out.')),
-    );
-    const { sweeps } = sweepsOf(harness);
-    sweeps.start();
-    await harness.time.advance(LOOK_MS - 1);
+    harness.faults.before('continueSweep', () => Promise.reject(new Error('This sweep fails.')));
+    const { sweeper } = sweeperOf(harness);
+    sweeper.start();
+    await harness.time.advance(SCAN_MS - 1);
     expect([await left(harness), await left(harness, NEIGHBOUR)]).toEqual([RETRIES - 1, 0]);
-    await harness.time.advance(LOOK_MS);
+    await harness.time.advance(SCAN_MS);
     expect(await left(harness)).toBe(0);
-    await sweeps.stop();
+    await sweeper.stop();
   });
 });
 
-test('an order that a living process carries out is left to it until the second look', async () => {
+test('a sweep is left to its process until the second scan finds it', async () => {
   await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
-  const { sweeps } = sweepsOf(harness);
-  sweeps.start();
+  const { sweeper } = sweeperOf(harness);
+  sweeper.start();
   await harness.time.advance(1_000);
-  await dies(harness, 'cancel');
-  await harness.time.advance(LOOK_MS);
+  await abandon(harness, 'cancel');
+  await harness.time.advance(SCAN_MS);
   expect(await harness.disk.listSweeps(10)).toHaveLength(1);
-  await harness.time.advance(LOOK_MS);
+  await harness.time.advance(SCAN_MS);
   expect(await harness.disk.listSweeps(10)).toEqual([]);
-  await sweeps.stop();
+  await sweeper.stop();
 });
 
-test('of several nodes one looks for them: the one that holds the first slot', async () => {
+test('of several nodes, only the upkeep node scans for sweeps', async () => {
   await using cluster = await ClusterHarness.open();
   const nodes = await cluster.settled('a', 'b', 'c');
-  const looked = () => nodes.map(({ faults }) => faults.times('listSweeps'));
-  const before = looked();
+  const scans = () => nodes.map(({ faults }) => faults.times('listSweeps'));
+  const before = scans();
   await cluster.time.advance(60_000);
   const first = (await cluster.slots())[0]?.owner;
-  const found = nodes.filter((_, index) => (looked()[index] ?? 0) > (before[index] ?? 0));
+  const found = nodes.filter((_, index) => (scans()[index] ?? 0) > (before[index] ?? 0));
   expect(found.map(({ node }) => node)).toEqual([first]);
 });
