@@ -140,8 +140,8 @@ describe('editing an endpoint profile', () => {
     const opened = (version: number, sealed: Uint8Array | null) => () =>
       openProfileHeaders(harness.vault, { ...profile, version }, sealed ?? new Uint8Array());
     expect(opened(1, first)()).toEqual(opened(2, second)());
-    expect(opened(2, first)).toThrow('Sealed for another place');
-    expect(opened(1, second)).toThrow('Sealed for another place');
+    expect(opened(2, first)).toThrow('sealed for another row');
+    expect(opened(1, second)).toThrow('sealed for another row');
   });
 
   test('keeps headers that were stored before they were bound to a version', async () => {

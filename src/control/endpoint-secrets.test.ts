@@ -124,7 +124,7 @@ describe('a secret of an endpoint profile', () => {
     expect(await harness.store.changeEndpointSecrets({ ...other, before: [], ended: [], added })).toBe(
       'done',
     );
-    await expect(showEndpointSecrets(harness, other)).rejects.toThrow('Sealed for another profile');
+    await expect(showEndpointSecrets(harness, other)).rejects.toThrow('sealed for another row');
   });
 });
 
