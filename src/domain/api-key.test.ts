@@ -21,7 +21,7 @@ describe('the form of an API key', () => {
     ['a line break at the end', 'sk_test_0123456789abcdef\n'],
     ['a letter outside ASCII', 'sk_test_0123456789abcdé0'],
     ['an upper-case prefix', 'SK_TEST_0123456789abcdef'],
-  ])('%s is none', (_, text) => {
+  ])('%s is not a key', (_, text) => {
     expect(parseApiKey(text)).toBeNull();
   });
 });
@@ -32,6 +32,6 @@ test('a key is stored as its SHA-256 in hex', () => {
   );
 });
 
-test('its hint is the last four characters', () => {
+test('the hint of a key is its last four characters', () => {
   expect(keyHint('sk_test_0123456789abcdef')).toBe('cdef');
 });

@@ -23,8 +23,13 @@ function at(ms: number): Instant {
   return instant(START + ms);
 }
 
-/** AttemptRunner that were not probes, one after the other, at one instant. */
-function learnt(before: Breaker, evidences: readonly Evidence[], now = START, policy = POLICY): Breaker {
+/** Records the evidence of attempts that were not probes, one after the other, at one instant. */
+function withEvidence(
+  before: Breaker,
+  evidences: readonly Evidence[],
+  now = START,
+  policy = POLICY,
+): Breaker {
   return evidences.reduce(
     (breaker, evidence) => recordEvidence(breaker, policy, evidence, false, now),
     before,
@@ -35,55 +40,55 @@ function failures(count: number): readonly Evidence[] {
   return Array.from({ length: count }, () => 'failure');
 }
 
-const OPENED = learnt(CLOSED, failures(3));
+const OPENED = withEvidence(CLOSED, failures(3));
 
-/** The breaker once its window is over and a probe went out. */
+/** Returns the breaker after its window, with a probe in flight. */
 function probing(breaker: Breaker, now: Instant, policy = POLICY): Breaker {
   const passage = requestPass(breaker, policy, now);
   expect(passage).toMatchObject({ kind: 'pass', probe: true });
   return passage.breaker;
 }
 
-/** What a failed probe makes of it, sent the moment the window is over and answered at once. */
+/** Returns the breaker after a probe that was sent at the end of the window and failed at once. */
 function probeFailed(breaker: Breaker, policy = POLICY): { readonly breaker: Breaker; readonly at: Instant } {
   const now = breaker.openUntil ?? START;
   return { breaker: recordEvidence(probing(breaker, now, policy), policy, 'failure', true, now), at: now };
 }
 
 describe('a closed breaker', () => {
-  test('lets everything pass, and none of it is a probe', () => {
+  test('lets everything pass, never as a probe', () => {
     expect(requestPass(CLOSED, POLICY, START)).toEqual({ kind: 'pass', probe: false, breaker: CLOSED });
-    const failing = learnt(CLOSED, failures(2));
+    const failing = withEvidence(CLOSED, failures(2));
     expect(requestPass(failing, POLICY, START)).toEqual({ kind: 'pass', probe: false, breaker: failing });
   });
 
   test.for([1, 2, 5, 1_000])('is opened by %i failures in a row, not by one fewer', (threshold) => {
     const policy = { ...POLICY, threshold };
-    const almost = learnt(CLOSED, failures(threshold - 1), START, policy);
+    const almost = withEvidence(CLOSED, failures(threshold - 1), START, policy);
     expect(stateOf(almost, START)).toBe('closed');
-    expect(stateOf(learnt(almost, ['failure'], START, policy), START)).toBe('open');
+    expect(stateOf(withEvidence(almost, ['failure'], START, policy), START)).toBe('open');
   });
 
   test('is opened by default after 5 failures, for 30 s', () => {
-    const almost = learnt(CLOSED, failures(4), START, DEFAULT_BREAKER_POLICY);
+    const almost = withEvidence(CLOSED, failures(4), START, DEFAULT_BREAKER_POLICY);
     expect(stateOf(almost, START)).toBe('closed');
-    const opened = learnt(almost, ['failure'], START, DEFAULT_BREAKER_POLICY);
+    const opened = withEvidence(almost, ['failure'], START, DEFAULT_BREAKER_POLICY);
     expect(opened.openUntil).toBe(at(30_000));
   });
 
-  test('counts anew after a success', () => {
-    const almost = learnt(CLOSED, ['failure', 'failure', 'success', 'failure', 'failure']);
+  test('counts from zero after a success', () => {
+    const almost = withEvidence(CLOSED, ['failure', 'failure', 'success', 'failure', 'failure']);
     expect(stateOf(almost, START)).toBe('closed');
-    expect(stateOf(learnt(almost, ['failure']), START)).toBe('open');
+    expect(stateOf(withEvidence(almost, ['failure']), START)).toBe('open');
   });
 
-  test('neither counts nor forgets for an attempt that says nothing of the destination', () => {
-    const almost = learnt(CLOSED, ['failure', 'nothing', 'failure', 'nothing', 'nothing']);
+  test('ignores attempts that say nothing about the destination', () => {
+    const almost = withEvidence(CLOSED, ['failure', 'nothing', 'failure', 'nothing', 'nothing']);
     expect(stateOf(almost, START)).toBe('closed');
-    expect(stateOf(learnt(almost, ['failure']), START)).toBe('open');
+    expect(stateOf(withEvidence(almost, ['failure']), START)).toBe('open');
   });
 
-  test('opens when, and only when, the last threshold attempts that said something were failures', () => {
+  test('opens exactly when the last threshold attempts with evidence were failures', () => {
     const attempts = fc.array(fc.constantFrom<Evidence>('success', 'failure', 'nothing'), {
       maxLength: 60,
       size: 'max',
@@ -103,7 +108,7 @@ describe('a closed breaker', () => {
     );
   });
 
-  test('is the very same one where nothing was learnt', () => {
+  test('stays the same object when nothing changes', () => {
     expect(recordEvidence(CLOSED, POLICY, 'success', false, START)).toBe(CLOSED);
     expect(recordEvidence(CLOSED, POLICY, 'nothing', false, START)).toBe(CLOSED);
     expect(requestPass(CLOSED, POLICY, START).breaker).toBe(CLOSED);
@@ -111,37 +116,37 @@ describe('a closed breaker', () => {
 });
 
 describe('an open breaker', () => {
-  test('puts everything off to the end of the window', () => {
+  test('defers everything to the end of the window', () => {
     for (const now of [START, at(1), at(BASE_MS - 1)]) {
       expect(stateOf(OPENED, now)).toBe('open');
       expect(requestPass(OPENED, POLICY, now)).toEqual({ kind: 'wait', until: at(BASE_MS), breaker: OPENED });
     }
   });
 
-  test('stays as it is when one that left before it opened fails or says nothing', () => {
+  test('ignores a failure of an attempt that was sent before it opened', () => {
     for (const evidence of ['failure', 'nothing'] as const) {
       expect(recordEvidence(OPENED, POLICY, evidence, false, at(1_000))).toBe(OPENED);
     }
   });
 
-  test('is closed by a success, also of one that left before it opened', () => {
+  test('is closed by a success, also of an attempt that was sent before it opened', () => {
     expect(recordEvidence(OPENED, POLICY, 'success', false, at(1_000))).toEqual(CLOSED);
   });
 
-  test('is open no longer than max_open, also when base_open is longer', () => {
+  test('is never open longer than max_open, even if base_open is longer', () => {
     const policy = { ...POLICY, baseOpen: '1h', maxOpen: '1m' };
-    expect(learnt(CLOSED, failures(3), START, policy).openUntil).toBe(at(60_000));
+    expect(withEvidence(CLOSED, failures(3), START, policy).openUntil).toBe(at(60_000));
   });
 });
 
 describe('when the window is over', () => {
-  test('one probe goes out, at its very end', () => {
+  test('one probe passes, exactly at its end', () => {
     expect(requestPass(OPENED, POLICY, at(BASE_MS - 1)).kind).toBe('wait');
     expect(stateOf(OPENED, at(BASE_MS))).toBe('half_open');
     expect(requestPass(OPENED, POLICY, at(BASE_MS))).toMatchObject({ kind: 'pass', probe: true });
   });
 
-  test('the others wait for its verdict, up to probe_timeout; then the next one probes', () => {
+  test('the others wait for the probe, up to probe_timeout; then another one is the probe', () => {
     const sentAt = BASE_MS + 5;
     const out = probing(OPENED, at(sentAt));
     for (const ms of [0, 1, PROBE_MS - 1]) {
@@ -154,7 +159,7 @@ describe('when the window is over', () => {
     });
   });
 
-  test('a failed probe opens it for twice the window, again and again, up to max_open', () => {
+  test('a failed probe opens it for twice the window, up to max_open', () => {
     const windows: number[] = [];
     for (let breaker = OPENED; windows.length < 5; ) {
       const failed = probeFailed(breaker);
@@ -166,7 +171,7 @@ describe('when the window is over', () => {
 
   test('by default the window grows from 30 s to 1 h', () => {
     const windows: number[] = [];
-    let breaker = learnt(CLOSED, failures(5), START, DEFAULT_BREAKER_POLICY);
+    let breaker = withEvidence(CLOSED, failures(5), START, DEFAULT_BREAKER_POLICY);
     for (let now = START; windows.length < 9; ) {
       windows.push(((breaker.openUntil ?? 0) - now) / 1_000);
       ({ breaker, at: now } = probeFailed(breaker, DEFAULT_BREAKER_POLICY));
@@ -174,7 +179,7 @@ describe('when the window is over', () => {
     expect(windows).toEqual([30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
   });
 
-  test('the doubled window counts from the verdict, not from the sending of the probe', () => {
+  test('the doubled window begins with the result of the probe, not with its start', () => {
     const out = probing(OPENED, at(BASE_MS));
     const reopened = recordEvidence(out, POLICY, 'failure', true, at(BASE_MS + 7_000));
     expect(reopened.openUntil).toBe(at(BASE_MS + 7_000 + 2 * BASE_MS));
@@ -186,10 +191,10 @@ describe('when the window is over', () => {
     const now = grown.openUntil ?? START;
     const closed = recordEvidence(probing(grown, now), POLICY, 'success', true, now);
     expect(closed).toEqual(CLOSED);
-    expect(learnt(closed, failures(3), now).openUntil).toBe(now + BASE_MS);
+    expect(withEvidence(closed, failures(3), now).openUntil).toBe(now + BASE_MS);
   });
 
-  test('a probe that says nothing lets the next one probe at once, with the window as it was', () => {
+  test('a probe without evidence lets the next one pass at once, with the same window', () => {
     const out = probing(OPENED, at(BASE_MS));
     const inconclusive = recordEvidence(out, POLICY, 'nothing', true, at(BASE_MS + 1));
     expect(stateOf(inconclusive, at(BASE_MS + 1))).toBe('half_open');
@@ -198,21 +203,21 @@ describe('when the window is over', () => {
     expect(reopened.openUntil).toBe(at(BASE_MS + 2 + 2 * BASE_MS));
   });
 
-  test('what left before it opened and fails now is no verdict: the probe is still waited for', () => {
+  test('a failure of an attempt that was sent before it opened does not end the wait for the probe', () => {
     const out = probing(OPENED, at(BASE_MS));
     for (const evidence of ['failure', 'nothing'] as const) {
       expect(recordEvidence(out, POLICY, evidence, false, at(BASE_MS + 1))).toBe(out);
     }
   });
 
-  test('a failed probe with no verdict in time still doubles the window when it comes in late', () => {
+  test('a probe that fails after probe_timeout still doubles the window', () => {
     const first = probing(OPENED, at(BASE_MS));
     const second = probing(first, at(BASE_MS + PROBE_MS));
     const late = recordEvidence(second, POLICY, 'failure', true, at(BASE_MS + PROBE_MS + 1));
     expect(late.openUntil).toBe(at(BASE_MS + PROBE_MS + 1 + 2 * BASE_MS));
   });
 
-  test('a probe_timeout below a millisecond still lets one probe out at a time', () => {
+  test('a probe_timeout below a millisecond still lets one probe pass at a time', () => {
     const policy = { ...POLICY, probeTimeout: '500us' };
     const out = probing(OPENED, at(BASE_MS), policy);
     expect(requestPass(out, policy, at(BASE_MS)).kind).toBe('wait');
@@ -220,7 +225,7 @@ describe('when the window is over', () => {
 
   test('a base_open below a millisecond still doubles at each failed probe', () => {
     const policy = { ...POLICY, baseOpen: '500us' };
-    let breaker = learnt(CLOSED, failures(3), START, policy);
+    let breaker = withEvidence(CLOSED, failures(3), START, policy);
     for (let probes = 0; probes < 10; probes++) ({ breaker } = probeFailed(breaker, policy));
     expect(breaker.windowMs).toBeGreaterThanOrEqual(512);
   });
@@ -238,7 +243,7 @@ describe('a clock that is set back', () => {
     });
   });
 
-  test('does not lengthen the wait for a verdict', () => {
+  test('does not lengthen the wait for a probe', () => {
     const out = probing(OPENED, at(BASE_MS));
     const early = requestPass(out, POLICY, at(-HOUR_MS));
     const opened = requestPass(early.breaker, POLICY, at(-HOUR_MS + BASE_MS));
@@ -251,13 +256,13 @@ describe('a clock that is set back', () => {
     });
   });
 
-  test('changes nothing that is as near as it may be', () => {
+  test('changes nothing while the ends are within their windows', () => {
     const passage = requestPass(OPENED, POLICY, START);
     expect(passage.breaker).toBe(OPENED);
   });
 });
 
-describe('whatever happens', () => {
+describe('with any sequence of events', () => {
   interface Step {
     readonly kind: 'ask' | Evidence;
     readonly late: boolean;
@@ -276,7 +281,7 @@ describe('whatever happens', () => {
     { maxLength: 80, size: 'max' },
   );
 
-  test('nobody waits longer than the longest window, and one probe is out at a time', () => {
+  test('no wait exceeds the longest window, and there is one probe at a time', () => {
     fc.assert(
       fc.property(steps, (given) => {
         let breaker = CLOSED;
@@ -284,7 +289,7 @@ describe('whatever happens', () => {
         let probeOutSince: Instant | null = null;
         for (const { kind, late, ms } of given) {
           now = instant(now + ms);
-          // After the clock was set back it cannot be told any more how long the probe is out.
+          // After the clock was set back it is not known how long the probe is in flight.
           if (probeOutSince !== null && now < probeOutSince) probeOutSince = null;
           if (kind !== 'ask') {
             breaker = recordEvidence(breaker, POLICY, kind, !late, now);
@@ -307,7 +312,7 @@ describe('whatever happens', () => {
     );
   });
 
-  test('asking after the time that was named always leads on: to a probe in the end', () => {
+  test('asking again at the given time leads to a probe in the end', () => {
     fc.assert(
       fc.property(steps, (given) => {
         let breaker = CLOSED;
@@ -329,14 +334,14 @@ describe('whatever happens', () => {
   });
 });
 
-describe('closed by hand', () => {
-  test('it has forgotten everything that was held against the endpoint', () => {
+describe('a breaker that a person reset', () => {
+  test('has forgotten all failures', () => {
     const probing = { failures: 7, openUntil: instant(5), windowMs: 60_000, probeUntil: instant(9) };
     expect(reset(probing)).toEqual(CLOSED);
     expect(reset({ ...CLOSED, failures: 2 })).toEqual(CLOSED);
   });
 
-  test('where it was closed and quiet nothing changes', () => {
+  test('stays the same object when it had no failures', () => {
     expect(reset(CLOSED)).toBe(CLOSED);
   });
 
@@ -345,7 +350,7 @@ describe('closed by hand', () => {
     ['at that instant', 10, 20, false],
     ['after', 11, 20, true],
     ['before, by a clock that was set back since', 3, 5, true],
-  ] as const)('an attempt that went out %s: is it news?', (_, firedAt, now, expected) => {
+  ] as const)('a failure of an attempt that was sent %s: does it count?', (_, firedAt, now, expected) => {
     expect(countsAfterReset(instant(firedAt), instant(10), instant(now))).toBe(expected);
   });
 });

@@ -31,11 +31,11 @@ test.each([
   ['0 9 ? * MON', { kind: 'extension', field: 'day of month', item: '?' }],
   ['0 9 * * FRIL', { kind: 'extension', field: 'day of week', item: 'FRIL' }],
   [`0 9 * * ${'1,'.repeat(600)}1`, { kind: 'too_long', charactersMax: 1_000 }],
-])('%j', (text, fault) => {
+])('%j has the expected fault', (text, fault) => {
   expect(cronFault(text)).toEqual(fault);
 });
 
-test('there is a fault exactly where the rule refuses, or no date matches', () => {
+test('there is a fault exactly when the expression is refused or has no date', () => {
   const item = fc.stringMatching(/^[0-9*LW#?A-Z,/-]{0,6}$/);
   const expression = fc.array(item, { minLength: 4, maxLength: 6 }).map((fields) => fields.join(' '));
   fc.assert(

@@ -1,7 +1,7 @@
 /**
- * `nextOccurrence` against a walk over every minute, near every clock change of many zones. The walk
- * knows nothing of our own time zone tables or bit sets: it asks Intl what the wall clock shows, and
- * matches fields that were generated together with their text.
+ * Compares `nextOccurrence` with a walk over every minute, near every clock change of many zones. The walk does not use
+ * our own time zone blocks or bit sets. It asks Intl what the wall clock shows, and matches fields that were generated
+ * together with their text.
  */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -12,13 +12,13 @@ const MINUTE_MS = 60_000;
 const HOUR = 60;
 const DAY = 24 * HOUR;
 
-/** UTC or wall time in whole minutes since the epoch, the wall clock read as if it were UTC. */
+/** UTC or wall time in whole minutes since the epoch. A wall time is read as if it were UTC. */
 type Minute = number;
 
 interface Field {
   readonly text: string;
   readonly values: ReadonlySet<number>;
-  /** Holds a wildcard, a range or a step. */
+  /** True when the text has a wildcard, a range or a step. */
   readonly interval: boolean;
 }
 
@@ -94,9 +94,9 @@ const ZONES = [
   'UTC',
 ] as const;
 
-/** Clock changes of earlier years that are unlike the yearly ones. */
+/** Clock changes of earlier years that differ from the yearly ones. */
 const ODD_YEARS: readonly (readonly [string, number, number])[] = [
-  ['Africa/Casablanca', 2018, 2025], // summer time all year but in Ramadan
+  ['Africa/Casablanca', 2018, 2025], // summer time all year except in Ramadan
   ['Africa/Cairo', 2010, 2014],
   ['America/Caracas', 2007, 2016], // half an hour
   ['Antarctica/Casey', 2009, 2023], // three hours, and two hours
@@ -105,7 +105,7 @@ const ODD_YEARS: readonly (readonly [string, number, number])[] = [
   ['Pacific/Apia', 2010, 2014], // a whole day
 ];
 
-/** What the wall clock of a zone shows at a UTC minute. */
+/** Returns a function from a UTC minute to the wall clock of a zone. */
 function wallClock(zone: string): (utc: Minute) => Minute {
   const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone: zone,
@@ -119,14 +119,14 @@ function wallClock(zone: string): (utc: Minute) => Minute {
   return (utc) => Date.parse(`${format.format(utc * MINUTE_MS).replace(' ', 'T')}Z`) / MINUTE_MS;
 }
 
-/** The wall clock at each of the minutes `from` to `to`. */
+/** Returns the wall clock at each of the minutes `from` to `to`. */
 function wallMinutes(zone: string, from: Minute, to: Minute): readonly Minute[] {
   const clock = wallClock(zone);
   const walls: Minute[] = [];
   while (from + walls.length <= to) {
     const start = from + walls.length;
     const wall = clock(start);
-    // A quarter of an hour that begins and ends with one offset has no other in it.
+    // A quarter of an hour that begins and ends with the same offset has no other offset in it.
     const steady = clock(start + 15) === wall + 15;
     const count = steady ? Math.min(15, to - start + 1) : 1;
     for (let minute = 0; minute < count; minute += 1) walls.push(wall + minute);
@@ -134,7 +134,7 @@ function wallMinutes(zone: string, from: Minute, to: Minute): readonly Minute[] 
   return walls;
 }
 
-/** The first minute of each new offset in a stretch of years. */
+/** Returns the first minute of each new offset in a range of years. */
 function clockChanges(zone: string, firstYear: number, lastYear: number): readonly Minute[] {
   const clock = wallClock(zone);
   const offset = (utc: Minute): number => clock(utc) - utc;
@@ -166,7 +166,10 @@ function matches(expression: Expression, wall: Minute): boolean {
   return star ? dayOfMonth && dayOfWeek : dayOfMonth || dayOfWeek;
 }
 
-/** The occurrences among the minutes from `from` on, whose wall clocks are `walls`; the first is context only. */
+/**
+ * Returns the occurrences among the minutes from `from` on, whose wall clocks are `walls`. The first minute is context
+ * only.
+ */
 function walk(expression: Expression, from: Minute, walls: readonly Minute[]): readonly Minute[] {
   const interval = expression.minute.interval || expression.hour.interval;
   const found: Minute[] = [];
@@ -194,7 +197,7 @@ function parsed(expression: Expression): Cron {
   return cron;
 }
 
-/** All occurrences after `from` up to `to`, by our own code. */
+/** Returns all occurrences after `from` up to `to`, by our own code. */
 function enumerate(cron: Cron, zone: string, from: Minute, to: Minute): readonly Minute[] {
   const until = instant(to * MINUTE_MS);
   const found: Minute[] = [];
@@ -212,7 +215,7 @@ function range(first: number, last: number, step = 1): readonly number[] {
   return values;
 }
 
-/** Any field over [first, last]; a value may be written as one of `names`, by its place. */
+/** Generates any field over [first, last]. A value may be written as one of `names`. */
 function anyField(first: number, last: number, names: readonly string[] = []): fc.Arbitrary<Field> {
   const value = fc.integer({ min: first, max: last });
   const written = fc.tuple(value, fc.boolean()).map(([number, asName]) => ({
@@ -283,7 +286,7 @@ const EVERY_DAY: Pick<Expression, 'dayOfMonth' | 'month' | 'dayOfWeek'> = {
   dayOfWeek: stepped(0, 6, 1, '*'),
 };
 
-/** Expressions of every kind that are due at or near a wall time. */
+/** Returns expressions of every kind that are due at or near a wall time. */
 function expressionsNear(wall: Minute): readonly Expression[] {
   const date = new Date(wall * MINUTE_MS);
   const [minute, hour] = [date.getUTCMinutes(), date.getUTCHours()];
@@ -308,7 +311,7 @@ function expressionsNear(wall: Minute): readonly Expression[] {
   ];
 }
 
-/** How far round a clock change the walk goes, and how much of that is the context before it. */
+/** The distance of the walk from a clock change, and the part of it that is context before the change. */
 const REACH = 30 * HOUR;
 
 function checkChange(zone: string, change: Minute, random: readonly Expression[]): void {
@@ -329,7 +332,7 @@ function checkChange(zone: string, change: Minute, random: readonly Expression[]
   }
 }
 
-describe('at every clock change, the same occurrences as a walk over all minutes', () => {
+describe('at every clock change the occurrences equal those of a walk over all minutes', () => {
   const random = fc.sample(anyExpression, { numRuns: 400, seed: 20_261_115 });
   let used = 0;
   const someRandom = (): readonly Expression[] => {
@@ -351,7 +354,7 @@ describe('at every clock change, the same occurrences as a walk over all minutes
     for (const change of changes) checkChange(zone, change, someRandom());
   });
 
-  test('the changes that must be among them were', () => {
+  test('the clock changes of interest were among them', () => {
     for (const zone of [
       'Europe/Berlin',
       'Australia/Lord_Howe',
@@ -369,7 +372,7 @@ describe('at every clock change, the same occurrences as a walk over all minutes
   });
 });
 
-test('for any expression, zone and start, next is the earliest minute due after the start', () => {
+test('for any expression, zone and start, the next occurrence is the earliest matching minute after the start', () => {
   const changes = new Map(ZONES.map((zone) => [zone, clockChanges(zone, 2031, 2032)]));
   const somewhere = fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2040, 0, 1) });
   const start = fc.constantFrom(...ZONES).chain((zone) => {
@@ -382,7 +385,7 @@ test('for any expression, zone and start, next is the earliest minute due after 
   fc.assert(
     fc.property(start, anyExpression, ({ zone, after }, expression) => {
       const minute = Math.floor(after / MINUTE_MS);
-      // Whoever looks at a second pass must have seen the first.
+      // A walk must have seen the first pass to recognise the second.
       const from = minute - 4 * HOUR;
       const to = minute + 26 * HOUR;
       const expected = walk(expression, from, wallMinutes(zone, from, to)).find(
@@ -397,7 +400,7 @@ test('for any expression, zone and start, next is the earliest minute due after 
   );
 });
 
-test('for any rare expression, next is the earliest matching minute of ten years', () => {
+test('for any rare expression, the next occurrence is the earliest matching minute of ten years', () => {
   const years = 10 * 366 * DAY;
   const rare = fc.record({
     minute: fc.integer({ min: 0, max: 59 }).map((value) => fixed(value)),

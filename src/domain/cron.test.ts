@@ -18,7 +18,7 @@ function cron(text: string): Cron {
   return parsed;
 }
 
-/** The next occurrences, each as the wall clock of the zone shows it. */
+/** Returns the next occurrences in the wall time of the zone. */
 function runs(expression: string, zone: string, after: string, count: number): readonly string[] {
   const parsed = cron(expression);
   const found: string[] = [];
@@ -32,7 +32,7 @@ function runs(expression: string, zone: string, after: string, count: number): r
   return found;
 }
 
-/** The time of day of each occurrence in a stretch, in UTC. */
+/** Returns the time of day of each occurrence in a period, in UTC. */
 function utcTimes(expression: string, zone: string, after: string, until: string): readonly string[] {
   const parsed = cron(expression);
   const found: string[] = [];
@@ -244,7 +244,7 @@ describe('the grammar', () => {
     );
   });
 
-  test('remembering an expression changes nothing', () => {
+  test('the cache of expressions changes nothing', () => {
     expect(cachedCron('*/5 9-17 * * MON-FRI')).toEqual(parseCron('*/5 9-17 * * MON-FRI'));
     expect(cachedCron('*/5 9-17 * * MON-FRI')).toBe(cachedCron('*/5 9-17 * * MON-FRI'));
   });
@@ -257,7 +257,7 @@ describe('the grammar', () => {
 describe('the bounds', () => {
   const hourly = cron('0 * * * *');
 
-  test('strictly after, to the millisecond', () => {
+  test('an occurrence is strictly after the start, to the millisecond', () => {
     const nine = at('2026-11-15T09:00:00Z');
     expect(nextOccurrence(hourly, 'UTC', at('2026-11-15T08:59:59.999Z'), FAR)).toBe(nine);
     expect(nextOccurrence(hourly, 'UTC', nine, FAR)).toBe(at('2026-11-15T10:00:00Z'));
@@ -266,7 +266,7 @@ describe('the bounds', () => {
     );
   });
 
-  test('not after the end, which itself counts', () => {
+  test('an occurrence is not after the end, which itself is included', () => {
     const after = at('2026-11-15T08:30:00Z');
     expect(nextOccurrence(hourly, 'UTC', after, at('2026-11-15T09:00:00Z'))).toBe(at('2026-11-15T09:00:00Z'));
     expect(nextOccurrence(hourly, 'UTC', after, at('2026-11-15T08:59:59.999Z'))).toBeNull();
@@ -274,7 +274,7 @@ describe('the bounds', () => {
     expect(nextOccurrence(hourly, 'UTC', after, at('2020-01-01T00:00:00Z'))).toBeNull();
   });
 
-  test('before 1970', () => {
+  test('occurrences before 1970 are found', () => {
     expect(runs('30 6 1 * *', 'UTC', '1969-11-15T00:00:00Z', 3)).toEqual([
       '1969-12-01 06:30',
       '1970-01-01 06:30',
@@ -283,7 +283,7 @@ describe('the bounds', () => {
   });
 
   test.each(['0 0 30 2 *', '0 0 31 2,4,6,9,11 *', '* * 30-31 FEB *', '0 0 30 2 */2'])(
-    '%s never comes, and that is known at once',
+    '%s never occurs, and the search ends at once',
     (expression) => {
       const started = performance.now();
       for (let round = 0; round < 1_000; round += 1) {
@@ -295,7 +295,7 @@ describe('the bounds', () => {
     },
   );
 
-  test('the search ends with time itself', () => {
+  test('the search ends at the end of the time range', () => {
     const [first, last] = [instant(-8.64e15), instant(8.64e15)];
     for (const zone of ['UTC', 'Pacific/Kiritimati', 'Etc/GMT+12']) {
       expect(nextOccurrence(cron('0 0 1 1 *'), zone, instant(last - 1_000_000), last)).toBeNull();
@@ -304,7 +304,7 @@ describe('the bounds', () => {
     }
   });
 
-  test('a date that comes after the end is not found', () => {
+  test('a date after the end is not found', () => {
     expect(
       nextOccurrence(cron('0 0 29 2 *'), 'UTC', at('2096-03-01T00:00:00Z'), at('2103-12-31T00:00:00Z')),
     ).toBeNull();
@@ -314,7 +314,7 @@ describe('the bounds', () => {
   });
 });
 
-describe('the clock jumps forward: what falls into the gap comes at its end, once', () => {
+describe('when the clock jumps forward, the skipped minutes fire once, at the end of the gap', () => {
   test.each<readonly [string, string, string, readonly string[]]>([
     // Berlin, 2027-03-28: 02:00 becomes 03:00.
     [
@@ -359,7 +359,7 @@ describe('the clock jumps forward: what falls into the gap comes at its end, onc
     ['30 2 28 3 *', 'Europe/Berlin', '2027-01-01T00:00:00Z', ['2027-03-28 03:00', '2028-03-28 02:30']],
     ['30 2 * * SUN', 'Europe/Berlin', '2027-03-22T00:00:00Z', ['2027-03-28 03:00', '2027-04-04 02:30']],
     ['30 2 * * MON', 'Europe/Berlin', '2027-03-27T00:00:00Z', ['2027-03-29 02:30', '2027-04-05 02:30']],
-    // Dublin, where summer time is called the standard.
+    // In Dublin summer time is called the standard time.
     ['30 1 * * *', 'Europe/Dublin', '2027-03-27T12:00:00Z', ['2027-03-28 02:00', '2027-03-29 01:30']],
     // Lord Howe moves by half an hour: 2027-10-03 02:00 becomes 02:30.
     ['15 2 * * *', 'Australia/Lord_Howe', '2027-10-02T00:00:00Z', ['2027-10-03 02:30', '2027-10-04 02:15']],
@@ -394,7 +394,7 @@ describe('the clock jumps forward: what falls into the gap comes at its end, onc
     expect(runs(expression, zone, after, expected.length)).toEqual(expected);
   });
 
-  test('the end of the gap is one occurrence also when asked from just before it', () => {
+  test('the end of the gap is one occurrence, also when asked from just before it', () => {
     const end = at('2027-03-28T01:00:00Z');
     for (const expression of ['30 2 * * *', '0 3 * * *', '*/5 * * * *', '0 2,3 * * *']) {
       expect(nextOccurrence(cron(expression), 'Europe/Berlin', instant(end - 1), FAR)).toBe(end);
@@ -406,7 +406,7 @@ describe('the clock jumps forward: what falls into the gap comes at its end, onc
   });
 });
 
-describe('the clock is set back: fixed times come once, intervals go on', () => {
+describe('when the clock is set back, fixed times fire once and intervals continue', () => {
   // New York, 2027-11-07: at 06:00Z 02:00 becomes 01:00 again.
   const DAY: readonly [string, string] = ['2027-11-07T04:59:00Z', '2027-11-07T08:00:00Z'];
 
@@ -429,7 +429,7 @@ describe('the clock is set back: fixed times come once, intervals go on', () => 
     expect(utcTimes(expression, 'America/New_York', ...DAY)).toEqual(expected);
   });
 
-  test('a fixed time is not due again when asked from within the second pass, or between the passes', () => {
+  test('a fixed time does not fire again when asked from the second pass, or from between the passes', () => {
     const fixed = cron('30 1 * * *');
     const tomorrow = at('2027-11-08T06:30:00Z');
     for (const after of [
@@ -442,7 +442,7 @@ describe('the clock is set back: fixed times come once, intervals go on', () => 
     }
   });
 
-  test('an interval bound to that day goes on in the second pass', () => {
+  test('an interval on that day continues in the second pass', () => {
     const once = cron('*/30 1 7 11 *');
     expect(nextOccurrence(once, 'America/New_York', at('2027-11-07T05:45:00Z'), FAR)).toBe(
       at('2027-11-07T06:00:00Z'),
@@ -460,7 +460,7 @@ describe('the clock is set back: fixed times come once, intervals go on', () => 
     ).toEqual(expected);
   });
 
-  test('the hour before midnight, which Santiago and Cairo repeat, is no other hour', () => {
+  test('the hour before midnight that Santiago and Cairo repeat follows the same rules', () => {
     expect(runs('30 23 * * *', 'America/Santiago', '2027-04-03T12:00:00Z', 2)).toEqual([
       '2027-04-03 23:30',
       '2027-04-04 23:30',

@@ -47,8 +47,8 @@ function deliveryOf(status: DeliveryStatus, changes: Partial<Delivery> = {}): De
   return { ...pending, status, claim: status === 'claimed' ? BY : null, ...changes };
 }
 
-/** A delivery whose attempt `attemptNo` is under way, with the row of that attempt. */
-function underWay(
+/** Returns a delivery whose attempt `attemptNo` is in flight, with the row of that attempt. */
+function inFlight(
   attemptNo: number,
   changes: Partial<Delivery> = {},
 ): { delivery: Delivery; attempt: Attempt } {
@@ -56,16 +56,16 @@ function underWay(
   return claim(waiting, BY, build.ids.mint('att', build.now), waiting.scheduledFor);
 }
 
-/** How each event comes about. */
+/** Makes each event happen. */
 const HAPPEN: Readonly<Record<DeliveryEvent, (delivery: Delivery, now: Instant) => Delivery>> = {
   claim: (delivery, now) => claim(delivery, BY, build.ids.mint('att', now), now).delivery,
   succeed: (delivery, now) =>
-    settle(delivery, underWay(1).attempt, SUCCESS, scheduleIn('active'), now).delivery,
+    settle(delivery, inFlight(1).attempt, SUCCESS, scheduleIn('active'), now).delivery,
   retry: (delivery, now) =>
-    settle(delivery, underWay(1).attempt, FAILURE, scheduleIn('active'), now).delivery,
+    settle(delivery, inFlight(1).attempt, FAILURE, scheduleIn('active'), now).delivery,
   abandon: (delivery, now) =>
-    settle(delivery, underWay(1).attempt, FAILURE, scheduleIn('canceled', now), now).delivery,
-  park: (delivery, now) => settle(delivery, underWay(1).attempt, FAILURE, scheduleIn('paused'), now).delivery,
+    settle(delivery, inFlight(1).attempt, FAILURE, scheduleIn('canceled', now), now).delivery,
+  park: (delivery, now) => settle(delivery, inFlight(1).attempt, FAILURE, scheduleIn('paused'), now).delivery,
   fail: (delivery, now) => endUnsent(delivery, 'exhausted', now),
   expire: (delivery, now) => endUnsent(delivery, 'expired', now),
   pause,
@@ -75,7 +75,7 @@ const HAPPEN: Readonly<Record<DeliveryEvent, (delivery: Delivery, now: Instant) 
 };
 const EVENTS = Object.keys(HAPPEN) as DeliveryEvent[];
 
-/** The whole table; what is not in it cannot happen. */
+/** The complete table. Anything else is not allowed. */
 const ALLOWED: readonly (readonly [from: DeliveryStatus, event: DeliveryEvent, to: DeliveryStatus])[] = [
   ['scheduled', 'claim', 'claimed'],
   ['scheduled', 'expire', 'expired'],
@@ -99,7 +99,7 @@ const ALLOWED: readonly (readonly [from: DeliveryStatus, event: DeliveryEvent, t
   ['paused', 'cancel', 'canceled'],
 ];
 
-describe('the life of a delivery', () => {
+describe('the lifecycle of a delivery', () => {
   const every = DELIVERY_STATUSES.flatMap((from) => EVENTS.map((event) => [from, event] as const));
 
   test.for(every)('%s, %s', ([from, event]) => {
@@ -156,7 +156,7 @@ describe('the life of a delivery', () => {
 });
 
 describe('a new delivery', () => {
-  test('is scheduled and due at its instant, with nothing tried yet', () => {
+  test('is scheduled and due at its instant, without attempts', () => {
     const { pending } = build.schedule();
     const given = { ...pending, ttl: '90s', scheduledFor: instant(build.now + 5_000) };
     expect(materialize(given)).toMatchObject({
@@ -183,7 +183,7 @@ describe('a new delivery', () => {
     expect(deadlineOf(build.now, ttl)).toBe(afterMs === null ? null : build.now + afterMs);
   });
 
-  test('by replay is due now, with the snapshot and key of the original and a deadline of its own', () => {
+  test('that is a replay is due now, with the snapshot and key of the original and a new deadline', () => {
     const original = deliveryOf('dead_letter', {
       ttl: '1h',
       attemptCount: 8,
@@ -218,21 +218,21 @@ describe('a new delivery', () => {
 describe('a pending delivery', () => {
   test('that is moved keeps its attempts, and its key once an attempt has carried it', () => {
     const to = { occurrence: build.now, scheduledFor: instant(build.now + 1_000), idempotencyKey: 'new' };
-    const untried = deliveryOf('scheduled', { ttl: '10s', idempotencyKey: 'old' });
+    const first = deliveryOf('scheduled', { ttl: '10s', idempotencyKey: 'old' });
     const shared = { occurrence: to.occurrence, scheduledFor: to.scheduledFor, dueAt: to.scheduledFor };
     const deadline = to.scheduledFor + 10_000;
-    expect(move(untried, to)).toEqual({
-      ...untried,
+    expect(move(first, to)).toEqual({
+      ...first,
       ...shared,
       deadline,
       idempotencyKey: 'new',
       revision: 2,
     });
-    const tried = deliveryOf('retry_scheduled', { ttl: '10s', idempotencyKey: 'old', attemptCount: 3 });
-    expect(move(tried, to)).toEqual({ ...tried, ...shared, deadline, revision: 2 });
+    const retried = deliveryOf('retry_scheduled', { ttl: '10s', idempotencyKey: 'old', attemptCount: 3 });
+    expect(move(retried, to)).toEqual({ ...retried, ...shared, deadline, revision: 2 });
   });
 
-  test('that is refitted takes target, ttl and policy, and counts its deadline anew', () => {
+  test('that is edited takes target, ttl and policy, and gets a new deadline', () => {
     const delivery = deliveryOf('scheduled', { ttl: '10s' });
     const target = { ...delivery.target, url: 'https://example.com/other', method: 'GET' } as const;
     const retryPolicy = { ...DEFAULT_RETRY_POLICY, maxAttempts: 2 };
@@ -250,29 +250,29 @@ describe('a pending delivery', () => {
   test('that is sent to another endpoint does not wait for the gate of the old one, nor use its token', () => {
     const until = instant(build.now + 30_000);
     const target = { ...deliveryOf('scheduled').target, url: 'https://example.com/other' };
-    const refitted = (given: Delivery, to = target) => applyEdit(given, { ...given, target: to });
-    const untried = defer(deliveryOf('scheduled'), until, true);
-    expect(refitted(untried)).toMatchObject({ reserved: false, dueAt: untried.scheduledFor });
-    const tried = defer(deliveryOf('retry_scheduled', { attemptCount: 1 }), until, true);
-    expect(refitted(tried)).toMatchObject({ reserved: false, dueAt: until });
-    const sameEndpoint = { ...untried.target, url: `${untried.target.url}?n=1` };
-    expect(refitted(untried, sameEndpoint)).toMatchObject({ reserved: true, dueAt: until });
+    const edited = (given: Delivery, to = target) => applyEdit(given, { ...given, target: to });
+    const first = defer(deliveryOf('scheduled'), until, true);
+    expect(edited(first)).toMatchObject({ reserved: false, dueAt: first.scheduledFor });
+    const retried = defer(deliveryOf('retry_scheduled', { attemptCount: 1 }), until, true);
+    expect(edited(retried)).toMatchObject({ reserved: false, dueAt: until });
+    const sameEndpoint = { ...first.target, url: `${first.target.url}?n=1` };
+    expect(edited(first, sameEndpoint)).toMatchObject({ reserved: true, dueAt: until });
   });
 
-  test('that the gate deferred changes only in when it is due', () => {
+  test('that the gate deferred changes only its due instant', () => {
     const delivery = deliveryOf('retry_scheduled', { attemptCount: 1 });
     const until = instant(build.now + 30_000);
     expect(defer(delivery, until, true)).toEqual({ ...delivery, dueAt: until, reserved: true, revision: 2 });
   });
 
-  test('that is paused and resumed is due when it was, tried or not', () => {
+  test('that is paused and resumed is due as before, with or without attempts', () => {
     for (const attemptCount of [0, 1]) {
       const delivery = deliveryOf(attemptCount === 0 ? 'scheduled' : 'retry_scheduled', { attemptCount });
       expect(resume(pause(delivery, build.now), build.now)).toEqual({ ...delivery, revision: 3 });
     }
   });
 
-  test('that is resumed past its deadline ends expired', () => {
+  test('that is resumed after its deadline expires', () => {
     const delivery = deliveryOf('paused', {
       deadline: instant(build.now - 1),
       scheduledFor: instant(build.now - HOUR_MS),
@@ -288,29 +288,29 @@ describe('a pending delivery', () => {
 describe('whether an attempt may start', () => {
   const late = (ms: number) => ms;
   test.for([
-    ['no ttl, years late', { ttl: null, lateMs: 1e11, tried: 0 }, 'yes'],
-    ['before the deadline', { ttl: '10s', lateMs: late(9_999), tried: 0 }, 'yes'],
-    ['at the deadline', { ttl: '10s', lateMs: late(10_000), tried: 0 }, 'yes'],
-    ['past the deadline', { ttl: '10s', lateMs: late(10_001), tried: 0 }, 'expired'],
-    ['zero ttl, on time', { ttl: '0', lateMs: late(0), tried: 0 }, 'yes'],
-    ['zero ttl, within 300 ms', { ttl: '0', lateMs: late(300), tried: 0 }, 'yes'],
-    ['zero ttl, after 301 ms', { ttl: '0', lateMs: late(301), tried: 0 }, 'expired'],
-    ['negative ttl, on time', { ttl: '-1h', lateMs: late(0), tried: 0 }, 'yes'],
-    ['negative ttl, within 300 ms', { ttl: '-1h', lateMs: late(300), tried: 0 }, 'yes'],
-    ['negative ttl, after 301 ms', { ttl: '-1h', lateMs: late(301), tried: 0 }, 'expired'],
-    ['200 ms ttl, within 300 ms', { ttl: '200ms', lateMs: late(300), tried: 0 }, 'yes'],
-    ['a retry at the deadline', { ttl: '10s', lateMs: late(10_000), tried: 3 }, 'yes'],
-    ['a retry past the deadline', { ttl: '10s', lateMs: late(10_001), tried: 3 }, 'expired'],
-    ['a retry within 300 ms of a zero ttl', { ttl: '0', lateMs: late(1), tried: 1 }, 'expired'],
-    ['the attempts used up', { ttl: null, lateMs: late(0), tried: 8 }, 'exhausted'],
-    ['the attempts used up and past the deadline', { ttl: '0', lateMs: late(1), tried: 8 }, 'exhausted'],
-    ['more attempts made than a lowered limit', { ttl: null, lateMs: late(0), tried: 9 }, 'exhausted'],
-  ] as const)('%s', ([, { ttl, lateMs, tried }, expected]) => {
+    ['no ttl, years late', { ttl: null, lateMs: 1e11, attempts: 0 }, 'yes'],
+    ['before the deadline', { ttl: '10s', lateMs: late(9_999), attempts: 0 }, 'yes'],
+    ['at the deadline', { ttl: '10s', lateMs: late(10_000), attempts: 0 }, 'yes'],
+    ['past the deadline', { ttl: '10s', lateMs: late(10_001), attempts: 0 }, 'expired'],
+    ['zero ttl, on time', { ttl: '0', lateMs: late(0), attempts: 0 }, 'yes'],
+    ['zero ttl, within 300 ms', { ttl: '0', lateMs: late(300), attempts: 0 }, 'yes'],
+    ['zero ttl, after 301 ms', { ttl: '0', lateMs: late(301), attempts: 0 }, 'expired'],
+    ['negative ttl, on time', { ttl: '-1h', lateMs: late(0), attempts: 0 }, 'yes'],
+    ['negative ttl, within 300 ms', { ttl: '-1h', lateMs: late(300), attempts: 0 }, 'yes'],
+    ['negative ttl, after 301 ms', { ttl: '-1h', lateMs: late(301), attempts: 0 }, 'expired'],
+    ['200 ms ttl, within 300 ms', { ttl: '200ms', lateMs: late(300), attempts: 0 }, 'yes'],
+    ['a retry at the deadline', { ttl: '10s', lateMs: late(10_000), attempts: 3 }, 'yes'],
+    ['a retry past the deadline', { ttl: '10s', lateMs: late(10_001), attempts: 3 }, 'expired'],
+    ['a retry within 300 ms of a zero ttl', { ttl: '0', lateMs: late(1), attempts: 1 }, 'expired'],
+    ['the attempts used up', { ttl: null, lateMs: late(0), attempts: 8 }, 'exhausted'],
+    ['the attempts used up and past the deadline', { ttl: '0', lateMs: late(1), attempts: 8 }, 'exhausted'],
+    ['more attempts made than a lowered limit', { ttl: null, lateMs: late(0), attempts: 9 }, 'exhausted'],
+  ] as const)('%s', ([, { ttl, lateMs, attempts }, expected]) => {
     const scheduledFor = instant(build.now + HOUR_MS);
-    const delivery = deliveryOf(tried === 0 ? 'scheduled' : 'retry_scheduled', {
+    const delivery = deliveryOf(attempts === 0 ? 'scheduled' : 'retry_scheduled', {
       scheduledFor,
       deadline: deadlineOf(scheduledFor, ttl),
-      attemptCount: tried,
+      attemptCount: attempts,
     });
     expect(canStart(delivery, instant(scheduledFor + lateMs))).toBe(expected);
     expect(FIRST_ATTEMPT_GRACE_MS).toBe(300);
@@ -350,7 +350,7 @@ describe('a claim', () => {
 describe('settling', () => {
   const TERMINAL: AttemptResult = REDIRECT;
   const RESULTS = [SUCCESS, FAILURE, TERMINAL, INTERRUPTED];
-  /** The deadline, told by where the retry would fall. */
+  /** The deadline, relative to the instant of the retry. */
   const DEADLINES = { none: null, later: 1, exactly: 0, earlier: -1 } as const;
   const REPLAYS = { none: null, 'made before the end': -1, 'made after the end': 1 } as const;
 
@@ -385,16 +385,16 @@ describe('settling', () => {
     return state === 'paused' ? 'paused' : 'retry_scheduled';
   }
 
-  test(`in each of ${combinations.length} combinations`, () => {
+  test(`has the right result in each of ${combinations.length} combinations`, () => {
     for (const combination of combinations) {
       const { result, attemptsLeft, deadline, state, replayed } = combination;
       const endedAt = instant(build.now + 500);
       const finishedAt = instant(build.now + HOUR_MS + 1_234);
-      // After attempt 2: 5 s x 2^2.
+      // The wait after attempt 2 is 5 s × 2^2.
       const retryAt = instant(finishedAt + 20_000);
       const offset = DEADLINES[deadline];
       const age = REPLAYS[replayed];
-      const { delivery, attempt } = underWay(2, {
+      const { delivery, attempt } = inFlight(2, {
         deadline: offset === null ? null : instant(retryAt + offset),
         retryPolicy: { ...DEFAULT_RETRY_POLICY, maxAttempts: attemptsLeft ? 3 : 2 },
         lastStatusCode: 429,
@@ -437,8 +437,8 @@ describe('settling', () => {
     }
   });
 
-  test('a clock that was set back shows no negative time', () => {
-    const { delivery, attempt } = underWay(1);
+  test('a clock that was set back leads to no negative duration', () => {
+    const { delivery, attempt } = inFlight(1);
     const earlier = instant(attempt.firedAt - 5_000);
     expect(settle(delivery, attempt, SUCCESS, scheduleIn('active'), earlier).attempt.egressMs).toBe(0);
   });

@@ -9,7 +9,7 @@ import {
   URL_CHARACTERS_MAX,
 } from './destination.ts';
 
-test('the methods are those of the specification, POST when left out', () => {
+test('the methods are those of the specification, and POST is the default', () => {
   expect(METHODS).toEqual(['POST', 'PUT', 'PATCH', 'GET', 'DELETE']);
   expect(DEFAULT_METHOD).toBe('POST');
 });
@@ -27,7 +27,7 @@ describe('a destination may be', () => {
     'https://example.com/a b',
     'https://example.com/@user:pass',
     'https://example.com/?next=https://user:pass@other.example',
-    // Addresses and local names are judged when the delivery connects.
+    // Addresses and local names are checked when the delivery connects.
     'https://127.0.0.1/',
     'https://10.0.0.8:8080/',
     'https://[::1]/',
@@ -38,14 +38,14 @@ describe('a destination may be', () => {
     expect(isDestination(url, true)).toBe(true);
   });
 
-  test('plain http only with the exception of the operator', () => {
+  test('plain http, only if the operator allows it', () => {
     for (const url of ['http://example.com/', 'HTTP://10.0.0.8/hook']) {
       expect(isDestination(url, false)).toBe(false);
       expect(isDestination(url, true)).toBe(true);
     }
   });
 
-  test('as long as servers take, no longer', () => {
+  test('up to the length that servers accept', () => {
     const start = 'https://example.com/';
     const longest = start + 'a'.repeat(URL_CHARACTERS_MAX - start.length);
     expect(isDestination(longest, false)).toBe(true);
@@ -93,11 +93,11 @@ describe('a destination may not be', () => {
     'https://user:@example.com/',
     'https://us%65r@example.com/',
     'https://example.com@evil.example/',
-  ])('with credentials: %s', (url) => {
+  ])('a URL with credentials: %s', (url) => {
     expect(isDestination(url, false)).toBe(false);
   });
 
-  test('with a control character anywhere, a space at its ends, or half a character', () => {
+  test('a URL with a control character, a space at an end, or half a character', () => {
     for (const code of [...Array(0x20).keys(), 0x7f, 0x80, 0x9f]) {
       const control = String.fromCharCode(code);
       for (const url of [
@@ -113,7 +113,7 @@ describe('a destination may not be', () => {
     }
   });
 
-  test('anything that the URL standard does not read as https without credentials', () => {
+  test('anything that the URL standard does not parse as https without credentials', () => {
     const parts = fc.array(
       fc.constantFrom(
         'https',
@@ -161,7 +161,7 @@ test.each([
   'https://receiver.example/orders/?token=1',
   'https://receiver.example/Orders?token=1',
   'https://receiver.example.evil.example/orders',
-])('%s is elsewhere', (url) => {
+])('%s is another destination', (url) => {
   expect(isOtherDestination(HERE, url)).toBe(true);
 });
 
@@ -171,11 +171,11 @@ test.each([
   'https://receiver.example/orders?token=2',
   'https://RECEIVER.example:443/orders#part',
   'https://receiver.example/x/../orders',
-])('%s is the same place', (url) => {
+])('%s is the same destination', (url) => {
   expect(isOtherDestination(HERE, url)).toBe(false);
 });
 
-test('origin and path are told without the query', () => {
+test('origin and path leave out the query', () => {
   expect(originAndPath(HERE)).toBe('https://receiver.example/orders');
   expect(originAndPath('no URL')).toBeNull();
 });

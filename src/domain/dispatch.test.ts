@@ -18,15 +18,17 @@ function at(ms: number): Instant {
   return instant(DUE_AT + ms);
 }
 
-function untried(changes: Partial<Delivery> = {}, ttl: string | null = null): Delivery {
+function firstAttempt(changes: Partial<Delivery> = {}, ttl: string | null = null): Delivery {
   const { pending } = build.schedule({ timing: build.oneShot(60_000), ttl });
   return { ...pending, ...changes };
 }
 
-/** Waiting for its second attempt, due at the same instant; its deadline counts from the first. */
+/**
+ * Returns a delivery that waits for its second attempt, due at the same instant. Its deadline counts from the first.
+ */
 function retry(changes: Partial<Delivery> = {}, ttl: string | null = null): Delivery {
   const scheduledFor = instant(DUE_AT - 10_000);
-  return untried({
+  return firstAttempt({
     status: 'retry_scheduled',
     attemptCount: 1,
     scheduledFor,
@@ -36,7 +38,7 @@ function retry(changes: Partial<Delivery> = {}, ttl: string | null = null): Deli
   });
 }
 
-/** A gate whose breaker opened at that instant, for 30 s. */
+/** Returns a gate whose breaker opened at that instant, for 30 s. */
 function openedAt(now: Instant): Gate {
   let gate = NEW_GATE;
   for (let failures = 0; failures < 5; failures++) {
@@ -45,33 +47,36 @@ function openedAt(now: Instant): Gate {
   return gate;
 }
 
-describe('a delivery that is looked at', () => {
-  test.for(DELIVERY_STATUSES)('%s: is sent when it waits and is due, else it is gone', (status) => {
+describe('a delivery that was read', () => {
+  test.for(DELIVERY_STATUSES)('%s: is sent when it waits and is due, and is gone otherwise', (status) => {
     const isWaiting = status === 'scheduled' || status === 'retry_scheduled';
-    const { kind } = decideDispatch(untried({ status }), NEW_GATE, TERMS, DUE_AT);
+    const { kind } = decideDispatch(firstAttempt({ status }), NEW_GATE, TERMS, DUE_AT);
     expect(kind).toBe(isWaiting ? 'send' : 'gone');
   });
 
-  test('without an instant is gone', () => {
-    expect(decideDispatch(untried({ dueAt: null }), NEW_GATE, TERMS, DUE_AT)).toEqual({ kind: 'gone' });
+  test('is gone when it has no due instant', () => {
+    expect(decideDispatch(firstAttempt({ dueAt: null }), NEW_GATE, TERMS, DUE_AT)).toEqual({ kind: 'gone' });
   });
 
-  test('before its instant is not sent: it is told when, and the gate is not asked', () => {
-    expect(decideDispatch(untried(), NEW_GATE, TERMS, at(-1))).toEqual({ kind: 'not_yet', dueAt: DUE_AT });
+  test('is not sent before its instant, and the gate is not asked', () => {
+    expect(decideDispatch(firstAttempt(), NEW_GATE, TERMS, at(-1))).toEqual({
+      kind: 'not_yet',
+      dueAt: DUE_AT,
+    });
     const never: GateTerms = { ...TERMS, budget: { rate: 0, burst: 0 } };
     expect(decideDispatch(retry(), NEW_GATE, never, at(-1))).toEqual({ kind: 'not_yet', dueAt: DUE_AT });
   });
 
-  test('at its instant is sent', () => {
-    expect(decideDispatch(untried(), NEW_GATE, TERMS, DUE_AT)).toEqual({
+  test('is sent at its instant', () => {
+    expect(decideDispatch(firstAttempt(), NEW_GATE, TERMS, DUE_AT)).toEqual({
       kind: 'send',
       probe: false,
       gate: NEW_GATE,
     });
   });
 
-  test('long after it, with no deadline, is sent all the same', () => {
-    expect(decideDispatch(untried(), NEW_GATE, TERMS, at(1e10)).kind).toBe('send');
+  test('is sent long after its instant when it has no deadline', () => {
+    expect(decideDispatch(firstAttempt(), NEW_GATE, TERMS, at(1e10)).kind).toBe('send');
   });
 });
 
@@ -86,7 +91,7 @@ describe('the deadline', () => {
     ['5s', 5_000, 'send'],
     ['5s', 5_001, 'end'],
   ] as const)('a first attempt with ttl %s, %i ms after its instant: %s', ([ttl, lateMs, kind]) => {
-    const verdict = decideDispatch(untried({}, ttl), NEW_GATE, TERMS, at(lateMs));
+    const verdict = decideDispatch(firstAttempt({}, ttl), NEW_GATE, TERMS, at(lateMs));
     expect(verdict).toMatchObject(kind === 'end' ? { kind, why: 'expired' } : { kind });
   });
 
@@ -95,17 +100,14 @@ describe('the deadline', () => {
     ['10s', 1, 'end'],
     ['10.3s', 300, 'send'],
     ['10.3s', 301, 'end'],
-  ] as const)(
-    'a retry is not made past the deadline, however near: ttl %s, %i ms late: %s',
-    ([ttl, lateMs, kind]) => {
-      const verdict = decideDispatch(retry({}, ttl), NEW_GATE, TERMS, at(lateMs));
-      expect(verdict).toMatchObject(kind === 'end' ? { kind, why: 'expired' } : { kind });
-    },
-  );
+  ] as const)('a retry is not made after the deadline: ttl %s, %i ms late: %s', ([ttl, lateMs, kind]) => {
+    const verdict = decideDispatch(retry({}, ttl), NEW_GATE, TERMS, at(lateMs));
+    expect(verdict).toMatchObject(kind === 'end' ? { kind, why: 'expired' } : { kind });
+  });
 
-  test('one that is deferred beyond it has expired at once, and takes nothing from the gate', () => {
+  test('a delivery that would be deferred beyond its deadline expires at once, without a token', () => {
     const opened = openedAt(DUE_AT);
-    expect(decideDispatch(untried({}, '29.999s'), opened, TERMS, DUE_AT)).toEqual({
+    expect(decideDispatch(firstAttempt({}, '29.999s'), opened, TERMS, DUE_AT)).toEqual({
       kind: 'end',
       why: 'expired',
     });
@@ -115,22 +117,22 @@ describe('the deadline', () => {
     });
   });
 
-  test('one that is deferred up to the deadline waits', () => {
+  test('a delivery that is deferred up to its deadline waits', () => {
     const opened = openedAt(DUE_AT);
     const until = at(OPENED_FOR_MS);
     const expected = { kind: 'defer', until, reserved: false };
-    expect(decideDispatch(untried({}, '30s'), opened, TERMS, DUE_AT)).toMatchObject(expected);
+    expect(decideDispatch(firstAttempt({}, '30s'), opened, TERMS, DUE_AT)).toMatchObject(expected);
     expect(decideDispatch(retry({}, '40s'), opened, TERMS, DUE_AT)).toMatchObject(expected);
-    expect(decideDispatch(untried(), opened, TERMS, DUE_AT)).toMatchObject(expected);
+    expect(decideDispatch(firstAttempt(), opened, TERMS, DUE_AT)).toMatchObject(expected);
   });
 
-  test('a first attempt deferred by 300 ms at most is made whatever its ttl', () => {
+  test('a first attempt that is deferred by 300 ms at most is made even with a shorter ttl', () => {
     const limited = { ...TERMS, rateLimit: { perSecond: 1_000 / FIRST_ATTEMPT_GRACE_MS } };
-    const { gate } = mustSend(untried(), NEW_GATE, limited, DUE_AT);
-    const second = decideDispatch(untried({}, '0'), gate, limited, DUE_AT);
+    const { gate } = mustSend(firstAttempt(), NEW_GATE, limited, DUE_AT);
+    const second = decideDispatch(firstAttempt({}, '0'), gate, limited, DUE_AT);
     expect(second).toMatchObject({ kind: 'defer', until: at(FIRST_ATTEMPT_GRACE_MS), reserved: true });
     const third = decideDispatch(
-      untried({}, '0'),
+      firstAttempt({}, '0'),
       second.kind === 'defer' ? second.gate : gate,
       limited,
       DUE_AT,
@@ -158,20 +160,20 @@ describe('the attempts', () => {
     }
   });
 
-  test('max_attempts reached counts before the deadline', () => {
+  test('reaching max_attempts counts before the deadline', () => {
     const both = retry({ attemptCount: 3, retryPolicy }, '1s');
     expect(decideDispatch(both, NEW_GATE, TERMS, at(1))).toEqual({ kind: 'end', why: 'exhausted' });
   });
 
-  test('a retry that can never have a token of the budget is exhausted', () => {
+  test('a retry that can never get a token of the budget is exhausted', () => {
     const terms = { ...TERMS, budget: { rate: 0, burst: 0 } };
     expect(decideDispatch(retry(), NEW_GATE, terms, DUE_AT)).toEqual({ kind: 'end', why: 'exhausted' });
-    expect(decideDispatch(untried(), NEW_GATE, terms, DUE_AT).kind).toBe('send');
+    expect(decideDispatch(firstAttempt(), NEW_GATE, terms, DUE_AT).kind).toBe('send');
   });
 });
 
 describe('the gate', () => {
-  test('defers and has a token reserved where it took one', () => {
+  test('defers a delivery and reserves a token where it took one', () => {
     const terms = { ...TERMS, budget: { rate: 2, burst: 0 } };
     const verdict = decideDispatch(retry(), NEW_GATE, terms, DUE_AT);
     expect(verdict).toMatchObject({
@@ -182,14 +184,14 @@ describe('the gate', () => {
     });
   });
 
-  test('says when the one that is sent is a probe', () => {
-    expect(mustSend(untried(), openedAt(at(-OPENED_FOR_MS)), TERMS, DUE_AT).probe).toBe(true);
+  test('reports when the delivery is a probe', () => {
+    expect(mustSend(firstAttempt(), openedAt(at(-OPENED_FOR_MS)), TERMS, DUE_AT).probe).toBe(true);
   });
 });
 
-describe('a delivery as the dispatcher knows it', () => {
-  test.for(DELIVERY_STATUSES)('%s: is known while it waits to be sent', (status) => {
-    const delivery = untried({ status }, '5s');
+describe('the form in which the dispatcher keeps a delivery', () => {
+  test.for(DELIVERY_STATUSES)('%s: exists while the delivery waits to be sent', (status) => {
+    const delivery = firstAttempt({ status }, '5s');
     const isWaiting = status === 'scheduled' || status === 'retry_scheduled';
     expect(dueDeliveryOf(delivery)).toEqual(
       isWaiting
@@ -206,7 +208,7 @@ describe('a delivery as the dispatcher knows it', () => {
     );
   });
 
-  test('is not known without an instant', () => {
-    expect(dueDeliveryOf(untried({ dueAt: null }))).toBeNull();
+  test('does not exist without a due instant', () => {
+    expect(dueDeliveryOf(firstAttempt({ dueAt: null }))).toBeNull();
   });
 });

@@ -11,7 +11,7 @@ const H = 60n * M;
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
-describe('reading a duration, as Go does', () => {
+describe('a duration is read as Go reads it', () => {
   test.each<readonly [string, bigint]>([
     ['0', 0n],
     ['-0', 0n],
@@ -50,19 +50,19 @@ describe('reading a duration, as Go does', () => {
     ['1s1s1s', 3n * S],
     ['52763797000ns', 52_763_797_000n],
     ['00000000000000000000000000000001s', S],
-    // Beyond the integers a double can tell apart.
+    // These integers are beyond the precision of a double.
     ['9007199254740993ns', 2n ** 53n + 1n],
-    // What is below a nanosecond is cut off.
+    // Fractions of a nanosecond are cut off.
     ['1.9ns', 1n],
     ['0.9ns', 0n],
     ['-1.9ns', -1n],
-    // Fractions go through a double, digits past int64 are dropped.
+    // Fractions are computed with a double, and digits beyond int64 are dropped.
     ['0.3333333333333333333h', 20n * M],
     ['0.100000000000000000000h', 6n * M],
     ['0.830103483285477580700h', 49n * M + 48n * S + 372_539_827n],
     ['0.9735652408983332134h', 3_504_834_867_233n],
     [`0.${'0'.repeat(400)}1h`, 0n],
-    // The ends of int64.
+    // These are the ends of int64.
     ['9223372036854775807ns', INT64_MAX],
     ['9223372036854775.807us', INT64_MAX],
     ['9223372036s854ms775us807ns', INT64_MAX],
@@ -150,7 +150,7 @@ describe('reading a duration, as Go does', () => {
     h: H,
   };
 
-  /** The value in exact arithmetic, from a plain reading of the grammar: null for what is not in it. */
+  /** Returns the value in exact arithmetic, from a plain reading of the grammar. Returns null for other texts. */
   function exactly(text: string): bigint | null {
     if (/^[+-]?0$/.test(text)) return 0n;
     if (!/^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/.test(text)) return null;
@@ -182,11 +182,11 @@ describe('reading a duration, as Go does', () => {
     expect(difference <= 4n, `${text}: ${actual} for ${expected}`).toBe(true);
   }
 
-  test('what the grammar has is read, whatever the digits; what it has not is refused', () => {
+  test('texts of the grammar are read, and others are refused', () => {
     fc.assert(fc.property(wellFormedOrNearly, agrees), { numRuns: 3_000 });
   });
 
-  test('a damaged duration is read as what it then says, or refused', () => {
+  test('a damaged duration is read as its new text, or refused', () => {
     const damage = fc.record({
       text: wellFormedOrNearly,
       position: fc.nat(40),
@@ -209,20 +209,20 @@ describe('reading a duration, as Go does', () => {
     [`${'0'.repeat(998)}1s`, S],
     [`0.${'3'.repeat(997)}h`, 20n * M - 1n],
     ['1s'.repeat(500), 500n * S],
-  ] as const)('a long text counts (case %#)', (text, expected) => {
+  ] as const)('a long text is accepted (case %#)', (text, expected) => {
     expect(text.length).toBeGreaterThanOrEqual(1_000);
     const actual = parseDuration(text) ?? 0n;
     expect(actual - expected).toBeLessThanOrEqual(1n);
     expect(actual - expected).toBeGreaterThanOrEqual(-1n);
   });
 
-  test('a text of more than 1,000 characters is refused, whatever it says', () => {
+  test('a text of more than 1,000 characters is refused', () => {
     expect(parseDuration(`${'0'.repeat(999)}1s`)).toBeNull();
     expect(parseDuration('1s'.repeat(500_000))).toBeNull();
   });
 });
 
-describe('writing a duration, as Go does', () => {
+describe('a duration is written as Go writes it', () => {
   test.each<readonly [bigint, string]>([
     [0n, '0s'],
     [1n, '1ns'],
@@ -250,7 +250,7 @@ describe('writing a duration, as Go does', () => {
         fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
         fc.integer({ min: 0, max: 60 }),
         (wide, bits) => {
-          // Shifted, so that small magnitudes are as likely as large ones.
+          // The shift makes small magnitudes as likely as large ones.
           const nanoseconds = wide >> BigInt(bits);
           expect(parseDuration(formatDuration(nanoseconds))).toBe(nanoseconds);
         },
@@ -271,8 +271,8 @@ describe('whole milliseconds', () => {
     ['-1.5ms', -1, -1],
     ['0', 0, 0],
     ['2562047h', 9_223_369_200_000, 9_223_369_200_000],
-  ])('%s: %d cut off, %d rounded up', (text, truncated, raised) => {
-    // `+ 0`: whether a zero is negative is nobody's business.
+  ])('%s is %d truncated and %d rounded up', (text, truncated, raised) => {
+    // `+ 0` removes the sign of a negative zero.
     expect((durationMs(text) ?? Number.NaN) + 0).toBe(truncated);
     expect((durationMsCeil(text) ?? Number.NaN) + 0).toBe(raised);
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { endpointKeyOf, endpointOf } from './endpoint-key.ts';
 import type { EndpointId } from './id.ts';
 
-describe('an endpoint is told from another by', () => {
+describe('the key of an endpoint is', () => {
   test.for([
     ['https://example.com/hook', 'https://example.com/hook'],
     ['https://example.com/hook?tenant=1', 'https://example.com/hook'],
@@ -14,29 +14,29 @@ describe('an endpoint is told from another by', () => {
     ['https://example.com/Hook', 'https://example.com/Hook'],
     ['http://example.com/hook', 'http://example.com/hook'],
     ['https://[2606:4700::1]/x', 'https://[2606:4700::1]/x'],
-  ] as const)("the inline URL's origin and path: %s", ([url, key]) => {
+  ] as const)('origin and path of the inline URL: %s', ([url, key]) => {
     expect(endpointKeyOf({ endpointId: null, url })).toBe(key);
   });
 
-  test('the profile, whatever its URL', () => {
+  test('the id of the profile, with any URL', () => {
     const endpointId = 'ep_1' as EndpointId;
     expect(endpointKeyOf({ endpointId, url: 'https://example.com/hook' })).toBe('ep_1');
     expect(endpointKeyOf({ endpointId, url: 'https://example.org/' })).toBe('ep_1');
   });
 
-  test('its beginning and a digest, where it is long', () => {
+  test('cut and followed by a digest when it is long', () => {
     const url = (end: string) => `https://example.com/${'x'.repeat(8_000)}${end}`;
     const [one, other] = ['1', '2'].map((end) => endpointOf({ endpointId: null, url: url(end) }));
     expect(one?.endpoint).toMatch(/^https:\/\/example\.com\/x+~[0-9a-f]{64}$/);
     expect([one?.endpoint.length, one?.origin]).toEqual([512, 'https://example.com']);
     expect(one?.endpoint).not.toBe(other?.endpoint);
-    // It is the key of itself, so that a person may name it.
+    // A key is the key of itself, so that a person may give it.
     expect(endpointKeyOf({ endpointId: null, url: one?.endpoint ?? '' })).toBe(one?.endpoint);
     const host = endpointOf({ endpointId: null, url: `https://${'x'.repeat(8_000)}/` });
     expect(host.origin).toHaveLength(512);
   });
 
-  test('its text, where it is no URL', () => {
+  test('the text itself when it is not a URL', () => {
     expect(endpointKeyOf({ endpointId: null, url: 'no url' })).toBe('no url');
   });
 });

@@ -44,7 +44,7 @@ describe('an edit', () => {
     { metadata: [['a', 'b']] },
   ];
 
-  test.for(edits)('%o makes a new version, and leaves what it does not name', (edit) => {
+  test.for(edits)('%o makes a new version, and keeps the other fields', (edit) => {
     const profile = build.profile({ timeout: '1s', metadata: [['old', 'label']] });
     const now = build.tick(5_000);
     expect(editProfile(profile, edit, now)).toEqual({
@@ -72,7 +72,7 @@ describe('archiving', () => {
     expect(archiveProfile(profile, now)).toEqual({ ...profile, archived: true, updatedAt: now, revision: 2 });
   });
 
-  test('again changes nothing', () => {
+  test('of an archived profile changes nothing', () => {
     const archived = archiveProfile(build.profile(), build.tick());
     expect(archiveProfile(archived, build.tick())).toBe(archived);
   });

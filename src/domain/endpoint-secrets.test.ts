@@ -32,7 +32,7 @@ function signers(secrets: readonly (EndpointSecretTerm & Named)[], now: Instant)
   return signersAt(PROJECTS, secrets, now).map(({ name }) => name);
 }
 
-/** The profile's secrets after a change, newest first. */
+/** Returns the profile's secrets after a change, newest first. */
 function changedBy<Own extends EndpointSecretTerm & Named>(
   before: readonly Own[],
   change: SecretsChange<Own> | string,
@@ -45,35 +45,35 @@ function changedBy<Own extends EndpointSecretTerm & Named>(
   return added === null ? kept : [own(added, change.added?.aloneFrom ?? null), ...kept];
 }
 
-describe('what signs for a profile', () => {
-  test("is the project's where the profile has none, or none that is live", () => {
+describe('the secrets that sign for a profile', () => {
+  test("are the project's when the profile has no live one", () => {
     expect(signers([], NOW)).toEqual(['project']);
     expect(signers([own('ended', NOW, NOW)], NOW)).toEqual(['project']);
   });
 
-  test("is the profile's with the project's beside it, and its own alone to the millisecond", () => {
+  test("are the profile's and the project's, and from aloneFrom on only the profile's", () => {
     const secrets = [own('own', later(HOUR_MS))];
     expect(signers(secrets, later(HOUR_MS - 1))).toEqual(['own', 'project']);
     expect(signers(secrets, later(HOUR_MS))).toEqual(['own']);
   });
 
-  test("is without those of the project that have ended, and with all of the profile's that are live", () => {
+  test('exclude ended ones of the project, and include all live ones of the profile', () => {
     const projects = [...PROJECTS, { name: 'old project', expiresAt: NOW }];
     const secrets = [own('new', null), own('old', null, later(1)), own('older', NOW, NOW)];
     expect(signersAt(projects, secrets, NOW).map(({ name }) => name)).toEqual(['new', 'old', 'project']);
   });
 
-  test('is only its own while one of those that are live is alone', () => {
+  test("are only the profile's while one of its live secrets is alone", () => {
     expect(signers([own('new', later(1)), own('old', NOW, later(1))], NOW)).toEqual(['new', 'old']);
   });
 });
 
 describe('a first secret', () => {
-  test('is refused where one is in force', () => {
+  test('is refused while the profile has a current one', () => {
     expect(creation([own('own', NOW)], later(1), NOW)).toBe('in_force');
   });
 
-  test('may be made while removed ones still sign, and they keep their end', () => {
+  test('may be created while removed ones still sign, and they keep their end', () => {
     const removed = [own('removed', null, later(HOUR_MS))];
     const secrets = changedBy(removed, creation(removed, later(2 * HOUR_MS), NOW), 'fresh');
     expect(signers(secrets, NOW)).toEqual(['fresh', 'removed', 'project']);
@@ -81,7 +81,7 @@ describe('a first secret', () => {
     expect(signers(secrets, later(2 * HOUR_MS))).toEqual(['fresh']);
   });
 
-  test('is refused where as many sign as may', () => {
+  test('is refused when the maximum of live secrets is reached', () => {
     const removed = Array.from({ length: LIVE_SECRETS_MAX }, (_, n) => own(`${n}`, null, later(1)));
     expect(creation(removed, later(1), NOW)).toBe('too_many');
     expect(creation(removed, later(2), later(1))).not.toBe('too_many');
@@ -89,14 +89,14 @@ describe('a first secret', () => {
 });
 
 describe('a rotation', () => {
-  test('of a secret that is alone leaves both alone, then the new one', () => {
+  test('of a secret that is alone leaves both alone, and then the new one', () => {
     const before = [own('old', NOW)];
     const secrets = changedBy(before, rotation(before, later(HOUR_MS), NOW), 'new');
     expect(signers(secrets, NOW)).toEqual(['new', 'old']);
     expect(signers(secrets, later(HOUR_MS))).toEqual(['new']);
   });
 
-  test("keeps the instant from which the project's does not sign any more", () => {
+  test("keeps the instant from which the project's secrets no longer sign", () => {
     const before = [own('old', later(2 * HOUR_MS))];
     const secrets = changedBy(before, rotation(before, later(HOUR_MS), NOW), 'new');
     expect(signers(secrets, NOW)).toEqual(['new', 'old', 'project']);
@@ -104,23 +104,23 @@ describe('a rotation', () => {
     expect(signers(secrets, later(2 * HOUR_MS))).toEqual(['new']);
   });
 
-  test('without an overlap leaves the new one alone, whatever was to sign longer', () => {
+  test('without an overlap leaves only the new one, also of those that were to sign longer', () => {
     const before = [own('old', NOW), own('older', NOW, later(HOUR_MS))];
     expect(signers(changedBy(before, rotation(before, NOW, NOW), 'new'), NOW)).toEqual(['new']);
   });
 
-  test('ends nothing later than it was to end', () => {
+  test('never makes an end later', () => {
     const before = [own('old', NOW), own('older', NOW, later(1))];
     const secrets = changedBy(before, rotation(before, later(HOUR_MS), NOW), 'new');
     expect(signers(secrets, later(1))).toEqual(['new', 'old']);
   });
 
-  test('needs one in force', () => {
+  test('needs a current secret', () => {
     expect(rotation([], later(1), NOW)).toBe('none_in_force');
     expect(rotation([own('removed', null, later(1))], later(1), NOW)).toBe('none_in_force');
   });
 
-  test('is refused where too many would sign, but not without an overlap', () => {
+  test('is refused when too many would sign, but not without an overlap', () => {
     const old = Array.from({ length: LIVE_SECRETS_MAX - 1 }, (_, n) => own(`${n}`, NOW, later(HOUR_MS)));
     const before = [own('in force', NOW), ...old];
     expect(rotation(before, later(HOUR_MS), NOW)).toBe('too_many');
@@ -129,7 +129,7 @@ describe('a rotation', () => {
 });
 
 describe('a removal', () => {
-  test("brings the project's back at once, and leaves it alone after the overlap", () => {
+  test("brings the project's secrets back at once, and leaves them alone after the overlap", () => {
     const before = [own('new', NOW), own('old', NOW, later(1))];
     const secrets = changedBy(before, removal(before, later(HOUR_MS), NOW), null);
     expect(signers(secrets, NOW)).toEqual(['new', 'old', 'project']);
@@ -137,12 +137,12 @@ describe('a removal', () => {
     expect(signers(secrets, later(HOUR_MS))).toEqual(['project']);
   });
 
-  test('needs one that is live', () => {
+  test('needs a live secret', () => {
     expect(removal([], later(1), NOW)).toBe('none_in_force');
     expect(removal([own('ended', NOW, NOW)], later(1), NOW)).toBe('none_in_force');
   });
 
-  test('may shorten the overlap of the one before it', () => {
+  test('may shorten the overlap of the removal before', () => {
     const before = [own('removed', null, later(HOUR_MS))];
     expect(signers(changedBy(before, removal(before, NOW, NOW), null), NOW)).toEqual(['project']);
   });

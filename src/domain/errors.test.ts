@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorCode, Refusal } from './errors.ts';
 
-/** Every row of the tables in the specification and in the decisions, as status, type and code. */
+/** Every row of the tables in the specification and in the decisions: status, type and code. */
 const DOCUMENTED = `
   400 invalid_request_error invalid_json
   400 idempotency_error     idempotency_key_too_long
@@ -58,7 +58,7 @@ describe('the table of errors', () => {
     for (const { message } of Object.values(ERRORS)) expect(message).toMatch(/^[A-Za-z].+\.$/s);
   });
 
-  test('gives the type by the status, idempotency apart; nothing is rate limited', () => {
+  test('has the type that belongs to the status, except for idempotency; no code is a rate limit', () => {
     for (const [code, { status, type }] of Object.entries(ERRORS)) {
       if (code.startsWith('idempotency_')) expect(type).toBe('idempotency_error');
       else if (status === 401) expect(type).toBe('authentication_error');

@@ -50,7 +50,7 @@ const API_TEXTS = {
   no_signing_secret: 'no signing secret',
 };
 
-/** The second code stands for a failure of our own that looks the same from outside. */
+/** The second code is a failure of our own that looks the same from outside. */
 const SHARING_A_TEXT = [['egress_error', 'request_unreadable']];
 
 test('the texts of the API never change', () => {
@@ -83,7 +83,7 @@ test.each(['', 'constructor', 'HTTP', 'Timeout', 'redirect (HTTP 301'])(
   },
 );
 
-test('a detail is taken as it is, whatever it contains', () => {
+test('a detail is inserted unchanged', () => {
   expect(failureText('forbidden_header', '"$&$1"')).toBe('forbidden header "$&$1"');
 });
 
@@ -101,7 +101,7 @@ test.each([
   [302, { outcome: 'terminal', statusCode: 302, error: 'redirect (HTTP 302)' }, 'redirect'],
   [503, { outcome: 'retryable', statusCode: 503, error: 'HTTP 503' }, 'http_status'],
   [199, { outcome: 'retryable', statusCode: 199, error: 'HTTP 199' }, 'http_status'],
-] as const)('an answer with %i', (statusCode, result, failure) => {
+] as const)('an answer with %i has the right result', (statusCode, result, failure) => {
   expect(answerResult(statusCode)).toEqual(result);
   expect(failureOfStatus(statusCode)).toBe(failure);
 });

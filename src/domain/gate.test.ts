@@ -32,12 +32,12 @@ function at(ms: number): Instant {
 }
 
 /** A delivery due at the start. */
-function untried(changes: Partial<Delivery> = {}): Delivery {
+function firstAttempt(changes: Partial<Delivery> = {}): Delivery {
   return { ...build.schedule().pending, scheduledFor: START, dueAt: START, ...changes };
 }
 
 function retry(changes: Partial<Delivery> = {}): Delivery {
-  return untried({ status: 'retry_scheduled', attemptCount: 1, ...changes });
+  return firstAttempt({ status: 'retry_scheduled', attemptCount: 1, ...changes });
 }
 
 /** A delivery with a token reserved for `dueAt`. */
@@ -50,7 +50,7 @@ function gateAfter(admission: Admission): Gate {
   return admission.gate;
 }
 
-/** One after the other at one instant: the gate after, and what became of each. */
+/** Admits deliveries one after the other at one instant. Returns the gate after that, and each admission. */
 function admitAll(from: Gate, deliveries: readonly Delivery[], terms: GateTerms = TERMS, now = START) {
   let gate = from;
   const admissions = deliveries.map((delivery) => {
@@ -75,7 +75,7 @@ function opened(from: Gate = NEW_GATE, now = START): Gate {
   return failed(failed(from));
 }
 
-describe('the terms of a gate', () => {
+describe('the policies of a gate', () => {
   test('are the defaults for an inline destination', () => {
     expect(gateTerms(null, null)).toEqual({
       breaker: DEFAULT_BREAKER_POLICY,
@@ -85,13 +85,13 @@ describe('the terms of a gate', () => {
     expect(DEFAULT_RETRY_BUDGET).toEqual({ rate: 10, burst: 100 });
   });
 
-  test("are the profile's where it sets them", () => {
+  test("are the profile's where the profile has them", () => {
     const profile = build.profile({ breakerPolicy: TERMS.breaker, retryBudget: TERMS.budget });
     expect(gateTerms(profile, null)).toEqual(TERMS);
     expect(gateTerms(build.profile(), null)).toEqual(gateTerms(null, null));
   });
 
-  test("take the rate limit of the schedule, never the profile's, and 0 is no limit", () => {
+  test("include the rate limit of the schedule, never the profile's, and 0 means no limit", () => {
     const profile = build.profile({ rateLimit: { perSecond: 1 } });
     expect(gateTerms(profile, null).rateLimit).toBeNull();
     expect(gateTerms(profile, { perSecond: 7 }).rateLimit).toEqual({ perSecond: 7 });
@@ -101,7 +101,7 @@ describe('the terms of a gate', () => {
 
 describe('the retry budget', () => {
   test('first attempts need no token', () => {
-    const { gate, waits } = admitAll(NEW_GATE, many(50, untried));
+    const { gate, waits } = admitAll(NEW_GATE, many(50, firstAttempt));
     expect(waits).toEqual(waits.map(() => 0));
     expect(gate).toBe(NEW_GATE);
   });
@@ -116,9 +116,9 @@ describe('the retry budget', () => {
     ]);
   });
 
-  test('where no token can ever come the retry is never made', () => {
+  test('a retry is never made when no token can ever come', () => {
     const terms = { ...TERMS, budget: { rate: 0, burst: 1 } };
-    const { admissions } = admitAll(NEW_GATE, [retry(), retry(), untried()], terms);
+    const { admissions } = admitAll(NEW_GATE, [retry(), retry(), firstAttempt()], terms);
     expect(admissions).toMatchObject([{ kind: 'pass' }, { kind: 'never' }, { kind: 'pass' }]);
   });
 });
@@ -135,26 +135,26 @@ describe('a reserved token', () => {
     },
   );
 
-  test('passes without a second step of the rate limit', () => {
-    const { gate } = admitAll(NEW_GATE, many(2, untried), LIMITED);
-    const admission = admit(gate, LIMITED, reserved(untried(), at(500)), at(500));
+  test('passes without a second token of the rate limit', () => {
+    const { gate } = admitAll(NEW_GATE, many(2, firstAttempt), LIMITED);
+    const admission = admit(gate, LIMITED, reserved(firstAttempt(), at(500)), at(500));
     expect(admission.kind).toBe('pass');
     expect(gateAfter(admission)).toBe(gate);
   });
 
-  test('lapses when it is missed by more than 300 ms: then it takes another token', () => {
+  test('lapses when it is missed by more than 300 ms; then the delivery takes another token', () => {
     const { gate } = admitAll(NEW_GATE, many(8, retry));
     const admission = admit(gate, TERMS, reserved(retry(), at(100)), at(401));
     expect(admission).toMatchObject({ kind: 'wait', until: at(700), reserved: true });
   });
 
   test('lapses after a downtime, so that there is no burst', () => {
-    const { gate } = admitAll(NEW_GATE, many(20, untried), LIMITED);
-    const late = many(4, () => reserved(untried(), at(5_000)));
+    const { gate } = admitAll(NEW_GATE, many(20, firstAttempt), LIMITED);
+    const late = many(4, () => reserved(firstAttempt(), at(5_000)));
     expect(admitAll(gate, late, LIMITED, at(3_600_000)).waits).toEqual([0, 500, 1_000, 1_500]);
   });
 
-  test('does not pass an open breaker, and is reserved no more', () => {
+  test('does not pass an open breaker, and is no longer reserved', () => {
     const admission = admit(opened(spent), TERMS, reserved(retry(), START), START);
     expect(admission).toMatchObject({ kind: 'wait', until: at(30_000), reserved: false });
   });
@@ -162,7 +162,11 @@ describe('a reserved token', () => {
 
 describe('the rate limit', () => {
   test('limits first attempts and retries alike, and reserves their tokens', () => {
-    const { admissions, waits } = admitAll(NEW_GATE, [untried(), retry(), untried(), retry()], LIMITED);
+    const { admissions, waits } = admitAll(
+      NEW_GATE,
+      [firstAttempt(), retry(), firstAttempt(), retry()],
+      LIMITED,
+    );
     expect(waits).toEqual([0, 500, 1_000, 1_500]);
     expect(admissions.slice(1)).toMatchObject([{ reserved: true }, { reserved: true }, { reserved: true }]);
   });
@@ -174,23 +178,23 @@ describe('the rate limit', () => {
     expect(admitAll(NEW_GATE, many(3, retry), quick).waits).toEqual([0, 500, 1_000]);
   });
 
-  test('counts from when a retry goes, with its token, not from when it asked', () => {
+  test('counts from the instant at which a retry is sent, not from when it asked', () => {
     const terms = { ...LIMITED, budget: { rate: 1, burst: 0 } };
-    expect(admitAll(NEW_GATE, [retry(), untried()], terms).waits).toEqual([1_000, 1_500]);
+    expect(admitAll(NEW_GATE, [retry(), firstAttempt()], terms).waits).toEqual([1_000, 1_500]);
   });
 
   test('is shared by schedules with the same limit; schedules with another limit or none are not delayed', () => {
     const slow: GateTerms = { ...TERMS, rateLimit: { perSecond: 1 } };
-    const first = admit(NEW_GATE, slow, untried(), START);
-    const second = admit(gateAfter(first), LIMITED, untried(), START);
-    const third = admit(gateAfter(second), slow, untried(), START);
-    const unlimited = admit(gateAfter(third), TERMS, untried(), START);
+    const first = admit(NEW_GATE, slow, firstAttempt(), START);
+    const second = admit(gateAfter(first), LIMITED, firstAttempt(), START);
+    const third = admit(gateAfter(second), slow, firstAttempt(), START);
+    const unlimited = admit(gateAfter(third), TERMS, firstAttempt(), START);
     const waits = [first, second, third, unlimited].map((admission) => waitMs(admission, START));
     expect(waits).toEqual([0, 0, 1_000, 0]);
   });
 
   test('is never exceeded by reserved and new tokens together', () => {
-    const arrivals = fc.array(fc.record({ ms: fc.integer({ min: 0, max: 900 }), tried: fc.boolean() }), {
+    const arrivals = fc.array(fc.record({ ms: fc.integer({ min: 0, max: 900 }), isRetry: fc.boolean() }), {
       minLength: 2,
       maxLength: 40,
       size: 'max',
@@ -200,20 +204,20 @@ describe('the rate limit', () => {
         const terms: GateTerms = { ...TERMS, rateLimit: { perSecond }, budget: { rate: 5, burst: 3 } };
         let gate = NEW_GATE;
         let now = START;
-        const waiting = given.map(({ ms, tried }) => {
+        const waiting = given.map(({ ms, isRetry }) => {
           now = instant(now + ms);
-          return tried ? retry({ dueAt: now }) : untried({ dueAt: now });
+          return isRetry ? retry({ dueAt: now }) : firstAttempt({ dueAt: now });
         });
         const passedAt: number[] = [];
         let retriesPassed = 0;
         while (waiting.length > 0) {
           waiting.sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0));
-          const delivery = waiting.shift() ?? untried();
+          const delivery = waiting.shift() ?? firstAttempt();
           const dueAt = delivery.dueAt ?? START;
           const admission = admit(gate, terms, delivery, dueAt);
           gate = gateAfter(admission);
           if (admission.kind === 'wait') {
-            // Nobody waits twice: what is reserved passes.
+            // A reserved delivery passes, so no delivery waits twice.
             expect(delivery.reserved).toBe(false);
             waiting.push({ ...delivery, dueAt: admission.until, reserved: admission.reserved });
           } else {
@@ -227,28 +231,28 @@ describe('the rate limit', () => {
           const gapMs = (passedAt[index] ?? 0) - (passedAt[0] ?? 0);
           expect(index).toBeLessThanOrEqual((perSecond * (gapMs + 1)) / 1_000 + 1e-6);
         }
-        expect(retriesPassed).toBe(given.filter(({ tried }) => tried).length);
+        expect(retriesPassed).toBe(given.filter(({ isRetry }) => isRetry).length);
       }),
     );
   });
 });
 
-describe('the breaker comes first', () => {
-  test('while it is open nothing takes a token or a step: it has to ask again', () => {
+describe('the breaker is asked first', () => {
+  test('while it is open, no token is taken, and deliveries have to ask again', () => {
     const gate = opened();
-    for (const delivery of [untried(), retry()]) {
+    for (const delivery of [firstAttempt(), retry()]) {
       const admission = admit(gate, LIMITED, delivery, at(1));
       expect(admission).toEqual({ kind: 'wait', until: at(30_000), reserved: false, gate });
       expect(gateAfter(admission)).toBe(gate);
     }
   });
 
-  test('while it is open not even a retry that can never have a token is ended', () => {
+  test('while it is open, even a retry that can never get a token waits', () => {
     const terms = { ...TERMS, budget: { rate: 0, burst: 0 } };
     expect(admit(opened(), terms, retry(), START).kind).toBe('wait');
   });
 
-  test('the probe takes its token and its step like any other', () => {
+  test('the probe takes its tokens like any other delivery', () => {
     const { admissions } = admitAll(opened(), [retry(), retry()], LIMITED, at(30_000));
     expect(admissions).toMatchObject([
       { kind: 'pass', probe: true },
@@ -260,9 +264,9 @@ describe('the breaker comes first', () => {
     });
   });
 
-  test('a probe that has to wait for its token has not been sent: another may probe meanwhile', () => {
+  test('a probe that has to wait for its token is not sent, and another one may be the probe', () => {
     const spent = admitAll(NEW_GATE, many(3, retry), TERMS, at(29_990)).gate;
-    const { admissions } = admitAll(opened(spent), [retry(), untried()], TERMS, at(30_000));
+    const { admissions } = admitAll(opened(spent), [retry(), firstAttempt()], TERMS, at(30_000));
     expect(admissions).toMatchObject([
       { kind: 'wait', reserved: true },
       { kind: 'pass', probe: true },
@@ -270,7 +274,7 @@ describe('the breaker comes first', () => {
   });
 });
 
-describe('what an attempt teaches', () => {
+describe('the evidence of an attempt', () => {
   test('failures open the breaker, a success closes it; tokens stay as they are', () => {
     const { gate } = admitAll(NEW_GATE, many(2, retry), LIMITED);
     const broken = opened(gate);
@@ -281,7 +285,7 @@ describe('what an attempt teaches', () => {
   });
 
   test.for<Evidence>(['success', 'nothing'])(
-    '%s leaves the very same gate where there was no trouble',
+    '%s leaves the same gate object when there were no failures',
     (evidence) => {
       expect(withEvidence(NEW_GATE, TERMS.breaker, evidence, false, START)).toBe(NEW_GATE);
       const { gate } = admitAll(NEW_GATE, [retry()]);
@@ -290,7 +294,7 @@ describe('what an attempt teaches', () => {
   );
 });
 
-describe('a gate can be forgotten', () => {
+describe('a gate can be dropped', () => {
   test('when its breaker is closed, its budget full and its rate limiters free', () => {
     expect(isForgettable(NEW_GATE, START)).toBe(true);
     const { gate } = admitAll(NEW_GATE, [retry()], LIMITED);
@@ -307,18 +311,18 @@ describe('a gate can be forgotten', () => {
     expect(isForgettable(opened(), at(1e9))).toBe(false);
   });
 
-  test('not when a budget that never fills up has been used', () => {
+  test('not when a budget without refill has been used', () => {
     const terms = { ...TERMS, budget: { rate: 0, burst: 2 } };
     const { gate } = admitAll(NEW_GATE, [retry()], terms);
     expect(isForgettable(gate, at(1e12))).toBe(false);
   });
 
-  test('and then lets through exactly what a new one would', () => {
+  test('because a new one decides exactly the same', () => {
     const happenings = fc.array(
       fc.record({
         ms: fc.integer({ min: 0, max: 2_000 }),
-        what: fc.constantFrom<('untried' | 'retry' | Evidence)[]>(
-          'untried',
+        what: fc.constantFrom<('firstAttempt' | 'retry' | Evidence)[]>(
+          'firstAttempt',
           'retry',
           'retry',
           'failure',
@@ -334,14 +338,14 @@ describe('a gate can be forgotten', () => {
         for (const { ms, what } of given) {
           now = instant(now + ms);
           if (isForgettable(gate, now)) {
-            const next = [...many(6, retry), ...many(3, untried)];
+            const next = [...many(6, retry), ...many(3, firstAttempt)];
             expect(admitAll(gate, next, LIMITED, now).waits).toEqual(
               admitAll(NEW_GATE, next, LIMITED, now).waits,
             );
           }
           gate =
-            what === 'untried' || what === 'retry'
-              ? admitAll(gate, [what === 'retry' ? retry() : untried()], LIMITED, now).gate
+            what === 'firstAttempt' || what === 'retry'
+              ? admitAll(gate, [what === 'retry' ? retry() : firstAttempt()], LIMITED, now).gate
               : withEvidence(gate, TERMS.breaker, what, false, now);
         }
       }),

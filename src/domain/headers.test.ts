@@ -60,11 +60,11 @@ describe('forbidden is', () => {
     'a/b',
     '(a)',
     '\ud800',
-  ])('the name %j, which is no token', (name) => {
+  ])('the name %j, which is not a token', (name) => {
     expect(isSendableHeader(name, 'value')).toBe(false);
   });
 
-  test('every control character in a value, tab among them', () => {
+  test('every control character in a value, also the tab', () => {
     const controls = [...Array(0x20).keys(), 0x7f, ...Array.from({ length: 0x20 }, (_, i) => 0x80 + i)];
     for (const code of controls) {
       for (const value of [
@@ -83,7 +83,7 @@ describe('forbidden is', () => {
 });
 
 describe('merged', () => {
-  test('the headers of the schedule win over those of the profile, whatever their case', () => {
+  test('the headers of the schedule win over those of the profile, in any case', () => {
     const profile = [
       ['X-One', 'profile'],
       ['X-Two', 'profile'],

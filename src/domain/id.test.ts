@@ -20,7 +20,7 @@ describe('an id', () => {
     for (const other of KINDS) expect(parseId(other, id)).toBe(other === kind ? id : null);
   });
 
-  test('made later sorts later, whatever the random part', () => {
+  test('that is created later sorts later, with any random part', () => {
     fc.assert(
       fc.property(instants, instants, fc.integer(), fc.integer(), (one, other, seed, otherSeed) => {
         const first = newMint(seed).mint('sch', one);
@@ -31,26 +31,26 @@ describe('an id', () => {
     );
   });
 
-  test('made after another in the same millisecond sorts after it', () => {
+  test('that is created after another in the same millisecond sorts after it', () => {
     const mint = newMint();
     const ids = Array.from({ length: 5_000 }, () => mint.mint('dlv', NOW));
     expect(ids.toSorted()).toEqual(ids);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('of several kinds in the same millisecond is in order within each', () => {
+  test('of several kinds in the same millisecond is ordered within each kind', () => {
     const mint = newMint();
     const tails = KINDS.map((kind) => mint.mint(kind, NOW).slice(kind.length));
     expect(tails.toSorted()).toEqual(tails);
   });
 
-  test('counts on past every digit but keeps its millisecond', () => {
+  test('counts up over every digit and keeps its millisecond', () => {
     const mint = new IdMint(() => new Uint8Array(ID_RANDOM_BYTES).fill(0xff).fill(0xfe, 9));
     const first = mint.mint('sch', NOW);
     const second = mint.mint('sch', NOW);
     expect(first.endsWith('zzzy')).toBe(true);
     expect(second.endsWith('zzzz')).toBe(true);
-    // Nothing is left to count up: a fresh random part, still of this millisecond.
+    // The random part cannot count up any more, so a new one is drawn within the same millisecond.
     expect(mint.mint('sch', NOW).slice(0, 14)).toBe(first.slice(0, 14));
   });
 
@@ -80,7 +80,7 @@ describe('the first id at an instant', () => {
     );
   });
 
-  test('bounds every id when the instant is beyond what an id can say', () => {
+  test('bounds every id when the instant is outside the range of ids', () => {
     const id = newMint().mint('dlv', NOW);
     expect(firstIdAt('dlv', instant(-1e15)) < id).toBe(true);
     expect(firstIdAt('dlv', instant(8e15)) > id).toBe(true);
@@ -94,7 +94,7 @@ describe('the first id at an instant', () => {
   });
 });
 
-describe('what is no id', () => {
+describe('a text is not an id:', () => {
   const id = newMint().mint('sch', NOW);
   test.for([
     ['nothing', ''],
@@ -118,7 +118,7 @@ describe('what is no id', () => {
     expect(parseId('sch', text)).toBeNull();
   });
 
-  test('any text that was not minted', () => {
+  test('any text that was not created as one', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(parseId('sch', text)).toBeNull();

@@ -121,7 +121,7 @@ describe('reading RFC 3339', () => {
   const SHAPE =
     /^(\d{4}-(\d\d)-(\d\d))[Tt](([01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-  /** The shape by a regular expression, the calendar by Date: a date that Date moves is none. */
+  /** Checks the form with a regular expression and the calendar with Date. A date that Date moves does not exist. */
   function oracle(text: string): number | null {
     const [, date = '', month = '', day = '', time = '', , fraction = '', zone = ''] = SHAPE.exec(text) ?? [];
     if (date === '') return null;
@@ -136,7 +136,7 @@ describe('reading RFC 3339', () => {
     );
   }
 
-  test('a damaged timestamp is read as what it then says, or refused', () => {
+  test('a damaged timestamp is read as its new text, or refused', () => {
     const damage = fc.record({
       text: wellFormed,
       position: fc.nat(30),

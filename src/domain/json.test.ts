@@ -10,7 +10,7 @@ import {
 
 const BOUNDS: JsonBounds = { membersMax: 10, depthMax: 3, always: new Set(['last']) };
 
-/** Counts the pauses that are made. */
+/** Counts the pauses. */
 function pauses() {
   let count = 0;
   const pause = async () => {
@@ -21,7 +21,7 @@ function pauses() {
 
 const LONG = 'x'.repeat(SHORT_JSON_MAX);
 const CHARACTERS = 1_000_000;
-/** Texts that cost the most for their length. */
+/** Texts with the highest cost for their length. */
 const HOSTILE: readonly (readonly [string, string])[] = [
   ['tiny keys', `{${Array.from({ length: 100_000 }, (_, i) => `"${i.toString(36)}":1`).join()},"last":1}`],
   ['nested arrays', `${'['.repeat(CHARACTERS / 2)}${']'.repeat(CHARACTERS / 2)}`],
@@ -31,7 +31,7 @@ const HOSTILE: readonly (readonly [string, string])[] = [
 ];
 
 describe('a long text', () => {
-  it.each(HOSTILE)('of %s is read with a pause for every slice of it', async (_what, text) => {
+  it.each(HOSTILE)('of %s is read with a pause after every slice', async (_what, text) => {
     const reading = pauses();
     await readJsonInSlices(text, BOUNDS, reading.pause);
     expect(reading.count()).toBeGreaterThanOrEqual(Math.floor(text.length / SLICE_CHARACTERS));
@@ -48,7 +48,7 @@ describe('a long text', () => {
     expect(value).toMatchObject({ last: 1 });
   });
 
-  it('is refused wherever its fault is', async () => {
+  it('is refused wherever its error is', async () => {
     const { pause } = pauses();
     for (const text of [`["${LONG}",]`, `["${LONG}"`, `x["${LONG}"]`, `["${LONG}\n"]`]) {
       await expect(readJsonInSlices(text, BOUNDS, pause)).rejects.toThrow(SyntaxError);
@@ -56,14 +56,14 @@ describe('a long text', () => {
     }
   });
 
-  it('that cannot pause is not called wrong', async () => {
+  it('is not called invalid when the pause fails', async () => {
     const pause = () => Promise.reject(new Error('stopped'));
     await expect(isJsonTextInSlices(`${' '.repeat(CHARACTERS)}1`, pause)).rejects.toThrow('stopped');
   });
 });
 
 describe('a short text', () => {
-  it('is read whole, at once and without bounds', async () => {
+  it('is read as a whole, at once and without bounds', async () => {
     const { pause, count } = pauses();
     const text = JSON.stringify(Array.from({ length: 100 }, (_, i) => [[[[i]]]]));
     const whole = { value: JSON.parse(text), isWhole: true };

@@ -64,7 +64,7 @@ describe('the jitter of an occurrence', () => {
     ]);
   });
 
-  test('lies within plus or minus the window, both ends among them', () => {
+  test('is within plus or minus the window, both ends included', () => {
     const offsets = new Set<number>();
     for (let i = 0; i < 2_000; i++) offsets.add(jitterMs(ID, instant(NOW + i), '3ms'));
     expect([...offsets].toSorted((a, b) => a - b)).toEqual([-3, -2, -1, 0, 1, 2, 3]);
@@ -82,7 +82,7 @@ describe('the jitter of an occurrence', () => {
     }
     const expected = SAMPLES / BINS;
     const chiSquare = counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
-    // 19 degrees of freedom: above 43.8 once in a thousand. The hash is fixed, so this never wavers.
+    // With 19 degrees of freedom the value is above 43.8 once in a thousand. The hash is fixed, so the test is stable.
     expect(chiSquare).toBeLessThan(43.8);
   });
 
@@ -91,11 +91,11 @@ describe('the jitter of an occurrence', () => {
     expect(new Set(offsets).size).toBeGreaterThan(95);
   });
 
-  test.for([null, '0', '0s', '999us'])('is nothing for a window of %s', (window) => {
+  test.for([null, '0', '0s', '999us'])('is zero for a window of %s', (window) => {
     expect(jitterMs(ID, NOW, window)).toBe(0);
   });
 
-  test('never moves a fire into the past: what would lie there fires at once', () => {
+  test('never moves a fire into the past: the occurrence then fires at once', () => {
     for (let i = 0; i < 200; i++) {
       const nominal = instant(NOW + i);
       const { firesAt } = withJitter(ID, nominal, '1h', NOW);
@@ -105,7 +105,7 @@ describe('the jitter of an occurrence', () => {
 });
 
 describe('the next occurrence', () => {
-  /** Every occurrence after `last`, one after the other, until one is not missed. */
+  /** Tries every occurrence after `last`, until one is not missed. */
   function byWalking(recurrence: Recurrence, last: Instant, now: Instant): Occurrence | null {
     const cron = parseCron(recurrence.cron);
     if (cron === null) return null;
@@ -119,7 +119,7 @@ describe('the next occurrence', () => {
     }
   }
 
-  test('is the first after the last one that is not missed yet', () => {
+  test('is the first after the last one that is not missed', () => {
     fc.assert(
       fc.property(
         crons,
@@ -137,7 +137,7 @@ describe('the next occurrence', () => {
     );
   });
 
-  test('lies after the last one and is not in the past, however wide the jitter', () => {
+  test('is after the last one and not in the past, with any jitter', () => {
     fc.assert(
       fc.property(
         crons,
@@ -165,7 +165,7 @@ describe('the next occurrence', () => {
     expect(nextOccurrenceOf(leapDay, last, last)?.nominal).toBe(at('2104-02-29T00:00:00Z'));
   });
 
-  test('is none where there is no such date, or no such expression', () => {
+  test('does not exist without such a date or expression', () => {
     expect(
       nextOccurrenceOf({ id: ID, cron: '0 0 30 2 *', timezone: 'UTC', jitter: null }, NOW, NOW),
     ).toBeNull();
@@ -173,7 +173,7 @@ describe('the next occurrence', () => {
   });
 });
 
-test('an expression fires until an instant, or does not', () => {
+test('an expression has an occurrence up to an instant, or not', () => {
   const cron = cachedCron('0 0 1 1 *');
   if (cron === null) throw new Error('That is an expression.');
   const newYear = at('2027-01-01T00:00:00Z');
@@ -202,7 +202,7 @@ describe('the next runs', () => {
     ]);
   });
 
-  test('know of daylight saving', () => {
+  test('follow daylight saving time', () => {
     const build = new Builders(1 as Partition);
     build.tick(at('2027-03-26T12:00:00Z') - build.now);
     const view = viewOf({ kind: 'recurring', cron: '30 2 * * *', timezone: 'Europe/Berlin' }, null, build);
@@ -215,7 +215,7 @@ describe('the next runs', () => {
     ]);
   });
 
-  test('of a one-shot are its instant while it is waiting', () => {
+  test('of a one-shot are its instant while it waits', () => {
     const view = viewOf({ kind: 'one_shot', fireAt: instant(NOW + HOUR_MS), timezone: null }, '10m');
     const { pending } = view;
     if (pending === null) throw new Error('It has one.');
@@ -228,7 +228,7 @@ describe('the next runs', () => {
     }
   });
 
-  test('are none while the schedule is not active, or its delivery is gone', () => {
+  test('are none while the schedule is not active or its delivery is gone', () => {
     const view = viewOf(HOURLY);
     for (const state of ['paused', 'canceled', 'completed'] as const) {
       const other = { ...view, schedule: { ...view.schedule, state } };
@@ -240,7 +240,7 @@ describe('the next runs', () => {
     ]);
   });
 
-  test('are exactly what fires: claim after claim, for any expression, zone and jitter, moved or not', () => {
+  test('are exactly those that fire, claim after claim, for any expression, zone and jitter, moved or not', () => {
     const moves = fc.option(fc.integer({ min: 1_000, max: 3 * DAY_MS }));
     fc.assert(
       fc.property(

@@ -61,12 +61,12 @@ export function nextOccurrenceOf(recurrence: Recurrence, last: Instant, now: Ins
   const windowMs = recurrence.jitter === null ? 0 : Math.max(durationMs(recurrence.jitter) ?? 0, 0);
   const until = instant(Math.max(now, last) + SEARCH_MS);
   let after = instant(Math.max(last, now - windowMs));
-  for (let looked = 0; ; looked++) {
+  for (let scanned = 0; ; scanned++) {
     const nominal = nextOccurrence(cron, recurrence.timezone, after, until);
     if (nominal === null) return null;
     const firesAt = nominal + jitterMs(recurrence.id, nominal, recurrence.jitter);
     if (nominal > now || firesAt > now) return { nominal, firesAt: instant(Math.max(firesAt, now)) };
-    after = looked < MISSED_SCANNED_MAX ? nominal : now;
+    after = scanned < MISSED_SCANNED_MAX ? nominal : now;
   }
 }
 

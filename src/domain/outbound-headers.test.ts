@@ -11,7 +11,7 @@ import type { Partition } from './project.ts';
 const build = new Builders(1 as Partition);
 const { pending } = build.schedule({ idempotencyKey: 'order-7' });
 const SECRET = 'whsec_Z3V0ZW4gVGFn';
-/** Not on a whole second. */
+/** An instant that is not on a whole second. */
 const NOW = instant(1_794_729_600_999);
 
 interface Given {
@@ -39,7 +39,7 @@ function valuesOf(headers: Headers, name: string): readonly string[] {
   return headers.filter(([own]) => own.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
 }
 
-/** The names the service sets itself, as they are written. */
+/** The names that the service sets itself, as they are written. */
 const OWN = [
   'User-Agent',
   'traceparent',
@@ -79,7 +79,7 @@ describe('every delivery carries', () => {
     expect(valuesOf(headers, 'Sched-Timestamp')).toEqual(['1794729600']);
   });
 
-  test('the path / where the URL has none', () => {
+  test('the path / when the URL has none', () => {
     const of = (url: string) => valuesOf(sentWith({ url }), 'Sched-Signature');
     expect(of('https://example.com')).toEqual(of('https://example.com/'));
     expect(of('https://example.com')).toEqual(of('https://example.com?a=b'));
@@ -88,7 +88,7 @@ describe('every delivery carries', () => {
 });
 
 describe('custom headers', () => {
-  test("come first, as they were given; the service's own come last", () => {
+  test("come first in the given order, and the service's own come last", () => {
     const custom: Headers = [
       ['X-Second', 'b'],
       ['Authorization', 'Bearer c'],
@@ -100,7 +100,7 @@ describe('custom headers', () => {
   });
 
   test.for([...OWN, 'Sched-Request-Id', 'Sched-Version', 'Sched-', 'Sched-Anything'])(
-    'cannot override %s, in whatever case it is written',
+    'cannot override %s, in any case',
     (name) => {
       const plain = sentWith({});
       for (const spelling of [name, name.toLowerCase(), name.toUpperCase()]) {
@@ -109,7 +109,7 @@ describe('custom headers', () => {
     },
   );
 
-  test('cannot override them, however the case is mixed', () => {
+  test('cannot override them in any mix of upper and lower case', () => {
     const spelled = fc
       .constantFrom(...OWN)
       .chain((name) => fc.mixedCase(fc.constant(name)))
@@ -121,7 +121,7 @@ describe('custom headers', () => {
     );
   });
 
-  test.for(['tracestate', 'TraceState'])('%s goes with the traceparent that it describes', (name) => {
+  test.for(['tracestate', 'TraceState'])('%s is dropped with the traceparent that it describes', (name) => {
     const custom: Headers = [
       ['traceparent', `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`],
       [name, 'vendor=1'],
@@ -129,7 +129,7 @@ describe('custom headers', () => {
     expect(sentWith({ custom })).toEqual(sentWith({}));
   });
 
-  test('with a name that only resembles those of the service are sent', () => {
+  test('are sent when their name only resembles one of the service', () => {
     const custom: Headers = [
       ['Scheduled-By', 'me'],
       ['X-Sched-Attempt', '1'],
@@ -142,13 +142,13 @@ describe('custom headers', () => {
 });
 
 describe('the content type', () => {
-  test('is application/json for a body that is JSON, and is not invented for any other', () => {
+  test('is application/json for a JSON body, and is not added for other bodies', () => {
     expect(valuesOf(sentWith({ body: '{}', isJson: true }), 'Content-Type')).toEqual(['application/json']);
     expect(valuesOf(sentWith({ body: 'hello' }), 'Content-Type')).toEqual([]);
     expect(valuesOf(sentWith({ body: null }), 'Content-Type')).toEqual([]);
   });
 
-  test.for(['Content-Type', 'content-type', 'CONTENT-TYPE'])("is the customer's where %s is set", (name) => {
+  test.for(['Content-Type', 'content-type', 'CONTENT-TYPE'])("is the customer's when %s is set", (name) => {
     const headers = sentWith({ custom: [[name, 'application/cloudevents+json']], body: '{}', isJson: true });
     expect(valuesOf(headers, 'content-type')).toEqual(['application/cloudevents+json']);
   });
@@ -180,7 +180,7 @@ describe('the trace', () => {
     expect(new Set([first, second, other].map(spanOf)).size).toBe(3);
   });
 
-  test('is that of the delivery and the attempt that are sent', () => {
+  test('has the ids of the delivery and the attempt', () => {
     expect(valuesOf(sentWith({}), 'traceparent')).toEqual([traceparent(pending.id, attempt('1'))]);
   });
 });

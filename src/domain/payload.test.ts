@@ -27,8 +27,8 @@ const anyText = fc.oneof(
 );
 const headers: fc.Arbitrary<Headers> = fc.array(fc.tuple(anyText, anyText), { maxLength: 5 });
 
-describe('what a schedule sends', () => {
-  test('comes back as it was, also from the form that earlier versions stored', () => {
+describe('the payload of a schedule', () => {
+  test('is decoded as it was encoded, also from the format of earlier versions', () => {
     for (const [body, isJson] of [
       ['{"a":1}', true],
       ['a=1', false],
@@ -41,7 +41,7 @@ describe('what a schedule sends', () => {
     }
   });
 
-  test('comes back as it was, whatever it is', () => {
+  test('is decoded as it was encoded, with any content', () => {
     fc.assert(
       fc.property(headers, fc.option(anyText), fc.boolean(), (given, text, isJson) => {
         const body = text === null ? null : text.toWellFormed();
@@ -56,7 +56,7 @@ describe('what a schedule sends', () => {
     );
   });
 
-  test('is kept only when there is something: an empty body is something', () => {
+  test('is stored only when there is something, and an empty body is something', () => {
     expect(encodePayload([], null, false)).toBeNull();
     expect(encodePayload([], '', false)).not.toBeNull();
     expect(encodePayload([['a', '']], null, false)).not.toBeNull();
@@ -71,7 +71,7 @@ describe('what a schedule sends', () => {
 });
 
 describe('the headers of a profile', () => {
-  test('come back as they were', () => {
+  test('are decoded as they were encoded', () => {
     fc.assert(
       fc.property(headers, (given) => {
         const bytes = encodeHeaders(given);
@@ -83,7 +83,7 @@ describe('the headers of a profile', () => {
   });
 });
 
-test('no two places of the vault are the same', () => {
+test('no two sealing contexts are the same', () => {
   const mint = new IdMint(seededBytes(1));
   const row = () => mint.mint('sch', instant(1)).slice(4);
   const [first, second] = [row(), row()];

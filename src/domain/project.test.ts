@@ -40,6 +40,6 @@ test.for([
   '2026-11-15\n',
   '-2026-11-15',
   '٢٠٢٦-١١-١٥',
-])('%j is no real date', (date) => {
+])('%j is not a real date', (date) => {
   expect(versionFor(date)).toBeNull();
 });

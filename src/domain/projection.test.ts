@@ -45,8 +45,8 @@ function runsFrom(schedule: Schedule, first: Occurrence, count: number): readonl
   return runs;
 }
 
-describe('what is projected', () => {
-  test('is what /v1 says of the next runs', () => {
+describe('the projected runs', () => {
+  test('equal the next runs of the API', () => {
     fc.assert(
       fc.property(given, (asked) => {
         const { schedule, pending } = made(asked);
@@ -58,7 +58,7 @@ describe('what is projected', () => {
     );
   });
 
-  test('is what fires, one claim after the other', () => {
+  test('equal the runs that fire, one claim after the other', () => {
     fc.assert(
       fc.property(given, (asked) => {
         const { build, schedule, pending } = made(asked);
@@ -87,7 +87,7 @@ describe('what is projected', () => {
     );
   });
 
-  test('is the same however far into it one begins', () => {
+  test('are the same from any start', () => {
     fc.assert(
       fc.property(given, fc.integer({ min: 0, max: 100 }), (asked, minutes) => {
         const { schedule, pending } = made({ ...asked, cron: '*/7 * * * *' });
@@ -101,7 +101,7 @@ describe('what is projected', () => {
     );
   });
 
-  test('goes on after the instant that a moved delivery stood for', () => {
+  test('continue after the instant that a moved delivery stands for', () => {
     const { build, schedule, pending } = made({
       cron: '0 * * * *',
       timezone: 'UTC',
@@ -116,7 +116,7 @@ describe('what is projected', () => {
     expect(runsFrom(change.schedule, first, 1)).toEqual([instant(pending.scheduledFor + HOUR_MS)]);
   });
 
-  test('is nothing for what fires once', () => {
+  test('are none for a one-shot', () => {
     const build = new Builders(1 as Partition);
     const { schedule, pending } = build.schedule();
     expect(nextRun(schedule, pendingRun(schedule, { ...pending, dueAt: pending.scheduledFor }))).toBeNull();

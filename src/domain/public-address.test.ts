@@ -27,7 +27,7 @@ describe('an address is public', () => {
   ])('%s', (text) => expect(isPublicAddress(text)).toBe(true));
 });
 
-describe('just outside of a special range an address is public', () => {
+describe('an address just outside a special range is public', () => {
   test.each([
     ['1.0.0.0', '0.255.255.255'],
     ['9.255.255.255', '10.0.0.0'],
@@ -68,7 +68,7 @@ describe('just outside of a special range an address is public', () => {
   });
 });
 
-describe('a special purpose is not public', () => {
+describe('an address with a special purpose is not public', () => {
   test.each([
     ['169.254.169.254', 'metadata of most clouds'],
     ['168.63.129.16', 'metadata of Azure'],
@@ -101,7 +101,7 @@ describe('a special purpose is not public', () => {
   ])('%s: %s', (text) => expect(isPublicAddress(text)).toBe(false));
 });
 
-describe('what is not an address in its plain form is not public', () => {
+describe('a text that is not an address in its plain form is not public', () => {
   test.each([
     '',
     ' ',
@@ -129,7 +129,7 @@ describe('what is not an address in its plain form is not public', () => {
     expect(isPublicAddress(text)).toBe(false);
   });
 
-  test('whatever is read is an address for the system too', () => {
+  test('every parsed address is an address for the system too', () => {
     const nearly = fc.stringMatching(/^[0-9a-fA-F:.]{2,39}$/);
     fc.assert(
       fc.property(fc.oneof(nearly, fc.ipV4(), fc.ipV6(), fc.string()), (text) => {
@@ -141,7 +141,7 @@ describe('what is not an address in its plain form is not public', () => {
   });
 });
 
-describe('inside of a network', () => {
+describe('an address is inside a network', () => {
   const PRIVATE = { family: 'ipv4', address: '10.1.0.0', prefixBits: 16 } as const;
   const ODD = { family: 'ipv4', address: '10.0.0.130', prefixBits: 25 } as const;
   const LOCAL = { family: 'ipv6', address: 'fd00:1::', prefixBits: 33 } as const;
@@ -165,7 +165,7 @@ describe('inside of a network', () => {
   });
 });
 
-test('an address is the same in every spelling, and another one in another family', () => {
+test('an address equals itself in every spelling, and no address of the other family', () => {
   expect(isSameAddress(parsed('2606:4700:0:0::1'), parsed('2606:4700::0001'))).toBe(true);
   expect(isSameAddress(parsed('10.0.0.1'), parsed('10.0.0.2'))).toBe(false);
   expect(isSameAddress(parsed('10.0.0.1'), parsed('::ffff:10.0.0.1'))).toBe(false);

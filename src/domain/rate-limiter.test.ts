@@ -32,7 +32,7 @@ describe('a rate limiter', () => {
     expect(takeTokens(6, 4_000).waits).toEqual([0, 1, 1, 1, 1, 2]);
   });
 
-  test('has no burst: after a rest it gives one token at once', () => {
+  test('has no burst: after a pause it gives one token at once', () => {
     const { limiter } = takeTokens(2, 10);
     expect(takeTokens(3, 10, at(3_600_000), limiter).waits).toEqual([0, 100, 200]);
   });
@@ -108,7 +108,7 @@ describe('tokens taken at any instants', () => {
     );
   });
 
-  test('have instants that can be written, for every rate', () => {
+  test('have instants that can be written, at every rate', () => {
     const extremes = fc.oneof(
       fc.constantFrom(Number.MIN_VALUE, 1e-300, 1e-9, 1e9, 1e300, Number.MAX_VALUE),
       fc.double({ min: Number.MIN_VALUE, noNaN: true, noDefaultInfinity: true }),

@@ -39,13 +39,13 @@ function items(...ids: readonly string[]) {
 const RUNNING = gathered(acquireLease(NEW, 'a', START), items('dlv_3', 'dlv_2', 'dlv_1'), true, START);
 
 describe('a job', () => {
-  test('begins with nothing gathered, and nobody working on it', () => {
+  test('starts with nothing gathered and without a lease', () => {
     expect(NEW).toMatchObject({ state: 'gathering', gathered: 0, expected: 3, runner: null, revision: 1 });
     expect([NEW.createdAt, NEW.updatedAt, NEW.endedAt]).toEqual([START, START, null]);
     expect(isOpen(NEW)).toBe(true);
   });
 
-  test('gathers on from the last item, until there are no more', () => {
+  test('continues gathering after the last item, until there are no more', () => {
     const first = gathered(NEW, items('dlv_3', 'dlv_2'), false, LATER);
     expect(first).toMatchObject({ state: 'gathering', cursor: 'dlv_2', gathered: 2, updatedAt: LATER });
     const last = gathered(first, items('dlv_1'), true, LATER);
@@ -57,7 +57,7 @@ describe('a job', () => {
     expect(gathered(NEW, [], true, LATER)).toMatchObject({ state: 'done', endedAt: LATER });
   });
 
-  test('gathers no more than it may', () => {
+  test('gathers no more than the maximum', () => {
     const almost = { ...NEW, gathered: REPLAY_ITEMS_MAX - 1 };
     expect(withinItemLimit(almost, items('dlv_2', 'dlv_1'))).toEqual(items('dlv_2'));
     expect(gathered(almost, items('dlv_2'), false, LATER)).toMatchObject({
@@ -66,7 +66,7 @@ describe('a job', () => {
     });
   });
 
-  test('runs until every item is replayed or passed over', () => {
+  test('runs until every item is replayed or skipped', () => {
     const some = replayed(RUNNING, 1, 1, LATER);
     expect(some).toMatchObject({ state: 'running', replayed: 1, skipped: 1, endedAt: null });
     expect(itemsLeft(some)).toBe(1);
@@ -97,7 +97,7 @@ describe('a job', () => {
 describe('a lease', () => {
   const held = acquireLease(NEW, 'a', START);
 
-  test('keeps others away until it runs out; holding on is no progress', () => {
+  test('keeps other nodes away until it ends; renewing it is no progress', () => {
     expect(held).toMatchObject({ runner: 'a', updatedAt: START, revision: 2 });
     const end = instant(START + REPLAY_LEASE_MS);
     expect(isLeasedElsewhere(held, 'b', instant(end - 1))).toBe(true);
@@ -107,7 +107,7 @@ describe('a lease', () => {
     expect(isLeasedElsewhere(releaseLease(held), 'b', START)).toBe(false);
   });
 
-  test('is renewed by every step of whoever holds it', () => {
+  test('is renewed by every step of its node', () => {
     const until = instant(LATER + REPLAY_LEASE_MS);
     expect(gathered(held, items('dlv_1'), false, LATER).leaseUntil).toBe(until);
     expect(replayed(RUNNING, 1, 0, LATER).leaseUntil).toBe(until);

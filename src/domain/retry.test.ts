@@ -42,11 +42,11 @@ describe('the wait after attempt n is base x factor^n, at most max', () => {
     expect(waits.map((_, index) => backoffMs(policy(changes), index + 1))).toEqual(waits);
   });
 
-  test('and is counted from the end of the attempt', () => {
+  test('and counts from the end of the attempt', () => {
     expect(retryDueAt(DEFAULT_RETRY_POLICY, 3, instant(1_000_007))).toBe(1_040_007);
   });
 
-  test('for any policy within the bounds: a whole number of milliseconds that never falls', () => {
+  test('for any policy within the bounds it is a whole number of milliseconds that never decreases', () => {
     const policies = fc.record({
       base: fc.integer({ min: 0, max: RETRY_BOUNDS.baseMs.max }).map((ms) => `${ms}ms`),
       factor: fc.double({ min: 1, max: 100, noNaN: true }),
@@ -64,7 +64,7 @@ describe('the wait after attempt n is base x factor^n, at most max', () => {
     );
   });
 
-  test('whether jitter is asked for or not', () => {
+  test('with or without jitter', () => {
     expect(backoffMs(policy({ jitter: true }), 4)).toBe(backoffMs(policy({ jitter: false }), 4));
   });
 });

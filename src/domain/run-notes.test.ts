@@ -25,7 +25,7 @@ function wall(text: string): LocalTime {
 const show = (local: LocalTime) => formatInstant(instant(local)).slice(0, 16);
 const hours = (ms: number) => ms / 3_600_000;
 
-/** A note in one line. */
+/** Writes a note in one line. */
 function line(note: RunNote): string {
   switch (note.kind) {
     case 'gap':
@@ -50,7 +50,7 @@ function next(expression: string, zone: string, after: string, count: number): r
 }
 
 describe('a gap', () => {
-  test('Berlin, a fixed time: fires at the end of it', () => {
+  test('Berlin, a fixed time: it fires at the end of the gap', () => {
     expect(next('30 2 * * *', 'Europe/Berlin', '2027-03-26T12:00:00Z', 3)).toEqual([
       '2027-03-27T02:30',
       '2027-03-28T03:00; gap 2027-03-28T02:30 2027-03-28T02:30 fires 2027-03-28T03:00; offset 1 2',
@@ -58,7 +58,7 @@ describe('a gap', () => {
     ]);
   });
 
-  test('several lost minutes fire once, together with the first minute after it', () => {
+  test('several skipped minutes fire once, together with the first minute after the gap', () => {
     expect(next('*/20 * * * *', 'Europe/Berlin', '2027-03-28T00:30:00Z', 3)).toEqual([
       '2027-03-28T01:40',
       '2027-03-28T03:00; gap 2027-03-28T02:00 2027-03-28T02:40 fires 2027-03-28T03:00; offset 1 2',
@@ -66,7 +66,7 @@ describe('a gap', () => {
     ]);
   });
 
-  test('Santiago, at midnight: fires on the same date, at one', () => {
+  test('Santiago, at midnight: it fires on the same date, at one', () => {
     expect(next('0 0 * * *', 'America/Santiago', '2026-09-05T12:00:00Z', 2)).toEqual([
       '2026-09-06T01:00; gap 2026-09-06T00:00 2026-09-06T00:00 fires 2026-09-06T01:00',
       '2026-09-07T00:00',
@@ -80,7 +80,7 @@ describe('a gap', () => {
     ]);
   });
 
-  test('a run at its end that would be there anyway has no note', () => {
+  test('a run at the end of the gap that exists anyway has no note', () => {
     expect(next('0 3 * * *', 'Europe/Berlin', '2027-03-27T12:00:00Z', 1)).toEqual(['2027-03-28T03:00']);
   });
 });
@@ -112,7 +112,7 @@ describe('a fold', () => {
 });
 
 describe('between two runs', () => {
-  test('the distance from UTC changes', () => {
+  test('the offset from UTC changes', () => {
     expect(next('0 9 * * MON', 'Europe/Berlin', '2027-03-20T12:00:00Z', 3)).toEqual([
       '2027-03-22T09:00',
       '2027-03-29T09:00; offset 1 2',
@@ -136,7 +136,7 @@ describe('between two runs', () => {
     ]);
   });
 
-  test('and a month that was not asked for, or whose weekdays count too, is not missed', () => {
+  test('a month that the expression leaves out, or whose weekdays count too, is not reported', () => {
     expect(next('0 9 31 1,3 *', 'UTC', '2027-01-01T00:00:00Z', 2)).toEqual([
       '2027-01-31T09:00',
       '2027-03-31T09:00',
@@ -146,7 +146,7 @@ describe('between two runs', () => {
   });
 });
 
-test('runs that were moved carry no note of the expression', () => {
+test('runs that were moved have no note about the expression', () => {
   const moved = [at('2027-03-28T01:00:00Z'), at('2027-10-31T00:30:00Z')];
   expect(lines(withNotes(cronOf('0 12 * * *'), 'Europe/Berlin', moved))).toEqual([
     '2027-03-28T03:00',
@@ -155,7 +155,7 @@ test('runs that were moved carry no note of the expression', () => {
   expect(lines(withNotes(null, 'Europe/Berlin', moved))).toEqual(['2027-03-28T03:00', '2027-10-31T02:30']);
 });
 
-test('no more than there are until then', () => {
+test('there are no more than exist up to the end', () => {
   expect(
     nextRunsOf(cronOf('0 0 29 2 *'), 'UTC', at('2029-01-01T00:00:00Z'), at('2031-01-01T00:00:00Z'), 5),
   ).toEqual([]);
@@ -170,7 +170,7 @@ describe('a wall-clock time', () => {
     expect(lines([localRun('Europe/Berlin', wall(text))])).toEqual([shown]);
   });
 
-  test('keeps its seconds, and knows its offset', () => {
+  test('keeps its seconds and has its offset', () => {
     const run = localRun('Europe/Berlin', wall('2027-10-31T02:30:15'));
     expect(formatInstant(run.at)).toBe('2027-10-31T00:30:15.000Z');
     expect(run.offsetMs).toBe(7_200_000);

@@ -131,7 +131,7 @@ function* monthsFrom(before: LocalTime, after: LocalTime): Generator<Month> {
   const from = new Date(before);
   let year = from.getUTCFullYear();
   let month = from.getUTCMonth() + 1;
-  for (let looked = 0; looked < MONTHS_SCANNED_MAX; looked++) {
+  for (let scanned = 0; scanned < MONTHS_SCANNED_MAX; scanned++) {
     if (Date.UTC(year, month, 1) > after) return;
     yield { year, month };
     year += month === 12 ? 1 : 0;

@@ -1,4 +1,4 @@
-/** The bullets of the decisions on schedules, one by one. */
+/** Tests the decisions on schedules, one by one. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -28,7 +28,7 @@ import {
 } from './schedule.ts';
 import * as life from './schedule-lifecycle.ts';
 
-/** A Sunday, 08:00:00 UTC. */
+/** A Sunday at 08:00:00 UTC. */
 const START = at('2026-11-15T08:00:00Z');
 const BY = { node: 'node-1', token: 'token-1' };
 
@@ -38,7 +38,7 @@ function at(text: string): Instant {
   return parsed;
 }
 
-/** The instant of a time of day on the day of START. */
+/** Returns a time of day on the day of START. */
 function today(time: string): Instant {
   return at(`2026-11-15T${time}Z`);
 }
@@ -52,7 +52,7 @@ interface View extends ScheduleView {
   readonly pending: Delivery;
 }
 
-/** What is stored after a change. */
+/** Returns what is stored after a change. */
 function stored(view: View, change: life.ScheduleChange | null): View {
   if (change === null) throw new Error('There is a change.');
   return { ...view, schedule: change.schedule, pending: change.pending ?? view.pending };
@@ -69,8 +69,8 @@ function claimed(build: Builders, view: View, now: Instant): { claim: life.Claim
   return { claim, view: { ...view, schedule: { ...view.schedule, ...schedule }, pending: next } };
 }
 
-/** A one-shot whose first attempt failed: waiting for its retry, due at `retryAt`. */
-function tried(given: Partial<life.NewSchedule> = {}): { build: Builders; view: View; retryAt: Instant } {
+/** Returns a one-shot whose first attempt failed. It waits for its retry, due at `retryAt`. */
+function attempted(given: Partial<life.NewSchedule> = {}): { build: Builders; view: View; retryAt: Instant } {
   const { build, view } = fixture(given);
   const { claim } = claimed(build, view, view.pending.scheduledFor);
   const settled = settle(claim.delivery, claim.attempt, FAILURE, view.schedule, view.pending.scheduledFor);
@@ -81,7 +81,7 @@ function tried(given: Partial<life.NewSchedule> = {}): { build: Builders; view: 
   };
 }
 
-describe('the life of a schedule', () => {
+describe('the lifecycle of a schedule', () => {
   const ALLOWED: Readonly<Record<ScheduleState, Partial<Record<life.ScheduleEvent, ScheduleState>>>> = {
     active: { pause: 'paused', cancel: 'canceled', complete: 'completed' },
     paused: { resume: 'active', cancel: 'canceled', complete: 'completed' },
@@ -112,7 +112,7 @@ describe('the life of a schedule', () => {
 });
 
 describe('creating', () => {
-  test('materializes the delivery ahead, frozen to its target and policy', () => {
+  test('materializes the next delivery, frozen to its target and policy', () => {
     const { view } = fixture({ ttl: '2h' });
     expect(view.schedule).toMatchObject({
       state: 'active',
@@ -132,7 +132,7 @@ describe('creating', () => {
     });
   });
 
-  test('through a profile takes its url, method, version and policy; a policy of its own wins', () => {
+  test("with a profile takes its url, method, version and policy; the schedule's own policy wins", () => {
     const build = new Builders(1 as Partition);
     const profile = build.profile({ version: 7, retryPolicy: { ...DEFAULT_RETRY_POLICY, maxAttempts: 3 } });
     const target = { url: profile.url, method: 'PUT', endpointId: profile.id, endpointVersion: 7 };
@@ -141,20 +141,20 @@ describe('creating', () => {
     expect(build.scheduleOn(profile, { retryPolicy }).pending.retryPolicy).toEqual(retryPolicy);
   });
 
-  test('a recurrence that never comes is refused', () => {
+  test('is refused when the recurrence never occurs', () => {
     const build = new Builders(1 as Partition);
     expect(() => build.schedule({ timing: { ...HOURLY, cron: '0 0 30 2 *' } as Timing })).toThrow(
       'never fire',
     );
   });
 
-  test('gives a one-shot the key it was given, or the id of its delivery', () => {
+  test("gives a one-shot the customer's key, or the id of its delivery", () => {
     expect(fixture({ idempotencyKey: 'mine' }).view.pending.idempotencyKey).toBe('mine');
     const { view } = fixture();
     expect(view.pending.idempotencyKey).toBe(view.pending.id);
   });
 
-  test('gives each occurrence of a recurrence a key of its own', () => {
+  test('gives each occurrence of a recurrence its own key', () => {
     expect(fixture({ timing: HOURLY, idempotencyKey: 'mine' }).view.pending.idempotencyKey).toBe(
       'mine:2026-11-15T09:00:00.000Z',
     );
@@ -164,13 +164,13 @@ describe('creating', () => {
     expect(next.pending.idempotencyKey).toBe(`${view.schedule.id}:2026-11-15T10:00:00.000Z`);
   });
 
-  test('keys name the nominal instant, not the jittered one', () => {
+  test('uses the nominal instant in keys, not the jittered one', () => {
     const { view } = fixture({ timing: HOURLY, jitter: '20m' });
     expect(view.pending.scheduledFor).not.toBe(view.pending.occurrence);
     expect(view.pending.idempotencyKey).toBe(`${view.schedule.id}:${formatInstant(view.pending.occurrence)}`);
   });
 
-  test('with jitter moves what fires, within the window and never into the past; fire_at stays nominal', () => {
+  test('with jitter moves the fire within the window and never into the past; fire_at stays nominal', () => {
     for (const jitter of ['1s', '30m', '3h', '9000h']) {
       for (const timing of [HOURLY, oneShotAt(instant(START + MINUTE_MS))]) {
         const { view } = fixture({ timing, jitter });
@@ -219,7 +219,7 @@ describe('editing', () => {
     });
   });
 
-  test('leaves what it does not name', () => {
+  test('keeps the fields that it does not name', () => {
     const { view } = fixture({
       ttl: '1h',
       retryPolicy: { ...DEFAULT_RETRY_POLICY, maxAttempts: 4 },
@@ -230,7 +230,7 @@ describe('editing', () => {
     expect(edited.pending).toEqual({ ...view.pending, revision: 2 });
   });
 
-  test('clears ttl and policy by null', () => {
+  test('clears ttl and policy with null', () => {
     const { view } = fixture({ ttl: '1h', retryPolicy: { ...DEFAULT_RETRY_POLICY, maxAttempts: 4 } });
     const edited = stored(view, life.edit(view, { ttl: null, retryPolicy: null }, START));
     expect(edited.schedule).toMatchObject({ ttl: null, retryPolicy: null });
@@ -238,7 +238,7 @@ describe('editing', () => {
   });
 
   test('reaches a pending delivery that is paused or waits for a retry', () => {
-    const { view } = tried();
+    const { view } = attempted();
     expect(stored(view, life.edit(view, CHANGES, START)).pending).toMatchObject({
       status: 'retry_scheduled',
       ...REFITTED,
@@ -250,14 +250,14 @@ describe('editing', () => {
     });
   });
 
-  test('leaves a delivery that is being sent alone', () => {
+  test('leaves a delivery that is being sent as it is', () => {
     const { build, view } = fixture();
     const sending = claimed(build, view, view.pending.scheduledFor).view;
     const change = life.edit(sending, CHANGES, START);
     expect(change).toMatchObject({ pending: null, schedule: { ttl: '3h' } });
   });
 
-  test('of an ended schedule touches the record only', () => {
+  test('of an ended schedule changes only the record', () => {
     const { view } = fixture();
     const canceled = stored(view, life.cancel(view, START));
     expect(life.edit(canceled, CHANGES, START)).toMatchObject({
@@ -266,7 +266,7 @@ describe('editing', () => {
     });
   });
 
-  test('of a profile-backed schedule leaves the destination', () => {
+  test('of a schedule with a profile keeps the destination', () => {
     const build = new Builders(1 as Partition);
     const profile = build.profile();
     const view = { ...build.scheduleOn(profile), profile };
@@ -290,8 +290,8 @@ describe('editing', () => {
 });
 
 describe('pausing', () => {
-  test('holds the pending delivery, waiting for its instant or for a retry', () => {
-    for (const { view } of [fixture(), tried()]) {
+  test('pauses the pending delivery, before its first attempt or before a retry', () => {
+    for (const { view } of [fixture(), attempted()]) {
       const paused = stored(view, life.pause(view, instant(START + 1)));
       expect(paused.pending).toEqual({
         ...view.pending,
@@ -302,7 +302,7 @@ describe('pausing', () => {
     }
   });
 
-  test('lets a delivery that is being sent finish, and parks it when it fails', () => {
+  test('lets a delivery that is being sent finish, and pauses it when it fails', () => {
     const { build, view } = fixture();
     const { claim } = claimed(build, view, view.pending.scheduledFor);
     const change = life.pause({ ...view, pending: claim.delivery }, START);
@@ -334,12 +334,12 @@ describe('resuming', () => {
     return stored(paused, life.resume(paused, now));
   }
 
-  test('a one-shot before its instant: it is due when it was', () => {
+  test('a one-shot before its instant is due as before', () => {
     const { view } = fixture();
     expect(resumedAt(view, instant(START + 5)).pending).toEqual({ ...view.pending, revision: 3 });
   });
 
-  test('a one-shot whose instant passed: it is due at once', () => {
+  test('a one-shot whose instant passed is due at once', () => {
     const { view } = fixture({ ttl: '3h' });
     const resumed = resumedAt(view, instant(START + 2 * HOUR_MS));
     expect(resumed.schedule.state).toBe('active');
@@ -347,7 +347,7 @@ describe('resuming', () => {
     expect(resumed.pending.dueAt).toBeLessThan(START + 2 * HOUR_MS);
   });
 
-  test('a one-shot whose deadline passed: it ends expired, and the schedule is completed', () => {
+  test('a one-shot whose deadline passed expires, and its schedule is completed', () => {
     const { view } = fixture({ ttl: '30m' });
     const now = instant(START + 2 * HOUR_MS);
     const resumed = resumedAt(view, now);
@@ -355,13 +355,13 @@ describe('resuming', () => {
     expect(resumed.schedule).toMatchObject({ state: 'completed', endedAt: now, updatedAt: now, revision: 3 });
   });
 
-  test('a one-shot that had attempts: it goes back to waiting for its retry', () => {
-    const { view, retryAt } = tried();
+  test('a one-shot with attempts waits for its retry again', () => {
+    const { view, retryAt } = attempted();
     const resumed = resumedAt(view, instant(retryAt + DAY_MS));
     expect(resumed.pending).toMatchObject({ status: 'retry_scheduled', dueAt: retryAt, attemptCount: 1 });
   });
 
-  test('a one-shot whose delivery ended meanwhile has nothing to resume', () => {
+  test('a one-shot whose delivery ended in the meantime has nothing to resume', () => {
     const { build, view } = fixture();
     const sending = claimed(build, view, view.pending.scheduledFor).view;
     const paused = stored(sending, life.pause(sending, START));
@@ -373,7 +373,7 @@ describe('resuming', () => {
     expect(resumedAt(view, today('08:59:59')).pending).toEqual({ ...view.pending, revision: 3 });
   });
 
-  test('a recurrence whose delivery was deferred past its deadline goes on: it is judged when it is due', () => {
+  test('a recurrence whose delivery was deferred past its deadline continues; the deadline is checked when it is due', () => {
     const { view } = fixture({ timing: HOURLY, ttl: '1s' });
     const lateMs = 30 * MINUTE_MS;
     const until = instant(view.pending.scheduledFor + 2 * lateMs);
@@ -385,7 +385,7 @@ describe('resuming', () => {
     expect(resumed.pending).toMatchObject({ status: 'scheduled', dueAt: until });
   });
 
-  test('a recurrence skips what it missed, and takes the next occurrence after now', () => {
+  test('a recurrence skips missed occurrences and takes the next one after now', () => {
     const { view } = fixture({ timing: HOURLY, ttl: '5m' });
     const resumed = resumedAt(view, today('12:30:00'));
     expect(resumed.schedule).toMatchObject({ state: 'active', cronAt: today('13:00:00') });
@@ -416,7 +416,7 @@ describe('resuming', () => {
     );
   });
 
-  test('a moved occurrence that is still ahead stays moved; a missed one gives way to the next of the cron', () => {
+  test('a moved occurrence that is still ahead stays moved; a missed one is replaced by the next of the cron', () => {
     const { view } = fixture({ timing: HOURLY });
     const moved = stored(view, life.reschedule(view, oneShotAt(today('12:30:00')), START));
     const kept = resumedAt(moved, today('12:00:00'));
@@ -425,9 +425,9 @@ describe('resuming', () => {
     expect(resumedAt(moved, today('12:31:00')).pending.occurrence).toBe(today('13:00:00'));
   });
 
-  test('an active recurrence always has a delivery that is waiting, though one of its attempts had failed', () => {
-    // A one-shot that failed once and was then made recurring: its delivery, attempts kept, is the pending one.
-    const { view } = tried({ ttl: '1m' });
+  test('an active recurrence always has a waiting delivery, even if an attempt of it failed before', () => {
+    // A one-shot failed once and was then made recurring. Its delivery, with its attempts, is the pending one.
+    const { view } = attempted({ ttl: '1m' });
     const recurring = stored(view, life.reschedule(view, HOURLY, today('09:00:20')));
     expect(recurring.pending).toMatchObject({ status: 'retry_scheduled', scheduledFor: today('10:00:00') });
     const resumed = resumedAt(recurring, today('12:30:00'));
@@ -440,7 +440,7 @@ describe('resuming', () => {
 describe('canceling', () => {
   test('ends the pending delivery, whether it waits, waits for a retry or is paused', () => {
     const { view } = fixture();
-    for (const from of [view, tried().view, stored(view, life.pause(view, START))]) {
+    for (const from of [view, attempted().view, stored(view, life.pause(view, START))]) {
       const canceled = stored(from, life.cancel(from, instant(START + 3)));
       expect(canceled.pending).toMatchObject({ status: 'canceled', finalizedAt: START + 3, dueAt: null });
       expect(canceled.schedule).toMatchObject({ state: 'canceled', endedAt: START + 3 });
@@ -448,7 +448,7 @@ describe('canceling', () => {
     }
   });
 
-  test('lets a delivery that is being sent finish, and then cancels it rather than retry', () => {
+  test('lets a delivery that is being sent finish, and then cancels it instead of a retry', () => {
     const { build, view } = fixture();
     const { claim } = claimed(build, view, view.pending.scheduledFor);
     const change = life.cancel({ ...view, pending: claim.delivery }, START);
@@ -462,7 +462,7 @@ describe('canceling', () => {
 });
 
 describe('rescheduling', () => {
-  test('a one-shot moves its delivery, earlier or later, and counts the deadline anew', () => {
+  test('a one-shot moves its delivery, earlier or later, and gives it a new deadline', () => {
     const { view } = fixture({ ttl: '10m' });
     for (const fireAt of [instant(START + 2_000), instant(START + DAY_MS)]) {
       const moved = stored(view, life.reschedule(view, { kind: 'one_shot', fireAt, timezone: 'UTC' }, START));
@@ -478,8 +478,8 @@ describe('rescheduling', () => {
     }
   });
 
-  test('a delivery that waits for a retry is moved too, its attempts and key kept, its deadline counted anew', () => {
-    const { view } = tried({ ttl: '10m', idempotencyKey: 'mine' });
+  test('a delivery that waits for a retry is moved too; it keeps its attempts and key, and gets a new deadline', () => {
+    const { view } = attempted({ ttl: '10m', idempotencyKey: 'mine' });
     const fireAt = today('20:00:00');
     expect(stored(view, life.reschedule(view, oneShotAt(fireAt), START)).pending).toMatchObject({
       status: 'retry_scheduled',
@@ -490,7 +490,7 @@ describe('rescheduling', () => {
     });
   });
 
-  test('while its delivery is being sent, or after its end, changes nothing', () => {
+  test('changes nothing while the delivery is being sent or after the end', () => {
     const { build, view } = fixture();
     const sending = claimed(build, view, view.pending.scheduledFor).view;
     expect(life.reschedule(sending, HOURLY, START)).toBeNull();
@@ -511,7 +511,7 @@ describe('rescheduling', () => {
     expect(pendingFireAt(stored(moved, life.resume(moved, START)))).toBe(today('20:00:00'));
   });
 
-  test('a one-shot by a cron makes it recurring', () => {
+  test('a one-shot with a cron makes it recurring', () => {
     const { build, view } = fixture({ timing: oneShotAt(today('18:00:00')) });
     const recurring = stored(view, life.reschedule(view, HOURLY, START));
     expect(recurring.schedule.timing).toEqual(HOURLY);
@@ -528,7 +528,7 @@ describe('rescheduling', () => {
     ['later, before the one after it', '09:30:00', '10:00:00'],
     ['later, past others', '12:30:00', '13:00:00'],
     ['onto another', '11:00:00', '12:00:00'],
-  ])('a recurrence by an instant moves only the next occurrence: %s', ([, to = '', next = '']) => {
+  ])('a recurrence with an instant moves only the next occurrence: %s', ([, to = '', next = '']) => {
     const { build, view } = fixture({ timing: HOURLY });
     const moved = stored(view, life.reschedule(view, oneShotAt(today(to)), START));
     expect(moved.schedule).toMatchObject({ timing: HOURLY, cronAt: today('09:00:00') });
@@ -562,7 +562,7 @@ describe('rescheduling', () => {
     expect(moved.pending.scheduledFor).toBe(fireAt + jitterMs(view.schedule.id, fireAt, '10m'));
   });
 
-  test('a recurrence by another cron replaces it', () => {
+  test('a recurrence with another cron replaces its own', () => {
     const { view } = fixture({ timing: HOURLY });
     const daily: Timing = { kind: 'recurring', cron: '30 6 * * *', timezone: 'Europe/Berlin' };
     const replaced = stored(view, life.reschedule(view, daily, START));
@@ -574,7 +574,7 @@ describe('rescheduling', () => {
     });
   });
 
-  test('never repeats an occurrence that was claimed, though it fired before its nominal instant', () => {
+  test('never repeats a claimed occurrence, even if it fired before its nominal instant', () => {
     const build = new Builders(1 as Partition);
     const candidates = Array.from({ length: 20 }, () => build.schedule({ timing: HOURLY, jitter: '10m' }));
     const early = candidates.find(({ pending }) => pending.scheduledFor < pending.occurrence);
@@ -594,7 +594,7 @@ describe('claiming', () => {
     expect(claimed(build, view, view.pending.scheduledFor).claim.advanced).toBeNull();
   });
 
-  test('the pending delivery of a recurrence materializes the next, from the profile as it is now', () => {
+  test('the pending delivery of a recurrence materializes the next one, from the current profile', () => {
     const build = new Builders(1 as Partition);
     const profile = build.profile();
     const view: View = { ...build.scheduleOn(profile, { timing: HOURLY }), profile };
@@ -616,7 +616,7 @@ describe('claiming', () => {
     });
   });
 
-  test('late, after downtime, fires once and skips what was missed further', () => {
+  test('late, after a downtime, fires once and skips what else was missed', () => {
     const { build, view } = fixture({ timing: HOURLY });
     expect(claimed(build, view, today('13:30:00')).view.pending.occurrence).toBe(today('14:00:00'));
   });
@@ -636,7 +636,7 @@ describe('claiming', () => {
     expect(life.claim(build.replay(claim.delivery), advanced, BY, ids, START).advanced).toBeNull();
   });
 
-  test('nothing follows in an ended schedule', () => {
+  test('in an ended schedule materializes nothing', () => {
     const { build, view } = fixture({ timing: HOURLY });
     const canceled: Schedule = { ...view.schedule, state: 'canceled' };
     expect(life.advance(canceled, null, view.pending, build.ids.mint('dlv', START), START)).toBeNull();
@@ -669,7 +669,7 @@ describe('completing', () => {
     }
   });
 
-  test('a recurrence never completes by itself, nor does a replay complete anything', () => {
+  test('a recurrence never completes by itself, and a replay completes nothing', () => {
     const { view } = fixture({ timing: HOURLY });
     expect(life.completedBy(view.schedule, { ...view.pending, status: 'succeeded' }, START)).toBeNull();
     const { build, view: once } = fixture();
@@ -683,7 +683,7 @@ describe('completing', () => {
   });
 });
 
-describe('whatever is done to a schedule, one thing after the other', () => {
+describe('with any sequence of operations on a schedule', () => {
   type Deed = (view: View, build: Builders) => life.ScheduleChange | View | null;
   const DEEDS: Readonly<Record<string, Deed>> = {
     'an attempt that fails': (view, build) => {
@@ -710,7 +710,7 @@ describe('whatever is done to a schedule, one thing after the other', () => {
     },
   };
 
-  test('each occurrence lies after the last and has a key of its own, and an active recurrence goes on', () => {
+  test('each occurrence is after the last and has its own key, and an active recurrence continues', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom(...Object.keys(DEEDS)), { maxLength: 40, size: 'max' }),

@@ -7,7 +7,7 @@ import { type Signed, signatureHeader } from './signature.ts';
 
 const BLOCK_BYTES = 64;
 
-/** HMAC-SHA256 from RFC 2104, on nothing but the hash. */
+/** Computes HMAC-SHA256 by RFC 2104, with nothing but the hash function. */
 function hmac(key: Uint8Array, message: Uint8Array): string {
   const short = key.length > BLOCK_BYTES ? sha256(key) : key;
   const padded = Buffer.alloc(BLOCK_BYTES);
@@ -20,7 +20,7 @@ function sha256(bytes: Uint8Array): Uint8Array {
   return createHash('sha256').update(bytes).digest();
 }
 
-/** From the specification: `<timestamp>.<delivery_id>.<attempt>.<METHOD>.<path>.<body>`, joined by periods. */
+/** Signs by the specification: `<timestamp>.<delivery_id>.<attempt>.<METHOD>.<path>.<body>`. */
 function v1(secret: string, { timestamp, deliveryId, attemptNo, method, path, body }: Signed): string {
   const head = [String(timestamp), deliveryId, String(attemptNo), method, path, ''].join('.');
   return hmac(
@@ -50,7 +50,7 @@ describe('the signature', () => {
     expect(header).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
   });
 
-  test('has one part for each secret while one is being rotated, in their order', () => {
+  test('has one part for each secret during a rotation, in their order', () => {
     const secrets = ['whsec_new', 'whsec_old', 'whsec_older'];
     const parts = secrets.map((secret) => `v1=${v1(secret, SIGNED)}`);
     expect(signatureHeader(SIGNED, secrets.map(keyOf))).toBe([`t=${SIGNED.timestamp}`, ...parts].join(','));
@@ -69,12 +69,12 @@ describe('the signature', () => {
     expect(signatureHeader(signed, [keyOf(SECRET)])).toBe(`t=${SIGNED.timestamp},v1=${v1(SECRET, signed)}`);
   });
 
-  test('without a body is as with an empty one', () => {
+  test('without a body equals that of an empty body', () => {
     const signed = (body: Uint8Array | null) => signatureHeader({ ...SIGNED, body }, [keyOf(SECRET)]);
     expect(signed(null)).toBe(signed(Buffer.alloc(0)));
   });
 
-  test('is as the specification says, whatever is signed with whatever secrets', () => {
+  test('follows the specification for any content and secrets', () => {
     const signed = fc.record({
       timestamp: fc.integer({ min: 0, max: 253_402_300_799 }),
       deliveryId: fc.string({ minLength: 1 }).map((text) => `dlv_${text}` as DeliveryId),
@@ -94,7 +94,7 @@ describe('the signature', () => {
     );
   });
 
-  test('is another one for every part that differs', () => {
+  test('differs for every part that differs', () => {
     const others: readonly Signed[] = [
       SIGNED,
       { ...SIGNED, timestamp: SIGNED.timestamp + 1 },

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { ALL_SLOTS, SLOTS, type Slot } from './slot.ts';
 import { type ClusterSnapshot, planRebalance, type SlotSnapshot } from './slot-rebalance.ts';
 
-/** Rounds in which every node decides once, until everyone has its share. */
+/** The number of rounds after which every node must have its share. In a round every node decides once. */
 const ROUNDS_MAX = 4;
 
-/** The store, as far as slots go: what was seen in another epoch is not taken, nor what a living node holds. */
+/** The slots of a store. A slot that was seen in another epoch is not taken, nor one of a live node. */
 class Cluster {
-  /** With whether it stops. */
+  /** The value is true for a node that stops. */
   readonly living = new Map<string, boolean>();
   readonly #slots = new Map<Slot, SlotSnapshot>(
     ALL_SLOTS.map((slot) => [slot, { slot, owner: null, epoch: 0 }]),
@@ -41,7 +41,7 @@ class Cluster {
     }
   }
 
-  /** `together`: all decide on what they saw at the same moment. */
+  /** With `together` all nodes decide on the same snapshot. */
   round(together: boolean): void {
     const seen = this.see();
     for (const { node } of seen.nodes) this.decide(node, together ? seen : this.see());
@@ -63,7 +63,7 @@ class Cluster {
     this.living.delete(node);
   }
 
-  /** It lives on, and wants nothing. */
+  /** The node stays live, but wants no slots. */
   stop(node: string): void {
     if (!this.living.has(node)) return;
     this.living.set(node, true);
@@ -93,17 +93,17 @@ function clusterOf(...nodes: readonly string[]): Cluster {
 const change = fc.record({
   node: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g'),
   what: fc.constantFrom('join' as const, 'die' as const, 'stop' as const),
-  /** Who decides after it, and whether on what was seen before it. */
+  /** The nodes that decide next, and whether on the snapshot from before. */
   deciders: fc.array(fc.tuple(fc.nat(6), fc.boolean()), { maxLength: 8 }),
 });
 
-describe('slots are shared out', () => {
-  test('to a node alone, all of them', () => {
+describe('slots are assigned', () => {
+  test('all to a node that is alone', () => {
     const cluster = clusterOf('a');
     expect(cluster.held('a').size).toBe(SLOTS);
   });
 
-  test('evenly, whatever joins, dies and stops in whatever order, and then nothing moves any more', () => {
+  test('evenly, after any joins, deaths and stops, and then nothing moves any more', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 12 }), fc.boolean(), (changes, together) => {
         const cluster = clusterOf('a');
@@ -126,7 +126,7 @@ describe('slots are shared out', () => {
     );
   });
 
-  test('so that a death moves only what the dead one held', () => {
+  test('so that a death moves only the slots of the dead node', () => {
     const cluster = clusterOf('a', 'b', 'c', 'd');
     const kept = new Map(['a', 'c', 'd'].map((node) => [node, cluster.held(node)]));
     cluster.living.delete('b');
@@ -137,7 +137,7 @@ describe('slots are shared out', () => {
   });
 
   test.for(['a', 'm', 'z'])(
-    'so that a node that joins as %s gets its share, and nobody else any',
+    'so that a node that joins as %s gets its share, and no other node gets any',
     (joining) => {
       const cluster = clusterOf('b', 'c', 'd');
       const before = new Map(['b', 'c', 'd'].map((node) => [node, cluster.held(node)]));
@@ -150,7 +150,7 @@ describe('slots are shared out', () => {
     },
   );
 
-  test('so that a node that takes the place of another takes its slots, whatever it is called', () => {
+  test('so that a node that replaces another takes its slots, with any name', () => {
     const cluster = clusterOf('b', 'c', 'd');
     const kept = new Map(['b', 'c'].map((node) => [node, cluster.held(node)]));
     cluster.living.delete('d');
@@ -166,7 +166,7 @@ describe('a node', () => {
     ALL_SLOTS.map((slot) => ({ slot, owner: owner(slot), epoch: 3 }));
   const nodes = (...names: readonly string[]) => names.map((node) => ({ node, isStopping: false }));
 
-  test('takes what is free or a dead node’s, as it was seen, and nothing of a living one', () => {
+  test('takes free slots and those of dead nodes, in their epoch, and none of a live node', () => {
     const seen = {
       nodes: nodes('a', 'b'),
       slots: slots((slot) => (slot < 100 ? 'b' : slot < 200 ? 'dead' : null)),
@@ -177,31 +177,31 @@ describe('a node', () => {
     expect(take.every(({ slot, epoch }) => slot >= 100 && epoch === 3)).toBe(true);
   });
 
-  test('takes others than those who decide at the same moment', () => {
+  test('takes other slots than the nodes that decide at the same moment', () => {
     const seen = { nodes: nodes('a', 'b', 'c'), slots: slots(() => null) };
     const taken = ['a', 'b', 'c'].flatMap((node) => planRebalance(seen, node, new Set()).take);
     expect(new Set(taken.map(({ slot }) => slot)).size).toBe(SLOTS);
     expect(taken).toHaveLength(SLOTS);
   });
 
-  test('gives back what is above its share, and no more', () => {
+  test('releases what is above its share, and no more', () => {
     const seen = { nodes: nodes('a', 'b'), slots: slots(() => 'a') };
     const { take, release } = planRebalance(seen, 'a', new Set(ALL_SLOTS));
     expect([take.length, release.length]).toEqual([0, 128]);
   });
 
-  test('counts what it is giving back already as given', () => {
+  test('counts slots that it is releasing as released', () => {
     const seen = { nodes: nodes('a', 'b'), slots: slots(() => 'a') };
     const half = new Set(ALL_SLOTS.slice(0, 128));
     expect(planRebalance(seen, 'a', half)).toEqual({ take: [], release: [] });
   });
 
-  test('that the others do not count among the living does nothing', () => {
+  test('does nothing when the others do not see it as live', () => {
     const seen = { nodes: nodes('b'), slots: slots(() => null) };
     expect(planRebalance(seen, 'a', new Set(ALL_SLOTS))).toEqual({ take: [], release: [] });
   });
 
-  test('that stops gets nothing, though it lives; what it still holds is not taken', () => {
+  test('gets nothing while it stops, and its slots are not taken', () => {
     const seen = {
       nodes: [...nodes('a'), { node: 'b', isStopping: true }],
       slots: slots((slot) => (slot < 10 ? 'b' : slot < 130 ? 'a' : null)),

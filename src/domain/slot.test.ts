@@ -29,7 +29,7 @@ describe('the slot of an endpoint', () => {
       counts.set(found, (counts.get(found) ?? Number.NaN) + 1);
     }
     expect(counts.size).toBe(SLOTS);
-    // Six standard deviations either side.
+    // The limit is six standard deviations on both sides.
     const spread = 6 * Math.sqrt(each);
     expect(Math.min(...counts.values())).toBeGreaterThan(each - spread);
     expect(Math.max(...counts.values())).toBeLessThan(each + spread);

@@ -32,19 +32,19 @@ describe('the class of a lateness', () => {
     expect(latenessClass(ms)).toBe(expected);
   });
 
-  test('has ends that rise, with the lines that charts are drawn against', () => {
+  test('has increasing bounds, which include the lines of the charts', () => {
     expect(LATENESS_BOUNDS_MS.toSorted((one, other) => one - other)).toEqual([...LATENESS_BOUNDS_MS]);
     expect(LATENESS_BOUNDS_MS).toEqual(expect.arrayContaining([100, 300]));
     expect(NO_STATS.lateness).toHaveLength(LATENESS_CLASSES);
   });
 });
 
-describe('the lateness that a share kept', () => {
-  test('is unknown where there were no attempts', () => {
+describe('the lateness that a share of attempts did not exceed', () => {
+  test('is unknown without attempts', () => {
     expect(latenessQuantile(NO_STATS, 0.5)).toBeNull();
   });
 
-  test('lies between the ends of the class it falls into', () => {
+  test('is between the bounds of its class', () => {
     expect(latenessQuantile(late([1, 10]), 0.5)).toBe(0.5);
     expect(latenessQuantile(late([1, 10]), 1)).toBe(1);
     expect(latenessQuantile(late([100, 4]), 0.5)).toBe(85);
@@ -53,12 +53,12 @@ describe('the lateness that a share kept', () => {
     expect(latenessQuantile(late([1, 98], [300, 2]), 0.99)).toBe(250);
   });
 
-  test('is where the last class begins, for those in it', () => {
+  test('is the lower bound of the last class, for attempts in it', () => {
     expect(latenessQuantile(late([90_000, 3]), 0.5)).toBe(60_000);
     expect(latenessQuantile(late([1, 1], [90_000, 99]), 0.99)).toBe(60_000);
   });
 
-  test('is found whatever the shares are rounded to', () => {
+  test('is found with any rounding of the shares', () => {
     const stats = late([1, 1], [2, 1], [3, 1]);
     for (const share of [0, 1 / 3, 0.1 + 0.2, 2 / 3, 0.999_999, 1]) {
       expect(latenessQuantile(stats, share)).toBeLessThanOrEqual(3);

@@ -18,7 +18,7 @@ function refused(code: string, param: string) {
   return { ok: false, fault: { code, param } };
 }
 
-test('the four ways to say when', () => {
+test('there are four ways to give a time', () => {
   expect(TIMING_FIELDS).toEqual(['delay', 'fire_at', 'local_fire_at', 'cron']);
   expect(FLOOR_MS).toBe(1_000);
 });
@@ -101,7 +101,7 @@ describe('local_fire_at', () => {
     ['2026-11-15T09:30:00', null, 'UTC', '2026-11-15T09:30:00Z'],
     ['2026-11-15T09:30:00', 'Europe/Berlin', 'Europe/Berlin', '2026-11-15T08:30:00Z'],
     ['2026-11-15T13:30:00', 'Asia/Kolkata', 'Asia/Kolkata', '2026-11-15T08:00:00Z'],
-    // A gap moves it forward by the gap, a fold takes the earlier instant.
+    // A time in a gap moves forward by the gap. In a fold the earlier instant counts.
     ['2027-03-28T02:30:00', 'Europe/Berlin', 'Europe/Berlin', '2027-03-28T01:30:00Z'],
     ['2027-10-31T02:30:00', 'Europe/Berlin', 'Europe/Berlin', '2027-10-31T00:30:00Z'],
     ['2027-10-03T02:15:00', 'Australia/Lord_Howe', 'Australia/Lord_Howe', '2027-10-02T15:45:00Z'],
@@ -136,7 +136,7 @@ describe('cron', () => {
     ['*/15 * * * *', null, 'UTC'],
     ['0 0 29 2 *', null, 'UTC'],
     ['  0   9 * * 1 ', 'utc', 'utc'],
-  ] as const)('%j in %s, echoed as it was sent', ([cron, given, timezone]) => {
+  ] as const)('%j in %s, returned as it was sent', ([cron, given, timezone]) => {
     expect(readTiming('cron', cron, given, NOW)).toEqual({
       ok: true,
       timing: { kind: 'recurring', cron, timezone },
@@ -158,16 +158,16 @@ describe('cron', () => {
     expect(readTiming('cron', cron, timezone, NOW)).toEqual(refused('invalid_cron', param));
   });
 
-  test('that first occurs past the horizon is refused', () => {
-    // 2100 is no leap year: from 2096 on, the next 29 February is eight years off; none is ten away.
+  test('an expression that first occurs after the horizon is refused', () => {
+    // 2100 is not a leap year. From 2096 on the next 29 February is eight years away; it is never ten years away.
     expect(readTiming('cron', '0 0 29 2 *', null, at('2096-03-01T00:00:00Z')).ok).toBe(true);
-    // A Monday that is the 29th of February comes once in 28 years.
+    // A 29 February that is a Monday occurs once in 28 years.
     const rare = readTiming('cron', '0 0 29 2 */7', null, at('2032-03-01T00:00:00Z'));
     expect(rare).toEqual(refused('invalid_cron', 'cron'));
   });
 });
 
-test('whatever is read is within the floor and the horizon', () => {
+test('every accepted time is between the floor and the horizon', () => {
   const texts: readonly (readonly [TimingField, string])[] = [
     ['delay', '1s'],
     ['delay', '87600h'],

@@ -18,7 +18,7 @@ function at(ms: number): Instant {
   return instant(START + ms);
 }
 
-/** Takes so many at one instant: the bucket after, and how long each has to wait. */
+/** Takes tokens at one instant. Returns the bucket after that, and the wait of each token. */
 function takes(count: number, terms: BucketTerms, now = START, from: Bucket | null = null) {
   let bucket = from;
   const waits: (number | null)[] = [];
@@ -31,37 +31,37 @@ function takes(count: number, terms: BucketTerms, now = START, from: Bucket | nu
 }
 
 describe('a token bucket', () => {
-  test('is full to begin with: a burst passes at once, then tokens come at the rate, each reserved once', () => {
+  test('is full at first: a burst passes at once, then tokens come at the rate, each reserved once', () => {
     expect(takes(8, TERMS).waits).toEqual([0, 0, 0, 0, 0, 100, 200, 300]);
   });
 
-  test('by default: 100 retries at once, 10 per second from then on', () => {
+  test('by default gives 100 retries at once, then 10 per second', () => {
     const { waits } = takes(103, DEFAULT_RETRY_BUDGET);
     expect(waits.slice(0, 100)).toEqual(Array.from({ length: 100 }, () => 0));
     expect(waits.slice(100)).toEqual([100, 200, 300]);
   });
 
-  test('fills up again at the rate, never beyond the burst', () => {
+  test('refills at the rate, never beyond the burst', () => {
     const { bucket } = takes(5, TERMS);
     expect(takes(4, TERMS, at(300), bucket).waits).toEqual([0, 0, 0, 100]);
     expect(takes(6, TERMS, at(3_600_000), bucket).waits).toEqual([0, 0, 0, 0, 0, 100]);
   });
 
-  test('what is reserved is paid off first', () => {
+  test('pays off reserved tokens first', () => {
     const { bucket } = takes(8, TERMS);
     expect(reserveToken(bucket, TERMS, at(100)).readyAt).toBe(at(400));
     expect(reserveToken(bucket, TERMS, at(399)).readyAt).toBe(at(400));
     expect(reserveToken(bucket, TERMS, at(400)).readyAt).toBe(at(400));
   });
 
-  test('with rate 0 gives its burst away and then none, ever', () => {
+  test('with rate 0 gives its burst once and then nothing', () => {
     const terms = { rate: 0, burst: 2 };
     const { bucket, waits } = takes(4, terms);
     expect(waits).toEqual([0, 0, null, null]);
     expect(reserveToken(bucket, terms, at(1e12)).readyAt).toBeNull();
   });
 
-  test('with burst 0 everybody waits for a token of his own', () => {
+  test('with burst 0 makes everyone wait for a token', () => {
     expect(takes(3, { rate: 4, burst: 0 }).waits).toEqual([250, 500, 750]);
     expect(takes(1, { rate: 0, burst: 0 }).waits).toEqual([null]);
   });
@@ -74,24 +74,24 @@ describe('a token bucket', () => {
   test.for<BucketTerms>([
     { rate: 10, burst: 7 },
     { rate: 11, burst: 5 },
-  ])('begins anew when its terms are changed: %o', (terms) => {
+  ])('starts again when its terms are changed: %o', (terms) => {
     const { bucket } = takes(50, TERMS);
     expect(reserveToken(bucket, terms, START)).toEqual(reserveToken(null, terms, START));
   });
 
-  test('goes on as it was when the same terms are written again', () => {
+  test('continues when the same terms are written again', () => {
     const { bucket } = takes(6, TERMS);
     expect(reserveToken(bucket, { ...TERMS }, START).readyAt).toBe(at(200));
   });
 
-  test('a clock that is set back gives nothing away, and is not waited for either', () => {
+  test('a clock that is set back adds no tokens and causes no wait', () => {
     const { bucket } = takes(6, TERMS);
     const back = takes(1, TERMS, at(-3_600_000), bucket);
     expect(back.waits).toEqual([200]);
     expect(takes(1, TERMS, at(-3_600_000 + 300), back.bucket).waits).toEqual([0]);
   });
 
-  test('is worth forgetting as soon as it is full again', () => {
+  test('can be dropped as soon as it is full again', () => {
     expect(isFull(null, START)).toBe(true);
     const { bucket } = takes(3, TERMS);
     expect(isFull(bucket, at(299))).toBe(false);
@@ -107,7 +107,7 @@ const rates = fc.oneof(
 );
 const bursts = fc.oneof(fc.constantFrom(0, 0.5, 1, 5, 100), fc.double({ min: 0, max: 200, noNaN: true }));
 
-/** Time that passes, and how much the clock is set back meanwhile. */
+/** Time that passes, and how far the clock is set back in the meantime. */
 const moments = fc.array(
   fc.record({
     ms: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 5_000 })),
@@ -120,8 +120,8 @@ const moments = fc.array(
   { minLength: 1, maxLength: 40, size: 'max' },
 );
 
-describe('whenever tokens are asked for', () => {
-  test('never more than burst + rate × t are granted in any stretch of t seconds', () => {
+describe('for requests at any instants', () => {
+  test('never more than burst + rate × t are granted in t seconds', () => {
     fc.assert(
       fc.property(rates, bursts, moments, (rate, burst, given) => {
         const terms = { rate, burst };
@@ -142,7 +142,7 @@ describe('whenever tokens are asked for', () => {
         let excess = 0;
         for (const [first, from] of granted.entries()) {
           for (let last = first; last < granted.length; last++) {
-            // Grants are rounded up to whole milliseconds: they may come a millisecond closer together.
+            // Grants are rounded up to whole milliseconds, so two of them may be a millisecond closer together.
             const seconds = ((granted[last] ?? 0) - from + 1) / 1_000;
             excess = Math.max(excess, last - first + 1 - Math.max(burst, 1) - rate * seconds);
           }
@@ -152,7 +152,7 @@ describe('whenever tokens are asked for', () => {
     );
   });
 
-  test('every reserved token is granted at its own time, in the order of asking', () => {
+  test('every reserved token is granted at its own time, in the order of the requests', () => {
     fc.assert(
       fc.property(rates, bursts, fc.integer({ min: 2, max: 100 }), (rate, burst, count) => {
         const { waits } = takes(count, { rate, burst });
@@ -165,7 +165,7 @@ describe('whenever tokens are asked for', () => {
     );
   });
 
-  test('a full one that is forgotten is not missed', () => {
+  test('dropping a full bucket changes nothing', () => {
     fc.assert(
       fc.property(rates, bursts, moments, (rate, burst, given) => {
         const terms = { rate, burst };
@@ -182,7 +182,7 @@ describe('whenever tokens are asked for', () => {
     );
   });
 
-  test('however small or large rate and burst are, what comes out can be written and kept', () => {
+  test('instants and tokens can be stored for any rate and burst', () => {
     const extremes = fc.oneof(
       fc.constantFrom(0, Number.MIN_VALUE, 1e-300, 1e-9, 1e9, 1e300, Number.MAX_VALUE),
       fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
@@ -206,8 +206,8 @@ describe('whenever tokens are asked for', () => {
   });
 });
 
-describe('tokens that are there', () => {
-  test('are counted whole, with the moment of the next, and taking them reserves nothing', () => {
+describe('available tokens', () => {
+  test('are counted as whole tokens, with the instant of the next; taking them reserves nothing', () => {
     expect(availableTokens(null, TERMS, START)).toEqual({ count: 5, nextAt: at(100) });
     const empty = takeTokens(null, TERMS, 5, START);
     expect(availableTokens(empty, TERMS, START)).toEqual({ count: 0, nextAt: at(100) });

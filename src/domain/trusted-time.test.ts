@@ -11,8 +11,8 @@ function at(ms: number): Instant {
   return instant(START + ms);
 }
 
-/** Looks every minute, from `from` to `to` on a clock that goes on undisturbed. */
-function lookEveryMinute(before: TrustedTime | null, from: number, to: number): TrustedTime {
+/** Observes a clock every minute, from `from` to `to`, while it runs steadily. */
+function observeEveryMinute(before: TrustedTime | null, from: number, to: number): TrustedTime {
   let trusted = observeClock(before, at(from));
   for (let ms = from + MINUTE_MS; ms <= to; ms += MINUTE_MS) trusted = observeClock(trusted, at(ms));
   return trusted;
@@ -21,16 +21,16 @@ function lookEveryMinute(before: TrustedTime | null, from: number, to: number): 
 const BELIEVED: TrustedTime = { seenAt: START, trustedAt: START, believedFrom: null };
 
 describe('the trusted time', () => {
-  test('is what the clock shows when nobody has looked before', () => {
+  test('is the reading of the clock at the first observation', () => {
     expect(observeClock(null, START)).toEqual(BELIEVED);
   });
 
-  test.for([0, MINUTE_MS, STEP_MS, -1, -YEAR_MS])('follows a clock that moved by %i ms', (ms) => {
+  test.for([0, MINUTE_MS, STEP_MS, -1, -YEAR_MS])('follows a clock that advanced by %i ms', (ms) => {
     expect(observeClock(BELIEVED, at(ms))).toEqual({ seenAt: at(ms), trustedAt: at(ms), believedFrom: null });
   });
 
-  test('goes on by what passes while the clock, a year ahead, is not believed yet', () => {
-    const late = lookEveryMinute(BELIEVED, YEAR_MS, YEAR_MS + DISTRUST_MS - MINUTE_MS);
+  test('continues at the speed of a clock that is a year ahead and not trusted yet', () => {
+    const late = observeEveryMinute(BELIEVED, YEAR_MS, YEAR_MS + DISTRUST_MS - MINUTE_MS);
     expect(late).toEqual({
       seenAt: at(YEAR_MS + DISTRUST_MS - MINUTE_MS),
       trustedAt: at(DISTRUST_MS - MINUTE_MS),
@@ -38,17 +38,17 @@ describe('the trusted time', () => {
     });
   });
 
-  test('is the clock again after it has held for an hour', () => {
+  test('is the clock again after it has run steadily for an hour', () => {
     const end = YEAR_MS + DISTRUST_MS;
-    expect(lookEveryMinute(BELIEVED, YEAR_MS, end)).toEqual({
+    expect(observeEveryMinute(BELIEVED, YEAR_MS, end)).toEqual({
       seenAt: at(end),
       trustedAt: at(end),
       believedFrom: null,
     });
   });
 
-  test('is the clock at once when it is set back to what is trusted', () => {
-    const ahead = lookEveryMinute(BELIEVED, YEAR_MS, YEAR_MS + 30 * MINUTE_MS);
+  test('is the clock at once when it is set back to the trusted time', () => {
+    const ahead = observeEveryMinute(BELIEVED, YEAR_MS, YEAR_MS + 30 * MINUTE_MS);
     expect(observeClock(ahead, at(31 * MINUTE_MS))).toMatchObject({
       trustedAt: at(31 * MINUTE_MS),
       believedFrom: null,
@@ -58,8 +58,8 @@ describe('the trusted time', () => {
   test.for([
     ['ahead again', 2 * YEAR_MS],
     ['back by half of it', YEAR_MS / 2],
-  ] as const)('begins the hour anew when a clock that is not believed is set %s', ([, ms]) => {
-    const ahead = lookEveryMinute(BELIEVED, YEAR_MS, YEAR_MS + DISTRUST_MS - MINUTE_MS);
+  ] as const)('begins the hour again when a clock that is not trusted is set %s', ([, ms]) => {
+    const ahead = observeEveryMinute(BELIEVED, YEAR_MS, YEAR_MS + DISTRUST_MS - MINUTE_MS);
     const again = observeClock(ahead, at(ms));
     expect(again).toEqual({
       seenAt: at(ms),
@@ -72,12 +72,12 @@ describe('the trusted time', () => {
     let trusted: TrustedTime = BELIEVED;
     for (let day = 1; day <= 100; day++) {
       const from = day * MS_PER_DAY;
-      trusted = lookEveryMinute(trusted, from, from + 30 * MINUTE_MS);
+      trusted = observeEveryMinute(trusted, from, from + 30 * MINUTE_MS);
     }
     expect(trusted.trustedAt - START).toBe(100 * 30 * MINUTE_MS);
   });
 
-  test('is never ahead of the clock, nor of an hour in which the clock held', () => {
+  test('is never ahead of the clock, nor of an hour in which the clock ran steadily', () => {
     const step = fc.oneof(
       { weight: 8, arbitrary: fc.integer({ min: 0, max: MINUTE_MS }) },
       { weight: 1, arbitrary: fc.integer({ min: -YEAR_MS, max: YEAR_MS }) },

@@ -12,12 +12,12 @@ function setUp() {
   return { stopwatch, around, noticeAt };
 }
 
-test('one customer is alone, however much it has to do', () => {
+test('one customer alone does not count as several, with any activity', () => {
   const { noticeAt } = setUp();
   expect([0, 1, 10, 5_000].map((now) => noticeAt(now, 'a'))).toEqual([false, false, false, false]);
 });
 
-test('two that have something to do at about the same time are several, until one of them has been gone for a while', () => {
+test('two customers that are active at about the same time count as several, until one is inactive for a while', () => {
   const { noticeAt } = setUp();
   expect(noticeAt(0, 'a')).toBe(false);
   expect(noticeAt(900, 'b')).toBe(true);
@@ -26,13 +26,13 @@ test('two that have something to do at about the same time are several, until on
   expect(noticeAt(1_000 + ACTIVE_MS, 'a')).toBe(false);
 });
 
-test('one after the other is not several', () => {
+test('two customers one after the other do not count as several', () => {
   const { noticeAt } = setUp();
   expect(noticeAt(0, 'a')).toBe(false);
   expect(noticeAt(ACTIVE_MS, 'b')).toBe(false);
 });
 
-test('everything that goes by the same stopwatch has the same customers around', () => {
+test('all users of a stopwatch share one activity', () => {
   const { stopwatch } = setUp();
   expect(customerActivity(stopwatch)).toBe(customerActivity(stopwatch));
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Stopwatch, Timers } from './system.ts';
 import { ThrottledTimers } from './throttled-timers.ts';
 
-/** Timers that come when the test says so. */
+/** Timers that fire when the test says so. */
 class LateTimers implements Timers, Stopwatch {
   now = 0;
   readonly set: { readonly ms: number; readonly act: () => void }[] = [];
@@ -17,7 +17,7 @@ class LateTimers implements Timers, Stopwatch {
     return this.now;
   }
 
-  /** The first one comes, so late. Answers how long it was set for. */
+  /** Fires the first timer this late. Returns the delay that it was set for. */
   come(lateMs: number): number | undefined {
     const timer = this.set.shift();
     this.now += (timer?.ms ?? 0) + lateMs;
@@ -37,7 +37,7 @@ function setUp() {
   return { timers, state, slowed, next };
 }
 
-test('bulk work waits longer from piece to piece while timers come late, and less once they do not', () => {
+test('bulk work waits longer and longer while timers are late, and less once they are punctual', () => {
   const { next } = setUp();
   expect(next(20)).toBe(0);
   for (let n = 0; n < 10; n++) next(20);
@@ -47,7 +47,7 @@ test('bulk work waits longer from piece to piece while timers come late, and les
   expect(next(0)).toBe(0);
 });
 
-test('what waits longer anyway, and what nobody else shares the process with, is as before', () => {
+test('a longer wait stays as it is, and a process that is not shared is not throttled', () => {
   const { next, state } = setUp();
   for (let n = 0; n < 10; n++) next(20);
   expect(next(0, 1_000)).toBe(1_000);
@@ -55,7 +55,7 @@ test('what waits longer anyway, and what nobody else shares the process with, is
   expect(next(0)).toBe(0);
 });
 
-test('bulk work waits longer after a long piece while timers come late', () => {
+test('bulk work waits longer after a long piece while timers are late', () => {
   const { next, slowed, timers } = setUp();
   const nextAfter = (workedMs: number) => {
     slowed.afterWork(workedMs, () => {});
@@ -66,7 +66,7 @@ test('bulk work waits longer after a long piece while timers come late', () => {
   expect(nextAfter(100)).toBeGreaterThan(4 * (nextAfter(1) ?? 0));
 });
 
-test('all bulk work by the same timers slows down together, each no more than it may', () => {
+test('all bulk work on the same timers slows down together, each up to its own limit', () => {
   const { next, timers } = setUp();
   for (let n = 0; n < 20; n++) next(20);
   const restBy = (by: LateTimers, msMax?: number) => {
@@ -78,7 +78,7 @@ test('all bulk work by the same timers slows down together, each no more than it
   expect(restBy(new LateTimers())).toBe(0);
 });
 
-test('a timer that was called off does not come', () => {
+test('a canceled timer does not fire', () => {
   const { timers, slowed } = setUp();
   slowed.after(0, () => expect.unreachable())();
   expect(timers.set).toEqual([]);
