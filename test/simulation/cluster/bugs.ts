@@ -5,8 +5,9 @@
 import { instant } from '#src/domain/instant.ts';
 import { Membership } from '#src/engine/cluster/membership.ts';
 import { OwnedSlots } from '#src/engine/cluster/slot-ownership.ts';
-import { Dispatcher } from '#src/engine/dispatch/dispatcher.ts';
+import { ScanScheduler } from '#src/engine/due/scan-scheduler.ts';
 import { Gates } from '#src/engine/gate/gates.ts';
+import { BatchesInFlight } from '#src/engine/queue/batches-in-flight.ts';
 import { AttemptRecovery } from '#src/engine/upkeep/attempt-recovery.ts';
 import type { NodeLease } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
@@ -72,7 +73,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'slots are given back while batches are under way': {
     caughtBy: ['ownership'],
-    patch: patched(Dispatcher.prototype, 'batchesEnd', NOTHING),
+    patch: patched(BatchesInFlight.prototype, 'ended', NOTHING),
   },
   'dead nodes are removed even when they renewed their lease since': {
     caughtBy: ['ownership'],
@@ -117,7 +118,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'slots that were gained are not looked at': {
     caughtBy: ['punctuality'],
-    patch: patched(Dispatcher.prototype, 'rescanAll', () => ({ value: () => {} })),
+    patch: patched(ScanScheduler.prototype, 'restart', () => ({ value: () => {} })),
   },
   'claims of the dead are never found': {
     caughtBy: ['punctuality'],
