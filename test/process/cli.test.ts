@@ -379,7 +379,7 @@ test.concurrent('--version and --help', async () => {
   for (const command of ['serve', 'migrate', 'project', 'key', 'secret'])
     expect(help.stdout).toContain(command);
   expect((await runSched(['serve', '--help'])).stdout).toMatch(
-    /--port <number> .*\[SCHED_PORT, default 8080\]/s,
+    /--port <number> .*\[SCHED_PORT,\s+default\s+8080\]/s,
   );
 });
 
