@@ -22,11 +22,11 @@ export interface Figures {
   readonly lost: number;
   /** Answered 200 again after a 200. */
   readonly doubled: number;
-  /** AttemptRunner that were closed without an answer: they were under way when something broke. */
+  /** Attempts that were closed without an answer, because they were in flight when something broke. */
   readonly interrupted: number;
   /** Those of them that had reached the receiver. */
   readonly interruptedSeen: number;
-  /** AttemptRunner that ended before they were sent, as what was to be sent could not be read. */
+  /** Attempts that ended before they were sent, because their payload could not be read. */
   readonly unsent: number;
   readonly deliveries: number;
   readonly succeeded: number;
