@@ -31,7 +31,7 @@ async function curl({ output }: DevProcess, body?: object): Promise<void> {
 test
   .skipIf(!HAS_CURL)
   .concurrent(
-    'shows a first delivery, a retry, a hang and a redirect waitUntilLive, without an error in the browser',
+    'shows a first delivery, a retry, a hang and a redirect live, without an error in the browser',
     async () => {
       await using dev = await startDev();
       const { page, errors } = await browser.open(`${dev.url}/inbox`);
@@ -123,7 +123,7 @@ describe.concurrent('the inbox page', () => {
     await rows(page, 'Not verified').click();
     await details(page).getByRole('row', { name: 'X-Hostile' }).getByText(HOSTILE).waitFor();
     await waitForText(details(page).locator('pre'), HOSTILE);
-    await details(page).getByText('The header Sched-Signature does not have its form').waitFor();
+    await details(page).getByText('The header Sched-Signature is malformed').waitFor();
     expect(await page.locator('main img, main script').count()).toBe(0);
     expect(await page.title()).toBe('(1) Sched inbox');
     expect(errors).toEqual([]);
