@@ -26,7 +26,7 @@ interface Place extends AsyncDisposable {
   whileClosed(change: Change): Promise<void>;
 }
 
-async function endpointRefKey(kind: SchedStore['kind']): Promise<Place> {
+async function openPlace(kind: SchedStore['kind']): Promise<Place> {
   let next: Change = () => Promise.resolve();
   const between = (): Promise<void> => next(store);
   const { store, opened }: Made = await (kind === 'sqlite' ? onSqlite(between) : onPostgres(between));
@@ -81,7 +81,7 @@ async function addTemplates(bench: Fixture): Promise<void> {
 
 describe.for(['sqlite', 'postgres'] as const)('on %s', (kind) => {
   test('one customer is multiplied for one instant, and awakened for another; others stay as they are', async () => {
-    await using place = await endpointRefKey(kind);
+    await using place = await openPlace(kind);
     const [bench, other] = [await place.suite.fixture(), await place.suite.fixture()];
     await addTemplates(bench);
     await addTemplates(other);
@@ -106,7 +106,7 @@ describe.for(['sqlite', 'postgres'] as const)('on %s', (kind) => {
   });
 
   test('deliveries that wait for a retry are multiplied with their attempts', async () => {
-    await using place = await endpointRefKey(kind);
+    await using place = await openPlace(kind);
     const bench = await place.suite.fixture();
     const { schedule, pending } = await bench.addSchedule({ timing: HOURLY });
     bench.tick(HOUR_MS);
@@ -134,7 +134,7 @@ describe.for(['sqlite', 'postgres'] as const)('on %s', (kind) => {
   });
 
   test('interrupted attempts and waiting deliveries are counted, and no others', async () => {
-    await using place = await endpointRefKey(kind);
+    await using place = await openPlace(kind);
     const bench = await place.suite.fixture();
     for (const result of [INTERRUPTED, FAILURE, INTERRUPTED]) {
       await bench.fire(pendingOf(await bench.addSchedule()), result);
