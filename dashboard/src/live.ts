@@ -22,7 +22,7 @@ export const connection = client.connection;
 
 /** A sign-in in another tab ends the session of this stream, but the browser has a new session then. */
 async function recoverSession(): Promise<void> {
-  // A user without a session gets the sign-in page. Without a response the stream tries again.
+  // A user without a session gets the sign-in page. Without a response the stream reconnects.
   if (await renewSession().catch(() => true)) client.wake();
 }
 

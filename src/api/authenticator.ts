@@ -27,7 +27,7 @@ export class Authenticator {
   readonly #store: Pick<ControlStore, 'findTenant'>;
   readonly #usage: KeyUsage;
   readonly #clock: Clock;
-  /** By the whole `Authorization` header. */
+  /** Results of earlier checks, by the whole `Authorization` header. */
   readonly #cache = new LRUCache<string, CachedTenant>({ max: TENANTS_MAX });
 
   constructor(store: Pick<ControlStore, 'findTenant' | 'touchKeys'>, clock: Clock) {

@@ -14,7 +14,7 @@ const BATCH_MAX = 500;
 
 export class KeyUsage {
   readonly #store: Pick<ControlStore, 'touchKeys'>;
-  /** By the hash of the key: the use that was written, or waits to be written. */
+  /** The last use of each key, by its hash. It was written, or waits to be written. */
   readonly #written = new LRUCache<string, Instant>({ max: KEYS_MAX });
   #waiting: KeyUse[] = [];
   #isWriting = false;

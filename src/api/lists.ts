@@ -48,7 +48,7 @@ function positionOf(kind: IdKind | 'attempt_no', text: string): string | number 
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) : null;
 }
 
-/** What a list shows of a row, and the position of the row. */
+/** One row of a list: its presentation and its position. */
 export interface Item<Position> {
   readonly position: Position;
   /** Null if the row is not shown. */

@@ -48,7 +48,7 @@ export interface ApiOptions {
 }
 
 /**
- * What another interface to the same commands must share with `/v1`. Changes are serialized, and an idempotency
+ * The parts that another interface to the same commands must share with `/v1`. Changes are serialized, and an idempotency
  * key counts once.
  */
 export interface Shared {
@@ -57,7 +57,7 @@ export interface Shared {
   readonly bodies: BodyBudget;
 }
 
-/** As long as Node allows: a longer id is answered with `404` and not with another error. */
+/** The limit is as large as Node allows, so that a longer id is answered with `404`. */
 const ID_CHARACTERS_MAX = 65_536;
 /** A client that takes longer to send its request is disconnected. */
 const REQUEST_TIMEOUT_MS = 60_000;

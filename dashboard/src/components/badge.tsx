@@ -41,7 +41,7 @@ interface BadgeStyle {
 
 const UNKNOWN = { tone: 'neutral', icon: 'dot' } as const;
 
-/** By the status of a delivery. A newer service may know more of them. */
+/** Badges by the status of a delivery. A newer service may know more statuses. */
 export const DELIVERY_BADGES: Readonly<Record<string, BadgeStyle>> = {
   scheduled: { tone: 'neutral', icon: 'clock', label: 'Scheduled' },
   claimed: { tone: 'accent', icon: 'bolt', label: 'Claimed' },

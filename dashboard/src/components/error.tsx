@@ -5,7 +5,7 @@ import { Icon } from './icon.tsx';
 
 /** Advice by the code of an error. The message of the service says what happened. */
 const ADVICE: Readonly<Record<string, string>> = {
-  no_answer: 'The page may be out of date. It tries again by itself.',
+  no_answer: 'The page may be out of date. It reconnects by itself.',
   bad_origin: 'Open the dashboard under its own URL and try again.',
   not_found: 'It may be in another project or mode, or retention removed it.',
 };
