@@ -16,7 +16,7 @@ import { createEgress } from '#src/egress/client.ts';
 import { NO_PEERS, PeerHints } from '#src/engine/cluster/peer-hints.ts';
 import type { ClusterDependencies } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
-import { ReplayRunner } from '#src/engine/replays/runner.ts';
+import { ReplayRunner } from '#src/engine/replays/replay-runner.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ClusterMetrics, Log } from '#src/ports/telemetry.ts';
 import { describeHost, unverifiedHosts } from '#src/store/postgres/address.ts';
