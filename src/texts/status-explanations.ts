@@ -1,9 +1,9 @@
 /** Explains answers that are not a success, by their status code. */
 
 export interface Explanation {
-  /** What happened and why, in full sentences. */
+  /** The event and its reason, in full sentences. */
   readonly cause: string;
-  /** What to do: a sentence without its full stop, so that a further step can follow. Null where nothing helps. */
+  /** The next step: a sentence without its full stop, so that another step can follow. Null where nothing helps. */
   readonly advice: string | null;
 }
 
