@@ -49,7 +49,7 @@ export interface ReplayJobWorkerDependencies extends Pick<EngineDependencies, 'c
 export class ReplayJobWorker {
   readonly #dependencies: ReplayJobWorkerDependencies;
   #job: ReplayJob;
-  /** The endpoint that this round has reached; null at its begin. */
+  /** The endpoint that this round has reached; null at its start. */
   #after: EndpointKey | null = null;
   #hasReplayedInRound = false;
   /** The earliest instant at which an endpoint of this round gets a token. */
@@ -107,11 +107,11 @@ export class ReplayJobWorker {
     return 0;
   }
 
-  /** The next round begins when one of the endpoints gets a token. */
+  /** The next round begins at once if this one replayed something, else when one of the endpoints gets a token. */
   #endRound(): number {
     const { clock } = this.#dependencies;
-    const canReplayNow = this.#hasReplayedInRound || this.#nextTokenAt === null;
-    const waitMs = canReplayNow ? 0 : (this.#nextTokenAt ?? 0) - clock.now();
+    const nextAt = this.#hasReplayedInRound ? null : this.#nextTokenAt;
+    const waitMs = nextAt === null ? 0 : nextAt - clock.now();
     this.#after = null;
     this.#hasReplayedInRound = false;
     this.#nextTokenAt = null;
