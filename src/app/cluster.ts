@@ -1,5 +1,5 @@
 /** Connects a node to the others that share its store: a common clock, and a channel for hints. */
-import { NO_PEERS } from '#src/engine/cluster/peer-hints.ts';
+import { NO_PEERS } from '#src/engine/cluster/hint-forwarder.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import type { Log } from '#src/ports/telemetry.ts';

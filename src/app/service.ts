@@ -13,7 +13,7 @@ import { formatDuration, NS_PER_MS } from '#src/domain/duration.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { prepareZones } from '#src/domain/zone.ts';
 import { createEgress } from '#src/egress/client.ts';
-import { NO_PEERS, PeerHints } from '#src/engine/cluster/peer-hints.ts';
+import { HintForwarder, NO_PEERS } from '#src/engine/cluster/hint-forwarder.ts';
 import type { ClusterDependencies } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
 import { ReplayRunner } from '#src/engine/replays/replay-runner.ts';
@@ -106,7 +106,7 @@ export async function startService(
             { retentionMs: settings.retentionMs },
           );
     if (engine !== null) cluster?.listen(engine.heard);
-    const hints = engine ?? new PeerHints(cluster?.peers ?? NO_PEERS, clock);
+    const hints = engine ?? new HintForwarder(cluster?.peers ?? NO_PEERS, clock);
     const { retentionMs } = settings;
     const replays = engine === null ? null : new ReplayRunner({ ...dependencies, hints }, { retentionMs });
     const cleaner = new PeopleCleaner({ ...dependencies, people: store.people }, settings.auditRetentionMs);

@@ -19,28 +19,28 @@ import { Claimer } from './claim/claimer.ts';
 import { Decider } from './claim/decider.ts';
 import { DecisionWriter } from './claim/decision-writer.ts';
 import { LargePayloads } from './claim/large-payloads.ts';
+import { NO_PEERS } from './cluster/hint-forwarder.ts';
 import { Membership } from './cluster/membership.ts';
-import { NO_PEERS } from './cluster/peer-hints.ts';
 import { OWNS_EVERY_SLOT } from './cluster/slot-ownership.ts';
 import type { EngineDependencies } from './dependencies.ts';
-import { BatchPacer } from './dispatch/batch-pacer.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
+import { EventLoopBudget } from './dispatch/event-loop-budget.ts';
 import { DueScanner } from './due/due-scanner.ts';
 import { ScanScheduler } from './due/scan-scheduler.ts';
 import { BreakerResets } from './gate/breaker-resets.ts';
 import { Gates } from './gate/gates.ts';
 import { Prefetcher } from './prefetch/prefetcher.ts';
 import { BatchesInFlight } from './queue/batches-in-flight.ts';
+import { ClaimPause } from './queue/claim-pause.ts';
 import { DueQueue } from './queue/due-queue.ts';
 import { EngineLoad } from './queue/engine-load.ts';
 import { FairQueue } from './queue/fair-queue.ts';
-import { StorePause } from './queue/store-pause.ts';
 import { Waker } from './queue/waker.ts';
 import { WorkQueue } from './queue/work-queue.ts';
 import { AttemptRecovery } from './upkeep/attempt-recovery.ts';
 import { Cleaner } from './upkeep/cleaner.ts';
 import { StatsRecorder } from './upkeep/stats-recorder.ts';
-import { Sweeper } from './upkeep/sweeper.ts';
+import { SweepRecovery } from './upkeep/sweep-recovery.ts';
 
 export interface EngineOptions {
   /** How long history is kept; 0 for ever. */
@@ -58,7 +58,7 @@ export class Engine implements Hints {
   readonly #stats: StatsRecorder;
   readonly #ready: FairQueue;
   readonly #batches = new BatchesInFlight();
-  readonly #storePause: StorePause;
+  readonly #claimPause: ClaimPause;
   readonly #queue: WorkQueue;
   readonly #prefetcher: Prefetcher;
   readonly #scans: ScanScheduler;
@@ -69,7 +69,7 @@ export class Engine implements Hints {
   readonly #recovery: AttemptRecovery;
   readonly #cleaner: Cleaner;
   readonly #breakerResets: BreakerResets;
-  readonly #sweeper: Sweeper;
+  readonly #sweepRecovery: SweepRecovery;
   #state: 'new' | 'running' | 'stopped' = 'new';
 
   constructor(dependencies: EngineDependencies, options: EngineOptions) {
@@ -90,7 +90,7 @@ export class Engine implements Hints {
     const load = new EngineLoad({ clock, upcoming, ready, batches });
     const throttledTimers = new ThrottledTimers(timers, () => load.isShared);
     const waker = new Waker(dependencies);
-    const storePause = new StorePause(dependencies);
+    const claimPause = new ClaimPause(dependencies);
     const prefetcher = new Prefetcher({
       ...dependencies,
       timers: throttledTimers,
@@ -101,7 +101,7 @@ export class Engine implements Hints {
     });
     const queue = new WorkQueue({ clock, ownership, peers, upcoming, ready, prefetcher, waker });
     const attempts = new AttemptsInFlight(waker);
-    const shared = { ...dependencies, ownership, gates, stats, queue, storePause, batches, attempts };
+    const shared = { ...dependencies, ownership, gates, stats, queue, claimPause, batches, attempts };
 
     const recovery = new AttemptRecovery({ ...shared, settler, hints: this, membership: this.#membership });
     const runner = new AttemptRunner({ ...shared, builder, settler, recovery });
@@ -113,23 +113,23 @@ export class Engine implements Hints {
       writer: new DecisionWriter({ ...shared, runner }),
     });
     const scanner = new DueScanner(dependencies, ownership, queue, throttledTimers);
-    const pacer = new BatchPacer({ timers, throttledTimers, load, ready, waker });
+    const budget = new EventLoopBudget({ timers, throttledTimers, load, ready, waker });
 
     this.#gates = gates;
     this.#stats = stats;
     this.#ready = ready;
-    this.#storePause = storePause;
+    this.#claimPause = claimPause;
     this.#queue = queue;
     this.#prefetcher = prefetcher;
     this.#attempts = attempts;
     this.#runner = runner;
     this.#settler = settler;
     this.#recovery = recovery;
-    this.#scans = new ScanScheduler({ ...dependencies, scanner, ready, storePause, waker });
-    this.#dispatcher = new Dispatcher({ ...shared, upcoming, ready, waker, pacer, claimer });
+    this.#scans = new ScanScheduler({ ...dependencies, scanner, ready, claimPause, waker });
+    this.#dispatcher = new Dispatcher({ ...shared, upcoming, ready, waker, budget, claimer });
     this.#cleaner = new Cleaner(dependencies, ownership, options.retentionMs);
     this.#breakerResets = new BreakerResets(shared);
-    this.#sweeper = new Sweeper({ ...dependencies, ownership, hints: this });
+    this.#sweepRecovery = new SweepRecovery({ ...dependencies, ownership, hints: this });
     dependencies.metrics.watch(() => this.gauges());
   }
 
@@ -159,7 +159,7 @@ export class Engine implements Hints {
     this.#scans.start();
     this.#cleaner.start();
     this.#breakerResets.start();
-    this.#sweeper.start();
+    this.#sweepRecovery.start();
   }
 
   due(due: DueDelivery | null): void {
@@ -180,7 +180,7 @@ export class Engine implements Hints {
 
   /** Whether due work is found and claimed as it should be. */
   get isFiring(): boolean {
-    const isHealthy = this.#scans.isHealthy && !this.#storePause.isPaused;
+    const isHealthy = this.#scans.isHealthy && !this.#claimPause.isPaused;
     return this.#state === 'running' && isHealthy && (this.#membership?.isActive ?? true);
   }
 
@@ -203,7 +203,11 @@ export class Engine implements Hints {
     this.#prefetcher.stop();
     this.#recovery.stop();
     const handedOver = this.#membership?.handOver();
-    const upkeepEnded = Promise.all([this.#cleaner.stop(), this.#breakerResets.stop(), this.#sweeper.stop()]);
+    const upkeepEnded = Promise.all([
+      this.#cleaner.stop(),
+      this.#breakerResets.stop(),
+      this.#sweepRecovery.stop(),
+    ]);
     const grace = Promise.withResolvers<void>();
     const cancelGrace = this.#dependencies.timers.after(graceMs, grace.resolve);
     await Promise.race([Promise.all([this.#attempts.idle(), handedOver]), grace.promise]);

@@ -20,7 +20,7 @@ import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
 import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import type { SettleWrite } from '#src/ports/store.ts';
 import { pause } from '#src/ports/system.ts';
-import { AttemptTimer } from './attempt-timer.ts';
+import { AttemptStopwatch } from './attempt-stopwatch.ts';
 import type { AttemptRequest, AttemptsInFlight } from './attempts-in-flight.ts';
 import { type AttemptOutcome, outcomeOf, unsent } from './outcome.ts';
 import { type Draft, type RequestBuilder, UNREADABLE, type Unsendable } from './request-builder.ts';
@@ -106,8 +106,8 @@ export class AttemptRunner {
       attempts.dropRequest(attempt.id);
       const sending = this.#send(claimed, this.#isInterrupted ? null : request);
       request = null;
-      const { outcome, timer } = await sending;
-      await this.#settle(claimed, outcome, timer);
+      const { outcome, stopwatch } = await sending;
+      await this.#settle(claimed, outcome, stopwatch);
     } catch (error) {
       log.error({ delivery: delivery.id, error: String(error) }, 'an attempt was left unsettled');
       recovery.recoverOwnClaims();
@@ -158,26 +158,26 @@ export class AttemptRunner {
     return loaded?.delivery.claim?.token === delivery.claim?.token;
   }
 
-  /** The timer is null where nothing was sent. */
+  /** The stopwatch is null where nothing was sent. */
   async #send(
     claimed: ClaimedDelivery,
     request: AttemptRequest | null,
-  ): Promise<{ readonly outcome: AttemptOutcome; readonly timer: AttemptTimer | null }> {
-    if (request?.kind !== 'request') return { outcome: unsent(request), timer: null };
+  ): Promise<{ readonly outcome: AttemptOutcome; readonly stopwatch: AttemptStopwatch | null }> {
+    if (request?.kind !== 'request') return { outcome: unsent(request), stopwatch: null };
     const { clock, metrics } = this.#dependencies;
     const { dueAt, firedAt } = claimed.write.attempt;
     const now = clock.now();
     metrics.lateness('send', Math.max(now - dueAt, 0) / MS_PER_SECOND);
-    const timer = new AttemptTimer(clock, firedAt, now);
-    const onConnected = (wasOpen: boolean) => timer.connected(wasOpen);
+    const stopwatch = new AttemptStopwatch(clock, firedAt, now);
+    const onConnected = (wasOpen: boolean) => stopwatch.connected(wasOpen);
     const result = await this.#sender.send(request.request, request.timeoutMs, onConnected);
-    return { outcome: outcomeOf(result), timer };
+    return { outcome: outcomeOf(result), stopwatch };
   }
 
   async #settle(
     claimed: ClaimedDelivery,
     outcome: AttemptOutcome,
-    timer: AttemptTimer | null,
+    stopwatch: AttemptStopwatch | null,
   ): Promise<void> {
     const { clock, queue, settler, stats } = this.#dependencies;
     const { due, loaded, write } = claimed;
@@ -186,7 +186,7 @@ export class AttemptRunner {
     queue.release(due);
     const released = this.#teachGate(claimed, outcome.evidence, endedAt);
     const { delivery, advanced } = write;
-    const timing = timer?.timing(endedAt, outcome.result.statusCode !== null) ?? null;
+    const timing = stopwatch?.timing(endedAt, outcome.result.statusCode !== null) ?? null;
     const attempt = { ...write.attempt, timing };
     const schedule = advanced?.schedule ?? loaded.schedule;
     const settled = await settler.settle({ delivery, attempt, schedule }, outcome.result, endedAt);

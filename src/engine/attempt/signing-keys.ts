@@ -12,7 +12,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { endpointSecretContext, signingSecretContext } from '#src/domain/sealing-contexts.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
-import { FreshReads } from './fresh-reads.ts';
+import { ShortLivedCache } from './short-lived-cache.ts';
 
 const PARTITIONS_MAX = 1_000;
 const PROFILES_MAX = 4_000;
@@ -40,10 +40,10 @@ const NO_KEYS: readonly ProfileKey[] = [];
 
 export class SigningKeys {
   readonly #dependencies: Dependencies;
-  readonly #projects = new FreshReads<Partition, readonly ProjectKey[]>(PARTITIONS_MAX);
+  readonly #projects = new ShortLivedCache<Partition, readonly ProjectKey[]>(PARTITIONS_MAX);
   /** True where any profile of the partition has its own secret. */
-  readonly #anyProfile = new FreshReads<Partition, boolean>(PARTITIONS_MAX);
-  readonly #profiles = new FreshReads<string, readonly ProfileKey[]>(PROFILES_MAX);
+  readonly #anyProfile = new ShortLivedCache<Partition, boolean>(PARTITIONS_MAX);
+  readonly #profiles = new ShortLivedCache<string, readonly ProfileKey[]>(PROFILES_MAX);
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
@@ -52,7 +52,7 @@ export class SigningKeys {
   async of({ partition, target }: Signed): Promise<Keys> {
     const now = this.#dependencies.clock.now();
     const [projects, own] = await Promise.all([
-      this.#projects.of(partition, now, () => this.#openProjects(partition, now)),
+      this.#projects.get(partition, now, () => this.#openProjects(partition, now)),
       this.#ownOf(partition, target.endpointId, now),
     ]);
     return keysAt(projects, own, now);
@@ -61,16 +61,16 @@ export class SigningKeys {
   /** Null where the keys have to be read first. */
   fresh({ partition, target }: Signed): Keys | null {
     const now = this.#dependencies.clock.now();
-    const projects = this.#projects.fresh(partition, now);
+    const projects = this.#projects.peek(partition, now);
     const own = this.#freshOwn(partition, target.endpointId, now);
     return projects === null || own === null ? null : keysAt(projects.value, own, now);
   }
 
   #freshOwn(partition: Partition, endpointId: EndpointId | null, now: Instant): readonly ProfileKey[] | null {
     if (endpointId === null) return NO_KEYS;
-    const any = this.#anyProfile.fresh(partition, now);
+    const any = this.#anyProfile.peek(partition, now);
     if (any === null) return null;
-    return any.value ? (this.#profiles.fresh(keyOf(partition, endpointId), now)?.value ?? null) : NO_KEYS;
+    return any.value ? (this.#profiles.peek(keyOf(partition, endpointId), now)?.value ?? null) : NO_KEYS;
   }
 
   async #ownOf(
@@ -79,11 +79,11 @@ export class SigningKeys {
     now: Instant,
   ): Promise<readonly ProfileKey[]> {
     if (endpointId === null) return NO_KEYS;
-    const any = await this.#anyProfile.of(partition, now, () =>
+    const any = await this.#anyProfile.get(partition, now, () =>
       this.#dependencies.store.hasEndpointSecrets(partition, now),
     );
     if (!any) return NO_KEYS;
-    return this.#profiles.of(keyOf(partition, endpointId), now, () =>
+    return this.#profiles.get(keyOf(partition, endpointId), now, () =>
       this.#openOwn(partition, endpointId, now),
     );
   }

@@ -25,7 +25,7 @@ import type { Gates } from '#src/engine/gate/gates.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
 import type { Prefetcher } from '#src/engine/prefetch/prefetcher.ts';
 import type { BatchesInFlight } from '#src/engine/queue/batches-in-flight.ts';
-import type { StorePause } from '#src/engine/queue/store-pause.ts';
+import type { ClaimPause } from '#src/engine/queue/claim-pause.ts';
 import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
 import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import { type LoadedDelivery, StoreUnavailable } from '#src/ports/store.ts';
@@ -42,7 +42,7 @@ export interface ClaimerDependencies extends Pick<EngineDependencies, 'store' | 
   readonly ownership: SlotOwnership;
   readonly gates: Gates;
   readonly queue: WorkQueue;
-  readonly storePause: StorePause;
+  readonly claimPause: ClaimPause;
   readonly batches: BatchesInFlight;
   readonly prefetcher: Prefetcher;
   readonly payloads: LargePayloads;
@@ -98,7 +98,7 @@ export class Claimer {
     outdated: ReadonlyMap<DeliveryId, CandidateDelivery>,
   ): Promise<void> {
     if (dues.length === 0) return;
-    const { store, ownership, gates, queue, storePause } = this.#dependencies;
+    const { store, ownership, gates, queue, claimPause } = this.#dependencies;
     const epochs = dues.map((due) => ownership.epochOf(due));
     let allLoaded: readonly (LoadedDelivery | null)[];
     gates.pin(dues);
@@ -107,7 +107,7 @@ export class Claimer {
     } catch (error) {
       gates.unpin(dues);
       for (const due of dues) queue.release(due);
-      storePause.storeFailed(error);
+      claimPause.storeFailed(error);
       return;
     }
     const candidates: CandidateDelivery[] = [];

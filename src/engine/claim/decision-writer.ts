@@ -13,7 +13,7 @@ import type { ClaimedDelivery, DecidedDelivery } from '#src/engine/delivery-stag
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { Gates } from '#src/engine/gate/gates.ts';
 import { releaseDeferred } from '#src/engine/gate/release-deferred.ts';
-import type { StorePause } from '#src/engine/queue/store-pause.ts';
+import type { ClaimPause } from '#src/engine/queue/claim-pause.ts';
 import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
 import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
 import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
@@ -29,7 +29,7 @@ export interface DecisionWriterDependencies
   readonly ownership: SlotOwnership;
   readonly gates: Gates;
   readonly queue: WorkQueue;
-  readonly storePause: StorePause;
+  readonly claimPause: ClaimPause;
   readonly runner: AttemptRunner;
   readonly stats: Pick<StatsRecorder, 'countEnded'>;
 }
@@ -51,14 +51,14 @@ export class DecisionWriter {
 
   async #claim(claims: readonly ClaimedDelivery[], drafts: Decisions['drafts']): Promise<void> {
     if (claims.length === 0) return;
-    const { store, metrics, ownership, queue, storePause, runner } = this.#dependencies;
+    const { store, metrics, ownership, queue, claimPause, runner } = this.#dependencies;
     const writes = claims.map(({ write }) => write);
     const answered = store.claim(writes, ownership.fence);
     // The requests are built while the disk works.
     runner.prepare(claims, drafts);
     try {
       const answers = await answered;
-      storePause.storeSucceeded();
+      claimPause.storeSucceeded();
       for (const [index, claimed] of claims.entries()) {
         const { write, due } = claimed;
         queue.forget(due);
@@ -137,8 +137,8 @@ export class DecisionWriter {
     deliveryOf: (one: Decided) => Delivery,
     error: unknown,
   ): Promise<void> {
-    const { queue, storePause } = this.#dependencies;
-    storePause.storeFailed(error);
+    const { queue, claimPause } = this.#dependencies;
+    claimPause.storeFailed(error);
     const stored = await this.#storedRevisions(decided.filter(({ hasToken }) => hasToken));
     for (const one of decided) {
       const { id, revision } = deliveryOf(one);

@@ -6,13 +6,13 @@ import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { AttemptsInFlight } from '#src/engine/attempt/attempts-in-flight.ts';
 import type { Claimer } from '#src/engine/claim/claimer.ts';
 import type { BatchesInFlight } from '#src/engine/queue/batches-in-flight.ts';
+import type { ClaimPause } from '#src/engine/queue/claim-pause.ts';
 import type { DueQueue } from '#src/engine/queue/due-queue.ts';
 import type { FairQueue, Punctuality } from '#src/engine/queue/fair-queue.ts';
-import type { StorePause } from '#src/engine/queue/store-pause.ts';
 import type { Waker } from '#src/engine/queue/waker.ts';
 import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
 import type { Clock } from '#src/ports/system.ts';
-import type { BatchPacer } from './batch-pacer.ts';
+import type { EventLoopBudget } from './event-loop-budget.ts';
 
 export interface DispatcherDependencies {
   readonly clock: Clock;
@@ -20,10 +20,10 @@ export interface DispatcherDependencies {
   readonly ready: Pick<FairQueue, 'overdue'>;
   readonly queue: WorkQueue;
   readonly waker: Waker;
-  readonly storePause: StorePause;
+  readonly claimPause: ClaimPause;
   readonly batches: BatchesInFlight;
   readonly attempts: AttemptsInFlight;
-  readonly pacer: BatchPacer;
+  readonly budget: EventLoopBudget;
   readonly claimer: Claimer;
 }
 
@@ -51,8 +51,8 @@ export class Dispatcher {
 
   /** Moves what is due into the queue of its endpoint, begins the batches that may go, and sleeps until the next. */
   #dispatch(): void {
-    const { upcoming, ready, queue, pacer, waker } = this.#dependencies;
-    queue.moveDue(pacer.dueMax);
+    const { upcoming, ready, queue, budget, waker } = this.#dependencies;
+    queue.moveDue(budget.dueMax);
     const isOverdueFirst = this.#servedFirst === 'overdue';
     const hasBegunOverdue = isOverdueFirst && this.#begin('overdue');
     let hasBegunInTime = false;
@@ -65,21 +65,21 @@ export class Dispatcher {
 
   /** Begins one more batch. False when none may begin, or nothing waits. */
   #begin(punctuality: Punctuality): boolean {
-    const { queue, storePause, batches, attempts, pacer } = this.#dependencies;
-    const max = pacer.batchMax(punctuality);
-    if (max === 0 || storePause.isPaused || attempts.isFull || batches.isFull(punctuality)) return false;
-    const batch = queue.take(punctuality, max, pacer.ofEachMax(punctuality));
+    const { queue, claimPause, batches, attempts, budget } = this.#dependencies;
+    const max = budget.batchMax(punctuality);
+    if (max === 0 || claimPause.isPaused || attempts.isFull || batches.isFull(punctuality)) return false;
+    const batch = queue.take(punctuality, max, budget.ofEachMax(punctuality));
     if (batch.length === 0) return false;
     void this.#claim(punctuality, batch, max);
-    pacer.began(punctuality, batch.length);
+    budget.began(punctuality, batch.length);
     return true;
   }
 
   async #claim(punctuality: Punctuality, batch: readonly DueDelivery[], max: number): Promise<void> {
-    const { clock, batches, pacer, claimer, waker } = this.#dependencies;
+    const { clock, batches, budget, claimer, waker } = this.#dependencies;
     const startedAt = clock.now();
     await batches.add(punctuality, claimer.claim(batch));
-    pacer.ended(punctuality, batch.length, max, clock.now() - startedAt);
+    budget.ended(punctuality, batch.length, max, clock.now() - startedAt);
     waker.soon();
   }
 }

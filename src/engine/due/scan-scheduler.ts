@@ -4,8 +4,8 @@
  */
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
+import type { ClaimPause } from '#src/engine/queue/claim-pause.ts';
 import type { FairQueue } from '#src/engine/queue/fair-queue.ts';
-import type { StorePause } from '#src/engine/queue/store-pause.ts';
 import type { Waker } from '#src/engine/queue/waker.ts';
 import { PeriodicTask, SOON_MS } from '#src/ports/periodic-task.ts';
 import type { DueScanner } from './due-scanner.ts';
@@ -22,7 +22,7 @@ type Scan = 'upcoming' | 'remainingUpcoming' | 'overdue';
 export interface ScanSchedulerDependencies extends Pick<EngineDependencies, 'clock' | 'timers' | 'log'> {
   readonly scanner: DueScanner;
   readonly ready: Pick<FairQueue, 'overdue'>;
-  readonly storePause: StorePause;
+  readonly claimPause: ClaimPause;
   readonly waker: Waker;
 }
 
@@ -35,7 +35,7 @@ export class ScanScheduler {
 
   constructor(dependencies: ScanSchedulerDependencies) {
     this.#dependencies = dependencies;
-    const { timers, storePause } = dependencies;
+    const { timers, claimPause } = dependencies;
     this.#outage = warnsOfOutage(
       dependencies,
       'due work could not be looked for',
@@ -46,7 +46,7 @@ export class ScanScheduler {
       remainingUpcoming: new PeriodicTask(timers, () => this.#scan('remainingUpcoming')),
       overdue: new PeriodicTask(timers, () => this.#scan('overdue')),
     };
-    storePause.onEnd(() => this.soon());
+    claimPause.onEnd(() => this.soon());
   }
 
   /** Whether upcoming work was read and no scan failed the last time. */

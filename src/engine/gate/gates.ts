@@ -23,7 +23,7 @@ import type { Slot } from '#src/domain/slot.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { LoadedDelivery } from '#src/ports/store.ts';
-import { DeferredDeliveries } from './deferred-deliveries.ts';
+import { DeferredByBreaker } from './deferred-by-breaker.ts';
 import { GateCache } from './gate-cache.ts';
 import { GateSaver } from './gate-saver.ts';
 import { TokenLedger } from './token-ledger.ts';
@@ -34,7 +34,7 @@ type Dependencies = Pick<EngineDependencies, 'store' | 'clock' | 'timers' | 'log
 export class Gates {
   readonly #cache = new GateCache();
   readonly #tokens = new TokenLedger(this.#cache);
-  readonly #deferred = new DeferredDeliveries(this.#cache);
+  readonly #deferred = new DeferredByBreaker(this.#cache);
   readonly #saver: GateSaver;
 
   constructor(dependencies: Dependencies, ownership: Pick<SlotOwnership, 'fence'>) {

@@ -9,8 +9,8 @@ import { FairShareLimit } from '#src/domain/fair-share-limit.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
-import { BoundedRoundRobin, type Member } from './bounded-round-robin.ts';
 import { Heap } from './heap.ts';
+import { type Member, RoundRobinByNeed } from './round-robin-by-need.ts';
 
 /** Deliveries that are due within this time are kept in memory. */
 export const SCAN_AHEAD_MS = 2_000;
@@ -27,7 +27,7 @@ interface Customer extends Member {
 export class DueQueue {
   readonly #customers = new Map<Partition, Customer>();
   /** Customers with entries. The need of a customer is the instant of its first entry. */
-  readonly #roundRobin = new BoundedRoundRobin<Customer>();
+  readonly #roundRobin = new RoundRobinByNeed<Customer>();
   readonly #dueAt = new Map<DeliveryId, Instant>();
   readonly #shares = new FairShareLimit(DUE_QUEUE_MAX, CUSTOMER_SHARE);
 

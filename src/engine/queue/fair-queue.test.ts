@@ -15,7 +15,7 @@ import {
   WAITING_MAX,
 } from './fair-queue.ts';
 import { Heap } from './heap.ts';
-import { REST_FROM_WAITING } from './permit-shares.ts';
+import { REST_FROM_WAITING } from './permit-tree.ts';
 
 let made = 0;
 

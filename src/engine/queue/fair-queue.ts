@@ -4,7 +4,7 @@
  *
  * A permit allows one request in flight with a body of up to 64 KiB. A larger body takes one permit for each 64 KiB.
  * The permits therefore bound both the requests in flight and their memory. They are shared out by customer, host and
- * endpoint (`permit-shares.ts`).
+ * endpoint (`permit-tree.ts`).
  *
  * The room to wait is bounded and shared out in a similar way. A delivery that finds no room stays in the store, and a
  * later scan finds it.
@@ -16,7 +16,7 @@
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { endpointRefKey } from '#src/ports/endpoint-cache.ts';
-import { type Endpoint, PermitShares } from './permit-shares.ts';
+import { type Endpoint, PermitTree } from './permit-tree.ts';
 
 export const PERMITS_MAX = 2_048;
 /** Overdue work may hold one of this many parts of the permits. */
@@ -38,9 +38,9 @@ interface Taken {
 }
 
 export class FairQueue {
-  readonly #shares: Readonly<Record<Punctuality, PermitShares>> = {
-    in_time: new PermitShares((a, b) => a.dueAt - b.dueAt),
-    overdue: new PermitShares(byDeadline),
+  readonly #trees: Readonly<Record<Punctuality, PermitTree>> = {
+    in_time: new PermitTree((a, b) => a.dueAt - b.dueAt),
+    overdue: new PermitTree(byDeadline),
   };
   /** The endpoint in whose queue a delivery waits; null once it was taken. */
   readonly #known = new Map<DeliveryId, Endpoint | null>();
@@ -57,21 +57,21 @@ export class FairQueue {
   }
 
   get waiting(): number {
-    return this.#shares.in_time.waiting + this.#shares.overdue.waiting;
+    return this.#trees.in_time.waiting + this.#trees.overdue.waiting;
   }
 
   get overdue(): number {
-    return this.#shares.overdue.waiting;
+    return this.#trees.overdue.waiting;
   }
 
   /** One of the customers who have deliveries waiting or in flight. */
   get someCustomer(): string | null {
-    return this.#shares.in_time.someCustomer ?? this.#shares.overdue.someCustomer;
+    return this.#trees.in_time.someCustomer ?? this.#trees.overdue.someCustomer;
   }
 
   /** Whether another customer has deliveries waiting or in flight. */
   hasOthersThan(customer: string): boolean {
-    return this.#shares.in_time.hasOthersThan(customer) || this.#shares.overdue.hasOthersThan(customer);
+    return this.#trees.in_time.hasOthersThan(customer) || this.#trees.overdue.hasOthersThan(customer);
   }
 
   /** Whether there is room for overdue deliveries. */
@@ -84,19 +84,19 @@ export class FairQueue {
    * that was overdue and was moved, changes queues. The entry that it leaves behind is skipped.
    */
   add(due: DueDelivery, punctuality: Punctuality): boolean {
-    const shares = this.#shares[punctuality];
+    const tree = this.#trees[punctuality];
     const key = endpointRefKey(due);
     const known = this.#known.get(due.id);
     if (known === null || (known?.key === key && punctuality === 'overdue')) return false;
-    const endpoint = shares.endpoint(`${due.partition}`, due.origin, key);
-    if (known === endpoint || !this.#mayWait(endpoint, shares)) return false;
+    const endpoint = tree.endpoint(`${due.partition}`, due.origin, key);
+    if (known === endpoint || !this.#mayWait(endpoint, tree)) return false;
     this.#known.set(due.id, endpoint);
-    shares.add(endpoint, due);
+    tree.add(endpoint, due);
     return true;
   }
 
-  #mayWait({ host, waiting }: Endpoint, shares: PermitShares): boolean {
-    const free = WAITING_MAX - shares.waiting;
+  #mayWait({ host, waiting }: Endpoint, tree: PermitTree): boolean {
+    const free = WAITING_MAX - tree.waiting;
     const leftOfCustomer = free * CUSTOMER_WAITING_SHARE - host.customer.waiting;
     return waiting + host.waiting < leftOfCustomer / HOST_WAITING_PARTS;
   }
@@ -110,16 +110,16 @@ export class FairQueue {
     limit: number,
     ofEachMax = Number.POSITIVE_INFINITY,
   ): readonly DueDelivery[] {
-    const shares = this.#shares[punctuality];
+    const tree = this.#trees[punctuality];
     const taken: DueDelivery[] = [];
     while (taken.length < limit) {
-      const endpoint = shares.next(this.#free(punctuality));
+      const endpoint = tree.next(this.#free(punctuality));
       if (endpoint === null) break;
-      const due = shares.pop(endpoint);
+      const due = tree.pop(endpoint);
       if (due === undefined || this.#known.get(due.id) !== endpoint) continue;
       const permits = permitsOf(due);
-      shares.hold(endpoint, permits);
-      shares.taken(endpoint, ofEachMax);
+      tree.hold(endpoint, permits);
+      tree.taken(endpoint, ofEachMax);
       this.#known.set(due.id, null);
       this.#taken.set(due, { endpoint, permits, punctuality });
       taken.push(due);
@@ -129,11 +129,11 @@ export class FairQueue {
 
   /** Customers that rest may go again. */
   endRests(punctuality: Punctuality): void {
-    this.#shares[punctuality].endRests();
+    this.#trees[punctuality].endRests();
   }
 
   #free(punctuality: Punctuality): number {
-    const { in_time: inTime, overdue } = this.#shares;
+    const { in_time: inTime, overdue } = this.#trees;
     const free = this.#permitsMax - inTime.held - overdue.held;
     return punctuality === 'in_time' ? free : Math.min(free, this.#permitsMax / OVERDUE_PARTS - overdue.held);
   }
@@ -149,7 +149,7 @@ export class FairQueue {
     if (taken === undefined) return;
     this.forget(due);
     this.#taken.delete(due);
-    this.#shares[taken.punctuality].release(taken.endpoint, taken.permits);
+    this.#trees[taken.punctuality].release(taken.endpoint, taken.permits);
   }
 }
 

@@ -3,7 +3,7 @@ import type { AttemptTiming } from '#src/domain/delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Clock } from '#src/ports/system.ts';
 
-export class AttemptTimer {
+export class AttemptStopwatch {
   readonly #clock: Clock;
   readonly #firedAt: Instant;
   readonly #claimedMs: number;

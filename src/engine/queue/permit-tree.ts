@@ -1,5 +1,6 @@
 /**
- * Shares out the permits: a tree of customers, their hosts and the endpoints there.
+ * A tree of customers, their hosts and the endpoints there. It shares out the permits and holds the queues of the
+ * endpoints.
  *
  * Shares depend on what is free. A customer may hold twice what is free, a host half of what its customer has left, an
  * endpoint a sixteenth of what its host has left, and each at least one permit. Something is therefore always left for
@@ -9,11 +10,11 @@
  * Solved for what is free: an endpoint that holds e permits, at a host that holds h, of a customer that holds c, may
  * take another where `2 × free > c + 2 × (h + 16 × e)`. The need of a holder is what it holds itself, plus the least
  * need below it multiplied by its share. One number describes each holder, so the next one that may go is found without
- * looking at those that may not (`bounded-round-robin.ts`).
+ * looking at those that may not (`round-robin-by-need.ts`).
  */
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
-import { BoundedRoundRobin, type Member } from './bounded-round-robin.ts';
 import { Heap } from './heap.ts';
+import { type Member, RoundRobinByNeed } from './round-robin-by-need.ts';
 
 /** A customer may hold this many times what is free. */
 const CUSTOMER_SHARE = 2;
@@ -55,7 +56,7 @@ export class Endpoint extends Holder {
 
 /** A holder with others below it: a customer with hosts, or a host with endpoints. */
 class Group<Below extends Holder> extends Holder {
-  readonly ready = new BoundedRoundRobin<Below>();
+  readonly ready = new RoundRobinByNeed<Below>();
   readonly below = new Map<string, Below>();
   readonly #parts: number;
 
@@ -109,7 +110,7 @@ export class Customer extends Group<Host> {
   }
 }
 
-export class PermitShares {
+export class PermitTree {
   readonly #root = new Group<Customer>('', 1);
   readonly #order: (a: DueDelivery, b: DueDelivery) => number;
   /** Customers of whom deliveries were taken since the last `endRests`. */

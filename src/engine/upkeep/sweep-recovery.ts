@@ -25,7 +25,7 @@ const LISTED_MAX = 100;
 /** Sweeps in progress. A scan ignores the sweeps beyond. */
 const SWEEPS_MAX = 1_000;
 
-export interface SweeperDependencies
+export interface SweepRecoveryDependencies
   extends Pick<EngineDependencies, 'store' | 'timers' | 'log' | 'cluster'> {
   readonly ownership: Pick<SlotOwnership, 'slots'>;
   readonly hints: Pick<Hints, 'rescan'>;
@@ -38,8 +38,8 @@ interface StartedSweep {
 }
 
 /** Runs one step at a time. */
-export class Sweeper {
-  readonly #dependencies: SweeperDependencies;
+export class SweepRecovery {
+  readonly #dependencies: SweepRecoveryDependencies;
   readonly #outage: OutageLog;
   readonly #throttledTimers: Timers;
   readonly #scan: PeriodicTask;
@@ -52,7 +52,7 @@ export class Sweeper {
   /** The end of the last sweeping, which may be in progress. */
   #swept: Promise<void> = Promise.resolve();
 
-  constructor(dependencies: SweeperDependencies) {
+  constructor(dependencies: SweepRecoveryDependencies) {
     this.#dependencies = dependencies;
     this.#throttledTimers = new ThrottledTimers(dependencies.timers, () => true);
     this.#outage = warnsOfOutage(

@@ -23,7 +23,7 @@ const BOUNDS = {
 /** Deliveries of one customer that begin before it rests. */
 const OF_EACH_MAX = 16;
 
-export interface BatchPacerDependencies {
+export interface EventLoopBudgetDependencies {
   readonly timers: Timers;
   /** Timers for bulk work, which yields to everything else. */
   readonly throttledTimers: Timers;
@@ -32,15 +32,15 @@ export interface BatchPacerDependencies {
   readonly waker: Pick<Waker, 'soon'>;
 }
 
-export class BatchPacer {
-  readonly #dependencies: BatchPacerDependencies;
+export class EventLoopBudget {
+  readonly #dependencies: EventLoopBudgetDependencies;
   readonly #overdueSize = new OverdueBatchSize();
   /** Deliveries in time that began in this turn of the event loop. */
   #begun = 0;
   #overdueState: 'ready' | 'waiting' = 'ready';
   #restState: 'none' | 'resting' = 'none';
 
-  constructor(dependencies: BatchPacerDependencies) {
+  constructor(dependencies: EventLoopBudgetDependencies) {
     this.#dependencies = dependencies;
   }
 

@@ -9,7 +9,7 @@ import { FAILURE, HOURLY, START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { ClusterHarness } from '#test/cluster-harness.ts';
 import { EngineHarness, NEIGHBOUR, PARTITION } from '#test/engine-harness.ts';
-import { Sweeper } from './sweeper.ts';
+import { SweepRecovery } from './sweep-recovery.ts';
 
 const ACTIONS = { pause, resume, cancel };
 const RETRIES = 5;
@@ -57,22 +57,22 @@ async function finished(harness: EngineHarness): Promise<void> {
 
 type ContinueSweep = (sweep: UnfinishedSweep, cursor: SweepCursor | null) => Promise<SweepCursor | null>;
 
-/** A sweeper whose steps are done by the test. */
-function sweeperWith(harness: EngineHarness, continueSweep: ContinueSweep): Sweeper {
+/** A recovery whose steps are done by the test. */
+function recoveryWith(harness: EngineHarness, continueSweep: ContinueSweep): SweepRecovery {
   const { timers, log, cluster } = harness;
   const store = new Proxy(harness.store, {
     get: (target, name): unknown =>
       name === 'continueSweep' ? continueSweep : Reflect.get(target, name, target),
   });
   const hints = { rescan: () => {} };
-  return new Sweeper({ store, timers, log, cluster, ownership: OWNS_EVERY_SLOT, hints });
+  return new SweepRecovery({ store, timers, log, cluster, ownership: OWNS_EVERY_SLOT, hints });
 }
 
-function sweeperOf({ store, timers, log, cluster }: EngineHarness) {
+function recoveryOf({ store, timers, log, cluster }: EngineHarness) {
   let rescans = 0;
   const hints = { rescan: () => void rescans++ };
   return {
-    sweeper: new Sweeper({ store, timers, log, cluster, ownership: OWNS_EVERY_SLOT, hints }),
+    recovery: new SweepRecovery({ store, timers, log, cluster, ownership: OWNS_EVERY_SLOT, hints }),
     rescans: () => rescans,
   };
 }
@@ -85,21 +85,21 @@ describe('an action whose process ended', () => {
   ] as const)('%s: is completed by the next process at once', async ([action, status, rescans]) => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
     await abandon(harness, action);
-    const { sweeper, rescans: counted } = sweeperOf(harness);
-    sweeper.start();
+    const { recovery, rescans: counted } = recoveryOf(harness);
+    recovery.start();
     await harness.time.advance(1_000);
     expect((await statuses(harness)).filter((one) => one === status).length).toBeGreaterThanOrEqual(RETRIES);
     expect(await harness.disk.listSweeps(10)).toEqual([]);
     expect(counted()).toBe(rescans);
-    await sweeper.stop();
+    await recovery.stop();
     expect(harness.time.pending).toBe(0);
   });
 
   test('is completed step by step, with a pause in between', async () => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
     await abandon(harness, 'cancel');
-    const { sweeper } = sweeperOf(harness);
-    sweeper.start();
+    const { recovery } = recoveryOf(harness);
+    recovery.start();
     const canceled = async () => (await statuses(harness)).filter((status) => status === 'canceled').length;
     // The action itself reached the pending delivery and one more.
     expect(await canceled()).toBe(2);
@@ -109,7 +109,7 @@ describe('an action whose process ended', () => {
     expect(await canceled()).toBe(3);
     await harness.time.advance(1);
     expect(await canceled()).toBe(4);
-    const stopped = sweeper.stop();
+    const stopped = recovery.stop();
     await harness.time.advance(1_000);
     await stopped;
     expect(await canceled()).toBe(4);
@@ -119,8 +119,8 @@ describe('an action whose process ended', () => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
     await abandon(harness, 'cancel');
     harness.faults.set('refuses', 'continueSweep');
-    const { sweeper } = sweeperOf(harness);
-    sweeper.start();
+    const { recovery } = recoveryOf(harness);
+    recovery.start();
     await harness.time.advance(SCAN_MS - 1);
     expect(harness.log.lines).toMatchObject([
       { level: 'warn', message: 'unfinished schedule actions could not be completed' },
@@ -128,7 +128,7 @@ describe('an action whose process ended', () => {
     harness.faults.clear();
     await harness.time.advance(1_000);
     expect(await harness.disk.listSweeps(10)).toEqual([]);
-    await sweeper.stop();
+    await recovery.stop();
   });
 });
 
@@ -177,35 +177,35 @@ describe('several abandoned sweeps', () => {
     await canceled(harness, 3);
     await canceled(harness, 1, NEIGHBOUR);
     const steps: string[] = [];
-    const sweeper = sweeperWith(harness, (sweep, cursor) => {
+    const recovery = recoveryWith(harness, (sweep, cursor) => {
       steps.push(`${sweep.partition}/${sweep.requestedAt - START}`);
       return harness.disk.continueSweep(sweep, cursor);
     });
-    sweeper.start();
+    recovery.start();
     await harness.time.advance(1_000);
     expect(steps.slice(0, 6)).toEqual(['1/0', '2/3', '1/1', '2/3', '1/2', '2/3']);
     expect(await harness.disk.listSweeps(10)).toEqual([]);
     expect([await left(harness), await left(harness, NEIGHBOUR)]).toEqual([0, 0]);
-    await sweeper.stop();
+    await recovery.stop();
   });
 
   test('do not delay a sweep of another customer that is abandoned later', async () => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
     await canceled(harness, 1);
     // The sweep of the first customer never ends.
-    const sweeper = sweeperWith(harness, async (sweep, cursor) =>
+    const recovery = recoveryWith(harness, async (sweep, cursor) =>
       sweep.partition === PARTITION
         ? { status: 'retry_scheduled', id: sweep.lastId }
         : harness.disk.continueSweep(sweep, cursor),
     );
-    sweeper.start();
+    recovery.start();
     await harness.time.advance(100);
     await canceled(harness, 1, NEIGHBOUR);
     expect(await left(harness, NEIGHBOUR)).toBeGreaterThan(0);
     await harness.time.advance(3 * SCAN_MS);
     expect(await left(harness, NEIGHBOUR)).toBe(0);
     expect(await left(harness)).toBeGreaterThan(0);
-    const stopped = sweeper.stop();
+    const stopped = recovery.stop();
     await harness.time.advance(1_000);
     await stopped;
   });
@@ -215,27 +215,27 @@ describe('several abandoned sweeps', () => {
     await canceled(harness, 1);
     await canceled(harness, 1, NEIGHBOUR);
     harness.faults.before('continueSweep', () => Promise.reject(new Error('This sweep fails.')));
-    const { sweeper } = sweeperOf(harness);
-    sweeper.start();
+    const { recovery } = recoveryOf(harness);
+    recovery.start();
     await harness.time.advance(SCAN_MS - 1);
     expect([await left(harness), await left(harness, NEIGHBOUR)]).toEqual([RETRIES - 1, 0]);
     await harness.time.advance(SCAN_MS);
     expect(await left(harness)).toBe(0);
-    await sweeper.stop();
+    await recovery.stop();
   });
 });
 
 test('a sweep is left to its process until the second scan finds it', async () => {
   await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
-  const { sweeper } = sweeperOf(harness);
-  sweeper.start();
+  const { recovery } = recoveryOf(harness);
+  recovery.start();
   await harness.time.advance(1_000);
   await abandon(harness, 'cancel');
   await harness.time.advance(SCAN_MS);
   expect(await harness.disk.listSweeps(10)).toHaveLength(1);
   await harness.time.advance(SCAN_MS);
   expect(await harness.disk.listSweeps(10)).toEqual([]);
-  await sweeper.stop();
+  await recovery.stop();
 });
 
 test('of several nodes, only the upkeep node scans for sweeps', async () => {

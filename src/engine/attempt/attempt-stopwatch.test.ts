@@ -1,4 +1,4 @@
-/** What is kept of how an attempt went. */
+/** The timing that is stored with an attempt. */
 import { expect, test } from 'vitest';
 import type { AttemptTiming } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
@@ -22,7 +22,7 @@ async function timingOf(harness: EngineHarness, id: DeliveryId): Promise<Attempt
   return (await harness.attempts(id))[0]?.timing;
 }
 
-test('from the instant it was decided on: stored, connected, answered', async () => {
+test('the timing counts from the decision: claim stored, connected, answered', async () => {
   await using harness = await EngineHarness.open();
   const { id, sent } = await underWay(harness, 3);
   expect(await timingOf(harness, id)).toBeNull();
@@ -40,7 +40,7 @@ test('from the instant it was decided on: stored, connected, answered', async ()
   expect(await harness.attempts(id)).toMatchObject([{ egressMs: 54 }]);
 });
 
-test('of one that timed out, how far it came', async () => {
+test('an attempt that timed out keeps the steps that it reached', async () => {
   await using harness = await EngineHarness.open();
   const { id, sent } = await underWay(harness);
   sent.connect(true);
@@ -53,7 +53,7 @@ test('of one that timed out, how far it came', async () => {
   });
 });
 
-test('of one that reached nobody, only that it was on its way', async () => {
+test('an attempt without a connection keeps only the time of its claim', async () => {
   await using harness = await EngineHarness.open();
   const { id, sent } = await underWay(harness);
   sent.answer({ kind: 'failed', failure: 'name_unresolved' });
@@ -61,7 +61,7 @@ test('of one that reached nobody, only that it was on its way', async () => {
   expect(await timingOf(harness, id)).toMatchObject({ claimedMs: 0, connectedMs: null, firstByteMs: null });
 });
 
-test('of one that was never sent, nothing', async () => {
+test('an attempt that was never sent has no timing', async () => {
   await using harness = await EngineHarness.open();
   const { pending } = await harness.schedule({ payload: { headers: [['X-Bad', 'a\nb']] } });
   await new Engine(harness, { retentionMs: 0 }).start();
@@ -70,7 +70,7 @@ test('of one that was never sent, nothing', async () => {
   expect(await harness.attempts(pending.id)).toMatchObject([{ outcome: 'terminal', timing: null }]);
 });
 
-test('a clock that is set back makes nothing happen before it began', async () => {
+test('no step is negative when the clock is set back', async () => {
   await using harness = await EngineHarness.open();
   const { id, sent } = await underWay(harness);
   harness.time.setClock(-60_000);

@@ -1,10 +1,10 @@
-/** A short pause after the store failed: nothing is claimed meanwhile, and one log line a second tells of it. */
+/** After a failure of the store nothing is claimed for half a second. One log line a second reports the outage. */
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
 
 const PAUSE_MS = 500;
 
-export class StorePause {
+export class ClaimPause {
   readonly #timers: EngineDependencies['timers'];
   readonly #outage: OutageLog;
   #isPaused = false;

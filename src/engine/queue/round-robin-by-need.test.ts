@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BoundedRoundRobin } from './bounded-round-robin.ts';
+import { RoundRobinByNeed } from './round-robin-by-need.ts';
 
 interface Named {
   readonly name: number;
@@ -8,7 +8,7 @@ interface Named {
 }
 
 test('the member that was served longest ago goes next, of those that need less than is left', () => {
-  const robin = new BoundedRoundRobin<Named>();
+  const robin = new RoundRobinByNeed<Named>();
   const [a, b, c] = [0, 1, 2].map((name) => ({ name, need: 1 })) as [Named, Named, Named];
   for (const member of [a, b, c]) robin.add(member);
   expect([1, 2, 3, 4].map(() => robin.next(2)?.name)).toEqual([0, 1, 2, 0]);
@@ -28,7 +28,7 @@ test('the member with the least need is found after any change', () => {
   );
   fc.assert(
     fc.property(steps, (given) => {
-      const robin = new BoundedRoundRobin<Named>();
+      const robin = new RoundRobinByNeed<Named>();
       const members = Array.from({ length: 10 }, (_, name): Named => ({ name, need: 0 }));
       const here = new Set<Named>();
       for (const { act, name, amount } of given) {
@@ -54,7 +54,7 @@ test('the member with the least need is found after any change', () => {
 });
 
 test('finding the next member looks at a few only, however many may not go', () => {
-  const robin = new BoundedRoundRobin<Named>();
+  const robin = new RoundRobinByNeed<Named>();
   let looks = 0;
   for (let name = 0; name < 28_000; name++) {
     let own = 1_000 + name;
@@ -78,7 +78,7 @@ test('finding the next member looks at a few only, however many may not go', () 
 });
 
 test('every member that may go is served before any is served three times', () => {
-  const robin = new BoundedRoundRobin<Named>();
+  const robin = new RoundRobinByNeed<Named>();
   const members = Array.from({ length: 20 }, (_, name): Named => ({ name, need: name % 4 }));
   for (const member of members) robin.add(member);
   const turns = Array.from({ length: 30 }, () => robin.next(3)?.name);

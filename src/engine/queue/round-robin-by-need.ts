@@ -7,7 +7,7 @@
  * members wait for something to come free.
  */
 export interface Member {
-  /** The member may go where more than this is left. Only `BoundedRoundRobin.setNeed` changes it. */
+  /** The member may go where more than this is left. Only `RoundRobinByNeed.setNeed` changes it. */
   need: number;
 }
 
@@ -19,7 +19,7 @@ interface Entry<T extends Member> {
   after: Entry<T> | null;
 }
 
-export class BoundedRoundRobin<T extends Member> {
+export class RoundRobinByNeed<T extends Member> {
   readonly #entries = new Map<T, Entry<T>>();
   /** A binary heap with the least need first. */
   readonly #heap: Entry<T>[] = [];

@@ -14,7 +14,7 @@ const DELIVERIES_MAX = 20_000;
 const CUSTOMER_SHARE = 4;
 
 /** The gate of an endpoint is pinned as long as a delivery of it is remembered. */
-export class DeferredDeliveries {
+export class DeferredByBreaker {
   readonly #gates: Pick<GateCache, 'pin' | 'unpin'>;
   readonly #byEndpoint = new Map<string, Map<DeliveryId, DueDelivery>>();
   readonly #limit = new FairShareLimit(DELIVERIES_MAX, CUSTOMER_SHARE);

@@ -3,7 +3,7 @@ import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { dueAt } from '#test/engine-harness.ts';
-import { DeferredDeliveries } from './deferred-deliveries.ts';
+import { DeferredByBreaker } from './deferred-by-breaker.ts';
 
 function due(endpoint: string, name = endpoint): DueDelivery {
   return dueAt(0, { name, endpoint: endpoint as EndpointKey });
@@ -11,7 +11,7 @@ function due(endpoint: string, name = endpoint): DueDelivery {
 
 function setUp() {
   let pins = 0;
-  const deferred = new DeferredDeliveries({ pin: () => void pins++, unpin: () => void pins-- });
+  const deferred = new DeferredByBreaker({ pin: () => void pins++, unpin: () => void pins-- });
   return { deferred, pins: () => pins };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ClusterHarness, ownerAndOthers, sentBy } from '#test/cluster-harness.ts';
 import { requireDue } from '#test/engine-harness.ts';
-import { PeerHints } from './peer-hints.ts';
+import { HintForwarder } from './hint-forwarder.ts';
 
 describe('a hint', () => {
   test('goes to the owner of the slot when the delivery is due soon, and is not passed on', async () => {
@@ -55,10 +55,13 @@ describe('a hint', () => {
     await using cluster = await ClusterHarness.open();
     const [node] = await cluster.settled('a');
     if (node === undefined) throw new Error('There is one node.');
-    const hints = new PeerHints(node.engine.heard, cluster.time);
+    const hints = new HintForwarder(node.engine.heard, cluster.time);
     const near = await cluster.harness.schedule({ inMs: 100, url: 'https://example.com/1' });
     const told: unknown[] = [];
-    const counting = new PeerHints({ ...node.engine.heard, due: (due) => void told.push(due) }, cluster.time);
+    const counting = new HintForwarder(
+      { ...node.engine.heard, due: (due) => void told.push(due) },
+      cluster.time,
+    );
     counting.due(requireDue((await cluster.harness.schedule({ inMs: 60_000 })).pending));
     counting.due(null);
     expect(told).toEqual([]);

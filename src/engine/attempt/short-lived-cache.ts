@@ -11,19 +11,19 @@ interface Read<Value> {
   done: { readonly value: Value } | null;
 }
 
-export class FreshReads<Key extends string | number, Value> {
+export class ShortLivedCache<Key extends string | number, Value> {
   readonly #kept: LRUCache<Key, Read<Value>>;
 
   constructor(max: number) {
     this.#kept = new LRUCache({ max });
   }
 
-  of(key: Key, now: Instant, read: () => Promise<Value>): Promise<Value> {
+  get(key: Key, now: Instant, read: () => Promise<Value>): Promise<Value> {
     return (this.#known(key, now) ?? this.#begin(key, now, read)).value;
   }
 
   /** Null where the caller would have to wait. */
-  fresh(key: Key, now: Instant): { readonly value: Value } | null {
+  peek(key: Key, now: Instant): { readonly value: Value } | null {
     return this.#known(key, now)?.done ?? null;
   }
 

@@ -1,4 +1,4 @@
-/** Hints that go to the other nodes. */
+/** Hints of a process that runs no engine. Nodes send theirs in `queue/work-queue.ts`, and `Engine.heard` receives. */
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { SCAN_AHEAD_MS } from '#src/engine/queue/due-queue.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
@@ -7,8 +7,8 @@ import type { Clock } from '#src/ports/system.ts';
 /** Peers of a process that has its store to itself. */
 export const NO_PEERS: Peers = { due: () => {}, rescan: () => {}, slotsChanged: () => {} };
 
-/** The hints of a process that dispatches nothing itself, such as one with the API role only: it tells the nodes. */
-export class PeerHints implements Hints {
+/** Forwards the hints to the nodes. A process with the API role only uses it. */
+export class HintForwarder implements Hints {
   readonly #peers: Peers;
   readonly #clock: Clock;
 
