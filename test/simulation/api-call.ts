@@ -12,7 +12,7 @@ export interface ApiCall {
   readonly what: string;
   /** Labels what it creates. */
   readonly label: string;
-  readonly askedMs: number;
+  readonly calledMs: number;
   /** What was answered; null for a refusal. */
   readonly rendered: Rendered | null;
   readonly error: Error | null;

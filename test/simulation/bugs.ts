@@ -11,16 +11,16 @@ import type { Hints } from '#src/ports/hints.ts';
 import { type LoadedDelivery, StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
 import type { Step } from '#src/store/sql/steps.ts';
+import type { Observer } from './observer.ts';
 import { type Patch, patched } from './patched.ts';
 import type { AnyStore } from './stores.ts';
-import type { Witness } from './witness.ts';
 
 export interface Bug {
   /** The checkers that may be the first to notice. */
   readonly caughtBy: readonly string[];
   readonly store?: (store: AnyStore) => AnyStore;
   /** What the writing thread is given of a verb. */
-  readonly steps?: (steps: readonly Step[], witness: Witness) => readonly Step[];
+  readonly steps?: (steps: readonly Step[], observer: Observer) => readonly Step[];
   readonly clock?: (clock: Clock) => Clock;
   readonly egress?: (egress: Egress) => Egress;
   readonly hints?: (hints: Hints) => Hints;
@@ -28,7 +28,7 @@ export interface Bug {
 }
 
 /** Nothing more is taken out of the queues, whoever's they are, while this holds. */
-function takingStops(isOver: (inFlight: number) => boolean): Patch {
+function stopTakingWhile(isOver: (inFlight: number) => boolean): Patch {
   return patched(FairQueue.prototype, 'take', ({ value: take }) => ({
     value(this: FairQueue, ...given: Parameters<FairQueue['take']>) {
       return isOver(this.inFlight) ? [] : Reflect.apply(take, this, given);
@@ -44,20 +44,20 @@ function countingBodies(egress: Egress): Egress {
   bodyBytesInFlight = 0;
   return {
     ...egress,
-    send(request, onEnd, ...told) {
+    send(request, onEnd, ...rest) {
       const bytes = request.body?.length ?? 0;
       bodyBytesInFlight += bytes;
       const ended: typeof onEnd = (result) => {
         bodyBytesInFlight -= bytes;
         onEnd(result);
       };
-      return egress.send(request, ended, ...told);
+      return egress.send(request, ended, ...rest);
     },
   };
 }
 
 /** The same store, but for these verbs. */
-function but(verbs: (store: AnyStore) => Partial<AnyStore>): (store: AnyStore) => AnyStore {
+function overriding(verbs: (store: AnyStore) => Partial<AnyStore>): (store: AnyStore) => AnyStore {
   return (store) => {
     const other = verbs(store);
     return new Proxy(store, {
@@ -72,8 +72,10 @@ function but(verbs: (store: AnyStore) => Partial<AnyStore>): (store: AnyStore) =
 }
 
 /** The loaded delivery as the engine is told it is. */
-function misread(change: (work: LoadedDelivery) => Partial<LoadedDelivery>): (store: AnyStore) => AnyStore {
-  return but((store) => ({
+function alteringLoads(
+  change: (work: LoadedDelivery) => Partial<LoadedDelivery>,
+): (store: AnyStore) => AnyStore {
+  return overriding((store) => ({
     async loadDeliveries(deliveries) {
       const works = await store.loadDeliveries(deliveries);
       return works.map((work) => work && { ...work, ...change(work) });
@@ -85,12 +87,13 @@ const DONE = 'done' as const;
 const REVISION_COLUMN_FROM_END = 4;
 
 /** Steps whose guard always holds: the row is replaced whatever it has become. */
-function unguarded(statements: ReadonlySet<Step[0]>, steps: readonly Step[], witness: Witness) {
+function unguarded(statements: ReadonlySet<Step[0]>, steps: readonly Step[], observer: Observer) {
   return steps.map((step): Step => {
     if (!statements.has(step[0])) return step;
     const [name, otherwise, ...parameters] = step;
     const id = parameters.at(-2);
-    const known = witness.deliveries.get(id as DeliveryId) ?? witness.schedules.get(id as ScheduleId) ?? null;
+    const known =
+      observer.deliveries.get(id as DeliveryId) ?? observer.schedules.get(id as ScheduleId) ?? null;
     if (known === null) return step;
     // The new revision is the last column that is set, before the three parts of the guard.
     parameters[parameters.length - REVISION_COLUMN_FROM_END] = known.revision + 1;
@@ -112,12 +115,12 @@ function without(...names: readonly Step[0][]): (steps: readonly Step[]) => read
 
 export const BUGS: Readonly<Record<string, Bug>> = {
   'no fencing: a delivery is replaced whatever it has become': {
-    caughtBy: ['life', 'attempts', 'schedules', 'settling', 'sends', 'api'],
-    steps: (steps, witness) => unguarded(REPLACING_DELIVERIES, steps, witness),
+    caughtBy: ['lifecycle', 'attempts', 'schedules', 'settling', 'sends', 'api'],
+    steps: (steps, observer) => unguarded(REPLACING_DELIVERIES, steps, observer),
   },
   'a claim without its condition': {
-    caughtBy: ['life', 'attempts', 'schedules', 'settling', 'sends'],
-    steps: (steps, witness) => unguarded(new Set(['claimDelivery']), steps, witness),
+    caughtBy: ['lifecycle', 'attempts', 'schedules', 'settling', 'sends'],
+    steps: (steps, observer) => unguarded(new Set(['claimDelivery']), steps, observer),
   },
   'a claim that forgets the row of its attempt': {
     caughtBy: ['attempts'],
@@ -133,19 +136,19 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'wake-ups are lost: nothing is found by looking, no hint arrives': {
     caughtBy: ['punctuality'],
-    store: but(() => ({ listDue: async () => [] })),
+    store: overriding(() => ({ listDue: async () => [] })),
     hints: () => ({ due: () => {}, rescan: () => {} }),
   },
   'looking ahead sees nothing': {
     caughtBy: ['punctuality'],
-    store: but((store) => ({
+    store: overriding((store) => ({
       listDue: async (after, until, limit) => (after === null ? store.listDue(after, until, limit) : []),
     })),
     hints: () => ({ due: () => {}, rescan: () => {} }),
   },
   'looking back sees nothing': {
     caughtBy: ['punctuality'],
-    store: but((store) => ({
+    store: overriding((store) => ({
       listDue: async (after, until, limit) => (after === null ? [] : store.listDue(after, until, limit)),
     })),
   },
@@ -158,8 +161,8 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     clock: (clock) => ({ now: () => instant(clock.now() - 2_000) }),
   },
   'one attempt more than allowed': {
-    caughtBy: ['life', 'attempts', 'settling'],
-    store: misread(({ delivery }) => ({
+    caughtBy: ['lifecycle', 'attempts', 'settling'],
+    store: alteringLoads(({ delivery }) => ({
       delivery: {
         ...delivery,
         retryPolicy: { ...delivery.retryPolicy, maxAttempts: delivery.retryPolicy.maxAttempts + 1 },
@@ -168,7 +171,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'what ran out of attempts is tried once more': {
     caughtBy: ['settling'],
-    store: but((store) => ({
+    store: overriding((store) => ({
       settle: (writes) =>
         store.settle(
           writes.map((write) =>
@@ -180,8 +183,8 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     })),
   },
   'a dead letter rises again': {
-    caughtBy: ['life'],
-    store: but((store) => ({
+    caughtBy: ['lifecycle'],
+    store: overriding((store) => ({
       async settle(writes) {
         const answers = await store.settle(writes);
         for (const { delivery } of writes) {
@@ -194,7 +197,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'the backoff is a millisecond short': {
     caughtBy: ['settling'],
-    store: but((store) => ({
+    store: overriding((store) => ({
       settle: (writes) =>
         store.settle(
           writes.map((write) => ({
@@ -209,19 +212,19 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'what is deferred is not stored': {
     caughtBy: ['punctuality'],
-    store: but(() => ({ defer: async (deliveries) => deliveries.map(() => DONE) })),
+    store: overriding(() => ({ defer: async (deliveries) => deliveries.map(() => DONE) })),
   },
   'gates are never saved': {
     caughtBy: ['breaker'],
-    store: but(() => ({ saveGates: async () => {} })),
+    store: overriding(() => ({ saveGates: async () => {} })),
   },
   'gates are never loaded': {
     caughtBy: ['breaker', 'budget', 'rate'],
-    store: misread(() => ({ gate: null })),
+    store: alteringLoads(() => ({ gate: null })),
   },
   'the breaker takes one failure more to open': {
     caughtBy: ['breaker'],
-    store: misread(({ profile }) => ({
+    store: alteringLoads(({ profile }) => ({
       profile: profile?.breakerPolicy
         ? {
             ...profile,
@@ -232,19 +235,19 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'the window of the breaker is forgotten: the default is used': {
     caughtBy: ['breaker'],
-    store: misread(({ profile }) => ({ profile: profile && { ...profile, breakerPolicy: null } })),
+    store: alteringLoads(({ profile }) => ({ profile: profile && { ...profile, breakerPolicy: null } })),
   },
   'the retry budget of the profile is forgotten': {
     caughtBy: ['budget'],
-    store: misread(({ profile }) => ({ profile: profile && { ...profile, retryBudget: null } })),
+    store: alteringLoads(({ profile }) => ({ profile: profile && { ...profile, retryBudget: null } })),
   },
   'the rate limit is forgotten': {
     caughtBy: ['rate'],
-    store: misread(({ schedule }) => ({ schedule: { ...schedule, rateLimit: null } })),
+    store: alteringLoads(({ schedule }) => ({ schedule: { ...schedule, rateLimit: null } })),
   },
   'the rate limit is taken for half of what it is': {
     caughtBy: ['reservations'],
-    store: misread(({ schedule }) => ({
+    store: alteringLoads(({ schedule }) => ({
       schedule: {
         ...schedule,
         rateLimit: schedule.rateLimit && { perSecond: schedule.rateLimit.perSecond / 2 },
@@ -253,7 +256,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'an interrupted attempt cannot be settled': {
     caughtBy: ['stops', 'punctuality'],
-    store: but((store) => ({
+    store: overriding((store) => ({
       settle: async (writes) =>
         writes.some(({ attempt }) => attempt.error === 'interrupted')
           ? Promise.reject(new StoreUnavailable('A bug.'))
@@ -263,7 +266,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'the timeout of the profile is forgotten': {
     // An attempt that a stop breaks off should have timed out before: a failure that the breaker never hears of.
     caughtBy: ['settling', 'breaker'],
-    store: but((store) => ({
+    store: overriding((store) => ({
       async loadPayloads(deliveries) {
         const messages = await store.loadPayloads(deliveries);
         return messages.map((message) => ({
@@ -275,29 +278,29 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'claiming an occurrence does not make the next one': {
     caughtBy: ['schedules'],
-    store: but((store) => ({
+    store: overriding((store) => ({
       claim: (writes) => store.claim(writes.map((write) => ({ ...write, advanced: null }))),
     })),
   },
   'ending an occurrence unsent does not make the next one': {
     caughtBy: ['schedules'],
-    store: but((store) => ({
+    store: overriding((store) => ({
       endUnsent: (writes) => store.endUnsent(writes.map((write) => ({ ...write, advanced: null }))),
     })),
   },
   'a one-shot is not completed by the end of its delivery': {
     caughtBy: ['schedules'],
-    store: but((store) => ({
+    store: overriding((store) => ({
       settle: (writes) => store.settle(writes.map((write) => ({ ...write, completed: null }))),
     })),
   },
   'recovery finds nothing': {
     caughtBy: ['punctuality'],
-    store: but(() => ({ listLostClaims: async () => [] })),
+    store: overriding(() => ({ listLostClaims: async () => [] })),
   },
   'settling is acknowledged, and not stored': {
     caughtBy: ['punctuality', 'stops'],
-    store: but((store) => {
+    store: overriding((store) => {
       let count = 0;
       return {
         settle: async (writes) => (count++ % 5 === 4 ? writes.map(() => DONE) : store.settle(writes)),
@@ -318,20 +321,20 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     caughtBy: ['sends'],
     egress: (egress) => ({
       ...egress,
-      send: (request, ...told) => {
+      send: (request, ...rest) => {
         const attempt = request.headers.find(([name]) => name === 'Sched-Attempt')?.[1];
         const headers = request.headers.map(([name, value]) =>
           name === 'Idempotency-Key' && attempt !== '1'
             ? ([name, `${value}-${attempt}`] as const)
             : ([name, value] as const),
         );
-        return egress.send({ ...request, headers }, ...told);
+        return egress.send({ ...request, headers }, ...rest);
       },
     }),
   },
   'requests go out while the claim is still being written': {
     caughtBy: ['sends', 'punctuality', 'attempts', 'settling'],
-    store: but((store) => ({
+    store: overriding((store) => ({
       async claim(writes) {
         void store.claim(writes);
         return writes.map(() => DONE);
@@ -339,48 +342,48 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     })),
   },
   'permits are one number for all customers': {
-    caughtBy: ['neighbours', 'punctuality'],
-    patch: takingStops((inFlight) => inFlight >= 24),
+    caughtBy: ['fairness', 'punctuality'],
+    patch: stopTakingWhile((inFlight) => inFlight >= 24),
   },
   'the bytes of bodies are one number for all customers': {
-    caughtBy: ['neighbours', 'punctuality'],
+    caughtBy: ['fairness', 'punctuality'],
     egress: countingBodies,
-    patch: takingStops(() => bodyBytesInFlight >= 1_048_576),
+    patch: stopTakingWhile(() => bodyBytesInFlight >= 1_048_576),
   },
   'a body is cut off after 64 KiB': {
     caughtBy: ['sends'],
     egress: (egress) => ({
       ...egress,
-      send: (request, ...told) =>
-        egress.send({ ...request, body: request.body?.subarray(0, 65_536) ?? null }, ...told),
+      send: (request, ...rest) =>
+        egress.send({ ...request, body: request.body?.subarray(0, 65_536) ?? null }, ...rest),
     }),
   },
   'a cancel is acknowledged, and not stored': {
     caughtBy: ['api'],
-    store: but((store) => ({
+    store: overriding((store) => ({
       replaceSchedule: async (replacement) =>
         replacement.schedule.state === 'canceled' ? DONE : store.replaceSchedule(replacement),
     })),
   },
   'a pause or cancel forgets the other deliveries of the schedule': {
     caughtBy: ['schedules', 'attempts'],
-    store: but((store) => ({
+    store: overriding((store) => ({
       replaceSchedule: (replacement) => store.replaceSchedule({ ...replacement, sweep: null }),
     })),
   },
   'an order is acknowledged before it has reached all deliveries': {
     caughtBy: ['sweeps'],
-    store: but(() => ({ findSweep: async () => null })),
+    store: overriding(() => ({ findSweep: async () => null })),
   },
   'a request made again has its effect again': {
     caughtBy: ['api'],
-    store: but((store) => ({
+    store: overriding((store) => ({
       addSchedule: (addition) => store.addSchedule({ ...addition, receipt: null }),
     })),
   },
   'retention removes what is younger than it should be': {
-    caughtBy: ['life'],
-    store: but((store) => ({
+    caughtBy: ['lifecycle'],
+    store: overriding((store) => ({
       prune: (what, before, limit) => store.prune(what, instant(before + 300_000), limit),
     })),
   },

@@ -1,14 +1,14 @@
 /** Where a run has been: what the simulation never does, it cannot find. */
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Checker } from './checkers/checker.ts';
-import type { Scene } from './checkers/scene.ts';
-import { HANGING_HOST, PROMPT_HOST, type Sent } from './network.ts';
-import { isWaitingStatus } from './witness.ts';
+import type { SimulationView } from './checkers/simulation-view.ts';
+import { HANGING_HOST, PROMPT_HOST, type SentRequest } from './network.ts';
+import { isWaitingStatus } from './observer.ts';
 
 /** A flood is at least so many requests that hang at the same time. */
 const FLOOD_REQUESTS = 5;
 
-export const PLACES = [
+export const SITUATIONS = [
   'succeeded',
   'dead_letter',
   'expired after an attempt',
@@ -40,88 +40,91 @@ export const PLACES = [
   'an API call refused',
   'sent beside the flood of another customer',
 ] as const;
-export type Place = (typeof PLACES)[number];
+export type Situation = (typeof SITUATIONS)[number];
 
-export function coverageOf(scene: Scene): { readonly checker: Checker; readonly seen: Map<Place, number> } {
-  const seen = new Map<Place, number>();
-  const see = (place: Place) => seen.set(place, (seen.get(place) ?? 0) + 1);
-  const { witness, time } = scene;
+export function coverageOf(simulation: SimulationView): {
+  readonly checker: Checker;
+  readonly covered: Map<Situation, number>;
+} {
+  const covered = new Map<Situation, number>();
+  const count = (situation: Situation) => covered.set(situation, (covered.get(situation) ?? 0) + 1);
+  const { observer, time } = simulation;
   /** Schedules whose last order had not reached all deliveries after the verb before. */
   const sweeping = new Set<ScheduleId>();
-  const hanging = new Set<Sent>();
+  const hanging = new Set<SentRequest>();
   const checker: Checker = {
     name: 'coverage',
     delivery({ before, after, attempts }) {
       if (before === null) return;
-      if (after === null) return void see('removed by retention');
+      if (after === null) return void count('removed by retention');
       const wasClaimed = before.status === 'claimed';
       const changed = before.status !== after.status;
-      if (changed && after.status === 'succeeded') see('succeeded');
-      if (changed && after.status === 'dead_letter') see(wasClaimed ? 'dead_letter' : 'dead_letter unsent');
+      if (changed && after.status === 'succeeded') count('succeeded');
+      if (changed && after.status === 'dead_letter') count(wasClaimed ? 'dead_letter' : 'dead_letter unsent');
       if (changed && after.status === 'expired')
-        see(wasClaimed ? 'expired after an attempt' : 'expired unsent');
+        count(wasClaimed ? 'expired after an attempt' : 'expired unsent');
       if (changed && after.status === 'canceled') {
-        see(wasClaimed ? 'canceled while being sent' : 'canceled while waiting');
+        count(wasClaimed ? 'canceled while being sent' : 'canceled while waiting');
       }
       if (changed && after.status === 'paused')
-        see(wasClaimed ? 'paused while being sent' : 'paused while waiting');
-      if (before.status === 'paused' && isWaitingStatus(after.status)) see('resumed');
+        count(wasClaimed ? 'paused while being sent' : 'paused while waiting');
+      if (before.status === 'paused' && isWaitingStatus(after.status)) count('resumed');
       const isHeld = after.status === 'paused' || after.status === 'canceled';
-      const pendingId = witness.schedules.get(after.scheduleId)?.pendingId;
+      const pendingId = observer.schedules.get(after.scheduleId)?.pendingId;
       if (!wasClaimed && changed && isHeld && sweeping.has(after.scheduleId) && pendingId !== after.id) {
-        see('swept by a later piece');
+        count('swept by a later piece');
       }
-      if (wasClaimed && after.status === 'retry_scheduled') see('retried');
-      if (wasClaimed && attempts.at(-1)?.error === 'interrupted') see('interrupted');
-      if (wasClaimed && attempts.at(-1)?.error === 'timeout') see('timed out');
-      if (!changed && before.scheduledFor !== after.scheduledFor) see('moved');
-      if (after.status === 'claimed' && before.reserved) see('a reserved turn taken');
-      if (after.status === 'claimed' && after.replayOf !== null) see('a replay sent');
+      if (wasClaimed && after.status === 'retry_scheduled') count('retried');
+      if (wasClaimed && attempts.at(-1)?.error === 'interrupted') count('interrupted');
+      if (wasClaimed && attempts.at(-1)?.error === 'timeout') count('timed out');
+      if (!changed && before.scheduledFor !== after.scheduledFor) count('moved');
+      if (after.status === 'claimed' && before.reserved) count('a reserved turn taken');
+      if (after.status === 'claimed' && after.replayOf !== null) count('a replay sent');
     },
-    verb(touched) {
+    verbEnded(touched) {
       for (const id of touched) {
-        if (witness.sweeps.has(id)) sweeping.add(id);
+        if (observer.sweeps.has(id)) sweeping.add(id);
         else sweeping.delete(id);
       }
     },
-    deferAsked({ reserved, dueAt }, by) {
-      if (reserved) see('deferred with a reservation');
-      else see(dueAt === by.now() ? 'brought forward' : 'deferred by the breaker');
+    deferRequested({ reserved, dueAt }, by) {
+      if (reserved) count('deferred with a reservation');
+      else count(dueAt === by.now() ? 'brought forward' : 'deferred by the breaker');
     },
     claimAnswered({ advanced }, answer) {
-      if (answer === 'stale') see('a claim came too late');
-      if (answer === 'failed') see('a claim whose answer was lost');
-      if (answer === 'done' && advanced !== null) see('an occurrence claimed');
+      if (answer === 'stale') count('a claim came too late');
+      if (answer === 'failed') count('a claim whose answer was lost');
+      if (answer === 'done' && advanced !== null) count('an occurrence claimed');
     },
-    lifeEnded({ node }, how) {
-      for (const sent of witness.sent.values()) {
-        if (sent.node === node && sent.fortune?.kind === 'orphaned' && sent.endedMs === time.elapsedMs) {
-          see(how === 'crash' ? 'crashed with a request under way' : 'stopped with a request under way');
+    instanceEnded({ node }, how) {
+      for (const sent of observer.sent.values()) {
+        if (sent.node === node && sent.outcome?.kind === 'orphaned' && sent.endedMs === time.elapsedMs) {
+          count(how === 'crash' ? 'crashed with a request under way' : 'stopped with a request under way');
         }
       }
     },
-    sent(sent) {
+    requestSent(sent) {
       if (isTo(sent, HANGING_HOST)) hanging.add(sent);
       if (isTo(sent, PROMPT_HOST) && hanging.size >= FLOOD_REQUESTS)
-        see('sent beside the flood of another customer');
+        count('sent beside the flood of another customer');
     },
-    exchanged(sent) {
-      const { fortune, node } = sent;
+    requestEnded(sent) {
+      const { outcome, node } = sent;
       hanging.delete(sent);
-      if (fortune?.kind === 'broken_off' && scene.lifeOf(node)?.state === 'stopping') {
-        see('stopped with a request under way');
+      if (outcome?.kind === 'aborted' && simulation.findInstance(node)?.state === 'stopping') {
+        count('stopped with a request under way');
       }
     },
-    answered({ error, replayed }) {
-      if (replayed) see('an API call answered again from its receipt');
+    callAnswered({ error, replayed }) {
+      if (replayed) count('an API call answered again from its receipt');
       if (error !== null) {
-        see(error.name === 'StoreUnavailable' ? 'an API call answered 503' : 'an API call refused');
+        count(error.name === 'StoreUnavailable' ? 'an API call answered 503' : 'an API call refused');
       }
     },
   };
-  return { checker, seen };
+  return { checker, covered };
 }
 
-function isTo({ url }: Sent, host: string): boolean {
+function isTo({ url }: SentRequest, host: string): boolean {
   return new URL(url).hostname === host;
 }

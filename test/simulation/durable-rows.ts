@@ -35,7 +35,7 @@ export class DurableRows {
   }
 
   /** Everything read inside is of one moment. */
-  atOnce<T>(read: () => T): T {
+  inSnapshot<T>(read: () => T): T {
     return this.#ask.inSnapshot(read);
   }
 

@@ -1,28 +1,28 @@
 /** The simulated disk: how long it takes, and what it does to a batch. */
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { Plan } from './plan.ts';
-import type { Fate } from './writer.ts';
+import type { BatchOutcome } from './writer.ts';
 
 export class FaultyDisk {
   readonly #plan: Plan;
   readonly #prng: Prng;
-  readonly #inTrouble: () => void;
-  #isAway = false;
+  readonly #onFault: () => void;
+  #isUnavailable = false;
   #isHealed = false;
 
   constructor(plan: Plan, prng: Prng, inTrouble: () => void) {
     this.#plan = plan;
     this.#prng = prng;
-    this.#inTrouble = inTrouble;
+    this.#onFault = inTrouble;
   }
 
-  away(isAway: boolean): void {
-    this.#isAway = isAway;
+  setUnavailable(isAway: boolean): void {
+    this.#isUnavailable = isAway;
   }
 
   heal(): void {
     this.#isHealed = true;
-    this.#isAway = false;
+    this.#isUnavailable = false;
   }
 
   latencies(): readonly [number, number] {
@@ -38,23 +38,23 @@ export class FaultyDisk {
     return [one(), one()];
   }
 
-  fate(): Fate {
-    const fate = this.#fate();
-    if (fate !== 'kept') this.#inTrouble();
-    return fate;
+  outcome(): BatchOutcome {
+    const outcome = this.#batchOutcome();
+    if (outcome !== 'kept') this.#onFault();
+    return outcome;
   }
 
-  #fate(): Fate {
+  #batchOutcome(): BatchOutcome {
     const prng = this.#prng;
     if (this.#isHealed) return 'kept';
-    if (this.#isAway) return prng.chance(0.8) ? 'refused' : 'answer_lost';
+    if (this.#isUnavailable) return prng.chance(0.8) ? 'refused' : 'answer_lost';
     if (prng.chance(this.#plan.refuseChance)) return 'refused';
     return prng.chance(this.#plan.loseAnswerChance) ? 'answer_lost' : 'kept';
   }
 
   readsFail(): boolean {
-    const fails = this.#isAway && !this.#isHealed && this.#prng.chance(0.5);
-    if (fails) this.#inTrouble();
+    const fails = this.#isUnavailable && !this.#isHealed && this.#prng.chance(0.5);
+    if (fails) this.#onFault();
     return fails;
   }
 }

@@ -6,10 +6,10 @@
 import type { NewSchedule } from '#src/commands/schedules.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
+import { bodyAndLabels } from './input-generator.ts';
 import { HANGING_HOST, PROMPT_HOST } from './network.ts';
-import { sending } from './orders.ts';
 
-interface FloodOrder {
+interface FloodSchedule {
   readonly isHostile: boolean;
   readonly label: string;
   readonly schedule: NewSchedule;
@@ -36,10 +36,10 @@ const FLOODS: readonly (readonly [number, Flood])[] = [
   [2, { deliveries: 200, endpoints: 4, bodyBytes: 5_000 }],
 ];
 
-export function floodOf(prng: Prng, now: Instant, nextLabel: () => string): readonly FloodOrder[] {
+export function floodOf(prng: Prng, now: Instant, nextLabel: () => string): readonly FloodSchedule[] {
   const fireAt = instant(now + prng.between(...AHEAD_MS));
   const { deliveries, endpoints, bodyBytes } = prng.weighted(FLOODS);
-  const orders: FloodOrder[] = [];
+  const orders: FloodSchedule[] = [];
   for (let at = 0; at < deliveries; at++) {
     const label = nextLabel();
     const url = `https://${HANGING_HOST}/${at % endpoints}`;
@@ -70,6 +70,6 @@ function onceAt(fireAt: Instant, url: string, label: string, bodyBytes: number):
       jitter: false,
     },
     rateLimit: null,
-    ...sending(label, bodyBytes),
+    ...bodyAndLabels(label, bodyBytes),
   };
 }

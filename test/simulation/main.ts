@@ -6,8 +6,8 @@
  * interrupted before either was known.
  */
 import { parseArgs } from 'node:util';
-import { CLUSTER_PLACES } from './cluster/coverage.ts';
-import { PLACES } from './coverage.ts';
+import { CLUSTER_SITUATIONS } from './cluster/coverage.ts';
+import { SITUATIONS } from './coverage.ts';
 import { runJobs } from './pool.ts';
 import { Report } from './report.ts';
 import type { RunResult } from './run.ts';
@@ -21,7 +21,7 @@ const CLEAR_LINE = '\r\u001b[K';
 const USAGE =
   'Usage: npm run sim -- [--nodes N] [--seeds N] [--seed S] [--steps N] [--span MS] [--bug NAME] [--trace] [--keep-going]';
 
-interface Arguments {
+interface SimulationOptions {
   readonly nodes: number;
   readonly first: number;
   readonly seeds: number;
@@ -35,7 +35,7 @@ interface Arguments {
   readonly keepGoing: boolean;
 }
 
-function readArguments(): Arguments {
+function readArguments(): SimulationOptions {
   const { values } = parseArgs({
     options: {
       nodes: { type: 'string', default: '1' },
@@ -80,7 +80,7 @@ class ProgressLine {
   }
 }
 
-function told(result: RunResult, { nodes, steps, span, trace }: Arguments): string {
+function describeResult(result: RunResult, { nodes, steps, span, trace }: SimulationOptions): string {
   const { failure, seed } = result;
   const lines = result.trace.slice(trace ? 0 : -LAST_LINES);
   if (failure === null) return lines.join('\n');
@@ -92,7 +92,7 @@ function told(result: RunResult, { nodes, steps, span, trace }: Arguments): stri
   ].join('\n');
 }
 
-async function main(given: Arguments): Promise<void> {
+async function main(given: SimulationOptions): Promise<void> {
   const { nodes, first, seeds, bug, steps, span, trace, keepGoing } = given;
   const report = new Report(seeds, performance.now());
   const line = new ProgressLine(() => report.progress(performance.now()));
@@ -116,12 +116,12 @@ async function main(given: Arguments): Promise<void> {
     signal: interruption.signal,
     ended: (result) => {
       report.add(result);
-      if (result.failure !== null || trace) line.print(told(result, given));
+      if (result.failure !== null || trace) line.print(describeResult(result, given));
       return result.failure !== null && !keepGoing;
     },
   });
   line.stop();
-  line.print(report.summary(performance.now(), nodes === 1 ? PLACES : CLUSTER_PLACES));
+  line.print(report.summary(performance.now(), nodes === 1 ? SITUATIONS : CLUSTER_SITUATIONS));
   if (report.hasFailed) process.exitCode = 1;
 }
 

@@ -13,12 +13,12 @@ export const HOSTS = ['alpha', 'bravo', 'charlie', 'delta', 'echo'] as const;
 export type Host = (typeof HOSTS)[number];
 
 /** What became of a request: an answer the engine was given, or that it broke it off, or that nobody will know. */
-export type Fortune =
+export type RequestOutcome =
   | { readonly kind: 'answered'; readonly result: SendResult }
-  | { readonly kind: 'broken_off' }
+  | { readonly kind: 'aborted' }
   | { readonly kind: 'orphaned' };
 
-export interface Sent {
+export interface SentRequest {
   readonly node: string;
   readonly deliveryId: DeliveryId;
   readonly attemptNo: number;
@@ -30,12 +30,12 @@ export interface Sent {
   /** By the clock of whoever sent it, and monotonic. */
   readonly at: Instant;
   readonly elapsedMs: number;
-  fortune: Fortune | null;
+  outcome: RequestOutcome | null;
   endedMs: number | null;
   endedAt: Instant | null;
 }
 
-type Spell =
+type HostBehaviour =
   | 'healthy'
   | 'flaky'
   | 'broken'
@@ -47,7 +47,7 @@ type Spell =
   | 'unresolved'
   | 'forbidden';
 
-const SPELLS: readonly (readonly [number, Spell])[] = [
+const BEHAVIOURS: readonly (readonly [number, HostBehaviour])[] = [
   [40, 'healthy'],
   [14, 'flaky'],
   [14, 'broken'],
@@ -60,7 +60,7 @@ const SPELLS: readonly (readonly [number, Spell])[] = [
   [2, 'forbidden'],
 ];
 
-const SPELL_MS: readonly (readonly [number, readonly [number, number]])[] = [
+const BEHAVIOUR_LASTS_MS: readonly (readonly [number, readonly [number, number]])[] = [
   [3, [2_000, 20_000]],
   [4, [20_000, 300_000]],
   [3, [300_000, 7_200_000]],
@@ -69,7 +69,10 @@ const SPELL_MS: readonly (readonly [number, readonly [number, number]])[] = [
 /** Hosts that are always the same, until everything is well. */
 export const HANGING_HOST = 'hanging.example';
 export const PROMPT_HOST = 'prompt.example';
-const STEADY: Readonly<Record<string, Spell>> = { [HANGING_HOST]: 'hanging', [PROMPT_HOST]: 'healthy' };
+const FIXED_BEHAVIOURS: Readonly<Record<string, HostBehaviour>> = {
+  [HANGING_HOST]: 'hanging',
+  [PROMPT_HOST]: 'healthy',
+};
 
 /** A process, and how it tells the time. */
 interface Sender {
@@ -79,7 +82,7 @@ interface Sender {
 }
 
 interface HostState {
-  spell: Spell;
+  behaviour: HostBehaviour;
   until: number;
 }
 
@@ -88,23 +91,23 @@ type Reaction =
   /** Nothing ever comes back. */
   | null;
 
-export interface Receipts {
-  sent(sent: Sent): void;
-  ended(sent: Sent): void;
+export interface NetworkListener {
+  sent(sent: SentRequest): void;
+  ended(sent: SentRequest): void;
 }
 
 export class Network {
   readonly #time: VirtualTime;
   readonly #prng: Prng;
-  readonly #receipts: Receipts;
+  readonly #listener: NetworkListener;
   readonly #hosts = new Map<string, HostState>();
-  readonly #inFlight = new Set<Sent>();
+  readonly #inFlight = new Set<SentRequest>();
   #isHealed = false;
 
-  constructor(time: VirtualTime, prng: Prng, receipts: Receipts) {
+  constructor(time: VirtualTime, prng: Prng, receipts: NetworkListener) {
     this.#time = time;
     this.#prng = prng;
-    this.#receipts = receipts;
+    this.#listener = receipts;
   }
 
   /** From now on every host is well. */
@@ -124,7 +127,7 @@ export class Network {
   #send(sender: Sender, request: OutboundRequest, onEnd: (result: SendResult) => void): () => void {
     const { node, scope, clock } = sender;
     const headers = new Map(request.headers.map(([name, value]) => [name.toLowerCase(), value]));
-    const sent: Sent = {
+    const sent: SentRequest = {
       node,
       deliveryId: (headers.get('sched-delivery-id') ?? '') as DeliveryId,
       attemptNo: Number(headers.get('sched-attempt')),
@@ -135,12 +138,12 @@ export class Network {
       body: request.body,
       at: clock.now(),
       elapsedMs: this.#time.elapsedMs,
-      fortune: null,
+      outcome: null,
       endedMs: null,
       endedAt: null,
     };
     this.#inFlight.add(sent);
-    this.#receipts.sent(sent);
+    this.#listener.sent(sent);
     const reaction = this.#reaction(request.url.hostname);
     const callOff =
       reaction === null
@@ -150,19 +153,19 @@ export class Network {
             onEnd(reaction.result);
           });
     return () => {
-      if (sent.fortune !== null) return;
+      if (sent.outcome !== null) return;
       callOff();
-      this.#end(sent, { kind: 'broken_off' }, clock);
+      this.#end(sent, { kind: 'aborted' }, clock);
       onEnd({ kind: 'failed', failure: 'aborted' });
     };
   }
 
-  #end(sent: Sent, fortune: Fortune, clock: Clock): void {
-    sent.fortune = fortune;
+  #end(sent: SentRequest, outcome: RequestOutcome, clock: Clock): void {
+    sent.outcome = outcome;
     sent.endedMs = this.#time.elapsedMs;
     sent.endedAt = clock.now();
     this.#inFlight.delete(sent);
-    this.#receipts.ended(sent);
+    this.#listener.ended(sent);
   }
 
   /** The process is gone: its requests may arrive, but nobody hears of it. */
@@ -171,26 +174,26 @@ export class Network {
       if (sent.node === node) this.#end(sent, { kind: 'orphaned' }, this.#time);
   }
 
-  #spell(host: string): Spell {
+  #behaviour(host: string): HostBehaviour {
     if (this.#isHealed) return 'healthy';
-    const steady = STEADY[host];
+    const steady = FIXED_BEHAVIOURS[host];
     if (steady !== undefined) return steady;
     const now = this.#time.elapsedMs;
-    const state = this.#hosts.get(host) ?? { spell: 'healthy', until: 0 };
+    const state = this.#hosts.get(host) ?? { behaviour: 'healthy', until: 0 };
     while (state.until <= now) {
-      const [from, to] = this.#prng.weighted(SPELL_MS);
-      state.spell = this.#prng.weighted(SPELLS);
+      const [from, to] = this.#prng.weighted(BEHAVIOUR_LASTS_MS);
+      state.behaviour = this.#prng.weighted(BEHAVIOURS);
       state.until = Math.max(state.until, now - 10_000) + this.#prng.between(from, to);
     }
     this.#hosts.set(host, state);
-    return state.spell;
+    return state.behaviour;
   }
 
   #reaction(host: string): Reaction {
     const prng = this.#prng;
     const soon = prng.chance(0.9) ? prng.between(1, 80) : prng.between(80, 3_000);
     const ok: SendResult = { kind: 'answered', statusCode: prng.pick([200, 200, 201, 204]) };
-    switch (this.#spell(host)) {
+    switch (this.#behaviour(host)) {
       case 'healthy':
         return { afterMs: soon, result: prng.chance(0.97) ? ok : { kind: 'answered', statusCode: 503 } };
       case 'flaky':

@@ -40,18 +40,18 @@ export function planOf(seed: number, calls: number | null): Plan {
     [3, [prng.between(3, 20) * HOUR_MS, 40]],
     [1, [prng.between(24, 120) * HOUR_MS, 40]],
   ]);
-  const storms = { crash: prng.chance(0.6), clock: prng.chance(0.2), disk: prng.chance(0.5) };
+  const faultKinds = { crash: prng.chance(0.6), clock: prng.chance(0.2), disk: prng.chance(0.5) };
   return {
     seed,
     calls: calls ?? usual,
     spanMs,
-    crashes: storms.crash ? prng.between(0, 3) : 0,
+    crashes: faultKinds.crash ? prng.between(0, 3) : 0,
     stops: prng.chance(0.5) ? prng.between(0, 3) : 0,
-    crashChance: storms.crash ? prng.pick([0, 0.005, 0.02]) : 0,
-    clockSteps: storms.clock ? prng.between(1, 3) : 0,
-    outages: storms.disk ? prng.between(0, 3) : 0,
-    refuseChance: storms.disk ? prng.pick([0, 0.01, 0.05]) : 0,
-    loseAnswerChance: storms.disk ? prng.pick([0, 0.01, 0.05]) : 0,
+    crashChance: faultKinds.crash ? prng.pick([0, 0.005, 0.02]) : 0,
+    clockSteps: faultKinds.clock ? prng.between(1, 3) : 0,
+    outages: faultKinds.disk ? prng.between(0, 3) : 0,
+    refuseChance: faultKinds.disk ? prng.pick([0, 0.01, 0.05]) : 0,
+    loseAnswerChance: faultKinds.disk ? prng.pick([0, 0.01, 0.05]) : 0,
     slowDisk: prng.chance(0.3),
     retentionMs: prng.chance(0.8) ? 0 : prng.pick([10 * 60_000, 6 * HOUR_MS]),
     hintsLost: prng.chance(0.15),

@@ -15,7 +15,7 @@ function resultOf(seed: number, changes: Partial<RunResult> = {}): RunResult {
     events: 0,
     simulatedMs: 43_200_000,
     stats: { starts: 1, crashes: 1, stops: 0, requests: 2, calls: 3 },
-    seen: { succeeded: 2 },
+    covered: { succeeded: 2 },
     trace: [],
     ...changes,
   };
@@ -25,20 +25,20 @@ test('progress says how many seeds are done, how fast, how long it will take, an
   const report = new Report(100, 0);
   expect(report.progress(1_000)).toBe('0 of 100 seeds, 0.0 seeds/s, an unknown time left, 0 violations');
   report.add(resultOf(7));
-  report.add(resultOf(8, { failure: { checker: 'life', message: 'no' } }));
+  report.add(resultOf(8, { failure: { checker: 'lifecycle', message: 'no' } }));
   expect(report.progress(2_000)).toBe('2 of 100 seeds, 1.0 seeds/s, 1.6 min left, 1 violations (seeds 8)');
 });
 
 test('the summary of a run that was not finished says what it has seen and what not', () => {
   const report = new Report(3, 0);
   report.add(resultOf(7));
-  report.add(resultOf(8, { seen: { succeeded: 1, retried: 1 } }));
+  report.add(resultOf(8, { covered: { succeeded: 1, retried: 1 } }));
   expect(report.hasFailed).toBe(false);
   expect(report.summary(4_000, ['succeeded', 'retried', 'moved']).split('\n')).toEqual([
     '2 seeds, 1.0 simulated days in 4.0 s (0.50 seeds/s)',
     '  4 requests, 6 API calls, 2 crashes, 0 stops',
-    '  seen: succeeded 3, retried 1',
-    '  not seen: moved',
+    '  covered: succeeded 3, retried 1',
+    '  not covered: moved',
     '  1 seeds were not run',
   ]);
 });

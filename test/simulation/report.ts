@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000;
 export class Report {
   readonly #planned: number;
   readonly #startedMs: number;
-  readonly #seen = new Map<string, number>();
+  readonly #covered = new Map<string, number>();
   readonly #failed: number[] = [];
   #done = 0;
   #simulatedMs = 0;
@@ -24,7 +24,7 @@ export class Report {
     return this.#failed.length > 0;
   }
 
-  add({ seed, failure, simulatedMs, stats, seen }: RunResult): void {
+  add({ seed, failure, simulatedMs, stats, covered }: RunResult): void {
     this.#done++;
     if (failure !== null) this.#failed.push(seed);
     this.#simulatedMs += simulatedMs;
@@ -32,8 +32,8 @@ export class Report {
     this.#calls += stats.calls;
     this.#crashes += stats.crashes;
     this.#stops += stats.stops;
-    for (const [place, count] of Object.entries(seen)) {
-      this.#seen.set(place, (this.#seen.get(place) ?? 0) + count);
+    for (const [situation, count] of Object.entries(covered)) {
+      this.#covered.set(situation, (this.#covered.get(situation) ?? 0) + count);
     }
   }
 
@@ -50,16 +50,16 @@ export class Report {
   }
 
   /** `places`: where seeds of this kind can be. */
-  summary(nowMs: number, places: readonly string[]): string {
+  summary(nowMs: number, situations: readonly string[]): string {
     const seconds = (nowMs - this.#startedMs) / 1_000;
     const days = this.#simulatedMs / DAY_MS;
-    const missed = places.filter((place) => !this.#seen.has(place));
+    const missed = situations.filter((situation) => !this.#covered.has(situation));
     const lines = [
       `${this.#done} seeds, ${days.toFixed(1)} simulated days in ${seconds.toFixed(1)} s (${(this.#done / seconds).toFixed(2)} seeds/s)`,
       `  ${this.#requests} requests, ${this.#calls} API calls, ${this.#crashes} crashes, ${this.#stops} stops`,
-      `  seen: ${[...this.#seen].map(([place, count]) => `${place} ${count}`).join(', ')}`,
+      `  covered: ${[...this.#covered].map(([situation, count]) => `${situation} ${count}`).join(', ')}`,
     ];
-    if (missed.length > 0) lines.push(`  not seen: ${missed.join(', ')}`);
+    if (missed.length > 0) lines.push(`  not covered: ${missed.join(', ')}`);
     if (this.#done < this.#planned) lines.push(`  ${this.#planned - this.#done} seeds were not run`);
     if (this.hasFailed) lines.push(`${this.#failed.length} FAILED: seeds ${this.#failed.join(', ')}`);
     return lines.join('\n');

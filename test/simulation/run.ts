@@ -18,7 +18,7 @@ export interface RunResult {
   readonly simulatedMs: number;
   readonly stats: Stats;
   /** Where it has been, how often. */
-  readonly seen: Readonly<Record<string, number>>;
+  readonly covered: Readonly<Record<string, number>>;
   readonly trace: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export async function runSeed(template: Template, options: RunOptions): Promise<
   try {
     await simulation.run();
   } catch (error) {
-    failure = told(error);
+    failure = failureOf(error);
   } finally {
     process.off('unhandledRejection', onStray);
     rmSync(simulation.directory, { recursive: true, force: true });
@@ -64,12 +64,12 @@ export async function runSeed(template: Template, options: RunOptions): Promise<
     events: simulation.trace.count,
     simulatedMs: simulation.time.elapsedMs,
     stats: { ...simulation.stats },
-    seen: Object.fromEntries(simulation.seen),
+    covered: Object.fromEntries(simulation.covered),
     trace: simulation.trace.last(),
   };
 }
 
-function told(error: unknown): RunResult['failure'] {
+function failureOf(error: unknown): RunResult['failure'] {
   if (error instanceof Violation) return { checker: error.checker, message: error.message };
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { checker: 'error', message };

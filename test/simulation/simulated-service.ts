@@ -11,22 +11,22 @@ import type { Log } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { KeptInsight } from '#test/kept-insight.ts';
+import { Backlog } from './backlog.ts';
 import type { Bug } from './bugs.ts';
 import { CHECKERS } from './checkers/all.ts';
 import { type Checker, type ClaimAnswer, Violation } from './checkers/checker.ts';
-import type { Scene } from './checkers/scene.ts';
-import { coverageOf, type Place } from './coverage.ts';
+import type { SimulationView } from './checkers/simulation-view.ts';
+import { coverageOf, type Situation } from './coverage.ts';
 import { DurableRows } from './durable-rows.ts';
 import { FaultyDisk } from './faulty-disk.ts';
-import { Life } from './life.ts';
-import { Network, type Sent } from './network.ts';
-import { Owed } from './owed.ts';
+import { Network, type SentRequest } from './network.ts';
+import { isWaitingStatus, Observer, shortId } from './observer.ts';
 import type { Plan } from './plan.ts';
+import { ServiceInstance } from './service-instance.ts';
 import { START, seededRandom, type Template, vaultOf } from './template.ts';
 import { Trace } from './trace.ts';
-import { Scope, settled, VirtualTime } from './virtual-time.ts';
+import { drainCallbacks, Scope, VirtualTime } from './virtual-time.ts';
 import { type Watch, watchedStore } from './watched-store.ts';
-import { isWaitingStatus, shortId, Witness } from './witness.ts';
 import { type Clients, Workload } from './workload.ts';
 import type { Disk } from './writer.ts';
 
@@ -63,11 +63,11 @@ export interface Stats {
   readonly calls: number;
 }
 
-export class SimulatedService implements Scene {
+export class SimulatedService implements SimulationView {
   readonly time = new VirtualTime(START);
   readonly trace = new Trace(this.time, TRACE_LINES);
-  readonly witness: Witness;
-  readonly seen: ReadonlyMap<Place, number>;
+  readonly observer: Observer;
+  readonly covered: ReadonlyMap<Situation, number>;
   readonly retentionMs: number;
   readonly handOverMs = 0;
   readonly #plan: Plan;
@@ -83,15 +83,15 @@ export class SimulatedService implements Scene {
   readonly #workload: Workload;
   readonly #script = new Scope();
   readonly #prngs: { readonly faults: Prng; readonly ids: Prng; readonly timers: Prng };
-  readonly #asked = new Map<DeliveryId, number>();
+  readonly #pendingWrites = new Map<DeliveryId, number>();
   readonly #lostClaims = new Set<string>();
   readonly stats = { starts: 0, crashes: 0, stops: 0, requests: 0, calls: 0 };
-  #life: Life | null = null;
+  #instance: ServiceInstance | null = null;
   #failure: unknown = null;
   #mustCrash: string | null = null;
   #isHealed = false;
-  #owed: Owed | null = null;
-  troubleMs = -1;
+  #backlog: Backlog | null = null;
+  disturbedMs = -1;
   clockSetMs = -1_000_000;
   slowUntilMs = -1;
 
@@ -105,15 +105,15 @@ export class SimulatedService implements Scene {
     this.#prngs = { faults: stream(2), ids: stream(3), timers: stream(4) };
     this.#rows = new DurableRows(this.#directory);
     this.#vault = vaultOf(seededRandom(this.#prngs.ids));
-    this.witness = new Witness(this.#rows, template.partitions, this.#checkers);
-    const { checker, seen } = coverageOf(this);
-    this.seen = seen;
+    this.observer = new Observer(this.#rows, template.partitions, this.#checkers);
+    const { checker, covered } = coverageOf(this);
+    this.covered = covered;
     this.#checkers.push(checker, ...CHECKERS.map((make) => make(this)));
     this.#network = new Network(this.time, stream(5), {
       sent: (sent) => this.#sent(sent),
       ended: (sent) => this.#ended(sent),
     });
-    this.#disk = new FaultyDisk(plan, stream(6), () => this.#trouble());
+    this.#disk = new FaultyDisk(plan, stream(6), () => this.#noteFault());
     this.#workload = new Workload(this.#clients(), stream(7), plan);
     this.#planFaults();
   }
@@ -122,16 +122,16 @@ export class SimulatedService implements Scene {
     return this.#directory;
   }
 
-  get lives(): readonly Life[] {
-    return this.#life === null ? [] : [this.#life];
+  get instances(): readonly ServiceInstance[] {
+    return this.#instance === null ? [] : [this.#instance];
   }
 
-  lifeOf(node: string | undefined): Life | null {
-    return this.#life?.node === node ? this.#life : null;
+  findInstance(node: string | undefined): ServiceInstance | null {
+    return this.#instance?.node === node ? this.#instance : null;
   }
 
   get writer(): string | null {
-    return this.#life?.node ?? null;
+    return this.#instance?.node ?? null;
   }
 
   get permitsMax(): number {
@@ -143,8 +143,8 @@ export class SimulatedService implements Scene {
   }
 
   undisturbedSinceMs(): number | null {
-    if (this.#life?.state !== 'up') return null;
-    return Math.max(this.troubleMs + STORE_REST_MS, this.slowUntilMs, this.#life.upSinceMs);
+    if (this.#instance?.state !== 'up') return null;
+    return Math.max(this.disturbedMs + STORE_REST_MS, this.slowUntilMs, this.#instance.upSinceMs);
   }
 
   /** One process dispatches everything. */
@@ -152,8 +152,8 @@ export class SimulatedService implements Scene {
     return true;
   }
 
-  isAsked(id: DeliveryId): boolean {
-    return this.#asked.has(id);
+  hasPendingWrite(id: DeliveryId): boolean {
+    return this.#pendingWrites.has(id);
   }
 
   isLostClaim(token: string): boolean {
@@ -165,38 +165,38 @@ export class SimulatedService implements Scene {
     const undo = this.#bug?.patch?.();
     try {
       await this.#start();
-      await settled();
+      await drainCallbacks();
       for (let steps = 0; !this.#isQuiet(); steps++) {
-        if (steps > STEPS_MAX) throw new Violation('promise', 'it goes on and on');
+        if (steps > STEPS_MAX) throw new Violation('completion', 'it goes on and on');
         await this.#step();
       }
-      this.#tell((checker) => checker.atEnd?.());
+      this.#notify((checker) => checker.atEnd?.());
       this.#throwFailure();
     } finally {
       undo?.();
-      await this.#life?.end();
+      await this.#instance?.end();
       this.#rows.close();
     }
   }
 
   async #step(): Promise<void> {
-    this.#sleepThroughIdleness();
+    this.#skipIdleTime();
     const event = this.time.next();
-    if (event === null) throw new Violation('promise', 'nothing is left that could happen');
+    if (event === null) throw new Violation('completion', 'nothing is left that could happen');
     await event.act();
-    await settled();
-    this.#tell((checker) => checker.step?.());
+    await drainCallbacks();
+    this.#notify((checker) => checker.step?.());
     this.#throwFailure();
     if (this.#mustCrash !== null) await this.#crash(this.#mustCrash);
   }
 
   /** With nothing to do but to look again, hours would be spent looking. */
-  #sleepThroughIdleness(): void {
-    if (this.#life?.state !== 'up' || !this.#life.isIdle) return;
-    if (this.#isHealed && this.#owed === null) return;
+  #skipIdleTime(): void {
+    if (this.#instance?.state !== 'up' || !this.#instance.isIdle) return;
+    if (this.#isHealed && this.#backlog === null) return;
     let until = this.time.nextScript(this.#script);
-    for (const id of this.witness.open) {
-      const delivery = this.witness.deliveries.get(id);
+    for (const id of this.observer.open) {
+      const delivery = this.observer.deliveries.get(id);
       if (!delivery || !isWaitingStatus(delivery.status) || delivery.dueAt === null) continue;
       until = Math.min(until, this.time.elapsedAt(delivery.dueAt));
     }
@@ -204,7 +204,7 @@ export class SimulatedService implements Scene {
       this.time.sleepUntil(until - IDLE_LEAD_MS);
   }
 
-  #tell(to: (checker: Checker) => void): void {
+  #notify(to: (checker: Checker) => void): void {
     try {
       for (const checker of this.#checkers) to(checker);
     } catch (error) {
@@ -223,8 +223,8 @@ export class SimulatedService implements Scene {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  #trouble(): void {
-    this.troubleMs = this.time.elapsedMs;
+  #noteFault(): void {
+    this.disturbedMs = this.time.elapsedMs;
   }
 
   #planFaults(): void {
@@ -249,7 +249,7 @@ export class SimulatedService implements Scene {
   async #start(): Promise<void> {
     const node = `node${this.stats.starts++}`;
     this.trace.add(`start ${node}`);
-    const life = await Life.begin({
+    const instance = await ServiceInstance.begin({
       directory: this.#directory,
       node,
       prng: this.#prngs.ids,
@@ -257,7 +257,7 @@ export class SimulatedService implements Scene {
       vault: this.#vault,
       retentionMs: this.retentionMs,
       permitsMax: this.permitsMax,
-      troubleMs: () => this.troubleMs,
+      disturbedMs: () => this.disturbedMs,
       bug: this.#bug,
       hintsLost: this.#plan.hintsLost,
       insight: this.#insight,
@@ -267,21 +267,21 @@ export class SimulatedService implements Scene {
       watched: (store, own) => watchedStore(store, own.scope, this.#watch(own)),
       log: this.#log(),
     });
-    life.bornMs = this.time.elapsedMs;
-    this.#life = life;
-    void this.#rise(life);
+    instance.startedMs = this.time.elapsedMs;
+    this.#instance = instance;
+    void this.#bringUp(instance);
   }
 
-  async #rise(life: Life): Promise<void> {
+  async #bringUp(instance: ServiceInstance): Promise<void> {
     try {
-      await life.start();
+      await instance.start();
     } catch (error) {
       this.fail(error);
     }
-    if (life.state !== 'starting') return;
-    life.state = 'up';
-    life.upSinceMs = this.time.elapsedMs;
-    this.trace.add(`${life.node} is up`);
+    if (instance.state !== 'starting') return;
+    instance.state = 'up';
+    instance.upSinceMs = this.time.elapsedMs;
+    this.trace.add(`${instance.node} is up`);
   }
 
   #diskOf(scope: Scope): Disk {
@@ -293,26 +293,26 @@ export class SimulatedService implements Scene {
         if (tookMs > SLOW_MS) this.slowUntilMs = Math.max(this.slowUntilMs, this.time.elapsedMs + tookMs);
         return [toRun, toAnswer];
       },
-      fate: () => this.#disk.fate(),
+      outcome: () => this.#disk.outcome(),
       later: (ms, act) => void this.time.after(ms, 'work', scope, act),
-      given: (steps) => this.#bug?.steps?.(steps, this.witness) ?? steps,
-      wrote: (steps, answer) => {
-        if (this.#life === null) return;
+      alterSteps: (steps) => this.#bug?.steps?.(steps, this.observer) ?? steps,
+      verbApplied: (steps, answer) => {
+        if (this.#instance === null) return;
         try {
-          const told = this.witness.look(steps, answer === 'done');
+          const changes = this.observer.observe(steps, answer === 'done');
           const verb = steps.map(([name]) => name).find((name) => name !== 'scheduleInState') ?? '';
           const why = typeof answer === 'string' ? answer : JSON.stringify(answer);
-          this.trace.add(`disk ${verb} ${why} ${told}`);
+          this.trace.add(`disk ${verb} ${why} ${changes}`);
         } catch (error) {
           this.fail(error);
         }
       },
-      ran: (fate) => {
-        if (fate !== 'kept') this.trace.add(`disk ${fate}`);
+      batchApplied: (outcome) => {
+        if (outcome !== 'kept') this.trace.add(`disk ${outcome}`);
         this.#crashPoint('before a batch is answered');
       },
-      answering: (fate) => {
-        if (fate !== 'kept') this.troubleMs = this.time.elapsedMs;
+      batchAnswered: (outcome) => {
+        if (outcome !== 'kept') this.disturbedMs = this.time.elapsedMs;
       },
     };
   }
@@ -335,41 +335,41 @@ export class SimulatedService implements Scene {
     return { debug: () => {}, info: () => {}, warn: note, error: note };
   }
 
-  #watch(life: Life): Watch {
+  #watch(instance: ServiceInstance): Watch {
     return {
       readsFail: () => this.#disk.readsFail(),
-      asked: (deliveries) => this.#count(deliveries, 1),
-      unasked: (deliveries) => {
-        this.#count(deliveries, -1);
-        this.#tell((checker) => checker.unasked?.(deliveries));
+      writesStarted: (deliveries) => this.#countWrites(deliveries, 1),
+      writesEnded: (deliveries) => {
+        this.#countWrites(deliveries, -1);
+        this.#notify((checker) => checker.writesEnded?.(deliveries));
       },
-      claimAsked: (write) => this.#tell((checker) => checker.claimAsked?.(write, life)),
+      claimRequested: (write) => this.#notify((checker) => checker.claimRequested?.(write, instance)),
       claimAnswered: (write, answer) => this.#claimAnswered(write, answer),
-      settleAsked: (write) => this.#tell((checker) => checker.settleAsked?.(write, life)),
-      endAsked: (write) => this.#tell((checker) => checker.endAsked?.(write, life)),
-      deferAsked: (delivery) => this.#tell((checker) => checker.deferAsked?.(delivery, life)),
-      heard: (deliveries) => this.#tell((checker) => checker.heard?.(deliveries)),
+      settleRequested: (write) => this.#notify((checker) => checker.settleRequested?.(write, instance)),
+      endRequested: (write) => this.#notify((checker) => checker.endRequested?.(write, instance)),
+      deferRequested: (delivery) => this.#notify((checker) => checker.deferRequested?.(delivery, instance)),
+      learned: (deliveries) => this.#notify((checker) => checker.learned?.(deliveries)),
     };
   }
 
-  #count(deliveries: readonly Delivery[], by: number): void {
+  #countWrites(deliveries: readonly Delivery[], by: number): void {
     for (const { id } of deliveries) {
-      const count = (this.#asked.get(id) ?? 0) + by;
-      if (count > 0) this.#asked.set(id, count);
-      else this.#asked.delete(id);
+      const count = (this.#pendingWrites.get(id) ?? 0) + by;
+      if (count > 0) this.#pendingWrites.set(id, count);
+      else this.#pendingWrites.delete(id);
     }
   }
 
   #claimAnswered(write: ClaimWrite, answer: ClaimAnswer): void {
     if (answer === 'failed') this.#lostClaims.add(write.attempt.id);
-    this.#tell((checker) => checker.claimAnswered?.(write, answer));
+    this.#notify((checker) => checker.claimAnswered?.(write, answer));
   }
 
-  #sent(sent: Sent): void {
+  #sent(sent: SentRequest): void {
     this.stats.requests++;
     this.trace.add(`send ${shortId(sent.deliveryId)} #${sent.attemptNo} ${sent.url}`);
-    this.#tell((checker) => checker.sent?.(sent));
-    this.witness.saw(sent);
+    this.#notify((checker) => checker.requestSent?.(sent));
+    this.observer.recordSent(sent);
     this.#crashPoint('while a request is under way');
     const { faults } = this.#prngs;
     if (!this.#isHealed && this.#plan.stops > 0 && faults.chance(STOP_AT_SEND_CHANCE)) {
@@ -377,27 +377,27 @@ export class SimulatedService implements Scene {
     }
   }
 
-  #ended(sent: Sent): void {
-    const { fortune } = sent;
-    const how = fortune?.kind === 'answered' ? JSON.stringify(fortune.result) : fortune?.kind;
+  #ended(sent: SentRequest): void {
+    const { outcome } = sent;
+    const how = outcome?.kind === 'answered' ? JSON.stringify(outcome.result) : outcome?.kind;
     this.trace.add(`end ${shortId(sent.deliveryId)} #${sent.attemptNo} ${how}`);
-    this.#tell((checker) => checker.exchanged?.(sent));
+    this.#notify((checker) => checker.requestEnded?.(sent));
     this.#crashPoint('after a request was answered');
   }
 
   #clients(): Clients {
     return {
       time: this.time,
-      witness: this.witness,
+      observer: this.observer,
       partitions: this.#template.partitions,
-      reachable: () => (this.#life?.state === 'up' ? this.#life : null),
-      patienceMs: null,
+      pickService: () => (this.#instance?.state === 'up' ? this.#instance : null),
+      timeoutMs: null,
       later: (ms, act) => this.#later(ms, act),
-      tell: (what) => this.trace.add(what),
-      crashAround: (at) => this.#crashAround(at),
-      answered: (call) => {
+      trace: (what) => this.trace.add(what),
+      maybeCrashAround: (at) => this.#crashAround(at),
+      callAnswered: (call) => {
         this.stats.calls++;
-        this.#tell((checker) => checker.answered?.(call));
+        this.#notify((checker) => checker.callAnswered?.(call));
       },
     };
   }
@@ -418,53 +418,53 @@ export class SimulatedService implements Scene {
 
   async #crash(when: string): Promise<void> {
     this.#mustCrash = null;
-    if (this.#life === null || this.#isHealed) return;
+    if (this.#instance === null || this.#isHealed) return;
     this.stats.crashes++;
-    this.trace.add(`CRASH of ${this.#life.node} ${when}`);
-    await this.#gone('crash');
+    this.trace.add(`CRASH of ${this.#instance.node} ${when}`);
+    await this.#instanceEnded('crash');
   }
 
-  async #gone(how: 'crash' | 'stop'): Promise<void> {
-    const life = this.#life;
-    if (life === null) return;
-    this.#network.orphan(life.node);
-    this.#tell((checker) => checker.lifeEnded?.(life, how));
-    const wasGraceful = how === 'stop' && this.troubleMs < (life.stopping?.sinceMs ?? 0);
+  async #instanceEnded(how: 'crash' | 'stop'): Promise<void> {
+    const instance = this.#instance;
+    if (instance === null) return;
+    this.#network.orphan(instance.node);
+    this.#notify((checker) => checker.instanceEnded?.(instance, how));
+    const wasGraceful = how === 'stop' && this.disturbedMs < (instance.stopping?.sinceMs ?? 0);
     const gates = wasGraceful ? 'given_back' : 'lost';
-    this.#tell((checker) => checker.gatesMoved?.(() => true, gates));
-    this.#life = null;
-    await life.end();
-    this.#asked.clear();
-    this.#workload.cutOff(life);
+    this.#notify((checker) => checker.gatesMoved?.(() => true, gates));
+    this.#instance = null;
+    await instance.end();
+    this.#pendingWrites.clear();
+    this.#workload.serviceEnded(instance);
     const [from, to] = this.#prngs.faults.weighted(DOWNTIME_MS);
     this.#later(this.#isHealed ? 0 : this.#prngs.faults.between(from, to), () => this.#start());
   }
 
   #stop(): void {
-    const life = this.#life;
-    if (this.#isHealed || life === null || life.state !== 'up') return;
+    const instance = this.#instance;
+    if (this.#isHealed || instance === null || instance.state !== 'up') return;
     this.stats.stops++;
     const graceMs = this.#prngs.faults.pick([0, 100, 5_000, 30_000]);
-    this.trace.add(`stop ${life.node} within ${graceMs} ms`);
+    this.trace.add(`stop ${instance.node} within ${graceMs} ms`);
     if (this.#plan.crashChance > 0 && this.#prngs.faults.chance(0.3)) {
-      this.time.after(this.#prngs.faults.int(graceMs + 20), 'work', life.scope, () => {
+      this.time.after(this.#prngs.faults.int(graceMs + 20), 'work', instance.scope, () => {
         this.#mustCrash = 'while stopping';
       });
     }
-    const end = () => this.#endStopped(life);
-    life.stop(graceMs, this.time.elapsedMs).then(end, (error: unknown) => {
+    const end = () => this.#endStopped(instance);
+    instance.stop(graceMs, this.time.elapsedMs).then(end, (error: unknown) => {
       this.trace.add(`stop failed: ${String(error)}`);
       end();
     });
   }
 
   /** As the service does: what is still being written is let through, then the file is closed. */
-  #endStopped(life: Life): void {
-    this.time.after(life.isWriting ? 5 : 0, 'work', life.scope, async () => {
-      if (life.isWriting) this.#endStopped(life);
+  #endStopped(instance: ServiceInstance): void {
+    this.time.after(instance.isWriting ? 5 : 0, 'work', instance.scope, async () => {
+      if (instance.isWriting) this.#endStopped(instance);
       else {
-        this.trace.add(`${life.node} has stopped`);
-        await this.#gone('stop');
+        this.trace.add(`${instance.node} has stopped`);
+        await this.#instanceEnded('stop');
       }
     });
   }
@@ -475,19 +475,19 @@ export class SimulatedService implements Scene {
       faults.pick([-1, 1]) * faults.pick([faults.between(100, 5_000), faults.between(5_000, 3_600_000)]);
     this.trace.add(`the clock is set by ${byMs} ms`);
     this.time.setClock(byMs);
-    this.troubleMs = this.time.elapsedMs;
+    this.disturbedMs = this.time.elapsedMs;
     this.clockSetMs = this.time.elapsedMs;
-    this.#tell((checker) => checker.clockSet?.(byMs));
+    this.#notify((checker) => checker.clockSet?.(byMs));
   }
 
   #outage(): void {
     const { faults } = this.#prngs;
     const lastsMs = faults.pick([faults.between(100, 3_000), faults.between(3_000, 120_000)]);
     this.trace.add(`the disk is away for ${lastsMs} ms`);
-    this.#disk.away(true);
+    this.#disk.setUnavailable(true);
     this.#later(lastsMs, () => {
-      this.#disk.away(false);
-      this.troubleMs = this.time.elapsedMs;
+      this.#disk.setUnavailable(false);
+      this.disturbedMs = this.time.elapsedMs;
     });
   }
 
@@ -497,19 +497,19 @@ export class SimulatedService implements Scene {
     this.#mustCrash = null;
     this.#network.heal();
     this.#disk.heal();
-    this.troubleMs = this.time.elapsedMs;
+    this.disturbedMs = this.time.elapsedMs;
   }
 
   #isQuiet(): boolean {
-    if (!this.#isHealed || this.#life?.state !== 'up' || !this.#life.isIdle) return false;
-    if (this.time.elapsedMs - Math.max(this.troubleMs, this.#life.upSinceMs) < SETTLES_WITHIN_MS)
+    if (!this.#isHealed || this.#instance?.state !== 'up' || !this.#instance.isIdle) return false;
+    if (this.time.elapsedMs - Math.max(this.disturbedMs, this.#instance.upSinceMs) < SETTLES_WITHIN_MS)
       return false;
-    this.#owed ??= new Owed(this.witness, this.time.now());
-    const [unswept] = this.witness.sweeps.keys();
-    const left = this.#owed.left() ?? unswept;
+    this.#backlog ??= new Backlog(this.observer, this.time.now());
+    const [unswept] = this.observer.sweeps.keys();
+    const left = this.#backlog.remaining() ?? unswept;
     if (left === undefined) return true;
     if (this.time.elapsedMs > this.#plan.spanMs + QUIET_WITHIN_MS) {
-      throw new Violation('promise', `${left} does not come to its end`);
+      throw new Violation('completion', `${left} does not come to its end`);
     }
     return false;
   }

@@ -6,8 +6,8 @@
 import { describe, expect, test } from 'vitest';
 import { BUGS } from './bugs.ts';
 import { CLUSTER_BUGS } from './cluster/bugs.ts';
-import { CLUSTER_PLACES } from './cluster/coverage.ts';
-import { PLACES } from './coverage.ts';
+import { CLUSTER_SITUATIONS } from './cluster/coverage.ts';
+import { SITUATIONS } from './coverage.ts';
 import { type Job, runJobs } from './pool.ts';
 import type { RunResult } from './run.ts';
 
@@ -15,7 +15,7 @@ interface Slice {
   readonly title: string;
   readonly seeds: number;
   readonly shape: Pick<Job, 'nodes' | 'calls' | 'spanMsMax'>;
-  readonly places: readonly string[];
+  readonly situations: readonly string[];
   readonly bugs: Readonly<Record<string, { readonly caughtBy: readonly string[]; readonly seeds?: number }>>;
 }
 
@@ -27,26 +27,26 @@ const SLICES: readonly Slice[] = [
     title: 'one process',
     seeds: 80,
     shape: { calls: 25, spanMsMax: 2 * 3_600_000 },
-    places: PLACES,
+    situations: SITUATIONS,
     bugs: BUGS,
   },
   {
     title: 'three nodes',
     seeds: 16,
     shape: { nodes: 3, calls: 80, spanMsMax: 80_000 },
-    places: CLUSTER_PLACES,
+    situations: CLUSTER_SITUATIONS,
     bugs: CLUSTER_BUGS,
   },
 ];
 
-describe.each(SLICES)('$title', ({ seeds, shape, places, bugs }) => {
+describe.each(SLICES)('$title', ({ seeds, shape, situations, bugs }) => {
   let results: Promise<readonly RunResult[]> | null = null;
   function allSeeds(): Promise<readonly RunResult[]> {
     results ??= runJobs(Array.from({ length: seeds }, (_, at): Job => ({ seed: at + 1, ...shape })));
     return results;
   }
 
-  function told({ seed, failure, trace }: RunResult): string {
+  function describeFailure({ seed, failure, trace }: RunResult): string {
     const { nodes = 1, calls, spanMsMax } = shape;
     const again = `npm run sim -- --nodes ${nodes} --seed ${seed} --steps ${calls} --span ${spanMsMax} --trace`;
     return `${failure?.checker}: ${failure?.message}\n${again}\n${trace.slice(-15).join('\n')}`;
@@ -54,12 +54,12 @@ describe.each(SLICES)('$title', ({ seeds, shape, places, bugs }) => {
 
   test(`${seeds} seeds keep every promise`, { timeout: BUSY_MACHINE_MS }, async () => {
     const failed = (await allSeeds()).filter(({ failure }) => failure !== null);
-    expect(failed.map(told)).toEqual([]);
+    expect(failed.map(describeFailure)).toEqual([]);
   });
 
   test('between them they have been everywhere', { timeout: BUSY_MACHINE_MS }, async () => {
-    const seen = new Set((await allSeeds()).flatMap((result) => Object.keys(result.seen)));
-    expect(places.filter((place) => !seen.has(place))).toEqual([]);
+    const covered = new Set((await allSeeds()).flatMap((result) => Object.keys(result.covered)));
+    expect(situations.filter((situation) => !covered.has(situation))).toEqual([]);
   });
 
   test('the same seed is the same run, to the last line of its trace', {

@@ -54,12 +54,12 @@ export async function makeTemplate(root: string): Promise<Template> {
     openWriter: async (data) =>
       new VirtualWriter(data, {
         latencies: () => [0, 0],
-        fate: () => 'kept',
+        outcome: () => 'kept',
         later: (_, act) => queueMicrotask(() => void act()),
-        given: (steps) => steps,
-        wrote: () => {},
-        ran: () => {},
-        answering: () => {},
+        alterSteps: (steps) => steps,
+        verbApplied: () => {},
+        batchApplied: () => {},
+        batchAnswered: () => {},
       }),
   });
   const ids = new IdMint((count) => random.bytes(count));

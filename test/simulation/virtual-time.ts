@@ -15,31 +15,31 @@ export type EventKind = 'timer' | 'work' | 'script';
 
 export type Act = () => void | Promise<void>;
 
-interface Planned {
+interface PlannedEvent {
   at: number;
   sequence: number;
   readonly kind: EventKind;
   readonly scope: Scope;
   readonly act: Act;
-  isOff: boolean;
+  isCanceled: boolean;
 }
 
 /** Whose events they are: when it ends, none of them happens any more. */
 export class Scope {
-  readonly planned = new Set<Planned>();
+  readonly planned = new Set<PlannedEvent>();
   readonly counts: Record<EventKind, number> = { timer: 0, work: 0, script: 0 };
   hasEnded = false;
   /** What would have happened while it stood still, in its order; null while it does not. */
-  late: Planned[] | null = null;
+  heldEvents: PlannedEvent[] | null = null;
 
   /** From now on nothing of it happens. */
-  standStill(): void {
-    this.late ??= [];
+  pause(): void {
+    this.heldEvents ??= [];
   }
 
   end(): void {
     this.hasEnded = true;
-    for (const event of this.planned) event.isOff = true;
+    for (const event of this.planned) event.isCanceled = true;
     this.planned.clear();
     this.counts.timer = 0;
     this.counts.work = 0;
@@ -48,7 +48,7 @@ export class Scope {
 }
 
 export class VirtualTime implements Clock {
-  readonly #events = new Heap<Planned>((a, b) => a.at - b.at || a.sequence - b.sequence);
+  readonly #events = new Heap<PlannedEvent>((a, b) => a.at - b.at || a.sequence - b.sequence);
   #elapsedMs = 0;
   #offsetMs: number;
   #sequence = 0;
@@ -79,24 +79,24 @@ export class VirtualTime implements Clock {
   after(ms: number, kind: EventKind, scope: Scope, act: Act): () => void {
     if (scope.hasEnded) return () => {};
     const at = this.#elapsedMs + Math.max(Math.ceil(ms), 0);
-    const event: Planned = { at, sequence: this.#sequence++, kind, scope, act, isOff: false };
+    const event: PlannedEvent = { at, sequence: this.#sequence++, kind, scope, act, isCanceled: false };
     this.#events.push(event);
     scope.planned.add(event);
     scope.counts[kind]++;
     return () => {
-      if (event.isOff) return;
-      event.isOff = true;
+      if (event.isCanceled) return;
+      event.isCanceled = true;
       scope.planned.delete(event);
       scope.counts[kind]--;
     };
   }
 
   /** It goes on where it was: what should have happened meanwhile happens now, one after the other. */
-  goOn(scope: Scope): void {
-    const { late } = scope;
-    scope.late = null;
+  resume(scope: Scope): void {
+    const { heldEvents: late } = scope;
+    scope.heldEvents = null;
     for (const event of late ?? []) {
-      if (event.isOff) continue;
+      if (event.isCanceled) continue;
       event.at = this.#elapsedMs;
       event.sequence = this.#sequence++;
       this.#events.push(event);
@@ -108,8 +108,8 @@ export class VirtualTime implements Clock {
     for (;;) {
       const next = this.#events.peek();
       if (next === undefined) return null;
-      if (!next.isOff && next.scope.late === null) return next.at;
-      if (!next.isOff) next.scope.late?.push(next);
+      if (!next.isCanceled && next.scope.heldEvents === null) return next.at;
+      if (!next.isCanceled) next.scope.heldEvents?.push(next);
       this.#events.pop();
     }
   }
@@ -119,7 +119,7 @@ export class VirtualTime implements Clock {
     if (this.nextAt() === null) return null;
     const event = this.#events.pop();
     if (event === undefined) return null;
-    event.isOff = true;
+    event.isCanceled = true;
     event.scope.planned.delete(event);
     event.scope.counts[event.kind]--;
     this.#elapsedMs = Math.max(this.#elapsedMs, event.at);
@@ -140,7 +140,7 @@ export class VirtualTime implements Clock {
 }
 
 /** Everything that has become runnable runs: whatever the engine awaits is virtual, so nothing is left after. */
-export function settled(): Promise<void> {
+export function drainCallbacks(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });

@@ -11,14 +11,14 @@ import type { Scope } from './virtual-time.ts';
 
 export interface Watch {
   readsFail(): boolean;
-  asked(deliveries: readonly Delivery[]): void;
-  unasked(deliveries: readonly Delivery[]): void;
-  claimAsked(write: ClaimWrite): void;
+  writesStarted(deliveries: readonly Delivery[]): void;
+  writesEnded(deliveries: readonly Delivery[]): void;
+  claimRequested(write: ClaimWrite): void;
   claimAnswered(write: ClaimWrite, answer: ClaimAnswer): void;
-  settleAsked(write: SettleWrite): void;
-  endAsked(write: EndWrite): void;
-  deferAsked(delivery: Delivery): void;
-  heard(deliveries: readonly Delivery[]): void;
+  settleRequested(write: SettleWrite): void;
+  endRequested(write: EndWrite): void;
+  deferRequested(delivery: Delivery): void;
+  learned(deliveries: readonly Delivery[]): void;
 }
 
 const IS_READ = /^(find|list)/;
@@ -26,11 +26,11 @@ const IS_READ = /^(find|list)/;
 export function watchedStore<S extends AnyStore>(store: S, scope: Scope, watch: Watch): S {
   const verbs: Partial<AnyStore> = {
     async claim(writes, fence) {
-      for (const write of writes) watch.claimAsked(write);
+      for (const write of writes) watch.claimRequested(write);
       try {
         const answers = await during(watch, writes.map(deliveryOf), store.claim(writes, fence));
         for (const [at, write] of writes.entries()) watch.claimAnswered(write, answers[at] ?? 'stale');
-        watch.heard(done(writes, answers).flatMap(({ advanced }) => advanced?.next ?? []));
+        watch.learned(done(writes, answers).flatMap(({ advanced }) => advanced?.next ?? []));
         return answers;
       } catch (error) {
         for (const write of writes) watch.claimAnswered(write, 'failed');
@@ -38,19 +38,19 @@ export function watchedStore<S extends AnyStore>(store: S, scope: Scope, watch: 
       }
     },
     async settle(writes) {
-      for (const write of writes) watch.settleAsked(write);
+      for (const write of writes) watch.settleRequested(write);
       const answers = await during(watch, writes.map(deliveryOf), store.settle(writes));
-      watch.heard(done(writes, answers).map(deliveryOf));
+      watch.learned(done(writes, answers).map(deliveryOf));
       return answers;
     },
     endUnsent(writes, fence) {
-      for (const write of writes) watch.endAsked(write);
+      for (const write of writes) watch.endRequested(write);
       return during(watch, writes.map(deliveryOf), store.endUnsent(writes, fence));
     },
     async defer(deliveries, fence) {
-      for (const delivery of deliveries) watch.deferAsked(delivery);
+      for (const delivery of deliveries) watch.deferRequested(delivery);
       const answers = await during(watch, deliveries, store.defer(deliveries, fence));
-      watch.heard(done(deliveries, answers));
+      watch.learned(done(deliveries, answers));
       return answers;
     },
   };
@@ -83,10 +83,10 @@ function deliveryOf({ delivery }: { readonly delivery: Delivery }): Delivery {
 }
 
 async function during<T>(watch: Watch, deliveries: readonly Delivery[], answer: Promise<T>): Promise<T> {
-  watch.asked(deliveries);
+  watch.writesStarted(deliveries);
   try {
     return await answer;
   } finally {
-    watch.unasked(deliveries);
+    watch.writesEnded(deliveries);
   }
 }

@@ -21,25 +21,25 @@ import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { ApiCall, Rendered } from './api-call.ts';
 import { floodOf } from './flood.ts';
-import { Orders, sending } from './orders.ts';
+import { bodyAndLabels, InputGenerator } from './input-generator.ts';
+import { type Observer, shortId, TERMINAL } from './observer.ts';
 import type { Plan } from './plan.ts';
 import type { VirtualTime } from './virtual-time.ts';
-import { shortId, TERMINAL, type Witness } from './witness.ts';
 
 export interface Clients {
   readonly time: VirtualTime;
-  readonly witness: Witness;
+  readonly observer: Observer;
   readonly partitions: readonly Partition[];
   /** The service, or one of its nodes, if it answers. */
-  reachable(): Service | null;
+  pickService(): Service | null;
   /** Who is not answered for so long asks again; null: as long as the service lives it will. */
-  readonly patienceMs: number | null;
+  readonly timeoutMs: number | null;
   /** Plans something of the simulation's own. */
   later(ms: number, act: () => void): void;
-  tell(what: string): void;
+  trace(what: string): void;
   /** The process may die around then. */
-  crashAround(at: Instant): void;
-  answered(call: ApiCall): void;
+  maybeCrashAround(at: Instant): void;
+  callAnswered(call: ApiCall): void;
 }
 
 export interface Service {
@@ -48,9 +48,9 @@ export interface Service {
 }
 
 /** Sent and not answered. */
-interface Open {
+interface PendingCall {
   readonly request: Request;
-  readonly times: number;
+  readonly retries: number;
   readonly service: Service;
 }
 
@@ -67,12 +67,12 @@ interface Request {
   ) => Promise<RenderedAnswer>;
 }
 
-const ASKED_AGAIN_MAX = 3;
+const RETRIES_MAX = 3;
 /** More than one endpoint may have under way at once, and more than a page of the look-out. */
 const BURST_MAX = 600;
 /** Deliveries of one schedule that an order cannot change in one step. */
-const CROWD_MAX = 8;
-const CROWD_ORDERED_MS = 30_000;
+const REPLAYS_MAX = 8;
+const ACTIONS_WITHIN_MS = 30_000;
 const BURST_BODY_BYTES_MAX = 2_000;
 /** How much of the work the other customers have. */
 const OTHERS_SHARE = 0.15;
@@ -80,14 +80,14 @@ const OTHERS_SHARE = 0.15;
 export class Workload {
   readonly #clients: Clients;
   readonly #prng: Prng;
-  readonly #orders: Orders;
-  readonly #open = new Set<Open>();
+  readonly #inputs: InputGenerator;
+  readonly #pending = new Set<PendingCall>();
   #made = 0;
 
   constructor(clients: Clients, prng: Prng, plan: Pick<Plan, 'calls' | 'spanMs' | 'bursts' | 'floods'>) {
     this.#clients = clients;
     this.#prng = prng;
-    this.#orders = new Orders(prng, plan.spanMs);
+    this.#inputs = new InputGenerator(prng, plan.spanMs);
     for (let at = 0; at < plan.calls; at++) {
       // Many at the beginning, so that there is something to work on.
       const share = prng.chance(0.25) ? prng.int(60_000) : prng.int(plan.spanMs);
@@ -108,8 +108,8 @@ export class Workload {
   #flood(): void {
     const { time, partitions } = this.#clients;
     const now = time.now();
-    const isTurned = this.#prng.chance(0.5);
-    const [hostile, quiet] = isTurned ? partitions.slice(-2) : partitions.slice(-2).toReversed();
+    const isSwapped = this.#prng.chance(0.5);
+    const [hostile, quiet] = isSwapped ? partitions.slice(-2) : partitions.slice(-2).toReversed();
     if (hostile === undefined || quiet === undefined) return;
     for (const order of floodOf(this.#prng, now, () => this.#label())) {
       this.#create(order.isHostile ? hostile : quiet, order.label, order.schedule, 'flood');
@@ -132,16 +132,16 @@ export class Workload {
     const { time } = this.#clients;
     const prng = this.#prng;
     const partition = this.#customer();
-    const alike = this.#orders.schedule('', time.now(), null);
+    const alike = this.#inputs.schedule('', time.now(), null);
     const bytes = prng.chance(0.5) ? prng.int(BURST_BODY_BYTES_MAX) : null;
-    const elsewhere = this.#orders.schedule('', time.now(), null).destination;
+    const elsewhere = this.#inputs.schedule('', time.now(), null).destination;
     const fireAt = instant(time.now() + prng.between(2_000, 60_000));
     const count = prng.weighted([
       [3, prng.between(10, 60)],
       [2, prng.between(60, 200)],
       [1, prng.between(200, BURST_MAX)],
     ]);
-    this.#clients.crashAround(fireAt);
+    this.#clients.maybeCrashAround(fireAt);
     for (let left = count; left > 0; left--) {
       const label = this.#label();
       const timing = { kind: 'one_shot', fireAt, timezone: null } as const;
@@ -151,41 +151,41 @@ export class Workload {
         timing,
         jitter: null,
         idempotencyKey: null,
-        ...sending(label, bytes),
+        ...bodyAndLabels(label, bytes),
       };
       this.#create(partition, label, order, 'burst');
     }
   }
 
   /** The service died: who waits for an answer asks again. */
-  cutOff(service: Service): void {
-    for (const open of this.#open) if (open.service === service) this.#giveUp(open);
+  serviceEnded(service: Service): void {
+    for (const open of this.#pending) if (open.service === service) this.#timeOut(open);
   }
 
-  #giveUp(open: Open): void {
-    this.#open.delete(open);
-    this.#again(open.request, open.times);
+  #timeOut(open: PendingCall): void {
+    this.#pending.delete(open);
+    this.#retry(open.request, open.retries);
   }
 
-  #again(request: Request, times: number): void {
-    if (!request.isIdempotent || times >= ASKED_AGAIN_MAX) return;
+  #retry(request: Request, times: number): void {
+    if (!request.isIdempotent || times >= RETRIES_MAX) return;
     this.#clients.later(this.#prng.between(100, 60_000), () => this.#send(request, times + 1));
   }
 
   /** Many deliveries of one schedule, and orders to it while some of them wait for a retry. */
-  #crowd(): void {
-    const { witness } = this.#clients;
+  #replayMany(): void {
+    const { observer } = this.#clients;
     const prng = this.#prng;
-    const ended = [...witness.deliveries.values()].filter(({ status, scheduleId }) => {
-      const state = witness.schedules.get(scheduleId)?.state;
+    const ended = [...observer.deliveries.values()].filter(({ status, scheduleId }) => {
+      const state = observer.schedules.get(scheduleId)?.state;
       return status !== 'canceled' && TERMINAL.has(status) && (state === 'active' || state === 'paused');
     });
     if (ended.length === 0) return;
     const original = prng.pick(ended);
-    for (let left = prng.between(3, CROWD_MAX); left > 0; left--) this.#sendNew(this.#replay(original));
+    for (let left = prng.between(3, REPLAYS_MAX); left > 0; left--) this.#sendNew(this.#replay(original));
     for (let left = prng.between(1, 4); left > 0; left--) {
-      this.#clients.later(prng.int(CROWD_ORDERED_MS), () => {
-        const schedule = witness.schedules.get(original.scheduleId);
+      this.#clients.later(prng.int(ACTIONS_WITHIN_MS), () => {
+        const schedule = observer.schedules.get(original.scheduleId);
         if (schedule !== undefined) this.#sendNew(this.#scheduleChange(schedule));
       });
     }
@@ -193,7 +193,7 @@ export class Workload {
 
   #act(): void {
     const prng = this.#prng;
-    if (prng.chance(0.05)) this.#crowd();
+    if (prng.chance(0.05)) this.#replayMany();
     if (prng.chance(0.5)) {
       this.#sendNew(this.#creation());
       return;
@@ -209,10 +209,10 @@ export class Workload {
   }
 
   #aboutToFire(): Delivery | null {
-    const { witness, time } = this.#clients;
+    const { observer, time } = this.#clients;
     const soon = time.now() + 600_000;
-    const waiting = [...witness.open]
-      .map((id) => witness.deliveries.get(id))
+    const waiting = [...observer.open]
+      .map((id) => observer.deliveries.get(id))
       .filter((delivery) => delivery !== undefined)
       .filter(({ dueAt, status }) => status !== 'paused' && dueAt !== null && dueAt <= soon);
     return waiting.length === 0 ? null : this.#prng.pick(waiting);
@@ -220,12 +220,12 @@ export class Workload {
 
   #creation(): Request {
     const prng = this.#prng;
-    const profiles = [...this.#clients.witness.profiles.values()];
+    const profiles = [...this.#clients.observer.profiles.values()];
     if (profiles.length < 3 && prng.chance(0.3)) return this.#profileCreation();
     const profile = profiles.length > 0 && prng.chance(0.5) ? prng.pick(profiles) : null;
     const partition = profile?.partition ?? this.#customer();
     const label = this.#label();
-    const order = this.#orders.schedule(label, this.#clients.time.now(), profile?.id ?? null);
+    const order = this.#inputs.schedule(label, this.#clients.time.now(), profile?.id ?? null);
     const isNear = order.timing.kind === 'one_shot';
     return {
       what: `create ${label} ${isNear ? 'once' : 'recurring'} ${profile ? shortId(profile.id) : 'inline'}`,
@@ -239,7 +239,7 @@ export class Workload {
 
   #profileCreation(): Request {
     const partition = this.#customer();
-    const order = this.#orders.profile();
+    const order = this.#inputs.profile();
     const label = this.#label();
     return {
       what: `create profile ${label}`,
@@ -254,15 +254,15 @@ export class Workload {
   /** Something done to what is there: to the schedule of this delivery, or to any. */
   #change(aimed: Delivery | null): Request {
     const prng = this.#prng;
-    const { witness } = this.#clients;
-    const profiles = [...witness.profiles.values()];
+    const { observer } = this.#clients;
+    const profiles = [...observer.profiles.values()];
     if (aimed === null && profiles.length > 0 && prng.chance(0.15)) {
       return this.#profileChange(prng.pick(profiles));
     }
-    const ended = [...witness.deliveries.values()].filter(({ status }) => TERMINAL.has(status));
+    const ended = [...observer.deliveries.values()].filter(({ status }) => TERMINAL.has(status));
     if (ended.length > 0 && prng.chance(0.15)) return this.#replay(prng.pick(ended));
-    const schedules = [...witness.schedules.values()];
-    const meant = aimed === null ? undefined : witness.schedules.get(aimed.scheduleId);
+    const schedules = [...observer.schedules.values()];
+    const meant = aimed === null ? undefined : observer.schedules.get(aimed.scheduleId);
     const schedule = meant ?? (schedules.length > 0 ? this.#oneOf(schedules) : undefined);
     return schedule === undefined ? this.#creation() : this.#scheduleChange(schedule);
   }
@@ -285,9 +285,9 @@ export class Workload {
     const label = this.#label();
     const base = { what: `${order} ${shortId(id)}`, label, partition };
     if (order === 'edit') {
-      const ttl = prng.chance(0.3) ? this.#orders.ttl() : undefined;
-      const retryPolicy = prng.chance(0.4) ? this.#orders.retryPolicy() : undefined;
-      const endpoint = destination.kind === 'inline' && prng.chance(0.3) ? this.#orders.url() : undefined;
+      const ttl = prng.chance(0.3) ? this.#inputs.ttl() : undefined;
+      const retryPolicy = prng.chance(0.4) ? this.#inputs.retryPolicy() : undefined;
+      const endpoint = destination.kind === 'inline' && prng.chance(0.3) ? this.#inputs.url() : undefined;
       const edit = {
         ...(ttl === undefined ? {} : { ttl }),
         ...(retryPolicy === undefined ? {} : { retryPolicy }),
@@ -301,7 +301,7 @@ export class Workload {
       };
     }
     if (order === 'move') {
-      const timing = this.#orders.timing(this.#clients.time.now());
+      const timing = this.#inputs.timing(this.#clients.time.now());
       return {
         ...base,
         isIdempotent: true,
@@ -328,7 +328,7 @@ export class Workload {
   }
 
   #profileChange({ id, partition }: EndpointProfile): Request {
-    const { url, timeout, retryBudget, breakerPolicy } = this.#orders.profile();
+    const { url, timeout, retryBudget, breakerPolicy } = this.#inputs.profile();
     const prng = this.#prng;
     if (prng.chance(0.1)) {
       return {
@@ -359,19 +359,19 @@ export class Workload {
   }
 
   #send(request: Request, times: number): void {
-    const service = this.#clients.reachable();
+    const service = this.#clients.pickService();
     if (service === null) {
-      this.#again(request, times);
+      this.#retry(request, times);
       return;
     }
     const { what, label, partition } = request;
-    this.#clients.tell(`→ ${what}`);
+    this.#clients.trace(`→ ${what}`);
     const askedMs = this.#clients.time.elapsedMs;
-    const open: Open = { request, times, service };
-    this.#open.add(open);
-    const { patienceMs } = this.#clients;
+    const open: PendingCall = { request, retries: times, service };
+    this.#pending.add(open);
+    const { timeoutMs: patienceMs } = this.#clients;
     if (patienceMs !== null && request.isIdempotent) {
-      this.#clients.later(patienceMs, () => void (this.#open.has(open) && this.#giveUp(open)));
+      this.#clients.later(patienceMs, () => void (this.#pending.has(open) && this.#timeOut(open)));
     }
     let rendered: Rendered | null = null;
     const show = (shown: Rendered): RenderedAnswer => {
@@ -384,30 +384,31 @@ export class Workload {
         )
       : request.send(service, () => null, show).then((finished) => ({ ...finished, replayed: false }));
     asked.then(
-      ({ replayed }) => this.#answered(open, { what, label, askedMs, rendered, error: null, replayed }),
+      ({ replayed }) =>
+        this.#answered(open, { what, label, calledMs: askedMs, rendered, error: null, replayed }),
       (thrown: unknown) => {
         const error = thrown instanceof Error ? thrown : new Error('Thrown was no error.');
         const isUnsure = this.#answered(open, {
           what,
           label,
-          askedMs,
+          calledMs: askedMs,
           rendered: null,
           error,
           replayed: false,
         });
-        if (isUnsure) this.#again(request, times);
+        if (isUnsure) this.#retry(request, times);
       },
     );
   }
 
   /** Whether the client has to ask again. */
-  #answered(open: Open, call: ApiCall): boolean {
-    const isAwaited = this.#open.delete(open);
+  #answered(open: PendingCall, call: ApiCall): boolean {
+    const isAwaited = this.#pending.delete(open);
     const { error } = call;
-    this.#clients.tell(
+    this.#clients.trace(
       `← ${call.what}${error === null ? (call.replayed ? ' again' : '') : `: ${String(error)}`}`,
     );
-    this.#clients.answered(call);
+    this.#clients.callAnswered(call);
     return isAwaited && error?.name === 'StoreUnavailable';
   }
 }

@@ -20,22 +20,22 @@ interface Call {
 }
 
 /** What becomes of one batch. */
-export type Fate = 'kept' | 'refused' | 'answer_lost';
+export type BatchOutcome = 'kept' | 'refused' | 'answer_lost';
 
 /** What the simulation decides about the disk. */
 export interface Disk {
   /** How long until a batch is carried out, and until it is answered after that. */
   latencies(): readonly [toRun: number, toAnswer: number];
-  fate(): Fate;
+  outcome(): BatchOutcome;
   later(ms: number, act: () => void | Promise<void>): void;
   /** The steps of a verb as they are to be carried out. */
-  given(steps: readonly Step[]): readonly Step[];
+  alterSteps(steps: readonly Step[]): readonly Step[];
   /** One verb was carried out and is durable. */
-  wrote(steps: readonly Step[], answer: Answer): void;
+  verbApplied(steps: readonly Step[], answer: Answer): void;
   /** All of a batch was carried out, and nobody knows yet. */
-  ran(fate: Fate): void;
+  batchApplied(outcome: BatchOutcome): void;
   /** Now they know. */
-  answering(fate: Fate): void;
+  batchAnswered(outcome: BatchOutcome): void;
 }
 
 const BATCH_MAX = 256;
@@ -44,7 +44,7 @@ export class VirtualWriter implements WriteQueue {
   readonly #disk: Disk;
   readonly #executor: Executor;
   #waiting: Call[] = [];
-  #underWay: readonly Call[] = [];
+  #inFlight: readonly Call[] = [];
   #isFailing = false;
 
   constructor(data: WriterData, disk: Disk) {
@@ -57,7 +57,7 @@ export class VirtualWriter implements WriteQueue {
   }
 
   get isIdle(): boolean {
-    return this.#underWay.length === 0 && this.#waiting.length === 0;
+    return this.#inFlight.length === 0 && this.#waiting.length === 0;
   }
 
   async run<A extends Rejection>(steps: readonly Step[]): Promise<'done' | A> {
@@ -73,40 +73,40 @@ export class VirtualWriter implements WriteQueue {
   }
 
   #send(): void {
-    if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
-    this.#underWay = this.#waiting.splice(0, BATCH_MAX);
+    if (this.#inFlight.length > 0 || this.#waiting.length === 0) return;
+    this.#inFlight = this.#waiting.splice(0, BATCH_MAX);
     const [toRun, toAnswer] = this.#disk.latencies();
     this.#disk.later(toRun, () => {
-      const fate = this.#disk.fate();
-      const answers = fate === 'refused' ? [] : this.#carryOut();
-      this.#disk.ran(fate);
-      this.#disk.later(toAnswer, () => this.#answer(fate, answers));
+      const outcome = this.#disk.outcome();
+      const answers = outcome === 'refused' ? [] : this.#carryOut();
+      this.#disk.batchApplied(outcome);
+      this.#disk.later(toAnswer, () => this.#answer(outcome, answers));
     });
   }
 
   #carryOut(): readonly Answer[] {
     const answers: Answer[] = [];
-    for (const asked of this.#underWay.flatMap((call) => call.verbs)) {
-      const steps = this.#disk.given(asked);
+    for (const asked of this.#inFlight.flatMap((call) => call.verbs)) {
+      const steps = this.#disk.alterSteps(asked);
       const [answer = 'done'] = this.#executor.run([steps]);
       answers.push(answer);
-      this.#disk.wrote(steps, answer);
+      this.#disk.verbApplied(steps, answer);
     }
     return answers;
   }
 
-  #answer(fate: Fate, answers: readonly Answer[]): void {
-    const done = this.#underWay;
-    this.#underWay = [];
-    this.#isFailing = fate !== 'kept';
-    this.#disk.answering(fate);
+  #answer(outcome: BatchOutcome, answers: readonly Answer[]): void {
+    const done = this.#inFlight;
+    this.#inFlight = [];
+    this.#isFailing = outcome !== 'kept';
+    this.#disk.batchAnswered(outcome);
     this.#send();
     let at = 0;
     for (const { verbs, resolve, reject } of done) {
       const own =
-        fate === 'kept'
+        outcome === 'kept'
           ? answered(answers.slice(at, at + verbs.length))
-          : new StoreUnavailable(`Simulated: ${fate}.`);
+          : new StoreUnavailable(`Simulated: ${outcome}.`);
       at += verbs.length;
       if (own instanceof Error) reject(own);
       else resolve(own);
@@ -116,7 +116,7 @@ export class VirtualWriter implements WriteQueue {
   /** Only ever closed when idle, or by a crash: what waits is lost then. */
   async close(): Promise<void> {
     this.#waiting = [];
-    this.#underWay = [];
+    this.#inFlight = [];
     this.#executor.close();
   }
 }

@@ -1,32 +1,32 @@
 import { apiChecker } from './api.ts';
 import { attemptsChecker } from './attempts.ts';
 import { breakerChecker } from './breaker.ts';
-import { lifeChecker } from './life.ts';
-import { neighboursChecker } from './neighbours.ts';
-import { paceChecker } from './pace.ts';
-import { promiseChecker } from './promise.ts';
+import { completionChecker } from './completion.ts';
+import { fairnessChecker } from './fairness.ts';
+import { lifecycleChecker } from './lifecycle.ts';
 import { punctualityChecker } from './punctuality.ts';
+import { rateLimitsChecker } from './rate-limits.ts';
 import { reservationsChecker } from './reservations.ts';
-import type { CheckerOf } from './scene.ts';
 import { schedulesChecker } from './schedules.ts';
 import { sendsChecker } from './sends.ts';
 import { settlingChecker } from './settling.ts';
+import type { CheckerFactory } from './simulation-view.ts';
 import { stopsChecker } from './stops.ts';
 import { sweepsChecker } from './sweeps.ts';
 
-export const CHECKERS: readonly CheckerOf[] = [
-  lifeChecker,
+export const CHECKERS: readonly CheckerFactory[] = [
+  lifecycleChecker,
   attemptsChecker,
   sendsChecker,
   settlingChecker,
   schedulesChecker,
   sweepsChecker,
-  neighboursChecker,
+  fairnessChecker,
   punctualityChecker,
   breakerChecker,
-  paceChecker,
+  rateLimitsChecker,
   reservationsChecker,
   apiChecker,
   stopsChecker,
-  promiseChecker,
+  completionChecker,
 ];

@@ -11,12 +11,12 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import type { ApiCall } from '../api-call.ts';
 import { callOf } from '../bodies.ts';
 import { type Checker, Violation } from './checker.ts';
-import type { Scene } from './scene.ts';
+import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'api';
 
-export function apiChecker(scene: Scene): Checker {
-  const { witness } = scene;
+export function apiChecker(simulation: SimulationView): Checker {
+  const { observer } = simulation;
   const labels = new Map<string, string>();
   /** Acknowledged as held or ended, with the revision that was shown. */
   const held = new Map<DeliveryId, { readonly revision: number; readonly status: string }>();
@@ -26,14 +26,14 @@ export function apiChecker(scene: Scene): Checker {
     if (rendered === null || call.replayed) return;
     const say = (what: string) => new Violation(NAME, `${call.what} was acknowledged, ${what}`);
     if (rendered.of === 'profile') {
-      const known = witness.profiles.get(rendered.profile.id);
+      const known = observer.profiles.get(rendered.profile.id);
       if ((known?.revision ?? 0) < rendered.profile.revision) throw say('the profile is not stored');
       return;
     }
     const shown = rendered.of === 'delivery' ? rendered.delivery : rendered.view.pending;
     if (rendered.of === 'schedule') {
       const { schedule } = rendered.view;
-      const known = witness.schedules.get(schedule.id);
+      const known = observer.schedules.get(schedule.id);
       if (known === undefined) throw say(`${schedule.id} is not stored`);
       if (known.revision < schedule.revision) throw say(`${schedule.id} is stored as it was before`);
       if (known.revision === schedule.revision && known.state !== schedule.state) {
@@ -44,7 +44,7 @@ export function apiChecker(scene: Scene): Checker {
   };
 
   const delivery = (shown: Delivery, say: (what: string) => Violation): void => {
-    const known = witness.deliveries.get(shown.id);
+    const known = observer.deliveries.get(shown.id);
     if (known === undefined) throw say(`${shown.id} is not stored`);
     if (known.revision < shown.revision) throw say(`${shown.id} is stored as it was before`);
     if (known.revision === shown.revision && !isDeepStrictEqual(known, shown)) {
@@ -55,10 +55,10 @@ export function apiChecker(scene: Scene): Checker {
 
   return {
     name: NAME,
-    answered(call) {
+    callAnswered(call) {
       if (call.error === null) stored(call);
       else if (call.error instanceof StoreUnavailable) {
-        if (scene.troubleMs < call.askedMs) {
+        if (simulation.disturbedMs < call.calledMs) {
           throw new Violation(NAME, `${call.what} was answered 503, and the store was well`);
         }
       } else if (!(call.error instanceof Refusal)) {
@@ -72,7 +72,7 @@ export function apiChecker(scene: Scene): Checker {
       if (other !== undefined) throw new Violation(NAME, `${label} made both ${other} and ${after.id}`);
       labels.set(label, after.id);
     },
-    sent({ deliveryId }) {
+    requestSent({ deliveryId }) {
       const ended = held.get(deliveryId);
       if (ended !== undefined) {
         throw new Violation(NAME, `${deliveryId} was sent after it was acknowledged as ${ended.status}`);

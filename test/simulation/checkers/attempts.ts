@@ -4,14 +4,14 @@
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
-import { isWaitingStatus, sameAttempt } from '../witness.ts';
+import { isWaitingStatus, sameAttempt } from '../observer.ts';
 import { type Checker, type DeliveryChange, Violation } from './checker.ts';
-import type { Scene } from './scene.ts';
+import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'attempts';
 const PUNCTUAL_MS = 300;
 
-export function attemptsChecker(scene: Scene): Checker {
+export function attemptsChecker(simulation: SimulationView): Checker {
   const claim = (before: Delivery, after: Delivery, attempt: Attempt) => {
     const say = (what: string) => new Violation(NAME, `${after.id} attempt ${attempt.attemptNo} ${what}`);
     if (!isWaitingStatus(before.status)) throw say(`began while ${before.status}`);
@@ -23,27 +23,27 @@ export function attemptsChecker(scene: Scene): Checker {
     const isPunctual = before.attemptCount === 0 && attempt.firedAt <= before.scheduledFor + PUNCTUAL_MS;
     if (deadline !== null && attempt.firedAt > deadline && !isPunctual) throw say('began after the deadline');
 
-    const schedule = scene.witness.schedules.get(after.scheduleId);
+    const schedule = simulation.observer.schedules.get(after.scheduleId);
     if (schedule === undefined) throw say('belongs to no schedule');
     const isHeld = schedule.state === 'paused' || schedule.state === 'canceled';
     // A replay that was made after the order is not meant by it.
     const isLaterReplay =
-      before.replayOf !== null && (bornMs.get(before.id) ?? 0) >= (heldMs.get(schedule.id) ?? 0);
+      before.replayOf !== null && (startedMs.get(before.id) ?? 0) >= (heldMs.get(schedule.id) ?? 0);
     if (isHeld && !isLaterReplay) throw say(`began while its schedule was ${schedule.state}`);
   };
-  const bornMs = new Map<DeliveryId, number>();
+  const startedMs = new Map<DeliveryId, number>();
   /** When a schedule was last paused or canceled. */
   const heldMs = new Map<ScheduleId, number>();
 
   return {
     name: NAME,
     schedule(before, after) {
-      if (after !== null && before?.state !== after.state) heldMs.set(after.id, scene.time.elapsedMs);
+      if (after !== null && before?.state !== after.state) heldMs.set(after.id, simulation.time.elapsedMs);
     },
     delivery(change) {
       const { before, after, attempts } = change;
       if (after === null) return;
-      if (before === null) bornMs.set(after.id, scene.time.elapsedMs);
+      if (before === null) startedMs.set(after.id, simulation.time.elapsedMs);
       rows(change, after);
       const last = attempts.at(-1);
       if (after.status === 'claimed' && before?.status !== 'claimed' && before !== null && last) {

@@ -10,9 +10,9 @@ import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { FailureCode } from '#src/domain/failures.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { ms } from '../durations.ts';
-import type { Sent } from '../network.ts';
-import { type Checker, type LifeFacts, Violation } from './checker.ts';
-import type { Scene } from './scene.ts';
+import type { SentRequest } from '../network.ts';
+import { type Checker, type InstanceFacts, Violation } from './checker.ts';
+import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'breaker';
 /** Time enough to be saved, on a disk that works. */
@@ -33,43 +33,43 @@ interface Model {
   windowMs: number;
   probeUntil: number | null;
   /** When it last opened or closed without having been saved since; null when it is saved. */
-  turnedMs: number | null;
-  turnedBy: string | undefined;
+  changedMs: number | null;
+  changedBy: string | undefined;
   learnedMs: number;
   /** The clock was set while it was open: its windows are not known to the millisecond. */
-  isBlurred: boolean;
+  isInexact: boolean;
 }
 
-interface Tried {
+interface GatedAttempt {
   readonly deliveryId: DeliveryId;
   readonly attemptNo: number;
   readonly key: string;
-  readonly by: LifeFacts;
+  readonly by: InstanceFacts;
   /** The window it is to probe: of one opened since, it is no probe. */
   readonly probeOf: number | null;
   readonly policy: Policy;
 }
 
-const UNTURNED = { turnedMs: null, turnedBy: undefined, learnedMs: 0 };
-const SHUT = { failures: 0, openUntil: null, windowMs: 0, probeUntil: null };
+const UNCHANGED = { changedMs: null, changedBy: undefined, learnedMs: 0 };
+const CLOSED = { failures: 0, openUntil: null, windowMs: 0, probeUntil: null };
 
-export function breakerChecker(scene: Scene): Checker {
-  const { time, witness } = scene;
+export function breakerChecker(simulation: SimulationView): Checker {
+  const { time, observer } = simulation;
   const models = new Map<string, Model>();
   const saved = new Map<string, string>();
   /** By the token of the claim. */
-  const attempts = new Map<string, Tried>();
+  const attempts = new Map<string, GatedAttempt>();
 
   const modelOf = (key: string): Model => {
-    const known = models.get(key) ?? { ...SHUT, ...UNTURNED, isBlurred: false };
+    const known = models.get(key) ?? { ...CLOSED, ...UNCHANGED, isInexact: false };
     models.set(key, known);
     return known;
   };
 
   const restored = (key: string): Model => {
     const state = saved.get(key);
-    const breaker = state === undefined ? SHUT : (JSON.parse(state) as { breaker: typeof SHUT }).breaker;
-    return { ...breaker, ...UNTURNED, isBlurred: modelOf(key).isBlurred };
+    const breaker = state === undefined ? CLOSED : (JSON.parse(state) as { breaker: typeof CLOSED }).breaker;
+    return { ...breaker, ...UNCHANGED, isInexact: modelOf(key).isInexact };
   };
 
   const learn = (token: string, evidence: 'success' | 'failure' | 'nothing', now: number): void => {
@@ -80,7 +80,7 @@ export function breakerChecker(scene: Scene): Checker {
     const model = modelOf(key);
     const isProbe = probeOf !== null && probeOf === model.openUntil;
     const wasOpen = model.openUntil;
-    if (evidence === 'success') Object.assign(model, SHUT, { isBlurred: false });
+    if (evidence === 'success') Object.assign(model, CLOSED, { isBlurred: false });
     else if (model.openUntil === null) {
       if (evidence === 'nothing') return;
       model.failures++;
@@ -91,8 +91,8 @@ export function breakerChecker(scene: Scene): Checker {
     }
     model.learnedMs = time.elapsedMs;
     if (wasOpen === model.openUntil) return;
-    model.turnedMs ??= time.elapsedMs;
-    model.turnedBy = by.node;
+    model.changedMs ??= time.elapsedMs;
+    model.changedBy = by.node;
   };
 
   const open = (model: Model, now: number, windowMs: number): void => {
@@ -115,18 +115,18 @@ export function breakerChecker(scene: Scene): Checker {
   };
 
   const policyOf = (delivery: Delivery): Policy => {
-    const schedule = witness.schedules.get(delivery.scheduleId);
+    const schedule = observer.schedules.get(delivery.scheduleId);
     if (schedule?.destination.kind !== 'profile') return DEFAULT;
-    return policyIn(witness.profiles.get(schedule.destination.endpointId));
+    return policyIn(observer.profiles.get(schedule.destination.endpointId));
   };
 
-  const isGraceOver = ({ stopping }: LifeFacts): boolean =>
+  const isGraceOver = ({ stopping }: InstanceFacts): boolean =>
     stopping !== null && time.elapsedMs >= stopping.sinceMs + stopping.graceMs;
 
   /** Who gives an endpoint back, or stops, saves everything before. */
   const nothingLost = (isAmong: (gate: string) => boolean): void => {
-    for (const [key, { failures, openUntil, isBlurred, learnedMs }] of models) {
-      if (!isAmong(key) || time.elapsedMs - learnedMs < scene.handOverMs) continue;
+    for (const [key, { failures, openUntil, isInexact: isBlurred, learnedMs }] of models) {
+      if (!isAmong(key) || time.elapsedMs - learnedMs < simulation.handOverMs) continue;
       const kept = restored(key);
       if (isBlurred || (kept.failures === failures && kept.openUntil === openUntil)) continue;
       throw new Violation(NAME, `a hand-over lost ${failures - kept.failures} failures of ${key}`);
@@ -135,14 +135,14 @@ export function breakerChecker(scene: Scene): Checker {
 
   return {
     name: NAME,
-    claimAsked({ delivery, attempt }, by) {
-      if (!scene.holds(by, delivery)) return;
+    claimRequested({ delivery, attempt }, by) {
+      if (!simulation.holds(by, delivery)) return;
       const now = by.now();
       const key = gateKey(delivery);
       const policy = policyOf(delivery);
       const model = modelOf(key);
       const held = heldUntil(model, policy, now);
-      if (held !== null && !model.isBlurred) {
+      if (held !== null && !model.isInexact) {
         const ahead = held - now;
         throw new Violation(NAME, `${delivery.id} goes out while ${key} is held for ${ahead} ms more`);
       }
@@ -155,23 +155,23 @@ export function breakerChecker(scene: Scene): Checker {
       if (answer !== 'done') learn(attempt.id, 'nothing', time.now());
     },
     /** An attempt counts when it ends; it may be settled a moment later, together with others. */
-    exchanged(sent) {
-      if (sent.fortune?.kind === 'orphaned') return;
+    requestEnded(sent) {
+      if (sent.outcome?.kind === 'orphaned') return;
       for (const [token, { deliveryId, attemptNo, by }] of attempts) {
         if (deliveryId !== sent.deliveryId || attemptNo !== sent.attemptNo || by.node !== sent.node) continue;
         // Its time may have been over at the very moment when the stop broke it off: its row will tell.
-        if (sent.fortune?.kind === 'broken_off' && isGraceOver(by)) continue;
-        learn(token, evidenceOf(sent, witness.timeoutMsOf(deliveryId)), by.now());
+        if (sent.outcome?.kind === 'aborted' && isGraceOver(by)) continue;
+        learn(token, evidenceOf(sent, observer.timeoutMsOf(deliveryId)), by.now());
       }
     },
-    settleAsked({ attempt }, by) {
+    settleRequested({ attempt }, by) {
       // It never left the house, or a stop broke it off.
       const evidence = attempt.error === 'timeout' ? 'failure' : 'nothing';
       if (attempts.get(attempt.id)?.by === by) learn(attempt.id, evidence, attempt.finishedAt ?? by.now());
     },
-    deferAsked(delivery, by) {
+    deferRequested(delivery, by) {
       const { dueAt, reserved } = delivery;
-      if (reserved || dueAt === null || !scene.holds(by, delivery)) return;
+      if (reserved || dueAt === null || !simulation.holds(by, delivery)) return;
       const now = by.now();
       // Brought forward, because it closed.
       if (dueAt === now) return;
@@ -180,7 +180,7 @@ export function breakerChecker(scene: Scene): Checker {
       const policy = policyOf(delivery);
       const held = heldUntil(model, policy, now);
       model.probeUntil = probedUntil(model, policy, now);
-      if (model.isBlurred) return;
+      if (model.isInexact) return;
       if (held !== dueAt) {
         const expected =
           held === null
@@ -189,15 +189,15 @@ export function breakerChecker(scene: Scene): Checker {
         throw new Violation(NAME, `${delivery.id} of ${key} was deferred by ${dueAt - now} ms: ${expected}`);
       }
     },
-    endAsked({ delivery }, by) {
+    endRequested({ delivery }, by) {
       const { deadline, attemptCount, scheduledFor, finalizedAt, status } = delivery;
       if (status !== 'expired' || deadline === null || attemptCount > 0) return;
       const now = finalizedAt ?? 0;
       if (now > deadline && now > scheduledFor + 300) return;
-      if (witness.schedules.get(delivery.scheduleId)?.rateLimit !== null) return;
+      if (observer.schedules.get(delivery.scheduleId)?.rateLimit !== null) return;
       const model = modelOf(gateKey(delivery));
-      if (!scene.holds(by, delivery)) return;
-      if (!model.isBlurred && (heldUntil(model, policyOf(delivery), by.now()) ?? 0) <= deadline) {
+      if (!simulation.holds(by, delivery)) return;
+      if (!model.isInexact && (heldUntil(model, policyOf(delivery), by.now()) ?? 0) <= deadline) {
         throw new Violation(NAME, `${delivery.id} ended as if the breaker held it past its deadline`);
       }
     },
@@ -206,7 +206,7 @@ export function breakerChecker(scene: Scene): Checker {
       if (state === null) saved.delete(key);
       else saved.set(key, state);
       const model = modelOf(key);
-      if (restored(key).openUntil === model.openUntil) model.turnedMs = null;
+      if (restored(key).openUntil === model.openUntil) model.changedMs = null;
     },
     gatesMoved(isAmong, how) {
       if (how === 'given_back') nothingLost(isAmong);
@@ -215,15 +215,15 @@ export function breakerChecker(scene: Scene): Checker {
     },
     clockSet(byMs) {
       for (const model of models.values()) {
-        if (model.openUntil !== null && byMs < 0) model.isBlurred = true;
+        if (model.openUntil !== null && byMs < 0) model.isInexact = true;
       }
     },
     step() {
       for (const [key, model] of models) {
-        const troubleMs = scene.lifeOf(model.turnedBy)?.troubleMs;
-        if (troubleMs === undefined) continue;
-        const since = Math.max(model.turnedMs ?? time.elapsedMs, troubleMs);
-        if (model.turnedMs !== null && time.elapsedMs - since > SAVED_WITHIN_MS) {
+        const disturbedMs = simulation.findInstance(model.changedBy)?.disturbedMs;
+        if (disturbedMs === undefined) continue;
+        const since = Math.max(model.changedMs ?? time.elapsedMs, disturbedMs);
+        if (model.changedMs !== null && time.elapsedMs - since > SAVED_WITHIN_MS) {
           throw new Violation(NAME, `the turn of the breaker of ${key} was not saved`);
         }
       }
@@ -245,13 +245,13 @@ function policyIn(profile: EndpointProfile | undefined): Policy {
 /** Failures that say nothing about the destination, of those that the simulated network has. */
 const NOT_REACHED: ReadonlySet<FailureCode> = new Set(['address_not_allowed', 'name_unresolved']);
 
-function evidenceOf(sent: Sent, timeoutMs: number): 'success' | 'failure' | 'nothing' {
-  const { fortune } = sent;
-  if (fortune === null || fortune.kind === 'orphaned') return 'nothing';
-  if (fortune.kind === 'broken_off') {
+function evidenceOf(sent: SentRequest, timeoutMs: number): 'success' | 'failure' | 'nothing' {
+  const { outcome } = sent;
+  if (outcome === null || outcome.kind === 'orphaned') return 'nothing';
+  if (outcome.kind === 'aborted') {
     return (sent.endedMs ?? 0) - sent.elapsedMs >= timeoutMs ? 'failure' : 'nothing';
   }
-  const { result } = fortune;
+  const { result } = outcome;
   if (result.kind === 'failed') return NOT_REACHED.has(result.failure) ? 'nothing' : 'failure';
   if (result.statusCode < 300) return 'success';
   return result.statusCode < 400 ? 'nothing' : 'failure';

@@ -7,7 +7,7 @@ import type { Partition } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import type { ClaimWrite, EndWrite, SettleWrite } from '#src/ports/store.ts';
 import type { ApiCall } from '../api-call.ts';
-import type { Sent } from '../network.ts';
+import type { SentRequest } from '../network.ts';
 
 export class Violation extends Error {
   readonly checker: string;
@@ -20,19 +20,19 @@ export class Violation extends Error {
 }
 
 /** One life of the service or of one of its nodes, from its start to its end, however it ends. */
-export interface LifeFacts {
+export interface InstanceFacts {
   readonly node: string;
   readonly state: 'starting' | 'up' | 'stopping' | 'ended';
-  readonly bornMs: number;
+  readonly startedMs: number;
   /** When it began to fire. */
   readonly upSinceMs: number;
   readonly stopping: { readonly sinceMs: number; readonly graceMs: number } | null;
   /** When it was last kept from its work: its store failed, the clock was set, it stood still, its lease ran out. */
-  readonly troubleMs: number;
+  readonly disturbedMs: number;
   /** When it last went on after it had stood still. */
-  readonly stoodStillMs: number;
+  readonly resumedMs: number;
   /** When its lease last was not valid: until then others took it for dead. */
-  readonly leaselessMs: number;
+  readonly leaseInvalidMs: number;
   /** What time it is for it, provided that it is told right. */
   now(): Instant;
 }
@@ -62,22 +62,22 @@ export interface Checker {
   profile?(before: EndpointProfile | null, after: EndpointProfile): void;
   gateSaved?(save: GateSave): void;
   /** After everything of one verb. */
-  verb?(touched: ReadonlySet<ScheduleId>): void;
+  verbEnded?(touched: ReadonlySet<ScheduleId>): void;
   /** The engine decided; nothing is stored yet. */
-  claimAsked?(write: ClaimWrite, by: LifeFacts): void;
+  claimRequested?(write: ClaimWrite, by: InstanceFacts): void;
   claimAnswered?(write: ClaimWrite, answer: ClaimAnswer): void;
-  settleAsked?(write: SettleWrite, by: LifeFacts): void;
-  endAsked?(write: EndWrite, by: LifeFacts): void;
-  deferAsked?(delivery: Delivery, by: LifeFacts): void;
+  settleRequested?(write: SettleWrite, by: InstanceFacts): void;
+  endRequested?(write: EndWrite, by: InstanceFacts): void;
+  deferRequested?(delivery: Delivery, by: InstanceFacts): void;
   /** A claim, a settling, an end or a deferral of these was answered, or failed. */
-  unasked?(deliveries: readonly Delivery[]): void;
+  writesEnded?(deliveries: readonly Delivery[]): void;
   /** The engine knows that these are stored, and when they are due. */
-  heard?(deliveries: readonly Delivery[]): void;
+  learned?(deliveries: readonly Delivery[]): void;
   /** The network was handed a request, and knows how it ended. */
-  sent?(sent: Sent): void;
-  exchanged?(sent: Sent): void;
-  answered?(call: ApiCall): void;
-  lifeEnded?(life: LifeFacts, how: 'crash' | 'stop'): void;
+  requestSent?(sent: SentRequest): void;
+  requestEnded?(sent: SentRequest): void;
+  callAnswered?(call: ApiCall): void;
+  instanceEnded?(instance: InstanceFacts, how: 'crash' | 'stop'): void;
   /**
    * Whoever dispatches these endpoints next knows of their gates what was saved. `given_back`: whoever did so
    * before had the time to save them.

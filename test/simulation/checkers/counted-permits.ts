@@ -3,9 +3,9 @@ import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import { bodyBytesOf } from '../bodies.ts';
-import type { Checker, LifeFacts } from './checker.ts';
+import type { Checker, InstanceFacts } from './checker.ts';
 import { Permits, type Punctuality } from './permits.ts';
-import type { Scene } from './scene.ts';
+import type { SimulationView } from './simulation-view.ts';
 
 /** A delivery that is found later than this waits as overdue work. */
 const OVERDUE_AFTER_MS = 1_000;
@@ -15,12 +15,12 @@ type Counting = Required<
     Checker,
     | 'delivery'
     | 'claimAnswered'
-    | 'settleAsked'
-    | 'exchanged'
-    | 'deferAsked'
-    | 'endAsked'
-    | 'unasked'
-    | 'lifeEnded'
+    | 'settleRequested'
+    | 'requestEnded'
+    | 'deferRequested'
+    | 'endRequested'
+    | 'writesEnded'
+    | 'instanceEnded'
   >
 >;
 
@@ -29,41 +29,41 @@ export interface CountedPermits {
   /** In which queue of its endpoint it waits, or waited until now; both where nobody can say. */
   readonly waitsAs: (delivery: Delivery, dueMs: number) => readonly Punctuality[];
   /** To be told of by the checker after its own judgement of that claim. */
-  readonly claimAsked: (write: ClaimWrite, by: LifeFacts) => void;
+  readonly claimRequested: (write: ClaimWrite, by: InstanceFacts) => void;
   /** The other events that the count depends on. */
   readonly counting: Counting;
 }
 
-export function countedPermits(scene: Scene): CountedPermits {
-  const { time, witness } = scene;
-  const permits = new Permits(scene.permitsMax);
+export function countedPermits(simulation: SimulationView): CountedPermits {
+  const { time, observer } = simulation;
+  const permits = new Permits(simulation.permitsMax);
   /** Since when it has been as it is; a claim counts for the next attempt only. */
   const changedMs = new Map<DeliveryId, number>();
 
   const waitsAs = (delivery: Delivery, dueMs: number): readonly Punctuality[] => {
     if (time.elapsedMs - dueMs <= OVERDUE_AFTER_MS) return ['in_time'];
     const knownMs = changedMs.get(delivery.id);
-    const undisturbedMs = scene.undisturbedSinceMs(delivery);
+    const undisturbedMs = simulation.undisturbedSinceMs(delivery);
     const wasKnown = knownMs !== undefined && undisturbedMs !== null;
     return wasKnown && Math.max(knownMs, undisturbedMs) <= dueMs ? ['in_time'] : ['in_time', 'overdue'];
   };
 
-  const hold = (token: string, delivery: Delivery, dueMs: number, by: LifeFacts): void => {
-    const schedule = witness.schedules.get(delivery.scheduleId);
+  const hold = (token: string, delivery: Delivery, dueMs: number, by: InstanceFacts): void => {
+    const schedule = observer.schedules.get(delivery.scheduleId);
     const bodyBytes = schedule === undefined ? null : bodyBytesOf(schedule);
     const kinds = waitsAs(delivery, dueMs);
     permits.hold(token, { delivery, kinds, bodyBytes, node: by.node }, time.elapsedMs);
   };
   const release = (token: string): void => permits.release(token, time.elapsedMs);
-  const holdUnsent = (delivery: Delivery, by: LifeFacts): void => {
-    const dueAt = witness.deliveries.get(delivery.id)?.dueAt ?? null;
+  const holdUnsent = (delivery: Delivery, by: InstanceFacts): void => {
+    const dueAt = observer.deliveries.get(delivery.id)?.dueAt ?? null;
     hold(delivery.id, delivery, dueAt === null ? time.elapsedMs : time.elapsedAt(dueAt), by);
   };
 
   return {
     permits,
     waitsAs,
-    claimAsked({ delivery, attempt }, by) {
+    claimRequested({ delivery, attempt }, by) {
       hold(tokenOf(attempt), delivery, time.elapsedAt(attempt.dueAt), by);
     },
     counting: {
@@ -73,14 +73,14 @@ export function countedPermits(scene: Scene): CountedPermits {
       claimAnswered({ attempt }, answer) {
         if (answer !== 'done') release(tokenOf(attempt));
       },
-      settleAsked: ({ attempt }) => release(tokenOf(attempt)),
-      exchanged: (sent) => release(tokenOf(sent)),
-      deferAsked: holdUnsent,
-      endAsked: ({ delivery }, by) => holdUnsent(delivery, by),
-      unasked(deliveries) {
+      settleRequested: ({ attempt }) => release(tokenOf(attempt)),
+      requestEnded: (sent) => release(tokenOf(sent)),
+      deferRequested: holdUnsent,
+      endRequested: ({ delivery }, by) => holdUnsent(delivery, by),
+      writesEnded(deliveries) {
         for (const { id } of deliveries) release(id);
       },
-      lifeEnded: ({ node }) => permits.releaseAllOf(node, time.elapsedMs),
+      instanceEnded: ({ node }) => permits.releaseAllOf(node, time.elapsedMs),
     },
   };
 }

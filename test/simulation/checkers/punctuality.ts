@@ -5,12 +5,12 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
-import { isWaitingStatus } from '../witness.ts';
+import { isWaitingStatus } from '../observer.ts';
 import { gateKey } from './breaker.ts';
-import { type Checker, type LifeFacts, Violation } from './checker.ts';
+import { type Checker, type InstanceFacts, Violation } from './checker.ts';
 import { countedPermits } from './counted-permits.ts';
-import { OwnBursts } from './own-bursts.ts';
-import type { Scene } from './scene.ts';
+import { CustomerBursts } from './customer-bursts.ts';
+import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'punctuality';
 /** After trouble: a rest, a look, and what they take. */
@@ -25,29 +25,29 @@ const RESTS_MS = 700;
 const KNOWN_MS = 3_000;
 const CHECK_EVERY_MS = 100;
 
-export function punctualityChecker(scene: Scene): Checker {
-  const { time, witness } = scene;
+export function punctualityChecker(simulation: SimulationView): Checker {
+  const { time, observer } = simulation;
   /** Since when a delivery has been as it is, and due. */
   const dueSince = new Map<DeliveryId, { readonly revision: number; readonly ms: number }>();
   const changedMs = new Map<DeliveryId, number>();
   /** When the dispatcher was told of a delivery as it is. */
-  const heardMs = new Map<DeliveryId, { readonly revision: number; readonly ms: number }>();
-  const ownBursts = new OwnBursts();
+  const learnedMs = new Map<DeliveryId, { readonly revision: number; readonly ms: number }>();
+  const customerBursts = new CustomerBursts();
   let checkedMs = 0;
 
   /** The process, if there is one. */
-  const life = (): LifeFacts | null => scene.lives[0] ?? null;
-  const calmSince = (): number => Math.max(scene.troubleMs, life()?.upSinceMs ?? 0);
+  const instance = (): InstanceFacts | null => simulation.instances[0] ?? null;
+  const undisturbedSince = (): number => Math.max(simulation.disturbedMs, instance()?.upSinceMs ?? 0);
   /** A disk that takes long is waited for: only so many batches are under way at once. */
-  const slowSince = (): number => Math.min(scene.slowUntilMs, time.elapsedMs);
+  const slowSince = (): number => Math.min(simulation.slowUntilMs, time.elapsedMs);
 
-  const { permits, waitsAs, claimAsked, counting } = countedPermits(scene);
+  const { permits, waitsAs, claimRequested, counting } = countedPermits(simulation);
   /** When the endpoint was last seen without a permit to spare. */
   const fullMs = new Map<string, number>();
 
   const unfired = (delivery: Delivery, nowMs: number): void => {
     const { id, revision, dueAt } = delivery;
-    if (dueAt === null || dueAt > time.now() || witness.isToBeSwept(delivery)) {
+    if (dueAt === null || dueAt > time.now() || observer.isAwaitingSweep(delivery)) {
       dueSince.delete(id);
       return;
     }
@@ -56,11 +56,11 @@ export function punctualityChecker(scene: Scene): Checker {
     const key = gateKey(delivery);
     const since = Math.max(
       known?.revision === revision ? known.ms : nowMs,
-      calmSince(),
+      undisturbedSince(),
       slowSince(),
       fullMs.get(key) ?? 0,
     );
-    if (nowMs - since > UNFIRED_MS_MAX && !scene.isAsked(id)) {
+    if (nowMs - since > UNFIRED_MS_MAX && !simulation.hasPendingWrite(id)) {
       const kinds = waitsAs(delivery, time.elapsedAt(dueAt));
       if (kinds.some((kind) => permits.isFull(delivery, kind))) {
         fullMs.set(key, nowMs);
@@ -72,12 +72,12 @@ export function punctualityChecker(scene: Scene): Checker {
 
   const abandoned = (delivery: Delivery, nowMs: number): void => {
     const { id, attemptCount, claim } = delivery;
-    const sent = witness.sentOf(id, attemptCount);
-    const isOurs = claim?.node === life()?.node;
-    if (isOurs && ((sent !== null && sent.fortune === null) || scene.isAsked(id))) return;
+    const sent = observer.sentOf(id, attemptCount);
+    const isOurs = claim?.node === instance()?.node;
+    if (isOurs && ((sent !== null && sent.outcome === null) || simulation.hasPendingWrite(id))) return;
     const endedMs = (isOurs && sent?.endedMs) || 0;
-    const since = Math.max(changedMs.get(id) ?? 0, endedMs, calmSince(), slowSince());
-    if (nowMs - since > ABANDONED_MS_MAX && !scene.isAsked(id)) {
+    const since = Math.max(changedMs.get(id) ?? 0, endedMs, undisturbedSince(), slowSince());
+    if (nowMs - since > ABANDONED_MS_MAX && !simulation.hasPendingWrite(id)) {
       throw new Violation(NAME, `${id} stays claimed by ${isOurs ? 'us' : claim?.node}, nobody works on it`);
     }
   };
@@ -87,7 +87,7 @@ export function punctualityChecker(scene: Scene): Checker {
     waitsAs(delivery, dueMs).some((kind) => permits.wasFullSince(delivery, kind, sinceMs));
 
   const lateMsMax = (delivery: Delivery, sinceMs: number): number =>
-    LATE_MS_MAX + ownBursts.waitMsMax(delivery, sinceMs);
+    LATE_MS_MAX + customerBursts.waitMsMax(delivery, sinceMs);
 
   const lateSince = (delivery: Delivery, dueMs: number, sinceMs: number): void => {
     const lateMs = time.elapsedMs - sinceMs;
@@ -100,13 +100,13 @@ export function punctualityChecker(scene: Scene): Checker {
     const knownMs = changedMs.get(delivery.id) ?? 0;
     const lateMs = attempt.firedAt - attempt.dueAt;
     // While the disk is at it, the next batches wait.
-    if (scene.slowUntilMs >= dueMs) return;
-    const heard = heardMs.get(delivery.id);
+    if (simulation.slowUntilMs >= dueMs) return;
+    const learned = learnedMs.get(delivery.id);
     // It counts from the revision that is claimed here.
-    if (heard?.revision === delivery.revision - 1 && calmSince() + RESTS_MS < knownMs) {
-      lateSince(delivery, dueMs, Math.max(dueMs, heard.ms));
+    if (learned?.revision === delivery.revision - 1 && undisturbedSince() + RESTS_MS < knownMs) {
+      lateSince(delivery, dueMs, Math.max(dueMs, learned.ms));
     }
-    if (dueMs - Math.max(knownMs, calmSince()) < KNOWN_MS) return;
+    if (dueMs - Math.max(knownMs, undisturbedSince()) < KNOWN_MS) return;
     if (lateMs <= lateMsMax(delivery, dueMs) || wasFull(delivery, dueMs, dueMs)) return;
     throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms late`);
   };
@@ -114,30 +114,30 @@ export function punctualityChecker(scene: Scene): Checker {
   return {
     ...counting,
     name: NAME,
-    heard(deliveries) {
-      for (const { id, revision } of deliveries) heardMs.set(id, { revision, ms: time.elapsedMs });
+    learned(deliveries) {
+      for (const { id, revision } of deliveries) learnedMs.set(id, { revision, ms: time.elapsedMs });
     },
     delivery(change) {
       const { after } = change;
       counting.delivery(change);
       if (after !== null) changedMs.set(after.id, time.elapsedMs);
     },
-    claimAsked(write, by) {
+    claimRequested(write, by) {
       claimed(write);
-      ownBursts.claimed(write.delivery, time.elapsedMs);
-      claimAsked(write, by);
+      customerBursts.claimed(write.delivery, time.elapsedMs);
+      claimRequested(write, by);
     },
     step() {
       const nowMs = time.elapsedMs;
-      const current = life();
+      const current = instance();
       if (current?.state === 'starting') {
-        const since = Math.max(current.bornMs, scene.troubleMs);
+        const since = Math.max(current.startedMs, simulation.disturbedMs);
         if (nowMs - since > STARTS_WITHIN_MS) throw new Violation(NAME, 'a start does not end');
       }
       if (current?.state !== 'up' || nowMs - checkedMs < CHECK_EVERY_MS) return;
       checkedMs = nowMs;
-      for (const id of witness.open) {
-        const delivery = witness.deliveries.get(id);
+      for (const id of observer.open) {
+        const delivery = observer.deliveries.get(id);
         if (delivery === undefined) continue;
         if (delivery.status === 'claimed') abandoned(delivery, nowMs);
         else if (isWaitingStatus(delivery.status)) unfired(delivery, nowMs);

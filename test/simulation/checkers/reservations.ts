@@ -5,7 +5,7 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import { gateKey } from './breaker.ts';
 import { type Checker, Violation } from './checker.ts';
-import type { Scene } from './scene.ts';
+import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'reservations';
 const LAPSE_MS = 300;
@@ -36,8 +36,8 @@ interface Reservation {
   readonly perSecond: number | null;
 }
 
-export function reservationsChecker(scene: Scene): Checker {
-  const { witness } = scene;
+export function reservationsChecker(simulation: SimulationView): Checker {
+  const { observer } = simulation;
   const gates = new Map<string, Gate>();
   const saved = new Map<string, string>();
   let made: Reservation[] = [];
@@ -65,13 +65,13 @@ export function reservationsChecker(scene: Scene): Checker {
 
   /** What letting it through, or reservation its turn, takes from the gate. */
   const take = (delivery: Delivery, now: number): Reservation | null => {
-    const before = witness.deliveries.get(delivery.id);
-    const schedule = witness.schedules.get(delivery.scheduleId);
+    const before = observer.deliveries.get(delivery.id);
+    const schedule = observer.schedules.get(delivery.scheduleId);
     if (before === undefined || schedule === undefined) return null;
     const key = gateKey(delivery);
     if (before.reserved && now <= (before.dueAt ?? 0) + LAPSE_MS) return null;
     const { endpointId } = delivery.target;
-    const profile = endpointId === null ? undefined : witness.profiles.get(endpointId);
+    const profile = endpointId === null ? undefined : observer.profiles.get(endpointId);
     const terms = profile?.retryBudget ?? { rate: 10, burst: 100 };
     const needsToken = before.attemptCount > 0;
     const perSecond = schedule.rateLimit?.perSecond || null;
@@ -96,11 +96,11 @@ export function reservationsChecker(scene: Scene): Checker {
 
   return {
     name: NAME,
-    claimAsked({ delivery }, by) {
-      if (scene.holds(by, delivery)) take(delivery, by.now());
+    claimRequested({ delivery }, by) {
+      if (simulation.holds(by, delivery)) take(delivery, by.now());
     },
-    deferAsked(delivery, by) {
-      if (!delivery.reserved || !scene.holds(by, delivery)) return;
+    deferRequested(delivery, by) {
+      if (!delivery.reserved || !simulation.holds(by, delivery)) return;
       const reservation = take(delivery, by.now());
       if (reservation === null)
         throw new Violation(NAME, `${delivery.id} had its turn, and has to wait again`);

@@ -6,19 +6,19 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import { firstAfter } from '../cron-model.ts';
-import { TERMINAL } from '../witness.ts';
+import { TERMINAL } from '../observer.ts';
 import { type Checker, Violation } from './checker.ts';
-import type { Scene } from './scene.ts';
+import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'schedules';
 
-export function schedulesChecker(scene: Scene): Checker {
-  const { witness } = scene;
+export function schedulesChecker(simulation: SimulationView): Checker {
+  const { observer } = simulation;
   const occurrences = new Map<ScheduleId, Map<number, string>>();
 
   const own = (id: ScheduleId): readonly Delivery[] =>
-    [...(witness.ofSchedule.get(id) ?? [])]
-      .map((delivery) => witness.deliveries.get(delivery))
+    [...(observer.deliveriesOf.get(id) ?? [])]
+      .map((delivery) => observer.deliveries.get(delivery))
       .filter((delivery) => delivery !== undefined && delivery.replayOf === null) as Delivery[];
 
   const check = (schedule: Schedule): void => {
@@ -27,7 +27,7 @@ export function schedulesChecker(scene: Scene): Checker {
     const pending = deliveries.find(({ id }) => id === schedule.pendingId);
     const open = deliveries.filter(({ status }) => !TERMINAL.has(status));
     // An order reaches them piece by piece; that it does is another checker's promise.
-    const isSwept = !witness.sweeps.has(schedule.id);
+    const isSwept = !observer.sweeps.has(schedule.id);
     if (schedule.state === 'canceled') {
       if (pending !== undefined && pending.status !== 'claimed' && open.includes(pending)) {
         throw say(`has its next delivery still ${pending.status}`);
@@ -64,9 +64,9 @@ export function schedulesChecker(scene: Scene): Checker {
     const { timing } = after;
     if (timing.kind !== 'recurring' || after.jitter !== null || after.cronAt === null) return;
     if (before.pendingId === after.pendingId) return;
-    const now = decidedAt.get(after.pendingId) ?? scene.time.now();
+    const now = decidedAt.get(after.pendingId) ?? simulation.time.now();
     const expected = firstAfter(timing.cron, timing.timezone, Math.max(before.cronAt ?? 0, now));
-    if (expected === null || scene.clockSetMs >= scene.time.elapsedMs - 60_000) return;
+    if (expected === null || simulation.clockSetMs >= simulation.time.elapsedMs - 60_000) return;
     if (expected !== after.cronAt) {
       throw new Violation(NAME, `${after.id} went on to ${iso(after.cronAt)} instead of ${iso(expected)}`);
     }
@@ -76,10 +76,10 @@ export function schedulesChecker(scene: Scene): Checker {
 
   return {
     name: NAME,
-    claimAsked({ advanced }, by) {
+    claimRequested({ advanced }, by) {
       if (advanced !== null) decidedAt.set(advanced.next.id, by.now());
     },
-    endAsked({ advanced }, by) {
+    endRequested({ advanced }, by) {
       if (advanced !== null) decidedAt.set(advanced.next.id, by.now());
     },
     schedule(before, after) {
@@ -100,7 +100,7 @@ export function schedulesChecker(scene: Scene): Checker {
       const known = occurrences.get(after.scheduleId) ?? new Map<number, string>();
       const other = known.get(after.occurrence);
       if (other !== undefined && other !== after.id) {
-        const current = witness.deliveries.get(other as Delivery['id']);
+        const current = observer.deliveries.get(other as Delivery['id']);
         if (current?.occurrence === after.occurrence) {
           throw new Violation(
             NAME,
@@ -111,9 +111,9 @@ export function schedulesChecker(scene: Scene): Checker {
       known.set(after.occurrence, after.id);
       occurrences.set(after.scheduleId, known);
     },
-    verb(touched) {
+    verbEnded(touched) {
       for (const id of touched) {
-        const schedule = witness.schedules.get(id);
+        const schedule = observer.schedules.get(id);
         if (schedule !== undefined) check(schedule);
       }
     },

@@ -7,32 +7,32 @@ import { createHmac } from 'node:crypto';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import { bodyBytesOf, bodyText, callOf } from '../bodies.ts';
-import type { Sent } from '../network.ts';
+import type { SentRequest } from '../network.ts';
 import { type Checker, Violation } from './checker.ts';
-import type { Scene } from './scene.ts';
+import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'sends';
 /** No claim takes longer: a clock that was set before that has nothing to do with it. */
 const CLAIMED_BEFORE_MS = 60_000;
 
-export function sendsChecker(scene: Scene): Checker {
+export function sendsChecker(simulation: SimulationView): Checker {
   const keys = new Map<DeliveryId, string>();
   /** By the attempt. */
   const claimedMs = new Map<string, number>();
   return {
     name: NAME,
-    sent(sent) {
-      const { witness } = scene;
+    requestSent(sent) {
+      const { observer } = simulation;
       const say = (what: string) =>
         new Violation(NAME, `${sent.deliveryId} attempt ${sent.attemptNo} ${what}`);
-      const life = scene.lifeOf(sent.node);
-      if (life === null) throw say('was sent by a process that had ended');
-      if (witness.sentOf(sent.deliveryId, sent.attemptNo) !== null) throw say('was sent twice');
-      const delivery = witness.deliveries.get(sent.deliveryId);
-      const attempt = witness.attempts.get(sent.deliveryId)?.[sent.attemptNo - 1];
+      const instance = simulation.findInstance(sent.node);
+      if (instance === null) throw say('was sent by a process that had ended');
+      if (observer.sentOf(sent.deliveryId, sent.attemptNo) !== null) throw say('was sent twice');
+      const delivery = observer.deliveries.get(sent.deliveryId);
+      const attempt = observer.attempts.get(sent.deliveryId)?.[sent.attemptNo - 1];
       if (delivery === undefined || attempt === undefined) throw say('was sent before its row was durable');
       // Taken for dead, its claims were closed by others, and it could not know.
-      const wasCutOff = life.leaselessMs >= (claimedMs.get(attempt.id) ?? 0);
+      const wasCutOff = instance.leaseInvalidMs >= (claimedMs.get(attempt.id) ?? 0);
       if (!wasCutOff) {
         if (delivery.status !== 'claimed' || attempt.finishedAt !== null) {
           throw say(`was sent while it was ${delivery.status}`);
@@ -40,7 +40,7 @@ export function sendsChecker(scene: Scene): Checker {
         if (delivery.claim?.node !== sent.node) throw say('was sent under the claim of another process');
         if (sent.attemptNo !== delivery.attemptCount) throw say('was sent under a later claim');
       }
-      if (sent.at < attempt.dueAt && scene.clockSetMs < scene.time.elapsedMs - CLAIMED_BEFORE_MS) {
+      if (sent.at < attempt.dueAt && simulation.clockSetMs < simulation.time.elapsedMs - CLAIMED_BEFORE_MS) {
         throw say(`was sent ${attempt.dueAt - sent.at} ms before it was due`);
       }
       const known = keys.get(sent.deliveryId) ?? delivery.idempotencyKey;
@@ -48,13 +48,14 @@ export function sendsChecker(scene: Scene): Checker {
       keys.set(sent.deliveryId, known);
       if (sent.url !== new URL(delivery.target.url).href) throw say(`went to ${sent.url}`);
       if (sent.method !== delivery.target.method) throw say(`went out as ${sent.method}`);
-      if (!isSigned(sent, scene.secrets.get(delivery.partition) ?? '')) throw say('was not signed');
-      const schedule = witness.schedules.get(delivery.scheduleId);
+      if (!isSigned(sent, simulation.secrets.get(delivery.partition) ?? '')) throw say('was not signed');
+      const schedule = observer.schedules.get(delivery.scheduleId);
       if (schedule !== undefined && !isItsBody(sent.body, schedule)) throw say('carried another body');
     },
     delivery({ before, after, attempts }) {
       const last = attempts.at(-1);
-      if (after?.status === 'claimed' && last !== undefined) claimedMs.set(last.id, scene.time.elapsedMs);
+      if (after?.status === 'claimed' && last !== undefined)
+        claimedMs.set(last.id, simulation.time.elapsedMs);
       if (before === null || after === null || before.attemptCount === 0) return;
       if (after.idempotencyKey !== before.idempotencyKey) {
         throw new Violation(NAME, `${after.id} had its key changed after it had been tried`);
@@ -63,7 +64,7 @@ export function sendsChecker(scene: Scene): Checker {
   };
 }
 
-function isSigned(sent: Sent, secret: string): boolean {
+function isSigned(sent: SentRequest, secret: string): boolean {
   const { headers, deliveryId, attemptNo, method, url, body } = sent;
   const timestamp = headers.get('sched-timestamp');
   const start = `${timestamp}.${deliveryId}.${attemptNo}.${method}.${new URL(url).pathname}.`;

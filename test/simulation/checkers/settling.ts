@@ -5,46 +5,46 @@
  */
 import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
 import { ms } from '../durations.ts';
-import type { Sent } from '../network.ts';
-import { isWaitingStatus } from '../witness.ts';
+import type { SentRequest } from '../network.ts';
+import { isWaitingStatus } from '../observer.ts';
 import { type Checker, Violation } from './checker.ts';
-import type { Scene } from './scene.ts';
+import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'settling';
 const PUNCTUAL_MS = 300;
 const TIMER_LATE_MS = 100;
 
-export function settlingChecker(scene: Scene): Checker {
-  const { witness } = scene;
+export function settlingChecker(simulation: SimulationView): Checker {
+  const { observer } = simulation;
   /** By the attempt. */
   const claims = new Map<string, number>();
   const claimedMs = (attempt: string): number => claims.get(attempt) ?? 0;
 
   /** What the row of an attempt must say. */
   const outcome = (before: Delivery, attempt: Attempt): void => {
-    const sent = witness.sentOf(before.id, attempt.attemptNo);
+    const sent = observer.sentOf(before.id, attempt.attemptNo);
     const say = (what: string) =>
-      new Violation(NAME, `${before.id} attempt ${attempt.attemptNo} (${told(attempt)}) ${what}`);
+      new Violation(NAME, `${before.id} attempt ${attempt.attemptNo} (${describeAttempt(attempt)}) ${what}`);
     if (attempt.error === 'interrupted') {
       if (attempt.outcome !== 'retryable' || attempt.statusCode !== null) throw say('is no interruption');
-      const life = scene.lifeOf(before.claim?.node);
-      const mayGiveUp = life?.state === 'stopping' && scene.writer === life.node;
-      const isAtWork = life !== null && !mayGiveUp && life.leaselessMs < claimedMs(attempt.id);
-      if (isAtWork && !scene.isLostClaim(attempt.id)) throw say('was interrupted by nobody');
+      const instance = simulation.findInstance(before.claim?.node);
+      const mayGiveUp = instance?.state === 'stopping' && simulation.writer === instance.node;
+      const isAtWork = instance !== null && !mayGiveUp && instance.leaseInvalidMs < claimedMs(attempt.id);
+      if (isAtWork && !simulation.isLostClaim(attempt.id)) throw say('was interrupted by nobody');
       return;
     }
     if (sent === null) {
       if (attempt.outcome === 'success') throw say('succeeded without being sent');
-      if (attempt.error === 'internal error' && scene.troubleMs >= 0) return;
+      if (attempt.error === 'internal error' && simulation.disturbedMs >= 0) return;
       if (!attempt.error?.startsWith('forbidden header') || attempt.outcome !== 'terminal')
         throw say('was never sent');
       return;
     }
-    if (sent.node !== scene.writer) throw say('was settled by another process than sent it');
+    if (sent.node !== simulation.writer) throw say('was settled by another process than sent it');
     // Of one that crashed while this was on its way to the store nobody knows.
-    const life = scene.lifeOf(sent.node);
-    const stoodStill = life === null || life.stoodStillMs > sent.elapsedMs;
-    const expected = expectedOf(sent, witness.timeoutMsOf(before.id), stoodStill);
+    const instance = simulation.findInstance(sent.node);
+    const stoodStill = instance === null || instance.resumedMs > sent.elapsedMs;
+    const expected = expectedOf(sent, observer.timeoutMsOf(before.id), stoodStill);
     if (expected === null) throw say('was not broken off when its time was over, and only then');
     if (attempt.outcome !== expected.outcome || attempt.statusCode !== expected.statusCode) {
       throw say(`should be ${expected.outcome} ${expected.statusCode}`);
@@ -53,17 +53,17 @@ export function settlingChecker(scene: Scene): Checker {
   };
 
   const next = (before: Delivery, after: Delivery, attempt: Attempt): void => {
-    const schedule = witness.schedules.get(after.scheduleId);
+    const schedule = observer.schedules.get(after.scheduleId);
     const finishedAt = attempt.finishedAt ?? 0;
     const { maxAttempts, base, factor, max } = before.retryPolicy;
     const retryAt = finishedAt + Math.floor(Math.min(ms(max), ms(base) * factor ** attempt.attemptNo));
-    const isMeant =
+    const isCanceled =
       schedule?.state === 'canceled' &&
       (before.replayOf === null || (schedule.endedAt ?? 0) >= before.createdAt);
     const expected = ((): DeliveryStatus => {
       if (attempt.outcome === 'success') return 'succeeded';
       if (attempt.outcome === 'terminal' || attempt.attemptNo >= maxAttempts) return 'dead_letter';
-      if (isMeant) return 'canceled';
+      if (isCanceled) return 'canceled';
       if (before.deadline !== null && retryAt > before.deadline) return 'expired';
       return schedule?.state === 'paused' ? 'paused' : 'retry_scheduled';
     })();
@@ -80,8 +80,8 @@ export function settlingChecker(scene: Scene): Checker {
     const say = (what: string) => new Violation(NAME, `${after.id} ended ${after.status} ${what}`);
     const { deadline, attemptCount, scheduledFor } = before;
     const endedAt = after.finalizedAt ?? 0;
-    const schedule = witness.schedules.get(after.scheduleId);
-    const profile = before.target.endpointId && witness.profiles.get(before.target.endpointId);
+    const schedule = observer.schedules.get(after.scheduleId);
+    const profile = before.target.endpointId && observer.profiles.get(before.target.endpointId);
     if (after.status === 'dead_letter') {
       const isExhausted = attemptCount >= before.retryPolicy.maxAttempts;
       const isHopeless = attemptCount > 0 && profile !== null && profile?.retryBudget?.rate === 0;
@@ -92,18 +92,18 @@ export function settlingChecker(scene: Scene): Checker {
     const isPunctual = attemptCount === 0 && endedAt <= scheduledFor + PUNCTUAL_MS;
     const mayBeGated = before.status !== 'paused' && (attemptCount > 0 || schedule?.rateLimit !== null);
     if (endedAt > deadline && !isPunctual) return;
-    if (mayBeGated || gated.has(after.id)) return;
+    if (mayBeGated || endedByGate.has(after.id)) return;
     throw say(`${deadline - endedAt} ms before its deadline`);
   };
   /** Ended because the breaker would not let them through in time; the breaker's checker judges those. */
-  const gated = new Set<string>();
+  const endedByGate = new Set<string>();
 
   return {
     name: NAME,
-    endAsked({ delivery }) {
-      gated.add(delivery.id);
+    endRequested({ delivery }) {
+      endedByGate.add(delivery.id);
     },
-    deferAsked({ id, dueAt, deadline, attemptCount, scheduledFor }, by) {
+    deferRequested({ id, dueAt, deadline, attemptCount, scheduledFor }, by) {
       // Brought forward, it ends at once.
       if (dueAt === null || deadline === null || dueAt <= Math.max(deadline, by.now())) return;
       if (attemptCount === 0 && dueAt <= scheduledFor + PUNCTUAL_MS) return;
@@ -112,7 +112,7 @@ export function settlingChecker(scene: Scene): Checker {
     delivery({ before, after, attempts }) {
       if (before === null || after === null) return;
       const last = attempts.at(-1);
-      if (after.status === 'claimed' && last !== undefined) claims.set(last.id, scene.time.elapsedMs);
+      if (after.status === 'claimed' && last !== undefined) claims.set(last.id, simulation.time.elapsedMs);
       if (before.status === 'claimed' && last !== undefined) {
         outcome(before, last);
         next(before, after, last);
@@ -127,18 +127,18 @@ export function settlingChecker(scene: Scene): Checker {
 
 /** `stoodStill`: whoever sent it may have heard of its end late. */
 function expectedOf(
-  sent: Sent,
+  sent: SentRequest,
   timeoutMs: number,
   stoodStill: boolean,
 ): Pick<Attempt, 'outcome' | 'statusCode'> | null {
-  const { fortune } = sent;
-  if (fortune === null || fortune.kind === 'orphaned') return null;
+  const { outcome } = sent;
+  if (outcome === null || outcome.kind === 'orphaned') return null;
   const lasted = (sent.endedMs ?? 0) - sent.elapsedMs;
   if (lasted > timeoutMs + TIMER_LATE_MS && !stoodStill) return null;
-  if (fortune.kind === 'broken_off') {
+  if (outcome.kind === 'aborted') {
     return lasted >= timeoutMs ? { outcome: 'retryable', statusCode: null } : null;
   }
-  const { result } = fortune;
+  const { result } = outcome;
   if (result.kind === 'failed') {
     const isBlocked = result.failure === 'address_not_allowed';
     return { outcome: isBlocked ? 'terminal' : 'retryable', statusCode: null };
@@ -148,6 +148,6 @@ function expectedOf(
   return { outcome: statusCode < 400 ? 'terminal' : 'retryable', statusCode };
 }
 
-function told({ outcome, statusCode, error }: Attempt): string {
+function describeAttempt({ outcome, statusCode, error }: Attempt): string {
   return `${outcome} ${statusCode} ${error}`;
 }

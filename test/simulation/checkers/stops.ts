@@ -3,7 +3,7 @@
  * before: the process had no time to find it, and the next one does.
  */
 import { type Checker, Violation } from './checker.ts';
-import type { Scene } from './scene.ts';
+import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'stops';
 /** Beyond the grace: to settle what was broken off, on a slow disk. */
@@ -11,24 +11,25 @@ const AFTER_GRACE_MS = 15_000;
 /** A claim whose answer was lost is found within this time. */
 const FOUND_WITHIN_MS = 3_000;
 
-export function stopsChecker(scene: Scene): Checker {
-  const { time, witness } = scene;
+export function stopsChecker(simulation: SimulationView): Checker {
+  const { time, observer } = simulation;
   return {
     name: NAME,
-    lifeEnded({ node, stopping, troubleMs }, how) {
-      if (how !== 'stop' || !stopping || troubleMs >= stopping.sinceMs) return;
-      for (const id of witness.open) {
-        const delivery = witness.deliveries.get(id);
+    instanceEnded({ node, stopping, disturbedMs }, how) {
+      if (how !== 'stop' || !stopping || disturbedMs >= stopping.sinceMs) return;
+      for (const id of observer.open) {
+        const delivery = observer.deliveries.get(id);
         const claim = delivery?.claim ?? null;
         if (claim?.node !== node) continue;
-        const isUnfound = scene.isLostClaim(claim.token) && stopping.sinceMs - troubleMs <= FOUND_WITHIN_MS;
+        const isUnfound =
+          simulation.isLostClaim(claim.token) && stopping.sinceMs - disturbedMs <= FOUND_WITHIN_MS;
         if (!isUnfound) throw new Violation(NAME, `${id} was left claimed by a clean stop`);
       }
     },
     step() {
-      for (const { stopping, troubleMs } of scene.lives) {
+      for (const { stopping, disturbedMs } of simulation.instances) {
         if (stopping === null) continue;
-        const since = Math.max(stopping.sinceMs + stopping.graceMs, troubleMs);
+        const since = Math.max(stopping.sinceMs + stopping.graceMs, disturbedMs);
         if (time.elapsedMs - since > AFTER_GRACE_MS) throw new Violation(NAME, 'a stop does not end');
       }
     },

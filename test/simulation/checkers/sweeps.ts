@@ -4,37 +4,37 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
-import { isWaitingStatus } from '../witness.ts';
+import { isWaitingStatus } from '../observer.ts';
 import { type Checker, Violation } from './checker.ts';
-import type { Scene } from './scene.ts';
+import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'sweeps';
 /** The calls that wait for the end of a sweep. */
 const ORDER = /^(pause|resume|cancel) /;
 
-export function sweepsChecker({ witness }: Scene): Checker {
+export function sweepsChecker({ observer }: SimulationView): Checker {
   const waiting = (id: ScheduleId): readonly Delivery[] =>
-    [...(witness.ofSchedule.get(id) ?? [])]
-      .map((delivery) => witness.deliveries.get(delivery))
+    [...(observer.deliveriesOf.get(id) ?? [])]
+      .map((delivery) => observer.deliveries.get(delivery))
       .filter((delivery) => delivery !== undefined)
       .filter(({ status }) => isWaitingStatus(status));
   return {
     name: NAME,
     delivery({ before, after }) {
       if (before === null || after?.status !== 'claimed') return;
-      if (!witness.isToBeSwept(before)) return;
+      if (!observer.isAwaitingSweep(before)) return;
       throw new Violation(NAME, `${after.id} was claimed before an action to its schedule reached it`);
     },
-    answered({ what, error, rendered }) {
+    callAnswered({ what, error, rendered }) {
       if (error !== null || rendered?.of !== 'schedule' || !ORDER.test(what)) return;
       const { schedule } = rendered.view;
       // Another action may have come since.
-      if (witness.schedules.get(schedule.id)?.revision !== schedule.revision) return;
-      if (!witness.sweeps.has(schedule.id)) return;
+      if (observer.schedules.get(schedule.id)?.revision !== schedule.revision) return;
+      if (!observer.sweeps.has(schedule.id)) return;
       throw new Violation(NAME, `${what} was acknowledged before it had reached all deliveries`);
     },
     atEnd() {
-      for (const [id, { action }] of witness.sweeps) {
+      for (const [id, { action }] of observer.sweeps) {
         throw new Violation(NAME, `the ${action} of ${id} has not reached ${waiting(id).length} deliveries`);
       }
     },

@@ -1,6 +1,6 @@
 /**
- * The one store that all nodes share, and the way of each of them there. Every verb is carried out at one moment,
- * and what it changed is read again and told to the checkers before the next.
+ * The one store that all nodes share, and the link of each of them there. Every verb is carried out at one moment,
+ * and what it changed is read again and changes to the checkers before the next.
  */
 import { join } from 'node:path';
 import type { Instant } from '#src/domain/instant.ts';
@@ -11,17 +11,17 @@ import { openForWriting } from '#src/store/sqlite/connection.ts';
 import type { Answer } from '#src/store/sqlite/executor.ts';
 import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
-import { SWEEP_BATCH_MAX } from '../life.ts';
+import type { Observer } from '../observer.ts';
+import { SWEEP_BATCH_MAX } from '../service-instance.ts';
 import type { SharedStore } from '../stores.ts';
 import type { VirtualTime } from '../virtual-time.ts';
-import type { Witness } from '../witness.ts';
 import { VirtualWriter } from '../writer.ts';
 import type { ClusterBug } from './bugs.ts';
-import { FaultyWire } from './faulty-wire.ts';
 import { Link } from './link.ts';
+import { LinkFaults } from './link-faults.ts';
 import type { ClusterNode } from './node.ts';
 import type { ClusterPlan } from './plan.ts';
-import type { Writing } from './scene.ts';
+import type { VerbInProgress } from './simulation-view.ts';
 import { type SlotChange, SlotTable } from './slot-table.ts';
 
 export interface BackendDependencies {
@@ -30,30 +30,30 @@ export interface BackendDependencies {
   readonly prng: Prng;
   readonly bug: ClusterBug | null;
   readonly time: VirtualTime;
-  readonly witness: Witness;
-  tell(what: string): void;
+  readonly observer: Observer;
+  trace(what: string): void;
   fail(error: unknown): void;
   slotChanged(change: SlotChange): void;
   /** For so long from now on it is no wonder when this node is late. */
-  hindered(node: ClusterNode, ms: number): void;
+  disturbed(node: ClusterNode, ms: number): void;
   refused(write: ClaimWrite): void;
   /** A verb was carried out, and nobody knows yet. */
-  carriedOut(node: ClusterNode, verb: string): void;
+  verbEnded(node: ClusterNode, verb: string): void;
 }
 
-interface Way {
-  readonly wire: FaultyWire;
+interface NodeLink {
+  readonly faults: LinkFaults;
   readonly link: Link;
 }
 
 export class Backend {
   readonly slots: SlotTable;
   readonly #dependencies: BackendDependencies;
-  readonly #ways = new Map<ClusterNode, Way>();
+  readonly #links = new Map<ClusterNode, NodeLink>();
   #store: SqliteStore | null = null;
   #isHealed = false;
   /** What is being carried out. */
-  writing: Writing | null = null;
+  verbInProgress: VerbInProgress | null = null;
 
   constructor(dependencies: BackendDependencies) {
     this.#dependencies = dependencies;
@@ -76,12 +76,12 @@ export class Backend {
       openWriter: async (data) =>
         new VirtualWriter(data, {
           latencies: () => [0, 0],
-          fate: () => 'kept',
+          outcome: () => 'kept',
           later: (_, act) => queueMicrotask(() => void act()),
-          given: (steps) => bug?.steps?.(steps) ?? steps,
-          wrote: (steps, answer) => this.#wrote(steps, answer),
-          ran: () => {},
-          answering: () => {},
+          alterSteps: (steps) => bug?.steps?.(steps) ?? steps,
+          verbApplied: (steps, answer) => this.#verbApplied(steps, answer),
+          batchApplied: () => {},
+          batchAnswered: () => {},
         }),
     });
   }
@@ -93,40 +93,40 @@ export class Backend {
 
   heal(): void {
     this.#isHealed = true;
-    for (const { wire } of this.#ways.values()) wire.heal();
+    for (const { faults } of this.#links.values()) faults.heal();
   }
 
   cutOff(node: ClusterNode, isCut: boolean): void {
-    const way = this.#ways.get(node);
-    if (way !== undefined && !this.#isHealed) way.wire.isCut = isCut;
+    const link = this.#links.get(node);
+    if (link !== undefined && !this.#isHealed) link.faults.isCut = isCut;
   }
 
   /** Whether everything this node asked for was answered. */
   isIdle(node: ClusterNode): boolean {
-    return this.#ways.get(node)?.link.isIdle ?? true;
+    return this.#links.get(node)?.link.isIdle ?? true;
   }
 
   forget(node: ClusterNode): void {
-    this.#ways.delete(node);
+    this.#links.delete(node);
   }
 
   /** The store as a node reaches it. */
   of(node: ClusterNode): SharedStore {
     const { plan, prng, bug, time } = this.#dependencies;
-    const wire = new FaultyWire(plan, prng, (ms) => this.#dependencies.hindered(node, ms));
-    if (this.#isHealed) wire.heal();
+    const faults = new LinkFaults(plan, prng, (ms) => this.#dependencies.disturbed(node, ms));
+    if (this.#isHealed) faults.heal();
     const link = new Link({
-      latencies: () => wire.latencies(),
-      fate: () => {
-        const fate = wire.fate();
-        if (fate !== 'kept') this.#dependencies.tell(`${node.node} ${fate}`);
-        return fate;
+      latencies: () => faults.latencies(),
+      outcome: () => {
+        const outcome = faults.outcome();
+        if (outcome !== 'kept') this.#dependencies.trace(`${node.node} ${outcome}`);
+        return outcome;
       },
-      atStore: (ms, act) => void time.after(ms, 'work', node.onItsWay, act),
+      atStore: (ms, act) => void time.after(ms, 'work', node.storeCalls, act),
       atNode: (ms, act) => void time.after(ms, 'work', node.scope, act),
       carryOut: (verb, given, run) => this.#carryOut(node, verb, given, run),
     });
-    this.#ways.set(node, { wire, link });
+    this.#links.set(node, { faults, link });
     const shared = this.#shared();
     return link.around(bug?.store?.(shared) ?? shared);
   }
@@ -151,14 +151,14 @@ export class Backend {
     run: () => unknown,
   ): Promise<unknown> {
     // Those that are decided by whoever holds a slot have their fence in second place.
-    this.writing = { node: node.node, verb, fence: given[1] as Fence | undefined };
+    this.verbInProgress = { node: node.node, verb, fence: given[1] as Fence | undefined };
     try {
       const answer = await run();
       if (verb === 'claim') this.#refused(given[0] as readonly ClaimWrite[], answer as readonly string[]);
       return answer;
     } finally {
-      this.writing = null;
-      this.#dependencies.carriedOut(node, verb);
+      this.verbInProgress = null;
+      this.#dependencies.verbEnded(node, verb);
     }
   }
 
@@ -167,15 +167,15 @@ export class Backend {
       if (answers[at] === 'stale') this.#dependencies.refused(write);
   }
 
-  #wrote(steps: readonly Step[], answer: Answer): void {
-    const { time, witness } = this.#dependencies;
+  #verbApplied(steps: readonly Step[], answer: Answer): void {
+    const { time, observer } = this.#dependencies;
     try {
-      for (const change of this.slots.look(steps, time.elapsedMs)) this.#dependencies.slotChanged(change);
-      const told = witness.look(steps, answer === 'done');
-      const { node, verb } = this.writing ?? {};
-      if (told === '' && (answer === 'done' || verb === 'takeSlots')) return;
+      for (const change of this.slots.observe(steps, time.elapsedMs)) this.#dependencies.slotChanged(change);
+      const changes = observer.observe(steps, answer === 'done');
+      const { node, verb } = this.verbInProgress ?? {};
+      if (changes === '' && (answer === 'done' || verb === 'takeSlots')) return;
       const how = typeof answer === 'string' ? answer : JSON.stringify(answer);
-      this.#dependencies.tell(`${node} ${verb} ${how} ${told}`);
+      this.#dependencies.trace(`${node} ${verb} ${how} ${changes}`);
     } catch (error) {
       this.#dependencies.fail(error);
     }

@@ -36,7 +36,9 @@ function without(name: Step[0]): (steps: readonly Step[]) => readonly Step[] {
 }
 
 /** The same store, but for these verbs. */
-function but(verbs: (store: SharedStore) => Partial<SharedStore>): (store: SharedStore) => SharedStore {
+function overriding(
+  verbs: (store: SharedStore) => Partial<SharedStore>,
+): (store: SharedStore) => SharedStore {
   return (store) => {
     const other = verbs(store);
     return new Proxy(store, {
@@ -45,7 +47,7 @@ function but(verbs: (store: SharedStore) => Partial<SharedStore>): (store: Share
   };
 }
 
-const NOTHING = () => ({ value: async () => {} });
+const DO_NOTHING = () => ({ value: async () => {} });
 
 export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   'what is written is not held against the fence': {
@@ -63,7 +65,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'a lease is made by a clock that was never measured': {
     caughtBy: ['sends', 'ownership', 'shares'],
-    store: but((store) => {
+    store: overriding((store) => {
       let asked = 0;
       return {
         readClock: () => (asked++ < 3 ? Promise.reject(new StoreUnavailable('A bug.')) : store.readClock()),
@@ -73,12 +75,12 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'slots are given back while batches are under way': {
     caughtBy: ['ownership'],
-    patch: patched(BatchesInFlight.prototype, 'ended', NOTHING),
+    patch: patched(BatchesInFlight.prototype, 'ended', DO_NOTHING),
   },
   'dead nodes are removed even when they renewed their lease since': {
     caughtBy: ['ownership'],
     seeds: 40,
-    store: but((store) => ({
+    store: overriding((store) => ({
       async removeDeadNode({ node }) {
         await store.leave(node);
         return 'done';
@@ -87,7 +89,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'leases are taken for shorter than they are': {
     caughtBy: ['ownership'],
-    store: but((store) => ({
+    store: overriding((store) => ({
       removeDeadNode: ({ node, leaseUntil }) =>
         store.removeDeadNode({ node, leaseUntil: instant(leaseUntil + 3_000) }),
       async renewLease(lease) {
@@ -105,7 +107,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   'gates are not saved before their slot is given back': {
     caughtBy: ['breaker'],
     seeds: 40,
-    patch: patched(Gates.prototype, 'saveSlots', NOTHING),
+    patch: patched(Gates.prototype, 'saveSlots', DO_NOTHING),
   },
   'an attempt teaches the gate of a slot that has moved': {
     caughtBy: ['breaker', 'rate'],
@@ -122,7 +124,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'claims of the dead are never found': {
     caughtBy: ['punctuality'],
-    store: but(() => ({ listLostClaims: async () => [] })),
+    store: overriding(() => ({ listLostClaims: async () => [] })),
   },
   'a claim of its own whose answer got lost is forgotten': {
     caughtBy: ['punctuality'],
@@ -131,19 +133,19 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'all other nodes are taken for dead': {
     caughtBy: ['settling'],
-    store: but((store) => ({ listLostClaims: (_, limit) => store.listLostClaims([], limit) })),
+    store: overriding((store) => ({ listLostClaims: (_, limit) => store.listLostClaims([], limit) })),
     patch: patched(Membership.prototype, 'readLiveNodes', () => ({ value: async () => [] })),
   },
   'who stops hands nothing over': {
     caughtBy: ['shares'],
-    patch: patched(Membership.prototype, 'handOver', NOTHING),
+    patch: patched(Membership.prototype, 'handOver', DO_NOTHING),
   },
   'nobody gives slots back': {
     caughtBy: ['shares', 'punctuality'],
-    store: but(() => ({ releaseSlots: async () => {} })),
+    store: overriding(() => ({ releaseSlots: async () => {} })),
   },
   'what nobody holds is not taken': {
     caughtBy: ['shares'],
-    store: but(() => ({ takeSlots: async (node) => ({ node, epochs: new Map() }) })),
+    store: overriding(() => ({ takeSlots: async (node) => ({ node, epochs: new Map() }) })),
   },
 };

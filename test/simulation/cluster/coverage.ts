@@ -1,8 +1,8 @@
 /** Where a run of a cluster has been, beyond where a single process gets. */
 import { gateKey } from '../checkers/breaker.ts';
-import type { ClusterChecker, ClusterScene } from './scene.ts';
+import type { ClusterChecker, ClusterSimulationView } from './simulation-view.ts';
 
-export const CLUSTER_PLACES = [
+export const CLUSTER_SITUATIONS = [
   'a slot given back',
   'a slot taken that nobody held',
   'a slot of the dead freed',
@@ -13,53 +13,54 @@ export const CLUSTER_PLACES = [
   'a gate saved for the next owner',
   'an order carried out by another node than it came to',
 ] as const;
-export type ClusterPlace = (typeof CLUSTER_PLACES)[number];
+export type ClusterSituation = (typeof CLUSTER_SITUATIONS)[number];
 
-export function clusterCoverageOf(scene: ClusterScene): {
+export function clusterCoverageOf(simulation: ClusterSimulationView): {
   readonly checker: ClusterChecker;
-  readonly seen: ReadonlyMap<ClusterPlace, number>;
+  readonly covered: ReadonlyMap<ClusterSituation, number>;
 } {
-  const seen = new Map<ClusterPlace, number>();
-  const see = (place: ClusterPlace) => seen.set(place, (seen.get(place) ?? 0) + 1);
-  const { slots, witness } = scene;
+  const covered = new Map<ClusterSituation, number>();
+  const count = (situation: ClusterSituation) => covered.set(situation, (covered.get(situation) ?? 0) + 1);
+  const { slots, observer } = simulation;
   const orderedFrom = new Map<string, string | null>();
   const checker: ClusterChecker = {
     name: 'coverage',
-    slot([before, after]) {
-      if (after.owner !== null) see('a slot taken that nobody held');
-      else if (scene.writer === before.owner) see('a slot given back');
-      else see('a slot of the dead freed');
-      if (scene.writer !== before.owner && scene.lifeOf(before.owner ?? undefined) !== null) {
-        see('a slot lost by a node that lives');
+    slotChanged([before, after]) {
+      if (after.owner !== null) count('a slot taken that nobody held');
+      else if (simulation.writer === before.owner) count('a slot given back');
+      else count('a slot of the dead freed');
+      if (simulation.writer !== before.owner && simulation.findInstance(before.owner ?? undefined) !== null) {
+        count('a slot lost by a node that lives');
       }
     },
-    refused({ delivery }) {
-      const { owner } = slots.ofGate(gateKey(delivery));
-      if (owner !== delivery.claim?.node) see('a claim refused because its slot had moved');
+    claimRefused({ delivery }) {
+      const { owner } = slots.slotOfGate(gateKey(delivery));
+      if (owner !== delivery.claim?.node) count('a claim refused because its slot had moved');
     },
     claimAnswered({ delivery }, answer) {
-      const { owner } = slots.ofGate(gateKey(delivery));
+      const { owner } = slots.slotOfGate(gateKey(delivery));
       if (answer === 'done' && (orderedFrom.get(delivery.id) ?? owner) !== owner) {
-        see('an order carried out by another node than it came to');
+        count('an order carried out by another node than it came to');
       }
     },
     delivery({ before, after }) {
       if (after === null) return;
-      if (before === null) orderedFrom.set(after.id, scene.writer);
+      if (before === null) orderedFrom.set(after.id, simulation.writer);
       const node = before?.claim?.node;
       if (node === undefined || after.status === 'claimed') return;
-      if (scene.lifeOf(node) === null && scene.writer !== node) see('a claim of a dead node closed');
+      if (simulation.findInstance(node) === null && simulation.writer !== node)
+        count('a claim of a dead node closed');
     },
-    settleAsked({ delivery }, by) {
-      const sent = witness.sentOf(delivery.id, delivery.attemptCount);
-      if (sent?.node === by.node && !scene.holds(by, delivery)) {
-        see('an attempt that goes on while its slot is elsewhere');
+    settleRequested({ delivery }, by) {
+      const sent = observer.sentOf(delivery.id, delivery.attemptCount);
+      if (sent?.node === by.node && !simulation.holds(by, delivery)) {
+        count('an attempt that goes on while its slot is elsewhere');
       }
     },
     gateSaved() {
-      if (scene.lifeOf(scene.writer ?? undefined)?.state === 'stopping')
-        see('a gate saved for the next owner');
+      if (simulation.findInstance(simulation.writer ?? undefined)?.state === 'stopping')
+        count('a gate saved for the next owner');
     },
   };
-  return { checker, seen };
+  return { checker, covered };
 }

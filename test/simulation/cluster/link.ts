@@ -7,12 +7,12 @@
  * when it goes on.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Fate } from '../writer.ts';
+import type { BatchOutcome } from '../writer.ts';
 
 /** What the simulation decides about one node's way to the store. */
-export interface Wire {
+export interface LinkControl {
   latencies(): readonly [there: number, back: number];
-  fate(): Fate;
+  outcome(): BatchOutcome;
   /** At the store: whatever has become of the node. */
   atStore(ms: number, act: () => Promise<void>): void;
   /** Back at the node, if it still lives. */
@@ -28,7 +28,7 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-interface Lane {
+interface Connection {
   waiting: Call[];
   isBusy: boolean;
 }
@@ -36,7 +36,7 @@ interface Lane {
 const BATCH_MAX = 256;
 const IS_READ = /^(find|list|readClock)/;
 const CLAIMING = 'claiming';
-const LANE_OF: Readonly<Record<string, string>> = {
+const CONNECTION_OF: Readonly<Record<string, string>> = {
   claim: CLAIMING,
   endUnsent: CLAIMING,
   defer: CLAIMING,
@@ -53,16 +53,16 @@ const LANE_OF: Readonly<Record<string, string>> = {
 };
 
 export class Link {
-  readonly #wire: Wire;
-  readonly #lanes = new Map<string, Lane>();
-  #underWay = 0;
+  readonly #control: LinkControl;
+  readonly #connections = new Map<string, Connection>();
+  #pending = 0;
 
-  constructor(wire: Wire) {
-    this.#wire = wire;
+  constructor(control: LinkControl) {
+    this.#control = control;
   }
 
   get isIdle(): boolean {
-    return this.#underWay === 0;
+    return this.#pending === 0;
   }
 
   /** The same store, at the other end. */
@@ -75,62 +75,62 @@ export class Link {
         const member: unknown = Reflect.get(target, name, target);
         if (typeof member !== 'function') return member;
         const verb = (...given: readonly unknown[]) =>
-          this.#ask(String(name), given, () => Reflect.apply(member, target, given));
+          this.#call(String(name), given, () => Reflect.apply(member, target, given));
         verbs.set(name, verb);
         return verb;
       },
     });
   }
 
-  #ask(verb: string, given: readonly unknown[], run: () => unknown): Promise<unknown> {
+  #call(verb: string, given: readonly unknown[], run: () => unknown): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const call: Call = { verb, given, run, resolve, reject };
-    this.#underWay++;
+    this.#pending++;
     if (IS_READ.test(verb)) this.#send([call], () => {});
     else {
-      const lane = this.#lane(LANE_OF[verb] ?? 'api');
-      lane.waiting.push(call);
+      const connection = this.#connection(CONNECTION_OF[verb] ?? 'api');
+      connection.waiting.push(call);
       // What is asked for at the same moment goes along.
-      queueMicrotask(() => this.#sendNext(lane));
+      queueMicrotask(() => this.#sendNext(connection));
     }
     return promise;
   }
 
-  #lane(name: string): Lane {
-    const lane = this.#lanes.get(name) ?? { waiting: [], isBusy: false };
-    this.#lanes.set(name, lane);
-    return lane;
+  #connection(name: string): Connection {
+    const connection = this.#connections.get(name) ?? { waiting: [], isBusy: false };
+    this.#connections.set(name, connection);
+    return connection;
   }
 
-  #sendNext(lane: Lane): void {
-    if (lane.isBusy || lane.waiting.length === 0) return;
-    lane.isBusy = true;
-    this.#send(lane.waiting.splice(0, BATCH_MAX), () => {
-      lane.isBusy = false;
-      this.#sendNext(lane);
+  #sendNext(connection: Connection): void {
+    if (connection.isBusy || connection.waiting.length === 0) return;
+    connection.isBusy = true;
+    this.#send(connection.waiting.splice(0, BATCH_MAX), () => {
+      connection.isBusy = false;
+      this.#sendNext(connection);
     });
   }
 
   #send(calls: readonly Call[], answered: () => void): void {
-    const [there, back] = this.#wire.latencies();
-    this.#wire.atStore(there, async () => {
-      const fate = this.#wire.fate();
+    const [there, back] = this.#control.latencies();
+    this.#control.atStore(there, async () => {
+      const outcome = this.#control.outcome();
       const answers: (() => void)[] = [];
-      for (const call of calls) answers.push(await this.#answer(call, fate));
-      this.#wire.atNode(back, () => {
-        this.#underWay -= calls.length;
+      for (const call of calls) answers.push(await this.#answer(call, outcome));
+      this.#control.atNode(back, () => {
+        this.#pending -= calls.length;
         for (const answer of answers) answer();
         answered();
       });
     });
   }
 
-  async #answer({ verb, given, run, resolve, reject }: Call, fate: Fate): Promise<() => void> {
-    const fail = () => reject(new StoreUnavailable(`Simulated: ${fate}.`));
-    if (fate === 'refused') return fail;
+  async #answer({ verb, given, run, resolve, reject }: Call, outcome: BatchOutcome): Promise<() => void> {
+    const fail = () => reject(new StoreUnavailable(`Simulated: ${outcome}.`));
+    if (outcome === 'refused') return fail;
     try {
-      const answer = await this.#wire.carryOut(verb, given, run);
-      return fate === 'kept' ? () => resolve(answer) : fail;
+      const answer = await this.#control.carryOut(verb, given, run);
+      return outcome === 'kept' ? () => resolve(answer) : fail;
     } catch (error) {
       return () => reject(error);
     }

@@ -15,8 +15,8 @@ import type { ClusterMetrics, Log } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { ReferenceClock } from '#src/system/reference-clock.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
-import type { LifeFacts } from '../checkers/checker.ts';
-import { NO_METRICS } from '../life.ts';
+import type { InstanceFacts } from '../checkers/checker.ts';
+import { NO_METRICS } from '../service-instance.ts';
 import type { SharedStore } from '../stores.ts';
 import { seededRandom } from '../template.ts';
 import { Scope } from '../virtual-time.ts';
@@ -46,30 +46,30 @@ const NO_CLUSTER_METRICS: ClusterMetrics = {
   watchCluster: () => {},
 };
 
-export class ClusterNode implements LifeFacts {
+export class ClusterNode implements InstanceFacts {
   readonly node: string;
   /** Everything that happens in it. */
   readonly scope = new Scope();
   /** What it has sent to the store: it may arrive when the node is gone. */
-  readonly onItsWay = new Scope();
+  readonly storeCalls = new Scope();
   readonly commands: Commands;
   readonly idempotency: Idempotency;
   readonly #dependencies: NodeDependencies;
   readonly #clock: ReferenceClock;
   readonly #engine: Engine;
-  state: LifeFacts['state'] = 'starting';
-  readonly bornMs: number;
+  state: InstanceFacts['state'] = 'starting';
+  readonly startedMs: number;
   upSinceMs = 0;
-  stopping: LifeFacts['stopping'] = null;
-  stoodStillMs = -1;
-  leaselessMs = 0;
+  stopping: InstanceFacts['stopping'] = null;
+  resumedMs = -1;
+  leaseInvalidMs = 0;
   /** When something last failed or took long between it and the store. */
-  hinderedMs = 0;
+  storeDisturbedMs = 0;
 
   constructor(dependencies: NodeDependencies) {
     this.#dependencies = dependencies;
     this.node = dependencies.node;
-    this.bornMs = dependencies.elapsedMs();
+    this.startedMs = dependencies.elapsedMs();
     const random = seededRandom(dependencies.prng);
     const { bug, log, stopwatch, vault } = dependencies;
     const store = dependencies.store(this);
@@ -112,25 +112,25 @@ export class ClusterNode implements LifeFacts {
     this.idempotency = new Idempotency(store, clock);
   }
 
-  get troubleMs(): number {
-    if (this.standsStill) return this.#dependencies.elapsedMs();
-    return Math.max(this.hinderedMs, this.stoodStillMs, this.leaselessMs);
+  get disturbedMs(): number {
+    if (this.isPaused) return this.#dependencies.elapsedMs();
+    return Math.max(this.storeDisturbedMs, this.resumedMs, this.leaseInvalidMs);
   }
 
-  get standsStill(): boolean {
-    return this.scope.late !== null;
+  get isPaused(): boolean {
+    return this.scope.heldEvents !== null;
   }
 
   /** Since when it has been dispatching undisturbed; null while it does not. */
-  get calmSinceMs(): number | null {
-    return this.state === 'up' ? Math.max(this.upSinceMs, this.troubleMs) : null;
+  get undisturbedSinceMs(): number | null {
+    return this.state === 'up' ? Math.max(this.upSinceMs, this.disturbedMs) : null;
   }
 
   now(): Instant {
     return this.#clock.now();
   }
 
-  get heard(): Peers {
+  get hints(): Peers {
     return this.#engine.heard;
   }
 

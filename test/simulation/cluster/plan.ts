@@ -38,7 +38,7 @@ export interface ClusterPlan {
 
 export function clusterPlanOf(seed: number, nodes: number, calls: number | null): ClusterPlan {
   const prng = Prng.of(seed, 11);
-  const storms = {
+  const faultKinds = {
     death: prng.chance(0.5),
     stop: prng.chance(0.4),
     pause: prng.chance(0.4),
@@ -52,21 +52,21 @@ export function clusterPlanOf(seed: number, nodes: number, calls: number | null)
     calls: calls ?? 120,
     spanMs: prng.between(40, 150) * 1_000,
     bursts: prng.chance(0.15) ? 1 : 0,
-    crashes: storms.death ? prng.between(1, 4) : 0,
-    crashChance: storms.death ? prng.pick([0, 0.002, 0.01]) : 0,
-    stops: storms.stop ? prng.between(0, 3) : 0,
-    rollingRestarts: storms.stop && prng.chance(0.5) ? 1 : 0,
-    pauses: storms.pause ? prng.between(1, 6) : 0,
-    cuts: storms.store ? prng.between(0, 3) : 0,
-    outages: storms.store && prng.chance(0.4) ? 1 : 0,
-    refuseChance: storms.store ? prng.pick([0, 0.005, 0.03]) : 0,
-    loseAnswerChance: storms.store ? prng.pick([0, 0.01, 0.05]) : 0,
-    isSlow: storms.store && prng.chance(0.4),
-    skewMsMax: storms.clock ? prng.pick([50, 5_000, 3_600_000]) : 0,
-    clockSteps: storms.clock ? prng.between(0, 4) : 0,
-    lostChance: storms.post ? prng.pick([0.1, 0.5, 1]) : 0,
-    lateChance: storms.post ? 0.2 : 0,
-    doubledChance: storms.post ? 0.2 : 0,
+    crashes: faultKinds.death ? prng.between(1, 4) : 0,
+    crashChance: faultKinds.death ? prng.pick([0, 0.002, 0.01]) : 0,
+    stops: faultKinds.stop ? prng.between(0, 3) : 0,
+    rollingRestarts: faultKinds.stop && prng.chance(0.5) ? 1 : 0,
+    pauses: faultKinds.pause ? prng.between(1, 6) : 0,
+    cuts: faultKinds.store ? prng.between(0, 3) : 0,
+    outages: faultKinds.store && prng.chance(0.4) ? 1 : 0,
+    refuseChance: faultKinds.store ? prng.pick([0, 0.005, 0.03]) : 0,
+    loseAnswerChance: faultKinds.store ? prng.pick([0, 0.01, 0.05]) : 0,
+    isSlow: faultKinds.store && prng.chance(0.4),
+    skewMsMax: faultKinds.clock ? prng.pick([50, 5_000, 3_600_000]) : 0,
+    clockSteps: faultKinds.clock ? prng.between(0, 4) : 0,
+    lostChance: faultKinds.post ? prng.pick([0.1, 0.5, 1]) : 0,
+    lateChance: faultKinds.post ? 0.2 : 0,
+    doubledChance: faultKinds.post ? 0.2 : 0,
     floods: prng.chance(0.25) ? 1 : 0,
   };
 }

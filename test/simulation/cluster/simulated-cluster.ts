@@ -18,23 +18,23 @@ import { gateKey } from '../checkers/breaker.ts';
 import { type ClaimAnswer, Violation } from '../checkers/checker.ts';
 import { coverageOf } from '../coverage.ts';
 import { DurableRows } from '../durable-rows.ts';
-import { Network, type Sent } from '../network.ts';
+import { Network, type SentRequest } from '../network.ts';
+import { isWaitingStatus, Observer, shortId } from '../observer.ts';
 import type { SharedStore } from '../stores.ts';
 import { START, seededRandom, type Template, vaultOf } from '../template.ts';
 import { Trace } from '../trace.ts';
-import { Scope, settled, VirtualTime } from '../virtual-time.ts';
+import { drainCallbacks, Scope, VirtualTime } from '../virtual-time.ts';
 import { type Watch, watchedStore } from '../watched-store.ts';
-import { isWaitingStatus, shortId, Witness } from '../witness.ts';
 import { type Clients, Workload } from '../workload.ts';
 import { Backend } from './backend.ts';
 import type { ClusterBug } from './bugs.ts';
 import { CLUSTER_CHECKERS } from './checkers/all.ts';
 import { clusterCoverageOf } from './coverage.ts';
-import { Misfortunes } from './misfortunes.ts';
+import { HintNetwork } from './hint-network.ts';
 import { ClusterNode } from './node.ts';
+import { NodeFaults } from './node-faults.ts';
 import type { ClusterPlan } from './plan.ts';
-import { Post } from './post.ts';
-import type { ClusterChecker, ClusterScene, Writing } from './scene.ts';
+import type { ClusterChecker, ClusterSimulationView, VerbInProgress } from './simulation-view.ts';
 import type { SlotChange, SlotTable } from './slot-table.ts';
 
 const TRACE_LINES = 400;
@@ -44,21 +44,21 @@ const QUIET_WITHIN_MS = 120_000;
 /** Far more than any cluster has taken. */
 const STEPS_MAX = 1_000_000;
 /** Clients give up on a node so soon, and turn to another with the same key. */
-const PATIENCE_MS = 10_000;
+const CALL_TIMEOUT_MS = 10_000;
 /** Stopwatches go wrong by so much at most. */
 const DRIFT_MAX = 0.000_2;
 /** Saving and giving back, on a store that answers soon. */
 const HAND_OVER_MS = 150;
 /** Undisturbed for so long, a node has had the time to save what it gives back. */
-const CALM_MS = 5_000;
+const UNDISTURBED_MS = 5_000;
 /** What the clock of a node may be wrong by. */
-const CLOCK_MS = 30;
+const CLOCK_ERROR_MS_MAX = 30;
 
-export class SimulatedCluster implements ClusterScene {
+export class SimulatedCluster implements ClusterSimulationView {
   readonly time = new VirtualTime(START);
   readonly trace = new Trace(this.time, TRACE_LINES);
-  readonly witness: Witness;
-  readonly #seen: readonly Iterable<readonly [string, number]>[];
+  readonly observer: Observer;
+  readonly #covered: readonly Iterable<readonly [string, number]>[];
   readonly directory: string;
   readonly retentionMs = 0;
   readonly handOverMs = HAND_OVER_MS;
@@ -77,19 +77,19 @@ export class SimulatedCluster implements ClusterScene {
   readonly #vault: Vault;
   readonly #network: Network;
   readonly #insight = new KeptInsight(null);
-  readonly #post: Post;
-  readonly #misfortunes: Misfortunes;
+  readonly #hintNetwork: HintNetwork;
+  readonly #nodeFaults: NodeFaults;
   readonly #workload: Workload;
   readonly #script = new Scope();
   readonly #prngs: Readonly<Record<'clients' | 'ids' | 'timers', Prng>>;
-  readonly #asked = new Map<ClusterNode, Map<DeliveryId, number>>();
+  readonly #pendingWrites = new Map<ClusterNode, Map<DeliveryId, number>>();
   readonly #lostClaims = new Set<string>();
   readonly #endedMs = new Map<string, number>();
   #nodes: readonly ClusterNode[] = [];
   #failure: unknown = null;
   #mustCrash: { readonly node: ClusterNode; readonly when: string } | null = null;
   #isHealed = false;
-  troubleMs = -1;
+  disturbedMs = -1;
   changedMs = 0;
   diedMs = Number.NEGATIVE_INFINITY;
 
@@ -102,56 +102,56 @@ export class SimulatedCluster implements ClusterScene {
     this.#prngs = { clients: stream(12), ids: stream(13), timers: stream(14) };
     this.#rows = new DurableRows(this.directory);
     this.#vault = vaultOf(seededRandom(this.#prngs.ids));
-    this.witness = new Witness(this.#rows, template.partitions, this.#checkers);
-    this.#backend = this.#backendOf(stream(15));
+    this.observer = new Observer(this.#rows, template.partitions, this.#checkers);
+    this.#backend = this.#createBackend(stream(15));
     const coverages = [coverageOf(this), clusterCoverageOf(this)];
-    this.#seen = coverages.map(({ seen }) => seen);
+    this.#covered = coverages.map(({ covered }) => covered);
     this.#checkers.push(...coverages.map(({ checker }) => checker));
     this.#checkers.push(...CLUSTER_CHECKERS.map((make) => make(this)));
     this.#network = new Network(this.time, stream(16), {
       sent: (sent) => this.#sent(sent),
       ended: (sent) => this.#ended(sent),
     });
-    this.#post = new Post(this.time, stream(17), plan, () => this.#nodes);
-    this.#misfortunes = this.#misfortunesOf(stream(18));
+    this.#hintNetwork = new HintNetwork(this.time, stream(17), plan, () => this.#nodes);
+    this.#nodeFaults = this.#createNodeFaults(stream(18));
     this.#workload = new Workload(this.#clients(), stream(19), plan);
     this.#later(plan.spanMs, () => this.#heal());
   }
 
-  get seen(): Iterable<readonly [string, number]> {
-    return this.#seen.flatMap((seen) => [...seen]);
+  get covered(): Iterable<readonly [string, number]> {
+    return this.#covered.flatMap((covered) => [...covered]);
   }
 
   get slots(): SlotTable {
     return this.#backend.slots;
   }
 
-  get writing(): Writing | null {
-    return this.#backend.writing;
+  get verbInProgress(): VerbInProgress | null {
+    return this.#backend.verbInProgress;
   }
 
   get writer(): string | null {
-    return this.writing?.node ?? null;
+    return this.verbInProgress?.node ?? null;
   }
 
-  get lives(): readonly ClusterNode[] {
+  get instances(): readonly ClusterNode[] {
     return this.#nodes;
   }
 
-  lifeOf(node: string | undefined): ClusterNode | null {
-    return this.#nodes.find((life) => life.node === node) ?? null;
+  findInstance(node: string | undefined): ClusterNode | null {
+    return this.#nodes.find((instance) => instance.node === node) ?? null;
   }
 
-  get isPostReliable(): boolean {
-    return this.#post.isReliable;
+  get areHintsReliable(): boolean {
+    return this.#hintNetwork.isReliable;
   }
 
   endedMs(node: string): number {
     return this.#endedMs.get(node) ?? 0;
   }
 
-  isAsked(id: DeliveryId): boolean {
-    return [...this.#asked.values()].some((asked) => asked.has(id));
+  hasPendingWrite(id: DeliveryId): boolean {
+    return [...this.#pendingWrites.values()].some((asked) => asked.has(id));
   }
 
   isLostClaim(token: string): boolean {
@@ -163,13 +163,13 @@ export class SimulatedCluster implements ClusterScene {
   }
 
   undisturbedSinceMs(delivery: Delivery): number | null {
-    const { owner, sinceMs } = this.slots.ofGate(gateKey(delivery));
-    const calmMs = this.lifeOf(owner ?? undefined)?.calmSinceMs ?? null;
-    return calmMs === null ? null : Math.max(calmMs, sinceMs);
+    const { owner, sinceMs } = this.slots.slotOfGate(gateKey(delivery));
+    const undisturbedMs = this.findInstance(owner ?? undefined)?.undisturbedSinceMs ?? null;
+    return undisturbedMs === null ? null : Math.max(undisturbedMs, sinceMs);
   }
 
   holds({ node }: Pick<ClusterNode, 'node'>, delivery: Delivery): boolean {
-    return this.slots.ofGate(gateKey(delivery)).owner === node;
+    return this.slots.slotOfGate(gateKey(delivery)).owner === node;
   }
 
   /** Runs until all is quiet; throws what went wrong. */
@@ -178,12 +178,12 @@ export class SimulatedCluster implements ClusterScene {
     try {
       await this.#backend.open(this.time.now());
       for (let count = 0; count < this.#plan.nodes; count++) this.#start();
-      await settled();
+      await drainCallbacks();
       for (let steps = 0; !this.#isQuiet(); steps++) {
-        if (steps > STEPS_MAX) throw new Violation('promise', 'it goes on and on');
+        if (steps > STEPS_MAX) throw new Violation('completion', 'it goes on and on');
         await this.#step();
       }
-      this.#tell((checker) => checker.atEnd?.());
+      this.#notify((checker) => checker.atEnd?.());
       this.#throwFailure();
     } finally {
       undo?.();
@@ -195,24 +195,24 @@ export class SimulatedCluster implements ClusterScene {
 
   async #step(): Promise<void> {
     const event = this.time.next();
-    if (event === null) throw new Violation('promise', 'nothing is left that could happen');
+    if (event === null) throw new Violation('completion', 'nothing is left that could happen');
     await event.act();
-    await settled();
+    await drainCallbacks();
     this.#countLeases();
-    this.#tell((checker) => checker.step?.());
+    this.#notify((checker) => checker.step?.());
     this.#throwFailure();
     if (this.#mustCrash !== null) this.#crash(this.#mustCrash.node, this.#mustCrash.when);
   }
 
   #countLeases(): void {
     const now = this.time.now();
-    for (const life of this.#nodes) {
-      const until = this.slots.leases.get(life.node) ?? 0;
-      if (until <= now + CLOCK_MS) life.leaselessMs = this.time.elapsedMs;
+    for (const instance of this.#nodes) {
+      const until = this.slots.leases.get(instance.node) ?? 0;
+      if (until <= now + CLOCK_ERROR_MS_MAX) instance.leaseInvalidMs = this.time.elapsedMs;
     }
   }
 
-  #tell(to: (checker: ClusterChecker) => void): void {
+  #notify(to: (checker: ClusterChecker) => void): void {
     try {
       for (const checker of this.#checkers) to(checker);
     } catch (error) {
@@ -235,34 +235,34 @@ export class SimulatedCluster implements ClusterScene {
     this.time.after(ms, 'script', this.#script, act);
   }
 
-  #backendOf(prng: Prng): Backend {
+  #createBackend(prng: Prng): Backend {
     return new Backend({
       directory: this.directory,
       plan: this.#plan,
       prng,
       bug: this.#bug,
       time: this.time,
-      witness: this.witness,
-      tell: (what) => this.trace.add(what),
+      observer: this.observer,
+      trace: (what) => this.trace.add(what),
       fail: (error) => this.fail(error),
       slotChanged: (change) => this.#slotChanged(change),
-      hindered: (node, ms) => {
-        this.troubleMs = Math.max(this.troubleMs, this.time.elapsedMs + ms);
-        node.hinderedMs = Math.max(node.hinderedMs, this.time.elapsedMs + ms);
+      disturbed: (node, ms) => {
+        this.disturbedMs = Math.max(this.disturbedMs, this.time.elapsedMs + ms);
+        node.storeDisturbedMs = Math.max(node.storeDisturbedMs, this.time.elapsedMs + ms);
       },
-      refused: (write) => this.#tell((checker) => checker.refused?.(write)),
-      carriedOut: (node, verb) => {
-        if (verb === 'claim' || verb === 'settle') this.#misfortunes.mayStrike(node, `at a ${verb}`);
+      refused: (write) => this.#notify((checker) => checker.claimRefused?.(write)),
+      verbEnded: (node, verb) => {
+        if (verb === 'claim' || verb === 'settle') this.#nodeFaults.maybeFail(node, `at a ${verb}`);
       },
     });
   }
 
-  #misfortunesOf(prng: Prng): Misfortunes {
-    return new Misfortunes(this.#plan, prng, {
+  #createNodeFaults(prng: Prng): NodeFaults {
+    return new NodeFaults(this.#plan, prng, {
       time: this.time,
       nodes: () => this.#nodes,
       later: (ms, act) => this.#later(ms, act),
-      tell: (what) => this.trace.add(what),
+      trace: (what) => this.trace.add(what),
       crash: (node, when) => {
         this.#mustCrash ??= { node, when };
       },
@@ -273,14 +273,16 @@ export class SimulatedCluster implements ClusterScene {
 
   #slotChanged(change: SlotChange): void {
     const [before, after] = change;
-    this.#tell((checker) => checker.slot?.(change));
+    this.#notify((checker) => checker.slotChanged?.(change));
     if (before.owner === null) return;
-    const owner = this.lifeOf(before.owner);
+    const owner = this.findInstance(before.owner);
     const hadTime =
-      owner?.node === this.writer && owner !== null && this.time.elapsedMs - owner.troubleMs > CALM_MS;
+      owner?.node === this.writer &&
+      owner !== null &&
+      this.time.elapsedMs - owner.disturbedMs > UNDISTURBED_MS;
     const how = after.owner === null && hadTime ? 'given_back' : 'lost';
-    const isAmong = (gate: string) => this.slots.ofGate(gate).slot === after.slot;
-    this.#tell((checker) => checker.gatesMoved?.(isAmong, how));
+    const isAmong = (gate: string) => this.slots.slotOfGate(gate).slot === after.slot;
+    this.#notify((checker) => checker.gatesMoved?.(isAmong, how));
   }
 
   #start(): void {
@@ -289,7 +291,7 @@ export class SimulatedCluster implements ClusterScene {
     const node = new ClusterNode({
       node: name,
       prng: this.#prngs.ids,
-      wallClock: this.#misfortunes.wallClock(name),
+      wallClock: this.#nodeFaults.wallClock(name),
       stopwatch: this.#stopwatch(),
       vault: this.#vault,
       bug: this.#bug,
@@ -298,16 +300,16 @@ export class SimulatedCluster implements ClusterScene {
       elapsedMs: () => this.time.elapsedMs,
       timers: (scope) => this.#timersOf(scope),
       egress: (own) => this.#network.egress(own.node, own.scope, own),
-      peers: (own) => this.#post.of(own),
+      peers: (own) => this.#hintNetwork.of(own),
       store: (own) => this.#storeOf(own),
     });
     this.#nodes = [...this.#nodes, node];
     this.changedMs = this.time.elapsedMs;
     this.trace.add(`start ${name}`);
-    void this.#rise(node);
+    void this.#bringUp(node);
   }
 
-  async #rise(node: ClusterNode): Promise<void> {
+  async #bringUp(node: ClusterNode): Promise<void> {
     try {
       await node.start();
     } catch (error) {
@@ -320,7 +322,7 @@ export class SimulatedCluster implements ClusterScene {
   }
 
   #storeOf(node: ClusterNode): SharedStore {
-    this.#asked.set(node, new Map());
+    this.#pendingWrites.set(node, new Map());
     return watchedStore(this.#backend.of(node), node.scope, this.#watch(node));
   }
 
@@ -353,25 +355,25 @@ export class SimulatedCluster implements ClusterScene {
   #watch(node: ClusterNode): Watch {
     return {
       readsFail: () => false,
-      asked: (deliveries) => this.#count(node, deliveries, 1),
-      unasked: (deliveries) => {
-        this.#count(node, deliveries, -1);
-        this.#tell((checker) => checker.unasked?.(deliveries));
+      writesStarted: (deliveries) => this.#countWrites(node, deliveries, 1),
+      writesEnded: (deliveries) => {
+        this.#countWrites(node, deliveries, -1);
+        this.#notify((checker) => checker.writesEnded?.(deliveries));
       },
-      claimAsked: (write) => {
-        this.#tell((checker) => checker.claimAsked?.(write, node));
-        this.#misfortunes.mayStrikeAtClaim(node);
+      claimRequested: (write) => {
+        this.#notify((checker) => checker.claimRequested?.(write, node));
+        this.#nodeFaults.maybeFailAtClaim(node);
       },
       claimAnswered: (write, answer) => this.#claimAnswered(write, answer),
-      settleAsked: (write) => this.#tell((checker) => checker.settleAsked?.(write, node)),
-      endAsked: (write) => this.#tell((checker) => checker.endAsked?.(write, node)),
-      deferAsked: (delivery) => this.#tell((checker) => checker.deferAsked?.(delivery, node)),
-      heard: (deliveries) => this.#tell((checker) => checker.heard?.(deliveries)),
+      settleRequested: (write) => this.#notify((checker) => checker.settleRequested?.(write, node)),
+      endRequested: (write) => this.#notify((checker) => checker.endRequested?.(write, node)),
+      deferRequested: (delivery) => this.#notify((checker) => checker.deferRequested?.(delivery, node)),
+      learned: (deliveries) => this.#notify((checker) => checker.learned?.(deliveries)),
     };
   }
 
-  #count(node: ClusterNode, deliveries: readonly Delivery[], by: number): void {
-    const asked = this.#asked.get(node);
+  #countWrites(node: ClusterNode, deliveries: readonly Delivery[], by: number): void {
+    const asked = this.#pendingWrites.get(node);
     for (const { id } of deliveries) {
       const count = (asked?.get(id) ?? 0) + by;
       if (count > 0) asked?.set(id, count);
@@ -381,43 +383,43 @@ export class SimulatedCluster implements ClusterScene {
 
   #claimAnswered(write: ClaimWrite, answer: ClaimAnswer): void {
     if (answer === 'failed') this.#lostClaims.add(write.attempt.id);
-    this.#tell((checker) => checker.claimAnswered?.(write, answer));
+    this.#notify((checker) => checker.claimAnswered?.(write, answer));
   }
 
-  #sent(sent: Sent): void {
+  #sent(sent: SentRequest): void {
     this.stats.requests++;
     this.trace.add(`${sent.node} send ${shortId(sent.deliveryId)} #${sent.attemptNo} ${sent.url}`);
-    this.#tell((checker) => checker.sent?.(sent));
-    this.witness.saw(sent);
-    const node = this.lifeOf(sent.node);
-    if (node !== null) this.#misfortunes.mayStrike(node, 'while a request is under way');
+    this.#notify((checker) => checker.requestSent?.(sent));
+    this.observer.recordSent(sent);
+    const node = this.findInstance(sent.node);
+    if (node !== null) this.#nodeFaults.maybeFail(node, 'while a request is under way');
   }
 
-  #ended(sent: Sent): void {
-    const { fortune } = sent;
-    const how = fortune?.kind === 'answered' ? JSON.stringify(fortune.result) : fortune?.kind;
+  #ended(sent: SentRequest): void {
+    const { outcome } = sent;
+    const how = outcome?.kind === 'answered' ? JSON.stringify(outcome.result) : outcome?.kind;
     this.trace.add(`${sent.node} end ${shortId(sent.deliveryId)} #${sent.attemptNo} ${how}`);
-    this.#tell((checker) => checker.exchanged?.(sent));
-    const node = this.lifeOf(sent.node);
-    if (node !== null) this.#misfortunes.mayStrike(node, 'after a request was answered');
+    this.#notify((checker) => checker.requestEnded?.(sent));
+    const node = this.findInstance(sent.node);
+    if (node !== null) this.#nodeFaults.maybeFail(node, 'after a request was answered');
   }
 
   #clients(): Clients {
     return {
       time: this.time,
-      witness: this.witness,
+      observer: this.observer,
       partitions: this.#template.partitions,
-      reachable: () => {
+      pickService: () => {
         const up = this.#nodes.filter(({ state }) => state === 'up');
         return up.length === 0 ? null : this.#prngs.clients.pick(up);
       },
-      patienceMs: PATIENCE_MS,
+      timeoutMs: CALL_TIMEOUT_MS,
       later: (ms, act) => this.#later(ms, act),
-      tell: (what) => this.trace.add(what),
-      crashAround: (at) => this.#misfortunes.mayStrikeAround(at),
-      answered: (call) => {
+      trace: (what) => this.trace.add(what),
+      maybeCrashAround: (at) => this.#nodeFaults.maybeCrashAround(at),
+      callAnswered: (call) => {
         this.stats.calls++;
-        this.#tell((checker) => checker.answered?.(call));
+        this.#notify((checker) => checker.callAnswered?.(call));
       },
     };
   }
@@ -427,22 +429,22 @@ export class SimulatedCluster implements ClusterScene {
     if (this.#isHealed || node.state === 'ended') return;
     this.stats.crashes++;
     this.trace.add(`CRASH of ${node.node} ${when}`);
-    this.#misfortunes.strand(node);
-    this.#gone(node, 'crash');
+    this.#nodeFaults.disturbStoreCalls(node);
+    this.#nodeEnded(node, 'crash');
   }
 
-  #gone(node: ClusterNode, how: 'crash' | 'stop'): void {
+  #nodeEnded(node: ClusterNode, how: 'crash' | 'stop'): void {
     this.#endedMs.set(node.node, this.time.elapsedMs);
     if (this.slots.leases.has(node.node)) this.diedMs = this.time.elapsedMs;
     this.#network.orphan(node.node);
-    this.#tell((checker) => checker.lifeEnded?.(node, how));
+    this.#notify((checker) => checker.instanceEnded?.(node, how));
     this.#nodes = this.#nodes.filter((other) => other !== node);
     node.end();
-    this.#asked.delete(node);
+    this.#pendingWrites.delete(node);
     this.#backend.forget(node);
     this.changedMs = this.time.elapsedMs;
-    this.#workload.cutOff(node);
-    this.#later(this.#misfortunes.downtimeMs(), () => this.#start());
+    this.#workload.serviceEnded(node);
+    this.#later(this.#nodeFaults.downtimeMs(), () => this.#start());
   }
 
   #stop(node: ClusterNode, graceMs: number): void {
@@ -462,7 +464,7 @@ export class SimulatedCluster implements ClusterScene {
     this.time.after(isIdle ? 0 : 5, 'work', node.scope, () => {
       if (!isIdle) return this.#endStopped(node);
       this.trace.add(`${node.node} has stopped`);
-      this.#gone(node, 'stop');
+      this.#nodeEnded(node, 'stop');
     });
   }
 
@@ -471,11 +473,11 @@ export class SimulatedCluster implements ClusterScene {
     this.#isHealed = true;
     this.#mustCrash = null;
     this.#network.heal();
-    this.#post.heal();
+    this.#hintNetwork.heal();
     this.#backend.heal();
-    this.#misfortunes.end();
+    this.#nodeFaults.end();
     for (let left = this.#plan.nodes - this.#nodes.length; left > 0; left--) this.#start();
-    this.troubleMs = Math.max(this.troubleMs, this.time.elapsedMs);
+    this.disturbedMs = Math.max(this.disturbedMs, this.time.elapsedMs);
   }
 
   /** Nothing is due or under way, and it has had the time to show. */
@@ -483,14 +485,14 @@ export class SimulatedCluster implements ClusterScene {
     const { elapsedMs } = this.time;
     const endedMs = Math.max(this.#plan.spanMs, this.changedMs);
     if (!this.#isHealed || elapsedMs - endedMs < SETTLES_WITHIN_MS) return false;
-    const underWay = [...this.witness.open]
-      .map((id) => this.witness.deliveries.get(id))
+    const underWay = [...this.observer.open]
+      .map((id) => this.observer.deliveries.get(id))
       .find((delivery) => delivery !== undefined && this.#isUnderWay(delivery));
-    const [unswept] = this.witness.sweeps.keys();
+    const [unswept] = this.observer.sweeps.keys();
     const left = underWay?.id ?? unswept;
     if (left === undefined) return true;
     if (elapsedMs - endedMs > QUIET_WITHIN_MS) {
-      throw new Violation('promise', `${left} does not come to its end`);
+      throw new Violation('completion', `${left} does not come to its end`);
     }
     return false;
   }

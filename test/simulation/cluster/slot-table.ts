@@ -11,7 +11,7 @@ import type { Step } from '#src/store/sql/steps.ts';
 import { type Db, openForReading } from '#src/store/sqlite/connection.ts';
 import { PreparedQueries } from '#src/store/sqlite/prepared-queries.ts';
 
-export interface HeldSlot extends SlotState {
+export interface SlotRow extends SlotState {
   /** Since when it has been so. */
   readonly sinceMs: number;
 }
@@ -21,7 +21,7 @@ interface Lease {
   readonly until: number;
 }
 
-export type SlotChange = readonly [before: HeldSlot, after: HeldSlot];
+export type SlotChange = readonly [before: SlotRow, after: SlotRow];
 
 const TOUCHED_BY: Readonly<Record<string, number>> = { takeSlot: 1, releaseSlot: 0 };
 const TOUCHES_LEASES = /lease/i;
@@ -29,7 +29,7 @@ const TOUCHES_LEASES = /lease/i;
 export class SlotTable {
   readonly #db: Db;
   readonly #ask: PreparedQueries;
-  readonly #slots = new Map<Slot, HeldSlot>();
+  readonly #slots = new Map<Slot, SlotRow>();
   /** Until when, by the clock of the store. */
   readonly leases = new Map<string, number>();
   /** The same before the last verb that changed any. */
@@ -43,23 +43,23 @@ export class SlotTable {
     });
   }
 
-  get all(): Iterable<HeldSlot> {
+  get all(): Iterable<SlotRow> {
     return this.#slots.values();
   }
 
-  of(slot: Slot): HeldSlot {
+  of(slot: Slot): SlotRow {
     return this.#slots.get(slot) ?? { slot, owner: null, epoch: 0, sinceMs: 0 };
   }
 
   /** The slot of what checkers call a gate: the partition, and the endpoint in it. */
-  ofGate(gate: string): HeldSlot {
+  slotOfGate(gate: string): SlotRow {
     const at = gate.indexOf('/');
     const partition = Number(gate.slice(0, at)) as Partition;
     return this.of(slotOf(partition, gate.slice(at + 1) as EndpointKey));
   }
 
   /** What the verb has changed. */
-  look(steps: readonly Step[], nowMs: number): readonly SlotChange[] {
+  observe(steps: readonly Step[], nowMs: number): readonly SlotChange[] {
     const touched = new Set<Slot>();
     let isLease = false;
     for (const [name, , ...parameters] of steps) {

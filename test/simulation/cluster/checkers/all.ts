@@ -1,37 +1,37 @@
+import { completionChecker } from '#test/simulation/checkers/completion.ts';
+import { fairnessChecker } from '#test/simulation/checkers/fairness.ts';
+import { rateLimitsChecker } from '#test/simulation/checkers/rate-limits.ts';
 import { apiChecker } from '../../checkers/api.ts';
 import { attemptsChecker } from '../../checkers/attempts.ts';
 import { breakerChecker } from '../../checkers/breaker.ts';
-import { lifeChecker } from '../../checkers/life.ts';
-import { neighboursChecker } from '../../checkers/neighbours.ts';
-import { paceChecker } from '../../checkers/pace.ts';
-import { promiseChecker } from '../../checkers/promise.ts';
+import { lifecycleChecker } from '../../checkers/lifecycle.ts';
 import { reservationsChecker } from '../../checkers/reservations.ts';
 import { schedulesChecker } from '../../checkers/schedules.ts';
 import { sendsChecker } from '../../checkers/sends.ts';
 import { settlingChecker } from '../../checkers/settling.ts';
 import { stopsChecker } from '../../checkers/stops.ts';
 import { sweepsChecker } from '../../checkers/sweeps.ts';
-import type { ClusterCheckerOf } from '../scene.ts';
+import type { ClusterCheckerFactory } from '../simulation-view.ts';
 import { ownershipChecker } from './ownership.ts';
 import { punctualityInCluster } from './punctuality.ts';
 import { sharesChecker } from './shares.ts';
 
 /** Those of a single process, all but its punctuality, and those of a cluster. */
-export const CLUSTER_CHECKERS: readonly ClusterCheckerOf[] = [
+export const CLUSTER_CHECKERS: readonly ClusterCheckerFactory[] = [
   ownershipChecker,
-  lifeChecker,
+  lifecycleChecker,
   attemptsChecker,
   sendsChecker,
   settlingChecker,
   schedulesChecker,
   sweepsChecker,
-  neighboursChecker,
+  fairnessChecker,
   punctualityInCluster,
   breakerChecker,
-  paceChecker,
+  rateLimitsChecker,
   reservationsChecker,
   apiChecker,
   stopsChecker,
   sharesChecker,
-  promiseChecker,
+  completionChecker,
 ];

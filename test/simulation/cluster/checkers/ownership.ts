@@ -6,8 +6,8 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import { gateKey } from '../../checkers/breaker.ts';
 import { Violation } from '../../checkers/checker.ts';
-import type { ClusterChecker, ClusterScene } from '../scene.ts';
-import type { HeldSlot } from '../slot-table.ts';
+import type { ClusterChecker, ClusterSimulationView } from '../simulation-view.ts';
+import type { SlotRow } from '../slot-table.ts';
 
 const NAME = 'ownership';
 /** What clocks of two nodes may differ by. */
@@ -16,24 +16,24 @@ const CLOCKS_MS = 150;
 const PROMPT_MS = 1_000;
 const DECIDED_BY_OWNERS: ReadonlySet<string> = new Set(['claim', 'endUnsent', 'defer', 'saveGates']);
 
-export function ownershipChecker(scene: ClusterScene): ClusterChecker {
-  const { slots, time } = scene;
+export function ownershipChecker(simulation: ClusterSimulationView): ClusterChecker {
+  const { slots, time } = simulation;
 
-  const lives = (node: string, atLeast: number): boolean =>
+  const hasLease = (node: string, atLeast: number): boolean =>
     (slots.leases.get(node) ?? 0) > time.now() + atLeast;
 
   /** Others free only what the dead held. */
-  const buried = (owner: string, say: (what: string) => Violation): void => {
+  const checkOwnerDied = (owner: string, say: (what: string) => Violation): void => {
     const leftMs = (slots.leasesBefore.get(owner) ?? 0) - time.now();
     if (leftMs > CLOCKS_MS)
-      throw say(`was freed by ${scene.writer}, and its owner lives for ${leftMs} ms more`);
+      throw say(`was freed by ${simulation.writer}, and its owner instances for ${leftMs} ms more`);
   };
 
   /** Only its owner writes it, as of now. */
-  const accepted = (gate: string, what: string): void => {
-    const { writing } = scene;
+  const checkFence = (gate: string, what: string): void => {
+    const { verbInProgress: writing } = simulation;
     if (writing === null || !DECIDED_BY_OWNERS.has(writing.verb)) return;
-    const { slot, owner, epoch } = slots.ofGate(gate);
+    const { slot, owner, epoch } = slots.slotOfGate(gate);
     const say = (why: string) =>
       new Violation(NAME, `${writing.verb} of ${writing.node} for ${what} was accepted: ${why}`);
     if (owner !== writing.node) throw say(`slot ${slot} is held by ${owner}`);
@@ -43,48 +43,52 @@ export function ownershipChecker(scene: ClusterScene): ClusterChecker {
 
   /** Claims that are being written, by their token. */
   const claiming = new Map<string, { readonly node: string; readonly gate: string }>();
-  const isUnderWay = ({ slot, owner }: HeldSlot): boolean =>
-    [...claiming.values()].some(({ node, gate }) => node === owner && slots.ofGate(gate).slot === slot);
+  const hasClaimInFlight = ({ slot, owner }: SlotRow): boolean =>
+    [...claiming.values()].some(({ node, gate }) => node === owner && slots.slotOfGate(gate).slot === slot);
 
-  const ofDelivery = (delivery: Delivery): void => accepted(gateKey(delivery), delivery.id);
+  const checkDeliveryFence = (delivery: Delivery): void => checkFence(gateKey(delivery), delivery.id);
 
   return {
     name: NAME,
-    slot([before, after]) {
+    slotChanged([before, after]) {
       const say = (what: string) =>
         new Violation(NAME, `slot ${after.slot}, held by ${before.owner} in epoch ${before.epoch}, ${what}`);
       if (after.owner === null) {
         if (after.epoch !== before.epoch) throw say(`was given back into epoch ${after.epoch}`);
-        if (scene.writer !== before.owner) buried(before.owner ?? '', say);
-        if (scene.writer === before.owner && isUnderWay(before))
-          throw say(`was given back by ${scene.writing?.verb} while a claim in it was being written`);
+        if (simulation.writer !== before.owner) checkOwnerDied(before.owner ?? '', say);
+        if (simulation.writer === before.owner && hasClaimInFlight(before))
+          throw say(
+            `was given back by ${simulation.verbInProgress?.verb} while a claim in it was being written`,
+          );
         return;
       }
       if (after.epoch !== before.epoch + 1) throw say(`was taken into epoch ${after.epoch}`);
-      if (scene.writer !== after.owner) throw say(`was taken for ${after.owner} by ${scene.writer}`);
-      if (before.owner !== null && before.owner !== after.owner && lives(before.owner, CLOCKS_MS)) {
-        throw say(`was taken by ${after.owner}, and its owner lives`);
+      if (simulation.writer !== after.owner)
+        throw say(`was taken for ${after.owner} by ${simulation.writer}`);
+      if (before.owner !== null && before.owner !== after.owner && hasLease(before.owner, CLOCKS_MS)) {
+        throw say(`was taken by ${after.owner}, and its owner has a lease`);
       }
       // What was long on its way is judged by when it was asked for: it does no harm, the others see through it.
-      const life = scene.lifeOf(after.owner);
+      const instance = simulation.findInstance(after.owner);
       const isPrompt =
-        life !== null && time.elapsedMs - Math.max(life.hinderedMs, life.stoodStillMs) > PROMPT_MS;
-      if (isPrompt && !lives(after.owner, -CLOCKS_MS))
+        instance !== null &&
+        time.elapsedMs - Math.max(instance.storeDisturbedMs, instance.resumedMs) > PROMPT_MS;
+      if (isPrompt && !hasLease(after.owner, -CLOCKS_MS))
         throw say(`was taken by ${after.owner}, which has no lease`);
     },
-    claimAsked({ delivery, attempt }, { node }) {
+    claimRequested({ delivery, attempt }, { node }) {
       claiming.set(attempt.id, { node, gate: gateKey(delivery) });
-      if (!lives(node, 0)) throw new Violation(NAME, `${node} claims ${delivery.id}, and has no lease`);
+      if (!hasLease(node, 0)) throw new Violation(NAME, `${node} claims ${delivery.id}, and has no lease`);
     },
     claimAnswered({ attempt }) {
       claiming.delete(attempt.id);
     },
     delivery({ before, after }) {
       // An edit may have moved it elsewhere; what sending changes stays where it is.
-      if (before !== null && after !== null) ofDelivery(after);
+      if (before !== null && after !== null) checkDeliveryFence(after);
     },
     gateSaved({ partition, endpoint }) {
-      accepted(`${partition}/${endpoint}`, 'a gate');
+      checkFence(`${partition}/${endpoint}`, 'a gate');
     },
   };
 }

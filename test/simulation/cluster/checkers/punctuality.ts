@@ -5,12 +5,12 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
+import { CustomerBursts } from '#test/simulation/checkers/customer-bursts.ts';
 import { gateKey } from '../../checkers/breaker.ts';
 import { Violation } from '../../checkers/checker.ts';
-import { OwnBursts } from '../../checkers/own-bursts.ts';
-import { isWaitingStatus } from '../../witness.ts';
+import { isWaitingStatus } from '../../observer.ts';
 import type { ClusterNode } from '../node.ts';
-import type { ClusterChecker, ClusterScene } from '../scene.ts';
+import type { ClusterChecker, ClusterSimulationView } from '../simulation-view.ts';
 
 const NAME = 'punctuality';
 /** After trouble: a rest, a look, and what they take. */
@@ -22,7 +22,7 @@ const CLOSED_WITHIN_MS = 3_000;
 const TAKEN_OVER_WITHIN_MS = 5_000;
 const LATE_MS_MAX = 80;
 /** A change through another node: written, answered, told, read. */
-const TOLD_MS_MAX = 250;
+const HINTED_MS_MAX = 250;
 /** What a slot brings along is looked for at once. */
 const FOUND_MS_MAX = 250;
 /** Known so long, a delivery is in memory when it is due. */
@@ -30,7 +30,7 @@ const KNOWN_MS = 3_000;
 const STARTS_WITHIN_MS = 15_000;
 const CHECK_EVERY_MS = 100;
 /** An endpoint with so many in so short a time may be full: four of one host have 39 permits each for overdue work. */
-const LANE_MIGHT_BE_FULL = 30;
+const CLAIMS_TO_BE_CROWDED = 30;
 const CLAIMS_LAST_MS = 31_000;
 
 interface Known {
@@ -43,62 +43,62 @@ interface Change extends Known {
   readonly by: string | null;
 }
 
-export function punctualityInCluster(scene: ClusterScene): ClusterChecker {
-  const { time, witness, slots } = scene;
+export function punctualityInCluster(simulation: ClusterSimulationView): ClusterChecker {
+  const { time, observer, slots } = simulation;
   /** Since when a delivery has been as it is. */
   const changes = new Map<DeliveryId, Change>();
   /** Since when it has been due as it is. */
   const dueSince = new Map<DeliveryId, Known>();
   /** When those of an endpoint took a place to be sent. */
-  const placesMs = new Map<string, number[]>();
-  const ownBursts = new OwnBursts();
+  const claimedMsOf = new Map<string, number[]>();
+  const customerBursts = new CustomerBursts();
   let checkedMs = 0;
 
   const isCrowded = (gate: string): boolean => {
     const since = time.elapsedMs - CLAIMS_LAST_MS;
-    return (placesMs.get(gate) ?? []).filter((ms) => ms >= since).length >= LANE_MIGHT_BE_FULL;
+    return (claimedMsOf.get(gate) ?? []).filter((ms) => ms >= since).length >= CLAIMS_TO_BE_CROWDED;
   };
-  const tookPlace = (delivery: Delivery): void => {
+  const noteClaim = (delivery: Delivery): void => {
     const gate = gateKey(delivery);
-    placesMs.set(gate, [...(placesMs.get(gate) ?? []), time.elapsedMs]);
+    claimedMsOf.set(gate, [...(claimedMsOf.get(gate) ?? []), time.elapsedMs]);
   };
 
   const unfired = (delivery: Delivery): void => {
     const { id, revision, dueAt } = delivery;
-    if (dueAt === null || dueAt > time.now() || witness.isToBeSwept(delivery)) {
+    if (dueAt === null || dueAt > time.now() || observer.isAwaitingSweep(delivery)) {
       dueSince.delete(id);
       return;
     }
     const known = dueSince.get(id);
     if (known?.revision !== revision) dueSince.set(id, { revision, ms: time.elapsedMs });
-    const dispatchedMs = scene.undisturbedSinceMs(delivery);
-    if (known?.revision !== revision || dispatchedMs === null || scene.isAsked(id)) return;
+    const dispatchedMs = simulation.undisturbedSinceMs(delivery);
+    if (known?.revision !== revision || dispatchedMs === null || simulation.hasPendingWrite(id)) return;
     const lyingMs = time.elapsedMs - Math.max(known.ms, dispatchedMs);
     if (lyingMs > UNFIRED_MS_MAX && !isCrowded(gateKey(delivery))) {
       throw new Violation(NAME, `${id} was due at ${new Date(dueAt).toISOString()} and lies there`);
     }
   };
 
-  const isAtWork = (life: ClusterNode | null, delivery: Delivery): boolean => {
-    if (life === null) return false;
-    const sent = witness.sentOf(delivery.id, delivery.attemptCount);
-    return (sent !== null && sent.fortune === null) || scene.isAsked(delivery.id);
+  const isAtWork = (instance: ClusterNode | null, delivery: Delivery): boolean => {
+    if (instance === null) return false;
+    const sent = observer.sentOf(delivery.id, delivery.attemptCount);
+    return (sent !== null && sent.outcome === null) || simulation.hasPendingWrite(delivery.id);
   };
 
   const abandoned = (delivery: Delivery): void => {
     const { id, attemptCount, claim } = delivery;
-    const life = scene.lifeOf(claim?.node);
-    const dispatchedMs = scene.undisturbedSinceMs(delivery);
-    if (isAtWork(life, delivery) || dispatchedMs === null || life?.state === 'stopping') return;
+    const instance = simulation.findInstance(claim?.node);
+    const dispatchedMs = simulation.undisturbedSinceMs(delivery);
+    if (isAtWork(instance, delivery) || dispatchedMs === null || instance?.state === 'stopping') return;
     const changedMs = changes.get(id)?.ms ?? 0;
-    const endedMs = witness.sentOf(id, attemptCount)?.endedMs ?? 0;
+    const endedMs = observer.sentOf(id, attemptCount)?.endedMs ?? 0;
     const since =
-      life === null
-        ? Math.max(changedMs, dispatchedMs, scene.endedMs(claim?.node ?? '') + TAKEN_OVER_WITHIN_MS)
-        : Math.max(changedMs, endedMs, life.troubleMs);
-    const withinMs = life === null ? CLOSED_WITHIN_MS : ABANDONED_MS_MAX;
-    if (time.elapsedMs - since > withinMs && !scene.isAsked(id)) {
-      const whose = life === null ? `the dead ${claim?.node}` : claim?.node;
+      instance === null
+        ? Math.max(changedMs, dispatchedMs, simulation.endedMs(claim?.node ?? '') + TAKEN_OVER_WITHIN_MS)
+        : Math.max(changedMs, endedMs, instance.disturbedMs);
+    const withinMs = instance === null ? CLOSED_WITHIN_MS : ABANDONED_MS_MAX;
+    if (time.elapsedMs - since > withinMs && !simulation.hasPendingWrite(id)) {
+      const whose = instance === null ? `the dead ${claim?.node}` : claim?.node;
       throw new Violation(NAME, `${id} stays claimed by ${whose}, nobody works on it`);
     }
   };
@@ -108,52 +108,57 @@ export function punctualityInCluster(scene: ClusterScene): ClusterChecker {
     delivery({ after }) {
       if (after !== null) {
         const { revision } = after;
-        changes.set(after.id, { revision, ms: time.elapsedMs, by: scene.writer });
+        changes.set(after.id, { revision, ms: time.elapsedMs, by: simulation.writer });
       }
     },
-    claimAsked({ delivery, attempt }, by) {
-      tookPlace(delivery);
-      const lateMsMax = LATE_MS_MAX + ownBursts.waitMsMax(delivery, time.elapsedAt(attempt.dueAt));
-      ownBursts.claimed(delivery, time.elapsedMs);
-      const calmMs = scene.lifeOf(by.node)?.calmSinceMs ?? null;
+    claimRequested({ delivery, attempt }, by) {
+      noteClaim(delivery);
+      const lateMsMax = LATE_MS_MAX + customerBursts.waitMsMax(delivery, time.elapsedAt(attempt.dueAt));
+      customerBursts.claimed(delivery, time.elapsedMs);
+      const undisturbedMs = simulation.findInstance(by.node)?.undisturbedSinceMs ?? null;
       const known = changes.get(delivery.id);
-      if (calmMs === null || known?.revision !== delivery.revision - 1) return;
+      if (undisturbedMs === null || known?.revision !== delivery.revision - 1) return;
       const gate = gateKey(delivery);
-      if (!scene.holds(by, delivery) || isCrowded(gate)) return;
+      if (!simulation.holds(by, delivery) || isCrowded(gate)) return;
       const dueMs = time.elapsedAt(attempt.dueAt);
-      const { sinceMs } = slots.ofGate(gate);
+      const { sinceMs } = slots.slotOfGate(gate);
       const lateMs = time.elapsedMs - Math.max(dueMs, known.ms, sinceMs);
-      const knownMs = Math.max(known.ms, sinceMs, calmMs);
+      const knownMs = Math.max(known.ms, sinceMs, undisturbedMs);
       if (lateMs > lateMsMax && dueMs - knownMs >= KNOWN_MS) {
         throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms late`);
       }
-      const tellerCalmMs = scene.lifeOf(known.by ?? undefined)?.calmSinceMs ?? time.elapsedMs;
-      const calmAllMs = Math.max(scene.troubleMs, tellerCalmMs);
-      const isAllWell = scene.isPostReliable && calmAllMs < known.ms - KNOWN_MS;
-      if (lateMs > TOLD_MS_MAX && isAllWell && known.ms - Math.max(sinceMs, calmMs) >= KNOWN_MS) {
+      const writerUndisturbedMs =
+        simulation.findInstance(known.by ?? undefined)?.undisturbedSinceMs ?? time.elapsedMs;
+      const allUndisturbedMs = Math.max(simulation.disturbedMs, writerUndisturbedMs);
+      const isAllWell = simulation.areHintsReliable && allUndisturbedMs < known.ms - KNOWN_MS;
+      if (lateMs > HINTED_MS_MAX && isAllWell && known.ms - Math.max(sinceMs, undisturbedMs) >= KNOWN_MS) {
         throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms after it was due and told of`);
       }
-      if (lateMs > FOUND_MS_MAX && sinceMs - calmMs >= KNOWN_MS && sinceMs > Math.max(dueMs, known.ms)) {
+      if (
+        lateMs > FOUND_MS_MAX &&
+        sinceMs - undisturbedMs >= KNOWN_MS &&
+        sinceMs > Math.max(dueMs, known.ms)
+      ) {
         throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms after its slot was taken`);
       }
     },
-    deferAsked(delivery) {
-      tookPlace(delivery);
+    deferRequested(delivery) {
+      noteClaim(delivery);
     },
-    endAsked({ delivery }) {
-      tookPlace(delivery);
+    endRequested({ delivery }) {
+      noteClaim(delivery);
     },
     step() {
       if (time.elapsedMs - checkedMs < CHECK_EVERY_MS) return;
       checkedMs = time.elapsedMs;
-      for (const { node, state, bornMs, hinderedMs, stoodStillMs, standsStill } of scene.lives) {
-        if (state !== 'starting' || standsStill) continue;
-        const since = Math.max(bornMs, hinderedMs, stoodStillMs);
+      for (const { node, state, startedMs, storeDisturbedMs, resumedMs, isPaused } of simulation.instances) {
+        if (state !== 'starting' || isPaused) continue;
+        const since = Math.max(startedMs, storeDisturbedMs, resumedMs);
         if (checkedMs - since > STARTS_WITHIN_MS)
           throw new Violation(NAME, `the start of ${node} does not end`);
       }
-      for (const id of witness.open) {
-        const delivery = witness.deliveries.get(id);
+      for (const id of observer.open) {
+        const delivery = observer.deliveries.get(id);
         if (delivery === undefined) continue;
         if (delivery.status === 'claimed') abandoned(delivery);
         else if (isWaitingStatus(delivery.status)) unfired(delivery);

@@ -5,8 +5,8 @@
  */
 import type { Slot } from '#src/domain/slot.ts';
 import { Violation } from '../../checkers/checker.ts';
-import type { ClusterChecker, ClusterScene } from '../scene.ts';
-import type { HeldSlot } from '../slot-table.ts';
+import type { ClusterChecker, ClusterSimulationView } from '../simulation-view.ts';
+import type { SlotRow } from '../slot-table.ts';
 
 const NAME = 'shares';
 const TAKEN_OVER_WITHIN_MS = 5_000;
@@ -20,31 +20,32 @@ const EVEN_WITHIN_MS = 6_000;
 const LEASED_WITHIN_MS = 3_000;
 const CHECK_EVERY_MS = 100;
 
-export function sharesChecker(scene: ClusterScene): ClusterChecker {
-  const { slots, time } = scene;
+export function sharesChecker(simulation: ClusterSimulationView): ClusterChecker {
+  const { slots, time } = simulation;
   /** Freed by others than who held them. */
   const ofTheDead = new Set<Slot>();
   let checkedMs = 0;
 
   /** Since when every node has been at work undisturbed; null while one is not. */
-  const allCalmSince = (): number | null => {
-    const since = scene.lives.map(({ calmSinceMs }) => calmSinceMs);
+  const allUndisturbedSince = (): number | null => {
+    const since = simulation.instances.map(({ undisturbedSinceMs }) => undisturbedSinceMs);
     if (since.length === 0 || since.includes(null)) return null;
-    return Math.max(scene.changedMs, ...since.map((ms) => ms ?? 0));
+    return Math.max(simulation.changedMs, ...since.map((ms) => ms ?? 0));
   };
 
-  const isDeadLeased = (): boolean => [...slots.leases.keys()].some((node) => scene.lifeOf(node) === null);
+  const isDeadLeased = (): boolean =>
+    [...slots.leases.keys()].some((node) => simulation.findInstance(node) === null);
 
-  const free = ({ slot, owner, sinceMs }: HeldSlot, calmMs: number): void => {
+  const free = ({ slot, owner, sinceMs }: SlotRow, undisturbedMs: number): void => {
     const nowMs = time.elapsedMs;
-    if (owner !== null && scene.lifeOf(owner) !== null) return;
-    const since = Math.max(owner === null ? sinceMs : scene.endedMs(owner), calmMs);
-    const isTold = scene.isPostReliable && sinceMs >= calmMs && !ofTheDead.has(slot);
-    const freeWithinMs = isTold ? TAKEN_WITHIN_MS : FOUND_WITHIN_MS;
-    const deadWithinMs = nowMs - calmMs <= LENIENT_MS ? LENIENT_MS : TAKEN_OVER_WITHIN_MS;
+    if (owner !== null && simulation.findInstance(owner) !== null) return;
+    const since = Math.max(owner === null ? sinceMs : simulation.endedMs(owner), undisturbedMs);
+    const isHinted = simulation.areHintsReliable && sinceMs >= undisturbedMs && !ofTheDead.has(slot);
+    const freeWithinMs = isHinted ? TAKEN_WITHIN_MS : FOUND_WITHIN_MS;
+    const deadWithinMs = nowMs - undisturbedMs <= LENIENT_MS ? LENIENT_MS : TAKEN_OVER_WITHIN_MS;
     // A dead node keeps its share of the free slots as long as its lease. Faults upon faults make that long.
-    const wasLeased = scene.diedMs > calmMs - LENIENT_MS || isDeadLeased();
-    const isPartOfDead = nowMs - Math.max(scene.diedMs, calmMs) <= deadWithinMs && wasLeased;
+    const wasLeased = simulation.diedMs > undisturbedMs - LENIENT_MS || isDeadLeased();
+    const isPartOfDead = nowMs - Math.max(simulation.diedMs, undisturbedMs) <= deadWithinMs && wasLeased;
     const withinMs = owner === null && !isPartOfDead ? freeWithinMs : deadWithinMs;
     if (nowMs - since > withinMs) {
       throw new Violation(NAME, `slot ${slot} of ${owner} has been nobody's for ${nowMs - since} ms`);
@@ -53,17 +54,17 @@ export function sharesChecker(scene: ClusterScene): ClusterChecker {
 
   /** Who stops keeps nothing while its requests end. */
   const handedOver = (): void => {
-    for (const { node, stopping, troubleMs } of scene.lives) {
-      if (stopping === null || time.elapsedMs - Math.max(stopping.sinceMs, troubleMs) < TAKEN_WITHIN_MS)
+    for (const { node, stopping, disturbedMs } of simulation.instances) {
+      if (stopping === null || time.elapsedMs - Math.max(stopping.sinceMs, disturbedMs) < TAKEN_WITHIN_MS)
         continue;
       const kept = [...slots.all].filter(({ owner }) => owner === node).length;
       if (kept > 0) throw new Violation(NAME, `${node} stops, and keeps ${kept} slots`);
     }
   };
 
-  const even = (calmMs: number): void => {
-    if (time.elapsedMs - calmMs < EVEN_WITHIN_MS) return;
-    const held = new Map(scene.lives.map(({ node }) => [node, 0]));
+  const even = (undisturbedMs: number): void => {
+    if (time.elapsedMs - undisturbedMs < EVEN_WITHIN_MS) return;
+    const held = new Map(simulation.instances.map(({ node }) => [node, 0]));
     for (const { owner } of slots.all) if (owner !== null) held.set(owner, (held.get(owner) ?? 0) + 1);
     const counts = [...held.values()];
     if (Math.max(...counts) - Math.min(...counts) > 1) {
@@ -73,29 +74,29 @@ export function sharesChecker(scene: ClusterScene): ClusterChecker {
 
   return {
     name: NAME,
-    slot([before, after]) {
-      if (after.owner === null && scene.writer !== before.owner) ofTheDead.add(after.slot);
+    slotChanged([before, after]) {
+      if (after.owner === null && simulation.writer !== before.owner) ofTheDead.add(after.slot);
       else ofTheDead.delete(after.slot);
-      const calmMs = allCalmSince();
-      if (calmMs === null || time.elapsedMs - calmMs < EVEN_WITHIN_MS) return;
+      const undisturbedMs = allUndisturbedSince();
+      if (undisturbedMs === null || time.elapsedMs - undisturbedMs < EVEN_WITHIN_MS) return;
       throw new Violation(NAME, `slot ${after.slot} moves to ${after.owner} without need`);
     },
     step() {
       if (time.elapsedMs - checkedMs < CHECK_EVERY_MS) return;
       checkedMs = time.elapsedMs;
-      for (const { node, state, hinderedMs, stoodStillMs, upSinceMs, standsStill } of scene.lives) {
-        if (state !== 'up' || standsStill) continue;
-        const wellMs = Math.max(hinderedMs, stoodStillMs, upSinceMs);
+      for (const { node, state, storeDisturbedMs, resumedMs, upSinceMs, isPaused } of simulation.instances) {
+        if (state !== 'up' || isPaused) continue;
+        const wellMs = Math.max(storeDisturbedMs, resumedMs, upSinceMs);
         const isLeased = (slots.leases.get(node) ?? 0) > time.now();
         if (!isLeased && time.elapsedMs - wellMs > LEASED_WITHIN_MS) {
           throw new Violation(NAME, `${node} is well and has no lease`);
         }
       }
       handedOver();
-      const calmMs = allCalmSince();
-      if (calmMs === null) return;
-      for (const slot of slots.all) free(slot, Math.min(calmMs, time.elapsedMs));
-      even(calmMs);
+      const undisturbedMs = allUndisturbedSince();
+      if (undisturbedMs === null) return;
+      for (const slot of slots.all) free(slot, Math.min(undisturbedMs, time.elapsedMs));
+      even(undisturbedMs);
     },
   };
 }

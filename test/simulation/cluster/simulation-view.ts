@@ -1,26 +1,26 @@
 /** What the checkers of a cluster may look at beyond what all may, and what else they are told of. */
 import type { Fence } from '#src/domain/slot.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
-import type { Checker } from '../checkers/checker.ts';
-import type { Scene } from '../checkers/scene.ts';
+import type { Checker } from '#test/simulation/checkers/checker.ts';
+import type { SimulationView } from '#test/simulation/checkers/simulation-view.ts';
 import type { ClusterNode } from './node.ts';
 import type { SlotChange, SlotTable } from './slot-table.ts';
 
 /** A verb as a node asked for it, while it is carried out. */
-export interface Writing {
+export interface VerbInProgress {
   readonly node: string;
   readonly verb: string;
   /** What it was decided under. */
   readonly fence: Fence | undefined;
 }
 
-export interface ClusterScene extends Scene {
-  readonly lives: readonly ClusterNode[];
-  lifeOf(node: string | undefined): ClusterNode | null;
+export interface ClusterSimulationView extends SimulationView {
+  readonly instances: readonly ClusterNode[];
+  findInstance(node: string | undefined): ClusterNode | null;
   readonly slots: SlotTable;
-  readonly writing: Writing | null;
+  readonly verbInProgress: VerbInProgress | null;
   /** Whether what nodes tell each other arrives, and soon. */
-  readonly isPostReliable: boolean;
+  readonly areHintsReliable: boolean;
   /** When a node last began, ended or was on its way to either. */
   readonly changedMs: number;
   /** When a node last ended without having said so: the others go by its lease. */
@@ -30,9 +30,9 @@ export interface ClusterScene extends Scene {
 }
 
 export interface ClusterChecker extends Checker {
-  slot?(change: SlotChange): void;
+  slotChanged?(change: SlotChange): void;
   /** The store did not make this claim. */
-  refused?(write: ClaimWrite): void;
+  claimRefused?(write: ClaimWrite): void;
 }
 
-export type ClusterCheckerOf = (scene: ClusterScene) => ClusterChecker;
+export type ClusterCheckerFactory = (simulation: ClusterSimulationView) => ClusterChecker;

@@ -1,24 +1,24 @@
 /** What happens between one node and the store: how long it takes, and what gets lost. */
 import type { Prng } from '#test/fuzz/prng.ts';
-import type { Fate } from '../writer.ts';
+import type { BatchOutcome } from '#test/simulation/writer.ts';
 import type { ClusterPlan } from './plan.ts';
 
 /** Longer than this, and the node is hindered. */
 const SLOW_MS = 60;
 const CUT_OFF_FAILS_WITHIN_MS = 800;
 
-export class FaultyWire {
+export class LinkFaults {
   readonly #plan: ClusterPlan;
   readonly #prng: Prng;
   /** For so long from now on it is no wonder when the node is late. */
-  readonly #hindered: (ms: number) => void;
+  readonly #onDisturbed: (ms: number) => void;
   isCut = false;
   #isHealed = false;
 
   constructor(plan: ClusterPlan, prng: Prng, hindered: (ms: number) => void) {
     this.#plan = plan;
     this.#prng = prng;
-    this.#hindered = hindered;
+    this.#onDisturbed = hindered;
   }
 
   heal(): void {
@@ -29,7 +29,7 @@ export class FaultyWire {
   latencies(): readonly [number, number] {
     const ways = [this.#latency(), this.#latency()] as const;
     const total = ways[0] + ways[1];
-    if (total > SLOW_MS) this.#hindered(total);
+    if (total > SLOW_MS) this.#onDisturbed(total);
     return ways;
   }
 
@@ -44,13 +44,13 @@ export class FaultyWire {
     ]);
   }
 
-  fate(): Fate {
-    const fate = this.#fate();
-    if (fate !== 'kept') this.#hindered(CUT_OFF_FAILS_WITHIN_MS);
-    return fate;
+  outcome(): BatchOutcome {
+    const outcome = this.#batchOutcome();
+    if (outcome !== 'kept') this.#onDisturbed(CUT_OFF_FAILS_WITHIN_MS);
+    return outcome;
   }
 
-  #fate(): Fate {
+  #batchOutcome(): BatchOutcome {
     const prng = this.#prng;
     if (this.#isHealed) return 'kept';
     if (this.isCut) return prng.chance(0.9) ? 'refused' : 'answer_lost';

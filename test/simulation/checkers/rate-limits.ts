@@ -8,7 +8,7 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { gateKey } from './breaker.ts';
 import { type Checker, Violation } from './checker.ts';
-import type { Scene } from './scene.ts';
+import type { SimulationView } from './simulation-view.ts';
 
 const LAPSE_MS = 300;
 /** Rounding to whole milliseconds. */
@@ -28,12 +28,12 @@ interface Pace {
   savedFreeAt: number;
 }
 
-export function paceChecker(scene: Scene): Checker {
-  const { witness } = scene;
+export function rateLimitsChecker(simulation: SimulationView): Checker {
+  const { observer } = simulation;
   const buckets = new Map<string, Bucket>();
   const paces = new Map<string, Pace>();
   /** Claims that are being written, by their token, and how to take back what they took: no claim, no request. */
-  const underWay = new Map<string, { readonly key: string; readonly takeBack: (() => void)[] }>();
+  const claimsInFlight = new Map<string, { readonly key: string; readonly takeBack: (() => void)[] }>();
 
   const spend = (key: string, rate: number, burst: number, id: string, now: number): (() => void) => {
     const terms = `${rate}/${burst}`;
@@ -72,78 +72,78 @@ export function paceChecker(scene: Scene): Checker {
   /** Their turn was reserved, and the process died before that was saved: they come beside the others. */
   const unaccounted = new Set<DeliveryId>();
   const forgive = (key: string): void => {
-    for (const id of witness.open) {
-      const delivery = witness.deliveries.get(id);
+    for (const id of observer.open) {
+      const delivery = observer.deliveries.get(id);
       if (delivery?.reserved && gateKey(delivery) === key) unaccounted.add(id);
     }
   };
 
   /** Turns that were reserved since their gate was saved last, by the gate. */
-  const unsavedBookings = new Map<string, Set<DeliveryId>>();
+  const unsavedReservations = new Map<string, Set<DeliveryId>>();
 
   /** A turn that was reserved is taken, whatever the terms have become since. */
-  const bookedUnder = new Map<DeliveryId, string>();
+  const reservedUnder = new Map<DeliveryId, string>();
   const isOfOldTerms = (delivery: Delivery): boolean => {
-    const reserved = bookedUnder.get(delivery.id);
-    bookedUnder.delete(delivery.id);
-    const wasReserved = witness.deliveries.get(delivery.id)?.reserved === true;
+    const reserved = reservedUnder.get(delivery.id);
+    reservedUnder.delete(delivery.id);
+    const wasReserved = observer.deliveries.get(delivery.id)?.reserved === true;
     return wasReserved && reserved !== undefined && reserved !== termsOf(delivery);
   };
   const termsOf = ({ target, scheduleId }: Delivery): string => {
-    const profile = target.endpointId === null ? undefined : witness.profiles.get(target.endpointId);
-    return JSON.stringify([profile?.retryBudget, witness.schedules.get(scheduleId)?.rateLimit]);
+    const profile = target.endpointId === null ? undefined : observer.profiles.get(target.endpointId);
+    return JSON.stringify([profile?.retryBudget, observer.schedules.get(scheduleId)?.rateLimit]);
   };
 
   return {
     name: 'budget and rate',
-    deferAsked(delivery) {
+    deferRequested(delivery) {
       if (!delivery.reserved) return;
-      bookedUnder.set(delivery.id, termsOf(delivery));
+      reservedUnder.set(delivery.id, termsOf(delivery));
       const key = gateKey(delivery);
-      unsavedBookings.set(key, (unsavedBookings.get(key) ?? new Set()).add(delivery.id));
+      unsavedReservations.set(key, (unsavedReservations.get(key) ?? new Set()).add(delivery.id));
     },
-    claimAsked({ delivery, attempt }, by) {
+    claimRequested({ delivery, attempt }, by) {
       // Changed since it was read: it will be refused.
-      const isStale = witness.deliveries.get(delivery.id)?.revision !== delivery.revision - 1;
-      if (isStale || !scene.holds(by, delivery)) return;
+      const isStale = observer.deliveries.get(delivery.id)?.revision !== delivery.revision - 1;
+      if (isStale || !simulation.holds(by, delivery)) return;
       const now = by.now();
       if (unaccounted.delete(delivery.id) || isOfOldTerms(delivery)) return;
-      const schedule = witness.schedules.get(delivery.scheduleId);
+      const schedule = observer.schedules.get(delivery.scheduleId);
       if (schedule === undefined) return;
       const key = gateKey(delivery);
       const { endpointId } = delivery.target;
-      const profile = endpointId === null ? undefined : witness.profiles.get(endpointId);
+      const profile = endpointId === null ? undefined : observer.profiles.get(endpointId);
       const { rate, burst } = profile?.retryBudget ?? { rate: 10, burst: 100 };
       const takeBack: (() => void)[] = [];
-      underWay.set(attempt.id, { key, takeBack });
+      claimsInFlight.set(attempt.id, { key, takeBack });
       const perSecond = schedule.rateLimit?.perSecond ?? 0;
       // With a turn that was reserved for its step, the token is an earlier one.
-      const isEarlier = perSecond > 0 && witness.deliveries.get(delivery.id)?.reserved === true;
+      const isEarlier = perSecond > 0 && observer.deliveries.get(delivery.id)?.reserved === true;
       if (attempt.attemptNo > 1 && !isEarlier) takeBack.push(spend(key, rate, burst, delivery.id, now));
       if (perSecond > 0) takeBack.push(step(key, perSecond, delivery.id, now));
     },
     claimAnswered({ attempt }, answer) {
-      const taken = underWay.get(attempt.id)?.takeBack ?? [];
-      underWay.delete(attempt.id);
+      const taken = claimsInFlight.get(attempt.id)?.takeBack ?? [];
+      claimsInFlight.delete(attempt.id);
       if (answer !== 'done') for (const takeBack of taken) takeBack();
     },
     gateSaved({ partition, endpoint }) {
       const key = `${partition}/${endpoint}`;
-      unsavedBookings.delete(key);
+      unsavedReservations.delete(key);
       const bucket = buckets.get(key);
       if (bucket !== undefined) bucket.unsaved = 0;
       for (const pace of paces.values()) if (pace.gate === key) pace.savedFreeAt = pace.freeAt;
     },
     gatesMoved(isAmong) {
-      for (const [key, ids] of unsavedBookings) {
+      for (const [key, ids] of unsavedReservations) {
         if (!isAmong(key)) continue;
-        for (const id of ids) if (witness.deliveries.get(id)?.reserved === true) unaccounted.add(id);
-        unsavedBookings.delete(key);
+        for (const id of ids) if (observer.deliveries.get(id)?.reserved === true) unaccounted.add(id);
+        unsavedReservations.delete(key);
       }
-      for (const [token, { key, takeBack: taken }] of underWay) {
+      for (const [token, { key, takeBack: taken }] of claimsInFlight) {
         if (!isAmong(key)) continue;
         for (const takeBack of taken) takeBack();
-        underWay.delete(token);
+        claimsInFlight.delete(token);
       }
       for (const [key, bucket] of buckets) {
         if (!isAmong(key)) continue;

@@ -16,15 +16,15 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
-import { bodyBytesOf } from '../bodies.ts';
-import { isWaitingStatus } from '../witness.ts';
+import { bodyBytesOf } from '#test/simulation/bodies.ts';
+import { isWaitingStatus } from '#test/simulation/observer.ts';
 import { gateKey } from './breaker.ts';
 import { type Checker, Violation } from './checker.ts';
 import { countedPermits } from './counted-permits.ts';
-import { OwnBursts } from './own-bursts.ts';
-import type { Scene } from './scene.ts';
+import { CustomerBursts } from './customer-bursts.ts';
+import type { SimulationView } from './simulation-view.ts';
 
-const NAME = 'neighbours';
+const NAME = 'fairness';
 /** Others hold so many at least: where nobody is in the way, the checker of punctuality has the word. */
 const FLOOD_PERMITS = 8;
 /** Time from its instant until its claim is asked for. */
@@ -36,18 +36,18 @@ const KNOWN_MS = 3_000;
 const SMALL_BYTES_MAX = 16_384;
 const CHECK_EVERY_MS = 50;
 
-export function neighboursChecker(scene: Scene): Checker {
-  const { time, witness } = scene;
-  const { permits, claimAsked, counting } = countedPermits(scene);
+export function fairnessChecker(simulation: SimulationView): Checker {
+  const { time, observer } = simulation;
+  const { permits, claimRequested, counting } = countedPermits(simulation);
   const changedMs = new Map<DeliveryId, number>();
   /** When an endpoint of a customer last needed more than others leave for sure. */
   const busyMs = new Map<string, number>();
   /** When those were due that are claimed and not sent yet, by delivery. */
   const dueMsOf = new Map<DeliveryId, number>();
-  const ownBursts = new OwnBursts();
+  const customerBursts = new CustomerBursts();
   let checkedMs = 0;
 
-  const left = permits.leftBeside(scene.secrets.size - 1);
+  const left = permits.leftBeside(simulation.secrets.size - 1);
   const isQuiet = (delivery: Delivery): boolean => permits.needOf(delivery) < left;
   const noteBusy = (delivery: Delivery): void => {
     if (!isQuiet(delivery)) busyMs.set(gateKey(delivery), time.elapsedMs);
@@ -56,11 +56,11 @@ export function neighboursChecker(scene: Scene): Checker {
   /** Whether only others can be the reason that it was not dealt with at its instant. */
   const isOthersDoing = (delivery: Delivery, dueMs: number): boolean => {
     const { id, partition, scheduleId } = delivery;
-    const undisturbedMs = scene.undisturbedSinceMs(delivery);
+    const undisturbedMs = simulation.undisturbedSinceMs(delivery);
     const knownMs = changedMs.get(id);
     if (undisturbedMs === null || knownMs === undefined) return false;
     if (Math.max(undisturbedMs, knownMs) > dueMs - KNOWN_MS) return false;
-    const schedule = witness.schedules.get(scheduleId);
+    const schedule = observer.schedules.get(scheduleId);
     if (schedule === undefined || (bodyBytesOf(schedule) ?? 0) > SMALL_BYTES_MAX) return false;
     if (!isQuiet(delivery) || (busyMs.get(gateKey(delivery)) ?? -1) >= dueMs) return false;
     return permits.held - permits.heldBy(partition) >= FLOOD_PERMITS;
@@ -68,7 +68,7 @@ export function neighboursChecker(scene: Scene): Checker {
 
   const judge = (delivery: Delivery, dueMs: number, withinMs: number, what: string): void => {
     const lateMs = time.elapsedMs - dueMs;
-    const ownMs = ownBursts.waitMsMax(delivery, dueMs);
+    const ownMs = customerBursts.waitMsMax(delivery, dueMs);
     if (lateMs <= withinMs + ownMs || !isOthersDoing(delivery, dueMs)) return;
     throw new Violation(
       NAME,
@@ -85,25 +85,25 @@ export function neighboursChecker(scene: Scene): Checker {
       // A claim changes it too: its request is judged by when it was known before.
       if (after !== null && after.status !== 'claimed') changedMs.set(after.id, time.elapsedMs);
     },
-    claimAsked(write, by) {
+    claimRequested(write, by) {
       const { delivery, attempt } = write;
       const dueMs = time.elapsedAt(attempt.dueAt);
       judge(delivery, dueMs, LATE_MS_MAX, 'was claimed');
-      claimAsked(write, by);
-      ownBursts.claimed(delivery, time.elapsedMs);
+      claimRequested(write, by);
+      customerBursts.claimed(delivery, time.elapsedMs);
       noteBusy(delivery);
       dueMsOf.set(delivery.id, dueMs);
     },
-    deferAsked(delivery, by) {
-      counting.deferAsked(delivery, by);
+    deferRequested(delivery, by) {
+      counting.deferRequested(delivery, by);
       noteBusy(delivery);
     },
-    endAsked(write, by) {
-      counting.endAsked(write, by);
+    endRequested(write, by) {
+      counting.endRequested(write, by);
       noteBusy(write.delivery);
     },
-    sent({ deliveryId }) {
-      const delivery = witness.deliveries.get(deliveryId);
+    requestSent({ deliveryId }) {
+      const delivery = observer.deliveries.get(deliveryId);
       const dueMs = dueMsOf.get(deliveryId);
       dueMsOf.delete(deliveryId);
       if (delivery !== undefined && dueMs !== undefined) judge(delivery, dueMs, SENT_MS_MAX, 'was sent');
@@ -112,10 +112,15 @@ export function neighboursChecker(scene: Scene): Checker {
       const nowMs = time.elapsedMs;
       if (nowMs - checkedMs < CHECK_EVERY_MS) return;
       checkedMs = nowMs;
-      for (const id of witness.open) {
-        const delivery = witness.deliveries.get(id);
+      for (const id of observer.open) {
+        const delivery = observer.deliveries.get(id);
         if (delivery === undefined || !isWaitingStatus(delivery.status) || delivery.dueAt === null) continue;
-        if (delivery.dueAt > time.now() || scene.isAsked(id) || witness.isToBeSwept(delivery)) continue;
+        if (
+          delivery.dueAt > time.now() ||
+          simulation.hasPendingWrite(id) ||
+          observer.isAwaitingSweep(delivery)
+        )
+          continue;
         judge(delivery, time.elapsedAt(delivery.dueAt), SENT_MS_MAX, 'is not claimed');
       }
     },

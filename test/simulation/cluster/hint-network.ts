@@ -1,14 +1,14 @@
 /** What nodes tell each other: to all others, soon as a rule, and sometimes late, twice or not at all. */
 import type { Peers } from '#src/ports/hints.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
-import type { VirtualTime } from '../virtual-time.ts';
+import type { VirtualTime } from '#test/simulation/virtual-time.ts';
 import type { ClusterNode } from './node.ts';
 import type { ClusterPlan } from './plan.ts';
 
 const TAKES_MS_MAX = 20;
 const LATE_MS_MAX = 3_000;
 
-export class Post {
+export class HintNetwork {
   readonly #time: VirtualTime;
   readonly #prng: Prng;
   readonly #plan: ClusterPlan;
@@ -48,7 +48,7 @@ export class Post {
     const arrives = () => {
       const isLate = !this.#isHealed && prng.chance(lateChance);
       this.#time.after(prng.int(isLate ? LATE_MS_MAX : TAKES_MS_MAX), 'work', node.scope, () =>
-        to(node.heard),
+        to(node.hints),
       );
     };
     if (!this.#isHealed && prng.chance(lostChance)) return;

@@ -11,7 +11,7 @@ const REST_MS_MAX = 100;
 /** Older claims are forgotten: nobody waits that long behind a burst. */
 const REMEMBERED_MS = 10_000;
 
-export class OwnBursts {
+export class CustomerBursts {
   readonly #claimedMs = new Map<Delivery['partition'], number[]>();
 
   claimed({ partition }: Delivery, nowMs: number): void {

@@ -17,13 +17,13 @@ import type { Vault } from '#src/ports/vault.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { Bug } from './bugs.ts';
-import type { LifeFacts } from './checkers/checker.ts';
+import type { InstanceFacts } from './checkers/checker.ts';
 import type { AnyStore } from './stores.ts';
 import { seededRandom } from './template.ts';
 import { Scope } from './virtual-time.ts';
 import { type Disk, VirtualWriter } from './writer.ts';
 
-export interface LifeDependencies {
+export interface InstanceDependencies {
   readonly directory: string;
   readonly node: string;
   readonly prng: Prng;
@@ -31,7 +31,7 @@ export interface LifeDependencies {
   readonly vault: Vault;
   readonly retentionMs: number;
   readonly permitsMax: number;
-  troubleMs(): number;
+  disturbedMs(): number;
   readonly bug: Bug | null;
   readonly hintsLost: boolean;
   readonly insight: EngineInsight;
@@ -39,7 +39,7 @@ export interface LifeDependencies {
   timers(scope: Scope): Timers & Stopwatch;
   egress(node: string, scope: Scope): Egress;
   /** The same store, with whatever the simulation sees and does between it and its users. */
-  watched(store: AnyStore, life: Life): AnyStore;
+  watched(store: AnyStore, instance: ServiceInstance): AnyStore;
   readonly log: Log;
 }
 
@@ -55,7 +55,7 @@ export const NO_METRICS: EngineMetrics = {
 
 export const NO_HINTS: Hints = { due: () => {}, rescan: () => {} };
 
-export class Life implements LifeFacts {
+export class ServiceInstance implements InstanceFacts {
   readonly node: string;
   readonly scope: Scope;
   readonly store: SqliteStore;
@@ -63,17 +63,17 @@ export class Life implements LifeFacts {
   readonly idempotency: Idempotency;
   readonly #writer: VirtualWriter;
   readonly #engine: Engine;
-  readonly #dependencies: LifeDependencies;
+  readonly #dependencies: InstanceDependencies;
   state: 'starting' | 'up' | 'stopping' | 'ended' = 'starting';
-  bornMs = 0;
+  startedMs = 0;
   upSinceMs = 0;
   stopping: { readonly sinceMs: number; readonly graceMs: number } | null = null;
   /** It shares neither its store nor its machine. */
-  readonly stoodStillMs = -1;
-  readonly leaselessMs = -1;
+  readonly resumedMs = -1;
+  readonly leaseInvalidMs = -1;
 
   private constructor(
-    dependencies: LifeDependencies,
+    dependencies: InstanceDependencies,
     scope: Scope,
     store: SqliteStore,
     writer: VirtualWriter,
@@ -119,7 +119,7 @@ export class Life implements LifeFacts {
     this.idempotency = new Idempotency(wrapped, dependencies.clock);
   }
 
-  static async begin(dependencies: LifeDependencies): Promise<Life> {
+  static async begin(dependencies: InstanceDependencies): Promise<ServiceInstance> {
     const scope = new Scope();
     const writers: VirtualWriter[] = [];
     const store = await SqliteStore.open({
@@ -136,11 +136,11 @@ export class Life implements LifeFacts {
     });
     const [writer] = writers;
     if (writer === undefined) throw new Error('The store was opened without a writer.');
-    return new Life(dependencies, scope, store, writer);
+    return new ServiceInstance(dependencies, scope, store, writer);
   }
 
-  get troubleMs(): number {
-    return this.#dependencies.troubleMs();
+  get disturbedMs(): number {
+    return this.#dependencies.disturbedMs();
   }
 
   now(): Instant {

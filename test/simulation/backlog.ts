@@ -7,32 +7,32 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 
-interface Durable {
+interface DurableDeliveries {
   readonly open: ReadonlySet<DeliveryId>;
   readonly deliveries: ReadonlyMap<DeliveryId, Pick<Delivery, 'scheduledFor' | 'status'>>;
 }
 
-export class Owed {
-  readonly #witness: Durable;
+export class Backlog {
+  readonly #observer: DurableDeliveries;
   readonly #at: Instant;
   readonly #ids: readonly DeliveryId[];
 
-  constructor(witness: Durable, at: Instant) {
-    this.#witness = witness;
+  constructor(observer: DurableDeliveries, at: Instant) {
+    this.#observer = observer;
     this.#at = at;
-    this.#ids = [...witness.open].filter((id) => this.#isOwed(id));
+    this.#ids = [...observer.open].filter((id) => this.#isIncluded(id));
   }
 
   /** One that has not come to its end; null when all have. */
-  left(): DeliveryId | null {
+  remaining(): DeliveryId | null {
     const left = this.#ids.find(
-      (id) => this.#isOwed(id) && this.#witness.deliveries.get(id)?.status !== 'paused',
+      (id) => this.#isIncluded(id) && this.#observer.deliveries.get(id)?.status !== 'paused',
     );
     return left ?? null;
   }
 
-  #isOwed(id: DeliveryId): boolean {
-    const delivery = this.#witness.deliveries.get(id);
-    return delivery !== undefined && this.#witness.open.has(id) && delivery.scheduledFor <= this.#at;
+  #isIncluded(id: DeliveryId): boolean {
+    const delivery = this.#observer.deliveries.get(id);
+    return delivery !== undefined && this.#observer.open.has(id) && delivery.scheduledFor <= this.#at;
   }
 }

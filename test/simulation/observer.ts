@@ -12,7 +12,7 @@ import type { Step } from '#src/store/sql/steps.ts';
 import type { Checker, GateSave } from './checkers/checker.ts';
 import type { DurableRows } from './durable-rows.ts';
 import { ms } from './durations.ts';
-import type { Sent } from './network.ts';
+import type { SentRequest } from './network.ts';
 
 const ID = /^(dlv|sch|ep)_[0-9a-z]{26}$/;
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -30,19 +30,19 @@ export function isWaitingStatus(status: DeliveryStatus): boolean {
   return status === 'scheduled' || status === 'retry_scheduled';
 }
 
-export class Witness {
+export class Observer {
   readonly deliveries = new Map<DeliveryId, Delivery>();
   readonly attempts = new Map<DeliveryId, readonly Attempt[]>();
   readonly schedules = new Map<ScheduleId, Schedule>();
   readonly profiles = new Map<EndpointId, EndpointProfile>();
   /** Every version there was: deliveries stay with theirs. */
   readonly profileVersions = new Map<string, EndpointProfile>();
-  readonly ofSchedule = new Map<ScheduleId, Set<DeliveryId>>();
+  readonly deliveriesOf = new Map<ScheduleId, Set<DeliveryId>>();
   /** Orders that have not reached all deliveries yet. */
   readonly sweeps = new Map<ScheduleId, UnfinishedSweep>();
   /** Those that are not terminal. */
   readonly open = new Set<DeliveryId>();
-  readonly sent = new Map<string, Sent>();
+  readonly sent = new Map<string, SentRequest>();
   readonly #rows: DurableRows;
   readonly #partitions: readonly Partition[];
   readonly #checkers: readonly Checker[];
@@ -60,22 +60,22 @@ export class Witness {
     return timeout ? ms(timeout) : DEFAULT_TIMEOUT_MS;
   }
 
-  sentOf(deliveryId: DeliveryId, attemptNo: number): Sent | null {
+  sentOf(deliveryId: DeliveryId, attemptNo: number): SentRequest | null {
     return this.sent.get(`${deliveryId}/${attemptNo}`) ?? null;
   }
 
   /** Whether an order will pause or cancel it, and has not reached it yet: it must not be sent. */
-  isToBeSwept({ id, scheduleId }: Delivery): boolean {
+  isAwaitingSweep({ id, scheduleId }: Delivery): boolean {
     const sweep = this.sweeps.get(scheduleId);
     return sweep !== undefined && sweep.action !== 'resume' && id <= sweep.lastId;
   }
 
-  saw(sent: Sent): void {
+  recordSent(sent: SentRequest): void {
     this.sent.set(`${sent.deliveryId}/${sent.attemptNo}`, sent);
   }
 
   /** A verb was carried out: reads again everything it names. Tells what changed, if anything. */
-  look(steps: readonly Step[], wasDone: boolean): string {
+  observe(steps: readonly Step[], wasDone: boolean): string {
     const touched = new Set<string>();
     for (const [name, , ...parameters] of steps) {
       for (const parameter of parameters) {
@@ -85,25 +85,25 @@ export class Witness {
       if (wasDone && (name === 'saveGate' || name === 'removeGate')) this.#gate(name, parameters);
     }
     if (touched.size === 0) return '';
-    const told: string[] = [];
+    const changes: string[] = [];
     const schedules = new Set<ScheduleId>();
-    this.#rows.atOnce(() => {
+    this.#rows.inSnapshot(() => {
       // Schedules first: what is true of a delivery depends on its schedule.
       for (const id of touched) if (id.startsWith('ep_')) this.#profile(id as EndpointId);
       for (const id of touched) {
-        if (id.startsWith('sch_')) this.#schedule(id as ScheduleId, schedules, told);
+        if (id.startsWith('sch_')) this.#schedule(id as ScheduleId, schedules, changes);
       }
       for (const id of touched) {
-        if (id.startsWith('dlv_')) this.#delivery(id as DeliveryId, schedules, told);
+        if (id.startsWith('dlv_')) this.#delivery(id as DeliveryId, schedules, changes);
       }
     });
-    if (schedules.size > 0) for (const checker of this.#checkers) checker.verb?.(schedules);
-    return told.join(' ');
+    if (schedules.size > 0) for (const checker of this.#checkers) checker.verbEnded?.(schedules);
+    return changes.join(' ');
   }
 
   #addAll(touched: Set<string>, parameters: readonly unknown[]): void {
     const schedule = parameters.find((value) => typeof value === 'string' && value.startsWith('sch_'));
-    for (const id of this.ofSchedule.get(schedule as ScheduleId) ?? [])
+    for (const id of this.deliveriesOf.get(schedule as ScheduleId) ?? [])
       if (this.open.has(id)) touched.add(id);
   }
 
@@ -126,30 +126,30 @@ export class Witness {
     for (const checker of this.#checkers) checker.profile?.(before, after);
   }
 
-  #schedule(id: ScheduleId, schedules: Set<ScheduleId>, told: string[]): void {
+  #schedule(id: ScheduleId, schedules: Set<ScheduleId>, changes: string[]): void {
     const before = this.schedules.get(id) ?? null;
     const after = this.#find(before, (partition) => this.#rows.schedule(partition, id));
-    this.#sweep(id, after ?? before, told);
+    this.#sweep(id, after ?? before, changes);
     if (after === before || after?.revision === before?.revision) return;
     schedules.add(id);
-    told.push(`${shortId(id)}:${before?.state ?? 'none'}→${after?.state ?? 'gone'}`);
+    changes.push(`${shortId(id)}:${before?.state ?? 'none'}→${after?.state ?? 'gone'}`);
     if (after === null) this.schedules.delete(id);
     else this.schedules.set(id, after);
     for (const checker of this.#checkers) checker.schedule?.(before, after);
   }
 
-  #sweep(id: ScheduleId, schedule: Schedule | null, told: string[]): void {
+  #sweep(id: ScheduleId, schedule: Schedule | null, changes: string[]): void {
     if (schedule === null) return;
     const found = this.#rows.sweep(schedule.partition, id);
     const before = this.sweeps.get(id);
     if (found === null) this.sweeps.delete(id);
     else this.sweeps.set(id, found);
     if ((found === null) !== (before === undefined)) {
-      told.push(`${shortId(id)}:${found === null ? 'swept' : `to be swept by a ${found.action}`}`);
+      changes.push(`${shortId(id)}:${found === null ? 'swept' : `to be swept by a ${found.action}`}`);
     }
   }
 
-  #delivery(id: DeliveryId, schedules: Set<ScheduleId>, told: string[]): void {
+  #delivery(id: DeliveryId, schedules: Set<ScheduleId>, changes: string[]): void {
     const before = this.deliveries.get(id) ?? null;
     const after = this.#find(before, (partition) => this.#rows.delivery(partition, id));
     if (after === null && before === null) return;
@@ -159,14 +159,14 @@ export class Witness {
     const scheduleId = (after ?? before)?.scheduleId;
     if (scheduleId !== undefined) {
       schedules.add(scheduleId);
-      this.#file(scheduleId, id, after);
+      this.#assignToSchedule(scheduleId, id, after);
     }
-    told.push(`${shortId(id)}:${telling(before)}→${telling(after)}`);
-    this.#keep(id, after, attempts);
+    changes.push(`${shortId(id)}:${describe(before)}→${describe(after)}`);
+    this.#remember(id, after, attempts);
     for (const checker of this.#checkers) checker.delivery?.({ before, after, attemptsBefore, attempts });
   }
 
-  #keep(id: DeliveryId, after: Delivery | null, attempts: readonly Attempt[]): void {
+  #remember(id: DeliveryId, after: Delivery | null, attempts: readonly Attempt[]): void {
     if (after === null) {
       this.deliveries.delete(id);
       this.attempts.delete(id);
@@ -179,11 +179,11 @@ export class Witness {
     else this.open.add(id);
   }
 
-  #file(scheduleId: ScheduleId, id: DeliveryId, after: Delivery | null): void {
-    const all = this.ofSchedule.get(scheduleId) ?? new Set();
+  #assignToSchedule(scheduleId: ScheduleId, id: DeliveryId, after: Delivery | null): void {
+    const all = this.deliveriesOf.get(scheduleId) ?? new Set();
     if (after === null) all.delete(id);
     else all.add(id);
-    this.ofSchedule.set(scheduleId, all);
+    this.deliveriesOf.set(scheduleId, all);
   }
 
   /** A row that is known already stays in its partition; a new one may be anybody's. */
@@ -214,7 +214,7 @@ export function shortId(id: string): string {
   return `${kind}_${tail.slice(-5)}`;
 }
 
-function telling(delivery: Delivery | null): string {
+function describe(delivery: Delivery | null): string {
   if (delivery === null) return 'none';
   const due = delivery.dueAt === null ? '' : `@${new Date(delivery.dueAt).toISOString().slice(11, 23)}`;
   return `${delivery.status}${due}${delivery.reserved ? 'b' : ''}#${delivery.attemptCount}`;

@@ -1,20 +1,20 @@
 /** What a checker may read of the simulation. */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Partition } from '#src/domain/project.ts';
-import type { VirtualTime } from '../virtual-time.ts';
-import type { Witness } from '../witness.ts';
-import type { Checker, LifeFacts } from './checker.ts';
+import type { Observer } from '#test/simulation/observer.ts';
+import type { VirtualTime } from '#test/simulation/virtual-time.ts';
+import type { Checker, InstanceFacts } from './checker.ts';
 
-export interface Scene {
+export interface SimulationView {
   readonly time: VirtualTime;
-  readonly witness: Witness;
+  readonly observer: Observer;
   /** Those that have not ended. */
-  readonly lives: readonly LifeFacts[];
-  lifeOf(node: string | undefined): LifeFacts | null;
+  readonly instances: readonly InstanceFacts[];
+  findInstance(node: string | undefined): InstanceFacts | null;
   /** Whose verb is being carried out. */
   readonly writer: string | null;
   /** When the store last failed a read or a write, or the clock was set. */
-  readonly troubleMs: number;
+  readonly disturbedMs: number;
   readonly clockSetMs: number;
   /** Until when the disk was at a batch that took it long. */
   readonly slowUntilMs: number;
@@ -22,7 +22,7 @@ export interface Scene {
   /** What a gate learns in so long before it is handed over may be lost: it is saved before it is given back. */
   readonly handOverMs: number;
   /** The verbs asked of the store and not answered, by delivery. */
-  isAsked(deliveryId: Delivery['id']): boolean;
+  hasPendingWrite(deliveryId: Delivery['id']): boolean;
   isLostClaim(token: string): boolean;
   /** The permits to send that a process has. */
   readonly permitsMax: number;
@@ -31,7 +31,7 @@ export interface Scene {
   /** Since when whoever dispatches it has been at work undisturbed; null while nobody is. */
   undisturbedSinceMs(delivery: Delivery): number | null;
   /** Whether it is this one's to dispatch, as the store has it: what others decide about it is refused. */
-  holds(life: LifeFacts, delivery: Delivery): boolean;
+  holds(instance: InstanceFacts, delivery: Delivery): boolean;
 }
 
-export type CheckerOf = (scene: Scene) => Checker;
+export type CheckerFactory = (simulation: SimulationView) => Checker;

@@ -1,11 +1,11 @@
 /** A delivery moves along its life and never back: what has ended stays as it ended. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
-import { TERMINAL } from '../witness.ts';
+import { TERMINAL } from '#test/simulation/observer.ts';
 import { type Checker, type DeliveryChange, Violation } from './checker.ts';
-import type { Scene } from './scene.ts';
+import type { SimulationView } from './simulation-view.ts';
 
-const NAME = 'life';
+const NAME = 'lifecycle';
 
 /** Written down once more, by hand: what may follow what. */
 const MAY_FOLLOW: Readonly<Record<DeliveryStatus, readonly DeliveryStatus[]>> = {
@@ -19,19 +19,19 @@ const MAY_FOLLOW: Readonly<Record<DeliveryStatus, readonly DeliveryStatus[]>> = 
   canceled: [],
 };
 
-export function lifeChecker(scene: Scene): Checker {
+export function lifecycleChecker(simulation: SimulationView): Checker {
   let latest = 0;
   return {
     name: NAME,
     step() {
-      latest = Math.max(latest, scene.time.now());
+      latest = Math.max(latest, simulation.time.now());
     },
     delivery(change) {
-      if (change.after === null) removed(change, latest - scene.retentionMs, scene.retentionMs);
+      if (change.after === null) removed(change, latest - simulation.retentionMs, simulation.retentionMs);
       else moved(change.before, change.after);
     },
-    deferAsked(delivery) {
-      const before = scene.witness.deliveries.get(delivery.id);
+    deferRequested(delivery) {
+      const before = simulation.observer.deliveries.get(delivery.id);
       // One that was changed since it was read is refused.
       if (before?.revision === delivery.revision - 1) untouched(before, delivery);
     },

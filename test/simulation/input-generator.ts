@@ -54,7 +54,7 @@ const NEAR: readonly (readonly [number, readonly [number, number]])[] = [
   [5, [5_000, 30_000]],
 ];
 
-export class Orders {
+export class InputGenerator {
   readonly #prng: Prng;
   readonly #spanMs: number;
 
@@ -138,7 +138,7 @@ export class Orders {
       idempotencyKey: prng.chance(0.3) ? `key-${label}` : null,
       retryPolicy: profile !== null && prng.chance(0.4) ? null : this.retryPolicy(),
       rateLimit: prng.chance(0.2) ? { perSecond: prng.pick([0, 0.2, 1, 5]) } : null,
-      ...sending(label, bodyBytes(prng)),
+      ...bodyAndLabels(label, bodyBytes(prng)),
     };
   }
 
@@ -170,6 +170,6 @@ export class Orders {
 }
 
 /** The part of an order that says what is sent, and by which call it was made. */
-export function sending(label: string, bytes: number | null): Pick<NewSchedule, 'body' | 'metadata'> {
+export function bodyAndLabels(label: string, bytes: number | null): Pick<NewSchedule, 'body' | 'metadata'> {
   return { body: bytes === null ? null : bodyText(label, bytes), metadata: labelsFor(label, bytes) };
 }

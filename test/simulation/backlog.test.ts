@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import { instant } from '#src/domain/instant.ts';
+import { Backlog } from './backlog.ts';
+
+const NOW = instant(1_000_000);
+const ID = 'dlv_1' as DeliveryId;
+
+function durable(scheduledFor: number, status: Delivery['status']) {
+  const deliveries = new Map([[ID, { scheduledFor: instant(scheduledFor), status }]]);
+  return { open: new Set([ID]), deliveries };
+}
+
+test('a delivery whose instant has come is owed until it ends', () => {
+  const observer = durable(NOW, 'scheduled');
+  const backlog = new Backlog(observer, NOW);
+  observer.deliveries.set(ID, { scheduledFor: NOW, status: 'retry_scheduled' });
+  expect(backlog.remaining()).toBe(ID);
+  observer.open.delete(ID);
+  expect(backlog.remaining()).toBeNull();
+});
+
+test('a delivery that its customer moves to a later instant, or pauses, is not owed any more', () => {
+  const observer = durable(NOW, 'retry_scheduled');
+  const backlog = new Backlog(observer, NOW);
+  observer.deliveries.set(ID, { scheduledFor: instant(NOW + 86_400_000), status: 'retry_scheduled' });
+  expect(backlog.remaining()).toBeNull();
+  observer.deliveries.set(ID, { scheduledFor: NOW, status: 'paused' });
+  expect(backlog.remaining()).toBeNull();
+  observer.deliveries.set(ID, { scheduledFor: NOW, status: 'retry_scheduled' });
+  expect(backlog.remaining()).toBe(ID);
+});
+
+test('a delivery whose instant comes later is not owed', () => {
+  const observer = durable(NOW + 1, 'scheduled');
+  const backlog = new Backlog(observer, NOW);
+  expect(backlog.remaining()).toBeNull();
+});
