@@ -1,10 +1,10 @@
 /**
- * What is measured, whoever does it: orders are stored ahead of their instant, and posted at it. A contender
+ * What is measured, whoever does it: jobs are stored ahead of their instant, and posted at it. A contender
  * is one way to do so. Started, it is a process of its own (or several), on a store of its own that is empty.
  */
 import type { PostgresServer } from '../test/postgres/server.ts';
 
-export interface Order {
+export interface Job {
   /** No two that are measured together have the same; they count up from 0. */
   readonly number: number;
   readonly url: string;
@@ -30,7 +30,7 @@ export const CONTENDER_IDS = [
 export const BASELINE_IDS = ['baseline-sqlite', 'baseline-postgres', 'baseline-postgres-2'] as const;
 export type ContenderId = (typeof CONTENDER_IDS)[number] | (typeof BASELINE_IDS)[number];
 
-export type Ability = 'orders' | 'creates' | 'recurring';
+export type Ability = 'jobs' | 'creates' | 'recurring';
 
 export interface Contender {
   readonly id: ContenderId;
@@ -43,11 +43,11 @@ export interface Contender {
   readonly durability: string;
   readonly can: readonly Ability[];
   /** Rejects with `Absent` where the machine lacks something it needs. */
-  start(ground: Ground): Promise<RunningContender>;
+  start(resources: Resources): Promise<RunningContender>;
 }
 
 /** What a contender may use. */
-export interface Ground {
+export interface Resources {
   /** To make a database of its own in. */
   readonly postgres: PostgresServer;
   /** Processor profiles are written there. */
@@ -56,9 +56,9 @@ export interface Ground {
 
 export interface RunningContender extends AsyncDisposable {
   /** Resolves when all are stored. */
-  store(orders: readonly Order[]): Promise<void>;
+  store(jobs: readonly Job[]): Promise<void>;
   /** As many schedules that recur, of which each posts its order first: all of them are due at one full minute. */
-  storeRecurring(orders: readonly Order[]): Promise<void>;
+  storeRecurring(jobs: readonly Job[]): Promise<void>;
   /** Adds one after the other in so many hands, all due in a day, through the interface its users have. */
   create(load: CreateLoad): Promise<Created>;
   /** Processor time used so far by its processes, without the database's; null where the system does not tell. */
@@ -81,4 +81,4 @@ export interface Created {
 }
 
 /** The contender cannot be run here: the report says why, and goes on. */
-export class Absent extends Error {}
+export class Unavailable extends Error {}

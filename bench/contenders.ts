@@ -1,12 +1,22 @@
-/** Whoever takes part, in the order of the report: first what the machine can do. */
+/** The contenders, in the order of the report. */
 import type { Contender, ContenderId } from './contender.ts';
-import { agenda } from './peers/agenda.ts';
 import { bullmq } from './peers/bullmq.ts';
-import { graphile } from './peers/graphile.ts';
-import { limit } from './peers/limit.ts';
-import { pgBoss } from './peers/pg-boss.ts';
+import { NO_RESOURCES, peer } from './peers/peer.ts';
+import { agenda, graphile, pgBoss } from './peers/postgres-peers.ts';
 import { bareRoute } from './sched/bare-route.ts';
 import { schedOnPostgres, schedOnSqlite } from './sched/contenders.ts';
+
+/** A timer for each job and the HTTP client, without a store. No contender can be faster on this machine. */
+const limit = peer({
+  id: 'limit',
+  name: 'limit: timers and client',
+  version: '',
+  settings: 'a timer for each request and undici with 64 connections, no store',
+  durability: 'nothing is stored',
+  can: ['jobs', 'recurring'],
+  file: 'limit-process.ts',
+  prepare: async () => NO_RESOURCES,
+});
 
 export const CONTENDERS: readonly Contender[] = [
   limit,
@@ -23,7 +33,7 @@ export const CONTENDERS: readonly Contender[] = [
   agenda,
 ];
 
-/** Enough for a first look. */
+/** The contenders of a quick run. */
 export const QUICK_CONTENDERS: readonly ContenderId[] = [
   'limit',
   'bare-route',
@@ -33,7 +43,7 @@ export const QUICK_CONTENDERS: readonly ContenderId[] = [
   'graphile',
 ];
 
-/** Whoever takes part in schedules that recur: the others' cron is not made for thousands of them. */
+/** The cron of the other contenders is not made for thousands of recurring schedules. */
 export const RECURRING_CONTENDERS: readonly ContenderId[] = [
   'limit',
   'sched-sqlite',

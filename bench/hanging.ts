@@ -1,10 +1,9 @@
 /** Healthy endpoints, alone and beside others that never answer: the ones must not wait for the others. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bench } from './bench.ts';
-import type { Order, RunningContender } from './contender.ts';
+import type { Job, RunningContender } from './contender.ts';
 import type { HangingResults, LatenessRound, Scale } from './results.ts';
 import { schedOnSqlite } from './sched/contenders.ts';
-import { cpuWatch, ordersOf, roundOf, warmUp } from './turn.ts';
+import { type BenchContext, jobsOf, roundOf, startCpuTimer, warmUp } from './workloads.ts';
 
 const HANGING = 100;
 /** More than one endpoint may have open at once. */
@@ -21,36 +20,39 @@ export function hangingSteps({ rounds }: Scale): number {
 }
 
 /** On SQLite. */
-export async function measureHanging(bench: Bench): Promise<HangingResults> {
+export async function measureHanging(context: BenchContext): Promise<HangingResults> {
   const alone: LatenessRound[] = [];
   const beside: LatenessRound[] = [];
-  for (let round = 1; round <= bench.scale.rounds; round++) {
-    bench.progress.step(`round ${round}, healthy endpoints alone`);
-    alone.push(await measure(bench, 0));
-    bench.progress.step(`round ${round}, healthy endpoints beside ${HANGING} hanging ones`);
-    beside.push(await measure(bench, HANGING));
+  for (let round = 1; round <= context.scale.rounds; round++) {
+    context.progress.step(`round ${round}, healthy endpoints alone`);
+    alone.push(await measure(context, 0));
+    context.progress.step(`round ${round}, healthy endpoints beside ${HANGING} hanging ones`);
+    beside.push(await measure(context, HANGING));
   }
   return { hanging: HANGING, alone, beside };
 }
 
-async function measure({ ground, arrivals, scale }: Bench, hanging: number): Promise<LatenessRound> {
-  await using running: RunningContender = await schedOnSqlite.start(ground);
-  await warmUp(running, arrivals);
+async function measure(
+  { resources, receiver, scale }: BenchContext,
+  hanging: number,
+): Promise<LatenessRound> {
+  await using running: RunningContender = await schedOnSqlite.start(resources);
+  await warmUp(running, receiver);
   const { rate, seconds } = scale.paced;
   const start = Date.now() + LEAD_MS;
   const dues = Array.from({ length: rate * seconds }, (_, n) =>
     Math.round(start + (n * MS_PER_SECOND) / rate),
   );
-  const hangs: readonly Order[] = Array.from({ length: hanging * HANGING_EACH }, (_, number) => ({
+  const hangs: readonly Job[] = Array.from({ length: hanging * HANGING_EACH }, (_, number) => ({
     number,
     due: start - HANG_AHEAD_MS,
-    url: `${arrivals.url}/hang/${number % hanging}`,
+    url: `${receiver.url}/hang/${number % hanging}`,
   }));
-  arrivals.expect({ path: PATH, count: dues.length });
-  await running.store([...hangs, ...ordersOf(arrivals.url + PATH, dues)]);
+  receiver.expect({ path: PATH, count: dues.length });
+  await running.store([...hangs, ...jobsOf(receiver.url + PATH, dues)]);
   if (Date.now() > start - HANG_AHEAD_MS) throw new Error('Storing took too long: nothing was measured.');
   await sleep(start - Date.now());
-  const cpu = cpuWatch(running);
-  await arrivals.complete(PATH, (dues.at(-1) ?? 0) - Date.now() + ARRIVE_MS_MAX);
-  return roundOf(dues.length, await arrivals.notes(PATH), cpu());
+  const cpu = startCpuTimer(running);
+  await receiver.complete(PATH, (dues.at(-1) ?? 0) - Date.now() + ARRIVE_MS_MAX);
+  return roundOf(dues.length, await receiver.arrivalsAt(PATH), cpu());
 }

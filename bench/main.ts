@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: Sched beside the limit of the machine and beside its peers, each alone on the same work, in
- * turns. It starts all it needs: PostgreSQL, Redis where it is installed, a receiver. The works:
+ * turns. It starts all it needs: PostgreSQL, Redis where it is installed, a receiver. The workloads:
  *
  *     paced      so many one-shots a second: how late does each arrive?
  *     burst      thousands due at one instant: when has the last one arrived?
@@ -15,10 +15,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { startPostgres } from '../test/postgres/server.ts';
-import { Arrivals } from './arrivals.ts';
-import type { Bench } from './bench.ts';
+import { comparisonOf } from './comparison.ts';
 import { CONTENDERS } from './contenders.ts';
-import { contestOf } from './contest.ts';
 import { readProfiles } from './cpu-profile.ts';
 import { dashboardSteps, measureDashboard } from './dashboard/dashboard.ts';
 import { hangingSteps, measureHanging } from './hanging.ts';
@@ -26,7 +24,8 @@ import { installPeers } from './install.ts';
 import { machineOf } from './machine.ts';
 import { measureNeighbour, neighbourSteps } from './neighbour/neighbour.ts';
 import { commandOf, type Options, optionsOf, USAGE, UsageError } from './options.ts';
-import { StepByStep } from './progress.ts';
+import { ProgressLine } from './progress.ts';
+import { Receiver } from './receiver.ts';
 import { chartsOf, reportOf } from './report/report.ts';
 import { RESULTS_FORMAT, type Results } from './results.ts';
 import { withBaseline } from './sched/contenders.ts';
@@ -34,29 +33,34 @@ import { FilledStores } from './stored/filled-stores.ts';
 import { measureRecovery, recoverySteps } from './stored/recovery.ts';
 import { measureStored, storedSteps } from './stored/stored.ts';
 import { summaryOf } from './summary.ts';
+import type { BenchContext } from './workloads.ts';
 
 const MS_PER_SECOND = 1_000;
 const PROFILED_FUNCTIONS = 40;
 
 /** What has been measured is handed on after each part: an hour's work must not be lost with its last minute. */
 async function measure(options: Options, measured: (results: Results) => void): Promise<Results> {
-  const { contenders, works, scale, profileDir } = options;
+  const { contenders, workloads, scale, profileDir } = options;
   const startedAt = new Date();
   const chosen = CONTENDERS.filter(({ id }) => contenders.includes(id));
   const { baseline } = options;
-  const contest = contestOf(baseline === null ? chosen : withBaseline(chosen, baseline), works, scale);
+  const comparison = comparisonOf(
+    baseline === null ? chosen : withBaseline(chosen, baseline),
+    workloads,
+    scale,
+  );
   const others = [
-    works.includes('stored') ? storedSteps(scale) : 0,
-    works.includes('recovery') ? recoverySteps(scale) : 0,
-    works.includes('hanging') ? hangingSteps(scale) : 0,
-    works.includes('dashboard') ? dashboardSteps(scale) : 0,
-    works.includes('neighbour') ? neighbourSteps(scale, options) : 0,
+    workloads.includes('stored') ? storedSteps(scale) : 0,
+    workloads.includes('recovery') ? recoverySteps(scale) : 0,
+    workloads.includes('hanging') ? hangingSteps(scale) : 0,
+    workloads.includes('dashboard') ? dashboardSteps(scale) : 0,
+    workloads.includes('neighbour') ? neighbourSteps(scale, options) : 0,
   ];
-  using progress = new StepByStep(others.reduce((sum, each) => sum + each, contest.steps));
+  using progress = new ProgressLine(others.reduce((sum, each) => sum + each, comparison.steps));
   await using postgres = await startPostgres({ durable: true });
-  await using arrivals = await Arrivals.start();
+  await using receiver = await Receiver.start();
   await using stores = new FilledStores(postgres);
-  const bench: Bench = { ground: { postgres, profileDir }, arrivals, scale, progress };
+  const context: BenchContext = { resources: { postgres, profileDir }, receiver, scale, progress };
 
   const machine = await machineOf(postgres.url());
   let results: Results = {
@@ -78,14 +82,14 @@ async function measure(options: Options, measured: (results: Results) => void): 
     results = { ...results, ...part, elapsedSeconds };
     measured(results);
   };
-  await contest.run(bench, (steps) => progress.passed(steps));
-  add({ contenders: contest.results() });
-  if (works.includes('stored')) add({ stored: await measureStored(bench, stores) });
-  if (works.includes('recovery')) add({ recovery: await measureRecovery(bench, stores) });
-  if (works.includes('hanging')) add({ hanging: await measureHanging(bench) });
-  if (works.includes('dashboard')) add({ dashboard: await measureDashboard(bench, stores) });
-  if (works.includes('neighbour')) {
-    await measureNeighbour(bench, options, (neighbour) => add({ neighbour }));
+  await comparison.run(context, (steps) => progress.passed(steps));
+  add({ contenders: comparison.results() });
+  if (workloads.includes('stored')) add({ stored: await measureStored(context, stores) });
+  if (workloads.includes('recovery')) add({ recovery: await measureRecovery(context, stores) });
+  if (workloads.includes('hanging')) add({ hanging: await measureHanging(context) });
+  if (workloads.includes('dashboard')) add({ dashboard: await measureDashboard(context, stores) });
+  if (workloads.includes('neighbour')) {
+    await measureNeighbour(context, options, (neighbour) => add({ neighbour }));
   }
   return results;
 }

@@ -7,7 +7,7 @@ import { QUICK_CONTENDERS } from './contenders.ts';
 import { BESIDE, type Beside } from './neighbour/customers.ts';
 import { type Scale, type SchedStoreKind, STORE_KINDS } from './results.ts';
 
-export const WORKS = [
+export const WORKLOADS = [
   'paced',
   'burst',
   'creates',
@@ -18,11 +18,11 @@ export const WORKS = [
   'dashboard',
   'neighbour',
 ] as const;
-export type Work = (typeof WORKS)[number];
+export type WorkloadName = (typeof WORKLOADS)[number];
 
 export interface Options {
   readonly contenders: readonly ContenderId[];
-  readonly works: readonly Work[];
+  readonly workloads: readonly WorkloadName[];
   readonly scale: Scale;
   /** The work `neighbour`: who is beside the healthy customer, and on which stores. */
   readonly beside: readonly Beside[];
@@ -41,7 +41,7 @@ export const USAGE = `npm run bench -- [--quick] [--only NAME,…] [--work WORK,
 
   --quick    less of everything, in under two minutes
   --only     ${CONTENDER_IDS.join(', ')}
-  --work     ${WORKS.join(', ')} (hanging, dashboard: only when named)
+  --work     ${WORKLOADS.join(', ')} (hanging, dashboard: only when named)
   --rounds   how often each contender takes its turn (5)
   --beside   neighbour: ${BESIDE.join(', ')} (it is always measured alone, too)
   --store    neighbour: ${STORE_KINDS.join(', ')}
@@ -55,9 +55,9 @@ export class UsageError extends Error {}
 
 const ROUNDS_MAX = 50;
 const DOCS = 'docs';
-const ASKED_FOR_ONLY: ReadonlySet<Work> = new Set(['hanging', 'dashboard']);
+const ASKED_FOR_ONLY: ReadonlySet<WorkloadName> = new Set(['hanging', 'dashboard']);
 /** A minute each: not for a first look. */
-const SLOW_WORKS: ReadonlySet<Work> = new Set(['recurring', 'recovery', 'neighbour']);
+const SLOW_WORKLOADS: ReadonlySet<WorkloadName> = new Set(['recurring', 'recovery', 'neighbour']);
 
 const FULL: Scale = {
   quick: false,
@@ -118,13 +118,13 @@ const QUICK: Scale = {
 export function optionsOf(args: readonly string[]): Options {
   const { quick, only, work, rounds, beside, store, baseline, json, profile, out } = parsed(args);
   const scale = quick ? QUICK : FULL;
-  const usual = WORKS.filter((each) => !ASKED_FOR_ONLY.has(each) && !(quick && SLOW_WORKS.has(each)));
+  const usual = WORKLOADS.filter((each) => !ASKED_FOR_ONLY.has(each) && !(quick && SLOW_WORKLOADS.has(each)));
   // Who is being profiled is slower.
   const isWhole = !quick && [only, work, beside, store, baseline, profile].every((one) => one === undefined);
   return {
     contenders:
       only === undefined ? (quick ? QUICK_CONTENDERS : CONTENDER_IDS) : listed('only', only, CONTENDER_IDS),
-    works: work === undefined ? usual : listed('work', work, WORKS),
+    workloads: work === undefined ? usual : listed('work', work, WORKLOADS),
     scale: rounds === undefined ? scale : withRounds(scale, wholeNumber('rounds', rounds, ROUNDS_MAX)),
     beside: beside === undefined ? BESIDE : listed('beside', `alone,${beside}`, BESIDE),
     stores: store === undefined ? STORE_KINDS : listed('store', store, STORE_KINDS),
@@ -136,14 +136,14 @@ export function optionsOf(args: readonly string[]): Options {
 }
 
 /** What was asked for, as anybody can ask for it: where it was written to is left out. */
-export function commandOf({ contenders, works, scale, beside, stores, baseline }: Options): string {
+export function commandOf({ contenders, workloads, scale, beside, stores, baseline }: Options): string {
   const usual = optionsOf(scale.quick ? ['--quick'] : []);
   const chosen = (name: string, all: readonly string[], some: readonly string[]) =>
     String(all) === String(some) ? [] : [`--${name} ${some.join(',')}`];
   const flags = [
     ...(scale.quick ? ['--quick'] : []),
     ...chosen('only', usual.contenders, contenders),
-    ...chosen('work', usual.works, works),
+    ...chosen('work', usual.workloads, workloads),
     ...chosen('beside', usual.beside, beside),
     ...chosen('store', usual.stores, stores),
     ...(baseline === null ? [] : ['--baseline DIR']),

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent } from 'undici';
-import type { Order } from './contender.ts';
+import type { Job } from './contender.ts';
 
 /** As many as a peer works on at once: none of them waits for a connection. */
 export const CONNECTIONS_MAX = 64;
@@ -11,7 +11,7 @@ const KEEP_ALIVE_MS = 60_000;
 export const CA_FILE = join(import.meta.dirname, '../test/certificates/ca.pem');
 export const BODY = '{"n":1}';
 
-export function headersOf({ number, due }: Order): Readonly<Record<string, string>> {
+export function headersOf({ number, due }: Job): Readonly<Record<string, string>> {
   return { 'X-Due': String(due), 'X-Number': String(number) };
 }
 
@@ -21,13 +21,13 @@ const agent = new Agent({
   keepAliveTimeout: KEEP_ALIVE_MS,
 });
 
-export async function post(order: Order): Promise<void> {
-  const { origin, pathname } = new URL(order.url);
+export async function post(job: Job): Promise<void> {
+  const { origin, pathname } = new URL(job.url);
   const { statusCode, body } = await agent.request({
     origin,
     path: pathname,
     method: 'POST',
-    headers: { ...headersOf(order), 'content-type': 'application/json' },
+    headers: { ...headersOf(job), 'content-type': 'application/json' },
     body: BODY,
   });
   await body.dump();

@@ -1,5 +1,4 @@
-/** How far the run is: one line that is written over on a terminal, a line for each step elsewhere. */
-import type { Progress } from './bench.ts';
+/** Shows the progress of a run: one line that is overwritten on a terminal, or one line for each step elsewhere. */
 
 const MS_PER_SECOND = 1_000;
 const SECONDS_PER_MINUTE = 60;
@@ -12,7 +11,14 @@ export interface Output {
   write(text: string): unknown;
 }
 
-export class StepByStep implements Progress, Disposable {
+export interface Progress {
+  /** Called once for each step, as it begins. Example: `Sched on SQLite: burst of 5,000, round 2`. */
+  step(what: string): void;
+  /** Writes a line that stays. */
+  note(text: string): void;
+}
+
+export class ProgressLine implements Progress, Disposable {
   readonly #output: Output;
   readonly #now: () => number;
   readonly #steps: number;
@@ -39,15 +45,15 @@ export class StepByStep implements Progress, Disposable {
     this.#output.write(this.#output.isTTY ? `${CLEAR_LINE}${text}\n` : `${text}\n`);
   }
 
-  /** So many steps are behind us, whether they were taken or left out. */
+  /** Sets the number of steps that are over, including those that were left out. */
   passed(steps: number): void {
     this.#begun = steps;
   }
 
   #draw(): void {
     const elapsedMs = this.#now() - this.#startedAt;
-    const behind = Math.max(this.#begun - 1, 0);
-    const leftMs = behind === 0 ? null : (elapsedMs / behind) * (this.#steps - behind);
+    const done = Math.max(this.#begun - 1, 0);
+    const leftMs = done === 0 ? null : (elapsedMs / done) * (this.#steps - done);
     const times = [
       `${clock(elapsedMs)} elapsed`,
       ...(leftMs === null ? [] : [`about ${clock(leftMs)} left`]),

@@ -2,7 +2,7 @@
  * The work `dashboard`: with many deliveries stored, how long the data of every page take, and whether requests are
  * sent later while somebody looks. Rounds with a page open and without take turns on the same running service.
  */
-import type { Bench } from '../bench.ts';
+
 import { whole } from '../report/figures.ts';
 import { STORE_NAMES } from '../report/tables.ts';
 import {
@@ -18,12 +18,12 @@ import { quantileOfSorted } from '../statistics.ts';
 import type { FilledStores } from '../stored/filled-stores.ts';
 import { startReady } from '../stored/ready.ts';
 import { messageOf } from '../stored/stored.ts';
-import { paced, warmUp } from '../turn.ts';
+import { type BenchContext, paced, warmUp } from '../workloads.ts';
+import { DashboardUser } from './dashboard-user.ts';
 import { makeMixed } from './mixed.ts';
-import { Person } from './person.ts';
 
 const PROJECT = 'p/default/test/';
-const ASKED_EACH = 15;
+const REQUESTS_EACH = 15;
 /** What the overview and the list of deliveries watch. */
 const WATCHED = [`${PROJECT}overview?range=1h`, `${PROJECT}deliveries?limit=50`];
 
@@ -32,54 +32,57 @@ export function dashboardSteps({ dashboard }: Scale): number {
   return STORE_KINDS.length * (2 + dashboard.rounds);
 }
 
-export async function measureDashboard(bench: Bench, stores: FilledStores): Promise<DashboardResults> {
-  const { stored } = bench.scale.dashboard;
+export async function measureDashboard(
+  context: BenchContext,
+  stores: FilledStores,
+): Promise<DashboardResults> {
+  const { stored } = context.scale.dashboard;
   const remarks: string[] = [];
   const lines: DashboardLine[] = [];
   for (const kind of STORE_KINDS) {
     const name = `${STORE_NAMES[kind]} with ${whole(stored)} deliveries stored`;
-    bench.progress.step(`${name}: filling`);
+    context.progress.step(`${name}: filling`);
     try {
       const store = await stores.fresh(kind, stored);
       await makeMixed(store, Date.now());
-      lines.push({ store: kind, stored, ...(await look(bench, store, name)) });
+      lines.push({ store: kind, stored, ...(await measureStore(context, store, name)) });
     } catch (error) {
       remarks.push(`${name}: ${messageOf(error)}`);
-      bench.progress.note(`${name}: ${messageOf(error)}`);
+      context.progress.note(`${name}: ${messageOf(error)}`);
     }
   }
   return { lines, remarks };
 }
 
-async function look(
-  bench: Bench,
+async function measureStore(
+  context: BenchContext,
   store: SchedStore,
   name: string,
 ): Promise<Pick<DashboardLine, 'pages' | 'closed' | 'open'>> {
-  const { ground, arrivals, scale, progress } = bench;
-  await using running = await startReady({ store, profileDir: ground.profileDir });
-  const person = await Person.signIn(running.urls[0] ?? '', store);
+  const { resources, receiver, scale, progress } = context;
+  await using running = await startReady({ store, profileDir: resources.profileDir });
+  const user = await DashboardUser.signIn(running.urls[0] ?? '', store);
   progress.step(`${name}: the data of every page`);
   const pages: PageTimes[] = [];
-  for (const [page, path] of await pathsOf(person)) pages.push(await timesOf(person, page, path));
+  for (const [page, path] of await pathsOf(user)) pages.push(await timesOf(user, page, path));
 
-  const stage = await warmUp(running, arrivals);
+  const warm = await warmUp(running, receiver);
   const closed: LatenessRound[] = [];
   const open: LatenessRound[] = [];
   for (let round = 1; round <= scale.dashboard.rounds; round++) {
     progress.step(`${name}: with a page open and without, round ${round}`);
-    closed.push(await paced(stage, scale.paced));
-    await using page = await person.open(WATCHED);
-    open.push(await paced(stage, scale.paced));
+    closed.push(await paced(warm, scale.paced));
+    await using page = await user.open(WATCHED);
+    open.push(await paced(warm, scale.paced));
     if (page.bytes() === 0) throw new Error('The open page was told nothing.');
   }
   return { pages, closed, open };
 }
 
-async function timesOf(person: Person, page: string, path: string): Promise<PageTimes> {
-  const { ms: firstMs, bytes } = await person.get(path);
+async function timesOf(user: DashboardUser, page: string, path: string): Promise<PageTimes> {
+  const { ms: firstMs, bytes } = await user.get(path);
   const ms: number[] = [];
-  for (let asked = 0; asked < ASKED_EACH; asked++) ms.push((await person.get(path)).ms);
+  for (let asked = 0; asked < REQUESTS_EACH; asked++) ms.push((await user.get(path)).ms);
   const sorted = ms.toSorted((a, b) => a - b);
   return {
     page,
@@ -95,8 +98,8 @@ interface Listed {
 }
 
 /** What each page asks for, with the ids of some that are stored. */
-async function pathsOf(person: Person): Promise<readonly (readonly [page: string, path: string])[]> {
-  const { data } = (await person.json(`${PROJECT}deliveries?status=dead_letter&limit=1`)) as Listed;
+async function pathsOf(user: DashboardUser): Promise<readonly (readonly [page: string, path: string])[]> {
+  const { data } = (await user.json(`${PROJECT}deliveries?status=dead_letter&limit=1`)) as Listed;
   const { id = '', schedule_id: schedule = '' } = data[0] ?? {};
   const now = Date.now();
   const at = (ms: number) => encodeURIComponent(new Date(now + ms).toISOString());

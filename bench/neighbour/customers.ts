@@ -29,8 +29,8 @@ export const FIRING = [
 export type Firing = (typeof FIRING)[number];
 
 /** These make requests of the API. */
-export const ASKING = ['filters', 'creates', 'cancel', 'lists'] as const satisfies readonly Hostile[];
-export type Asking = (typeof ASKING)[number];
+export const CALLING = ['filters', 'creates', 'cancel', 'lists'] as const satisfies readonly Hostile[];
+export type Calling = (typeof CALLING)[number];
 
 /** These have a receiver of their own. */
 export const RECEIVING = [...FIRING, 'cancel'] as const satisfies readonly Hostile[];

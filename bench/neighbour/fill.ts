@@ -19,7 +19,7 @@ const HANGING_PATHS = 6;
 const BURST_PATHS = 200;
 const PROFILES = 200;
 /** The next wave of JSON bodies comes after this time. */
-const WAVE_MS = 4_000;
+const JSON_BATCH_EVERY_MS = 4_000;
 const JSON_CHARACTERS = 262_144;
 /** The next leap day is not while it is measured, and lies within ten years. */
 const RARELY = '0 0 29 2 *';
@@ -42,9 +42,9 @@ const FILL: Readonly<Record<Hostile, (filling: Filling) => Promise<void>>> = {
   'large-json': ({ api, receiver, scale, farAt }) => {
     const size = scale.sizes['large-json'];
     const body = largeJson();
-    return api.createMany('/schedules', size * wavesIn(scale.seconds), LARGE_AT_ONCE, (number) => ({
+    return api.createMany('/schedules', size * jsonBatchesIn(scale.seconds), LARGE_AT_ONCE, (number) => ({
       endpoint: `${receiver.url('large-json')}/ok/json`,
-      fire_at: instant(farAt + Math.floor(number / size) * WAVE_MS),
+      fire_at: instant(farAt + Math.floor(number / size) * JSON_BATCH_EVERY_MS),
       body,
     }));
   },
@@ -123,8 +123,8 @@ async function fillRetries({ api, receiver, farAt }: Filling): Promise<void> {
   await api.deliveriesWith(id, 'retry_scheduled', RETRY_TEMPLATES);
 }
 
-function wavesIn(seconds: number): number {
-  return Math.max(1, Math.floor(((seconds - 1) * MS_PER_SECOND) / WAVE_MS));
+function jsonBatchesIn(seconds: number): number {
+  return Math.max(1, Math.floor(((seconds - 1) * MS_PER_SECOND) / JSON_BATCH_EVERY_MS));
 }
 
 function largeJson(): string {

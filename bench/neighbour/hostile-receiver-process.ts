@@ -47,10 +47,10 @@ function listen(customer: Receiving): Promise<readonly [Receiving, string]> {
   });
 }
 
-function say(message: HostileReceiverMessage): void {
+function send(message: HostileReceiverMessage): void {
   process.send?.(message);
 }
 
-process.on('message', () => say({ kind: 'counts', counts: [...counts] }));
+process.on('message', () => send({ kind: 'counts', counts: [...counts] }));
 process.on('disconnect', () => process.exit(0));
-say({ kind: 'listens', urls: await Promise.all(RECEIVING.map(listen)) });
+send({ kind: 'listens', urls: await Promise.all(RECEIVING.map(listen)) });

@@ -6,8 +6,8 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
 import type { Listed } from './api.ts';
-import { type Asking, LARGE_BODY } from './customers.ts';
-import type { LoadMessage, LoadOrder } from './loads.ts';
+import { type Calling, LARGE_BODY } from './customers.ts';
+import type { LoadCommand, LoadMessage } from './loads.ts';
 
 /** A storm of large creates fills the disk: it ends after so many, whatever time is left. */
 const CREATES_MAX = 5_000;
@@ -17,36 +17,36 @@ const FAILURE_PAUSE_MS = 50;
 const ANSWER_MS_MAX = 120_000;
 const FILTERS = ['metadata[a]=b&state=paused', 'metadata[left]=1&metadata[right]=1'];
 
-/** A client makes one request after the other. It ends when it has nothing left to ask. */
-type Client = (ask: Ask, number: number) => Promise<void>;
+/** A client makes one request after the other. It ends when it has nothing left to call. */
+type Client = (call: Call, number: number) => Promise<void>;
 /** It answers null where the service did not answer, or could not do it. */
-type Ask = (method: 'GET' | 'POST', path: string, body?: Buffer) => Promise<unknown>;
+type Call = (method: 'GET' | 'POST', path: string, body?: Buffer) => Promise<unknown>;
 
 const agent = new Agent({ headersTimeout: ANSWER_MS_MAX, bodyTimeout: ANSWER_MS_MAX });
 let answered = 0;
 let creates = 0;
 
-const CLIENTS: Readonly<Record<Asking, () => Client>> = {
-  filters: () => async (ask, number) => {
-    for (let n = number; ; n++) await ask('GET', `/schedules?${FILTERS[n % FILTERS.length]}`);
+const CLIENTS: Readonly<Record<Calling, () => Client>> = {
+  filters: () => async (call, number) => {
+    for (let n = number; ; n++) await call('GET', `/schedules?${FILTERS[n % FILTERS.length]}`);
   },
   creates: () => {
     const schedule = { endpoint: 'https://bench.invalid/hooks/large', delay: '24h', body: LARGE_BODY };
     const body = Buffer.from(JSON.stringify(schedule));
-    return async (ask) => {
+    return async (call) => {
       while (creates < CREATES_MAX) {
         creates++;
-        await ask('POST', '/schedules', body);
+        await call('POST', '/schedules', body);
       }
     };
   },
-  cancel: () => async (ask) => {
-    const [schedule] = idsIn(await ask('GET', '/schedules?state=active&limit=1'));
-    await ask('POST', `/schedules/${schedule}/cancel`);
+  cancel: () => async (call) => {
+    const [schedule] = idsIn(await call('GET', '/schedules?state=active&limit=1'));
+    await call('POST', `/schedules/${schedule}/cancel`);
   },
-  lists: () => async (ask, number) => {
-    const [schedule] = idsIn(await ask('GET', '/schedules?limit=1'));
-    const [delivery] = idsIn(await ask('GET', '/deliveries?limit=1'));
+  lists: () => async (call, number) => {
+    const [schedule] = idsIn(await call('GET', '/schedules?limit=1'));
+    const [delivery] = idsIn(await call('GET', '/deliveries?limit=1'));
     const lists = [
       '/schedules?',
       '/deliveries?',
@@ -56,14 +56,14 @@ const CLIENTS: Readonly<Record<Asking, () => Client>> = {
       `/schedules/${schedule}/deliveries?`,
       `/deliveries/${delivery}/attempts?`,
     ];
-    for (let n = number; ; n++) await everyPage(ask, lists[n % lists.length] ?? '');
+    for (let n = number; ; n++) await everyPage(call, lists[n % lists.length] ?? '');
   },
 };
 
-async function everyPage(ask: Ask, list: string): Promise<void> {
+async function everyPage(call: Call, list: string): Promise<void> {
   let cursor: string | null = '';
   while (cursor !== null) {
-    const page = (await ask('GET', `${list}limit=100&cursor=${cursor}`)) as Listed | null;
+    const page = (await call('GET', `${list}limit=100&cursor=${cursor}`)) as Listed | null;
     cursor = page?.next_cursor ?? null;
   }
 }
@@ -72,12 +72,12 @@ function idsIn(page: unknown): readonly string[] {
   return ((page as Listed | null)?.data ?? []).map(({ id }) => id);
 }
 
-async function load({ customer, urls, apiKey, clients, from, until }: LoadOrder): Promise<void> {
+async function load({ customer, urls, apiKey, clients, from, until }: LoadCommand): Promise<void> {
   const client = CLIENTS[customer]();
   await sleep(Math.max(from - Date.now(), 0));
   const over = AbortSignal.timeout(Math.max(until - Date.now(), 0));
   setMaxListeners(0, over);
-  const askAt = (origin: string): Ask => {
+  const callAt = (origin: string): Call => {
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
     return async (method, path, body) => {
       over.throwIfAborted();
@@ -98,7 +98,7 @@ async function load({ customer, urls, apiKey, clients, from, until }: LoadOrder)
   };
   const one = async (_: unknown, number: number) => {
     try {
-      await client(askAt(urls[number % urls.length] ?? ''), number);
+      await client(callAt(urls[number % urls.length] ?? ''), number);
     } catch (error) {
       if (!over.aborted) throw error;
     }
@@ -118,15 +118,15 @@ async function answerTo(
   }
 }
 
-function say(message: LoadMessage): void {
+function send(message: LoadMessage): void {
   process.send?.(message);
 }
 
-process.on('message', (order: LoadOrder) => {
-  load(order).then(
-    () => say({ kind: 'done', answered }),
-    (error: unknown) => say({ kind: 'failed', why: String(error) }),
+process.on('message', (command: LoadCommand) => {
+  load(command).then(
+    () => send({ kind: 'done', answered }),
+    (error: unknown) => send({ kind: 'failed', why: String(error) }),
   );
 });
 process.on('disconnect', () => process.exit(0));
-say({ kind: 'ready' });
+send({ kind: 'ready' });

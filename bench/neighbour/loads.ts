@@ -1,11 +1,11 @@
 /** The hostile customers that ask, each in a process of its own. */
 import type { ChildProcess } from 'node:child_process';
 import { endChild, messageFrom, startChild } from '../child.ts';
-import type { Asking } from './customers.ts';
+import type { Calling } from './customers.ts';
 import { NICENESS } from './hostile-receiver.ts';
 
-export interface LoadOrder {
-  readonly customer: Asking;
+export interface LoadCommand {
+  readonly customer: Calling;
   /** The clients take them in turn. */
   readonly urls: readonly string[];
   readonly apiKey: string;
@@ -25,14 +25,14 @@ const READY_MS_MAX = 60_000;
 const END_MS_MAX = 60_000;
 
 export class Loads implements AsyncDisposable {
-  readonly #children: ReadonlyMap<Asking, ChildProcess>;
+  readonly #children: ReadonlyMap<Calling, ChildProcess>;
 
-  private constructor(children: ReadonlyMap<Asking, ChildProcess>) {
+  private constructor(children: ReadonlyMap<Calling, ChildProcess>) {
     this.#children = children;
   }
 
-  /** The processes are started, and wait for their order. */
-  static async start(customers: readonly Asking[]): Promise<Loads> {
+  /** The processes are started, and wait for their command. */
+  static async start(customers: readonly Calling[]): Promise<Loads> {
     const children = new Map(
       customers.map((customer) => [
         customer,
@@ -51,16 +51,16 @@ export class Loads implements AsyncDisposable {
   }
 
   /** It resolves when the time is over, with the number of requests that succeeded. */
-  async run(order: LoadOrder): Promise<number> {
-    const child = this.#children.get(order.customer);
-    if (child === undefined) throw new Error(`${order.customer} was not started.`);
-    const withinMs = order.until - Date.now() + END_MS_MAX;
+  async run(command: LoadCommand): Promise<number> {
+    const child = this.#children.get(command.customer);
+    if (child === undefined) throw new Error(`${command.customer} was not started.`);
+    const withinMs = command.until - Date.now() + END_MS_MAX;
     const ended = messageFrom(child, withinMs, (message: LoadMessage) =>
       message.kind === 'ready' ? undefined : message,
     );
-    child.send(order);
+    child.send(command);
     const message = await ended;
-    if (message.kind === 'failed') throw new Error(`${order.customer}: ${message.why}`);
+    if (message.kind === 'failed') throw new Error(`${command.customer}: ${message.why}`);
     return message.answered;
   }
 

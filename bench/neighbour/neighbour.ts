@@ -3,11 +3,12 @@
  * hostile customer, then beside all of them, on SQLite and on two nodes with PostgreSQL. Where there is a baseline,
  * it takes turns with this version.
  */
-import type { Bench } from '../bench.ts';
+
 import { STORE_NAMES } from '../report/tables.ts';
 import type { NeighbourResults, NeighbourRound, Scale, SchedStoreKind, SchedVersion } from '../results.ts';
 import { ROOT } from '../sched/process.ts';
 import { messageOf } from '../stored/stored.ts';
+import type { BenchContext } from '../workloads.ts';
 import { type Beside, HOSTILE, hostileOf } from './customers.ts';
 import { HostileReceiver } from './hostile-receiver.ts';
 import { LEAD_MS, measureOnce } from './measurement.ts';
@@ -39,17 +40,17 @@ export function neighbourSteps({ neighbour }: Scale, choice: NeighbourChoice): n
 
 /** The results so far are handed on after each measurement: all of them take more than an hour. */
 export async function measureNeighbour(
-  bench: Bench,
+  context: BenchContext,
   choice: NeighbourChoice,
   measured: (results: NeighbourResults) => void,
 ): Promise<void> {
-  const { ground, progress, scale } = bench;
+  const { resources, progress, scale } = context;
   const lines = linesOf(choice);
   const remarks: string[] = [];
   await using made = new AsyncDisposableStack();
-  const receiver = made.use(await HostileReceiver.start());
+  const hostileReceiver = made.use(await HostileReceiver.start());
   const customers = HOSTILE.filter((one) => lines.some(({ beside }) => hostileOf(beside).includes(one)));
-  const options = { postgres: ground.postgres, receiver, scale: scale.neighbour, customers };
+  const options = { postgres: resources.postgres, hostileReceiver, scale: scale.neighbour, customers };
   const storesOf = new Map(
     [...new Set(lines.map(({ root }) => root))].map((root) => [
       root,
@@ -76,8 +77,8 @@ export async function measureNeighbour(
     for (const line of lines) {
       const { store: kind, root, beside, lead } = line;
       await step(line, `round ${round}`, async (stores) => {
-        const measurement = { kind, root, stores, receiver, customers: hostileOf(beside), lead };
-        line.rounds.push(await measureOnce(bench, measurement));
+        const measurement = { kind, root, stores, hostileReceiver, customers: hostileOf(beside), lead };
+        line.rounds.push(await measureOnce(context, measurement));
       });
       measured(resultsOf(lines, remarks));
     }

@@ -11,7 +11,7 @@ import { execute } from '../../test/postgres/databases.ts';
 import type { PostgresServer } from '../../test/postgres/server.ts';
 import type { NeighbourScale, SchedStoreKind } from '../results.ts';
 import { type SchedStore, startSched, storeEnv } from '../sched/service.ts';
-import { fileOf, multiply, requireRoom, writeOut } from '../stored/filled-stores.ts';
+import { fileOf, flushFile, multiply, requireDiskSpace } from '../stored/filled-stores.ts';
 import { Api } from './api.ts';
 import type { Hostile } from './customers.ts';
 import { fill, multiplicationOf } from './fill.ts';
@@ -35,7 +35,7 @@ export interface PreparedStore {
 
 export interface PreparedStoresOptions {
   readonly postgres: PostgresServer;
-  readonly receiver: HostileReceiver;
+  readonly hostileReceiver: HostileReceiver;
   readonly scale: NeighbourScale;
   /** Each of these gets an account in every store. */
   readonly customers: readonly Hostile[];
@@ -64,23 +64,23 @@ export class PreparedStores implements AsyncDisposable {
 
   async copy(kind: SchedStoreKind, customers: readonly Hostile[]): Promise<PreparedStore & AsyncDisposable> {
     const prepared = await this.prepare(kind, customers);
-    requireRoom(kind, this.#rowsOf(customers));
+    requireDiskSpace(kind, this.#rowsOf(customers));
     return { ...prepared, ...(await this.#copyOf(prepared.store)) };
   }
 
   async #fill(kind: SchedStoreKind, customers: readonly Hostile[]): Promise<PreparedStore> {
     if (customers.length === 0) return this.#fillEmpty(kind);
-    requireRoom(kind, this.#rowsOf(customers));
+    requireDiskSpace(kind, this.#rowsOf(customers));
     const { accounts } = await this.prepare(kind, []);
     const { store } = this.#made.use(await this.copy(kind, []));
-    const { receiver, scale } = this.#options;
+    const { hostileReceiver, scale } = this.#options;
     const farAt = Date.now() + YEAR_MS;
     const own = customers.map((customer) => [customer, accountOf(accounts, customer)] as const);
     {
       await using service = await startSched({ store, root: this.#root });
       for (const [customer, { apiKey }] of own) {
         await using api = new Api(service.urls[0] ?? '', apiKey);
-        await fill(customer, { api, receiver, scale, farAt });
+        await fill(customer, { api, receiver: hostileReceiver, scale, farAt });
       }
     }
     for (const [customer, { partition }] of own) {
@@ -116,7 +116,7 @@ export class PreparedStores implements AsyncDisposable {
   }
 
   async #empty(kind: SchedStoreKind): Promise<{ readonly store: SchedStore } & AsyncDisposable> {
-    if (kind === 'sqlite') return directoryPlace(temporaryFolder());
+    if (kind === 'sqlite') return directoryStore(temporaryFolder());
     const database = await this.#options.postgres.createDatabase();
     return {
       store: { kind: 'postgres', url: database.url },
@@ -128,8 +128,8 @@ export class PreparedStores implements AsyncDisposable {
     if (store.kind === 'sqlite') {
       const directory = temporaryFolder();
       cpSync(store.directory, directory, { recursive: true, mode: constants.COPYFILE_FICLONE });
-      writeOut(fileOf(directory));
-      return directoryPlace(directory);
+      flushFile(fileOf(directory));
+      return directoryStore(directory);
     }
     const { postgres } = this.#options;
     const source = new URL(store.url).pathname.slice(1);
@@ -159,7 +159,7 @@ export function accountOf(accounts: ReadonlyMap<Hostile, Account>, customer: Hos
   return account;
 }
 
-function directoryPlace(directory: string): { readonly store: SchedStore } & AsyncDisposable {
+function directoryStore(directory: string): { readonly store: SchedStore } & AsyncDisposable {
   return {
     store: { kind: 'sqlite', directory },
     [Symbol.asyncDispose]: async () => removeFolder(directory),

@@ -2,12 +2,12 @@
 import Database from 'better-sqlite3';
 import { query } from '../../test/postgres/databases.ts';
 import type { SchedStore } from '../sched/service.ts';
-import { fileOf, writeOut } from '../stored/filled-stores.ts';
+import { fileOf, flushFile } from '../stored/filled-stores.ts';
 
 const BUSY_MS_MAX = 30_000;
 
 /** It answers with the rows, if there are any. The service may run meanwhile. */
-export async function askStore(store: SchedStore, sql: string): Promise<readonly unknown[]> {
+export async function runStatement(store: SchedStore, sql: string): Promise<readonly unknown[]> {
   if (store.kind === 'postgres') return query(store.url, sql);
   const db = new Database(fileOf(store.directory), { fileMustExist: true, timeout: BUSY_MS_MAX });
   try {
@@ -21,7 +21,7 @@ export async function askStore(store: SchedStore, sql: string): Promise<readonly
 }
 
 /** The store does now what it would do later, while somebody is measured. */
-export async function tidyStore(store: SchedStore): Promise<void> {
+export async function flushStore(store: SchedStore): Promise<void> {
   if (store.kind === 'postgres') {
     for (const table of ['schedules', 'deliveries']) await query(store.url, `VACUUM (ANALYZE) ${table}`);
     await query(store.url, 'CHECKPOINT');
@@ -34,18 +34,21 @@ export async function tidyStore(store: SchedStore): Promise<void> {
   } finally {
     db.close();
   }
-  writeOut(file);
+  flushFile(file);
 }
 
 /** It counts the attempts of all customers that were closed as `interrupted`. */
 export async function interruptedIn(store: SchedStore): Promise<number> {
-  const rows = await askStore(store, "SELECT count(*) AS found FROM attempts WHERE error = 'interrupted'");
+  const rows = await runStatement(
+    store,
+    "SELECT count(*) AS found FROM attempts WHERE error = 'interrupted'",
+  );
   return numberOf(rows, 'found');
 }
 
 /** It counts the deliveries of a customer that have not ended. */
 export async function waitingIn(store: SchedStore, partition: number): Promise<number> {
-  const rows = await askStore(
+  const rows = await runStatement(
     store,
     `SELECT count(*) AS found FROM deliveries
      WHERE partition = ${partition} AND status IN ('scheduled', 'retry_scheduled', 'claimed')`,
@@ -54,7 +57,7 @@ export async function waitingIn(store: SchedStore, partition: number): Promise<n
 }
 
 export async function partitionOf(store: SchedStore, project: string): Promise<number> {
-  const rows = await askStore(
+  const rows = await runStatement(
     store,
     `SELECT partition AS found FROM partitions
      WHERE mode = 'test' AND project_id = (SELECT id FROM projects WHERE name = '${project}')`,
@@ -68,4 +71,16 @@ function numberOf(rows: readonly unknown[], column: string): number {
   const value = row?.[column];
   if (value === undefined) throw new Error(`The store has no ${column}.`);
   return Number(value);
+}
+
+/**
+ * Moves the due instants of a customer's schedules and deliveries, as if they had been created for the new instants.
+ * Distances between them stay. The service must not run meanwhile.
+ */
+export async function shiftDueInstants(store: SchedStore, partition: number, byMs: number): Promise<void> {
+  const moved = (column: string) => `${column} = ${column} + CAST(${byMs} AS bigint)`;
+  await runStatement(store, `UPDATE schedules SET ${moved('fire_at')} WHERE partition = ${partition}`);
+  const columns = ['occurrence', 'scheduled_for', 'due_at'].map(moved);
+  await runStatement(store, `UPDATE deliveries SET ${columns.join(', ')} WHERE partition = ${partition}`);
+  await flushStore(store);
 }

@@ -1,25 +1,25 @@
 /** Two ways to add many. */
-import type { Order } from '../contender.ts';
+import type { Job } from '../contender.ts';
 
-const HANDS = 64;
+const CONCURRENT_CALLS = 64;
 
 /** One call for so many, one after the other. */
-export async function inParts(
-  orders: readonly Order[],
+export async function addInBatches(
+  jobs: readonly Job[],
   size: number,
-  add: (part: readonly Order[]) => Promise<unknown>,
+  add: (part: readonly Job[]) => Promise<unknown>,
 ): Promise<void> {
-  for (let at = 0; at < orders.length; at += size) await add(orders.slice(at, at + size));
+  for (let at = 0; at < jobs.length; at += size) await add(jobs.slice(at, at + size));
 }
 
 /** A call for each, many at once. */
-export async function inHands(
-  orders: readonly Order[],
-  add: (order: Order) => Promise<unknown>,
+export async function addConcurrently(
+  jobs: readonly Job[],
+  add: (job: Job) => Promise<unknown>,
 ): Promise<void> {
-  const queue = orders.values();
-  const hand = async () => {
-    for (const order of queue) await add(order);
+  const queue = jobs.values();
+  const worker = async () => {
+    for (const job of queue) await add(job);
   };
-  await Promise.all(Array.from({ length: HANDS }, hand));
+  await Promise.all(Array.from({ length: CONCURRENT_CALLS }, worker));
 }

@@ -1,10 +1,10 @@
 /** `node agenda-process.ts DATABASE_URL` */
 import { PostgresBackend } from '@agendajs/postgres-backend';
 import { Agenda } from 'agenda';
-import type { Order } from '../contender.ts';
+import type { Job } from '../contender.ts';
 import { CONNECTIONS_MAX, post } from '../post.ts';
-import { inHands } from './adding.ts';
-import { LOCK_LIMIT, PROCESS_EVERY_MS } from './agenda.ts';
+import { addConcurrently } from './adding.ts';
+import { AGENDA_LOCK_LIMIT, AGENDA_PROCESS_EVERY_MS } from './postgres-peers.ts';
 import { servePeer } from './protocol.ts';
 
 const CONNECTIONS = 20;
@@ -13,21 +13,21 @@ const NAME = 'post';
 const [connectionString = ''] = process.argv.slice(2);
 const agenda = new Agenda({
   backend: new PostgresBackend({ poolConfig: { connectionString, max: CONNECTIONS } }),
-  processEvery: PROCESS_EVERY_MS,
+  processEvery: AGENDA_PROCESS_EVERY_MS,
   maxConcurrency: CONNECTIONS_MAX,
   defaultConcurrency: CONNECTIONS_MAX,
-  defaultLockLimit: LOCK_LIMIT,
+  defaultLockLimit: AGENDA_LOCK_LIMIT,
   removeOnComplete: true,
 });
 agenda.on('error', (error) => console.error(error));
-agenda.define<Order>(NAME, ({ attrs }) => post(attrs.data));
+agenda.define<Job>(NAME, ({ attrs }) => post(attrs.data));
 await agenda.start();
 
-const add = (order: Order) => agenda.schedule(new Date(order.due), NAME, order);
+const add = (job: Job) => agenda.schedule(new Date(job.due), NAME, job);
 
 servePeer({
   // It has no call for many.
-  addAll: (orders) => inHands(orders, add),
-  addOne: async (order) => void (await add(order)),
+  addAll: (jobs) => addConcurrently(jobs, add),
+  addOne: async (job) => void (await add(job)),
   end: () => agenda.stop(),
 });

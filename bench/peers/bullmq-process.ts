@@ -1,12 +1,12 @@
 /** `node bullmq-process.ts SOCKET` */
 import { Queue, Worker } from 'bullmq';
-import type { Order } from '../contender.ts';
+import type { Job } from '../contender.ts';
 import { CONNECTIONS_MAX, post } from '../post.ts';
-import { inHands, inParts } from './adding.ts';
+import { addConcurrently, addInBatches } from './adding.ts';
 import { servePeer } from './protocol.ts';
 
 const ADDED_TOGETHER = 1_000;
-const QUEUE = 'orders';
+const QUEUE = 'jobs';
 
 const [path = ''] = process.argv.slice(2);
 const defaultJobOptions = { removeOnComplete: true, removeOnFail: true };
@@ -17,25 +17,21 @@ const worker = new Worker(QUEUE, ({ data }) => post(data), { connection, concurr
 worker.on('error', (error) => console.error(error));
 await worker.waitUntilReady();
 
-const delayOf = ({ due }: Order) => Math.max(due - Date.now(), 0);
+const delayOf = ({ due }: Job) => Math.max(due - Date.now(), 0);
 
-async function addRecurring(order: Order): Promise<void> {
-  const due = new Date(order.due);
+async function addRecurring(job: Job): Promise<void> {
+  const due = new Date(job.due);
   const pattern = `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`;
-  await queue.upsertJobScheduler(
-    `every-${order.number}`,
-    { pattern, tz: 'UTC' },
-    { name: 'post', data: order },
-  );
+  await queue.upsertJobScheduler(`every-${job.number}`, { pattern, tz: 'UTC' }, { name: 'post', data: job });
 }
 
 servePeer({
-  addAll: (orders) =>
-    inParts(orders, ADDED_TOGETHER, (part) =>
+  addAll: (jobs) =>
+    addInBatches(jobs, ADDED_TOGETHER, (part) =>
       queue.addBulk(part.map((data) => ({ name: 'post', data, opts: { delay: delayOf(data) } }))),
     ),
-  addOne: async (order) => void (await queue.add('post', order, { delay: delayOf(order) })),
-  addRecurring: (orders) => inHands(orders, addRecurring),
+  addOne: async (job) => void (await queue.add('post', job, { delay: delayOf(job) })),
+  addRecurring: (jobs) => addConcurrently(jobs, addRecurring),
   end: async () => {
     await worker.close(true);
     await queue.close();

@@ -6,8 +6,7 @@
  */
 import type { Contender, ContenderId } from '../contender.ts';
 import { CONNECTIONS_MAX } from '../post.ts';
-import { versionOf } from '../versions.ts';
-import { peer } from './peer.ts';
+import { peer, peerVersion } from './peer.ts';
 import { type RedisOptions, startRedis } from './redis.ts';
 
 export type RedisSetting = 'default' | 'hz 100' | 'fsync always';
@@ -28,12 +27,12 @@ export function bullmq(setting: RedisSetting): Contender {
   return peer({
     id,
     name,
-    version: versionOf('bullmq'),
+    version: peerVersion('bullmq'),
     settings: `delayed jobs, one worker with concurrency ${CONNECTIONS_MAX}, done jobs removed; Redis on a unix socket, hz ${hz}`,
     durability: isKept ? 'on disk (fsync) before the answer' : 'in memory only: lost with Redis',
-    can: ['orders', 'creates', 'recurring'],
+    can: ['jobs', 'creates', 'recurring'],
     file: 'bullmq-process.ts',
-    ground: async () => {
+    prepare: async () => {
       const redis = await startRedis({ isKept, hz });
       return { args: [redis.socket], [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose]() };
     },

@@ -1,9 +1,9 @@
 /** `node graphile-process.ts DATABASE_URL FETCHING` */
 import { makeWorkerUtils, run } from 'graphile-worker';
-import type { Order } from '../contender.ts';
+import type { Job } from '../contender.ts';
 import { CONNECTIONS_MAX, post } from '../post.ts';
-import { inParts } from './adding.ts';
-import type { Fetching } from './graphile.ts';
+import { addInBatches } from './adding.ts';
+import type { Fetching } from './postgres-peers.ts';
 import { servePeer } from './protocol.ts';
 
 const POLL_EVERY_MS = 100;
@@ -28,20 +28,20 @@ const runner = await run({
       ...(isBatched ? BATCHES : {}),
     },
   },
-  taskList: { [IDENTIFIER]: (payload) => post(payload as Order) },
+  taskList: { [IDENTIFIER]: (payload) => post(payload as Job) },
   parsedCronItems: [],
   noHandleSignals: true,
 });
 const utils = await makeWorkerUtils({ connectionString, maxPoolSize: ADDING_CONNECTIONS });
 
 servePeer({
-  addAll: (orders) =>
-    inParts(orders, ADDED_TOGETHER, (part) =>
+  addAll: (jobs) =>
+    addInBatches(jobs, ADDED_TOGETHER, (part) =>
       utils.addJobs(
         part.map((payload) => ({ identifier: IDENTIFIER, payload, runAt: new Date(payload.due) })),
       ),
     ),
-  addOne: async (order) => void (await utils.addJob(IDENTIFIER, order, { runAt: new Date(order.due) })),
+  addOne: async (job) => void (await utils.addJob(IDENTIFIER, job, { runAt: new Date(job.due) })),
   end: async () => {
     await utils.release();
     await runner.stop();

@@ -2,7 +2,7 @@
  * What we use of the peers: they are installed for a run alone, so that the project is checked without them.
  */
 declare module 'bullmq' {
-  type Data = import('../contender.ts').Order;
+  type Data = import('../contender.ts').Job;
 
   interface Connection {
     readonly path: string;

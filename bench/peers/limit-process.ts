@@ -1,21 +1,21 @@
-import type { Order } from '../contender.ts';
+import type { Job } from '../contender.ts';
 import { post } from '../post.ts';
 import { servePeer } from './protocol.ts';
 
-async function addAll(orders: readonly Order[]): Promise<void> {
-  for (const order of orders) postInTime(order);
+async function addAll(jobs: readonly Job[]): Promise<void> {
+  for (const job of jobs) postInTime(job);
 }
 
 /** A timer may fire up to a millisecond early: nothing is to be sent before its instant. */
-function postInTime(order: Order): void {
-  const leftMs = order.due - Date.now();
-  if (leftMs > 0) setTimeout(() => postInTime(order), leftMs);
-  else void post(order);
+function postInTime(job: Job): void {
+  const leftMs = job.due - Date.now();
+  if (leftMs > 0) setTimeout(() => postInTime(job), leftMs);
+  else void post(job);
 }
 
 servePeer({
   addAll,
-  addOne: (order) => addAll([order]),
+  addOne: (job) => addAll([job]),
   addRecurring: addAll,
   end: async () => undefined,
 });

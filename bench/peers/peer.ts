@@ -1,17 +1,19 @@
 /** A contender that is one process of the benchmark's own, around a library: as its parent sees it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { endChild, messageFrom, startChild } from '../child.ts';
-import type { Contender, Created, Ground, RunningContender } from '../contender.ts';
+import type { Contender, Created, Resources, RunningContender } from '../contender.ts';
 import { cpuMsOf, memoryMbOf } from '../process-figures.ts';
-import type { PeerMessage, PeerOrder } from './protocol.ts';
+import type { PeerCommand, PeerMessage } from './protocol.ts';
 
 export interface Peer extends Omit<Contender, 'start'> {
   /** In this folder: it calls `servePeer`. */
   readonly file: string;
   /** Starts the store it needs, and says what its process is called with. */
-  readonly ground: (ground: Ground) => Promise<PeerGround>;
+  readonly prepare: (resources: Resources) => Promise<PeerResources>;
 }
 
-export interface PeerGround extends AsyncDisposable {
+export interface PeerResources extends AsyncDisposable {
   readonly args: readonly string[];
 }
 
@@ -21,28 +23,28 @@ const STORE_MS_MAX = 180_000;
 const CREATE_MS_MAX = 30_000;
 const MS_PER_SECOND = 1_000;
 
-export function peer({ file, ground, ...contender }: Peer): Contender {
-  return { ...contender, start: async (given) => startPeer(file, await ground(given), given.profileDir) };
+export function peer({ file, prepare, ...contender }: Peer): Contender {
+  return { ...contender, start: async (given) => startPeer(file, await prepare(given), given.profileDir) };
 }
 
 async function startPeer(
   file: string,
-  ground: PeerGround,
+  resources: PeerResources,
   profileDir: string | undefined,
 ): Promise<RunningContender> {
-  const child = startChild(`peers/${file}`, { args: ground.args, profileDir });
+  const child = startChild(`peers/${file}`, { args: resources.args, profileDir });
   const end = async () => {
     await endChild(child);
-    await ground[Symbol.asyncDispose]();
+    await resources[Symbol.asyncDispose]();
   };
   const answer = (withinMs: number) =>
     messageFrom(child, withinMs, (message: PeerMessage): Created | null => {
       if (message.kind === 'failed') throw new Error(message.why);
       return message.created;
     });
-  const tell = (order: PeerOrder, withinMs: number) => {
+  const execute = (command: PeerCommand, withinMs: number) => {
     const answered = answer(withinMs);
-    child.send(order);
+    child.send(command);
     return answered;
   };
   try {
@@ -52,10 +54,10 @@ async function startPeer(
     throw error;
   }
   return {
-    store: async (orders) => void (await tell({ kind: 'store', orders }, STORE_MS_MAX)),
-    storeRecurring: async (orders) => void (await tell({ kind: 'recur', orders }, STORE_MS_MAX)),
+    store: async (jobs) => void (await execute({ kind: 'store', jobs }, STORE_MS_MAX)),
+    storeRecurring: async (jobs) => void (await execute({ kind: 'recur', jobs }, STORE_MS_MAX)),
     create: async (load) => {
-      const created = await tell({ kind: 'create', load }, load.seconds * MS_PER_SECOND + CREATE_MS_MAX);
+      const created = await execute({ kind: 'create', load }, load.seconds * MS_PER_SECOND + CREATE_MS_MAX);
       if (created === null) throw new Error('It does not say what it created.');
       return created;
     },
@@ -66,10 +68,24 @@ async function startPeer(
 }
 
 /** For a contender that keeps nothing. */
-export const NO_GROUND: PeerGround = { args: [], [Symbol.asyncDispose]: async () => undefined };
+export const NO_RESOURCES: PeerResources = { args: [], [Symbol.asyncDispose]: async () => undefined };
 
 /** A fresh database, dropped afterwards; its address is what the process is called with first. */
-export async function databaseGround({ postgres }: Ground, ...args: readonly string[]): Promise<PeerGround> {
+export async function prepareDatabase(
+  { postgres }: Resources,
+  ...args: readonly string[]
+): Promise<PeerResources> {
   const database = await postgres.createDatabase();
   return { args: [database.url, ...args], [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
+}
+
+const { dependencies } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as {
+  readonly dependencies: Readonly<Record<string, string>>;
+};
+
+/** The exact version that the benchmark's own package names. */
+export function peerVersion(name: string): string {
+  const version = dependencies[name];
+  if (version === undefined) throw new Error(`${name} is not a dependency of the benchmark.`);
+  return version;
 }

@@ -2,12 +2,12 @@
  * What the benchmark and the process of a peer say to each other. The process says that it is done when it
  * has started, and after each order; it gets the next one only then.
  */
-import type { Created, CreateLoad, Order } from '../contender.ts';
+import type { Created, CreateLoad, Job } from '../contender.ts';
 import { quantile } from '../statistics.ts';
 
-export type PeerOrder =
-  | { readonly kind: 'store'; readonly orders: readonly Order[] }
-  | { readonly kind: 'recur'; readonly orders: readonly Order[] }
+export type PeerCommand =
+  | { readonly kind: 'store'; readonly jobs: readonly Job[] }
+  | { readonly kind: 'recur'; readonly jobs: readonly Job[] }
   | { readonly kind: 'create'; readonly load: CreateLoad };
 
 export type PeerMessage =
@@ -17,10 +17,10 @@ export type PeerMessage =
 /** What a peer can do, in its own process. */
 export interface PeerWorker {
   /** The fastest way it has to add many. */
-  addAll(orders: readonly Order[]): Promise<void>;
+  addAll(jobs: readonly Job[]): Promise<void>;
   /** One call of its public interface. */
-  addOne(order: Order): Promise<void>;
-  addRecurring?(orders: readonly Order[]): Promise<void>;
+  addOne(job: Job): Promise<void>;
+  addRecurring?(jobs: readonly Job[]): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -30,31 +30,31 @@ const NOWHERE = 'https://bench.invalid/hooks/reminder';
 
 /** To be called once it has started. */
 export function servePeer(worker: PeerWorker): void {
-  process.on('message', (order: PeerOrder) => {
-    answer(worker, order).then(
-      (created) => say({ kind: 'done', created }),
-      (error: unknown) => say({ kind: 'failed', why: String(error) }),
+  process.on('message', (command: PeerCommand) => {
+    execute(worker, command).then(
+      (created) => send({ kind: 'done', created }),
+      (error: unknown) => send({ kind: 'failed', why: String(error) }),
     );
   });
   process.on('disconnect', () => void worker.end().finally(() => process.exit(0)));
-  say({ kind: 'done', created: null });
+  send({ kind: 'done', created: null });
 }
 
-function say(message: PeerMessage): void {
+function send(message: PeerMessage): void {
   process.send?.(message);
 }
 
-async function answer(worker: PeerWorker, order: PeerOrder): Promise<Created | null> {
-  switch (order.kind) {
+async function execute(worker: PeerWorker, command: PeerCommand): Promise<Created | null> {
+  switch (command.kind) {
     case 'store':
-      await worker.addAll(order.orders);
+      await worker.addAll(command.jobs);
       return null;
     case 'recur':
       if (worker.addRecurring === undefined) throw new Error('It is not made for so many that recur.');
-      await worker.addRecurring(order.orders);
+      await worker.addRecurring(command.jobs);
       return null;
     case 'create':
-      return createFor(worker, order.load);
+      return createFor(worker, command.load);
   }
 }
 
@@ -65,7 +65,7 @@ async function createFor(worker: PeerWorker, { atOnce, seconds }: CreateLoad): P
   const tookMs: number[] = [];
   let number = 0;
   let failed = 0;
-  const hand = async () => {
+  const client = async () => {
     for (let now = start; now < end; ) {
       await worker.addOne({ number: number++, url: NOWHERE, due }).catch(() => failed++);
       const then = performance.now();
@@ -73,7 +73,7 @@ async function createFor(worker: PeerWorker, { atOnce, seconds }: CreateLoad): P
       now = then;
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, hand));
+  await Promise.all(Array.from({ length: atOnce }, client));
   return {
     created: tookMs.length - failed,
     failed,

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { endWithProcess } from '../../test/postgres/cleanup.ts';
-import { Absent } from '../contender.ts';
+import { Unavailable } from '../contender.ts';
 
 export interface RedisOptions {
   /** Every write is on disk before it is answered; else nothing ever is. */
@@ -25,9 +25,9 @@ const START_MS_MAX = 20_000;
 export async function startRedis({ isKept, hz }: RedisOptions): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'sched-redis-'));
   const socket = join(folder, 'redis.sock');
-  const place = ['--port', '0', '--unixsocket', socket, '--dir', folder];
+  const location = ['--port', '0', '--unixsocket', socket, '--dir', folder];
   const persistence = ['--save', '', '--appendonly', isKept ? 'yes' : 'no', '--appendfsync', 'always'];
-  const child = spawn('redis-server', [...place, ...persistence, '--hz', String(hz)], {
+  const child = spawn('redis-server', [...location, ...persistence, '--hz', String(hz)], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   endWithProcess(child);
@@ -36,7 +36,7 @@ export async function startRedis({ isKept, hz }: RedisOptions): Promise<RedisSer
     await once(child, 'spawn');
   } catch {
     remove();
-    throw new Absent('no redis-server is installed');
+    throw new Unavailable('no redis-server is installed');
   }
   const exited = once(child, 'exit');
   const end = async () => {

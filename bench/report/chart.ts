@@ -174,21 +174,21 @@ function columnOf(axis: Axis, value: number, { top, bottom, x }: Frame): readonl
 }
 
 function curveOf({ points }: Series, n: number, { x, y }: Frame): string {
-  const places = thinned(points.map(([at, value]) => [x(at), y(value)] as const));
-  const path = places.map(([left, top], i) => `${i === 0 ? 'M' : 'L'}${short(left)} ${short(top)}`);
+  const visible = thinnedOut(points.map(([at, value]) => [x(at), y(value)] as const));
+  const path = visible.map(([left, top], i) => `${i === 0 ? 'M' : 'L'}${short(left)} ${short(top)}`);
   return `<path class="line-${n}" d="${path.join('')}"/>`;
 }
 
-type Place = readonly [left: number, top: number];
+type Point = readonly [left: number, top: number];
 
 /** Without those that lie almost where the last one does; the first and the last are always there. */
-function thinned(places: readonly Place[]): readonly Place[] {
-  const kept: Place[] = [];
-  for (const [n, place] of places.entries()) {
+function thinnedOut(points: readonly Point[]): readonly Point[] {
+  const kept: Point[] = [];
+  for (const [n, point] of points.entries()) {
     const before = kept.at(-1);
     const isApart =
-      before === undefined || Math.hypot(place[0] - before[0], place[1] - before[1]) >= POINTS_APART;
-    if (isApart || n === places.length - 1) kept.push(place);
+      before === undefined || Math.hypot(point[0] - before[0], point[1] - before[1]) >= POINTS_APART;
+    if (isApart || n === points.length - 1) kept.push(point);
   }
   return kept;
 }
@@ -207,4 +207,19 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 
 function escaped(content: string): string {
   return content.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
+}
+
+export type ChartName = 'lateness' | 'burst' | 'stored-throughput' | 'stored-lateness';
+
+/** A chart as a file beside the page that shows it. */
+export interface ChartFile {
+  readonly name: ChartName;
+  /** The path relative to the page. */
+  readonly file: string;
+  readonly title: string;
+  readonly svg: string;
+}
+
+export function chartFile(name: ChartName, chart: LineChart): ChartFile {
+  return { name, file: `benchmarks/${name}.svg`, title: chart.title, svg: lineChart(chart) };
 }

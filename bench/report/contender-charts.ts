@@ -3,8 +3,7 @@
 import { CURVE_SHARES, type LatenessRound, type Results } from '../results.ts';
 import { median } from '../statistics.ts';
 import { linear, logarithmic, powerOfTen } from './axes.ts';
-import { SERIES_MAX, type Series } from './chart.ts';
-import { type ChartFile, chartFile } from './chart-file.ts';
+import { type ChartFile, chartFile, SERIES_MAX, type Series } from './chart.ts';
 import { isComplete, known, shortMilliseconds, whole } from './figures.ts';
 import { roundsOf } from './tables.ts';
 
@@ -32,7 +31,7 @@ export function latenessChart(results: Results): ChartFile | null {
     .filter(({ rounds }) => rounds.length > 0)
     .slice(0, SERIES_MAX);
   if (lines.length === 0) return null;
-  const told = lines.map(({ name, rounds }) => {
+  const labels = lines.map(({ name, rounds }) => {
     const at = (pick: (round: LatenessRound) => number) => shortMilliseconds(median(rounds.map(pick)));
     return `${name}: half within ${at(({ p50Ms }) => p50Ms)}, 99 % within ${at(({ p99Ms }) => p99Ms)}`;
   });
@@ -43,7 +42,7 @@ export function latenessChart(results: Results): ChartFile | null {
   return chartFile('lateness', {
     title: 'How late requests arrive',
     subtitle: `${whole(rate * seconds * rounds)} requests each over TLS, ${rate} a second, to a receiver on the same machine`,
-    description: `Share of requests that had arrived by each lateness. ${told.join('. ')}.`,
+    description: `Share of requests that had arrived by each lateness. ${labels.join('. ')}.`,
     x: logarithmic('late by, in milliseconds (logarithmic)', LATENESS_MS_MIN, max),
     y: {
       label: 'arrived',
@@ -54,7 +53,7 @@ export function latenessChart(results: Results): ChartFile | null {
       format: (value) => `${value * 100} %`,
     },
     // Once all have arrived, all have arrived.
-    series: curves.map((points, n) => ({ name: told[n] ?? '', points: prolonged(points, max) })),
+    series: curves.map((points, n) => ({ name: labels[n] ?? '', points: prolonged(points, max) })),
     bands: [{ label: 'target: 100 to 300 ms', ...TARGET_MS }],
   });
 }
@@ -68,7 +67,7 @@ export function burstChart(results: Results): ChartFile | null {
   if (lines.length === 0) return null;
   const curves = lines.map(curveOf);
   const max = powerOfTen(Math.max(LATENESS_MS_MAX_LEAST, ...lastOf(curves)));
-  const told = lines.map(({ name, rounds }) => {
+  const labels = lines.map(({ name, rounds }) => {
     const isWhole = rounds.every(isComplete);
     const lastMs = median(rounds.map(({ maxMs }) => maxMs));
     return `${name}: ${isWhole ? `all after ${(lastMs / MS_PER_SECOND).toFixed(2)} s` : 'not all in time'}`;
@@ -76,7 +75,7 @@ export function burstChart(results: Results): ChartFile | null {
   return chartFile('burst', {
     title: `${whole(count)} requests due at one instant`,
     subtitle: 'How many have arrived after how long; the further to the left, the faster',
-    description: `How many requests had arrived by each time after the instant. ${told.join('. ')}.`,
+    description: `How many requests had arrived by each time after the instant. ${labels.join('. ')}.`,
     x: logarithmic('milliseconds after the instant (logarithmic)', BURST_MS_MIN, max),
     y: {
       ...linear('arrived', count),
@@ -84,7 +83,7 @@ export function burstChart(results: Results): ChartFile | null {
       ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => share * count),
     },
     series: curves.map((points, n) => ({
-      name: told[n] ?? '',
+      name: labels[n] ?? '',
       points: points.map(([at, share]) => [at, share * count] as const),
     })),
   });

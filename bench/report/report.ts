@@ -4,17 +4,18 @@
  */
 import { type Results, STORE_KINDS } from '../results.ts';
 import { barsOf } from './bars.ts';
-import type { ChartFile, ChartName } from './chart-file.ts';
-import { chartsOf } from './charts.ts';
+import type { ChartFile, ChartName } from './chart.ts';
+import { burstChart, latenessChart } from './contender-charts.ts';
 import { whole } from './figures.ts';
 import { bulleted, plain, wordTable } from './markdown.ts';
 import { neighbourTable, neighbourWords } from './neighbour.ts';
+import { storedCharts } from './stored-charts.ts';
 import {
   burstTable,
   createsTable,
   dashboardTable,
   hangingTable,
-  lookedAtTable,
+  openPageTable,
   pacedTable,
   recoveryTable,
   recurringTable,
@@ -22,7 +23,12 @@ import {
 } from './tables.ts';
 import * as words from './words.ts';
 
-export { chartsOf };
+/** Workloads that were not measured have no chart. */
+export function chartsOf(results: Results): readonly ChartFile[] {
+  return [latenessChart(results), burstChart(results), ...storedCharts(results)].filter(
+    (chart) => chart !== null,
+  );
+}
 
 export function reportOf(results: Results): string {
   const charts = chartsOf(results);
@@ -116,7 +122,7 @@ function workSections(results: Results, charts: readonly ChartFile[]): readonly 
       'While somebody looks',
       words.DASHBOARD,
       dashboardTable(results),
-      lookedAtTable(results),
+      openPageTable(results),
       bulleted((dashboard?.remarks ?? []).map(plain)),
     ),
     ...section(

@@ -3,8 +3,7 @@
 import { perSecondOf, type Results, type StoredLine } from '../results.ts';
 import { median } from '../statistics.ts';
 import { linear, logarithmic, powerOfTen } from './axes.ts';
-import type { Axis, Series } from './chart.ts';
-import { type ChartFile, chartFile } from './chart-file.ts';
+import { type Axis, type ChartFile, chartFile, type Series } from './chart.ts';
 import { shortMilliseconds, whole } from './figures.ts';
 import { STORE_NAMES } from './tables.ts';
 
@@ -21,7 +20,7 @@ export function storedCharts({ stored, scale }: Results): readonly ChartFile[] {
     chartFile('stored-throughput', {
       title: 'Throughput against stored schedules',
       subtitle: `${whole(scale.stored.burst)} requests due at one instant, while so many others are stored`,
-      description: `Requests a second. ${told(rates, sizes, whole)}.`,
+      description: `Requests a second. ${valuesText(rates, sizes, whole)}.`,
       x: sizesAxis(sizes),
       y: linear('requests a second', highest(rates)),
       series: rates,
@@ -29,7 +28,7 @@ export function storedCharts({ stored, scale }: Results): readonly ChartFile[] {
     chartFile('stored-lateness', {
       title: 'Lateness against stored schedules',
       subtitle: `${scale.paced.rate} requests a second, while so many others are stored`,
-      description: `How late. ${told(lateness, sizes, shortMilliseconds)}.`,
+      description: `How late. ${valuesText(lateness, sizes, shortMilliseconds)}.`,
       x: sizesAxis(sizes),
       y: logarithmic('milliseconds late (logarithmic)', LATENESS_MS_MIN, powerOfTen(highest(lateness))),
       series: lateness,
@@ -81,7 +80,7 @@ function highest(series: readonly Series[]): number {
   return Math.max(...series.flatMap(({ points }) => points.map(([, value]) => value)));
 }
 
-function told(
+function valuesText(
   series: readonly Series[],
   sizes: readonly number[],
   format: (value: number) => string,

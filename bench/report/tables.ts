@@ -28,13 +28,13 @@ function latenessTable(
     measured.map(([name, rounds]) => [
       plain(name),
       ...QUANTILES.map((quantile) => spread(rounds, (round) => round[quantile], milliseconds)),
-      ...oddities(rounds),
+      ...anomalyCells(rounds),
     ]),
   );
 }
 
 /** Of all rounds together. */
-function oddities(rounds: readonly LatenessRound[]): readonly string[] {
+function anomalyCells(rounds: readonly LatenessRound[]): readonly string[] {
   const sum = (pick: (round: LatenessRound) => number) =>
     whole(rounds.reduce((total, round) => total + pick(round), 0));
   return [
@@ -60,7 +60,7 @@ export function burstTable({ contenders, scale }: Results, count: number): strin
           rate === null || limitRate === null ? NOTHING : ratio(rate / limitRate),
           rate === null ? NOTHING : spread(rounds, ({ maxMs }) => maxMs, whole),
           spread(rounds, ({ cpuMsEach }) => cpuMsEach, ratio),
-          oddities(rounds)[1] ?? NOTHING,
+          anomalyCells(rounds)[1] ?? NOTHING,
         ];
       }),
   );
@@ -166,7 +166,7 @@ export function dashboardTable({ dashboard }: Results): string {
   );
 }
 
-export function lookedAtTable({ dashboard }: Results): string {
+export function openPageTable({ dashboard }: Results): string {
   return latenessTable(
     (dashboard?.lines ?? []).flatMap(({ store, closed, open }) => [
       [`${STORE_NAMES[store]}, no page open`, closed] as const,

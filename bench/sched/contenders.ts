@@ -2,20 +2,20 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Ability, Contender, ContenderId, Ground } from '../contender.ts';
+import type { Ability, Contender, ContenderId, Resources } from '../contender.ts';
 import { ROOT } from './process.ts';
 import { type SchedStore, startSched } from './service.ts';
 
-const CAN: readonly Ability[] = ['orders', 'creates', 'recurring'];
+const CAN: readonly Ability[] = ['jobs', 'creates', 'recurring'];
 
 /** The checkout that is measured, and its name in the report. */
-interface Edition {
+interface Checkout {
   readonly root: string;
   readonly idPrefix: 'sched' | 'baseline';
   readonly suffix: string;
 }
 
-const THIS: Edition = { root: ROOT, idPrefix: 'sched', suffix: '' };
+const THIS: Checkout = { root: ROOT, idPrefix: 'sched', suffix: '' };
 
 export const schedOnSqlite: Contender = onSqlite(THIS);
 
@@ -25,11 +25,11 @@ export function schedOnPostgres(nodes: 1 | 2): Contender {
 
 /** Beside each that is Sched, the same of the checkout in `root`: the two take turns in every round. */
 export function withBaseline(contenders: readonly Contender[], root: string): readonly Contender[] {
-  const edition: Edition = { root, idPrefix: 'baseline', suffix: ', baseline' };
+  const checkout: Checkout = { root, idPrefix: 'baseline', suffix: ', baseline' };
   const twins = new Map<ContenderId, Contender>([
-    ['sched-sqlite', onSqlite(edition)],
-    ['sched-postgres', onPostgres(edition, 1)],
-    ['sched-postgres-2', onPostgres(edition, 2)],
+    ['sched-sqlite', onSqlite(checkout)],
+    ['sched-postgres', onPostgres(checkout, 1)],
+    ['sched-postgres-2', onPostgres(checkout, 2)],
   ]);
   return contenders.flatMap((contender) => {
     const twin = twins.get(contender.id);
@@ -37,7 +37,7 @@ export function withBaseline(contenders: readonly Contender[], root: string): re
   });
 }
 
-function onSqlite({ root, idPrefix, suffix }: Edition): Contender {
+function onSqlite({ root, idPrefix, suffix }: Checkout): Contender {
   return {
     id: `${idPrefix}-sqlite`,
     name: `Sched on SQLite${suffix}`,
@@ -45,11 +45,11 @@ function onSqlite({ root, idPrefix, suffix }: Edition): Contender {
     settings: 'one process, default settings, over HTTP',
     durability: 'on disk (fsync) before the answer',
     can: CAN,
-    start: async (ground) => startOn(await directory(), ground, { root, nodes: 1 }),
+    start: async (resources) => startOn(await directory(), resources, { root, nodes: 1 }),
   };
 }
 
-function onPostgres({ root, idPrefix, suffix }: Edition, nodes: 1 | 2): Contender {
+function onPostgres({ root, idPrefix, suffix }: Checkout, nodes: 1 | 2): Contender {
   return {
     id: nodes === 1 ? `${idPrefix}-postgres` : `${idPrefix}-postgres-2`,
     name: `${nodes === 1 ? 'Sched on PostgreSQL' : 'Sched on PostgreSQL, 2 nodes'}${suffix}`,
@@ -57,7 +57,7 @@ function onPostgres({ root, idPrefix, suffix }: Edition, nodes: 1 | 2): Contende
     settings: `${nodes === 1 ? 'one process' : 'two processes'}, default settings, over HTTP`,
     durability: 'on disk (fsync) before the answer',
     can: CAN,
-    start: async (ground) => startOn(await database(ground), ground, { root, nodes }),
+    start: async (resources) => startOn(await database(resources), resources, { root, nodes }),
   };
 }
 
@@ -68,23 +68,23 @@ function versionIn(root: string): string {
   return version;
 }
 
-interface Place extends AsyncDisposable {
+interface TemporaryStore extends AsyncDisposable {
   readonly store: SchedStore;
 }
 
 async function startOn(
-  place: Place,
-  { profileDir }: Ground,
+  temporary: TemporaryStore,
+  { profileDir }: Resources,
   { root, nodes }: { readonly root: string; readonly nodes: number },
 ) {
   await using made = new AsyncDisposableStack();
-  made.use(place);
-  const running = made.use(await startSched({ store: place.store, nodes, root, profileDir }));
+  made.use(temporary);
+  const running = made.use(await startSched({ store: temporary.store, nodes, root, profileDir }));
   const all = made.move();
   return { ...running, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-async function directory(): Promise<Place> {
+async function directory(): Promise<TemporaryStore> {
   const directory = mkdtempSync(join(tmpdir(), 'sched-bench-'));
   return {
     store: { kind: 'sqlite', directory },
@@ -92,7 +92,7 @@ async function directory(): Promise<Place> {
   };
 }
 
-async function database({ postgres }: Ground): Promise<Place> {
+async function database({ postgres }: Resources): Promise<TemporaryStore> {
   const database = await postgres.createDatabase();
   return {
     store: { kind: 'postgres', url: database.url },

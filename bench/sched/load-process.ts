@@ -62,14 +62,14 @@ async function load({ urls, apiKey, atOnce, seconds }: HttpLoad): Promise<Create
   };
 }
 
-function say(message: LoadMessage): void {
+function send(message: LoadMessage): void {
   process.send?.(message);
 }
 
-process.on('message', (order: HttpLoad) => {
-  load(order).then(
-    (created) => say({ kind: 'done', created }),
-    (error: unknown) => say({ kind: 'failed', why: String(error) }),
+process.on('message', (command: HttpLoad) => {
+  load(command).then(
+    (created) => send({ kind: 'done', created }),
+    (error: unknown) => send({ kind: 'failed', why: String(error) }),
   );
 });
 process.on('disconnect', () => process.exit(0));

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { SLOTS } from '../../src/domain/slot.ts';
 import { profilingFlags } from '../child.ts';
-import type { Order, RunningContender } from '../contender.ts';
+import type { Job, RunningContender } from '../contender.ts';
 import { BODY, CA_FILE, headersOf } from '../post.ts';
 import { sumOf } from '../process-figures.ts';
 import { createOverHttp } from './load.ts';
@@ -63,17 +63,17 @@ export async function startSched(options: SchedOptions): Promise<RunningSched> {
     const args = [...profilingFlags(profileDir), 'bin/sched.js', 'serve'];
     nodes.push(started.use(await startServer(args, env, options.root)));
   }
-  if (count > 1) await shared(nodes);
+  if (count > 1) await slotsShared(nodes);
   const client = started.adopt(new Agent(), (agent) => agent.close());
   const running = started.move();
   const urls = nodes.map(({ url }) => url);
-  const createAll = (orders: readonly Order[], bodyOf: (order: Order) => string) =>
-    inHands(orders, (order) => create(client, urls[order.number % urls.length] ?? '', bodyOf(order)));
+  const createAll = (jobs: readonly Job[], bodyOf: (job: Job) => string) =>
+    forEachConcurrently(jobs, (job) => create(client, urls[job.number % urls.length] ?? '', bodyOf(job)));
   return {
     urls,
     startedInMs: nodes[0]?.startedInMs ?? Number.NaN,
-    store: (orders) => createAll(orders, oneShotOf),
-    storeRecurring: (orders) => createAll(orders, recurringOf),
+    store: (jobs) => createAll(jobs, oneShotOf),
+    storeRecurring: (jobs) => createAll(jobs, recurringOf),
     create: (load) => createOverHttp({ ...load, urls, apiKey: API_KEY }),
     cpuMs: () => sumOf(nodes.map((node) => node.cpuMs())),
     memoryMb: () => sumOf(nodes.map((node) => node.memoryMb())),
@@ -83,7 +83,7 @@ export async function startSched(options: SchedOptions): Promise<RunningSched> {
 }
 
 /** Until every node dispatches its share of the slots. */
-async function shared(nodes: readonly ServerProcess[]): Promise<void> {
+async function slotsShared(nodes: readonly ServerProcess[]): Promise<void> {
   const until = performance.now() + SHARED_MS_MAX;
   for (;;) {
     const held = await Promise.all(nodes.map(slotsHeld));
@@ -99,30 +99,30 @@ async function slotsHeld({ url }: ServerProcess): Promise<number> {
   return Number(/^sched_slots_(?:owned|held) (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
-async function inHands(orders: readonly Order[], act: (order: Order) => Promise<void>): Promise<void> {
-  const queue = orders.values();
-  const hand = async () => {
-    for (const order of queue) await act(order);
+async function forEachConcurrently(jobs: readonly Job[], act: (job: Job) => Promise<void>): Promise<void> {
+  const queue = jobs.values();
+  const worker = async () => {
+    for (const job of queue) await act(job);
   };
-  await Promise.all(Array.from({ length: CREATES_AT_ONCE }, hand));
+  await Promise.all(Array.from({ length: CREATES_AT_ONCE }, worker));
 }
 
-function oneShotOf(order: Order): string {
+function oneShotOf(job: Job): string {
   return JSON.stringify({
-    endpoint: order.url,
-    fire_at: new Date(order.due).toISOString(),
-    headers: headersOf(order),
+    endpoint: job.url,
+    fire_at: new Date(job.due).toISOString(),
+    headers: headersOf(job),
     body: BODY,
   });
 }
 
 /** Daily, at the minute of the order. */
-function recurringOf(order: Order): string {
-  const due = new Date(order.due);
+function recurringOf(job: Job): string {
+  const due = new Date(job.due);
   return JSON.stringify({
-    endpoint: order.url,
+    endpoint: job.url,
     cron: `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`,
-    headers: headersOf(order),
+    headers: headersOf(job),
     body: BODY,
   });
 }

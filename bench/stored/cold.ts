@@ -8,7 +8,7 @@ import { startReady } from './ready.ts';
 
 /** A line for the report; null where the system cannot be made to forget a file, or Sched does not start. */
 export async function coldStart(store: SchedStore, stored: number): Promise<string | null> {
-  if (store.kind !== 'sqlite' || !(await forget(fileOf(store.directory)))) return null;
+  if (store.kind !== 'sqlite' || !(await dropFromCache(fileOf(store.directory)))) return null;
   const coldMs = await readyMs(store);
   const warmMs = await readyMs(store);
   if (coldMs === null || warmMs === null) return null;
@@ -28,7 +28,7 @@ async function readyMs(store: SchedStore): Promise<number | null> {
 }
 
 /** GNU dd drops what is cached of a file when it is told to read nothing of it in this way. */
-async function forget(file: string): Promise<boolean> {
+async function dropFromCache(file: string): Promise<boolean> {
   try {
     await promisify(execFile)('dd', [`if=${file}`, 'iflag=nocache', 'count=0']);
     return true;

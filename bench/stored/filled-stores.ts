@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { DATABASE_FILE } from '../../src/store/sqlite/sqlite-store.ts';
 import { endWithProcess, removeFolder, temporaryFolder } from '../../test/postgres/cleanup.ts';
 import type { PostgresServer } from '../../test/postgres/server.ts';
-import { Absent } from '../contender.ts';
+import { Unavailable } from '../contender.ts';
 import type { SchedStoreKind } from '../results.ts';
 import { type SchedStore, startSched } from '../sched/service.ts';
 import type { Multiplication } from './multiply.ts';
@@ -46,7 +46,7 @@ export class FilledStores implements AsyncDisposable {
 
   async #fill(kind: SchedStoreKind, count: number): Promise<SchedStore> {
     if (count % TEMPLATES !== 0) throw new Error(`Sizes are multiples of ${TEMPLATES}.`);
-    requireRoom(kind, count);
+    requireDiskSpace(kind, count);
     const store = kind === 'sqlite' ? this.#directory() : await this.#database();
     {
       await using service = await startSched({ store, env: { SCHED_ROLE: 'api' } });
@@ -82,12 +82,12 @@ export async function multiply(store: SchedStore, multiplication: Multiplication
   else await multiplyPostgres(store.url, multiplication);
 }
 
-export function requireRoom(kind: SchedStoreKind, count: number): void {
+export function requireDiskSpace(kind: SchedStoreKind, count: number): void {
   const { bavail, bsize } = statfsSync(tmpdir());
   const [free, needed] = [bavail * bsize, count * BYTES_EACH_MAX[kind]];
   if (needed <= free) return;
   const gigabytes = (bytes: number) => `${(bytes / BYTES_PER_GB).toFixed(1)} GB`;
-  throw new Absent(`the disk has ${gigabytes(free)} free, filling may need ${gigabytes(needed)}`);
+  throw new Unavailable(`the disk has ${gigabytes(free)} free, filling may need ${gigabytes(needed)}`);
 }
 
 async function multiplySqlite(file: string, multiplication: Multiplication): Promise<void> {
@@ -101,11 +101,11 @@ async function multiplySqlite(file: string, multiplication: Multiplication): Pro
   endWithProcess(child);
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code !== 0) throw new Error(`The database could not be filled: exit code ${code}.`);
-  writeOut(file);
+  flushFile(file);
 }
 
 /** The system would write the rest of its cache while others are measured. */
-export function writeOut(file: string): void {
+export function flushFile(file: string): void {
   const descriptor = openSync(file, 'r+');
   fsyncSync(descriptor);
   closeSync(descriptor);

@@ -4,9 +4,8 @@
  * on. Of these, those count that are due after it is ready and before the last of the overdue has arrived.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bench } from '../bench.ts';
-import type { Order } from '../contender.ts';
-import type { Notes } from '../receiver.ts';
+import type { Job } from '../contender.ts';
+import type { Arrivals } from '../receiver-process.ts';
 import { whole } from '../report/figures.ts';
 import { STORE_NAMES } from '../report/tables.ts';
 import {
@@ -18,7 +17,7 @@ import {
   STORE_KINDS,
 } from '../results.ts';
 import { type SchedStore, startSched } from '../sched/service.ts';
-import { ordersOf, roundOf } from '../turn.ts';
+import { type BenchContext, jobsOf, roundOf } from '../workloads.ts';
 import type { FilledStores } from './filled-stores.ts';
 import { startReady } from './ready.ts';
 import { messageOf } from './stored.ts';
@@ -44,27 +43,27 @@ export function recoverySteps({ recovery }: Scale): number {
   return STORE_KINDS.length * (1 + recovery.rounds);
 }
 
-export async function measureRecovery(bench: Bench, stores: FilledStores): Promise<RecoveryResults> {
-  const { stored, overdue, rounds } = bench.scale.recovery;
+export async function measureRecovery(context: BenchContext, stores: FilledStores): Promise<RecoveryResults> {
+  const { stored, overdue, rounds } = context.scale.recovery;
   const remarks: string[] = [];
   const remark = (text: string) => {
     remarks.push(text);
-    bench.progress.note(text);
+    context.progress.note(text);
   };
   const lines: RecoveryLine[] = [];
   for (const kind of STORE_KINDS) {
     const name = `${STORE_NAMES[kind]} with ${whole(stored)} stored and ${whole(overdue)} overdue`;
     const taken: RecoveryRound[] = [];
-    bench.progress.step(`${name}: filling`);
+    context.progress.step(`${name}: filling`);
     const filled = await stores.with(kind, stored).catch((error: unknown) => {
       remark(`${name} was left out: ${messageOf(error)}`);
       return null;
     });
     for (let round = 1; round <= rounds; round++) {
-      bench.progress.step(`${name}: restart, round ${round}`);
+      context.progress.step(`${name}: restart, round ${round}`);
       if (filled === null) continue;
       try {
-        taken.push(await takeRound(bench, filled));
+        taken.push(await takeRound(context, filled));
       } catch (error) {
         remark(`${name}, round ${round}: ${messageOf(error)}`);
       }
@@ -74,28 +73,31 @@ export async function measureRecovery(bench: Bench, stores: FilledStores): Promi
   return { lines, remarks };
 }
 
-async function takeRound({ ground, arrivals, scale }: Bench, store: SchedStore): Promise<RecoveryRound> {
+async function takeRound(
+  { resources, receiver, scale }: BenchContext,
+  store: SchedStore,
+): Promise<RecoveryRound> {
   const { overdue } = scale.recovery;
   const startAt = Date.now() + LEAD_MS + overdue * CREATE_MS_EACH + OVERDUE_MS;
-  const overdueOrders = ordersOf(
-    arrivals.url + OVERDUE,
+  const overdueJobs = jobsOf(
+    receiver.url + OVERDUE,
     Array.from({ length: overdue }, () => startAt - OVERDUE_MS),
   );
-  const freshOrders = ordersOf(
-    arrivals.url + FRESH,
+  const freshJobs = jobsOf(
+    receiver.url + FRESH,
     Array.from({ length: FRESH_MS / FRESH_APART_MS }, (_, n) => startAt + n * FRESH_APART_MS),
   );
-  arrivals.expect({ path: OVERDUE, count: overdue }, { path: FRESH, count: freshOrders.length });
-  await create(store, [...overdueOrders, ...freshOrders]);
+  receiver.expect({ path: OVERDUE, count: overdue }, { path: FRESH, count: freshJobs.length });
+  await create(store, [...overdueJobs, ...freshJobs]);
   if (Date.now() > startAt) throw new Error('Creating what is to be overdue took too long.');
   await sleep(startAt - Date.now());
 
-  const arriving = [arrivals.complete(OVERDUE, DRAIN_MS_MAX), arrivals.complete(FRESH, DRAIN_MS_MAX)];
-  await using running = await startReady({ store, profileDir: ground.profileDir });
+  const arriving = [receiver.complete(OVERDUE, DRAIN_MS_MAX), receiver.complete(FRESH, DRAIN_MS_MAX)];
+  await using running = await startReady({ store, profileDir: resources.profileDir });
   const readyAt = Date.now();
   const [isDrained = false] = await Promise.all(arriving);
   await sleep(SETTLE_MS);
-  const { firstAt, lastAt, latenessMs } = await arrivals.notes(OVERDUE);
+  const { firstAt, lastAt, latenessMs } = await receiver.arrivalsAt(OVERDUE);
   if (firstAt === null || lastAt === null) throw new Error('Nothing of what was overdue arrived.');
   const drainMs = lastAt - firstAt;
   return {
@@ -103,28 +105,28 @@ async function takeRound({ ground, arrivals, scale }: Bench, store: SchedStore):
     readyMs: running.readyMs,
     drainMs: isDrained ? drainMs : null,
     drainedPerSecond: (latenessMs.length * MS_PER_SECOND) / drainMs,
-    fresh: between(freshOrders, await arrivals.notes(FRESH), {
+    fresh: between(freshJobs, await receiver.arrivalsAt(FRESH), {
       from: readyAt,
       to: Math.max(lastAt, readyAt + FRESH_MS_MIN),
     }),
   };
 }
 
-async function create(store: SchedStore, orders: readonly Order[]): Promise<void> {
+async function create(store: SchedStore, jobs: readonly Job[]): Promise<void> {
   await using running = await startSched({ store, env: { SCHED_ROLE: 'api' } });
-  await running.store(orders);
+  await running.store(jobs);
 }
 
-/** Those that were due in the time; notes are in the order of the orders where all have arrived. */
+/** Those that were due in the time; arrivals are in the order of the jobs where all have arrived. */
 function between(
-  orders: readonly Order[],
-  notes: Notes,
+  jobs: readonly Job[],
+  arrivals: Arrivals,
   { from, to }: { readonly from: number; readonly to: number },
 ): LatenessRound {
-  if (notes.latenessMs.length < orders.length) throw new Error('Not all of the fresh work arrived.');
-  const latenessMs = notes.latenessMs.filter((_, n) => {
-    const due = orders[n]?.due ?? 0;
+  if (arrivals.latenessMs.length < jobs.length) throw new Error('Not all of the fresh work arrived.');
+  const latenessMs = arrivals.latenessMs.filter((_, n) => {
+    const due = jobs[n]?.due ?? 0;
     return due >= from && due <= to;
   });
-  return roundOf(latenessMs.length, { ...notes, latenessMs }, null);
+  return roundOf(latenessMs.length, { ...arrivals, latenessMs }, null);
 }

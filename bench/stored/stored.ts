@@ -1,5 +1,5 @@
 /** The work `stored`: the same as ever, with ever more schedules stored, and the memory this takes. */
-import type { Bench } from '../bench.ts';
+
 import { whole } from '../report/figures.ts';
 import { STORE_NAMES } from '../report/tables.ts';
 import {
@@ -10,7 +10,7 @@ import {
   type StoredRound,
 } from '../results.ts';
 import type { SchedStore } from '../sched/service.ts';
-import { burst, paced, warmUp } from '../turn.ts';
+import { type BenchContext, burst, paced, warmUp } from '../workloads.ts';
 import { coldStart } from './cold.ts';
 import type { FilledStores } from './filled-stores.ts';
 import { startReady } from './ready.ts';
@@ -28,8 +28,8 @@ interface Line {
   readonly rounds: StoredRound[];
 }
 
-export async function measureStored(bench: Bench, stores: FilledStores): Promise<StoredResults> {
-  const { scale, progress } = bench;
+export async function measureStored(context: BenchContext, stores: FilledStores): Promise<StoredResults> {
+  const { scale, progress } = context;
   const remarks: string[] = [];
   const remark = (text: string) => {
     remarks.push(text);
@@ -55,7 +55,7 @@ export async function measureStored(bench: Bench, stores: FilledStores): Promise
       progress.step(`${name}: paced and burst, round ${round}`);
       if (line.store === null) continue;
       try {
-        line.rounds.push(await takeRound(bench, line.store));
+        line.rounds.push(await takeRound(context, line.store));
       } catch (error) {
         remark(`${name}, round ${round}: ${messageOf(error)}`);
       }
@@ -69,12 +69,15 @@ export async function measureStored(bench: Bench, stores: FilledStores): Promise
   };
 }
 
-async function takeRound({ ground, arrivals, scale }: Bench, store: SchedStore): Promise<StoredRound> {
-  await using running = await startReady({ store, profileDir: ground.profileDir });
+async function takeRound(
+  { resources, receiver, scale }: BenchContext,
+  store: SchedStore,
+): Promise<StoredRound> {
+  await using running = await startReady({ store, profileDir: resources.profileDir });
   const memoryMbAtStart = running.memoryMb();
-  const stage = await warmUp(running, arrivals);
-  const pacedRound = await paced(stage, scale.paced);
-  const burstRound = await burst(stage, { count: scale.stored.burst, secondsMax: scale.burstSecondsMax });
+  const warm = await warmUp(running, receiver);
+  const pacedRound = await paced(warm, scale.paced);
+  const burstRound = await burst(warm, { count: scale.stored.burst, secondsMax: scale.burstSecondsMax });
   return { paced: pacedRound, burst: burstRound, memoryMbAtStart, memoryMbAfter: running.memoryMb() };
 }
 

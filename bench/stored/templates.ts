@@ -14,11 +14,11 @@ export async function createTemplates(serviceUrl: string): Promise<void> {
   const client = new Agent();
   const numbers = Array.from({ length: TEMPLATES }, (_, number) => number).values();
   const dueFrom = Date.now() + YEAR_MS;
-  const hand = async () => {
+  const worker = async () => {
     for (const number of numbers) await create(client, serviceUrl, number, dueFrom);
   };
   try {
-    await Promise.all(Array.from({ length: CREATES_AT_ONCE }, hand));
+    await Promise.all(Array.from({ length: CREATES_AT_ONCE }, worker));
   } finally {
     await client.close();
   }

@@ -9,8 +9,7 @@ import { openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
-import { awaken } from '../../bench/neighbour/awaken.ts';
-import { interruptedIn, partitionOf, waitingIn } from '../../bench/neighbour/sql.ts';
+import { interruptedIn, partitionOf, shiftDueInstants, waitingIn } from '../../bench/neighbour/sql.ts';
 import type { SchedStore } from '../../bench/sched/service.ts';
 import { multiply } from '../../bench/stored/filled-stores.ts';
 
@@ -90,7 +89,7 @@ describe.for(['sqlite', 'postgres'] as const)('on %s', (kind) => {
     await place.whileClosed(async (store) => {
       expect(await partitionOf(store, bench.project.name)).toBe(partition);
       await multiply(store, { kind: 'together', copies: COPIES, partition });
-      await awaken(store, partition, DAY_MS - HOUR_MS);
+      await shiftDueInstants(store, partition, DAY_MS - HOUR_MS);
     });
 
     expect(await other.everything()).toEqual(before);

@@ -12,7 +12,7 @@ describe('the command line', () => {
   test('alone asks for everything, and for the report of it', () => {
     const options = optionsOf([]);
     expect(options.contenders).toEqual(CONTENDER_IDS);
-    expect(options.works).toEqual([
+    expect(options.workloads).toEqual([
       'paced',
       'burst',
       'creates',
@@ -29,7 +29,7 @@ describe('the command line', () => {
   test('quick is less of everything, and leaves the report as it is', () => {
     const options = optionsOf(['--quick']);
     expect(options.contenders).toEqual(QUICK_CONTENDERS);
-    expect(options.works).toEqual(['paced', 'burst', 'creates', 'stored']);
+    expect(options.workloads).toEqual(['paced', 'burst', 'creates', 'stored']);
     expect(options.scale).toMatchObject({ quick: true, rounds: 1 });
     expect(options.out).toBeNull();
     expect(optionsOf(['--profile', 'p']).out).toBeNull();
@@ -38,7 +38,7 @@ describe('the command line', () => {
   test('takes lists in any order, and gives them in that of the report', () => {
     const options = optionsOf(['--only', 'agenda, limit', '--work', 'hanging,paced']);
     expect(options.contenders).toEqual(['limit', 'agenda']);
-    expect(options.works).toEqual(['paced', 'hanging']);
+    expect(options.workloads).toEqual(['paced', 'hanging']);
     expect(options.out).toBeNull();
   });
 

@@ -1,12 +1,12 @@
 /** What the benchmark says while it runs. */
 import { describe, expect, test } from 'vitest';
-import { StepByStep } from '../../bench/progress.ts';
+import { ProgressLine } from '../../bench/progress.ts';
 
 describe('the progress', () => {
   test('is a line for each step, with what is behind and what is left', () => {
     let now = 0;
     let text = '';
-    using progress = new StepByStep(4, { write: (part) => (text += part) }, () => now);
+    using progress = new ProgressLine(4, { write: (part) => (text += part) }, () => now);
     progress.step('the first');
     now = 90_000;
     progress.step('the second');
@@ -17,7 +17,7 @@ describe('the progress', () => {
 
   test('goes on behind steps that were left out', () => {
     let text = '';
-    using progress = new StepByStep(4, { write: (part) => (text += part) }, () => 0);
+    using progress = new ProgressLine(4, { write: (part) => (text += part) }, () => 0);
     progress.passed(3);
     progress.step('the last');
     expect(text).toContain('4 of 4  the last');
@@ -26,7 +26,7 @@ describe('the progress', () => {
   test('is written over on a terminal, within its width', () => {
     const parts: string[] = [];
     const output = { isTTY: true, columns: 20, write: (part: string) => parts.push(part) };
-    using progress = new StepByStep(4, output, () => 0);
+    using progress = new ProgressLine(4, output, () => 0);
     progress.step('what takes more than twenty columns to say');
     expect(parts.join('')).toBe('\r\u001b[K1 of 4  what takes ');
     progress.note('Worth a line.');

@@ -12,7 +12,7 @@ export interface Timed {
   readonly bytes: number;
 }
 
-export class Person {
+export class DashboardUser {
   readonly #url: string;
   readonly #cookie: string;
 
@@ -21,7 +21,7 @@ export class Person {
     this.#cookie = cookie;
   }
 
-  static async signIn(url: string, store: SchedStore): Promise<Person> {
+  static async signIn(url: string, store: SchedStore): Promise<DashboardUser> {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['bin/sched.js', 'user', 'create', '--role', 'admin', '--json'],
@@ -39,7 +39,7 @@ export class Person {
     });
     if (!answer.ok) throw new Error(`The invitation was answered ${answer.status}: ${await answer.text()}`);
     const [cookie = ''] = answer.headers.getSetCookie();
-    return new Person(url, cookie.split(';')[0] ?? '');
+    return new DashboardUser(url, cookie.split(';')[0] ?? '');
   }
 
   /** From the request to the last byte of its answer. */

@@ -1,0 +1,131 @@
+/**
+ * The receiver is a process of its own: an ordinary HTTPS server, as a customer would have one. It records how late
+ * each request is, by the request's headers. A command says which path prefixes to expect, and how many different
+ * requests at each. The receiver reports when the last one has arrived. Its records can be read at any time. A path
+ * that begins with `/hang/` is never answered.
+ */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+export interface Expectation {
+  /** The first part of the path, for example `/burst/`. */
+  readonly path: string;
+  readonly count: number;
+}
+
+export interface Arrivals {
+  /** The lateness of each request's first arrival, in milliseconds. */
+  readonly latenessMs: readonly number[];
+  /** The number of arrivals of requests that had arrived before. */
+  readonly repeated: number;
+  /** The instants of the first and the last arrival. Null if nothing arrived. */
+  readonly firstAt: number | null;
+  readonly lastAt: number | null;
+}
+
+/** `arrivals` asks for the arrivals at one expected path. */
+export type ReceiverCommand =
+  | { readonly kind: 'expect'; readonly expectations: readonly Expectation[] }
+  | { readonly kind: 'arrivals'; readonly path: string };
+
+export type ReceiverMessage =
+  | { readonly kind: 'listens'; readonly url: string }
+  | { readonly kind: 'complete'; readonly path: string }
+  | { readonly kind: 'arrivals'; readonly path: string; readonly arrivals: Arrivals };
+
+const CERTIFICATES = join(import.meta.dirname, '../test/certificates');
+const KEEP_ALIVE_MS = 120_000;
+const HANGING = '/hang/';
+/** Each sample takes a millisecond. */
+const CLOCK_SAMPLES = 8;
+
+/** The arrivals of one expectation. Lateness is kept in an array by number, so that a request allocates nothing. */
+class ArrivalRecorder {
+  readonly #path: string;
+  readonly #lateness: Float64Array;
+  #arrived = 0;
+  #repeated = 0;
+  #firstAt: number | null = null;
+  #lastAt: number | null = null;
+
+  constructor({ path, count }: Expectation) {
+    this.#path = path;
+    this.#lateness = new Float64Array(count).fill(Number.NaN);
+  }
+
+  record(number: number, due: number, now: number): void {
+    if (!(number < this.#lateness.length)) return;
+    if (!Number.isNaN(this.#lateness[number])) {
+      this.#repeated++;
+      return;
+    }
+    this.#lateness[number] = now - due;
+    this.#firstAt ??= now;
+    this.#lastAt = now;
+    this.#arrived++;
+    if (this.#arrived === this.#lateness.length) send({ kind: 'complete', path: this.#path });
+  }
+
+  arrivals(): Arrivals {
+    const latenessMs = [...this.#lateness].filter((late) => !Number.isNaN(late));
+    return { latenessMs, repeated: this.#repeated, firstAt: this.#firstAt, lastAt: this.#lastAt };
+  }
+}
+
+let recorders = new Map<string, ArrivalRecorder>();
+
+/** The wall clock and the monotonic clock drift apart within an hour, so the offset is measured again. */
+let clockOffsetMs = wallClockOffsetMs();
+
+/** The wall clock minus the monotonic clock. A sample that is interrupted is too small, never too large. */
+function wallClockOffsetMs(): number {
+  return Math.max(...Array.from({ length: CLOCK_SAMPLES }, offsetAtTickMs));
+}
+
+function offsetAtTickMs(): number {
+  const before = Date.now();
+  let now = before;
+  while (now === before) now = Date.now();
+  return now - performance.now();
+}
+
+function send(message: ReceiverMessage): void {
+  process.send?.(message);
+}
+
+function pathPrefix(path: string): string {
+  return path.slice(0, path.indexOf('/', 1) + 1);
+}
+
+const server = createServer(
+  {
+    cert: readFileSync(join(CERTIFICATES, 'receiver.pem')),
+    key: readFileSync(join(CERTIFICATES, 'receiver.key')),
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  },
+  (request, response) => {
+    const now = clockOffsetMs + performance.now();
+    const { url = '', headers } = request;
+    const prefix = pathPrefix(url);
+    recorders.get(prefix)?.record(Number(headers['x-number']), Number(headers['x-due']), now);
+    request.resume();
+    request.on('end', () => {
+      if (prefix !== HANGING) response.end('ok');
+    });
+  },
+);
+server.listen(0, '127.0.0.1', () => {
+  send({ kind: 'listens', url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` });
+});
+process.on('message', (command: ReceiverCommand) => {
+  if (command.kind === 'arrivals') {
+    const arrivals = recorders.get(command.path)?.arrivals();
+    if (arrivals !== undefined) send({ kind: 'arrivals', path: command.path, arrivals });
+    return;
+  }
+  clockOffsetMs = wallClockOffsetMs();
+  recorders = new Map(command.expectations.map((each) => [each.path, new ArrivalRecorder(each)]));
+});
+process.on('disconnect', () => process.exit(0));
