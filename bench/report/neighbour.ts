@@ -40,7 +40,18 @@ const MEMORY_MB_MAX = 1_000;
 
 export function neighbourWords({ rate, sizes }: NeighbourScale): string {
   const size = (customer: Hostile) => whole(sizes[customer]);
-  return `A healthy customer has ${rate} small deliveries a second to a few endpoints that answer. It is measured alone, then beside one hostile customer after the other, then beside all of them. Each hostile customer has a project, a key and a receiver of its own: ${size('hanging-bodies')} bodies of 768 KB to six endpoints that hang; ${size('large-json')} JSON bodies of 256 KB due at one instant, again every few seconds; ${size('paths')} paths of one host that hangs; filters that find nothing among ${size('filters')} schedules, by eight clients; ${size('creates')} creates of 768 KB at a time, one after the other; ${size('burst')} deliveries due at one millisecond; the cancel of a schedule with ${size('cancel')} waiting retries; every page of every list among ${size('lists')} schedules, by four clients. Load generators and hostile receivers get only the processor time that others leave. *Missing* counts deliveries of the healthy customer that had not arrived a minute after the last one was due; quantiles are of those that had. *Still waiting* counts those that the store had yet to send then: they are late, not lost. *Doubled* counts those that arrived again, *interrupted* attempts of any customer. These are sums of all rounds. *Event loop* is the longest time that one was held up; *peak MB* is the most memory that each process had in use at one time.`;
+  return `A healthy customer has ${rate} small deliveries a second to a few endpoints that answer. It is measured alone, then beside each hostile customer in turn, then beside all of them. Each hostile customer has its own project, key and receiver:
+
+- ${size('hanging-bodies')} bodies of 768 KB to six endpoints that hang
+- ${size('large-json')} JSON bodies of 256 KB due at one instant, again every few seconds
+- ${size('paths')} paths of one host that hangs
+- filters that find nothing among ${size('filters')} schedules, by eight clients
+- ${size('creates')} creates of 768 KB at a time, one after the other
+- ${size('burst')} deliveries due at one millisecond
+- the cancel of a schedule with ${size('cancel')} waiting retries
+- every page of every list among ${size('lists')} schedules, by four clients
+
+Load generators and hostile receivers get only the processor time that others leave. *Missing* counts deliveries of the healthy customer that had not arrived a minute after the last one was due. Quantiles are those of the deliveries that had arrived. *Still waiting* counts deliveries that the store had yet to send then: they are late, not lost. *Doubled* counts deliveries that arrived again. *Interrupted* counts interrupted attempts of any customer. These counts are sums of all rounds. *Event loop* is the longest time that one piece of work blocked an event loop. *Peak MB* is the most memory that each process used at one time.`;
 }
 
 export function neighbourTable({ neighbour }: Results, store: SchedStoreKind): string {

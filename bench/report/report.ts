@@ -38,7 +38,7 @@ export function reportOf(results: Results): string {
     words.INTRODUCTION,
     words.LIMIT,
     imageOf(charts, 'lateness'),
-    '## Bars',
+    '## Targets',
     barsText(results),
     ...workSections(results, charts),
     '## What was run',
@@ -65,8 +65,8 @@ function barsText(results: Results): string {
     isMet === null ? '–' : isMet ? 'met' : '**missed**',
   ]);
   const { rounds } = results.scale;
-  const said = `What the project asks of itself, by the medians of ${roundsText(rounds)}. ${words.MISSED}`;
-  return `${said}\n\n${wordTable(['work', 'asked', 'measured', ''], rows)}`;
+  const said = `These are the project’s own targets. The medians of ${roundsText(rounds)} decide. ${words.MISSED}`;
+  return `${said}\n\n${wordTable(['workload', 'target', 'measured', ''], rows)}`;
 }
 
 function roundsText(rounds: number): string {

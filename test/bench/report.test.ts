@@ -34,7 +34,7 @@ describe('the page', () => {
   test('has a section for each work, and says what was run', () => {
     const anchors = anchorsOf(pageOf('docs/benchmarks.md', page));
     for (const anchor of [
-      'bars',
+      'targets',
       'burst-all-at-one-instant',
       'creates-64-at-once',
       'starting-again',
