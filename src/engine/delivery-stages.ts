@@ -1,10 +1,10 @@
 /**
- * A delivery on its way, by stage:
+ * The types of a delivery on its way, by stage (the steps are in `docs/architecture.md`):
  *
  * 1. `DueDelivery` (`domain/due-delivery.ts`): its id, instant and endpoint wait in the queues.
  * 2. `LoadedDelivery` (`ports/store.ts`): its row was read, with its schedule, endpoint profile and gate.
  * 3. `CandidateDelivery`: the gate can decide about it now.
- * 4. `DecidedDelivery`: it is claimed, ended or deferred, by a conditional write.
+ * 4. `DecidedDelivery`: it is claimed (`ClaimedDelivery`), ended or deferred, by a conditional write.
  * 5. `AttemptOutcome` (`attempt/outcome.ts`): its request was answered, or failed.
  * 6. `SettleWrite` (`ports/store.ts`): what the store keeps of the attempt.
  */

@@ -2,10 +2,7 @@
  * The engine sends deliveries. It is built on ports only, so the same engine runs in the service and in the simulation,
  * alone on its store or as one node of several.
  *
- * Its folders follow the life of a delivery: `due/` finds it in the store, `queue/` keeps it until its instant and its
- * permits, `prefetch/` reads it ahead, `dispatch/` begins batches, `claim/` decides and claims, `attempt/` sends and
- * settles. `gate/` holds breakers, retry budgets and rate limits, `cluster/` shares slots among nodes, `upkeep/` and
- * `replays/` run beside.
+ * `docs/architecture.md` says what each file does, folder by folder in the order in which the data flows.
  */
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
