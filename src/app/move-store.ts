@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { IdMint } from '#src/domain/id.ts';
+import { pause } from '#src/ports/system.ts';
 import { type Moved, type MoveRefusal, move, type Progress } from '#src/store/move/move.ts';
 import { describeAddress } from '#src/store/postgres/address.ts';
 import { connector } from '#src/store/postgres/connect.ts';
@@ -65,7 +66,7 @@ async function copy(
   const connect = connector(address, { timers: systemTimers, decodeText });
   const client = await connect();
   try {
-    await migrate(client, systemClock.now(), pause);
+    await migrate(client, systemClock.now(), (ms) => pause(systemTimers, ms));
   } finally {
     await client.end();
   }
@@ -82,8 +83,4 @@ async function copy(
   } finally {
     source.close();
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => void systemTimers.after(ms, resolve));
 }

@@ -105,17 +105,3 @@ export function modeOf({ flags }: Given): Mode {
   if (mode === undefined) throw new SettingsError('The option --mode is required: test or live.');
   return mode;
 }
-
-/** Waits for `ms` milliseconds, or until the signal is aborted. */
-export function pause(timers: Timers, ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) return resolve();
-    const end = () => {
-      cancel();
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const cancel = timers.after(ms, end);
-    signal?.addEventListener('abort', end, { once: true });
-  });
-}

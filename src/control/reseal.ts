@@ -7,7 +7,7 @@
  * changed since it was read.
  */
 
-import type { Timers } from '#src/ports/system.ts';
+import { pause, type Timers } from '#src/ports/system.ts';
 import type { ResealingVault } from '#src/ports/vault.ts';
 import {
   SEALED_COLUMN_NAMES,
@@ -92,7 +92,7 @@ class ColumnResealer {
   }
 
   async run(): Promise<ResealCounts> {
-    const { sealed, progress } = this.#dependencies;
+    const { sealed, progress, timers } = this.#dependencies;
     let after: SealedKey | null = null;
     for (;;) {
       const entries: readonly SealedEntry[] = await sealed.listSealed(this.#name, after, PAGE_ROWS_MAX);
@@ -100,7 +100,7 @@ class ColumnResealer {
       if (last === undefined) return this.#counts;
       for (const page of this.#pages(entries)) {
         await this.#resealPage(page);
-        await this.#pause();
+        await pause(timers, PAUSE_MS);
       }
       progress(this.#name, this.#counts);
       after = last.key;
@@ -169,9 +169,5 @@ class ColumnResealer {
 
   #count(more: Partial<ResealCounts>): void {
     this.#counts = sum(this.#counts, { ...NONE, ...more });
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => void this.#dependencies.timers.after(PAUSE_MS, resolve));
   }
 }

@@ -25,9 +25,20 @@ export interface Timers {
   after(ms: number, act: () => void): () => void;
 }
 
-/** Resolves after at least this time. */
-export function pause(timers: Timers, ms: number): Promise<void> {
-  return new Promise((resolve) => void timers.after(ms, resolve));
+/** Resolves after at least this time, or as soon as the signal is aborted. */
+export function pause(timers: Timers, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const abort = () => {
+      cancel();
+      resolve();
+    };
+    const cancel = timers.after(ms, () => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    });
+    signal?.addEventListener('abort', abort, { once: true });
+  });
 }
 
 /** The clock of the timers. It measures durations, not the time of day. */

@@ -8,9 +8,10 @@ import type { Stats } from 'node:fs';
 import { link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf, systemCodeOf } from '#src/app/failures.ts';
-import { type CliDependencies, pause } from '#src/cli/command.ts';
+import type { CliDependencies } from '#src/cli/command.ts';
 import { CommandFailure } from '#src/cli/failure.ts';
 import type { Instant } from '#src/domain/instant.ts';
+import { pause } from '#src/ports/system.ts';
 
 const STALE_AFTER_MS = 5_000;
 const WAIT_MS_MAX = 10_000;

@@ -12,9 +12,8 @@
  * Everything has a bound: the watch, the pages and checks of a round, and the checks that run at once.
  */
 import { type Attempt, type Delivery, NotFoundError, type Sched, SchedError } from '#sdk/index.ts';
-import { pause } from '#src/cli/command.ts';
 import { formatInstant, type Instant, instant, parseInstant } from '#src/domain/instant.ts';
-import type { Clock, Timers } from '#src/ports/system.ts';
+import { type Clock, pause, type Timers } from '#src/ports/system.ts';
 import { isEnded, WATCHED_MAX, Watch, type Watched } from './tail-watch.ts';
 
 const ROUND_MS = 1_000;

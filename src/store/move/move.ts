@@ -15,7 +15,7 @@
  */
 import type { Client } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Timers } from '#src/ports/system.ts';
+import { pause, type Timers } from '#src/ports/system.ts';
 import { isUnavailable } from '#src/store/postgres/faults.ts';
 import type { Db } from '#src/store/sqlite/connection.ts';
 import { pagesOf } from './pages.ts';
@@ -129,7 +129,7 @@ async function isCommitted({ connect, timers }: MoveDependencies): Promise<boole
       return await holdsProject(await connect());
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      await new Promise<void>((resolve) => void timers.after(COMMIT_PAUSE_MS, resolve));
+      await pause(timers, COMMIT_PAUSE_MS);
     }
   }
   throw new StoreUnavailable(

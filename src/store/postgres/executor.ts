@@ -12,7 +12,7 @@
  */
 import type { QueryResult } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
+import { type Clock, pause, type Stopwatch, type Timers } from '#src/ports/system.ts';
 import type { Parameter, Rejection } from '#src/store/sql/steps.ts';
 import { awaitAll, faultOf } from './faults.ts';
 import type { SqlValue } from './parameter-encoding.ts';
@@ -234,7 +234,7 @@ export class Executor {
         throw new StoreUnavailable(
           'PostgreSQL: the answer to a commit was lost, and the outcome could not be looked up in time.',
         );
-      await new Promise<void>((resolve) => void this.#timers.after(LOOK_UP_PAUSE_MS, resolve));
+      await pause(this.#timers, LOOK_UP_PAUSE_MS);
     }
   }
 

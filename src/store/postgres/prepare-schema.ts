@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import type { Clock, Timers } from '#src/ports/system.ts';
+import { type Clock, pause, type Timers } from '#src/ports/system.ts';
 import { isDistributed } from './distribute.ts';
 import { unavailableInstead } from './faults.ts';
 import { migrate, requireCurrent } from './schema-version.ts';
@@ -25,9 +25,8 @@ export async function prepareSchema(
   try {
     const client = await connect();
     try {
-      const pause = (ms: number) => new Promise<void>((resolve) => void timers.after(ms, resolve));
       if (mayMigrate) {
-        await migrate(client, clock.now(), pause);
+        await migrate(client, clock.now(), (ms) => pause(timers, ms));
         await client.query(REMOVE_OLD_WRITERS, [WRITER_RETENTION_MS]);
       } else await requireCurrent(client);
       return await isDistributed(client);
