@@ -18,7 +18,7 @@ import { DecisionWriter } from './claim/decision-writer.ts';
 import { LargePayloads } from './claim/large-payloads.ts';
 import { NO_PEERS } from './cluster/hint-forwarder.ts';
 import { Membership } from './cluster/membership.ts';
-import { OWNS_EVERY_SLOT } from './cluster/slot-ownership.ts';
+import { OWNS_EVERY_SLOT, OwnedSlots } from './cluster/slot-ownership.ts';
 import type { EngineDependencies } from './dependencies.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { EventLoopBudget } from './dispatch/event-loop-budget.ts';
@@ -54,7 +54,6 @@ export class Engine implements Hints {
   readonly #gates: Gates;
   readonly #stats: StatsRecorder;
   readonly #ready: FairQueue;
-  readonly #batches = new BatchesInFlight();
   readonly #claimPause: ClaimPause;
   readonly #queue: WorkQueue;
   readonly #prefetcher: Prefetcher;
@@ -70,12 +69,11 @@ export class Engine implements Hints {
   #state: 'new' | 'running' | 'stopped' = 'new';
 
   constructor(dependencies: EngineDependencies, options: EngineOptions) {
-    const { clock, timers } = dependencies;
+    const { clock, timers, cluster, node } = dependencies;
     this.#dependencies = dependencies;
-    const peers = dependencies.cluster?.peers ?? NO_PEERS;
-    this.#peers = peers;
-    this.#membership = this.#join();
-    const ownership = this.#membership?.ownership ?? OWNS_EVERY_SLOT;
+    const peers = cluster?.peers ?? NO_PEERS;
+    const ownedSlots = cluster === null ? null : new OwnedSlots(cluster, node);
+    const ownership = ownedSlots ?? OWNS_EVERY_SLOT;
 
     const gates = new Gates(dependencies, ownership);
     const stats = new StatsRecorder(dependencies);
@@ -83,7 +81,11 @@ export class Engine implements Hints {
     const builder = new RequestBuilder(dependencies);
     const upcoming = new DueQueue();
     const ready = new FairQueue(options.permitsMax);
-    const batches = this.#batches;
+    const batches = new BatchesInFlight();
+    const membership =
+      cluster === null || ownedSlots === null
+        ? null
+        : new Membership({ ...dependencies, cluster, ownedSlots, gates, batches });
     const load = new EngineLoad({ clock, upcoming, ready, batches });
     const throttledTimers = new ThrottledTimers(timers, () => load.isShared);
     const waker = new Waker(dependencies);
@@ -100,7 +102,9 @@ export class Engine implements Hints {
     const attempts = new AttemptsInFlight(waker);
     const shared = { ...dependencies, ownership, gates, stats, queue, claimPause, batches, attempts };
 
-    const recovery = new AttemptRecovery({ ...shared, settler, hints: this, membership: this.#membership });
+    const scanner = new DueScanner(dependencies, ownership, queue, throttledTimers);
+    const scans = new ScanScheduler({ ...dependencies, scanner, ready, claimPause, waker, membership });
+    const recovery = new AttemptRecovery({ ...shared, settler, hints: this, membership });
     const runner = new AttemptRunner({ ...shared, builder, settler, recovery });
     const claimer = new Claimer({
       ...shared,
@@ -109,9 +113,10 @@ export class Engine implements Hints {
       decider: new Decider(shared),
       writer: new DecisionWriter({ ...shared, runner }),
     });
-    const scanner = new DueScanner(dependencies, ownership, queue, throttledTimers);
     const budget = new EventLoopBudget({ timers, throttledTimers, load, ready, waker });
 
+    this.#peers = peers;
+    this.#membership = membership;
     this.#gates = gates;
     this.#stats = stats;
     this.#ready = ready;
@@ -122,27 +127,12 @@ export class Engine implements Hints {
     this.#runner = runner;
     this.#settler = settler;
     this.#recovery = recovery;
-    this.#scans = new ScanScheduler({ ...dependencies, scanner, ready, claimPause, waker });
+    this.#scans = scans;
     this.#dispatcher = new Dispatcher({ ...shared, upcoming, ready, waker, budget, claimer });
     this.#cleaner = new Cleaner(dependencies, ownership, options.retentionMs);
     this.#breakerResets = new BreakerResets(shared);
     this.#sweepRecovery = new SweepRecovery({ ...dependencies, ownership, hints: this });
     dependencies.metrics.watch(() => this.gauges());
-  }
-
-  #join(): Membership | null {
-    const { cluster } = this.#dependencies;
-    if (cluster === null) return null;
-    return new Membership(this.#dependencies, cluster, {
-      slotsGained: () => {
-        this.#scans.restart();
-        void this.#recovery.recover();
-      },
-      nodesDied: () => void this.#recovery.recover(),
-      batchesEnd: () => this.#batches.ended(),
-      saveGates: (slots) => this.#gates.saveSlots(slots),
-      forgetGates: (slots) => this.#gates.forgetSlots(slots),
-    });
   }
 
   /** Closes the attempts that an earlier process left, then sends. In a cluster it need not wait for that. */

@@ -15,12 +15,14 @@ import { instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { planRebalance } from '#src/domain/slot-rebalance.ts';
 import type { ClusterDependencies, EngineDependencies } from '#src/engine/dependencies.ts';
+import type { Gates } from '#src/engine/gate/gates.ts';
+import type { BatchesInFlight } from '#src/engine/queue/batches-in-flight.ts';
 import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
 import { PeriodicTask } from '#src/ports/periodic-task.ts';
 import { pause } from '#src/ports/system.ts';
 import { DeadNodeDetector } from './dead-node-detector.ts';
 import { SlotHandover } from './slot-handover.ts';
-import { OwnedSlots, type SlotOwnership } from './slot-ownership.ts';
+import type { OwnedSlots } from './slot-ownership.ts';
 
 /** Together with the time between two syncs, a dead node is noticed within four seconds. */
 const LEASE_MS = 3_200;
@@ -33,29 +35,24 @@ const RETRY_MS = 200;
 const SYNC_GAP_MS = 25;
 const MS_PER_SECOND = 1_000;
 
-/** The parts of the engine that depend on which slots this node owns. */
-export interface MembershipListener {
-  /** There are more endpoints to dispatch. */
-  slotsGained(): void;
-  /** Nodes died, and their claims are to be recovered. */
-  nodesDied(): void;
-  /** Resolves when every batch that is in flight now has ended. */
-  batchesEnd(): Promise<void>;
-  saveGates(slots: ReadonlySet<Slot>): Promise<void>;
-  forgetGates(slots: ReadonlySet<Slot>): void;
+export interface MembershipDependencies
+  extends Pick<EngineDependencies, 'clock' | 'timers' | 'log' | 'node'> {
+  readonly cluster: ClusterDependencies;
+  readonly ownedSlots: OwnedSlots;
+  readonly gates: Pick<Gates, 'saveSlots' | 'forgetSlots'>;
+  readonly batches: Pick<BatchesInFlight, 'ended'>;
 }
-
-type Dependencies = Pick<EngineDependencies, 'clock' | 'timers' | 'log' | 'node'>;
 
 /** One sync at a time. A sync that fails changes nothing, and the lease runs out if no later one succeeds in time. */
 export class Membership {
-  readonly #dependencies: Dependencies;
+  readonly #dependencies: MembershipDependencies;
   readonly #cluster: ClusterDependencies;
-  readonly #listener: MembershipListener;
   readonly #ownedSlots: OwnedSlots;
   readonly #detector: DeadNodeDetector;
   readonly #handover: SlotHandover;
   readonly #task: PeriodicTask;
+  readonly #onSlotsGained: (() => void)[] = [];
+  readonly #onNodesDied: (() => void)[] = [];
   #liveNodes: readonly string[] = [];
   /** The last sync, which may be in progress. It resolves to whether it succeeded. */
   #sync: Promise<boolean> = Promise.resolve(false);
@@ -67,25 +64,18 @@ export class Membership {
   #isFailing = false;
   #state: 'new' | 'member' | 'stopping' | 'gone' = 'new';
 
-  constructor(dependencies: Dependencies, cluster: ClusterDependencies, listener: MembershipListener) {
-    const { node, log, timers } = dependencies;
+  constructor(dependencies: MembershipDependencies) {
+    const { cluster, node, log, timers, ownedSlots, gates, batches } = dependencies;
     this.#dependencies = dependencies;
     this.#cluster = cluster;
-    this.#listener = listener;
-    this.#ownedSlots = new OwnedSlots(cluster, node, () => this.syncSoon());
+    this.#ownedSlots = ownedSlots;
     this.#detector = new DeadNodeDetector(cluster, node, LEASE_MS);
-    this.#handover = new SlotHandover({
-      ...cluster,
-      log,
-      ownedSlots: this.#ownedSlots,
-      batchesEnd: () => listener.batchesEnd(),
-      saveGates: (slots) => listener.saveGates(slots),
-      forgetGates: (slots) => listener.forgetGates(slots),
-    });
+    this.#handover = new SlotHandover({ ...cluster, log, ownedSlots, gates, batches });
     this.#task = new PeriodicTask(timers, async () => {
       await this.#syncAgain();
       return null;
     });
+    ownedSlots.onRefusedWrite(() => this.syncSoon());
     cluster.metrics.watchCluster(() => ({
       slotsOwned: this.#ownedSlots.slots.size,
       nodes: this.#liveNodes.length,
@@ -93,10 +83,6 @@ export class Membership {
       isClockSynchronized: cluster.clock.isSynchronized,
       isLeaseValid: this.#ownedSlots.isLeaseValid,
     }));
-  }
-
-  get ownership(): SlotOwnership {
-    return this.#ownedSlots;
   }
 
   /** Whether this node may dispatch the slots that it owns. */
@@ -107,6 +93,16 @@ export class Membership {
   /** The live nodes as of the last sync. */
   get liveNodes(): readonly string[] {
     return this.#liveNodes;
+  }
+
+  /** Calls `act` whenever there may be more endpoints to dispatch. */
+  onSlotsGained(act: () => void): void {
+    this.#onSlotsGained.push(act);
+  }
+
+  /** Calls `act` whenever nodes died: their claims are to be recovered. */
+  onNodesDied(act: () => void): void {
+    this.#onNodesDied.push(act);
   }
 
   /** Returns the live nodes as of a sync that begins now; rejects when it fails. */
@@ -194,7 +190,7 @@ export class Membership {
       this.#liveNodes = state.nodes.map(({ node }) => node);
       await this.#rebalance(state);
       this.#activate();
-      if (before.some((node) => !this.#liveNodes.includes(node))) this.#listener.nodesDied();
+      if (before.some((node) => !this.#liveNodes.includes(node))) callAll(this.#onNodesDied);
       this.#syncWithin(SYNC_EVERY_MS);
       return true;
     } catch (error) {
@@ -254,7 +250,7 @@ export class Membership {
       log.warn({ slots: lost.size }, 'slots were lost to another node');
       this.#cluster.metrics.slotsMoved('lost', lost.size);
       this.#ownedSlots.remove(lost);
-      this.#listener.forgetGates(lost);
+      this.#dependencies.gates.forgetSlots(lost);
     }
     if (this.#state === 'member') this.#gain(found);
   }
@@ -278,13 +274,17 @@ export class Membership {
     this.#ownedSlots.add(epochs);
     this.#dependencies.log.info({ slots: epochs.size }, 'slots were gained');
     this.#cluster.metrics.slotsMoved('gained', epochs.size);
-    this.#listener.slotsGained();
+    callAll(this.#onSlotsGained);
   }
 
   /** While the lease had run out or the clock was not synchronized, this node may have missed due work. */
   #activate(): void {
     const { isActive } = this.#ownedSlots;
-    if (isActive && !this.#wasActive) this.#listener.slotsGained();
+    if (isActive && !this.#wasActive) callAll(this.#onSlotsGained);
     this.#wasActive = isActive;
   }
+}
+
+function callAll(listeners: readonly (() => void)[]): void {
+  for (const act of listeners) act();
 }

@@ -5,16 +5,16 @@
  */
 import type { Slot } from '#src/domain/slot.ts';
 import type { ClusterDependencies, EngineDependencies } from '#src/engine/dependencies.ts';
+import type { Gates } from '#src/engine/gate/gates.ts';
+import type { BatchesInFlight } from '#src/engine/queue/batches-in-flight.ts';
 import type { OwnedSlots } from './slot-ownership.ts';
 
 export interface SlotHandoverDependencies
   extends Pick<ClusterDependencies, 'store' | 'peers' | 'metrics'>,
     Pick<EngineDependencies, 'log'> {
   readonly ownedSlots: OwnedSlots;
-  /** Resolves when every batch that is in flight now has ended. */
-  batchesEnd(): Promise<void>;
-  saveGates(slots: ReadonlySet<Slot>): Promise<void>;
-  forgetGates(slots: ReadonlySet<Slot>): void;
+  readonly batches: Pick<BatchesInFlight, 'ended'>;
+  readonly gates: Pick<Gates, 'saveSlots' | 'forgetSlots'>;
 }
 
 export class SlotHandover {
@@ -53,18 +53,18 @@ export class SlotHandover {
 
   /** Never rejects. */
   async #release(slots: ReadonlySet<Slot>): Promise<boolean> {
-    const { store, peers, metrics, log, ownedSlots } = this.#dependencies;
+    const { store, peers, metrics, log, ownedSlots, batches, gates } = this.#dependencies;
     const requested = ownedSlots.beginRelease(slots);
     try {
-      await this.#dependencies.batchesEnd();
-      await this.#dependencies.saveGates(slots);
+      await batches.ended();
+      await gates.saveSlots(slots);
       // Some may have been lost to other nodes meanwhile.
       const fence = ownedSlots.stillOwned(requested);
       for (const [slot, epoch] of fence.epochs) this.#releasedEpochs.set(slot, epoch);
       await store.releaseSlots(fence);
       const released = new Set(fence.epochs.keys());
       ownedSlots.remove(released);
-      this.#dependencies.forgetGates(released);
+      gates.forgetSlots(released);
       metrics.slotsMoved('released', released.size);
       peers.slotsChanged();
       return true;

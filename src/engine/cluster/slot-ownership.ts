@@ -62,7 +62,6 @@ const NO_SLOTS: ReadonlySet<Slot> = new Set();
  */
 export class OwnedSlots implements SlotOwnership {
   readonly #cluster: Pick<ClusterDependencies, 'stopwatch' | 'clock'>;
-  readonly #onRefusedWrite: () => void;
   readonly #releasing = new Set<Slot>();
   /** Never changed in place: every change makes a new fence, so that writes in flight keep theirs. */
   #fence: Fence;
@@ -70,14 +69,10 @@ export class OwnedSlots implements SlotOwnership {
   #kept = NO_SLOTS;
   /** By the stopwatch. */
   #leaseUntil = Number.NEGATIVE_INFINITY;
+  #onRefusedWrite: () => void = () => {};
 
-  constructor(
-    cluster: Pick<ClusterDependencies, 'stopwatch' | 'clock'>,
-    node: string,
-    onRefusedWrite: () => void,
-  ) {
+  constructor(cluster: Pick<ClusterDependencies, 'stopwatch' | 'clock'>, node: string) {
     this.#cluster = cluster;
-    this.#onRefusedWrite = onRefusedWrite;
     this.#fence = { node, epochs: new Map() };
   }
 
@@ -120,6 +115,10 @@ export class OwnedSlots implements SlotOwnership {
 
   reportRefusedWrite(): void {
     this.#onRefusedWrite();
+  }
+
+  onRefusedWrite(act: () => void): void {
+    this.#onRefusedWrite = act;
   }
 
   /** `elapsedMs` is a time of the stopwatch. */

@@ -2,6 +2,7 @@
  * Runs the scans for due work: upcoming deliveries about once a second, overdue ones as often as there is room for
  * them. The scans run apart from each other, so that any amount of overdue work never delays what comes next.
  */
+import type { Membership } from '#src/engine/cluster/membership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { type OutageLog, warnsOfOutage } from '#src/engine/outage-log.ts';
 import type { ClaimPause } from '#src/engine/queue/claim-pause.ts';
@@ -24,6 +25,8 @@ export interface ScanSchedulerDependencies extends Pick<EngineDependencies, 'clo
   readonly ready: Pick<FairQueue, 'overdue'>;
   readonly claimPause: ClaimPause;
   readonly waker: Waker;
+  /** Null for a process that has its store to itself. */
+  readonly membership: Pick<Membership, 'onSlotsGained'> | null;
 }
 
 export class ScanScheduler {
@@ -35,7 +38,7 @@ export class ScanScheduler {
 
   constructor(dependencies: ScanSchedulerDependencies) {
     this.#dependencies = dependencies;
-    const { timers, claimPause } = dependencies;
+    const { timers, claimPause, membership } = dependencies;
     this.#outage = warnsOfOutage(
       dependencies,
       'due work could not be looked for',
@@ -47,6 +50,7 @@ export class ScanScheduler {
       overdue: new PeriodicTask(timers, () => this.#scan('overdue')),
     };
     claimPause.onEnd(() => this.soon());
+    membership?.onSlotsGained(() => this.restart());
   }
 
   /** Whether upcoming work was read and no scan failed the last time. */

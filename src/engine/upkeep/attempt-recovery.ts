@@ -40,7 +40,10 @@ export interface AttemptRecoveryDependencies
   readonly hints: Pick<Hints, 'due'>;
   readonly attempts: Pick<AttemptsInFlight, 'has'>;
   /** Null for a process that has its store to itself. */
-  readonly membership: Pick<Membership, 'liveNodes' | 'readLiveNodes'> | null;
+  readonly membership: Pick<
+    Membership,
+    'liveNodes' | 'readLiveNodes' | 'onSlotsGained' | 'onNodesDied'
+  > | null;
 }
 
 /** Never runs twice at one time, and never closes an attempt that is in flight on this node. */
@@ -64,6 +67,9 @@ export class AttemptRecovery {
       'interrupted attempts could not be recovered',
       'interrupted attempts are recovered again',
     );
+    const { membership } = dependencies;
+    membership?.onSlotsGained(() => void this.recover());
+    membership?.onNodesDied(() => void this.recover());
   }
 
   /** Resolves when every lost attempt is closed. */
