@@ -1,4 +1,4 @@
-/** For tests only: what the engine asks of the insight of a store, kept in memory, with faults as the test wants them. */
+/** For tests only: the insight of a store in memory, with faults that the test plans. */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import { INSTANT_MS_MAX, type Instant, instant } from '#src/domain/instant.ts';
@@ -11,17 +11,17 @@ import { type Store, StoreUnavailable } from '#src/ports/store.ts';
 export class KeptInsight implements EngineInsight {
   readonly #stats = new Map<string, SavedStats>();
   readonly #endpoints = new Map<string, SavedEndpointStats>();
-  readonly #orders = new Map<string, BreakerReset>();
+  readonly #breakerResets = new Map<string, BreakerReset>();
   readonly #disk: Pick<Store, 'listDue' | 'loadDeliveries'> | null;
   readonly pruned: (readonly [minutesBefore: Instant, hoursBefore: Instant])[] = [];
-  /** In how many parts old tallies go. */
-  parts = 1;
+  /** The number of `pruneStats` calls that remove all old stats. */
+  pruneCalls = 1;
   isAway = false;
-  /** How many rows each save brought. */
+  /** The number of rows of each save. */
   readonly saves: number[] = [];
   beforeSave: () => void = () => {};
 
-  /** Null: nobody asks for a gate. */
+  /** `disk` is null where no test reads a gate. */
   constructor(disk: Pick<Store, 'listDue' | 'loadDeliveries'> | null) {
     this.#disk = disk;
   }
@@ -45,45 +45,45 @@ export class KeptInsight implements EngineInsight {
   async pruneStats(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
     this.#check();
     this.pruned.push([minutesBefore, hoursBefore]);
-    return this.pruned.length < this.parts;
+    return this.pruned.length < this.pruneCalls;
   }
 
   async findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {
     this.#check();
-    // Read as the dispatcher does, with a delivery that waits for it.
+    // The gate is read as the dispatcher reads it, with a delivery that waits for it.
     const dues = (await this.#disk?.listDue(null, instant(INSTANT_MS_MAX), 1_000)) ?? [];
     const due = dues.find((one) => one.partition === partition && one.endpoint === endpoint);
     const [work] = due === undefined ? [] : ((await this.#disk?.loadDeliveries([due])) ?? []);
     return work?.gate ?? null;
   }
 
-  async addBreakerReset(order: BreakerReset): Promise<void> {
-    this.#orders.set(`${order.partition} ${order.endpoint}`, order);
+  async addBreakerReset(reset: BreakerReset): Promise<void> {
+    this.#breakerResets.set(`${reset.partition} ${reset.endpoint}`, reset);
   }
 
   async listBreakerResets(limit: number): Promise<readonly BreakerReset[]> {
     this.#check();
-    return this.orders.slice(0, limit);
+    return this.breakerResets.slice(0, limit);
   }
 
-  async removeBreakerReset(order: BreakerReset): Promise<void> {
+  async removeBreakerReset(reset: BreakerReset): Promise<void> {
     this.#check();
-    const key = `${order.partition} ${order.endpoint}`;
-    if (this.#orders.get(key)?.at === order.at) this.#orders.delete(key);
+    const key = `${reset.partition} ${reset.endpoint}`;
+    if (this.#breakerResets.get(key)?.at === reset.at) this.#breakerResets.delete(key);
   }
 
-  get orders(): readonly BreakerReset[] {
-    return [...this.#orders.values()];
+  get breakerResets(): readonly BreakerReset[] {
+    return [...this.#breakerResets.values()];
   }
 
-  /** Those of all writers added up. */
+  /** Returns the sum over all nodes. */
   stats(partition: Partition, spanMs: StatsSpanMs, at: Instant): Stats {
     return [...this.#stats.values()]
       .filter((one) => one.partition === partition && one.spanMs === spanMs && one.at === at)
       .reduce((sum, { stats }) => addStats(sum, stats), NO_STATS);
   }
 
-  /** Of all hours. */
+  /** Returns the sum over all hours. */
   endpointStats(partition: Partition, endpoint: string): Stats {
     return [...this.#endpoints.values()]
       .filter((one) => one.partition === partition && one.endpoint === endpoint)

@@ -67,7 +67,7 @@ test('within a second the breaker is closed, its deferred deliveries are sent, a
     ),
   ).toEqual(['succeeded', 'succeeded']);
   expect(harness.metrics.gauges?.().breakers).toEqual({ open: 0, halfOpen: 0 });
-  expect(harness.insight.orders).toEqual([]);
+  expect(harness.insight.breakerResets).toEqual([]);
   const lines = harness.log.lines.filter(({ message }) => message === 'a breaker was reset on request');
   expect(lines).toMatchObject([{ fields: { partition: PARTITION, endpoint: profile.id } }]);
 });
@@ -87,7 +87,7 @@ test('a gate that is only in the store is reset there, and its deliveries from b
   expect(new Set(await statuses(harness, ids))).toEqual(new Set(['succeeded']));
   const { pending: next } = await harness.schedule({ profile, inMs: 5_000 });
   expect((await harness.disk.loadDeliveries([requireDue(next)]))[0]?.gate).toBeNull();
-  expect(harness.insight.orders).toEqual([]);
+  expect(harness.insight.breakerResets).toEqual([]);
 });
 
 test('a request for an endpoint without a gate is removed, and does nothing', async () => {
@@ -96,7 +96,7 @@ test('a request for an endpoint without a gate is removed, and does nothing', as
   await started(harness);
   await requestReset(harness, profile);
   await harness.time.advance(1_000);
-  expect(harness.insight.orders).toEqual([]);
+  expect(harness.insight.breakerResets).toEqual([]);
   expect(harness.faults.times('saveGates')).toBe(0);
 });
 
@@ -126,7 +126,7 @@ describe('deliveries that are left alone', () => {
     await requestReset(harness, profile);
     await harness.time.advance(1_000);
     expect(harness.egress.sent).toHaveLength(1);
-    expect(harness.insight.orders).toEqual([]);
+    expect(harness.insight.breakerResets).toEqual([]);
   });
 
   test('those of other endpoints', async () => {
@@ -226,11 +226,11 @@ test('a reset is tried again until the gate is saved', async () => {
   await requestReset(harness, profile);
   harness.faults.set('refuses', 'saveGates');
   await harness.time.advance(2_000);
-  expect(harness.insight.orders).toHaveLength(1);
+  expect(harness.insight.breakerResets).toHaveLength(1);
   expect((await harness.delivery(pending.id)).status).toBe('succeeded');
   harness.faults.clear();
   await harness.time.advance(1_000);
-  expect(harness.insight.orders).toEqual([]);
+  expect(harness.insight.breakerResets).toEqual([]);
   harness.insight.isAway = true;
   await harness.time.advance(1_000);
   expect(harness.log.lines.at(-1)?.message).toBe(
@@ -250,10 +250,10 @@ test('a process whose lease may have run out leaves the request to the owner of 
   await requestReset(harness, profile);
   resets.start();
   await harness.time.advance(2_000);
-  expect(harness.insight.orders).toHaveLength(1);
+  expect(harness.insight.breakerResets).toHaveLength(1);
   isAlive = true;
   await harness.time.advance(1_000);
-  expect(harness.insight.orders).toEqual([]);
+  expect(harness.insight.breakerResets).toEqual([]);
   await resets.stop();
 });
 
@@ -280,5 +280,5 @@ test('of several nodes, the owner of the slot does the reset', async () => {
     log.lines.some(({ message }) => message === 'a breaker was reset on request'),
   );
   expect(closing.map(({ node }) => node)).toEqual([owner.node]);
-  expect(harness.insight.orders).toEqual([]);
+  expect(harness.insight.breakerResets).toEqual([]);
 });

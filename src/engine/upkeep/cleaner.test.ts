@@ -199,7 +199,7 @@ describe('the cleaner', () => {
 
   test('removes stats in batches with pauses, and stops in between', async () => {
     await using harness = await EngineHarness.open();
-    harness.insight.parts = 10;
+    harness.insight.pruneCalls = 10;
     const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, 0);
     cleaner.start();
     await harness.time.advance(1_000);
@@ -308,7 +308,7 @@ describe('a process that starts with a clock far ahead of the last time that was
 
 test('the clock is read also while a removal takes long', async () => {
   await using harness = await EngineHarness.open();
-  harness.insight.parts = 1_000_000;
+  harness.insight.pruneCalls = 1_000_000;
   const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, 90 * MS_PER_DAY);
   cleaner.start();
   await harness.time.advance(20 * 60_000);
