@@ -1,4 +1,4 @@
-/** A process of the benchmark that is told what to do by messages, and ends when its parent lets go of it. */
+/** Child processes of the benchmark. They get commands by messages, and end when the parent disconnects. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,19 +8,19 @@ const END_MS_MAX = 20_000;
 
 export interface ChildOptions {
   readonly args?: readonly string[];
-  /** Its processor profiles are written there. */
+  /** The folder for the processor profiles of the child. */
   readonly profileDir?: string | undefined;
-  /** How far it stands back for others: it gets the processor time that they leave. */
+  /** The niceness of the process. A nice process gets only the processor time that others leave. */
   readonly niceness?: number;
 }
 
-/** Of a file in this folder. What it logs is written, as always, but nobody on this machine has to read it. */
+/** Starts a file of this folder. Its standard output is discarded. */
 export function startChild(
   file: string,
   { args = [], profileDir, niceness = 0 }: ChildOptions = {},
 ): ChildProcess {
   const flags = profilingFlags(profileDir);
-  // All of its threads stand back only where it does so from its first instant.
+  // The niceness applies to all threads only if the process starts with it.
   const program =
     niceness === 0
       ? { execArgv: flags }
@@ -37,7 +37,7 @@ export function profilingFlags(profileDir: string | undefined): string[] {
   return profileDir === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDir}`];
 }
 
-/** The first message that is picked; rejects when picking fails, when the child ends before, or it takes longer. */
+/** Resolves with the first message that `pick` accepts. Rejects if `pick` throws, the child ends or time runs out. */
 export async function messageFrom<M, T>(
   child: ChildProcess,
   withinMs: number,

@@ -1,11 +1,11 @@
 /**
- * What is measured, whoever does it: jobs are stored ahead of their instant, and posted at it. A contender
- * is one way to do so. Started, it is a process of its own (or several), on a store of its own that is empty.
+ * Every contender does the same work: it stores jobs ahead of their instant, and posts each one at its instant. A
+ * running contender has one or more processes, and an empty store of its own.
  */
 import type { PostgresServer } from '../test/postgres/server.ts';
 
 export interface Job {
-  /** No two that are measured together have the same; they count up from 0. */
+  /** Jobs that are measured together have different numbers, counted from 0. */
   readonly number: number;
   readonly url: string;
   /** Milliseconds since the epoch. */
@@ -26,7 +26,7 @@ export const CONTENDER_IDS = [
   'pg-boss',
   'agenda',
 ] as const;
-/** Another version of Sched, whichever checkout was named: it takes part where one was. */
+/** The contenders of another version of Sched. They take part if `--baseline` names a checkout. */
 export const BASELINE_IDS = ['baseline-sqlite', 'baseline-postgres', 'baseline-postgres-2'] as const;
 export type ContenderId = (typeof CONTENDER_IDS)[number] | (typeof BASELINE_IDS)[number];
 
@@ -34,36 +34,36 @@ export type Ability = 'jobs' | 'creates' | 'recurring';
 
 export interface Contender {
   readonly id: ContenderId;
-  /** As the report calls it. */
+  /** The name in the report. */
   readonly name: string;
   readonly version: string;
-  /** How it is set up, and why: one line. */
+  /** One line about the settings, and the reason for them. */
   readonly settings: string;
-  /** What survives a crash of the machine: one line. */
+  /** One line about the data that survive a crash of the machine. */
   readonly durability: string;
   readonly can: readonly Ability[];
-  /** Rejects with `Absent` where the machine lacks something it needs. */
+  /** Rejects with `Unavailable` if this machine cannot run the contender. */
   start(resources: Resources): Promise<RunningContender>;
 }
 
-/** What a contender may use. */
+/** The resources that contenders share. */
 export interface Resources {
-  /** To make a database of its own in. */
+  /** The server in which a contender creates its own database. */
   readonly postgres: PostgresServer;
-  /** Processor profiles are written there. */
+  /** The folder for processor profiles. */
   readonly profileDir: string | undefined;
 }
 
 export interface RunningContender extends AsyncDisposable {
   /** Resolves when all are stored. */
   store(jobs: readonly Job[]): Promise<void>;
-  /** As many schedules that recur, of which each posts its order first: all of them are due at one full minute. */
+  /** Stores one recurring schedule for each job. Its first run posts the job. All are due at one full minute. */
   storeRecurring(jobs: readonly Job[]): Promise<void>;
-  /** Adds one after the other in so many hands, all due in a day, through the interface its users have. */
+  /** Concurrent clients create one job after the other through the public interface. The jobs are due in a day. */
   create(load: CreateLoad): Promise<Created>;
-  /** Processor time used so far by its processes, without the database's; null where the system does not tell. */
+  /** Processor time of the contender's processes so far, without the database. Null if it is not known. */
   cpuMs(): number | null;
-  /** Memory in use by its processes, without the database's; null where the system does not tell. */
+  /** Memory in use by the contender's processes, without the database. Null if it is not known. */
   memoryMb(): number | null;
 }
 
@@ -80,5 +80,5 @@ export interface Created {
   readonly p99Ms: number;
 }
 
-/** The contender cannot be run here: the report says why, and goes on. */
+/** This machine cannot run the contender. The report says why, and the run goes on. */
 export class Unavailable extends Error {}

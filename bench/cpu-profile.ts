@@ -1,4 +1,4 @@
-/** Reads V8 processor profiles: which functions the time was spent in themselves. */
+/** Reads V8 processor profiles, and sums up the self time of each function. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -18,14 +18,14 @@ export interface SelfTime {
 
 export interface ThreadProfile {
   readonly file: string;
-  /** Of the time the thread was not idle. */
+  /** The time in which the thread was not idle. */
   readonly busyMs: number;
   readonly top: readonly SelfTime[];
 }
 
 const IDLE = '(idle)';
 
-/** One entry per thread. */
+/** Returns one profile for each thread. */
 export function readProfiles(directory: string, topCount: number): readonly ThreadProfile[] {
   return readdirSync(directory)
     .filter((file) => file.endsWith('.cpuprofile'))

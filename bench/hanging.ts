@@ -1,4 +1,4 @@
-/** Healthy endpoints, alone and beside others that never answer: the ones must not wait for the others. */
+/** Measures healthy endpoints alone and beside endpoints that never answer. The healthy ones must not wait. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, RunningContender } from './contender.ts';
 import type { HangingResults, LatenessRound, Scale } from './results.ts';
@@ -6,10 +6,10 @@ import { schedOnSqlite } from './sched/contenders.ts';
 import { type BenchContext, jobsOf, roundOf, startCpuTimer, warmUp } from './workloads.ts';
 
 const HANGING = 100;
-/** More than one endpoint may have open at once. */
+/** This is more than the number of requests that one endpoint may have in flight. */
 const HANGING_EACH = 8;
 const LEAD_MS = 6_000;
-/** The hanging ones begin so long before what is measured. */
+/** The requests that hang begin this long before the measured ones. */
 const HANG_AHEAD_MS = 1_000;
 const ARRIVE_MS_MAX = 30_000;
 const MS_PER_SECOND = 1_000;
@@ -19,7 +19,7 @@ export function hangingSteps({ rounds }: Scale): number {
   return rounds * 2;
 }
 
-/** On SQLite. */
+/** The measurement uses SQLite only. */
 export async function measureHanging(context: BenchContext): Promise<HangingResults> {
   const alone: LatenessRound[] = [];
   const beside: LatenessRound[] = [];

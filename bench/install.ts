@@ -1,4 +1,4 @@
-/** The peers are installed for whoever runs the benchmark, beside it: the product does not depend on them. */
+/** Installs the peers in the folder of the benchmark, because the product does not depend on them. */
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ const HERE = import.meta.dirname;
 const INSTALL_MS_MAX = 300_000;
 const FLAGS = ['--ignore-scripts', '--no-audit', '--no-fund'];
 
-/** Exactly what the lockfile names, unless it is there. */
+/** Installs exactly the versions of the lockfile, unless they are installed already. */
 export async function installPeers(say: (text: string) => void): Promise<void> {
   const installedAt = changedAt(join(HERE, 'node_modules/.package-lock.json'));
   if (installedAt !== null && installedAt >= (changedAt(join(HERE, 'package-lock.json')) ?? 0)) return;

@@ -1,4 +1,4 @@
-/** What all of it ran on. */
+/** Describes the machine of a run, for the report. */
 import { execFile } from 'node:child_process';
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
 import { promisify } from 'node:util';

@@ -1,15 +1,16 @@
 /**
- * `npm run bench`: Sched beside the limit of the machine and beside its peers, each alone on the same work, in
- * turns. It starts all it needs: PostgreSQL, Redis where it is installed, a receiver. The workloads:
+ * `npm run bench` compares Sched with the limit of the machine and with its peers. Each contender runs alone on the
+ * same workload, one after the other. The benchmark starts PostgreSQL, Redis (if it is installed) and a receiver. The
+ * workloads:
  *
- *     paced      so many one-shots a second: how late does each arrive?
- *     burst      thousands due at one instant: when has the last one arrived?
- *     creates    how many a second does it take, through the interface its users have?
+ *     paced      the lateness of one-shot jobs at a steady rate
+ *     burst      the time until thousands of jobs have arrived that are due at one instant
+ *     creates    the number of creates a second, through the public interface
  *     recurring  thousands of schedules that fire at the same minute
- *     stored     paced and burst again, with ever more schedules stored; and the memory that takes
- *     recovery   starting again with many stored and some overdue
- *     hanging    healthy endpoints beside ones that never answer
- *     dashboard  the data of every page, and sending while one is open
+ *     stored     paced and burst again, with more and more schedules stored, and the memory in use
+ *     recovery   a restart with many schedules stored and some deliveries overdue
+ *     hanging    healthy endpoints beside endpoints that never answer
+ *     dashboard  the data of every page, and the lateness while a page is open
  *     neighbour  a healthy customer alone and beside hostile ones, on SQLite and on two nodes
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -38,7 +39,7 @@ import type { BenchContext } from './workloads.ts';
 const MS_PER_SECOND = 1_000;
 const PROFILED_FUNCTIONS = 40;
 
-/** What has been measured is handed on after each part: an hour's work must not be lost with its last minute. */
+/** Calls `measured` after each workload, so that a failure near the end of a run does not lose the results. */
 async function measure(options: Options, measured: (results: Results) => void): Promise<Results> {
   const { contenders, workloads, scale, profileDir } = options;
   const startedAt = new Date();
@@ -98,7 +99,7 @@ function keep(results: Results, { json }: Options): void {
   if (json !== null) writeFileSync(json, `${JSON.stringify(results)}\n`);
 }
 
-/** Only of a run that came to its end: a page with bars missing would pass for a whole one. */
+/** Writes the report of a complete run. A page with missing bars would look like a complete one. */
 function report(results: Results, { out }: Options): void {
   if (out === null) return;
   const files = [

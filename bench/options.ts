@@ -24,15 +24,15 @@ export interface Options {
   readonly contenders: readonly ContenderId[];
   readonly workloads: readonly WorkloadName[];
   readonly scale: Scale;
-  /** The work `neighbour`: who is beside the healthy customer, and on which stores. */
+  /** The customers beside the healthy one, and the stores, in the workload `neighbour`. */
   readonly beside: readonly Beside[];
   readonly stores: readonly SchedStoreKind[];
-  /** The checkout of another version, which takes turns with this one. */
+  /** The checkout of another version. The two versions run alternately. */
   readonly baseline: string | null;
-  /** Everything that was measured is written there. */
+  /** The file for all results. */
   readonly json: string | null;
   readonly profileDir: string | undefined;
-  /** The report is written to this folder. */
+  /** The folder for the report. */
   readonly out: string | null;
 }
 
@@ -42,21 +42,21 @@ export const USAGE = `npm run bench -- [--quick] [--only NAME,…] [--work WORK,
   --quick    less of everything, in under two minutes
   --only     ${CONTENDER_IDS.join(', ')}
   --work     ${WORKLOADS.join(', ')} (hanging, dashboard: only when named)
-  --rounds   how often each contender takes its turn (5)
+  --rounds   how often each contender runs (5)
   --beside   neighbour: ${BESIDE.join(', ')} (it is always measured alone, too)
   --store    neighbour: ${STORE_KINDS.join(', ')}
-  --baseline the checkout of another version, installed: it takes turns with this one
+  --baseline the checkout of another version, installed: the two versions run alternately
   --json     writes all that was measured to a file
   --profile  writes processor profiles to a folder
   --out      writes benchmarks.md and its charts to a folder; a full run writes docs/`;
 
-/** Said to the person at the keyboard, without a stack. */
+/** A mistake on the command line. It is printed without a stack trace. */
 export class UsageError extends Error {}
 
 const ROUNDS_MAX = 50;
 const DOCS = 'docs';
 const ASKED_FOR_ONLY: ReadonlySet<WorkloadName> = new Set(['hanging', 'dashboard']);
-/** A minute each: not for a first look. */
+/** Each round takes a minute, so a quick run leaves these out. */
 const SLOW_WORKLOADS: ReadonlySet<WorkloadName> = new Set(['recurring', 'recovery', 'neighbour']);
 
 const FULL: Scale = {
@@ -119,7 +119,7 @@ export function optionsOf(args: readonly string[]): Options {
   const { quick, only, work, rounds, beside, store, baseline, json, profile, out } = parsed(args);
   const scale = quick ? QUICK : FULL;
   const usual = WORKLOADS.filter((each) => !ASKED_FOR_ONLY.has(each) && !(quick && SLOW_WORKLOADS.has(each)));
-  // Who is being profiled is slower.
+  // Profiling makes a contender slower, so such a run writes no report.
   const isWhole = !quick && [only, work, beside, store, baseline, profile].every((one) => one === undefined);
   return {
     contenders:
@@ -135,7 +135,7 @@ export function optionsOf(args: readonly string[]): Options {
   };
 }
 
-/** What was asked for, as anybody can ask for it: where it was written to is left out. */
+/** The command that repeats the run, without the options for output files. */
 export function commandOf({ contenders, workloads, scale, beside, stores, baseline }: Options): string {
   const usual = optionsOf(scale.quick ? ['--quick'] : []);
   const chosen = (name: string, all: readonly string[], some: readonly string[]) =>
@@ -175,12 +175,12 @@ function parsed(args: readonly string[]) {
   }
 }
 
-/** In the order of the known ones. */
+/** Returns the chosen values in the order of `known`. */
 function listed<T extends string>(name: string, text: string, known: readonly T[]): readonly T[] {
   const asked = text.split(',').map((each) => each.trim());
   for (const each of asked) {
     if (!known.some((one) => one === each)) {
-      throw new UsageError(`--${name} knows no "${each}", only ${known.join(', ')}.`);
+      throw new UsageError(`--${name}: "${each}" is not one of ${known.join(', ')}.`);
     }
   }
   return known.filter((one) => asked.includes(one));

@@ -1,10 +1,10 @@
-/** The request of an order, as those send it that have no client of their own: the limit and the peers. */
+/** Posts the request of a job, for the contenders that have no HTTP client: the limit and the peers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent } from 'undici';
 import type { Job } from './contender.ts';
 
-/** As many as a peer works on at once: none of them waits for a connection. */
+/** This is also the concurrency of the peers, so that no job waits for a connection. */
 export const CONNECTIONS_MAX = 64;
 const KEEP_ALIVE_MS = 60_000;
 

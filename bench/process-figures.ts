@@ -1,22 +1,21 @@
-/** What the system tells of a process; null where it does not tell. */
+/** Processor time and memory of a process, from `/proc`. They are null on systems without it. */
 import { readFileSync } from 'node:fs';
 
 /** Linux counts processor time in ticks of 10 ms. */
 const TICK_MS = 10;
 const KILOBYTES_PER_MB = 1_024;
 
-/** Processor time used so far, all threads. */
+/** Returns the processor time of all threads so far. */
 export function cpuMsOf(pid: number | undefined): number | null {
   const fields = read(`/proc/${pid}/stat`)?.split(') ')[1]?.split(' ');
   return fields === undefined ? null : (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** Memory in use. */
 export function memoryMbOf(pid: number | undefined): number | null {
   return megabytesIn(pid, /VmRSS:\s+(\d+) kB/);
 }
 
-/** The most memory that was in use at one time since the process began. */
+/** Returns the largest memory use since the start of the process. */
 export function peakMemoryMbOf(pid: number | undefined): number | null {
   return megabytesIn(pid, /VmHWM:\s+(\d+) kB/);
 }
@@ -26,7 +25,7 @@ function megabytesIn(pid: number | undefined, field: RegExp): number | null {
   return kilobytes === undefined ? null : Number(kilobytes) / KILOBYTES_PER_MB;
 }
 
-/** Null where one of them is not known. */
+/** Returns null if one of the numbers is null. */
 export function sumOf(numbers: readonly (number | null)[]): number | null {
   return numbers.reduce((sum, each) => (sum === null || each === null ? null : sum + each), 0);
 }

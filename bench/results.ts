@@ -1,11 +1,11 @@
-/** What a run has measured: all that the report and the charts are made of, and what `--json` writes. */
+/** The results of a run. The report and the charts use nothing else, and `--json` writes them. */
 import type { ContenderId } from './contender.ts';
 import type { Beside, Hostile } from './neighbour/customers.ts';
 import { quantileOfSorted } from './statistics.ts';
 
 export interface Results {
   readonly format: typeof RESULTS_FORMAT;
-  /** The command line that made them. */
+  /** The command line of the run. */
   readonly command: string;
   /** ISO 8601. */
   readonly startedAt: string;
@@ -13,7 +13,7 @@ export interface Results {
   readonly machine: Machine;
   readonly scale: Scale;
   readonly contenders: readonly ContenderResults[];
-  /** Null where it was not asked for. */
+  /** The results of a workload are null if it did not run. */
   readonly stored: StoredResults | null;
   readonly recovery: RecoveryResults | null;
   readonly hanging: HangingResults | null;
@@ -30,16 +30,16 @@ export interface Machine {
   readonly system: string;
   readonly node: string;
   readonly postgres: string;
-  /** Null where none is installed. */
+  /** Null if Redis is not installed. */
   readonly redis: string | null;
 }
 
-/** How much is done, and how often. */
+/** The size of each workload, and the number of its rounds. */
 export interface Scale {
   readonly quick: boolean;
   readonly rounds: number;
   readonly paced: { readonly rate: number; readonly seconds: number };
-  /** All due at one instant, so many. */
+  /** The numbers of jobs that are due at one instant. */
   readonly bursts: readonly number[];
   readonly burstSecondsMax: number;
   readonly creates: { readonly atOnce: number; readonly seconds: number };
@@ -52,10 +52,10 @@ export interface Scale {
 
 export interface NeighbourScale {
   readonly rounds: number;
-  /** Deliveries of the healthy customer. */
+  /** Deliveries of the healthy customer in one second. */
   readonly rate: number;
   readonly seconds: number;
-  /** What each hostile customer has many of. */
+  /** The number of objects that each hostile customer uses: bodies, paths, schedules, deliveries or clients. */
   readonly sizes: Readonly<Record<Hostile, number>>;
 }
 
@@ -65,32 +65,32 @@ export interface ContenderResults {
   readonly version: string;
   readonly settings: string;
   readonly durability: string;
-  /** One for each round that was taken. */
+  /** One entry for each round that was finished. */
   readonly paced: readonly LatenessRound[];
   readonly bursts: readonly { readonly count: number; readonly rounds: readonly LatenessRound[] }[];
   readonly creates: readonly CreatesRound[];
   readonly recurring: readonly LatenessRound[];
-  /** What went wrong or was left out, in words; no word twice. */
+  /** Sentences about failures and omissions, each only once. */
   readonly remarks: readonly string[];
 }
 
-/** How late what was due arrived. */
+/** The lateness of the requests of one round. */
 export interface LatenessRound {
   readonly expected: number;
-  /** Less than expected where it did not all arrive in the time it was given. */
+  /** Smaller than `expected` if some requests did not arrive in time. */
   readonly arrived: number;
-  /** Arrived before their instant. */
+  /** The number of requests that arrived before their instant. */
   readonly early: number;
-  /** Arrived once more than they should have. */
+  /** The number of requests that arrived again. */
   readonly repeated: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
-  /** Of a burst: the time to the last arrival. */
+  /** In a burst, this is the time until the last arrival. */
   readonly maxMs: number;
-  /** Processor time of the contender's processes for each that arrived, without the database's. */
+  /** Processor time of the contender's processes for each arrival, without the database. */
   readonly cpuMsEach: number | null;
-  /** Lateness at `CURVE_SHARES`: which part of what was expected had arrived by then. Null: never. */
+  /** The lateness by which each share of `CURVE_SHARES` had arrived. Null if it never did. */
   readonly curveMs: readonly (number | null)[];
 }
 
@@ -99,14 +99,14 @@ export interface CreatesRound {
   readonly failed: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Processor time of the contender's processes for each, without the database's. */
+  /** Processor time of the contender's processes for each create, without the database. */
   readonly cpuMicrosEach: number | null;
 }
 
 export const STORE_KINDS = ['sqlite', 'postgres'] as const;
 export type SchedStoreKind = (typeof STORE_KINDS)[number];
 
-/** The same work with ever more schedules stored. */
+/** The same workloads with more and more schedules stored. */
 export interface StoredResults {
   readonly lines: readonly StoredLine[];
   readonly remarks: readonly string[];
@@ -125,7 +125,7 @@ export interface StoredRound {
   readonly memoryMbAfter: number | null;
 }
 
-/** Starting again with many stored and some overdue. */
+/** A restart with many schedules stored and some deliveries overdue. */
 export interface RecoveryResults {
   readonly lines: readonly RecoveryLine[];
   readonly remarks: readonly string[];
@@ -139,24 +139,24 @@ export interface RecoveryLine {
 }
 
 export interface RecoveryRound {
-  /** From its start. */
+  /** The time from the start of the process until it listens. */
   readonly listeningMs: number;
   readonly readyMs: number;
-  /** From the first arrival of what was overdue to the last; null where not all arrived in time. */
+  /** The time from the first to the last arrival of overdue jobs. Null if not all arrived in time. */
   readonly drainMs: number | null;
-  /** Of what was overdue, while it drained. */
+  /** The rate at which overdue jobs arrived. */
   readonly drainedPerSecond: number;
   readonly fresh: LatenessRound;
 }
 
-/** Healthy endpoints alone and beside ones that never answer. */
+/** Healthy endpoints alone and beside endpoints that never answer. */
 export interface HangingResults {
   readonly hanging: number;
   readonly alone: readonly LatenessRound[];
   readonly beside: readonly LatenessRound[];
 }
 
-/** Somebody looks at what is stored, while requests are sent. */
+/** The times of the dashboard's pages, and the lateness of requests while a page is open. */
 export interface DashboardResults {
   readonly lines: readonly DashboardLine[];
   readonly remarks: readonly string[];
@@ -166,15 +166,15 @@ export interface DashboardLine {
   readonly store: SchedStoreKind;
   readonly stored: number;
   readonly pages: readonly PageTimes[];
-  /** Paced, without a page open and with one. */
+  /** Paced rounds without an open page (`closed`) and with one (`open`). */
   readonly closed: readonly LatenessRound[];
   readonly open: readonly LatenessRound[];
 }
 
-/** From the request for a page's data to the last byte of them. */
+/** Times from the request for a page's data to their last byte. */
 export interface PageTimes {
   readonly page: string;
-  /** Asked for the first time. */
+  /** The time of the first request. */
   readonly firstMs: number;
   readonly p50Ms: number;
   readonly maxMs: number;
@@ -202,15 +202,15 @@ export interface NeighbourRound {
   readonly healthy: LatenessRound;
   /** Deliveries of the healthy customer that the store still had to send at the end: late, not lost. */
   readonly waiting: number;
-  /** The most memory that each node had in use at one time; null where the system does not tell. */
+  /** The peak memory of each node. Null if it is not known. */
   readonly peakMemoryMb: readonly (number | null)[];
-  /** Slots that a node lost without having given them back; null where there is one process alone. */
+  /** Slots that a node lost without having released them. Null if there is only one process. */
   readonly slotsLost: number | null;
   /** Attempts of any customer that were closed as `interrupted`. */
   readonly interrupted: number;
-  /** The longest that the event loop of a node was held up; null where it does not tell. */
+  /** The longest delay of a node's event loop. Null if it is not known. */
   readonly eventLoopDelayMaxMs: number | null;
-  /** Requests of each hostile customer that the service answered with success, or that arrived at its receiver. */
+  /** Successful API requests of each hostile customer, plus the requests that arrived at its receiver. */
   readonly hostileRequests: Readonly<Partial<Record<Hostile, number>>>;
 }
 
@@ -223,10 +223,10 @@ export const CURVE_SHARES: readonly number[] = [
 
 export interface Arrived {
   readonly expected: number;
-  /** Of the first arrival of each, in any order. */
+  /** The lateness of each first arrival, in any order. */
   readonly latenessMs: readonly number[];
   readonly repeated: number;
-  /** Processor time used for all of them. */
+  /** The processor time for all requests together. */
   readonly cpuMs: number | null;
 }
 
@@ -253,7 +253,7 @@ export function latenessRound({ expected, latenessMs, repeated, cpuMs }: Arrived
 
 const MS_PER_SECOND = 1_000;
 
-/** Of a burst: from the instant to the last arrival. */
+/** The rate of a burst, counted from its instant to the last arrival. */
 export function perSecondOf({ arrived, maxMs }: LatenessRound): number {
   return maxMs > 0 ? (arrived * MS_PER_SECOND) / maxMs : 0;
 }

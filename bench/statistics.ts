@@ -1,6 +1,4 @@
-/** Numbers about numbers. */
-
-/** Of the rounds of one thing: what is typical, and between which values all of them lie. */
+/** The median and the range of the rounds of one measurement. */
 export interface Spread {
   readonly median: number;
   readonly min: number;
@@ -22,7 +20,7 @@ export function quantile(numbers: readonly number[], q: number): number {
   );
 }
 
-/** Linear between the two nearest. */
+/** Interpolates linearly between the two nearest numbers. */
 export function quantileOfSorted(sorted: readonly number[], q: number): number {
   const at = (sorted.length - 1) * q;
   const low = sorted[Math.floor(at)] ?? Number.NaN;

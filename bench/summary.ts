@@ -1,4 +1,4 @@
-/** What a run has measured, as a table for the terminal: medians of the rounds, and how they compare. */
+/** Tables of a run's medians for the terminal. */
 import { memoryOfEach, NEIGHBOUR_STORES, nameOf } from './report/neighbour.ts';
 import {
   type ContenderResults,
@@ -24,7 +24,7 @@ function hasTakenPart({ paced, bursts, creates, recurring, remarks }: ContenderR
   return [paced, bursts, creates, recurring, remarks].some((each) => each.length > 0);
 }
 
-/** The healthy customer of the work `neighbour`. */
+/** The healthy customer of the workload `neighbour`. */
 function neighbourOf({ lines, remarks }: NeighbourResults): string {
   const head = [
     '',
@@ -138,7 +138,7 @@ function createsColumns(contenders: readonly ContenderResults[]): readonly Colum
   ];
 }
 
-/** What must not be: sent before its instant, twice, or refused. */
+/** Counts of errors: requests that came early, requests that came again, and creates that failed. */
 const wrongColumn: Column = {
   head: 'early/again/failed',
   cell: ({ paced, bursts, recurring, creates }) => {
@@ -158,7 +158,7 @@ function ratio(numbers: readonly number[], most: readonly number[]): string {
   return numbers.length === 0 || most.length === 0 ? '-' : (median(numbers) / median(most)).toFixed(2);
 }
 
-/** The first column to the left, the others to the right. */
+/** The first column is aligned to the left, the others to the right. */
 function aligned(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, n) => Math.max(...rows.map((row) => row[n]?.length ?? 0)));
   return rows.map((row) =>

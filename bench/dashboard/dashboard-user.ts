@@ -1,4 +1,4 @@
-/** Somebody who looks at the dashboard: invited at the command line, signed in over HTTP, by the cookie they get. */
+/** A user of the dashboard. The command line invites the user, who signs in over HTTP and uses the session cookie. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -42,7 +42,7 @@ export class DashboardUser {
     return new DashboardUser(url, cookie.split(';')[0] ?? '');
   }
 
-  /** From the request to the last byte of its answer. */
+  /** Measures the time from the request to the last byte of the answer. */
   async get(path: string): Promise<Timed> {
     const start = performance.now();
     const answer = await fetch(`${this.#url}${API}${path}`, { headers: { cookie: this.#cookie } });
@@ -57,7 +57,7 @@ export class DashboardUser {
     return answer.json();
   }
 
-  /** A page that is open: it reads what it is told until it is left. */
+  /** Opens a page. It reads the live stream until it is disposed. */
   async open(watches: readonly string[]): Promise<AsyncDisposable & { readonly bytes: () => number }> {
     const leaving = new AbortController();
     const query = watches.map((watch) => `watch=${encodeURIComponent(watch)}`).join('&');

@@ -1,6 +1,6 @@
 /**
- * The work `dashboard`: with many deliveries stored, how long the data of every page take, and whether requests are
- * sent later while somebody looks. Rounds with a page open and without take turns on the same running service.
+ * The workload `dashboard` uses a store with many deliveries. It measures how long the data of every page take, and
+ * whether requests are later while a page is open. Rounds with and without an open page alternate on the same service.
  */
 
 import { whole } from '../report/figures.ts';
@@ -24,10 +24,10 @@ import { makeMixed } from './mixed.ts';
 
 const PROJECT = 'p/default/test/';
 const REQUESTS_EACH = 15;
-/** What the overview and the list of deliveries watch. */
+/** The queries that the overview and the list of deliveries watch. */
 const WATCHED = [`${PROJECT}overview?range=1h`, `${PROJECT}deliveries?limit=50`];
 
-/** For each store: filling it, its pages, and its rounds. */
+/** Each store has one step for filling, one for its pages and one for each round. */
 export function dashboardSteps({ dashboard }: Scale): number {
   return STORE_KINDS.length * (2 + dashboard.rounds);
 }
@@ -74,7 +74,7 @@ async function measureStore(
     closed.push(await paced(warm, scale.paced));
     await using page = await user.open(WATCHED);
     open.push(await paced(warm, scale.paced));
-    if (page.bytes() === 0) throw new Error('The open page was told nothing.');
+    if (page.bytes() === 0) throw new Error('The open page received nothing.');
   }
   return { pages, closed, open };
 }
@@ -97,7 +97,7 @@ interface Listed {
   readonly data: readonly { readonly id: string; readonly schedule_id?: string }[];
 }
 
-/** What each page asks for, with the ids of some that are stored. */
+/** Returns the request of each page, with ids of stored objects. */
 async function pathsOf(user: DashboardUser): Promise<readonly (readonly [page: string, path: string])[]> {
   const { data } = (await user.json(`${PROJECT}deliveries?status=dead_letter&limit=1`)) as Listed;
   const { id = '', schedule_id: schedule = '' } = data[0] ?? {};

@@ -1,8 +1,9 @@
 /**
- * A store as one is after months: most deliveries have ended, some of them badly, some wait, and there are stats of
- * a month. Made inside the database of a store in which all wait, by statements that SQLite and PostgreSQL both read.
+ * Makes a store look as it would after months: most deliveries have ended, some without success, others wait, and
+ * there are stats of a month. The statements change a store in which all deliveries wait. SQLite and PostgreSQL both
+ * accept them.
  *
- * What waits is due from half an hour on: nothing of it is to be sent while it is measured.
+ * Waiting deliveries are due in half an hour at the earliest, so that none is sent during the measurement.
  */
 import Database from 'better-sqlite3';
 import { Client } from 'pg';
@@ -14,7 +15,7 @@ const DAY_MS = 24 * HOUR_MS;
 const DUE_AFTER_MS = 30 * MINUTE_MS;
 const STATS_MINUTES = 7 * 24 * 60;
 const STATS_HOURS = 30 * 24;
-/** The last character of an id is one of 32: which part of them ended how. */
+/** The last character of an id, which is one of 32, decides the status of a delivery. */
 const ENDS: readonly (readonly [status: string, characters: string])[] = [
   ['dead_letter', '012'],
   ['expired', '3'],
@@ -53,7 +54,7 @@ export async function makeMixed(store: SchedStore, now: number): Promise<void> {
 
 function statementsOf(now: number): readonly string[] {
   const last = `substr(id, ${ID_CHARACTERS}, 1)`;
-  /** Some instant within a day, another one for each row. */
+  /** An offset within a day, which differs from row to row. */
   const spread = `(scheduled_for % ${DAY_MS})`;
   return [
     ...ENDS.map(
@@ -95,7 +96,7 @@ function stats(now: number, spanMs: number, count: number): string {
     FROM (${series(count)}) AS n`;
 }
 
-/** The numbers from 0 on, as `one`. */
+/** A query for the numbers from 0 on, in the column `one`. */
 function series(count: number): string {
   return `WITH RECURSIVE counting (one) AS (
     SELECT 0 UNION ALL SELECT one + 1 FROM counting WHERE one < ${count - 1}

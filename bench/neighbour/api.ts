@@ -1,4 +1,4 @@
-/** The API as one customer uses it, several requests at a time. */
+/** An API client of one customer, for several requests at a time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 
@@ -21,7 +21,7 @@ export class Api implements AsyncDisposable {
     this.#apiKey = apiKey;
   }
 
-  /** It rejects where the answer is not of the class 2xx. */
+  /** Rejects if the status of the answer is not 2xx. */
   async call(method: 'GET' | 'POST', path: string, given: object | null = null): Promise<unknown> {
     const { statusCode, body } = await this.#client.request({
       origin: this.#origin,
@@ -35,7 +35,7 @@ export class Api implements AsyncDisposable {
     return JSON.parse(text);
   }
 
-  /** It creates `count` objects, numbered from 0, with so many requests at once. */
+  /** Creates `count` objects, numbered from 0, with `atOnce` requests in flight. */
   async createMany(
     path: string,
     count: number,
@@ -49,7 +49,7 @@ export class Api implements AsyncDisposable {
     await Promise.all(Array.from({ length: atOnce }, client));
   }
 
-  /** It waits until so many deliveries of the schedule have the status. */
+  /** Waits until `count` deliveries of the schedule have the status. */
   async deliveriesWith(
     schedule: string,
     status: string,
@@ -60,7 +60,7 @@ export class Api implements AsyncDisposable {
       const { data } = (await this.call('GET', `/schedules/${schedule}/deliveries?limit=100`)) as Listed;
       const found = data.filter((delivery) => delivery.status === status);
       if (found.length >= count) return found;
-      if (performance.now() > until) throw new Error(`${count} deliveries were to be ${status}.`);
+      if (performance.now() > until) throw new Error(`Fewer than ${count} deliveries became ${status}.`);
       await sleep(POLL_EVERY_MS);
     }
   }

@@ -1,6 +1,7 @@
 /**
- * The customers of the work `neighbour`. The healthy one has the project `default`. Each hostile one has a project
- * and a key of its own. Some have stored what becomes due while the healthy one is measured, some ask, some do both.
+ * The customers of the workload `neighbour`. The healthy customer has the project `default`. Each hostile customer has
+ * a project and a key of its own. Some of them have deliveries that become due during the measurement, some call the
+ * API, and some do both.
  */
 
 export const HOSTILE = [
@@ -16,10 +17,10 @@ export const HOSTILE = [
 export type Hostile = (typeof HOSTILE)[number];
 
 export const BESIDE = ['alone', ...HOSTILE, 'all'] as const;
-/** These are there while the healthy customer is measured. */
+/** The customers beside the healthy one during a measurement. */
 export type Beside = (typeof BESIDE)[number];
 
-/** These have deliveries that become due. */
+/** Customers whose deliveries become due during the measurement. */
 export const FIRING = [
   'hanging-bodies',
   'large-json',
@@ -28,15 +29,15 @@ export const FIRING = [
 ] as const satisfies readonly Hostile[];
 export type Firing = (typeof FIRING)[number];
 
-/** These make requests of the API. */
+/** Customers that call the API. */
 export const CALLING = ['filters', 'creates', 'cancel', 'lists'] as const satisfies readonly Hostile[];
 export type Calling = (typeof CALLING)[number];
 
-/** These have a receiver of their own. */
+/** Customers that have a receiver of their own. */
 export const RECEIVING = [...FIRING, 'cancel'] as const satisfies readonly Hostile[];
 export type Receiving = (typeof RECEIVING)[number];
 
-/** The API takes no larger body: it has the most characters, of three bytes each. */
+/** The largest body that the API accepts: the maximum of characters, with three bytes each. */
 export const LARGE_BODY = '€'.repeat(262_144);
 
 export function hostileOf(beside: Beside): readonly Hostile[] {

@@ -1,6 +1,7 @@
 /**
- * What each hostile customer has stored: created through the API, so that every row is as the service writes it. What
- * is to be sent is due in a year; see `awaken.ts`. Large numbers come from few by multiplication.
+ * Creates the stored objects of each hostile customer through the API, so that every row is as the service writes it.
+ * Deliveries are due in a year; `shiftDueInstants` moves them before a measurement. Large numbers are made by
+ * multiplication.
  */
 import type { NeighbourScale } from '../results.ts';
 import type { Multiplication } from '../stored/multiply.ts';
@@ -13,22 +14,22 @@ const SMALL_AT_ONCE = 32;
 const LARGE_AT_ONCE = 4;
 /** The number of schedules that are created before they are multiplied. Sizes are multiples of it. */
 export const TEMPLATES = 500;
-/** This is one less than the failures that open a breaker. */
+/** One more failure would open the breaker. */
 export const RETRY_TEMPLATES = 4;
 const HANGING_PATHS = 6;
 const BURST_PATHS = 200;
 const PROFILES = 200;
-/** The next wave of JSON bodies comes after this time. */
+/** A batch of JSON bodies is due once in this time. */
 const JSON_BATCH_EVERY_MS = 4_000;
 const JSON_CHARACTERS = 262_144;
-/** The next leap day is not while it is measured, and lies within ten years. */
+/** The next leap day is not during the measurement, and it is within ten years. */
 const RARELY = '0 0 29 2 *';
 
 export interface Filling {
   readonly api: Api;
   readonly receiver: HostileReceiver;
   readonly scale: NeighbourScale;
-  /** The first of what is to be sent is due then, in milliseconds since the epoch. */
+  /** The instant of the first deliveries, in milliseconds since the epoch. */
   readonly farAt: number;
 }
 
@@ -85,7 +86,7 @@ export function fill(customer: Hostile, filling: Filling): Promise<void> {
   return FILL[customer](filling);
 }
 
-/** The rows of the customer are multiplied like this afterwards; null means that they are enough. */
+/** The multiplication of the customer's rows. Null if the rows are enough. */
 export function multiplicationOf(
   customer: Hostile,
   { sizes }: NeighbourScale,
@@ -108,7 +109,7 @@ export function multiplicationOf(
   }
 }
 
-/** One delivery of a recurring schedule succeeds; replays of it fail, and wait for their retry. */
+/** One delivery of a recurring schedule succeeds. Its replays fail, and wait for their retry. */
 async function fillRetries({ api, receiver, farAt }: Filling): Promise<void> {
   const { id } = (await api.call('POST', '/schedules', {
     endpoint: `${receiver.url('cancel')}/once/${farAt}`,

@@ -1,7 +1,7 @@
 /**
- * The receivers of hostile customers, in one process that stands back for the service. Each customer has a port, and
- * so a host of its own. The path says how a request is answered: `/hang/…` never is, `/once/…` is answered with 200
- * the first time and with 500 from then on, everything else with 200 at once.
+ * The receivers of all hostile customers, in one process with a lower priority than the service. Each customer has its
+ * own port, which makes it a host of its own. The path decides the answer. `/hang/…` is never answered. `/once/…` is
+ * answered with 200 the first time and with 500 afterwards. All other paths are answered with 200 at once.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -21,7 +21,7 @@ const CERTIFICATE = {
 };
 
 const counts = new Map<Receiving, number>();
-/** These paths were answered with 200 once. There is one for each store that is filled. */
+/** The `/once/` paths that were answered with 200. There is one for each filled store. */
 const answered = new Set<string>();
 
 function statusFor(path: string): number {

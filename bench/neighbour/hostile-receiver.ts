@@ -1,4 +1,4 @@
-/** The receivers of hostile customers as their parent sees them. They stay for the whole run, at the same ports. */
+/** The receivers of hostile customers, as the benchmark uses them. They keep their ports for the run. */
 import type { ChildProcess } from 'node:child_process';
 import { endChild, messageFrom, startChild } from '../child.ts';
 import type { Receiving } from './customers.ts';
@@ -7,7 +7,7 @@ export type HostileReceiverMessage =
   | { readonly kind: 'listens'; readonly urls: readonly (readonly [Receiving, string])[] }
   | { readonly kind: 'counts'; readonly counts: readonly (readonly [Receiving, number])[] };
 
-/** Load generators and hostile receivers take only the processor time that the service leaves. */
+/** Load generators and hostile receivers get only the processor time that the service leaves. */
 export const NICENESS = 10;
 const ANSWER_MS_MAX = 60_000;
 
@@ -33,7 +33,7 @@ export class HostileReceiver implements AsyncDisposable {
     return this.#urls.get(customer) ?? '';
   }
 
-  /** It tells how many requests each customer has received so far. */
+  /** Returns the number of requests that each customer has received so far. */
   async counts(): Promise<ReadonlyMap<Receiving, number>> {
     const answer = messageFrom(this.#child, ANSWER_MS_MAX, (message: HostileReceiverMessage) =>
       message.kind === 'counts' ? message.counts : undefined,

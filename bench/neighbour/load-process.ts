@@ -1,5 +1,5 @@
 /**
- * What one hostile customer asks of the API, in a process that stands back for the service. Every client sends its
+ * The API load of one hostile customer, in a process with a lower priority than the service. Every client sends its
  * next request as soon as the last one is answered, from one instant to another.
  */
 import { setMaxListeners } from 'node:events';
@@ -9,7 +9,7 @@ import type { Listed } from './api.ts';
 import { type Calling, LARGE_BODY } from './customers.ts';
 import type { LoadCommand, LoadMessage } from './loads.ts';
 
-/** A storm of large creates fills the disk: it ends after so many, whatever time is left. */
+/** Large creates fill the disk, so they end after this number. */
 const CREATES_MAX = 5_000;
 const REFUSED_FROM = 400;
 const FAILED_FROM = 500;
@@ -17,9 +17,9 @@ const FAILURE_PAUSE_MS = 50;
 const ANSWER_MS_MAX = 120_000;
 const FILTERS = ['metadata[a]=b&state=paused', 'metadata[left]=1&metadata[right]=1'];
 
-/** A client makes one request after the other. It ends when it has nothing left to call. */
+/** A client makes one request after the other. Its promise resolves after its last request. */
 type Client = (call: Call, number: number) => Promise<void>;
-/** It answers null where the service did not answer, or could not do it. */
+/** Resolves with null if the service did not answer, or answered with an error of its own. */
 type Call = (method: 'GET' | 'POST', path: string, body?: Buffer) => Promise<unknown>;
 
 const agent = new Agent({ headersTimeout: ANSWER_MS_MAX, bodyTimeout: ANSWER_MS_MAX });
@@ -88,7 +88,7 @@ async function load({ customer, urls, apiKey, clients, from, until }: LoadComman
         answered++;
         return answer.json;
       }
-      // The service may be too busy to answer; what it does not understand is a mistake of this file.
+      // The service may be too busy to answer. An invalid request is a bug of this file.
       if (answer !== null && answer.statusCode < FAILED_FROM) {
         throw new Error(`${method} ${path} was answered ${answer.statusCode}.`);
       }
@@ -106,7 +106,7 @@ async function load({ customer, urls, apiKey, clients, from, until }: LoadComman
   await Promise.all(Array.from({ length: clients }, one));
 }
 
-/** It answers null where no answer comes. */
+/** Resolves with null if there is no answer. */
 async function answerTo(
   request: Dispatcher.RequestOptions,
 ): Promise<{ readonly statusCode: number; readonly json: unknown } | null> {

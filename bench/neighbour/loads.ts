@@ -1,4 +1,4 @@
-/** The hostile customers that ask, each in a process of its own. */
+/** The processes of the hostile customers that call the API, one for each. */
 import type { ChildProcess } from 'node:child_process';
 import { endChild, messageFrom, startChild } from '../child.ts';
 import type { Calling } from './customers.ts';
@@ -6,11 +6,11 @@ import { NICENESS } from './hostile-receiver.ts';
 
 export interface LoadCommand {
   readonly customer: Calling;
-  /** The clients take them in turn. */
+  /** The clients use the URLs in round robin. */
   readonly urls: readonly string[];
   readonly apiKey: string;
   readonly clients: number;
-  /** Both are in milliseconds since the epoch. */
+  /** `from` and `until` are in milliseconds since the epoch. */
   readonly from: number;
   readonly until: number;
 }
@@ -21,7 +21,7 @@ export type LoadMessage =
   | { readonly kind: 'failed'; readonly why: string };
 
 const READY_MS_MAX = 60_000;
-/** A process that stands back may hear late that the time is over. */
+/** A process with a low priority may end late. */
 const END_MS_MAX = 60_000;
 
 export class Loads implements AsyncDisposable {
@@ -31,7 +31,7 @@ export class Loads implements AsyncDisposable {
     this.#children = children;
   }
 
-  /** The processes are started, and wait for their command. */
+  /** Starts the processes. Each waits for its command. */
   static async start(customers: readonly Calling[]): Promise<Loads> {
     const children = new Map(
       customers.map((customer) => [
@@ -50,7 +50,7 @@ export class Loads implements AsyncDisposable {
     return started;
   }
 
-  /** It resolves when the time is over, with the number of requests that succeeded. */
+  /** Resolves with the number of successful requests when the time is over. */
   async run(command: LoadCommand): Promise<number> {
     const child = this.#children.get(command.customer);
     if (child === undefined) throw new Error(`${command.customer} was not started.`);

@@ -1,6 +1,6 @@
 /**
- * One measurement of the work `neighbour`: the service is started on a copy of a prepared store, the healthy customer
- * stores what is due while it is measured, and the hostile ones begin a second after the first of it is due.
+ * One measurement of the workload `neighbour`. The service starts on a copy of a prepared store. The healthy customer
+ * stores its jobs. The hostile customers begin a second after the first of these jobs is due.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../contender.ts';
@@ -23,7 +23,7 @@ export interface Measurement {
   readonly stores: PreparedStores;
   readonly hostileReceiver: HostileReceiver;
   readonly customers: readonly Hostile[];
-  /** It grows where it was too short, and is kept for the next round. */
+  /** The lead grows if it was too short, and is kept for the next round. */
   readonly lead: { ms: number };
 }
 
@@ -33,29 +33,29 @@ const PATH = '/neighbour/';
 const HEALTHY = 'default';
 const ENDPOINTS = 8;
 const MS_PER_SECOND = 1_000;
-/** Awakening, starting, warming up and storing have this time until the first delivery that counts is due. */
+/** The time for preparing the store, starting, warming up and storing, until the first measured job is due. */
 export const LEAD_MS = 12_000;
 const LEAD_FACTOR = 2;
 const ATTEMPTS_MAX = 4;
 const WARM_UP_JOBS = 200;
 const WARM_UP_RATE = 200;
 const WARM_UP_LEAD_MS = 3_000;
-/** Storing ends so long before the first delivery is due, so that it is not measured too. */
+/** Storing must end this long before the first job is due. Otherwise storing would be measured too. */
 const QUIET_MS = 500;
-/** The service takes nothing that is due within a second. */
+/** The service accepts no job that is due within a second. */
 const SOONEST_MS = 1_100;
-/** The hostile customers begin so long after the first delivery is due. */
+/** The hostile customers begin this long after the first job is due. */
 const ONSET_MS = 1_000;
 const ARRIVE_MS_MAX = 60_000;
-/** Deliveries that are sent again by mistake arrive within this time after the last arrival. */
+/** Deliveries that are wrongly sent again arrive within this time after the last arrival. */
 const SETTLE_MS = 3_000;
-/** Requests that hang are not waited for when the service is stopped. */
+/** A stopping service does not wait for requests that hang. */
 const SHUTDOWN_GRACE = '1s';
 const CLIENTS: Readonly<Record<Exclude<Calling, 'creates'>, number>> = { filters: 8, cancel: 1, lists: 4 };
 
 class TooLate extends Error {}
 
-/** All begins anew with more time where it runs out before the first delivery is due. */
+/** If the lead was too short, the measurement starts again with more time. */
 export async function measureOnce(context: BenchContext, measurement: Measurement): Promise<NeighbourRound> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -101,10 +101,10 @@ async function measureWith(
     return [customer, await loads.run(command)] as const;
   });
   const answered = Promise.all(calls);
-  // It is awaited below: a failure until then must not end the process.
+  // This promise is awaited below. A failure before that must not end the process.
   answered.catch(() => undefined);
   await sleep(Math.max(start - QUIET_MS - Date.now(), 0));
-  // The longest delay of the event loop counts from here on.
+  // Reading the figures resets the longest delay of the event loop.
   await Promise.all(running.urls.map(nodeFigures));
   const cpu = startCpuTimer(running);
   await receiver.complete(PATH, end - Date.now() + ARRIVE_MS_MAX);
@@ -118,7 +118,7 @@ async function measureWith(
     requests.set(customer, (requests.get(customer) ?? 0) + arrived);
   }
   requireAll(customers, requests);
-  // The arrivals come first: what arrives in between is missing and does not wait, never the other way round.
+  // The arrivals are read first. A job that arrives in between counts as missing, and never as both.
   const arrivals = await receiver.arrivalsAt(PATH);
   return {
     healthy: roundOf(jobs.length, arrivals, cpuMs),
@@ -130,7 +130,7 @@ async function measureWith(
   };
 }
 
-/** It opens the connections to the endpoints of the healthy customer. */
+/** Opens the connections to the endpoints of the healthy customer. */
 async function warmUp(running: RunningSched, receiver: Receiver, start: number): Promise<void> {
   const from = Date.now() + WARM_UP_LEAD_MS;
   const jobs = healthyJobs(receiver.url + PATH, {
@@ -144,7 +144,7 @@ async function warmUp(running: RunningSched, receiver: Receiver, start: number):
   throw new TooLate('Warming up took too long.');
 }
 
-/** The jobs are evenly spaced, for a handful of endpoints in turn. */
+/** The jobs are due evenly spaced, at a few endpoints in round robin. */
 function healthyJobs(
   url: string,
   { start, rate, count }: { readonly start: number; readonly rate: number; readonly count: number },
@@ -161,15 +161,15 @@ async function storeInTime(running: RunningSched, jobs: readonly Job[], start: n
     await running.store(jobs);
   } catch (error) {
     if (Date.now() < start - SOONEST_MS) throw error;
-    throw new TooLate('What is due soon was refused.', { cause: error });
+    throw new TooLate('Jobs were refused because they were due too soon.', { cause: error });
   }
   if (Date.now() > start - QUIET_MS) throw new TooLate('Storing took too long.');
 }
 
-/** A hostile customer that does nothing would show nothing. */
+/** A hostile customer without any request would make the measurement worthless. */
 function requireAll(customers: readonly Hostile[], requests: ReadonlyMap<Hostile, number>): void {
   const idle = customers.filter((customer) => (requests.get(customer) ?? 0) === 0);
-  if (idle.length > 0) throw new Error(`Nothing came of ${idle.join(', ')}.`);
+  if (idle.length > 0) throw new Error(`These hostile customers made no request: ${idle.join(', ')}.`);
 }
 
 function combined(nodes: readonly NodeFigures[]): NodeFigures {

@@ -1,7 +1,7 @@
 /**
- * The work `neighbour`: a healthy customer with a steady pace of small deliveries, first alone, then beside each
- * hostile customer, then beside all of them, on SQLite and on two nodes with PostgreSQL. Where there is a baseline,
- * it takes turns with this version.
+ * The workload `neighbour` measures a healthy customer with a steady rate of small deliveries. It is measured alone,
+ * beside each hostile customer, and beside all of them, on SQLite and on two nodes with PostgreSQL. A baseline and
+ * this version run alternately.
  */
 
 import { STORE_NAMES } from '../report/tables.ts';
@@ -16,29 +16,29 @@ import { PreparedStores } from './prepared-stores.ts';
 
 export interface NeighbourChoice {
   readonly stores: readonly SchedStoreKind[];
-  /** These are there, one after the other. */
+  /** The hostile customers to measure beside, one after the other. */
   readonly beside: readonly Beside[];
-  /** The checkout of another version; null where there is none. */
+  /** The checkout of another version, or null. */
   readonly baseline: string | null;
 }
 
-/** A line is measured round after round. */
+/** A line of the result table. Each round measures every line once. */
 interface Line {
   readonly store: SchedStoreKind;
   readonly version: SchedVersion;
   readonly beside: Beside;
-  /** The checkout of the version. */
+  /** The folder of the version's checkout. */
   readonly root: string;
   readonly rounds: NeighbourRound[];
   readonly lead: { ms: number };
 }
 
-/** Each line has a step that fills its store, and its rounds. */
+/** Each line has one step for filling and one for each round. */
 export function neighbourSteps({ neighbour }: Scale, choice: NeighbourChoice): number {
   return linesOf(choice).length * (1 + neighbour.rounds);
 }
 
-/** The results so far are handed on after each measurement: all of them take more than an hour. */
+/** Calls `measured` with the results so far after each measurement, because all of them take more than an hour. */
 export async function measureNeighbour(
   context: BenchContext,
   choice: NeighbourChoice,
@@ -93,7 +93,7 @@ function resultsOf(lines: readonly Line[], remarks: readonly string[]): Neighbou
   };
 }
 
-/** The lines take turns in this order, so that versions alternate. */
+/** The lines are measured in this order, so that versions alternate. */
 function linesOf({ stores, beside, baseline }: NeighbourChoice): readonly Line[] {
   const versions = [
     { version: 'this', root: ROOT } as const,

@@ -1,9 +1,9 @@
-/** Figures that a node shows at `/metrics`. */
+/** Reads figures of a node from its `/metrics`. */
 
 export interface NodeFigures {
-  /** A process that is alone has no slots: null. */
+  /** Null if the node is a single process, which has no slots. */
   readonly slotsLost: number | null;
-  /** It counts from the last time that the node was asked. Null means that the node does not tell. */
+  /** The longest delay since the last reading of the metrics. Null if the node does not export it. */
   readonly eventLoopDelayMaxMs: number | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Stores in which hostile customers have all that they need. One is filled for each set of customers, and every round
- * gets a copy: copying takes seconds where filling takes minutes, and no round finds what another one left.
+ * Stores with the objects of the hostile customers. One store is filled for each set of customers, and every round gets
+ * a copy. Copying takes seconds, filling takes minutes. No round sees rows that another round wrote.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -29,7 +29,7 @@ export interface Account {
 export interface PreparedStore {
   readonly store: SchedStore;
   readonly accounts: ReadonlyMap<Hostile, Account>;
-  /** The first of what is to be sent is due then, in milliseconds since the epoch. */
+  /** The instant of the first deliveries, in milliseconds since the epoch. */
   readonly farAt: number;
 }
 
@@ -37,24 +37,24 @@ export interface PreparedStoresOptions {
   readonly postgres: PostgresServer;
   readonly hostileReceiver: HostileReceiver;
   readonly scale: NeighbourScale;
-  /** Each of these gets an account in every store. */
+  /** The customers that get an account in every store. */
   readonly customers: readonly Hostile[];
 }
 
-/** The stores of one version of the service: another one may have another schema. */
+/** The stores of one version of the service. Another version may have another schema. */
 export class PreparedStores implements AsyncDisposable {
   readonly #options: PreparedStoresOptions;
   readonly #root: string;
   readonly #made = new AsyncDisposableStack();
   readonly #prepared = new Map<string, Promise<PreparedStore>>();
 
-  /** `root` is the checkout of that version. */
+  /** `root` is the checkout of the version. */
   constructor(root: string, options: PreparedStoresOptions) {
     this.#root = root;
     this.#options = options;
   }
 
-  /** It rejects with `Absent` where the disk has no room. The answer must not be changed: `copy` is for that. */
+  /** Rejects with `Unavailable` if the disk has too little space. The store must not be changed; `copy` it instead. */
   prepare(kind: SchedStoreKind, customers: readonly Hostile[]): Promise<PreparedStore> {
     const name = [kind, ...customers].join(' ');
     const prepared = this.#prepared.get(name) ?? this.#fill(kind, customers);
@@ -90,10 +90,10 @@ export class PreparedStores implements AsyncDisposable {
     return { store, accounts, farAt };
   }
 
-  /** All customers have their keys, and none has anything stored. */
+  /** Every customer has a key, and nothing is stored. */
   async #fillEmpty(kind: SchedStoreKind): Promise<PreparedStore> {
     const { store } = this.#made.use(await this.#empty(kind));
-    // The first start makes the schema and the project of the healthy customer.
+    // The first start creates the schema and the project of the healthy customer.
     const service = await startSched({ store, root: this.#root, env: { SCHED_ROLE: 'api' } });
     await service[Symbol.asyncDispose]();
     const accounts = new Map<Hostile, Account>();
@@ -134,7 +134,7 @@ export class PreparedStores implements AsyncDisposable {
     const { postgres } = this.#options;
     const source = new URL(store.url).pathname.slice(1);
     const name = `copy_${randomBytes(8).toString('hex')}`;
-    // This strategy copies the files as they are; the other one writes everything to the log, too.
+    // FILE_COPY copies the files as they are. The other strategy also writes everything to the log.
     await execute(postgres.url(), `CREATE DATABASE ${name} TEMPLATE ${source} STRATEGY FILE_COPY`);
     return {
       store: { kind: 'postgres', url: postgres.url(name) },

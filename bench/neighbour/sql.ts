@@ -1,4 +1,4 @@
-/** The statements of this folder, which SQLite and PostgreSQL both read. */
+/** The SQL statements of this folder. SQLite and PostgreSQL both accept them. */
 import Database from 'better-sqlite3';
 import { query } from '../../test/postgres/databases.ts';
 import type { SchedStore } from '../sched/service.ts';
@@ -6,7 +6,7 @@ import { fileOf, flushFile } from '../stored/filled-stores.ts';
 
 const BUSY_MS_MAX = 30_000;
 
-/** It answers with the rows, if there are any. The service may run meanwhile. */
+/** Returns the rows, if there are any. The service may run meanwhile. */
 export async function runStatement(store: SchedStore, sql: string): Promise<readonly unknown[]> {
   if (store.kind === 'postgres') return query(store.url, sql);
   const db = new Database(fileOf(store.directory), { fileMustExist: true, timeout: BUSY_MS_MAX });
@@ -20,7 +20,7 @@ export async function runStatement(store: SchedStore, sql: string): Promise<read
   }
 }
 
-/** The store does now what it would do later, while somebody is measured. */
+/** The store does its maintenance now. Otherwise it would do it during the measurement. */
 export async function flushStore(store: SchedStore): Promise<void> {
   if (store.kind === 'postgres') {
     for (const table of ['schedules', 'deliveries']) await query(store.url, `VACUUM (ANALYZE) ${table}`);
@@ -37,7 +37,7 @@ export async function flushStore(store: SchedStore): Promise<void> {
   flushFile(file);
 }
 
-/** It counts the attempts of all customers that were closed as `interrupted`. */
+/** Counts the attempts of all customers that were closed as `interrupted`. */
 export async function interruptedIn(store: SchedStore): Promise<number> {
   const rows = await runStatement(
     store,
@@ -46,7 +46,7 @@ export async function interruptedIn(store: SchedStore): Promise<number> {
   return numberOf(rows, 'found');
 }
 
-/** It counts the deliveries of a customer that have not ended. */
+/** Counts the deliveries of a customer that have not ended. */
 export async function waitingIn(store: SchedStore, partition: number): Promise<number> {
   const rows = await runStatement(
     store,
@@ -65,7 +65,7 @@ export async function partitionOf(store: SchedStore, project: string): Promise<n
   return numberOf(rows, 'found');
 }
 
-/** PostgreSQL gives large numbers as text. */
+/** PostgreSQL returns large numbers as text. */
 function numberOf(rows: readonly unknown[], column: string): number {
   const [row] = rows as readonly Readonly<Record<string, string | number>>[];
   const value = row?.[column];

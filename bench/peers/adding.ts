@@ -1,9 +1,9 @@
-/** Two ways to add many. */
+/** Two ways to add many jobs. */
 import type { Job } from '../contender.ts';
 
 const CONCURRENT_CALLS = 64;
 
-/** One call for so many, one after the other. */
+/** Makes one call for each batch, one after the other. */
 export async function addInBatches(
   jobs: readonly Job[],
   size: number,
@@ -12,7 +12,7 @@ export async function addInBatches(
   for (let at = 0; at < jobs.length; at += size) await add(jobs.slice(at, at + size));
 }
 
-/** A call for each, many at once. */
+/** Makes one call for each job, with many calls in flight. */
 export async function addConcurrently(
   jobs: readonly Job[],
   add: (job: Job) => Promise<unknown>,

@@ -26,7 +26,7 @@ await agenda.start();
 const add = (job: Job) => agenda.schedule(new Date(job.due), NAME, job);
 
 servePeer({
-  // It has no call for many.
+  // Agenda has no call that adds several jobs.
   addAll: (jobs) => addConcurrently(jobs, add),
   addOne: async (job) => void (await add(job)),
   end: () => agenda.stop(),

@@ -11,7 +11,7 @@ const QUEUE = 'jobs';
 const [path = ''] = process.argv.slice(2);
 const defaultJobOptions = { removeOnComplete: true, removeOnFail: true };
 const queue = new Queue(QUEUE, { connection: { path }, defaultJobOptions });
-// As its documentation asks for: a worker waits for Redis for as long as it takes.
+// The documentation of BullMQ asks for this setting: a worker waits for Redis without a limit.
 const connection = { path, maxRetriesPerRequest: null };
 const worker = new Worker(QUEUE, ({ data }) => post(data), { connection, concurrency: CONNECTIONS_MAX });
 worker.on('error', (error) => console.error(error));

@@ -1,8 +1,7 @@
 /**
- * BullMQ: delayed jobs and job schedulers. Its worker waits for the next one in a call to Redis that ends after
- * so long; when that is over Redis notices at its next tick, of which there are ten a second unless `hz` says
- * otherwise. So there are three: on Redis as it comes, with as many ticks as Redis advises at most, and on one
- * that keeps every job.
+ * BullMQ with delayed jobs and job schedulers. Its worker waits for the next job in a blocking call to Redis. Redis
+ * notices the end of that call at its next tick, and there are `hz` ticks a second. There are three contenders: Redis
+ * with default settings (10 ticks), with the most ticks that Redis advises, and with every job on disk.
  */
 import type { Contender, ContenderId } from '../contender.ts';
 import { CONNECTIONS_MAX } from '../post.ts';

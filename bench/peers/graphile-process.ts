@@ -9,9 +9,9 @@ import { servePeer } from './protocol.ts';
 const POLL_EVERY_MS = 100;
 const ADDED_TOGETHER = 500;
 const ADDING_CONNECTIONS = 20;
-/** Beside one for each job that runs: so its documentation. */
+/** The documentation of Graphile Worker asks for these in addition to one connection for each running job. */
 const SPARE_CONNECTIONS = 2;
-/** With these its documentation shows how fast it can be. */
+/** The documentation of Graphile Worker shows its best throughput with these settings. */
 const BATCHES = { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
 const IDENTIFIER = 'post';
 

@@ -1,5 +1,6 @@
 /**
- * What we use of the peers: they are installed for a run alone, so that the project is checked without them.
+ * Types of the peers, as far as the benchmark uses them. The peers are installed only for a run, and the types must be
+ * checked without them.
  */
 declare module 'bullmq' {
   type Data = import('../contender.ts').Job;
@@ -133,7 +134,7 @@ declare module '@agendajs/postgres-backend' {
     constructor(options: {
       readonly poolConfig: { readonly connectionString: string; readonly max: number };
     });
-    /** So that it is not just any object. */
+    /** This field keeps the type from accepting any object. */
     readonly name: string;
   }
 }

@@ -6,7 +6,7 @@ async function addAll(jobs: readonly Job[]): Promise<void> {
   for (const job of jobs) postInTime(job);
 }
 
-/** A timer may fire up to a millisecond early: nothing is to be sent before its instant. */
+/** A timer may fire up to a millisecond early, but no job may be sent before its instant. */
 function postInTime(job: Job): void {
   const leftMs = job.due - Date.now();
   if (leftMs > 0) setTimeout(() => postInTime(job), leftMs);

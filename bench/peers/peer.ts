@@ -1,4 +1,4 @@
-/** A contender that is one process of the benchmark's own, around a library: as its parent sees it. */
+/** A contender that runs a library in one child process. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { endChild, messageFrom, startChild } from '../child.ts';
@@ -7,9 +7,9 @@ import { cpuMsOf, memoryMbOf } from '../process-figures.ts';
 import type { PeerCommand, PeerMessage } from './protocol.ts';
 
 export interface Peer extends Omit<Contender, 'start'> {
-  /** In this folder: it calls `servePeer`. */
+  /** The program of the child process, in this folder. It calls `servePeer`. */
   readonly file: string;
-  /** Starts the store it needs, and says what its process is called with. */
+  /** Starts the store, and returns the arguments of the child process. */
   readonly prepare: (resources: Resources) => Promise<PeerResources>;
 }
 
@@ -19,7 +19,7 @@ export interface PeerResources extends AsyncDisposable {
 
 const START_MS_MAX = 30_000;
 const STORE_MS_MAX = 180_000;
-/** Beside the seconds that were asked for. */
+/** The time for an answer, in addition to the seconds of the load. */
 const CREATE_MS_MAX = 30_000;
 const MS_PER_SECOND = 1_000;
 
@@ -58,7 +58,7 @@ async function startPeer(
     storeRecurring: async (jobs) => void (await execute({ kind: 'recur', jobs }, STORE_MS_MAX)),
     create: async (load) => {
       const created = await execute({ kind: 'create', load }, load.seconds * MS_PER_SECOND + CREATE_MS_MAX);
-      if (created === null) throw new Error('It does not say what it created.');
+      if (created === null) throw new Error('The peer did not report its creates.');
       return created;
     },
     cpuMs: () => cpuMsOf(child.pid),
@@ -67,10 +67,10 @@ async function startPeer(
   };
 }
 
-/** For a contender that keeps nothing. */
+/** The resources of a contender without a store. */
 export const NO_RESOURCES: PeerResources = { args: [], [Symbol.asyncDispose]: async () => undefined };
 
-/** A fresh database, dropped afterwards; its address is what the process is called with first. */
+/** Creates a database, which is dropped afterwards. Its address is the first argument of the process. */
 export async function prepareDatabase(
   { postgres }: Resources,
   ...args: readonly string[]

@@ -1,6 +1,6 @@
 /**
- * What the benchmark and the process of a peer say to each other. The process says that it is done when it
- * has started, and after each order; it gets the next one only then.
+ * The messages between the benchmark and the process of a peer. The process sends `done` when it has started and after
+ * each command. It gets the next command only then.
  */
 import type { Created, CreateLoad, Job } from '../contender.ts';
 import { quantile } from '../statistics.ts';
@@ -14,11 +14,11 @@ export type PeerMessage =
   | { readonly kind: 'done'; readonly created: Created | null }
   | { readonly kind: 'failed'; readonly why: string };
 
-/** What a peer can do, in its own process. */
+/** The functions that a peer offers in its process. */
 export interface PeerWorker {
-  /** The fastest way it has to add many. */
+  /** Adds many jobs in the fastest way that the library has. */
   addAll(jobs: readonly Job[]): Promise<void>;
-  /** One call of its public interface. */
+  /** Adds one job by one call of the public interface. */
   addOne(job: Job): Promise<void>;
   addRecurring?(jobs: readonly Job[]): Promise<void>;
   end(): Promise<void>;
@@ -28,7 +28,7 @@ const DAY_MS = 86_400_000;
 const MS_PER_SECOND = 1_000;
 const NOWHERE = 'https://bench.invalid/hooks/reminder';
 
-/** To be called once it has started. */
+/** A peer calls this once it has started. */
 export function servePeer(worker: PeerWorker): void {
   process.on('message', (command: PeerCommand) => {
     execute(worker, command).then(
@@ -50,7 +50,8 @@ async function execute(worker: PeerWorker, command: PeerCommand): Promise<Create
       await worker.addAll(command.jobs);
       return null;
     case 'recur':
-      if (worker.addRecurring === undefined) throw new Error('It is not made for so many that recur.');
+      if (worker.addRecurring === undefined)
+        throw new Error('This peer is not made for thousands of recurring jobs.');
       await worker.addRecurring(command.jobs);
       return null;
     case 'create':

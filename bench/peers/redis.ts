@@ -1,4 +1,4 @@
-/** A Redis of the benchmark's own: on a socket in a folder that is removed with it. */
+/** Starts a Redis server on a socket in a temporary folder. The folder is removed with the server. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,9 +8,9 @@ import { endWithProcess } from '../../test/postgres/cleanup.ts';
 import { Unavailable } from '../contender.ts';
 
 export interface RedisOptions {
-  /** Every write is on disk before it is answered; else nothing ever is. */
+  /** If true, every write is on disk before its answer. If false, nothing is written to disk. */
   readonly isKept: boolean;
-  /** How often a second it looks at its timers; 10 as it comes, 100 at most "where very low latency is required". */
+  /** Timer checks a second. Redis has 10 by default, and advises at most 100 "where very low latency is required". */
   readonly hz: number;
 }
 
@@ -18,7 +18,7 @@ export interface RedisServer extends AsyncDisposable {
   readonly socket: string;
 }
 
-/** Over a socket it says so without the capital. */
+/** On a unix socket Redis writes this line in lower case. */
 const READY = /ready to accept connections/i;
 const START_MS_MAX = 20_000;
 
@@ -50,7 +50,7 @@ export async function startRedis({ isKept, hz }: RedisOptions): Promise<RedisSer
     await end();
     throw error;
   }
-  // Nobody reads on: a full pipe would stop it.
+  // The output is discarded from here on, because a full pipe would block Redis.
   child.stdout.resume();
   return { socket, [Symbol.asyncDispose]: end };
 }

@@ -1,8 +1,8 @@
-/** Axes that fit what was measured. */
+/** Makes axes that fit the measured values. */
 import type { Axis } from './chart.ts';
 import { whole } from './figures.ts';
 
-/** A linear axis has about so many lines. */
+/** A linear axis has about this many grid lines. */
 const TICKS = 5;
 
 export function powerOfTen(value: number): number {
@@ -21,7 +21,7 @@ export function logarithmic(label: string, min: number, max: number): Axis {
   };
 }
 
-/** From 0, in steps of 1, 2 or 5 times a power of ten. */
+/** The axis begins at 0. Its steps are 1, 2 or 5 times a power of ten. */
 export function linear(label: string, highest: number): Axis {
   const rough = Math.max(highest, 1) / TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -1,15 +1,14 @@
 /**
- * The bars: what the project asks of itself, each a comparison inside one run, by the medians of the rounds. What
- * was not measured is neither met nor missed. Who is to be better than several others is not before all of them
- * were measured: until then it can only be worse. Peers count as their documentation sets them up; what an expert
- * can get out of them beyond that has a bar of its own.
+ * The bars are the project's own targets. Each compares medians of one run. A bar without measurements is neither met
+ * nor missed. A bar against several peers is met only if all of them were measured. Peers have the settings of their
+ * documentation. Settings that only an expert would find have a bar of their own.
  */
 import { CONTENDER_IDS, type ContenderId } from '../contender.ts';
 import type { LatenessRound, RecoveryLine, Results, SchedStoreKind, StoredLine } from '../results.ts';
 import { type Bar, burstRate, exactRatio, known, medianOf, milliseconds, ratio, whole } from './figures.ts';
 import { neighbourBars } from './neighbour.ts';
 
-/** Those that do the work for others, neither the limit nor the bare route nor Sched. */
+/** Contenders that are not peers with documented settings. */
 const OTHERS: ReadonlySet<ContenderId> = new Set(['limit', 'bare-route', 'bullmq-hz']);
 const PEERS = CONTENDER_IDS.filter((id) => !OTHERS.has(id) && !id.startsWith('sched-'));
 const STORES: readonly (readonly [SchedStoreKind, ContenderId, string])[] = [
@@ -19,9 +18,9 @@ const STORES: readonly (readonly [SchedStoreKind, ContenderId, string])[] = [
 const MORE_STORED_RATIO = 0.2;
 const MEMORY_MB_MORE_MAX = 100;
 const SERVING_MS_MAX = 2_000;
-/** A rate within a fifth of another is the same, as rounds differ by as much. */
+/** Rounds differ by a fifth, so rates within a fifth count as equal. */
 const DRAIN_RATIO_MIN = 0.8;
-/** On time, by the stricter end of the specification's 100 to 300 ms. */
+/** The stricter end of the specification's 100 to 300 ms. */
 const FRESH_P99_MS_MAX = 100;
 
 export function barsOf(results: Results): readonly Bar[] {
@@ -62,7 +61,7 @@ function atLeast(work: string, asked: string, mine: Figure, theirs: Figure, rati
   }));
 }
 
-/** The best of those that took part may not be the best there is. */
+/** A bar is not met if some peers did not take part, because one of them could be better. */
 function unlessMissing(areAll: boolean, judged: Bar): Bar {
   if (areAll || judged.isMet !== true) return judged;
   return { ...judged, measured: `${judged.measured}, but not all took part`, isMet: null };

@@ -1,6 +1,6 @@
 /**
- * Line charts as SVG, for the docs: no script, no font of their own, readable on a light and on a dark page.
- * What is drawn comes from measurements, so every text is escaped and every point is kept inside the frame.
+ * Line charts as SVG for the docs. They have no scripts and no fonts, and are readable on light and dark pages. Every
+ * text is escaped and every point stays inside the frame, because both come from measurements.
  */
 
 export interface Axis {
@@ -18,7 +18,7 @@ export interface Series {
   readonly points: readonly (readonly [x: number, y: number])[];
 }
 
-/** A range of the x-axis that means something. */
+/** A highlighted range of the x-axis. */
 export interface Band {
   readonly label: string;
   readonly from: number;
@@ -28,18 +28,18 @@ export interface Band {
 export interface LineChart {
   readonly title: string;
   readonly subtitle: string;
-  /** For those who do not see it. */
+  /** The text for screen readers. */
   readonly description: string;
   readonly x: Axis;
   readonly y: Axis;
-  /** The first one is what the chart is about. */
+  /** The first series is drawn over the others. */
   readonly series: readonly Series[];
   readonly bands?: readonly Band[];
 }
 
 const WIDTH = 720;
 const LEFT = 64;
-/** Half of the widest number stands beyond it. */
+/** The margin holds half of the widest number. */
 const RIGHT = WIDTH - 40;
 const HEADING_HEIGHT = 66;
 const LEGEND_LINE_HEIGHT = 22;
@@ -64,12 +64,12 @@ export const COLOURS = [
   ['#5b4bb5', '#a5b4fc'],
   ['#8d4a75', '#e5a3d0'],
 ] as const;
-/** Neighbours differ in more than their colour: one pattern after the other, solid first. */
+/** Adjacent lines differ in their pattern as well as in their colour. */
 const DASHES = ['', '8 4', '2 4'] as const;
 /** A point nearer than this to the one drawn before it shows nothing new. */
 const POINTS_APART = 1.5;
 
-/** As many as have a colour of their own. */
+/** Each series needs a colour of its own. */
 export const SERIES_MAX = COLOURS.length;
 
 type Scale = (value: number) => number;
@@ -108,7 +108,7 @@ export function lineChart(chart: LineChart): string {
   ].join('\n');
 }
 
-/** What lies outside of the axis is drawn at its edge. */
+/** Values outside of the axis are drawn at its edge. */
 function scaleOf({ min, max, scale }: Axis, from: number, to: number): Scale {
   const measure = scale === 'log' ? Math.log10 : (value: number) => value;
   const [low, high] = [measure(min), measure(max)];
@@ -181,7 +181,7 @@ function curveOf({ points }: Series, n: number, { x, y }: Frame): string {
 
 type Point = readonly [left: number, top: number];
 
-/** Without those that lie almost where the last one does; the first and the last are always there. */
+/** Leaves out points that are too near to the point before. The first and the last point stay. */
 function thinnedOut(points: readonly Point[]): readonly Point[] {
   const kept: Point[] = [];
   for (const [n, point] of points.entries()) {
@@ -198,7 +198,7 @@ function text(classes: string, x: number, y: number, content: string): string {
   return `<text${named} x="${short(x)}" y="${short(y)}">${escaped(content)}</text>`;
 }
 
-/** A tenth of a pixel is as much as one sees. */
+/** A smaller difference than a tenth of a pixel is not visible. */
 function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }

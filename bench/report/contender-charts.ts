@@ -1,4 +1,4 @@
-/** Contenders beside each other: how late requests arrive, and how fast a burst has arrived. */
+/** Charts that compare the contenders: the lateness of requests, and the arrivals of a burst over time. */
 
 import { CURVE_SHARES, type LatenessRound, type Results } from '../results.ts';
 import { median } from '../statistics.ts';
@@ -7,7 +7,7 @@ import { type ChartFile, chartFile, SERIES_MAX, type Series } from './chart.ts';
 import { isComplete, known, shortMilliseconds, whole } from './figures.ts';
 import { roundsOf } from './tables.ts';
 
-/** What the specification asks for: within 100 to 300 ms. */
+/** The lateness that the specification allows. */
 const TARGET_MS = { from: 100, to: 300 } as const;
 const LATENESS_MS_MIN = 0.1;
 const LATENESS_MS_MAX_LEAST = 1_000;
@@ -19,7 +19,7 @@ interface Line {
   readonly rounds: readonly LatenessRound[];
 }
 
-/** Sched first: it is what the charts are about, and is drawn over the others. */
+/** Sched comes first, so that it is drawn over the others. */
 function schedFirst({ contenders }: Results): Results['contenders'] {
   const isSched = (id: string) => id.startsWith('sched-');
   return [...contenders.filter(({ id }) => isSched(id)), ...contenders.filter(({ id }) => !isSched(id))];
@@ -52,7 +52,7 @@ export function latenessChart(results: Results): ChartFile | null {
       ticks: [0, 0.25, 0.5, 0.75, 1],
       format: (value) => `${value * 100} %`,
     },
-    // Once all have arrived, all have arrived.
+    // A complete curve goes on at 100 % to the edge of the chart.
     series: curves.map((points, n) => ({ name: labels[n] ?? '', points: prolonged(points, max) })),
     bands: [{ label: 'target: 100 to 300 ms', ...TARGET_MS }],
   });
@@ -89,7 +89,7 @@ export function burstChart(results: Results): ChartFile | null {
   });
 }
 
-/** At each share the median of the rounds; it ends where one of them did not get that far. */
+/** Each point is the median of the rounds. The curve ends at the share that some round did not reach. */
 function curveOf({ rounds }: Line): Series['points'] {
   return CURVE_SHARES.flatMap((share, n) => {
     const at = known(rounds.map(({ curveMs }) => curveMs[n] ?? null));

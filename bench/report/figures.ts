@@ -1,13 +1,13 @@
-/** Numbers as the report writes them: the median, and between which values all rounds lie. */
+/** Formats the numbers of the report: the median and the range of the rounds. */
 import { type LatenessRound, perSecondOf } from '../results.ts';
 import { type Spread, spreadOf } from '../statistics.ts';
 
 export interface Bar {
   readonly work: string;
-  /** What is asked. */
+  /** The target, in words. */
   readonly asked: string;
   readonly measured: string;
-  /** Null where it was not measured. */
+  /** Null if it was not measured. */
   readonly isMet: boolean | null;
 }
 
@@ -19,14 +19,14 @@ export function whole(value: number): string {
   return Math.round(value).toLocaleString('en-GB');
 }
 
-/** As many digits as mean something. */
+/** Writes only significant digits. */
 export function milliseconds(value: number): string {
   const size = Math.abs(value);
   if (size < EXACT_BELOW) return value.toFixed(2);
   return size < TENTHS_BELOW ? value.toFixed(1) : whole(value);
 }
 
-/** With its unit, for a sentence. */
+/** Writes the number with its unit, for a sentence. */
 export function shortMilliseconds(value: number): string {
   return `${value.toFixed(value < EXACT_BELOW ? 1 : 0)} ms`;
 }
@@ -35,12 +35,12 @@ export function ratio(value: number): string {
   return value.toFixed(2);
 }
 
-/** Where it is held against a bar: 0.396 is not 0.40. */
+/** Bars need three digits, because 0.396 is below a bar of 0.40. */
 export function exactRatio(value: number): string {
   return value.toFixed(3);
 }
 
-/** `12 (11–15)`; without the range where there was one round. Rounds that do not know it do not count. */
+/** Writes `12 (11–15)`, or only the number of a single round. Rounds without the number do not count. */
 export function spread<T>(
   rounds: readonly T[],
   pick: (round: T) => number | null,
@@ -56,7 +56,7 @@ export function known(numbers: readonly (number | null)[]): readonly number[] {
   return numbers.filter((number) => number !== null);
 }
 
-/** Null where there was no round. */
+/** Returns null if there was no round. */
 export function medianOf(numbers: readonly number[]): number | null {
   return numbers.length === 0 ? null : spreadOf(numbers).median;
 }
@@ -65,7 +65,7 @@ export function isComplete({ arrived, expected }: LatenessRound): boolean {
   return arrived === expected;
 }
 
-/** Null where no round arrived in full: such a rate would be that of another work. */
+/** Returns null if a round is incomplete, because its rate could not be compared. */
 export function burstRate(rounds: readonly LatenessRound[]): Spread | null {
   const complete = rounds.filter(isComplete);
   return complete.length < rounds.length || complete.length === 0

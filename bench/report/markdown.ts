@@ -1,4 +1,4 @@
-/** Markdown out of measurements: whatever a text contains, it stays inside its cell. */
+/** Writes Markdown. Texts are escaped, so that they stay inside their cells. */
 
 const SPECIAL = /[\\`*_[\]|]/g;
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
@@ -10,14 +10,14 @@ export function plain(text: string): string {
     .replaceAll(SPECIAL, '\\$&');
 }
 
-/** Cells are Markdown already. The first column is to the left, the others are numbers. */
+/** Cells are already Markdown. The first column is aligned to the left, and the columns of numbers to the right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const rule = head.map((_, n) => (n === 0 ? '---' : '---:'));
   return [line(head), `|${rule.join('|')}|`, ...rows.map(line)].join('\n');
 }
 
-/** The same, of words alone. */
+/** Writes a table whose columns are all aligned to the left. */
 export function wordTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return table(head, rows).replaceAll('---:', '---');
 }

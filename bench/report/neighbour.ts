@@ -1,4 +1,4 @@
-/** The section about neighbours: how a healthy customer fares, on each store in a table, and its bars. */
+/** The section about the workload `neighbour`: a table for each store, and the bars. */
 import type { Beside, Hostile } from '../neighbour/customers.ts';
 import type {
   NeighbourLine,
@@ -30,7 +30,7 @@ const WHO: Readonly<Record<Beside, string>> = {
   all: 'all of them at once',
 };
 
-/** These fill all processors by themselves; beside the others there is processor time left. */
+/** These customers use all processors. The others leave processor time. */
 const FILLING: ReadonlySet<Beside> = new Set(['burst', 'creates', 'all']);
 const IDLE_P99_MS_MORE_MAX = 20;
 const IDLE_P999_MS_MAX = 300;
@@ -114,7 +114,7 @@ function total(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
-/** Only this version is held against bars. */
+/** The bars apply to this version only, and not to a baseline. */
 export function neighbourBars({ neighbour }: Results, store: SchedStoreKind): readonly Bar[] {
   const lines = (neighbour?.lines ?? []).filter((line) => line.store === store && line.version === 'this');
   const alone = lines.find(({ beside }) => beside === 'alone');
@@ -147,7 +147,7 @@ export function neighbourBars({ neighbour }: Results, store: SchedStoreKind): re
   ];
 }
 
-/** The line with the largest figure decides. A line without a figure makes it "not measured". */
+/** The line with the largest figure decides. If a line has no figure, the bar is not measured. */
 function worst(
   asked: string,
   lines: readonly NeighbourLine[],
@@ -173,12 +173,12 @@ function p999Of({ rounds }: NeighbourLine): number | null {
   return medianOf(rounds.map(({ healthy }) => healthy.p999Ms));
 }
 
-/** In all rounds together: one is one too many. */
+/** The faults of all rounds together. The bar allows none. */
 function faultsOf({ rounds }: NeighbourLine): number {
   return sum(rounds, (round) => missing(round) + round.healthy.repeated + (round.slotsLost ?? 0));
 }
 
-/** The most that any node had in any round; null where the system does not tell. */
+/** The peak memory of any node in any round. Null if it is not known. */
 function memoryOf({ rounds }: NeighbourLine): number | null {
   const figures = rounds.flatMap(({ peakMemoryMb }) => peakMemoryMb);
   return figures.some((one) => one === null) ? null : Math.max(...known(figures));

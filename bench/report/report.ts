@@ -1,6 +1,6 @@
 /**
- * `docs/benchmarks.md`, from results alone: the same results give the same page. Words that do not depend on
- * figures are in `words.ts`; no sentence here judges what a table shows.
+ * Writes `docs/benchmarks.md`. The page depends on the results only. Texts without figures are in `words.ts`. No
+ * sentence judges the figures of a table.
  */
 import { type Results, STORE_KINDS } from '../results.ts';
 import { barsOf } from './bars.ts';

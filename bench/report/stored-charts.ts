@@ -1,5 +1,4 @@
-/** Sched with ever more schedules stored. */
-
+/** Charts of Sched with more and more schedules stored. */
 import { perSecondOf, type Results, type StoredLine } from '../results.ts';
 import { median } from '../statistics.ts';
 import { linear, logarithmic, powerOfTen } from './axes.ts';
@@ -48,7 +47,7 @@ function p99Of({ rounds }: StoredLine): number {
   return median(rounds.map(({ paced }) => paced.p99Ms));
 }
 
-/** A line for each store that was measured; a size is drawn at its place among all. */
+/** Makes one line for each measured store. The x-axis shows the index of a size. */
 function seriesOf(
   lines: readonly StoredLine[],
   sizes: readonly number[],
@@ -64,7 +63,7 @@ function seriesOf(
   })).filter(({ points }) => points.length > 0);
 }
 
-/** One step for each: the first is 0, which a logarithm does not have. */
+/** Each size is one step. A logarithmic axis is impossible, because the first size is 0. */
 function sizesAxis(sizes: readonly number[]): Axis {
   return {
     label: 'schedules stored, due in a year',

@@ -1,4 +1,4 @@
-/** A table for each work: a row for each contender, by the medians of its rounds. */
+/** A table for each workload, with one row of medians for each contender. */
 import type { ContenderResults, LatenessRound, Results, SchedStoreKind } from '../results.ts';
 import { perSecondOf } from '../results.ts';
 import { burstRate, isComplete, medianOf, milliseconds, NOTHING, ratio, spread, whole } from './figures.ts';
@@ -33,7 +33,7 @@ function latenessTable(
   );
 }
 
-/** Of all rounds together. */
+/** The sums of all rounds: early, repeated and missing requests. */
 function anomalyCells(rounds: readonly LatenessRound[]): readonly string[] {
   const sum = (pick: (round: LatenessRound) => number) =>
     whole(rounds.reduce((total, round) => total + pick(round), 0));

@@ -1,4 +1,4 @@
-/** What we use of autocannon, which has no types of its own. */
+/** Types of autocannon, as far as the benchmark uses it. The package has no types. */
 declare module 'autocannon' {
   interface Request {
     method: string;

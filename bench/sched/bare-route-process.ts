@@ -1,4 +1,4 @@
-/** A fastify route that parses the body and validates it by the same schema, and keeps nothing. */
+/** A fastify route that parses and validates a create by the service's schema, and stores nothing. */
 import Fastify from 'fastify';
 import { ScheduleCreate } from '../../src/api/contract/bodies.ts';
 

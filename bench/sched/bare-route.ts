@@ -1,10 +1,10 @@
-/** The yardstick of creates: what HTTP, JSON and validation cost alone. */
+/** The bare route shows the cost of HTTP, JSON and validation alone. Creates are compared with it. */
 import { profilingFlags } from '../child.ts';
 import type { Contender } from '../contender.ts';
 import { createOverHttp } from './load.ts';
 import { startServer } from './process.ts';
 
-const nothing = () => Promise.reject(new Error('It keeps nothing, so it sends nothing.'));
+const nothing = () => Promise.reject(new Error('The bare route stores nothing, so it sends nothing.'));
 
 export const bareRoute: Contender = {
   id: 'bare-route',

@@ -1,4 +1,4 @@
-/** Sched, each time on an empty store that is removed afterwards. */
+/** The contenders that are Sched. Each start uses an empty store, which is removed afterwards. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export function schedOnPostgres(nodes: 1 | 2): Contender {
   return onPostgres(THIS, nodes);
 }
 
-/** Beside each that is Sched, the same of the checkout in `root`: the two take turns in every round. */
+/** Adds a twin from the checkout in `root` after each contender that is Sched. The two alternate in every round. */
 export function withBaseline(contenders: readonly Contender[], root: string): readonly Contender[] {
   const checkout: Checkout = { root, idPrefix: 'baseline', suffix: ', baseline' };
   const twins = new Map<ContenderId, Contender>([

@@ -1,6 +1,6 @@
 /**
- * The load, in a process of its own: so many connections, each sending its next create as soon as the last
- * one is answered. No two bodies are the same.
+ * Generates creates, in a process of its own. Each connection sends its next create as soon as the last one is
+ * answered. All bodies differ.
  */
 import autocannon from 'autocannon';
 import type { Created } from '../contender.ts';

@@ -1,9 +1,9 @@
-/** Creates over HTTP: the load comes from a process of its own. */
+/** Creates schedules over HTTP. The load comes from a process of its own. */
 import { endChild, messageFrom, startChild } from '../child.ts';
 import type { Created, CreateLoad } from '../contender.ts';
 
 export interface HttpLoad extends CreateLoad {
-  /** The connections are shared evenly among them. */
+  /** Each URL gets the same number of connections. */
   readonly urls: readonly string[];
   readonly apiKey: string;
 }
@@ -13,7 +13,7 @@ export type LoadMessage =
   | { readonly kind: 'failed'; readonly why: string };
 
 const MS_PER_SECOND = 1_000;
-/** Beside the seconds that were asked for. */
+/** The time for an answer, in addition to the seconds of the load. */
 const LOAD_MS_MAX = 30_000;
 
 export async function createOverHttp(load: HttpLoad): Promise<Created> {

@@ -1,4 +1,4 @@
-/** A server of the benchmark, spawned: it is there when it says where it listens. */
+/** Starts a server process, and waits until it prints its address. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -13,11 +13,11 @@ const COMPLAINT_CHARACTERS_MAX = 1_000;
 
 export interface ServerProcess extends AsyncDisposable {
   readonly url: string;
-  /** From the start of the process until it said that it listens. */
+  /** The time from the start of the process until it listens. */
   readonly startedInMs: number;
   cpuMs(): number | null;
   memoryMb(): number | null;
-  /** The most at one time since its start. */
+  /** The largest memory use since the start. */
   peakMemoryMb(): number | null;
 }
 
@@ -27,7 +27,7 @@ export async function startServer(
   cwd: string = ROOT,
 ): Promise<ServerProcess> {
   const start = performance.now();
-  // Log lines are written, as they always are, but nobody on this machine has to read them.
+  // The service writes its log lines as usual. This process discards them.
   const child = spawn(process.execPath, args, {
     cwd,
     env: { ...process.env, ...env },

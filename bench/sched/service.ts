@@ -1,4 +1,4 @@
-/** The real service, as one process or as several nodes on one database; creates go to one after the other. */
+/** Starts the real service, as one process or as several nodes on one database. Creates go round robin. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { SLOTS } from '../../src/domain/slot.ts';
@@ -15,25 +15,25 @@ export type SchedStore =
 
 export interface SchedOptions {
   readonly store: SchedStore;
-  /** Default: one. */
+  /** The default is 1. */
   readonly nodes?: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly profileDir?: string | undefined;
-  /** The checkout whose service is started. Default: the one of this file. */
+  /** The checkout whose service is started. The default is the checkout of this file. */
   readonly root?: string | undefined;
 }
 
 export interface RunningSched extends RunningContender {
   readonly urls: readonly string[];
-  /** From the start of the first process until it listened. */
+  /** The time from the start of the first process until it listens. */
   readonly startedInMs: number;
-  /** The most memory that each node had in use at one time since its start. */
+  /** The largest memory use of each node since its start. */
   peakMemoryMb(): readonly (number | null)[];
 }
 
 export const API_KEY = 'sk_test_benchbenchbenchbenchbenchbench';
 const MASTER_KEY_BYTES = 32;
-/** The same for all, so that a store can be opened again. */
+/** All processes have the same master key, so that a store can be opened again. */
 const MASTER_KEY = Buffer.alloc(MASTER_KEY_BYTES, 'bench').toString('base64');
 const CREATES_AT_ONCE = 64;
 const SHARED_EVERY_MS = 50;
@@ -46,7 +46,7 @@ export function storeEnv(store: SchedStore): Readonly<Record<string, string>> {
   return { SCHED_MASTER_KEY: MASTER_KEY, ...where };
 }
 
-/** What it has stored stays when it is stopped. */
+/** The stored data stay when the service is stopped. */
 export async function startSched(options: SchedOptions): Promise<RunningSched> {
   const { store, nodes: count = 1, profileDir } = options;
   const env = {
@@ -82,7 +82,7 @@ export async function startSched(options: SchedOptions): Promise<RunningSched> {
   };
 }
 
-/** Until every node dispatches its share of the slots. */
+/** Waits until every node dispatches its share of the slots. */
 async function slotsShared(nodes: readonly ServerProcess[]): Promise<void> {
   const until = performance.now() + SHARED_MS_MAX;
   for (;;) {
@@ -116,7 +116,7 @@ function oneShotOf(job: Job): string {
   });
 }
 
-/** Daily, at the minute of the order. */
+/** The schedule fires daily at the minute of the job. */
 function recurringOf(job: Job): string {
   const due = new Date(job.due);
   return JSON.stringify({

@@ -1,4 +1,4 @@
-/** A start on a file that the operating system has forgotten: whoever reads all of it when it starts is seen. */
+/** Measures a start on a file that is not in the operating system's cache. Reading the whole file would show. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { whole } from '../report/figures.ts';
@@ -6,7 +6,7 @@ import type { SchedStore } from '../sched/service.ts';
 import { fileOf } from './filled-stores.ts';
 import { startReady } from './ready.ts';
 
-/** A line for the report; null where the system cannot be made to forget a file, or Sched does not start. */
+/** Returns a line for the report. Null if the file cannot be dropped from the cache, or Sched does not start. */
 export async function coldStart(store: SchedStore, stored: number): Promise<string | null> {
   if (store.kind !== 'sqlite' || !(await dropFromCache(fileOf(store.directory)))) return null;
   const coldMs = await readyMs(store);
@@ -27,7 +27,7 @@ async function readyMs(store: SchedStore): Promise<number | null> {
   }
 }
 
-/** GNU dd drops what is cached of a file when it is told to read nothing of it in this way. */
+/** GNU dd drops a file from the cache when it reads zero blocks with `nocache`. */
 async function dropFromCache(file: string): Promise<boolean> {
   try {
     await promisify(execFile)('dd', [`if=${file}`, 'iflag=nocache', 'count=0']);

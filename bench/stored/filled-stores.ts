@@ -1,7 +1,7 @@
 /**
- * Stores with so many schedules in them that are due in a year. Filling millions takes minutes, so a store that was
- * filled is used again by every round and work of the run that asks for as many; all of them go at its end. What
- * rounds leave in it, some thousand deliveries that were sent, is as much in each.
+ * Stores that hold many schedules, all due in a year. Filling millions takes minutes, so every round and workload of
+ * the run shares the store of its size. All stores are removed at the end. Each round leaves some thousand sent
+ * deliveries in its store, and this is the same for every store.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ import { multiplyPostgres } from './multiply-postgres.ts';
 import { createTemplates, TEMPLATES } from './templates.ts';
 
 const BYTES_PER_GB = 1e9;
-/** While it is filled: rows, indexes, what they are sorted in, and PostgreSQL's log. */
+/** The disk space for one schedule while a store is filled: rows, indexes, sort files and PostgreSQL's log. */
 const BYTES_EACH_MAX: Readonly<Record<SchedStoreKind, number>> = { sqlite: 2_500, postgres: 5_000 };
 
 export class FilledStores implements AsyncDisposable {
@@ -31,7 +31,7 @@ export class FilledStores implements AsyncDisposable {
     this.#postgres = postgres;
   }
 
-  /** Rejects with `Absent` where the disk has no room for it. */
+  /** Rejects with `Unavailable` if the disk has too little space. */
   with(kind: SchedStoreKind, count: number): Promise<SchedStore> {
     const name = `${kind} ${count}`;
     const store = this.#stores.get(name) ?? this.#fill(kind, count);
@@ -39,7 +39,7 @@ export class FilledStores implements AsyncDisposable {
     return store;
   }
 
-  /** One that nobody else uses: it may be changed. */
+  /** Returns a store that is not shared, so it may be changed. */
   fresh(kind: SchedStoreKind, count: number): Promise<SchedStore> {
     return this.#fill(kind, count);
   }
@@ -104,7 +104,7 @@ async function multiplySqlite(file: string, multiplication: Multiplication): Pro
   flushFile(file);
 }
 
-/** The system would write the rest of its cache while others are measured. */
+/** Otherwise the system would write its cache to disk during a measurement. */
 export function flushFile(file: string): void {
   const descriptor = openSync(file, 'r+');
   fsyncSync(descriptor);

@@ -1,4 +1,4 @@
-/** The same on PostgreSQL, which does it in a process of its own. */
+/** Multiplies rows in PostgreSQL. The server does the work, so no child process is needed. */
 import { Client } from 'pg';
 import {
   conditionOf,
@@ -10,7 +10,7 @@ import {
   templateOf,
 } from './multiply.ts';
 
-/** Of this session alone: sorts for the indexes in memory, and nobody waits for the disk. */
+/** Settings of this session only: indexes are sorted in memory, and commits do not wait for the disk. */
 const SESSION = [
   "SET maintenance_work_mem = '512MB'",
   "SET work_mem = '64MB'",
@@ -30,7 +30,7 @@ export async function multiplyPostgres(url: string, multiplication: Multiplicati
   try {
     for (const setting of SESSION) await client.query(setting);
     for (const table of tablesOf(multiplication)) await multiplyTable(client, table, multiplication);
-    // As a database is that was filled in the course of months.
+    // A database that was filled over months would have been vacuumed and analysed too.
     await client.query('VACUUM (ANALYZE)');
     await client.query('CHECKPOINT');
   } finally {

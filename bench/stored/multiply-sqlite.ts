@@ -1,4 +1,4 @@
-/** `node bench/stored/multiply-sqlite.ts FILE MULTIPLICATION`, a process of its own: it is busy for minutes. */
+/** `node bench/stored/multiply-sqlite.ts FILE MULTIPLICATION` runs as a process, because it is busy for minutes. */
 import Database from 'better-sqlite3';
 import {
   conditionOf,
@@ -11,11 +11,11 @@ import {
 } from './multiply.ts';
 
 const CACHE_KB = 512 * 1024;
-/** Sorts made in memory, for the indexes. */
+/** Threads that sort the rows of an index in memory. */
 const SORT_THREADS = 2;
 
 function multiply(db: Database.Database, multiplication: Multiplication): void {
-  // Nothing is lost with the machine but time.
+  // After a crash of the machine the benchmark starts again, so no write has to be durable.
   db.pragma('journal_mode = OFF');
   db.pragma('synchronous = OFF');
   db.pragma('locking_mode = EXCLUSIVE');
@@ -37,7 +37,7 @@ function multiplyTable(db: Database.Database, table: MultipliedTable, multiplica
     .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL")
     .all(table) as { readonly name: string; readonly sql: string }[];
   for (const { name } of indexes) db.exec(`DROP INDEX ${name}`);
-  // In the order of their ids, as they would have come.
+  // Rows are inserted in the order of their ids, as the service would have done.
   db.exec(
     `CREATE TEMP TABLE ${templateOf(table)} AS SELECT * FROM ${table} WHERE ${condition} ORDER BY 1, 2`,
   );

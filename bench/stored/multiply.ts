@@ -1,19 +1,19 @@
 /**
- * Many schedules out of a few. Those few were created through the interface, so that every row is as the service
- * writes it; here each is copied so many times by the database itself, which takes minutes where creating takes
- * hours. A copy differs in its ids and in its instant alone:
+ * Makes many schedules out of a few templates. The templates were created through the API, so every row is as the
+ * service writes it. The database itself copies them, which takes minutes. Creating as many would take hours. A copy
+ * differs from its template only in its ids and its instant:
  *
- * - An id keeps the part that says when it was created, so that ids still sort by creation. Of the random part the
- *   first characters count the copies. The last ones stay: ids made in one millisecond differ in nothing else.
- * - A payload stays as it is, sealed for another id: it could not be opened. None is, they are due in a year.
+ * - An id keeps its time part, so that ids still sort by creation. The first characters of the random part count the
+ *   copies. The last ones stay, because ids of the same millisecond differ only there.
+ * - A payload is copied unchanged. It is sealed for another id, so it could not be opened. This does no harm, because
+ *   the schedules are due in a year.
  *
- * The statements are read by SQLite and by PostgreSQL alike. Tables are emptied of the few first, and indexes are
- * made when all rows are there, from the definitions that the database itself gives: what it has at the end is what
- * the service made.
+ * SQLite and PostgreSQL both accept the statements. The templates are removed from a table first. Indexes are created
+ * when all rows are there, from the definitions that the database returns, so the schema stays that of the service.
  *
- * Copies may share the instant of their template: many are then due at one millisecond. Where a copy has to be sent,
- * its template has neither headers nor body, and so no payload. Deliveries that wait for a retry are multiplied with
- * their attempts and keep their schedule: the templates are replays of one delivery, which share its key.
+ * Copies may share the instant of their template, so that many are due at one millisecond. If copies have to be sent,
+ * their template has neither headers nor body, and so no payload. Deliveries that wait for a retry are multiplied with
+ * their attempts and keep their schedule. Their templates are replays of one delivery, which share its key.
  */
 
 export const MULTIPLIED_TABLES = ['schedules', 'deliveries', 'payloads', 'schedule_labels'] as const;
@@ -21,13 +21,13 @@ const RETRY_TABLES = ['deliveries', 'attempts'] as const;
 export type MultipliedTable = (typeof MULTIPLIED_TABLES)[number] | (typeof RETRY_TABLES)[number];
 
 export const MULTIPLICATION_KINDS = ['apart', 'together', 'retries'] as const;
-/** Schedules whose instants lie apart, schedules that share their template's instant, or waiting retries. */
+/** `apart`: schedules with different instants. `together`: schedules with one instant. `retries`: waiting retries. */
 export type MultiplicationKind = (typeof MULTIPLICATION_KINDS)[number];
 
 export interface Multiplication {
   readonly kind: MultiplicationKind;
   readonly copies: number;
-  /** The rows of one customer; null multiplies those of all. */
+  /** The customer whose rows are multiplied. Null means all customers. */
   readonly partition: number | null;
 }
 
@@ -54,14 +54,14 @@ const INSTANT_COLUMNS: ReadonlySet<string> = new Set([
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const COUNT_CHARACTERS = 3;
-/** As many as the characters can count. */
+/** The characters cannot count more copies. */
 export const COPIES_MAX = ALPHABET.length ** COUNT_CHARACTERS;
-/** `sch_` and ten characters of time; those of a delivery are as long. */
+/** The length of `sch_` and ten characters of time. The ids of deliveries have the same layout. */
 const TIME_END = 14;
-/** Between a copy and the next, so that all of them are due in the course of days. */
+/** The distance between two copies. All copies together are due over several days. */
 const COPIES_APART_MS = 37_021;
 
-/** In the order in which they are multiplied. */
+/** Returns the tables in the order in which they are multiplied. */
 export function tablesOf({ kind }: Multiplication): readonly MultipliedTable[] {
   return kind === 'retries' ? RETRY_TABLES : MULTIPLIED_TABLES;
 }
@@ -71,12 +71,12 @@ export function requireCountable({ copies }: Multiplication): void {
   throw new Error(`Copies are counted from 1 to ${COPIES_MAX}.`);
 }
 
-/** Where the few are while they are copied. */
+/** The table that holds the templates while they are copied. */
 export function templateOf(table: MultipliedTable): string {
   return `template_${table}`;
 }
 
-/** Which rows of the table are the few. The templates of the tables before it are there already. */
+/** The condition that selects the templates of a table. The template tables before it exist already. */
 export function conditionOf({ kind, partition }: Multiplication, table: MultipliedTable): string {
   const isOfCustomer = partition === null ? 'TRUE' : `partition = ${partition}`;
   if (kind !== 'retries') return isOfCustomer;
@@ -85,7 +85,7 @@ export function conditionOf({ kind, partition }: Multiplication, table: Multipli
     : `${isOfCustomer} AND status = 'retry_scheduled'`;
 }
 
-/** Takes `series`, a table of the numbers 0 and up, as `copies (copy)`. */
+/** `series` must be a table `copies (copy)` of the numbers from 0 on. */
 export function multiplyingStatement(
   { kind }: Multiplication,
   table: MultipliedTable,

@@ -1,4 +1,4 @@
-/** Sched, from its start until it says that it can store and fire. */
+/** Starts Sched, and waits until it reports that it can store and fire. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningSched, type SchedOptions, startSched } from '../sched/service.ts';
 
@@ -6,7 +6,7 @@ const ASK_EVERY_MS = 5;
 const READY_MS_MAX = 60_000;
 
 export interface ReadySched extends RunningSched {
-  /** From the start of the process. */
+  /** The time from the start of the process until it is ready. */
   readonly readyMs: number;
 }
 

@@ -1,7 +1,8 @@
 /**
- * The work `recovery`: Sched is started on a store in which many wait and some are overdue. All were created while
- * only the interface ran. Some became due when nothing did; fresh ones become due at a steady pace from the start
- * on. Of these, those count that are due after it is ready and before the last of the overdue has arrived.
+ * The workload `recovery` starts Sched on a store that holds many schedules and some overdue jobs. All jobs are created
+ * while Sched runs with the role `api` only. Overdue jobs become due while no process runs. Fresh jobs become due at a
+ * steady rate from the start on. The fresh jobs count that are due after Sched is ready and before the last overdue job
+ * has arrived.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../contender.ts';
@@ -27,18 +28,18 @@ const OVERDUE = '/overdue/';
 const FRESH = '/fresh/';
 const FRESH_APART_MS = 10;
 const FRESH_MS = 8_000;
-/** Counted at least for so long after it is ready, however fast the overdue are sent. */
+/** Fresh jobs are counted for at least this time after Sched is ready, even if the overdue jobs are sent faster. */
 const FRESH_MS_MIN = 1_000;
-/** What creating each may take, with the start and the end of the process that creates: nothing is due before. */
+/** The time for each create. Nothing may be due before the creating process has ended. */
 const CREATE_MS_EACH = 1;
 const LEAD_MS = 4_000;
-/** From the instant of the overdue to the start. */
+/** The time from the instant of the overdue jobs to the start. */
 const OVERDUE_MS = 2_000;
 const DRAIN_MS_MAX = 60_000;
-/** After the last: outcomes are written. */
+/** After the last arrival, outcomes are written. */
 const SETTLE_MS = 1_000;
 
-/** For each store: finding it filled, and its rounds. */
+/** Each store has one step for filling and one for each round. */
 export function recoverySteps({ recovery }: Scale): number {
   return STORE_KINDS.length * (1 + recovery.rounds);
 }
@@ -117,7 +118,7 @@ async function create(store: SchedStore, jobs: readonly Job[]): Promise<void> {
   await running.store(jobs);
 }
 
-/** Those that were due in the time; arrivals are in the order of the jobs where all have arrived. */
+/** Selects the jobs that were due in the time. If all have arrived, arrivals are in the order of the jobs. */
 function between(
   jobs: readonly Job[],
   arrivals: Arrivals,

@@ -1,4 +1,4 @@
-/** The work `stored`: the same as ever, with ever more schedules stored, and the memory this takes. */
+/** The workload `stored` runs paced jobs and a burst with more and more schedules stored, and measures the memory. */
 
 import { whole } from '../report/figures.ts';
 import { STORE_NAMES } from '../report/tables.ts';
@@ -15,7 +15,7 @@ import { coldStart } from './cold.ts';
 import type { FilledStores } from './filled-stores.ts';
 import { startReady } from './ready.ts';
 
-/** For each size of each store: filling it, and its rounds. */
+/** Each size of each store has one step for filling and one for each round. */
 export function storedSteps({ stored }: Scale): number {
   return STORE_KINDS.length * stored.sizes.length * (1 + stored.rounds);
 }
@@ -23,7 +23,7 @@ export function storedSteps({ stored }: Scale): number {
 interface Line {
   readonly kind: SchedStoreKind;
   readonly count: number;
-  /** Null where it could not be filled. */
+  /** Null if the store could not be filled. */
   readonly store: SchedStore | null;
   readonly rounds: StoredRound[];
 }

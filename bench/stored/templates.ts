@@ -1,13 +1,13 @@
-/** The few that are multiplied: created through the interface, with all that customers give theirs. */
+/** Creates the schedules that are multiplied, through the API and with all fields that customers use. */
 import { Agent } from 'undici';
 import { API_KEY } from '../sched/service.ts';
 
-/** As many endpoints are stored, and so sizes are multiples of it. */
+/** Each template has its own endpoint. Sizes of stores are multiples of this number. */
 export const TEMPLATES = 1_000;
 const CREATES_AT_ONCE = 32;
 const TENANTS = 50;
 const YEAR_MS = 365 * 86_400_000;
-/** Their instants are spread over half a minute: the copies of one fill the time until those of the next. */
+/** The instants of the templates spread over half a minute, which is the distance between two copies. */
 const TEMPLATES_APART_MS = 37;
 
 export async function createTemplates(serviceUrl: string): Promise<void> {

@@ -68,11 +68,11 @@ describe('the command line', () => {
   });
 
   test.each([
-    [['--beside', 'nobody'], /--beside knows no "nobody"/],
-    [['--store', 'mysql'], /--store knows no "mysql"/],
+    [['--beside', 'nobody'], /--beside: "nobody" is not one of /],
+    [['--store', 'mysql'], /--store: "mysql" is not one of /],
     [['--baseline', import.meta.dirname], /--baseline must be the folder of a checkout/],
-    [['--only', 'cron'], /--only knows no "cron"/],
-    [['--work', ''], /--work knows no ""/],
+    [['--only', 'cron'], /--only: "cron" is not one of /],
+    [['--work', ''], /--work: "" is not one of /],
     [['--rounds', '0'], /--rounds must be a whole number/],
     [['--rounds', 'many'], /--rounds must be a whole number/],
     [['--fast'], /--fast/],
