@@ -10,10 +10,10 @@ export type Rendered =
 
 export interface ApiCall {
   readonly what: string;
-  /** Labels what it creates. */
+  /** The metadata label of what the call creates. */
   readonly label: string;
   readonly calledMs: number;
-  /** What was answered; null for a refusal. */
+  /** The object in the answer, or null for a refusal. */
   readonly rendered: Rendered | null;
   readonly error: Error | null;
   readonly replayed: boolean;

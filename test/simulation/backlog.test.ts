@@ -12,7 +12,7 @@ function durable(scheduledFor: number, status: Delivery['status']) {
   return { open: new Set([ID]), deliveries };
 }
 
-test('a delivery whose instant has come is owed until it ends', () => {
+test('a delivery that is due stays in the backlog until it ends', () => {
   const observer = durable(NOW, 'scheduled');
   const backlog = new Backlog(observer, NOW);
   observer.deliveries.set(ID, { scheduledFor: NOW, status: 'retry_scheduled' });
@@ -21,7 +21,7 @@ test('a delivery whose instant has come is owed until it ends', () => {
   expect(backlog.remaining()).toBeNull();
 });
 
-test('a delivery that its customer moves to a later instant, or pauses, is not owed any more', () => {
+test('a delivery that its customer moves to a later instant or pauses leaves the backlog', () => {
   const observer = durable(NOW, 'retry_scheduled');
   const backlog = new Backlog(observer, NOW);
   observer.deliveries.set(ID, { scheduledFor: instant(NOW + 86_400_000), status: 'retry_scheduled' });
@@ -32,7 +32,7 @@ test('a delivery that its customer moves to a later instant, or pauses, is not o
   expect(backlog.remaining()).toBe(ID);
 });
 
-test('a delivery whose instant comes later is not owed', () => {
+test('a delivery that is due later is not in the backlog', () => {
   const observer = durable(NOW + 1, 'scheduled');
   const backlog = new Backlog(observer, NOW);
   expect(backlog.remaining()).toBeNull();

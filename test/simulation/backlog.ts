@@ -1,7 +1,7 @@
 /**
- * What the service owes when it is well again: every delivery whose instant had come by then has to come to its
- * end. Customers go on meanwhile. A delivery that they pause, or move to a later instant, is not owed any more;
- * nobody but they may change that instant, which is held by the checker of the life of a delivery.
+ * The deliveries that were due when the faults stopped. Each of them must reach its end. Customers go on
+ * meanwhile: a delivery that they pause or move to a later instant leaves the backlog. Only customers may
+ * change that instant, which the lifecycle checker verifies.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
@@ -23,7 +23,7 @@ export class Backlog {
     this.#ids = [...observer.open].filter((id) => this.#isIncluded(id));
   }
 
-  /** One that has not come to its end; null when all have. */
+  /** A delivery that has not ended yet, or null when all have. */
   remaining(): DeliveryId | null {
     const left = this.#ids.find(
       (id) => this.#isIncluded(id) && this.#observer.deliveries.get(id)?.status !== 'paused',

@@ -1,6 +1,6 @@
 /**
- * What customers send: bodies of every size, each made from the label of its schedule and its size alone, so that
- * whoever receives one can tell whether it is the right one, to the last byte.
+ * The bodies that customers send, in every size. A body depends only on its schedule's label and on its size.
+ * A checker can therefore compare a received body to the last byte.
  */
 import type { Labels } from '#src/domain/labels.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
@@ -10,12 +10,12 @@ import type { Prng } from '#test/fuzz/prng.ts';
 const BODY_BYTES_MAX = 3 * 262_144;
 const WIDE = '€';
 const WIDE_BYTES = 3;
-/** Larger bodies use characters of several bytes. Fewer than this always fit. */
+/** Bodies from this size on use characters of several bytes. Smaller bodies always fit. */
 const WIDE_FROM_BYTES = 200_000;
 const BYTES_LABEL = 'bytes';
 const CALL_LABEL = 'call';
 
-/** Null: no body at all. Large ones are rare: one costs as much as hundreds of small ones. */
+/** Null means no body at all. Large bodies are rare, because one costs as much as hundreds of small ones. */
 export function bodyBytes(prng: Prng): number | null {
   const [from, to] = prng.weighted<readonly [number | null, number]>([
     [450, [null, 0]],
@@ -29,7 +29,7 @@ export function bodyBytes(prng: Prng): number | null {
   return from === null ? null : prng.between(from, to);
 }
 
-/** Half of them are JSON. */
+/** Half of the bodies are JSON. */
 export function bodyText(call: string, bytes: number): string {
   const [start, end] = bytes % 2 === 0 ? [`{"call":"${call}","pad":"`, '"}'] : [`${call} `, ''];
   const padBytes = bytes - start.length - end.length;
@@ -38,7 +38,7 @@ export function bodyText(call: string, bytes: number): string {
   return start + WIDE.repeat(wide) + 'x'.repeat(padBytes - wide * WIDE_BYTES) + end;
 }
 
-/** The labels of a schedule that tell who ordered it and what it sends. */
+/** The labels of a schedule say which call created it and how large its body is. */
 export function labelsFor(call: string, bytes: number | null): Labels {
   return bytes === null
     ? [[CALL_LABEL, call]]
@@ -52,7 +52,7 @@ export function callOf(schedule: Pick<Schedule, 'metadata'>): string {
   return labelOf(schedule, CALL_LABEL) ?? '';
 }
 
-/** The size of its body; null where it has none. */
+/** The size of the schedule's body, or null where it has none. */
 export function bodyBytesOf(schedule: Pick<Schedule, 'metadata'>): number | null {
   const bytes = labelOf(schedule, BYTES_LABEL);
   return bytes === null ? null : Number(bytes);

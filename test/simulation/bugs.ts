@@ -1,6 +1,6 @@
 /**
- * Deliberate bugs, each put between the product and one of its ports: the proof that the checkers can fail. Each
- * names the promise it breaks, which is the checker that has to catch it.
+ * Deliberate bugs prove that the checkers can fail. Each bug stands between the product and one of its ports,
+ * and names the checkers that have to catch it.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
@@ -16,10 +16,10 @@ import { type Patch, patched } from './patched.ts';
 import type { AnyStore } from './stores.ts';
 
 export interface Bug {
-  /** The checkers that may be the first to notice. */
+  /** The checkers that may be the first to notice the bug. */
   readonly caughtBy: readonly string[];
   readonly store?: (store: AnyStore) => AnyStore;
-  /** What the writing thread is given of a verb. */
+  /** Changes the steps of a verb before the writer thread runs them. */
   readonly steps?: (steps: readonly Step[], observer: Observer) => readonly Step[];
   readonly clock?: (clock: Clock) => Clock;
   readonly egress?: (egress: Egress) => Egress;
@@ -27,7 +27,7 @@ export interface Bug {
   readonly patch?: Patch;
 }
 
-/** Nothing more is taken out of the queues, whoever's they are, while this holds. */
+/** Makes every queue return nothing while `isOver` holds. */
 function stopTakingWhile(isOver: (inFlight: number) => boolean): Patch {
   return patched(FairQueue.prototype, 'take', ({ value: take }) => ({
     value(this: FairQueue, ...given: Parameters<FairQueue['take']>) {
@@ -39,7 +39,7 @@ function stopTakingWhile(isOver: (inFlight: number) => boolean): Patch {
 /** The bytes of all requests in flight in this thread. */
 let bodyBytesInFlight = 0;
 
-/** Counts the bytes of the bodies in flight, of all customers together. */
+/** Counts the body bytes in flight of all customers together. */
 function countingBodies(egress: Egress): Egress {
   bodyBytesInFlight = 0;
   return {
@@ -56,7 +56,7 @@ function countingBodies(egress: Egress): Egress {
   };
 }
 
-/** The same store, but for these verbs. */
+/** Replaces some verbs of the store. */
 function overriding(verbs: (store: AnyStore) => Partial<AnyStore>): (store: AnyStore) => AnyStore {
   return (store) => {
     const other = verbs(store);
@@ -71,7 +71,7 @@ function overriding(verbs: (store: AnyStore) => Partial<AnyStore>): (store: AnyS
   };
 }
 
-/** The loaded delivery as the engine is told it is. */
+/** Changes deliveries as the engine loads them. */
 function alteringLoads(
   change: (work: LoadedDelivery) => Partial<LoadedDelivery>,
 ): (store: AnyStore) => AnyStore {
@@ -86,7 +86,7 @@ function alteringLoads(
 const DONE = 'done' as const;
 const REVISION_COLUMN_FROM_END = 4;
 
-/** Steps whose guard always holds: the row is replaced whatever it has become. */
+/** Makes the guard of these steps always hold, so that a row is replaced in any state. */
 function unguarded(statements: ReadonlySet<Step[0]>, steps: readonly Step[], observer: Observer) {
   return steps.map((step): Step => {
     if (!statements.has(step[0])) return step;
@@ -114,7 +114,7 @@ function without(...names: readonly Step[0][]): (steps: readonly Step[]) => read
 }
 
 export const BUGS: Readonly<Record<string, Bug>> = {
-  'no fencing: a delivery is replaced whatever it has become': {
+  'no fencing: a delivery is replaced in any state': {
     caughtBy: ['lifecycle', 'attempts', 'schedules', 'settling', 'sends', 'api'],
     steps: (steps, observer) => unguarded(REPLACING_DELIVERIES, steps, observer),
   },
@@ -126,7 +126,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     caughtBy: ['attempts'],
     steps: without('insertAttempt'),
   },
-  'settling does not look at the state of the schedule': {
+  'settling ignores the state of the schedule': {
     caughtBy: ['settling', 'schedules'],
     steps: without('scheduleInState'),
   },
@@ -134,19 +134,19 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     caughtBy: ['attempts'],
     steps: without('closeAttempt'),
   },
-  'wake-ups are lost: nothing is found by looking, no hint arrives': {
+  'wake-ups are lost: scans find nothing, no hint arrives': {
     caughtBy: ['punctuality'],
     store: overriding(() => ({ listDue: async () => [] })),
     hints: () => ({ due: () => {}, rescan: () => {} }),
   },
-  'looking ahead sees nothing': {
+  'scanning ahead finds nothing': {
     caughtBy: ['punctuality'],
     store: overriding((store) => ({
       listDue: async (after, until, limit) => (after === null ? store.listDue(after, until, limit) : []),
     })),
     hints: () => ({ due: () => {}, rescan: () => {} }),
   },
-  'looking back sees nothing': {
+  'scanning for overdue deliveries finds nothing': {
     caughtBy: ['punctuality'],
     store: overriding((store) => ({
       listDue: async (after, until, limit) => (after === null ? [] : store.listDue(after, until, limit)),
@@ -169,7 +169,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       },
     })),
   },
-  'what ran out of attempts is tried once more': {
+  'a delivery without attempts left gets one more': {
     caughtBy: ['settling'],
     store: overriding((store) => ({
       settle: (writes) =>
@@ -182,7 +182,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
         ),
     })),
   },
-  'a dead letter rises again': {
+  'a dead letter is scheduled again': {
     caughtBy: ['lifecycle'],
     store: overriding((store) => ({
       async settle(writes) {
@@ -210,7 +210,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
         ),
     })),
   },
-  'what is deferred is not stored': {
+  'a deferral is not stored': {
     caughtBy: ['punctuality'],
     store: overriding(() => ({ defer: async (deliveries) => deliveries.map(() => DONE) })),
   },
@@ -245,7 +245,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     caughtBy: ['rate'],
     store: alteringLoads(({ schedule }) => ({ schedule: { ...schedule, rateLimit: null } })),
   },
-  'the rate limit is taken for half of what it is': {
+  'the rate limit is read as half its value': {
     caughtBy: ['reservations'],
     store: alteringLoads(({ schedule }) => ({
       schedule: {
@@ -264,7 +264,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     })),
   },
   'the timeout of the profile is forgotten': {
-    // An attempt that a stop breaks off should have timed out before: a failure that the breaker never hears of.
+    // A stop aborts an attempt that should have timed out before. The breaker then misses a failure.
     caughtBy: ['settling', 'breaker'],
     store: overriding((store) => ({
       async loadPayloads(deliveries) {
@@ -276,13 +276,13 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       },
     })),
   },
-  'claiming an occurrence does not make the next one': {
+  'claiming an occurrence does not create the next one': {
     caughtBy: ['schedules'],
     store: overriding((store) => ({
       claim: (writes) => store.claim(writes.map((write) => ({ ...write, advanced: null }))),
     })),
   },
-  'ending an occurrence unsent does not make the next one': {
+  'ending an occurrence unsent does not create the next one': {
     caughtBy: ['schedules'],
     store: overriding((store) => ({
       endUnsent: (writes) => store.endUnsent(writes.map((write) => ({ ...write, advanced: null }))),
@@ -298,7 +298,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     caughtBy: ['punctuality'],
     store: overriding(() => ({ listLostClaims: async () => [] })),
   },
-  'settling is acknowledged, and not stored': {
+  'settling is acknowledged but not stored': {
     caughtBy: ['punctuality', 'stops'],
     store: overriding((store) => {
       let count = 0;
@@ -317,7 +317,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       },
     }),
   },
-  'the key differs from attempt to attempt': {
+  'the idempotency key differs from attempt to attempt': {
     caughtBy: ['sends'],
     egress: (egress) => ({
       ...egress,
@@ -341,11 +341,11 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       },
     })),
   },
-  'permits are one number for all customers': {
+  'all customers share one count of permits': {
     caughtBy: ['fairness', 'punctuality'],
     patch: stopTakingWhile((inFlight) => inFlight >= 24),
   },
-  'the bytes of bodies are one number for all customers': {
+  'all customers share one count of body bytes': {
     caughtBy: ['fairness', 'punctuality'],
     egress: countingBodies,
     patch: stopTakingWhile(() => bodyBytesInFlight >= 1_048_576),
@@ -358,30 +358,30 @@ export const BUGS: Readonly<Record<string, Bug>> = {
         egress.send({ ...request, body: request.body?.subarray(0, 65_536) ?? null }, ...rest),
     }),
   },
-  'a cancel is acknowledged, and not stored': {
+  'a cancel is acknowledged but not stored': {
     caughtBy: ['api'],
     store: overriding((store) => ({
       replaceSchedule: async (replacement) =>
         replacement.schedule.state === 'canceled' ? DONE : store.replaceSchedule(replacement),
     })),
   },
-  'a pause or cancel forgets the other deliveries of the schedule': {
+  'a pause or cancel misses the other deliveries of the schedule': {
     caughtBy: ['schedules', 'attempts'],
     store: overriding((store) => ({
       replaceSchedule: (replacement) => store.replaceSchedule({ ...replacement, sweep: null }),
     })),
   },
-  'an order is acknowledged before it has reached all deliveries': {
+  'an action is acknowledged before it has reached all deliveries': {
     caughtBy: ['sweeps'],
     store: overriding(() => ({ findSweep: async () => null })),
   },
-  'a request made again has its effect again': {
+  'a repeated API request takes effect twice': {
     caughtBy: ['api'],
     store: overriding((store) => ({
       addSchedule: (addition) => store.addSchedule({ ...addition, receipt: null }),
     })),
   },
-  'retention removes what is younger than it should be': {
+  'retention removes deliveries that are too young': {
     caughtBy: ['lifecycle'],
     store: overriding((store) => ({
       prune: (what, before, limit) => store.prune(what, instant(before + 300_000), limit),

@@ -1,11 +1,14 @@
-/** Where a run has been: what the simulation never does, it cannot find. */
+/**
+ * Counts the situations that a run reached. The simulation cannot find a bug in a situation that never
+ * occurs.
+ */
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Checker } from './checkers/checker.ts';
 import type { SimulationView } from './checkers/simulation-view.ts';
 import { HANGING_HOST, PROMPT_HOST, type SentRequest } from './network.ts';
 import { isWaitingStatus } from './observer.ts';
 
-/** A flood is at least so many requests that hang at the same time. */
+/** This many requests that hang at the same time count as a flood. */
 const FLOOD_REQUESTS = 5;
 
 export const SITUATIONS = [
@@ -19,24 +22,24 @@ export const SITUATIONS = [
   'paused while waiting',
   'paused while being sent',
   'resumed',
-  'swept by a later piece',
+  'swept by a later batch',
   'retried',
   'interrupted',
   'timed out',
   'deferred by the breaker',
   'deferred with a reservation',
-  'a reserved turn taken',
-  'brought forward',
+  'a reservation used',
+  'released early',
   'a claim came too late',
   'a claim whose answer was lost',
   'an occurrence claimed',
   'a replay sent',
   'moved',
   'removed by retention',
-  'crashed with a request under way',
-  'stopped with a request under way',
+  'crashed with a request in flight',
+  'stopped with a request in flight',
   'an API call answered 503',
-  'an API call answered again from its receipt',
+  'a repeated API call answered from its receipt',
   'an API call refused',
   'sent beside the flood of another customer',
 ] as const;
@@ -49,7 +52,7 @@ export function coverageOf(simulation: SimulationView): {
   const covered = new Map<Situation, number>();
   const count = (situation: Situation) => covered.set(situation, (covered.get(situation) ?? 0) + 1);
   const { observer, time } = simulation;
-  /** Schedules whose last order had not reached all deliveries after the verb before. */
+  /** Schedules whose last action had not reached all deliveries after the previous verb. */
   const sweeping = new Set<ScheduleId>();
   const hanging = new Set<SentRequest>();
   const checker: Checker = {
@@ -72,13 +75,13 @@ export function coverageOf(simulation: SimulationView): {
       const isHeld = after.status === 'paused' || after.status === 'canceled';
       const pendingId = observer.schedules.get(after.scheduleId)?.pendingId;
       if (!wasClaimed && changed && isHeld && sweeping.has(after.scheduleId) && pendingId !== after.id) {
-        count('swept by a later piece');
+        count('swept by a later batch');
       }
       if (wasClaimed && after.status === 'retry_scheduled') count('retried');
       if (wasClaimed && attempts.at(-1)?.error === 'interrupted') count('interrupted');
       if (wasClaimed && attempts.at(-1)?.error === 'timeout') count('timed out');
       if (!changed && before.scheduledFor !== after.scheduledFor) count('moved');
-      if (after.status === 'claimed' && before.reserved) count('a reserved turn taken');
+      if (after.status === 'claimed' && before.reserved) count('a reservation used');
       if (after.status === 'claimed' && after.replayOf !== null) count('a replay sent');
     },
     verbEnded(touched) {
@@ -89,7 +92,7 @@ export function coverageOf(simulation: SimulationView): {
     },
     deferRequested({ reserved, dueAt }, by) {
       if (reserved) count('deferred with a reservation');
-      else count(dueAt === by.now() ? 'brought forward' : 'deferred by the breaker');
+      else count(dueAt === by.now() ? 'released early' : 'deferred by the breaker');
     },
     claimAnswered({ advanced }, answer) {
       if (answer === 'stale') count('a claim came too late');
@@ -99,7 +102,7 @@ export function coverageOf(simulation: SimulationView): {
     instanceEnded({ node }, how) {
       for (const sent of observer.sent.values()) {
         if (sent.node === node && sent.outcome?.kind === 'orphaned' && sent.endedMs === time.elapsedMs) {
-          count(how === 'crash' ? 'crashed with a request under way' : 'stopped with a request under way');
+          count(how === 'crash' ? 'crashed with a request in flight' : 'stopped with a request in flight');
         }
       }
     },
@@ -112,11 +115,11 @@ export function coverageOf(simulation: SimulationView): {
       const { outcome, node } = sent;
       hanging.delete(sent);
       if (outcome?.kind === 'aborted' && simulation.findInstance(node)?.state === 'stopping') {
-        count('stopped with a request under way');
+        count('stopped with a request in flight');
       }
     },
     callAnswered({ error, replayed }) {
-      if (replayed) count('an API call answered again from its receipt');
+      if (replayed) count('a repeated API call answered from its receipt');
       if (error !== null) {
         count(error.name === 'StoreUnavailable' ? 'an API call answered 503' : 'an API call refused');
       }

@@ -1,11 +1,14 @@
-/** The instants of the recurrences the simulation uses, found minute by minute: slow, and easy to believe. */
+/**
+ * A model of the cron expressions that the simulation uses. It searches minute by minute, which is slow but
+ * easy to verify.
+ */
 const MINUTE_MS = 60_000;
-const MINUTES_LOOKED_AT_MAX = 8 * 24 * 60;
+const MINUTES_SEARCHED_MAX = 8 * 24 * 60;
 
-/** Zones without a change of clocks, by what they are ahead of UTC. */
+/** Zones without daylight saving time, with their offset from UTC. */
 const OFFSET_MINUTES: Readonly<Record<string, number>> = { UTC: 0, 'Asia/Kolkata': 330, 'Asia/Tokyo': 540 };
 
-/** `*`, ``*` with a step`, `a`, `a-b` and lists of them. */
+/** Understands `*`, `*` with a step, `a`, `a-b` and lists of them. */
 function matches(field: string, value: number): boolean {
   return field.split(',').some((part) => {
     const [range = '', step = '1'] = part.split('/');
@@ -24,12 +27,12 @@ function isOccurrence(cron: string, offsetMinutes: number, at: number): boolean 
   );
 }
 
-/** The first occurrence after `after`; null where this little model does not reach. */
+/** The first occurrence after `after`, or null where the model does not know the zone or finds none. */
 export function firstAfter(cron: string, timezone: string, after: number): number | null {
   const offset = OFFSET_MINUTES[timezone];
   if (offset === undefined) return null;
   let at = (Math.floor(after / MINUTE_MS) + 1) * MINUTE_MS;
-  for (let looked = 0; looked < MINUTES_LOOKED_AT_MAX; looked++, at += MINUTE_MS) {
+  for (let searched = 0; searched < MINUTES_SEARCHED_MAX; searched++, at += MINUTE_MS) {
     if (isOccurrence(cron, offset, at)) return at;
   }
   return null;

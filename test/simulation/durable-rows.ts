@@ -1,6 +1,6 @@
 /**
- * The rows of the store's own tables, read by a connection that nobody else has. It outlives every process of the
- * simulation, so that a crash leaves the log of the database as it was.
+ * Reads the rows of the store's tables over a connection of its own. The connection outlives every simulated
+ * process, so a crash leaves the database log as it was.
  */
 import { join } from 'node:path';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
@@ -34,7 +34,7 @@ export class DurableRows {
     this.#reads = new Reads(this.#db);
   }
 
-  /** Everything read inside is of one moment. */
+  /** Everything that `read` reads comes from one snapshot. */
   inSnapshot<T>(read: () => T): T {
     return this.#ask.inSnapshot(read);
   }

@@ -1,4 +1,4 @@
-/** The simulated disk: how long it takes, and what it does to a batch. */
+/** The simulated disk decides how long a batch takes and how it ends. */
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { Plan } from './plan.ts';
 import type { BatchOutcome } from './writer.ts';

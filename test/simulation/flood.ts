@@ -1,7 +1,7 @@
 /**
- * What comes together when one customer could hold up another: the hostile one has many deliveries due at one
- * instant, all to endpoints that hang, with large bodies or with an endpoint for each; the quiet one has a few small
- * deliveries in the same seconds, to an endpoint that answers.
+ * A flood tests whether one customer can delay another. The hostile customer has many deliveries due at one
+ * instant, all to endpoints that hang. They have large bodies, or an endpoint each. The quiet customer has a
+ * few small deliveries in the same seconds, to an endpoint that answers.
  */
 import type { NewSchedule } from '#src/commands/schedules.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -21,13 +21,13 @@ interface Flood {
   readonly bodyBytes: number;
 }
 
-/** Known so long before it is due, a delivery is in memory then. */
+/** A delivery that is known this long before it is due is in memory at its instant. */
 const AHEAD_MS: readonly [number, number] = [5_000, 15_000];
 /** The quiet customer's deliveries are spread over the time in which the others hang. */
 const QUIET_DELIVERIES = 8;
 const QUIET_WITHIN_MS = 4_000;
 
-/** All bodies of a flood together have a few megabytes: its seed must not take much longer than others. */
+/** All bodies of a flood together have a few megabytes, so that its seed takes no longer than others. */
 const FLOODS: readonly (readonly [number, Flood])[] = [
   [2, { deliveries: 8, endpoints: 2, bodyBytes: 786_432 }],
   [3, { deliveries: 48, endpoints: 6, bodyBytes: 100_000 }],

@@ -1,4 +1,7 @@
-/** What customers order: schedules and profiles of every kind, with short times so that much happens. */
+/**
+ * Generates schedules and endpoint profiles of every kind. Their times are short, so that much happens in a
+ * run.
+ */
 import type { ProfileFields } from '#src/commands/profiles.ts';
 import type { NewSchedule } from '#src/commands/schedules.ts';
 import type { Method } from '#src/domain/destination.ts';
@@ -19,7 +22,7 @@ const CRONS: readonly (readonly [number, string])[] = [
   [2, '30 2 * * *'],
   [1, '0 9 * * 1-5'],
 ];
-/** For simulations of days: a firing every few minutes would be all there is. */
+/** Cron expressions for simulations of days, where an occurrence every few minutes would dominate. */
 const RARE_CRONS: readonly (readonly [number, string])[] = [
   [2, '0 * * * *'],
   [2, '7,37 */2 * * *'],
@@ -38,10 +41,10 @@ const ZONES = [
 ];
 const METHODS: readonly Method[] = ['POST', 'POST', 'PUT', 'GET', 'DELETE'];
 const DAY_MS = 86_400_000;
-/** For simulations of a few minutes. */
+/** Simulations below this length last a few minutes. */
 const SHORT_MS = 300_000;
 
-/** How far away a one-shot is. */
+/** How long before its instant a one-shot is created. */
 const FAR: readonly (readonly [number, readonly [number, number]])[] = [
   [6, [1_000, 5_000]],
   [5, [5_000, 120_000]],
@@ -77,7 +80,7 @@ export class InputGenerator {
     const prng = this.#prng;
     const [from, to] = prng.weighted(this.#isShort ? NEAR : FAR);
     const at = now + prng.between(from, to);
-    // On the minute, where occurrences of recurring schedules are.
+    // Occurrences of recurring schedules are due on the minute.
     const isOnMinute = prng.chance(this.#isShort ? 0.05 : 0.2);
     const fireAt = isOnMinute ? Math.ceil(at / 60_000) * 60_000 : at;
     return { kind: 'one_shot', fireAt: instant(fireAt), timezone: null };
@@ -147,7 +150,7 @@ export class InputGenerator {
     return {
       url: this.url(),
       method: prng.pick(METHODS),
-      headers: prng.chance(0.5) ? [['X-EndpointProfile', 'yes']] : [],
+      headers: prng.chance(0.5) ? [['X-Profile', 'yes']] : [],
       timeout: prng.pick([null, '500ms', '2s', '10s']),
       retryPolicy: this.retryPolicy(),
       retryBudget: prng.weighted([
@@ -169,7 +172,7 @@ export class InputGenerator {
   }
 }
 
-/** The part of an order that says what is sent, and by which call it was made. */
+/** The body of a schedule, and the labels that say which call created it. */
 export function bodyAndLabels(label: string, bytes: number | null): Pick<NewSchedule, 'body' | 'metadata'> {
   return { body: bytes === null ? null : bodyText(label, bytes), metadata: labelsFor(label, bytes) };
 }

@@ -1,9 +1,11 @@
 /**
- * `npm run sim -- [--nodes N] [--seeds N] [--seed S] [--steps N] [--span MS] [--bug NAME] [--trace] [--keep-going]`:
- * the simulation of one process, or of several nodes, from a seed of its own choice or from the one given. It
- * shows its progress, says how to see a violation again as soon as there is one, and when it is interrupted it
- * says what it has seen so far. Exit codes: 0 every promise was kept, 1 a promise was broken, 130 and 143 it was
- * interrupted before either was known.
+ * `npm run sim -- [--nodes N] [--seeds N] [--seed S] [--steps N] [--span MS] [--bug NAME] [--trace]
+ * [--keep-going]` simulates one process or several nodes. It starts from the given seed, or from a random
+ * one. It shows its progress and prints how to repeat a violation as soon as there is one. When it is
+ * interrupted, it prints a summary so far.
+ *
+ * Exit codes: 0 means that every promise was kept. 1 means that a promise was broken. 130 and 143 mean that
+ * it was interrupted before either was known.
  */
 import { parseArgs } from 'node:util';
 import { CLUSTER_SITUATIONS } from './cluster/coverage.ts';
@@ -13,7 +15,10 @@ import { Report } from './report.ts';
 import type { RunResult } from './run.ts';
 
 const LAST_LINES = 30;
-/** How often progress is shown: on a terminal one line changes, elsewhere each is a line of a log. */
+/**
+ * How often progress is shown. A terminal shows one changing line. Elsewhere each progress is a line of a
+ * log.
+ */
 const TERMINAL_PROGRESS_MS = 2_000;
 const LOG_PROGRESS_MS = 30_000;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -27,9 +32,9 @@ interface SimulationOptions {
   readonly seeds: number;
   /** The name of a deliberate bug. */
   readonly bug: string | undefined;
-  /** API calls in each harness. */
+  /** API calls in each simulation. */
   readonly steps: number | null;
-  /** How long each may go on, in milliseconds. */
+  /** The longest span of each simulation, in milliseconds. */
   readonly span: number | null;
   readonly trace: boolean;
   readonly keepGoing: boolean;
@@ -58,7 +63,7 @@ function readArguments(): SimulationOptions {
   return { nodes, first, seeds, bug, steps, span, trace, keepGoing };
 }
 
-/** One line that is written over on a terminal; elsewhere a line now and then. */
+/** Overwrites one line on a terminal. Elsewhere it prints a line now and then. */
 class ProgressLine {
   readonly #isTerminal = process.stdout.isTTY;
   readonly #timer: NodeJS.Timeout;
@@ -70,7 +75,7 @@ class ProgressLine {
     );
   }
 
-  /** The text takes the place of the line. */
+  /** Prints the text in place of the progress line. */
   print(text: string): void {
     console.log(`${this.#isTerminal ? CLEAR_LINE : ''}${text}`);
   }
@@ -88,7 +93,7 @@ function describeResult(result: RunResult, { nodes, steps, span, trace }: Simula
   return [
     ...lines,
     `VIOLATION of ${failure.checker}: ${failure.message}`,
-    `  again: npm run sim -- --seed ${seed}${shape} --trace`,
+    `  repeat with: npm run sim -- --seed ${seed}${shape} --trace`,
   ].join('\n');
 }
 

@@ -1,6 +1,7 @@
 /**
- * The network: hosts that behave well, badly, slowly or not at all, each in spells of its own. It keeps a record
- * of every request it was handed, whatever the store says, and whatever became of the process that sent it.
+ * The simulated network. Each host behaves well, badly, slowly or not at all, and changes its behaviour over
+ * time. The network records every request that it was given, independent of the store and of the process that
+ * sent it.
  */
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -12,7 +13,7 @@ import type { Scope, VirtualTime } from './virtual-time.ts';
 export const HOSTS = ['alpha', 'bravo', 'charlie', 'delta', 'echo'] as const;
 export type Host = (typeof HOSTS)[number];
 
-/** What became of a request: an answer the engine was given, or that it broke it off, or that nobody will know. */
+/** How a request ended: the engine got a result, the engine aborted it, or its process ended first. */
 export type RequestOutcome =
   | { readonly kind: 'answered'; readonly result: SendResult }
   | { readonly kind: 'aborted' }
@@ -27,7 +28,7 @@ export interface SentRequest {
   readonly method: string;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Uint8Array | null;
-  /** By the clock of whoever sent it, and monotonic. */
+  /** When it was sent: by the sender's wall clock, and in simulated time. */
   readonly at: Instant;
   readonly elapsedMs: number;
   outcome: RequestOutcome | null;
@@ -66,7 +67,7 @@ const BEHAVIOUR_LASTS_MS: readonly (readonly [number, readonly [number, number]]
   [3, [300_000, 7_200_000]],
 ];
 
-/** Hosts that are always the same, until everything is well. */
+/** These hosts keep their behaviour until the faults stop. */
 export const HANGING_HOST = 'hanging.example';
 export const PROMPT_HOST = 'prompt.example';
 const FIXED_BEHAVIOURS: Readonly<Record<string, HostBehaviour>> = {
@@ -74,7 +75,7 @@ const FIXED_BEHAVIOURS: Readonly<Record<string, HostBehaviour>> = {
   [PROMPT_HOST]: 'healthy',
 };
 
-/** A process, and how it tells the time. */
+/** A process and its clock. */
 interface Sender {
   readonly node: string;
   readonly scope: Scope;
@@ -88,7 +89,7 @@ interface HostState {
 
 type Reaction =
   | { readonly afterMs: number; readonly result: SendResult }
-  /** Nothing ever comes back. */
+  /** The host never answers. */
   | null;
 
 export interface NetworkListener {
@@ -110,12 +111,12 @@ export class Network {
     this.#listener = receipts;
   }
 
-  /** From now on every host is well. */
+  /** From now on every host is healthy. */
   heal(): void {
     this.#isHealed = true;
   }
 
-  /** The way out of one process; what it has under way is answered to it only while it lives. */
+  /** The egress of one process. Requests in flight are answered only while the process runs. */
   egress(node: string, scope: Scope, clock: Clock): Egress {
     return {
       send: (request, onEnd) => this.#send({ node, scope, clock }, request, onEnd),
@@ -168,7 +169,7 @@ export class Network {
     this.#listener.ended(sent);
   }
 
-  /** The process is gone: its requests may arrive, but nobody hears of it. */
+  /** The process has ended. Its requests may arrive, but no process learns how they ended. */
   orphan(node: string): void {
     for (const sent of this.#inFlight)
       if (sent.node === node) this.#end(sent, { kind: 'orphaned' }, this.#time);

@@ -1,6 +1,6 @@
 /**
- * What is durable, read from the store itself after every verb, and what the network has seen. The checkers
- * compare what was with what is; none of it passes through the engine.
+ * Observes what is durable and what the network has seen. It reads the store's tables after every verb, and
+ * calls the checkers with the state before and after. Nothing of it passes through the engine.
  */
 import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
 import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
@@ -35,12 +35,12 @@ export class Observer {
   readonly attempts = new Map<DeliveryId, readonly Attempt[]>();
   readonly schedules = new Map<ScheduleId, Schedule>();
   readonly profiles = new Map<EndpointId, EndpointProfile>();
-  /** Every version there was: deliveries stay with theirs. */
+  /** All versions of the profiles, because a delivery keeps the version that it was created with. */
   readonly profileVersions = new Map<string, EndpointProfile>();
   readonly deliveriesOf = new Map<ScheduleId, Set<DeliveryId>>();
-  /** Orders that have not reached all deliveries yet. */
+  /** Schedule actions that have not reached all deliveries yet. */
   readonly sweeps = new Map<ScheduleId, UnfinishedSweep>();
-  /** Those that are not terminal. */
+  /** Deliveries that are not terminal. */
   readonly open = new Set<DeliveryId>();
   readonly sent = new Map<string, SentRequest>();
   readonly #rows: DurableRows;
@@ -64,7 +64,7 @@ export class Observer {
     return this.sent.get(`${deliveryId}/${attemptNo}`) ?? null;
   }
 
-  /** Whether an order will pause or cancel it, and has not reached it yet: it must not be sent. */
+  /** Whether a pause or cancel has not reached this delivery yet. Such a delivery must not be sent. */
   isAwaitingSweep({ id, scheduleId }: Delivery): boolean {
     const sweep = this.sweeps.get(scheduleId);
     return sweep !== undefined && sweep.action !== 'resume' && id <= sweep.lastId;
@@ -74,7 +74,10 @@ export class Observer {
     this.sent.set(`${sent.deliveryId}/${sent.attemptNo}`, sent);
   }
 
-  /** A verb was carried out: reads again everything it names. Tells what changed, if anything. */
+  /**
+   * Reads again everything that the verb's steps name. Returns a description of the changes, which may be
+   * empty.
+   */
   observe(steps: readonly Step[], wasDone: boolean): string {
     const touched = new Set<string>();
     for (const [name, , ...parameters] of steps) {
@@ -88,7 +91,7 @@ export class Observer {
     const changes: string[] = [];
     const schedules = new Set<ScheduleId>();
     this.#rows.inSnapshot(() => {
-      // Schedules first: what is true of a delivery depends on its schedule.
+      // Schedules come first, because the rules for a delivery depend on its schedule.
       for (const id of touched) if (id.startsWith('ep_')) this.#profile(id as EndpointId);
       for (const id of touched) {
         if (id.startsWith('sch_')) this.#schedule(id as ScheduleId, schedules, changes);
@@ -186,7 +189,7 @@ export class Observer {
     this.deliveriesOf.set(scheduleId, all);
   }
 
-  /** A row that is known already stays in its partition; a new one may be anybody's. */
+  /** A known row stays in its partition. A new row may be in any partition. */
   #find<T>(
     known: { readonly partition: Partition } | null,
     read: (partition: Partition) => T | null,
@@ -208,7 +211,7 @@ export function sameAttempt(a: Attempt, b: Attempt | undefined): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** The end of an id tells it from the others well enough. */
+/** The end of an id is enough to distinguish it in a trace. */
 export function shortId(id: string): string {
   const [kind, tail = ''] = id.split('_');
   return `${kind}_${tail.slice(-5)}`;

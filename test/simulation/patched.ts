@@ -1,7 +1,7 @@
-/** Changes the product itself, for a deliberate bug. What it answers undoes the change. */
+/** Changes the product itself for a deliberate bug. The returned function undoes the change. */
 export type Patch = () => () => void;
 
-/** The same class, but for this member of it; `change` is given the member as it is. */
+/** Replaces one member of a class. `change` receives the original member. */
 export function patched(
   prototype: object,
   name: string,

@@ -1,21 +1,23 @@
-/** What kind of harness a seed gives: how long, how busy, and what goes wrong in it how often. */
+/**
+ * The plan that a seed gives: how long the simulation lasts, how busy it is, and how often each fault occurs.
+ */
 import { PERMITS_MAX } from '#src/engine/queue/fair-queue.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 
-/** Few permits are enough for 16 MiB of bodies. */
+/** This few permits are enough for 16 MiB of bodies. */
 const FEW_PERMITS = 256;
 
 const HOUR_MS = 3_600_000;
 
 export interface Plan {
   readonly seed: number;
-  /** API calls in all. */
+  /** The number of API calls. */
   readonly calls: number;
-  /** How long they go on. */
+  /** The span in which the API calls are made. */
   readonly spanMs: number;
   readonly crashes: number;
   readonly stops: number;
-  /** How likely the process dies at each point where it hurts. */
+  /** The chance that the process crashes at each critical point. */
   readonly crashChance: number;
   readonly clockSteps: number;
   readonly outages: number;
@@ -23,13 +25,13 @@ export interface Plan {
   readonly loseAnswerChance: number;
   readonly slowDisk: boolean;
   readonly retentionMs: number;
-  /** Hints of the API never arrive, as if from another node. */
+  /** Hints of the API never arrive, as if they came from another node. */
   readonly hintsLost: boolean;
-  /** How often many are to fire at once. */
+  /** How often many deliveries are due at one instant. */
   readonly bursts: number;
-  /** A process has so few permits that floods use up their shares of them. */
+  /** With few permits, floods use up their shares of them. */
   readonly permitsMax: number;
-  /** How often one customer floods endpoints that hang while another has a few deliveries. */
+  /** How often one customer floods hanging endpoints while another has a few deliveries. */
   readonly floods: number;
 }
 

@@ -1,4 +1,4 @@
-/** One thread of the pool: a message is a job, and is answered by its result. */
+/** One thread of the pool. It receives jobs as messages and answers each with its result. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Job } from './pool.ts';
 import { type RunResult, runSeed } from './run.ts';
@@ -10,7 +10,7 @@ async function run({ seed, seedsMax = 1, isTraced = false, ...options }: Job): P
   for (let at = seed; ; at++) {
     const result = await runSeed(await template, { ...options, seed: at });
     if (options.bug !== undefined && result.failure === null && at + 1 < seed + seedsMax) continue;
-    // Thousands of traces would fill the memory of whoever asked.
+    // Thousands of traces would fill the memory of the thread that started the pool.
     return result.failure === null && !isTraced ? { ...result, trace: [] } : result;
   }
 }

@@ -1,4 +1,6 @@
-/** Seeds run beside each other, one thread each: a run depends on its seed alone, so nothing is lost by it. */
+/**
+ * Runs seeds in parallel, one in each thread. A run depends only on its seed, so the order does not matter.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -7,29 +9,29 @@ import type { RunResult } from './run.ts';
 import { MEMORY_ROOT } from './template.ts';
 
 export interface Job {
-  /** The first seed; a bug goes on to the next until it is caught. */
+  /** The first seed. A job with a bug continues with the next seeds until the bug is caught. */
   readonly seed: number;
   readonly nodes?: number;
   readonly calls?: number | null;
-  /** The span is cut to this. */
+  /** The longest span of a run. */
   readonly spanMsMax?: number | null;
   /** The name of a deliberate bug. */
   readonly bug?: string;
   readonly seedsMax?: number;
-  /** Whether the lines of its trace are wanted even where nothing went wrong. */
+  /** Whether to return the trace even when no violation occurred. */
   readonly isTraced?: boolean;
 }
 
 export interface PoolOptions {
-  /** It hears of every result as soon as it is there; true: that is enough, no further job begins. */
+  /** Receives every result at once. When it returns true, no further job begins. */
   readonly ended?: (result: RunResult) => boolean;
-  /** Breaks off everything at once; the jobs under way are left out. */
+  /** Ends everything at once. Unfinished jobs are missing from the results. */
   readonly signal?: AbortSignal;
 }
 
 const THREADS_MAX = 8;
 
-/** In the order of the jobs. What was not run is left out. */
+/** Returns the results in the order of the jobs, without those that were not run. */
 export async function runJobs(
   jobs: readonly Job[],
   { ended = () => false, signal }: PoolOptions = {},
@@ -68,7 +70,7 @@ export async function runJobs(
   return [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
 }
 
-/** Null when the thread was ended before it could answer. */
+/** Resolves to null when the thread ended before it answered. */
 function ask(worker: Worker, job: Job): Promise<RunResult | null> {
   return new Promise((resolve, reject) => {
     const done = () => {

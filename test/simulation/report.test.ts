@@ -29,7 +29,7 @@ test('progress says how many seeds are done, how fast, how long it will take, an
   expect(report.progress(2_000)).toBe('2 of 100 seeds, 1.0 seeds/s, 1.6 min left, 1 violations (seeds 8)');
 });
 
-test('the summary of a run that was not finished says what it has seen and what not', () => {
+test('the summary of a run that was not finished lists the situations that it covered and those that it missed', () => {
   const report = new Report(3, 0);
   report.add(resultOf(7));
   report.add(resultOf(8, { covered: { succeeded: 1, retried: 1 } }));

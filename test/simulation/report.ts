@@ -1,4 +1,4 @@
-/** The words of a run of many seeds: a line of progress while it goes on, and a summary at its end. */
+/** Describes a run of many seeds: a line of progress while it runs, and a summary at its end. */
 import type { RunResult } from './run.ts';
 
 const DAY_MS = 86_400_000;
@@ -49,7 +49,7 @@ export class Report {
     ].join(', ');
   }
 
-  /** `places`: where seeds of this kind can be. */
+  /** `situations` lists what seeds of this kind can reach. */
   summary(nowMs: number, situations: readonly string[]): string {
     const seconds = (nowMs - this.#startedMs) / 1_000;
     const days = this.#simulatedMs / DAY_MS;

@@ -1,4 +1,4 @@
-/** One seed, from beginning to end. */
+/** Runs one seed from beginning to end. */
 import { rmSync } from 'node:fs';
 import { BUGS } from './bugs.ts';
 import { Violation } from './checkers/checker.ts';
@@ -12,22 +12,22 @@ import type { Template } from './template.ts';
 export interface RunResult {
   readonly seed: number;
   readonly failure: { readonly checker: string; readonly message: string } | null;
-  /** Tells two runs apart that differ in anything. */
+  /** Differs between two runs that differ in any line of their traces. */
   readonly digest: string;
   readonly events: number;
   readonly simulatedMs: number;
   readonly stats: Stats;
-  /** Where it has been, how often. */
+  /** How often the run reached each situation. */
   readonly covered: Readonly<Record<string, number>>;
   readonly trace: readonly string[];
 }
 
 export interface RunOptions {
   readonly seed: number;
-  /** One has its store to itself; several share one. */
+  /** One node has its store to itself. Several nodes share one. */
   readonly nodes?: number;
   readonly calls?: number | null;
-  /** The span is cut to this. */
+  /** The longest span of a run. */
   readonly spanMsMax?: number | null;
   /** The name of a deliberate bug. */
   readonly bug?: string | null;

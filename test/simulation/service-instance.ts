@@ -1,6 +1,6 @@
 /**
- * One life of the service: the real engine and commands on the real store, from opening the file to a clean stop
- * or a crash. Nothing it asked for is answered after its end.
+ * One process of the service, from opening the database to a clean stop or a crash. It runs the real engine
+ * and commands on the real store. Nothing that it asked for is answered after its end.
  */
 
 import { type Commands, KeyedMutex } from '#src/commands/command.ts';
@@ -38,12 +38,15 @@ export interface InstanceDependencies {
   disk(scope: Scope): Disk;
   timers(scope: Scope): Timers & Stopwatch;
   egress(node: string, scope: Scope): Egress;
-  /** The same store, with whatever the simulation sees and does between it and its users. */
+  /** Wraps the store so that the simulation sees every call and can make it fail. */
   watched(store: AnyStore, instance: ServiceInstance): AnyStore;
   readonly log: Log;
 }
 
-/** A sweep of few deliveries is carried out in pieces here, and may be cut off between any two. */
+/**
+ * With batches of one, even a sweep of few deliveries takes several steps and can be interrupted between
+ * them.
+ */
 export const SWEEP_BATCH_MAX = 1;
 
 export const NO_METRICS: EngineMetrics = {
@@ -68,7 +71,7 @@ export class ServiceInstance implements InstanceFacts {
   startedMs = 0;
   upSinceMs = 0;
   stopping: { readonly sinceMs: number; readonly graceMs: number } | null = null;
-  /** It shares neither its store nor its machine. */
+  /** A single service shares neither its store nor its machine, so it is never paused and needs no lease. */
   readonly resumedMs = -1;
   readonly leaseInvalidMs = -1;
 
@@ -147,7 +150,7 @@ export class ServiceInstance implements InstanceFacts {
     return this.#dependencies.clock.now();
   }
 
-  /** Resolves when it fires. */
+  /** Resolves when the engine sends deliveries. */
   start(): Promise<void> {
     return this.#engine.start();
   }
@@ -158,7 +161,7 @@ export class ServiceInstance implements InstanceFacts {
     return this.#engine.stop(graceMs);
   }
 
-  /** Whether the engine has nothing to do but to look again. */
+  /** Whether the engine has nothing to do but to scan again. */
   get isIdle(): boolean {
     const { waiting, inFlight } = this.#engine.gauges();
     const { counts } = this.scope;

@@ -1,50 +1,50 @@
 /**
- * A harness made from one number: the service on virtual time, a disk and a network that fail, customers, and the
- * checkers that watch. It goes from event to event; between any two of them the process may die.
+ * A simulation made from one seed. It consists of the service on virtual time, a disk and a network that
+ * fail, customers, and the checkers. It runs event by event, and the process may crash between any two
+ * events.
  */
-import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { ClaimWrite } from '#src/ports/store.ts';
-import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { KeptInsight } from '#test/kept-insight.ts';
 import { Backlog } from './backlog.ts';
 import type { Bug } from './bugs.ts';
+import { CheckerRunner } from './checker-runner.ts';
 import { CHECKERS } from './checkers/all.ts';
-import { type Checker, type ClaimAnswer, Violation } from './checkers/checker.ts';
+import { type Checker, Violation } from './checkers/checker.ts';
 import type { SimulationView } from './checkers/simulation-view.ts';
 import { coverageOf, type Situation } from './coverage.ts';
 import { DurableRows } from './durable-rows.ts';
 import { FaultyDisk } from './faulty-disk.ts';
+import { PendingWrites, watchInstance } from './instance-watch.ts';
 import { Network, type SentRequest } from './network.ts';
 import { isWaitingStatus, Observer, shortId } from './observer.ts';
 import type { Plan } from './plan.ts';
 import { ServiceInstance } from './service-instance.ts';
 import { START, seededRandom, type Template, vaultOf } from './template.ts';
 import { Trace } from './trace.ts';
-import { drainCallbacks, Scope, VirtualTime } from './virtual-time.ts';
+import { drainCallbacks, lateTimers, Scope, VirtualTime } from './virtual-time.ts';
 import { type Watch, watchedStore } from './watched-store.ts';
 import { type Clients, Workload } from './workload.ts';
 import type { Disk } from './writer.ts';
 
 const TRACE_LINES = 400;
-/** An idle service is woken so long before the next thing happens. */
+/** An idle service is woken this long before the next event. */
 const IDLE_LEAD_MS = 3_500;
-const IDLE_WORTH_MS = 1_000;
-/** How long it may take, once faults have stopped, until everything that was due has ended. */
+const IDLE_MS_MIN = 1_000;
+/** Once faults have stopped, everything that was due must end within this time. */
 const SETTLES_WITHIN_MS = 10_000;
 const QUIET_WITHIN_MS = 8 * 3_600_000;
 
-/** Far more than any harness has taken. */
+/** A bound far above the steps of any simulation so far. */
 const STEPS_MAX = 1_000_000;
-/** Nothing is claimed for so long after the store failed, with the time that the next look takes. */
+/** After a store failure nothing is claimed for this long, including the time of the next scan. */
 const STORE_REST_MS = 700;
-/** Longer than this, and the disk is slow. */
+/** A batch that takes longer than this means that the disk is slow. */
 const SLOW_MS = 30;
-/** Some stops come right after a request went out. */
+/** The chance that a stop follows right after a request was sent. */
 const STOP_AT_SEND_CHANCE = 0.03;
 const STOP_SOON_MS = 50;
 
@@ -76,18 +76,17 @@ export class SimulatedService implements SimulationView {
   readonly #rows: DurableRows;
   readonly #vault: Vault;
   readonly #bug: Bug | null;
-  readonly #checkers: Checker[] = [];
+  readonly #runner = new CheckerRunner<Checker>(this.trace);
   readonly #network: Network;
   readonly #disk: FaultyDisk;
   readonly #insight = new KeptInsight(null);
   readonly #workload: Workload;
   readonly #script = new Scope();
   readonly #prngs: { readonly faults: Prng; readonly ids: Prng; readonly timers: Prng };
-  readonly #pendingWrites = new Map<DeliveryId, number>();
+  readonly #pendingWrites = new PendingWrites();
   readonly #lostClaims = new Set<string>();
   readonly stats = { starts: 0, crashes: 0, stops: 0, requests: 0, calls: 0 };
   #instance: ServiceInstance | null = null;
-  #failure: unknown = null;
   #mustCrash: string | null = null;
   #isHealed = false;
   #backlog: Backlog | null = null;
@@ -105,10 +104,10 @@ export class SimulatedService implements SimulationView {
     this.#prngs = { faults: stream(2), ids: stream(3), timers: stream(4) };
     this.#rows = new DurableRows(this.#directory);
     this.#vault = vaultOf(seededRandom(this.#prngs.ids));
-    this.observer = new Observer(this.#rows, template.partitions, this.#checkers);
+    this.observer = new Observer(this.#rows, template.partitions, this.#runner.checkers);
     const { checker, covered } = coverageOf(this);
     this.covered = covered;
-    this.#checkers.push(checker, ...CHECKERS.map((make) => make(this)));
+    this.#runner.checkers.push(checker, ...CHECKERS.map((make) => make(this)));
     this.#network = new Network(this.time, stream(5), {
       sent: (sent) => this.#sent(sent),
       ended: (sent) => this.#ended(sent),
@@ -160,18 +159,19 @@ export class SimulatedService implements SimulationView {
     return this.#lostClaims.has(token);
   }
 
-  /** Runs until all is quiet; throws what went wrong. */
+  /** Runs until nothing is left to do. Throws the violation if a checker found one. */
   async run(): Promise<void> {
     const undo = this.#bug?.patch?.();
     try {
       await this.#start();
       await drainCallbacks();
       for (let steps = 0; !this.#isQuiet(); steps++) {
-        if (steps > STEPS_MAX) throw new Violation('completion', 'it goes on and on');
+        if (steps > STEPS_MAX)
+          throw new Violation('completion', `the simulation did not end after ${STEPS_MAX} steps`);
         await this.#step();
       }
-      this.#notify((checker) => checker.atEnd?.());
-      this.#throwFailure();
+      this.#runner.notify((checker) => checker.atEnd?.());
+      this.#runner.throwFailure();
     } finally {
       undo?.();
       await this.#instance?.end();
@@ -182,15 +182,15 @@ export class SimulatedService implements SimulationView {
   async #step(): Promise<void> {
     this.#skipIdleTime();
     const event = this.time.next();
-    if (event === null) throw new Violation('completion', 'nothing is left that could happen');
+    if (event === null) throw new Violation('completion', 'no event is planned');
     await event.act();
     await drainCallbacks();
-    this.#notify((checker) => checker.step?.());
-    this.#throwFailure();
+    this.#runner.notify((checker) => checker.step?.());
+    this.#runner.throwFailure();
     if (this.#mustCrash !== null) await this.#crash(this.#mustCrash);
   }
 
-  /** With nothing to do but to look again, hours would be spent looking. */
+  /** Skips the time in which the engine would only repeat its scans. */
   #skipIdleTime(): void {
     if (this.#instance?.state !== 'up' || !this.#instance.isIdle) return;
     if (this.#isHealed && this.#backlog === null) return;
@@ -200,27 +200,11 @@ export class SimulatedService implements SimulationView {
       if (!delivery || !isWaitingStatus(delivery.status) || delivery.dueAt === null) continue;
       until = Math.min(until, this.time.elapsedAt(delivery.dueAt));
     }
-    if (until - IDLE_LEAD_MS > this.time.elapsedMs + IDLE_WORTH_MS)
-      this.time.sleepUntil(until - IDLE_LEAD_MS);
+    if (until - IDLE_LEAD_MS > this.time.elapsedMs + IDLE_MS_MIN) this.time.sleepUntil(until - IDLE_LEAD_MS);
   }
 
-  #notify(to: (checker: Checker) => void): void {
-    try {
-      for (const checker of this.#checkers) to(checker);
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-
-  /** Kept and thrown after the step: the engine must not catch what is meant for us. */
   fail(error: unknown): void {
-    if (this.#failure !== null) return;
-    this.#failure = error;
-    this.trace.add(`✗ ${String(error)}`);
-  }
-
-  #throwFailure(): void {
-    if (this.#failure !== null) throw this.#failure;
+    this.#runner.fail(error);
   }
 
   #noteFault(): void {
@@ -262,7 +246,7 @@ export class SimulatedService implements SimulationView {
       hintsLost: this.#plan.hintsLost,
       insight: this.#insight,
       disk: (scope) => this.#diskOf(scope),
-      timers: (scope) => this.#timersOf(scope),
+      timers: (scope) => lateTimers(this.time, this.#prngs.timers, scope),
       egress: (name, scope) => this.#network.egress(name, scope, this.time),
       watched: (store, own) => watchedStore(store, own.scope, this.#watch(own)),
       log: this.#log(),
@@ -317,18 +301,6 @@ export class SimulatedService implements SimulationView {
     };
   }
 
-  /** Timers are late by a little, and now and then by more. */
-  #timersOf(scope: Scope): Timers & Stopwatch {
-    const { timers } = this.#prngs;
-    return {
-      after: (ms, act) => {
-        const late = timers.chance(0.98) ? timers.int(2) : timers.int(30);
-        return this.time.after(ms + late, 'timer', scope, act);
-      },
-      elapsed: () => this.time.elapsedMs,
-    };
-  }
-
   #log(): Log {
     const note = (fields: object, message: string) =>
       this.trace.add(`log ${message} ${JSON.stringify(fields)}`);
@@ -336,41 +308,22 @@ export class SimulatedService implements SimulationView {
   }
 
   #watch(instance: ServiceInstance): Watch {
-    return {
+    return watchInstance({
+      instance,
+      runner: this.#runner,
+      pendingWrites: this.#pendingWrites,
+      lostClaims: this.#lostClaims,
       readsFail: () => this.#disk.readsFail(),
-      writesStarted: (deliveries) => this.#countWrites(deliveries, 1),
-      writesEnded: (deliveries) => {
-        this.#countWrites(deliveries, -1);
-        this.#notify((checker) => checker.writesEnded?.(deliveries));
-      },
-      claimRequested: (write) => this.#notify((checker) => checker.claimRequested?.(write, instance)),
-      claimAnswered: (write, answer) => this.#claimAnswered(write, answer),
-      settleRequested: (write) => this.#notify((checker) => checker.settleRequested?.(write, instance)),
-      endRequested: (write) => this.#notify((checker) => checker.endRequested?.(write, instance)),
-      deferRequested: (delivery) => this.#notify((checker) => checker.deferRequested?.(delivery, instance)),
-      learned: (deliveries) => this.#notify((checker) => checker.learned?.(deliveries)),
-    };
-  }
-
-  #countWrites(deliveries: readonly Delivery[], by: number): void {
-    for (const { id } of deliveries) {
-      const count = (this.#pendingWrites.get(id) ?? 0) + by;
-      if (count > 0) this.#pendingWrites.set(id, count);
-      else this.#pendingWrites.delete(id);
-    }
-  }
-
-  #claimAnswered(write: ClaimWrite, answer: ClaimAnswer): void {
-    if (answer === 'failed') this.#lostClaims.add(write.attempt.id);
-    this.#notify((checker) => checker.claimAnswered?.(write, answer));
+      claimRequested: () => {},
+    });
   }
 
   #sent(sent: SentRequest): void {
     this.stats.requests++;
     this.trace.add(`send ${shortId(sent.deliveryId)} #${sent.attemptNo} ${sent.url}`);
-    this.#notify((checker) => checker.requestSent?.(sent));
+    this.#runner.notify((checker) => checker.requestSent?.(sent));
     this.observer.recordSent(sent);
-    this.#crashPoint('while a request is under way');
+    this.#crashPoint('while a request is in flight');
     const { faults } = this.#prngs;
     if (!this.#isHealed && this.#plan.stops > 0 && faults.chance(STOP_AT_SEND_CHANCE)) {
       this.#later(faults.int(STOP_SOON_MS), () => this.#stop());
@@ -381,7 +334,7 @@ export class SimulatedService implements SimulationView {
     const { outcome } = sent;
     const how = outcome?.kind === 'answered' ? JSON.stringify(outcome.result) : outcome?.kind;
     this.trace.add(`end ${shortId(sent.deliveryId)} #${sent.attemptNo} ${how}`);
-    this.#notify((checker) => checker.requestEnded?.(sent));
+    this.#runner.notify((checker) => checker.requestEnded?.(sent));
     this.#crashPoint('after a request was answered');
   }
 
@@ -397,7 +350,7 @@ export class SimulatedService implements SimulationView {
       maybeCrashAround: (at) => this.#crashAround(at),
       callAnswered: (call) => {
         this.stats.calls++;
-        this.#notify((checker) => checker.callAnswered?.(call));
+        this.#runner.notify((checker) => checker.callAnswered?.(call));
       },
     };
   }
@@ -407,12 +360,12 @@ export class SimulatedService implements SimulationView {
     if (this.#prngs.faults.chance(this.#plan.crashChance)) this.#mustCrash ??= when;
   }
 
-  /** Much is due at that instant: some find the service down then. */
+  /** Many deliveries are due at that instant. A crash around it leaves some of them to the next process. */
   #crashAround(at: Instant): void {
     const { faults } = this.#prngs;
     if (this.#plan.crashes === 0 || faults.chance(0.4)) return;
     this.#later(this.time.elapsedAt(at) - this.time.elapsedMs + faults.between(-1_000, 3_000), () => {
-      this.#mustCrash = 'while much is due';
+      this.#mustCrash = 'while many deliveries are due';
     });
   }
 
@@ -428,10 +381,10 @@ export class SimulatedService implements SimulationView {
     const instance = this.#instance;
     if (instance === null) return;
     this.#network.orphan(instance.node);
-    this.#notify((checker) => checker.instanceEnded?.(instance, how));
+    this.#runner.notify((checker) => checker.instanceEnded?.(instance, how));
     const wasGraceful = how === 'stop' && this.disturbedMs < (instance.stopping?.sinceMs ?? 0);
     const gates = wasGraceful ? 'given_back' : 'lost';
-    this.#notify((checker) => checker.gatesMoved?.(() => true, gates));
+    this.#runner.notify((checker) => checker.gatesMoved?.(() => true, gates));
     this.#instance = null;
     await instance.end();
     this.#pendingWrites.clear();
@@ -458,7 +411,7 @@ export class SimulatedService implements SimulationView {
     });
   }
 
-  /** As the service does: what is still being written is let through, then the file is closed. */
+  /** As in the real service, pending writes finish before the database is closed. */
   #endStopped(instance: ServiceInstance): void {
     this.time.after(instance.isWriting ? 5 : 0, 'work', instance.scope, async () => {
       if (instance.isWriting) this.#endStopped(instance);
@@ -477,13 +430,13 @@ export class SimulatedService implements SimulationView {
     this.time.setClock(byMs);
     this.disturbedMs = this.time.elapsedMs;
     this.clockSetMs = this.time.elapsedMs;
-    this.#notify((checker) => checker.clockSet?.(byMs));
+    this.#runner.notify((checker) => checker.clockSet?.(byMs));
   }
 
   #outage(): void {
     const { faults } = this.#prngs;
     const lastsMs = faults.pick([faults.between(100, 3_000), faults.between(3_000, 120_000)]);
-    this.trace.add(`the disk is away for ${lastsMs} ms`);
+    this.trace.add(`the disk is unavailable for ${lastsMs} ms`);
     this.#disk.setUnavailable(true);
     this.#later(lastsMs, () => {
       this.#disk.setUnavailable(false);
@@ -509,7 +462,7 @@ export class SimulatedService implements SimulationView {
     const left = this.#backlog.remaining() ?? unswept;
     if (left === undefined) return true;
     if (this.time.elapsedMs > this.#plan.spanMs + QUIET_WITHIN_MS) {
-      throw new Violation('completion', `${left} does not come to its end`);
+      throw new Violation('completion', `${left} does not end`);
     }
     return false;
   }

@@ -1,7 +1,7 @@
 /**
- * A slice of `npm run sim`: always the same seeds, of one process and of three nodes, and the proof that the
- * checkers can fail: every deliberate bug is caught by these seeds, from the first one on, or says how many it takes.
- * Whoever reads a failure here finds the command that shows it again in its message.
+ * A small part of `npm run sim`. It always runs the same seeds, for one process and for three nodes. It also
+ * proves that the checkers can fail: these seeds catch every deliberate bug, or the bug says how many seeds
+ * it takes. The message of a failure contains the command that repeats it.
  */
 import { describe, expect, test } from 'vitest';
 import { BUGS } from './bugs.ts';
@@ -19,7 +19,7 @@ interface Slice {
   readonly bugs: Readonly<Record<string, { readonly caughtBy: readonly string[]; readonly seeds?: number }>>;
 }
 
-/** Many times of what it takes: seeds need the processor, which others may need too. */
+/** A generous limit, because seeds need the processor and other tests may need it too. */
 const BUSY_MACHINE_MS = 900_000;
 
 const SLICES: readonly Slice[] = [
@@ -57,12 +57,12 @@ describe.each(SLICES)('$title', ({ seeds, shape, situations, bugs }) => {
     expect(failed.map(describeFailure)).toEqual([]);
   });
 
-  test('between them they have been everywhere', { timeout: BUSY_MACHINE_MS }, async () => {
+  test('together the seeds reach every situation', { timeout: BUSY_MACHINE_MS }, async () => {
     const covered = new Set((await allSeeds()).flatMap((result) => Object.keys(result.covered)));
     expect(situations.filter((situation) => !covered.has(situation))).toEqual([]);
   });
 
-  test('the same seed is the same run, to the last line of its trace', {
+  test('the same seed gives the same run, to the last line of its trace', {
     timeout: BUSY_MACHINE_MS,
   }, async () => {
     const some = [7, 8, 9, 10];
@@ -72,7 +72,7 @@ describe.each(SLICES)('$title', ({ seeds, shape, situations, bugs }) => {
     expect(new Set(once.map(({ digest }) => digest)).size).toBe(some.length);
   });
 
-  test('every deliberate bug is caught, by the checker whose promise it breaks', {
+  test('every deliberate bug is caught by the checker whose promise it breaks', {
     timeout: BUSY_MACHINE_MS,
   }, async () => {
     const named = Object.entries(bugs);
@@ -80,7 +80,7 @@ describe.each(SLICES)('$title', ({ seeds, shape, situations, bugs }) => {
       named.map(([bug, { seeds: seedsMax = seeds }]): Job => ({ seed: 1, bug, seedsMax, ...shape })),
     );
     const verdicts = named.map(([name, { caughtBy }], at) => {
-      const checker = caught[at]?.failure?.checker ?? 'nobody';
+      const checker = caught[at]?.failure?.checker ?? 'no checker';
       return caughtBy.includes(checker)
         ? null
         : `${name}: caught by ${checker}: ${caught[at]?.failure?.message}`;

@@ -1,4 +1,4 @@
-/** A database with the projects of several customers in it, made once and copied for each run. */
+/** A database with the projects of several customers. It is made once and copied for each run. */
 import { copyFileSync, existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,12 +16,12 @@ import { VirtualWriter } from './writer.ts';
 
 const SIGNING_SECRET = 'whsec_simulationSIMULATION0123456789';
 const OTHER_PROJECTS = ['acme', 'globex'];
-/** A Thursday, three days before clocks are set back in Europe and ten before they are in America. */
+/** A Thursday. Daylight saving time ends three days later in Europe and ten days later in America. */
 export const START = Date.UTC(2026, 9, 22, 6, 0, 0);
 
 const MASTER_KEY = new Uint8Array(MASTER_KEY_BYTES).fill(7);
 
-/** In memory where the machine has such a place. */
+/** A directory in memory, where the machine has one. */
 export const MEMORY_ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 export function seededRandom(prng: Prng): Random {
@@ -33,15 +33,15 @@ export function vaultOf(random: Random): AesVault {
 }
 
 export interface Template {
-  /** The busiest customers first. */
+  /** The busiest customers come first. */
   readonly partitions: readonly Partition[];
-  /** The signing secret of each. */
+  /** The signing secret of each customer. */
   readonly secrets: ReadonlyMap<Partition, string>;
-  /** A fresh copy, in a directory of its own; the caller removes it. */
+  /** Copies the database into a new directory, which the caller removes. */
   copy(): string;
 }
 
-/** It and its copies lie in `root`, which belongs to the caller. */
+/** The template and its copies are inside `root`, which belongs to the caller. */
 export async function makeTemplate(root: string): Promise<Template> {
   const directory = mkdtempSync(join(root, 'template-'));
   const random = seededRandom(new Prng(1));
@@ -83,7 +83,7 @@ export async function makeTemplate(root: string): Promise<Template> {
     for (const { text } of await openSecrets(control, partition)) secrets.set(partition, text);
   }
   await store.close();
-  // What is written ahead belongs to the file that is copied.
+  // Only the database file is copied, so the write-ahead log must be merged into it first.
   const db = openForWriting(join(directory, DATABASE_FILE), false);
   db.pragma('wal_checkpoint(TRUNCATE)');
   db.close();

@@ -1,4 +1,7 @@
-/** What happened, line by line: the last lines to be read, all of them in a hash that tells two runs apart. */
+/**
+ * Records what happened, line by line. It keeps the last lines for the reader, and a hash of all lines to
+ * compare two runs.
+ */
 import { createHash } from 'node:crypto';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -36,7 +39,7 @@ export class Trace {
   }
 }
 
-/** Elapsed time as days, hours, minutes and so on: `2d 03:04:05.678`. */
+/** Formats elapsed time as `2d 03:04:05.678`. */
 function clockText(ms: number): string {
   const days = Math.floor(ms / 86_400_000);
   return `${days}d ${new Date(ms).toISOString().slice(11, 23)}`;

@@ -1,15 +1,16 @@
 /**
- * Time that passes only when it is told to. Two clocks, as in a real machine: the monotonic one that timers
- * follow, and the wall clock, which somebody may set. What is to happen waits in one queue, ordered by instant
- * and then by the order it was asked for: nothing depends on the machine the simulation runs on.
+ * Time that passes only from event to event. As in a real machine there are two clocks: timers follow the
+ * monotonic one, and the wall clock may be set. Planned events wait in one queue, ordered by instant and then
+ * by the order of planning. A run therefore does not depend on the machine.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { Heap } from '#src/engine/queue/heap.ts';
-import type { Clock } from '#src/ports/system.ts';
+import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
+import type { Prng } from '#test/fuzz/prng.ts';
 
 /**
- * `timer`: a timer of the engine. `work`: the disk or the network is at it, and will answer. `script`: what the
- * simulation has planned.
+ * `timer` is a timer of the engine. `work` is a call that the disk or the network will answer. `script` is
+ * planned by the simulation.
  */
 export type EventKind = 'timer' | 'work' | 'script';
 
@@ -24,15 +25,15 @@ interface PlannedEvent {
   isCanceled: boolean;
 }
 
-/** Whose events they are: when it ends, none of them happens any more. */
+/** A group of events, such as those of one process. When the scope ends, its events are canceled. */
 export class Scope {
   readonly planned = new Set<PlannedEvent>();
   readonly counts: Record<EventKind, number> = { timer: 0, work: 0, script: 0 };
   hasEnded = false;
-  /** What would have happened while it stood still, in its order; null while it does not. */
+  /** Events that fell due while the scope was paused, in order. Null while it is not paused. */
   heldEvents: PlannedEvent[] | null = null;
 
-  /** From now on nothing of it happens. */
+  /** From now on none of its events run. */
   pause(): void {
     this.heldEvents ??= [];
   }
@@ -57,17 +58,17 @@ export class VirtualTime implements Clock {
     this.#offsetMs = start;
   }
 
-  /** What the wall clock shows. */
+  /** The time of the wall clock. */
   now(): Instant {
     return instant(this.#elapsedMs + this.#offsetMs);
   }
 
-  /** Monotonic, from the start of the simulation. */
+  /** Monotonic time since the start of the simulation. */
   get elapsedMs(): number {
     return this.#elapsedMs;
   }
 
-  /** When the wall clock will show `at`, if nobody sets it. */
+  /** The elapsed time at which the wall clock will show `at`, unless it is set. */
   elapsedAt(at: Instant): number {
     return at - this.#offsetMs;
   }
@@ -91,11 +92,11 @@ export class VirtualTime implements Clock {
     };
   }
 
-  /** It goes on where it was: what should have happened meanwhile happens now, one after the other. */
+  /** Continues a paused scope. The events that it missed run now, one after the other. */
   resume(scope: Scope): void {
-    const { heldEvents: late } = scope;
+    const { heldEvents } = scope;
     scope.heldEvents = null;
-    for (const event of late ?? []) {
+    for (const event of heldEvents ?? []) {
       if (event.isCanceled) continue;
       event.at = this.#elapsedMs;
       event.sequence = this.#sequence++;
@@ -103,7 +104,7 @@ export class VirtualTime implements Clock {
     }
   }
 
-  /** When the next event happens; null when nothing is planned. */
+  /** The elapsed time of the next event, or null when none is planned. */
   nextAt(): number | null {
     for (;;) {
       const next = this.#events.peek();
@@ -114,7 +115,7 @@ export class VirtualTime implements Clock {
     }
   }
 
-  /** Takes the next event out, and lets time pass until then. */
+  /** Removes the next event and advances the time to it. */
   next(): { readonly kind: EventKind; readonly act: Act } | null {
     if (this.nextAt() === null) return null;
     const event = this.#events.pop();
@@ -126,12 +127,12 @@ export class VirtualTime implements Clock {
     return event;
   }
 
-  /** The machine slept until then: what was planned meanwhile happens on waking. */
+  /** Advances the time as if the machine slept. Events planned meanwhile run on waking. */
   sleepUntil(elapsedMs: number): void {
     this.#elapsedMs = Math.max(this.#elapsedMs, Math.floor(elapsedMs));
   }
 
-  /** The first event the simulation has planned, of any scope given. */
+  /** The elapsed time of the scope's first event that the simulation planned. */
   nextScript(scope: Scope): number {
     let first = Number.POSITIVE_INFINITY;
     for (const { kind, at } of scope.planned) if (kind === 'script' && at < first) first = at;
@@ -139,7 +140,20 @@ export class VirtualTime implements Clock {
   }
 }
 
-/** Everything that has become runnable runs: whatever the engine awaits is virtual, so nothing is left after. */
+/** Timers that fire a little late, and now and then later. */
+export function lateTimers(time: VirtualTime, prng: Prng, scope: Scope): Timers & Stopwatch {
+  return {
+    after: (ms, act) => {
+      const late = prng.chance(0.98) ? prng.int(2) : prng.int(30);
+      return time.after(ms + late, 'timer', scope, act);
+    },
+    elapsed: () => time.elapsedMs,
+  };
+}
+
+/**
+ * Runs every callback that is ready. The engine awaits only virtual operations, so none is left afterwards.
+ */
 export function drainCallbacks(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

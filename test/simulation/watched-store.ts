@@ -1,6 +1,6 @@
 /**
- * The store as the engine and the commands have it: the simulation sees what they ask before it is asked, makes
- * reads fail while the disk is away, and answers nothing to a process that has ended.
+ * Wraps the store of the engine and the commands. The simulation sees every write before the store does, and
+ * makes reads fail while the disk is unavailable. A process that has ended gets no answers.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { ClaimWrite, EndWrite, SettleWrite } from '#src/ports/store.ts';

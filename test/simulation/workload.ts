@@ -1,6 +1,6 @@
 /**
- * Customers: they create, edit, move, pause, resume, cancel and replay, often at the very instant a delivery is
- * about to fire. A client that got no answer asks again with the same key, as it should.
+ * The customers. They create, edit, move, pause, resume, cancel and replay, often at the very instant when a
+ * delivery is due. A client without an answer retries with the same idempotency key.
  */
 import type { Commands, MakeReceipt, Render, RenderedAnswer } from '#src/commands/command.ts';
 import { replayDelivery } from '#src/commands/deliveries.ts';
@@ -30,14 +30,16 @@ export interface Clients {
   readonly time: VirtualTime;
   readonly observer: Observer;
   readonly partitions: readonly Partition[];
-  /** The service, or one of its nodes, if it answers. */
+  /** A service or node that answers, or null while there is none. */
   pickService(): Service | null;
-  /** Who is not answered for so long asks again; null: as long as the service lives it will. */
+  /**
+   * A client without an answer retries after this time. Null means that it waits as long as the service runs.
+   */
   readonly timeoutMs: number | null;
-  /** Plans something of the simulation's own. */
+  /** Plans an event of the simulation. */
   later(ms: number, act: () => void): void;
   trace(what: string): void;
-  /** The process may die around then. */
+  /** A process may crash around that instant. */
   maybeCrashAround(at: Instant): void;
   callAnswered(call: ApiCall): void;
 }
@@ -47,14 +49,14 @@ export interface Service {
   readonly idempotency: Idempotency;
 }
 
-/** Sent and not answered. */
+/** A call that was sent and not answered yet. */
 interface PendingCall {
   readonly request: Request;
   readonly retries: number;
   readonly service: Service;
 }
 
-/** One request: the same whenever it is sent. */
+/** A request that stays the same in every retry. */
 interface Request {
   readonly what: string;
   readonly label: string;
@@ -68,13 +70,13 @@ interface Request {
 }
 
 const RETRIES_MAX = 3;
-/** More than one endpoint may have under way at once, and more than a page of the look-out. */
+/** More than the permits of one endpoint, and more than one page of the scanner. */
 const BURST_MAX = 600;
-/** Deliveries of one schedule that an order cannot change in one step. */
+/** More deliveries of one schedule than an action changes in one step. */
 const REPLAYS_MAX = 8;
 const ACTIONS_WITHIN_MS = 30_000;
 const BURST_BODY_BYTES_MAX = 2_000;
-/** How much of the work the other customers have. */
+/** The other customers' share of the work. */
 const OTHERS_SHARE = 0.15;
 
 export class Workload {
@@ -89,7 +91,7 @@ export class Workload {
     this.#prng = prng;
     this.#inputs = new InputGenerator(prng, plan.spanMs);
     for (let at = 0; at < plan.calls; at++) {
-      // Many at the beginning, so that there is something to work on.
+      // Many calls come at the beginning, so that the later ones find something to change.
       const share = prng.chance(0.25) ? prng.int(60_000) : prng.int(plan.spanMs);
       clients.later(share, () => this.#act());
     }
@@ -97,14 +99,14 @@ export class Workload {
     for (let at = 0; at < plan.floods; at++) clients.later(prng.int(plan.spanMs), () => this.#flood());
   }
 
-  /** The first two have most of the work, so that much comes together at their endpoints. */
+  /** The first two customers have most of the work, so that many deliveries meet at their endpoints. */
   #customer(): Partition {
     const [first, second, ...others] = this.#clients.partitions;
     const isOther = first === undefined || second === undefined || this.#prng.chance(OTHERS_SHARE);
     return isOther ? this.#prng.pick(others) : this.#prng.pick([first, second]);
   }
 
-  /** One customer floods endpoints that hang; another has a few deliveries meanwhile, to one that is well. */
+  /** One customer floods hanging endpoints. Another has a few deliveries meanwhile, to a healthy endpoint. */
   #flood(): void {
     const { time, partitions } = this.#clients;
     const now = time.now();
@@ -127,7 +129,7 @@ export class Workload {
     });
   }
 
-  /** Many at once, to one endpoint. */
+  /** Creates many deliveries to one endpoint at the same instant. */
   #burst(): void {
     const { time } = this.#clients;
     const prng = this.#prng;
@@ -157,7 +159,7 @@ export class Workload {
     }
   }
 
-  /** The service died: who waits for an answer asks again. */
+  /** The service ended. Clients that wait for its answers retry. */
   serviceEnded(service: Service): void {
     for (const open of this.#pending) if (open.service === service) this.#timeOut(open);
   }
@@ -172,7 +174,9 @@ export class Workload {
     this.#clients.later(this.#prng.between(100, 60_000), () => this.#send(request, times + 1));
   }
 
-  /** Many deliveries of one schedule, and orders to it while some of them wait for a retry. */
+  /**
+   * Replays many deliveries of one schedule, and changes the schedule while some of them wait for a retry.
+   */
   #replayMany(): void {
     const { observer } = this.#clients;
     const prng = this.#prng;
@@ -251,7 +255,7 @@ export class Workload {
     };
   }
 
-  /** Something done to what is there: to the schedule of this delivery, or to any. */
+  /** A change to the schedule of this delivery, or to any schedule. */
   #change(aimed: Delivery | null): Request {
     const prng = this.#prng;
     const { observer } = this.#clients;
@@ -267,7 +271,7 @@ export class Workload {
     return schedule === undefined ? this.#creation() : this.#scheduleChange(schedule);
   }
 
-  /** What was paused is taken up again more often than chance would have it. */
+  /** Prefers paused schedules, so that they are resumed more often than by chance. */
   #oneOf(schedules: readonly Schedule[]): Schedule {
     const paused = schedules.filter(({ state }) => state === 'paused');
     return paused.length > 0 && this.#prng.chance(0.5) ? this.#prng.pick(paused) : this.#prng.pick(schedules);
@@ -401,7 +405,7 @@ export class Workload {
     );
   }
 
-  /** Whether the client has to ask again. */
+  /** Returns whether the client has to retry. */
   #answered(open: PendingCall, call: ApiCall): boolean {
     const isAwaited = this.#pending.delete(open);
     const { error } = call;

@@ -1,10 +1,10 @@
 /**
- * The writing thread of the store, without the thread: the same queue and group commit, run by virtual time.
- * A batch is carried out at one event and answered at a later one; a crash may come before either. The disk
- * may also refuse a batch, or keep it and have its answer lost.
+ * The store's writer without its thread. It has the same queue and group commit, and runs on virtual time. A
+ * batch is applied at one event and answered at a later one. A crash may come before either. The disk may
+ * refuse a batch, or apply it and lose the answer.
  *
- * The verbs of a batch are run one by one, so that every change can be seen by itself; nothing else happens
- * between them, so a batch is all or nothing here too.
+ * The verbs of a batch run one by one, so that every change can be observed. Nothing else happens between
+ * them, so a batch is still all or nothing.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Rejection, Step } from '#src/store/sql/steps.ts';
@@ -19,22 +19,22 @@ interface Call {
   readonly reject: (error: Error) => void;
 }
 
-/** What becomes of one batch. */
+/** How a batch ended. */
 export type BatchOutcome = 'kept' | 'refused' | 'answer_lost';
 
-/** What the simulation decides about the disk. */
+/** The simulation's decisions about the disk. */
 export interface Disk {
-  /** How long until a batch is carried out, and until it is answered after that. */
+  /** The time until a batch is applied, and from then until it is answered. */
   latencies(): readonly [toRun: number, toAnswer: number];
   outcome(): BatchOutcome;
   later(ms: number, act: () => void | Promise<void>): void;
-  /** The steps of a verb as they are to be carried out. */
+  /** Returns the steps of a verb as they shall be applied. */
   alterSteps(steps: readonly Step[]): readonly Step[];
-  /** One verb was carried out and is durable. */
+  /** One verb was applied and is durable. */
   verbApplied(steps: readonly Step[], answer: Answer): void;
-  /** All of a batch was carried out, and nobody knows yet. */
+  /** A batch was applied, but its callers do not know it yet. */
   batchApplied(outcome: BatchOutcome): void;
-  /** Now they know. */
+  /** The callers of the batch get their answers. */
   batchAnswered(outcome: BatchOutcome): void;
 }
 
@@ -113,7 +113,7 @@ export class VirtualWriter implements WriteQueue {
     }
   }
 
-  /** Only ever closed when idle, or by a crash: what waits is lost then. */
+  /** The writer is closed when it is idle, or by a crash. A crash loses what waits. */
   async close(): Promise<void> {
     this.#waiting = [];
     this.#inFlight = [];

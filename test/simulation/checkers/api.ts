@@ -1,7 +1,7 @@
 /**
- * What the API answered is what is stored: an acknowledged order is durable when it is acknowledged, and nothing
- * that was acknowledged as canceled or paused begins afterwards. A repeated request has its effect once. An
- * error is a refusal with a reason, or the store really was in trouble.
+ * The API's answers match the store. An acknowledged change is durable when it is acknowledged. No delivery
+ * is sent after it was acknowledged as canceled. A repeated request takes effect once. An error is a refusal
+ * with a reason, or the store has failed.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Delivery } from '#src/domain/delivery.ts';
@@ -18,7 +18,7 @@ const NAME = 'api';
 export function apiChecker(simulation: SimulationView): Checker {
   const { observer } = simulation;
   const labels = new Map<string, string>();
-  /** Acknowledged as held or ended, with the revision that was shown. */
+  /** Deliveries that were acknowledged as canceled, with the revision in the answer. */
   const held = new Map<DeliveryId, { readonly revision: number; readonly status: string }>();
 
   const stored = (call: ApiCall): void => {
@@ -59,7 +59,7 @@ export function apiChecker(simulation: SimulationView): Checker {
       if (call.error === null) stored(call);
       else if (call.error instanceof StoreUnavailable) {
         if (simulation.disturbedMs < call.calledMs) {
-          throw new Violation(NAME, `${call.what} was answered 503, and the store was well`);
+          throw new Violation(NAME, `${call.what} was answered 503, but the store worked`);
         }
       } else if (!(call.error instanceof Refusal)) {
         throw new Violation(NAME, `${call.what} failed: ${String(call.error)}`);

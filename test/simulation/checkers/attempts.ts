@@ -1,6 +1,7 @@
 /**
- * Every attempt has its row: numbered without gaps, at most one open and only while the delivery is claimed, none
- * too early, too late or too many, and none for what was canceled, paused or finished before.
+ * Every attempt has a row. Rows are numbered without gaps, and only the last row of a claimed delivery is
+ * open. No attempt begins too early, after the deadline or beyond the number allowed. None begins for a
+ * delivery that was canceled, paused or finished before.
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
@@ -26,12 +27,12 @@ export function attemptsChecker(simulation: SimulationView): Checker {
     const schedule = simulation.observer.schedules.get(after.scheduleId);
     if (schedule === undefined) throw say('belongs to no schedule');
     const isHeld = schedule.state === 'paused' || schedule.state === 'canceled';
-    // A replay that was made after the order is not meant by it.
+    // A pause or cancel does not apply to a replay that was made after it.
     const isLaterReplay =
-      before.replayOf !== null && (startedMs.get(before.id) ?? 0) >= (heldMs.get(schedule.id) ?? 0);
+      before.replayOf !== null && (createdMs.get(before.id) ?? 0) >= (heldMs.get(schedule.id) ?? 0);
     if (isHeld && !isLaterReplay) throw say(`began while its schedule was ${schedule.state}`);
   };
-  const startedMs = new Map<DeliveryId, number>();
+  const createdMs = new Map<DeliveryId, number>();
   /** When a schedule was last paused or canceled. */
   const heldMs = new Map<ScheduleId, number>();
 
@@ -43,7 +44,7 @@ export function attemptsChecker(simulation: SimulationView): Checker {
     delivery(change) {
       const { before, after, attempts } = change;
       if (after === null) return;
-      if (before === null) startedMs.set(after.id, simulation.time.elapsedMs);
+      if (before === null) createdMs.set(after.id, simulation.time.elapsedMs);
       rows(change, after);
       const last = attempts.at(-1);
       if (after.status === 'claimed' && before?.status !== 'claimed' && before !== null && last) {

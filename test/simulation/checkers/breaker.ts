@@ -1,8 +1,8 @@
 /**
- * The circuit breaker, modelled once more from what the network saw: it opens after exactly `threshold`
- * failures in a row of a destination that was reached, nothing is sent while it is open, then one probe at a
- * time, and the window doubles up to its bound. What is deferred is deferred to exactly the end of the window.
- * It is saved soon after it turned, so that a restart does not forget it.
+ * A second model of the circuit breaker, fed by what the network saw. The breaker opens after exactly
+ * `threshold` failures in a row of a destination that was reached. Nothing is sent while it is open. Then it
+ * lets through one probe at a time, and its window doubles up to its bound. A delivery is deferred to exactly
+ * the end of the window. The breaker is saved soon after it changed, so that a restart does not lose it.
  */
 
 import type { Delivery } from '#src/domain/delivery.ts';
@@ -15,7 +15,7 @@ import { type Checker, type InstanceFacts, Violation } from './checker.ts';
 import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'breaker';
-/** Time enough to be saved, on a disk that works. */
+/** Enough time to save a gate on a disk that works. */
 const SAVED_WITHIN_MS = 4_000;
 
 interface Policy {
@@ -32,11 +32,11 @@ interface Model {
   openUntil: number | null;
   windowMs: number;
   probeUntil: number | null;
-  /** When it last opened or closed without having been saved since; null when it is saved. */
+  /** When it last opened or closed without a save since then. Null when it is saved. */
   changedMs: number | null;
   changedBy: string | undefined;
   learnedMs: number;
-  /** The clock was set while it was open: its windows are not known to the millisecond. */
+  /** The clock was set while it was open, so its windows are not exact to the millisecond. */
   isInexact: boolean;
 }
 
@@ -45,7 +45,7 @@ interface GatedAttempt {
   readonly attemptNo: number;
   readonly key: string;
   readonly by: InstanceFacts;
-  /** The window it is to probe: of one opened since, it is no probe. */
+  /** The window that the attempt probes. It is not a probe of a window that opened later. */
   readonly probeOf: number | null;
   readonly policy: Policy;
 }
@@ -57,7 +57,7 @@ export function breakerChecker(simulation: SimulationView): Checker {
   const { time, observer } = simulation;
   const models = new Map<string, Model>();
   const saved = new Map<string, string>();
-  /** By the token of the claim. */
+  /** Attempts in flight, by claim token. */
   const attempts = new Map<string, GatedAttempt>();
 
   const modelOf = (key: string): Model => {
@@ -73,14 +73,14 @@ export function breakerChecker(simulation: SimulationView): Checker {
   };
 
   const learn = (token: string, evidence: 'success' | 'failure' | 'nothing', now: number): void => {
-    const tried = attempts.get(token);
-    if (tried === undefined) return;
+    const gated = attempts.get(token);
+    if (gated === undefined) return;
     attempts.delete(token);
-    const { key, by, probeOf, policy } = tried;
+    const { key, by, probeOf, policy } = gated;
     const model = modelOf(key);
     const isProbe = probeOf !== null && probeOf === model.openUntil;
     const wasOpen = model.openUntil;
-    if (evidence === 'success') Object.assign(model, CLOSED, { isBlurred: false });
+    if (evidence === 'success') Object.assign(model, CLOSED, { isInexact: false });
     else if (model.openUntil === null) {
       if (evidence === 'nothing') return;
       model.failures++;
@@ -101,11 +101,11 @@ export function breakerChecker(simulation: SimulationView): Checker {
     model.probeUntil = null;
   };
 
-  /** A probe is waited for no longer than the policy says now: it may have been edited since the probe went out. */
+  /** The policy may have been edited since the probe was sent. The current policy limits the wait for it. */
   const probedUntil = ({ probeUntil }: Model, { probeMs }: Policy, now: number): number | null =>
     probeUntil === null ? null : Math.min(probeUntil, now + probeMs);
 
-  /** Until when the breaker holds everything up; null when it lets one through. */
+  /** Until when the breaker defers everything, or null when it lets a request through. */
   const heldUntil = (model: Model, policy: Policy, now: number): number | null => {
     const { openUntil } = model;
     if (openUntil === null) return null;
@@ -123,12 +123,12 @@ export function breakerChecker(simulation: SimulationView): Checker {
   const isGraceOver = ({ stopping }: InstanceFacts): boolean =>
     stopping !== null && time.elapsedMs >= stopping.sinceMs + stopping.graceMs;
 
-  /** Who gives an endpoint back, or stops, saves everything before. */
+  /** A node saves its gates before it gives an endpoint back or stops. */
   const nothingLost = (isAmong: (gate: string) => boolean): void => {
-    for (const [key, { failures, openUntil, isInexact: isBlurred, learnedMs }] of models) {
+    for (const [key, { failures, openUntil, isInexact, learnedMs }] of models) {
       if (!isAmong(key) || time.elapsedMs - learnedMs < simulation.handOverMs) continue;
       const kept = restored(key);
-      if (isBlurred || (kept.failures === failures && kept.openUntil === openUntil)) continue;
+      if (isInexact || (kept.failures === failures && kept.openUntil === openUntil)) continue;
       throw new Violation(NAME, `a hand-over lost ${failures - kept.failures} failures of ${key}`);
     }
   };
@@ -154,18 +154,18 @@ export function breakerChecker(simulation: SimulationView): Checker {
     claimAnswered({ attempt }, answer) {
       if (answer !== 'done') learn(attempt.id, 'nothing', time.now());
     },
-    /** An attempt counts when it ends; it may be settled a moment later, together with others. */
+    /** An attempt counts when it ends. It may be settled a moment later, together with others. */
     requestEnded(sent) {
       if (sent.outcome?.kind === 'orphaned') return;
       for (const [token, { deliveryId, attemptNo, by }] of attempts) {
         if (deliveryId !== sent.deliveryId || attemptNo !== sent.attemptNo || by.node !== sent.node) continue;
-        // Its time may have been over at the very moment when the stop broke it off: its row will tell.
+        // The attempt may have timed out at the moment when the stop aborted it. Its row will show which.
         if (sent.outcome?.kind === 'aborted' && isGraceOver(by)) continue;
         learn(token, evidenceOf(sent, observer.timeoutMsOf(deliveryId)), by.now());
       }
     },
     settleRequested({ attempt }, by) {
-      // It never left the house, or a stop broke it off.
+      // The request was never sent, or a stop aborted it.
       const evidence = attempt.error === 'timeout' ? 'failure' : 'nothing';
       if (attempts.get(attempt.id)?.by === by) learn(attempt.id, evidence, attempt.finishedAt ?? by.now());
     },
@@ -173,7 +173,7 @@ export function breakerChecker(simulation: SimulationView): Checker {
       const { dueAt, reserved } = delivery;
       if (reserved || dueAt === null || !simulation.holds(by, delivery)) return;
       const now = by.now();
-      // Brought forward, because it closed.
+      // The delivery was released because the breaker closed.
       if (dueAt === now) return;
       const key = gateKey(delivery);
       const model = modelOf(key);
@@ -224,7 +224,7 @@ export function breakerChecker(simulation: SimulationView): Checker {
         if (disturbedMs === undefined) continue;
         const since = Math.max(model.changedMs ?? time.elapsedMs, disturbedMs);
         if (model.changedMs !== null && time.elapsedMs - since > SAVED_WITHIN_MS) {
-          throw new Violation(NAME, `the turn of the breaker of ${key} was not saved`);
+          throw new Violation(NAME, `the change of the breaker of ${key} was not saved`);
         }
       }
     },
@@ -242,7 +242,7 @@ function policyIn(profile: EndpointProfile | undefined): Policy {
   };
 }
 
-/** Failures that say nothing about the destination, of those that the simulated network has. */
+/** Failures of the simulated network that say nothing about the destination. */
 const NOT_REACHED: ReadonlySet<FailureCode> = new Set(['address_not_allowed', 'name_unresolved']);
 
 function evidenceOf(sent: SentRequest, timeoutMs: number): 'success' | 'failure' | 'nothing' {
@@ -257,7 +257,7 @@ function evidenceOf(sent: SentRequest, timeoutMs: number): 'success' | 'failure'
   return result.statusCode < 400 ? 'nothing' : 'failure';
 }
 
-/** The profile, or origin and path of the URL. */
+/** The key of a gate: the endpoint profile, or origin and path of the URL. */
 export function gateKey({ partition, target }: Pick<Delivery, 'partition' | 'target'>): string {
   const { origin, pathname } = new URL(target.url);
   return `${partition}/${target.endpointId ?? origin + pathname}`;

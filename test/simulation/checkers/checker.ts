@@ -1,4 +1,4 @@
-/** What a checker is told of, and what it may look at. Each holds one promise of the service. */
+/** A checker verifies one promise of the service. The simulation calls it with events. */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
@@ -19,27 +19,27 @@ export class Violation extends Error {
   }
 }
 
-/** One life of the service or of one of its nodes, from its start to its end, however it ends. */
+/** One process of the service or one node, from its start to its end. */
 export interface InstanceFacts {
   readonly node: string;
   readonly state: 'starting' | 'up' | 'stopping' | 'ended';
   readonly startedMs: number;
-  /** When it began to fire. */
+  /** When it began to send deliveries. */
   readonly upSinceMs: number;
   readonly stopping: { readonly sinceMs: number; readonly graceMs: number } | null;
-  /** When it was last kept from its work: its store failed, the clock was set, it stood still, its lease ran out. */
+  /** When it was last disturbed: its store failed, the clock was set, it was paused, or its lease ran out. */
   readonly disturbedMs: number;
-  /** When it last went on after it had stood still. */
+  /** When it last continued after a pause. */
   readonly resumedMs: number;
-  /** When its lease last was not valid: until then others took it for dead. */
+  /** When its lease was last invalid. Until then other nodes considered it dead. */
   readonly leaseInvalidMs: number;
-  /** What time it is for it, provided that it is told right. */
+  /** The time by its own clock. */
   now(): Instant;
 }
 
 export interface DeliveryChange {
   readonly before: Delivery | null;
-  /** Null: removed. */
+  /** Null when the delivery was removed. */
   readonly after: Delivery | null;
   readonly attemptsBefore: readonly Attempt[];
   readonly attempts: readonly Attempt[];
@@ -50,42 +50,42 @@ export type ClaimAnswer = 'done' | 'stale' | 'failed';
 export interface GateSave {
   readonly partition: Partition;
   readonly endpoint: string;
-  /** As it was saved, unread; null when it was removed. */
+  /** The saved text, not parsed. Null when the gate was removed. */
   readonly state: string | null;
 }
 
 export interface Checker {
   readonly name: string;
-  /** Something was made durable. */
+  /** The next four events report durable changes. */
   delivery?(change: DeliveryChange): void;
   schedule?(before: Schedule | null, after: Schedule | null): void;
   profile?(before: EndpointProfile | null, after: EndpointProfile): void;
   gateSaved?(save: GateSave): void;
-  /** After everything of one verb. */
+  /** All steps of one verb are done. */
   verbEnded?(touched: ReadonlySet<ScheduleId>): void;
-  /** The engine decided; nothing is stored yet. */
+  /** The engine has decided, but nothing is stored yet. */
   claimRequested?(write: ClaimWrite, by: InstanceFacts): void;
   claimAnswered?(write: ClaimWrite, answer: ClaimAnswer): void;
   settleRequested?(write: SettleWrite, by: InstanceFacts): void;
   endRequested?(write: EndWrite, by: InstanceFacts): void;
   deferRequested?(delivery: Delivery, by: InstanceFacts): void;
-  /** A claim, a settling, an end or a deferral of these was answered, or failed. */
+  /** A claim, settlement, end or deferral of these deliveries was answered or failed. */
   writesEnded?(deliveries: readonly Delivery[]): void;
-  /** The engine knows that these are stored, and when they are due. */
+  /** The engine knows that these deliveries are stored, and when they are due. */
   learned?(deliveries: readonly Delivery[]): void;
-  /** The network was handed a request, and knows how it ended. */
+  /** The network received a request, or knows how it ended. */
   requestSent?(sent: SentRequest): void;
   requestEnded?(sent: SentRequest): void;
   callAnswered?(call: ApiCall): void;
   instanceEnded?(instance: InstanceFacts, how: 'crash' | 'stop'): void;
   /**
-   * Whoever dispatches these endpoints next knows of their gates what was saved. `given_back`: whoever did so
-   * before had the time to save them.
+   * The next dispatcher of these endpoints knows only the saved state of their gates. `given_back` means that
+   * the previous dispatcher had the time to save them.
    */
   gatesMoved?(isAmong: (gate: string) => boolean, how: 'given_back' | 'lost'): void;
   clockSet?(byMs: number): void;
-  /** After every event. */
+  /** Called after every event. */
   step?(): void;
-  /** Faults have stopped, and all that had to happen has had its time. */
+  /** Faults have stopped, and everything due has had the time to end. */
   atEnd?(): void;
 }

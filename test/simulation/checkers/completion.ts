@@ -1,6 +1,6 @@
 /**
- * The promise: after faults have stopped, everything that was accepted and has come due has been attempted or
- * has ended; what is still to come is still there.
+ * After faults have stopped, every accepted delivery that came due has been attempted or has ended.
+ * Deliveries that are due later still exist.
  */
 import { isWaitingStatus } from '#test/simulation/observer.ts';
 import { type Checker, Violation } from './checker.ts';

@@ -1,4 +1,4 @@
-/** Keeps count of the permits that are held, by what the engine asks of the store and what the network sees. */
+/** Counts the permits in use, from the engine's writes to the store and from the requests on the network. */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
@@ -7,7 +7,7 @@ import type { Checker, InstanceFacts } from './checker.ts';
 import { Permits, type Punctuality } from './permits.ts';
 import type { SimulationView } from './simulation-view.ts';
 
-/** A delivery that is found later than this waits as overdue work. */
+/** A delivery that is found later than this waits in the overdue queue. */
 const OVERDUE_AFTER_MS = 1_000;
 
 type Counting = Required<
@@ -26,9 +26,9 @@ type Counting = Required<
 
 export interface CountedPermits {
   readonly permits: Permits;
-  /** In which queue of its endpoint it waits, or waited until now; both where nobody can say. */
+  /** The queue of its endpoint in which the delivery waits or waited. Both, where it is not certain. */
   readonly waitsAs: (delivery: Delivery, dueMs: number) => readonly Punctuality[];
-  /** To be told of by the checker after its own judgement of that claim. */
+  /** The checker calls this after it has judged the claim itself. */
   readonly claimRequested: (write: ClaimWrite, by: InstanceFacts) => void;
   /** The other events that the count depends on. */
   readonly counting: Counting;
@@ -37,7 +37,7 @@ export interface CountedPermits {
 export function countedPermits(simulation: SimulationView): CountedPermits {
   const { time, observer } = simulation;
   const permits = new Permits(simulation.permitsMax);
-  /** Since when it has been as it is; a claim counts for the next attempt only. */
+  /** When a delivery last changed. A claim counts for the next attempt only. */
   const changedMs = new Map<DeliveryId, number>();
 
   const waitsAs = (delivery: Delivery, dueMs: number): readonly Punctuality[] => {

@@ -4,11 +4,11 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 
-/** The engine begins so many deliveries of a customer between two rests. */
+/** The number of deliveries of a customer that the engine begins between two rests. */
 const BETWEEN_RESTS = 16;
 /** A rest grows when timers are late, and a timer of the simulation may be 30 ms late. */
 const REST_MS_MAX = 100;
-/** Older claims are forgotten: nobody waits that long behind a burst. */
+/** Older claims are forgotten, because no delivery waits that long behind a burst. */
 const REMEMBERED_MS = 10_000;
 
 export class CustomerBursts {
@@ -20,7 +20,7 @@ export class CustomerBursts {
     this.#claimedMs.set(partition, recent);
   }
 
-  /** How long a delivery may have waited for others of its customer since then. */
+  /** The longest time that a delivery may have waited since then for others of its customer. */
   waitMsMax({ partition }: Delivery, sinceMs: number): number {
     const claimed = (this.#claimedMs.get(partition) ?? []).filter((ms) => ms >= sinceMs).length;
     return Math.floor(claimed / BETWEEN_RESTS) * REST_MS_MAX;

@@ -1,18 +1,18 @@
 /**
- * Nobody is late because of somebody else. What other customers do, however much of it there is and however long their
- * endpoints hang, delays neither the claim nor the request of a customer who asks for little.
+ * No customer is late because of another. Other customers may have many deliveries and endpoints that hang
+ * for long. They still delay neither the claim nor the request of a customer who needs little.
  *
- * Why this must hold, and when. An endpoint may take a permit while `2 × free > c + 2 × (h + 16 × e)`, where c, h and e
- * are what its customer, its host and itself hold. Others leave some free: a customer takes a permit only while it
- * holds less than twice of what is free, so n of them leave more than a (2n + 1)th of all free, but for the large body
- * that each may take with the last one. A customer is quiet towards an endpoint while what the endpoint needs is less
- * than that. So a permit is at hand for every delivery of a quiet customer, whatever others do, and its turn comes
- * after at most one turn of each other customer. What is left is the time that timers, turns and the store take, which
- * `LATE_MS_MAX` allows for.
+ * An endpoint may take a permit while `2 × free > c + 2 × (h + 16 × e)`. Here c, h and e are the permits that
+ * its customer, its host and itself hold. A customer takes a permit only while it holds less than twice the
+ * free ones. Hence n other customers leave more than a (2n + 1)th of all permits free, except for the large
+ * body that each may take with its last one. A customer is quiet towards an endpoint while the endpoint needs
+ * less than that. A delivery of a quiet customer therefore always finds a permit, after at most one turn of
+ * each other customer. `LATE_MS_MAX` allows for the time of timers, turns and the store.
  *
- * Nothing is asked of a delivery that the engine did not know well before its instant, or whose owner was disturbed
- * since then: it started, the store failed or was slow, the clock was set, its slot moved. Only small bodies are
- * judged: large ones are read one after the other, a quiet customer's own among them.
+ * The checker ignores a delivery that the engine did not know well before its instant. It also ignores one
+ * whose owner was disturbed since then: the owner started, the store failed or was slow, the clock was set,
+ * or the slot moved. It judges only small bodies, because large ones are read one after the other, those of a
+ * quiet customer included.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
@@ -25,13 +25,17 @@ import { CustomerBursts } from './customer-bursts.ts';
 import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'fairness';
-/** Others hold so many at least: where nobody is in the way, the checker of punctuality has the word. */
+/**
+ * Other customers hold at least this many permits. With fewer, the punctuality checker judges the delivery.
+ */
 const FLOOD_PERMITS = 8;
-/** Time from its instant until its claim is asked for. */
+/** The longest time from the instant until the claim is requested. */
 const LATE_MS_MAX = 80;
-/** Time from its instant until its request is handed to the network. The claim is stored in between. */
+/**
+ * The longest time from the instant until the network receives the request. The claim is stored in between.
+ */
 const SENT_MS_MAX = 160;
-/** Known so long before its instant, in calm times, a delivery is in memory then. */
+/** A delivery that is known this long before its instant, without a disturbance, is in memory by then. */
 const KNOWN_MS = 3_000;
 const SMALL_BYTES_MAX = 16_384;
 const CHECK_EVERY_MS = 50;
@@ -40,9 +44,9 @@ export function fairnessChecker(simulation: SimulationView): Checker {
   const { time, observer } = simulation;
   const { permits, claimRequested, counting } = countedPermits(simulation);
   const changedMs = new Map<DeliveryId, number>();
-  /** When an endpoint of a customer last needed more than others leave for sure. */
+  /** When an endpoint last needed more permits than the other customers are certain to leave. */
   const busyMs = new Map<string, number>();
-  /** When those were due that are claimed and not sent yet, by delivery. */
+  /** The due instants of deliveries that are claimed and not sent yet. */
   const dueMsOf = new Map<DeliveryId, number>();
   const customerBursts = new CustomerBursts();
   let checkedMs = 0;
@@ -53,8 +57,8 @@ export function fairnessChecker(simulation: SimulationView): Checker {
     if (!isQuiet(delivery)) busyMs.set(gateKey(delivery), time.elapsedMs);
   };
 
-  /** Whether only others can be the reason that it was not dealt with at its instant. */
-  const isOthersDoing = (delivery: Delivery, dueMs: number): boolean => {
+  /** Whether only other customers can be the reason that it was not handled at its instant. */
+  const isDelayedByOthers = (delivery: Delivery, dueMs: number): boolean => {
     const { id, partition, scheduleId } = delivery;
     const undisturbedMs = simulation.undisturbedSinceMs(delivery);
     const knownMs = changedMs.get(id);
@@ -69,10 +73,10 @@ export function fairnessChecker(simulation: SimulationView): Checker {
   const judge = (delivery: Delivery, dueMs: number, withinMs: number, what: string): void => {
     const lateMs = time.elapsedMs - dueMs;
     const ownMs = customerBursts.waitMsMax(delivery, dueMs);
-    if (lateMs <= withinMs + ownMs || !isOthersDoing(delivery, dueMs)) return;
+    if (lateMs <= withinMs + ownMs || !isDelayedByOthers(delivery, dueMs)) return;
     throw new Violation(
       NAME,
-      `${delivery.id} ${what} ${lateMs} ms after its instant, and its customer is quiet`,
+      `${delivery.id} ${what} ${lateMs} ms after its instant, although its customer is quiet`,
     );
   };
 
@@ -82,7 +86,7 @@ export function fairnessChecker(simulation: SimulationView): Checker {
     delivery(change) {
       const { after } = change;
       counting.delivery(change);
-      // A claim changes it too: its request is judged by when it was known before.
+      // A claim changes the delivery too, but its request is judged by the change before.
       if (after !== null && after.status !== 'claimed') changedMs.set(after.id, time.elapsedMs);
     },
     claimRequested(write, by) {

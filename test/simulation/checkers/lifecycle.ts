@@ -1,4 +1,4 @@
-/** A delivery moves along its life and never back: what has ended stays as it ended. */
+/** A delivery follows its lifecycle and never goes back. A delivery that has ended does not change. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
 import { TERMINAL } from '#test/simulation/observer.ts';
@@ -7,7 +7,7 @@ import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'lifecycle';
 
-/** Written down once more, by hand: what may follow what. */
+/** The allowed transitions, written by hand a second time. */
 const MAY_FOLLOW: Readonly<Record<DeliveryStatus, readonly DeliveryStatus[]>> = {
   scheduled: ['scheduled', 'claimed', 'expired', 'dead_letter', 'paused', 'canceled'],
   claimed: ['succeeded', 'retry_scheduled', 'dead_letter', 'expired', 'canceled', 'paused'],
@@ -32,7 +32,7 @@ export function lifecycleChecker(simulation: SimulationView): Checker {
     },
     deferRequested(delivery) {
       const before = simulation.observer.deliveries.get(delivery.id);
-      // One that was changed since it was read is refused.
+      // The store refuses a delivery that was changed since it was read.
       if (before?.revision === delivery.revision - 1) untouched(before, delivery);
     },
   };
@@ -49,8 +49,8 @@ function removed({ before }: DeliveryChange, endedBefore: number, retentionMs: n
 function moved(before: Delivery | null, after: Delivery): void {
   const { id, status } = after;
   if (before === null) {
-    if (status !== 'scheduled') throw new Violation(NAME, `${id} was born ${status}`);
-    if (after.attemptCount !== 0) throw new Violation(NAME, `${id} was born with attempts`);
+    if (status !== 'scheduled') throw new Violation(NAME, `${id} was created ${status}`);
+    if (after.attemptCount !== 0) throw new Violation(NAME, `${id} was created with attempts`);
   } else {
     if (!MAY_FOLLOW[before.status].includes(status)) {
       throw new Violation(NAME, `${id} went from ${before.status} to ${status}`);
@@ -76,8 +76,8 @@ function moved(before: Delivery | null, after: Delivery): void {
   }
 }
 
-/** What only the customer decides: sending changes none of it. */
-const DECIDED = [
+/** Only the customer decides these fields. Sending changes none of them. */
+const CUSTOMER_FIELDS = [
   'scheduleId',
   'occurrence',
   'scheduledFor',
@@ -88,7 +88,7 @@ const DECIDED = [
 ] as const;
 
 function untouched(before: Delivery, after: Delivery): void {
-  for (const field of DECIDED) {
+  for (const field of CUSTOMER_FIELDS) {
     if (isDeepStrictEqual(before[field], after[field])) continue;
     throw new Violation(NAME, `${after.id} had its ${field} changed by being sent`);
   }

@@ -26,7 +26,7 @@ describe('an endpoint that has the service to itself', () => {
   test.each<[Punctuality, number]>([
     ['in_time', 109],
     ['overdue', 54],
-  ])('is nearly full of work that is %s with %d requests in flight', (punctuality, requests) => {
+  ])('is nearly full of %s deliveries with %d requests in flight', (punctuality, requests) => {
     expect(heldUntilFull(new Permits(2_048), 'https://a.example/', punctuality)).toBe(requests);
   });
 
@@ -34,21 +34,21 @@ describe('an endpoint that has the service to itself', () => {
     expect(heldUntilFull(new Permits(2_048), 'https://a.example/', 'in_time', 768 * 1_024)).toBe(10);
   });
 
-  test('counts overdue work and work in time apart', () => {
+  test('counts overdue deliveries and deliveries in time apart', () => {
     const permits = new Permits(2_048);
     heldUntilFull(permits, 'https://a.example/', 'overdue');
     expect(permits.isFull(to('https://a.example/'), 'in_time')).toBe(false);
   });
 });
 
-test('neither another endpoint nor another customer is full because one endpoint is', () => {
+test('a full endpoint leaves other endpoints and other customers their permits', () => {
   const permits = new Permits(2_048);
   heldUntilFull(permits, 'https://a.example/', 'in_time');
   expect(permits.isFull(to('https://a.example/two'), 'in_time')).toBe(false);
   expect(permits.isFull(to('https://a.example/', GLOBEX), 'in_time')).toBe(false);
 });
 
-test('an endpoint was full until the moment when a permit of it was given back', () => {
+test('an endpoint was full until one of its permits was released', () => {
   const permits = new Permits(2_048);
   const endpoint = to('https://a.example/');
   heldUntilFull(permits, 'https://a.example/', 'in_time');
@@ -59,7 +59,7 @@ test('an endpoint was full until the moment when a permit of it was given back',
   expect(permits.wasFullSince(endpoint, 'in_time', 501)).toBe(false);
 });
 
-test('an endpoint was full until the moment when a permit of its neighbour was given back', () => {
+test('an endpoint was full until a permit of another endpoint of its host was released', () => {
   const permits = new Permits(256);
   const large = { kinds: ['in_time'] as const, bodyBytes: 768 * 1_024, node: 'node' };
   permits.hold('one', { delivery: to('https://a.example/one'), ...large }, 0);

@@ -1,11 +1,12 @@
 /**
- * The permits to send, counted once more from what was asked of the store and what the network saw. An endpoint that
- * holds e permits, at a host that holds h, of a customer that holds c, may take another one while
- * `2 × free > c + 2 × (h + 16 × e)`. Work in time and overdue work are counted apart, and overdue work has half of
- * all permits. A delivery that waits although its endpoint may take a permit has been forgotten.
+ * A second count of the permits to send, from the engine's writes to the store and from the requests on the
+ * network. An endpoint that holds e permits, at a host that holds h, of a customer that holds c, may take
+ * another one while `2 × free > c + 2 × (h + 16 × e)`. Work in time and overdue work are counted apart, and
+ * overdue work has half of all permits. A delivery that waits although its endpoint may take a permit has
+ * been forgotten.
  *
- * The engine holds a permit a little longer than is seen here: from the moment when a delivery is taken out of its
- * queue, which is before it is asked for. So an endpoint counts as full when it is nearly so.
+ * The engine holds a permit a little longer than this count shows. It takes the permit when the delivery
+ * leaves its queue, which is before the write. An endpoint therefore counts as full when it is nearly full.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Partition } from '#src/domain/project.ts';
@@ -15,11 +16,11 @@ const OVERDUE_PARTS = 2;
 const CUSTOMER_SHARE = 2;
 const HOST_PARTS = 2;
 const ENDPOINT_PARTS = 16;
-/** A permit is for a body of so many bytes; a larger one takes several. */
+/** One permit covers a body of this size. A larger body takes several permits. */
 const PERMIT_BYTES = 65_536;
-/** The largest body, with its headers, takes so many, of which one has to be free. */
+/** The largest body with its headers takes this many permits. At least one of them has to be free. */
 const BODY_PERMITS_MAX = 13;
-/** Permits of an endpoint that may be held without being seen. */
+/** Permits that an endpoint may hold before they are counted here. */
 const UNSEEN = 2;
 
 type Destined = Pick<Delivery, 'partition' | 'target'>;
@@ -29,7 +30,7 @@ export type Punctuality = 'in_time' | 'overdue';
 /** The delivery that asks for a permit, and how it counts. */
 interface Use {
   readonly delivery: Destined;
-  /** Both, where nobody can say: it counts as either then. */
+  /** Both kinds, where it is not certain. The permit then counts as either. */
   readonly kinds: readonly Punctuality[];
   readonly bodyBytes: number | null;
   /** The node that holds the permit. */
@@ -39,7 +40,7 @@ interface Use {
 interface Permit {
   readonly node: string;
   readonly kinds: readonly Punctuality[];
-  /** The endpoint, its host, its customer. */
+  /** The endpoint, its host and its customer. */
   readonly keys: readonly [string, string, string];
   readonly count: number;
 }
@@ -82,12 +83,12 @@ export class Permits {
     for (const [token, permit] of this.#permits) if (permit.node === node) this.release(token, nowMs);
   }
 
-  /** All that anybody holds. */
+  /** The permits of all customers together. */
   get held(): number {
     return this.#total.in_time + this.#total.overdue;
   }
 
-  /** All that a customer holds. */
+  /** The permits of one customer. */
   heldBy(partition: Partition): number {
     return this.#heldOf(customerKey(partition));
   }
@@ -98,7 +99,7 @@ export class Permits {
     return (customer ?? 0) + HOST_PARTS * ((host ?? 0) + ENDPOINT_PARTS * (endpoint ?? 0));
   }
 
-  /** Twice the number of permits that so many other customers leave free at least, whatever they do. */
+  /** Twice the number of permits that this many other customers leave free in any case. */
   leftBeside(others: number): number {
     return (CUSTOMER_SHARE * (this.#max - others * BODY_PERMITS_MAX)) / (CUSTOMER_SHARE * others + 1);
   }
@@ -124,7 +125,10 @@ export class Permits {
     }
   }
 
-  /** Remembers everybody who is full now: a permit of one endpoint can fill another one. */
+  /**
+   * Remembers all endpoints, hosts and customers that are full now. A permit of one endpoint can fill
+   * another.
+   */
   #note(nowMs: number): void {
     for (const { kinds, keys } of this.#permits.values()) {
       for (const punctuality of kinds) {
@@ -134,7 +138,7 @@ export class Permits {
     }
   }
 
-  /** The widest of them that is full; null where a permit may be taken. */
+  /** The widest key that is full: customer, then host, then endpoint. Null where a permit may be taken. */
   #full(keys: Permit['keys'], punctuality: Punctuality): string | null {
     const [endpoint, host, customer] = keys.map((key) => this.#held[punctuality].get(key) ?? 0);
     const needOfHost = (customer ?? 0) + HOST_PARTS * (host ?? 0);

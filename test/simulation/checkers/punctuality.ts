@@ -1,6 +1,7 @@
 /**
- * Nothing due is left lying while the service is up and the store works, and nothing stays claimed that nobody
- * works on. In calm times what is due is claimed on time, to the few milliseconds a timer may be late.
+ * While the service is up and the store works, nothing due is forgotten, and nothing stays claimed without an
+ * attempt in progress. Without disturbances, a delivery is claimed within the few milliseconds that a timer
+ * may be late.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
@@ -13,24 +14,24 @@ import { CustomerBursts } from './customer-bursts.ts';
 import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'punctuality';
-/** After trouble: a rest, a look, and what they take. */
+/** After a disturbance the engine rests and scans. This includes the time that both take. */
 const UNFIRED_MS_MAX = 2_500;
 const ABANDONED_MS_MAX = 3_000;
 const LATE_MS_MAX = 60;
-/** To close what was left open, on a slow disk. */
+/** A start has to close interrupted attempts, possibly on a slow disk. */
 const STARTS_WITHIN_MS = 15_000;
-/** So long nothing is claimed after the store failed. */
+/** The engine claims nothing for this long after the store failed. */
 const RESTS_MS = 700;
-/** Known so long, a delivery is in memory when it is due. */
+/** A delivery that is known this long before it is due is in memory by then. */
 const KNOWN_MS = 3_000;
 const CHECK_EVERY_MS = 100;
 
 export function punctualityChecker(simulation: SimulationView): Checker {
   const { time, observer } = simulation;
-  /** Since when a delivery has been as it is, and due. */
+  /** Since when a delivery has been due in its current revision. */
   const dueSince = new Map<DeliveryId, { readonly revision: number; readonly ms: number }>();
   const changedMs = new Map<DeliveryId, number>();
-  /** When the dispatcher was told of a delivery as it is. */
+  /** When the dispatcher learned the current revision of a delivery. */
   const learnedMs = new Map<DeliveryId, { readonly revision: number; readonly ms: number }>();
   const customerBursts = new CustomerBursts();
   let checkedMs = 0;
@@ -38,11 +39,11 @@ export function punctualityChecker(simulation: SimulationView): Checker {
   /** The process, if there is one. */
   const instance = (): InstanceFacts | null => simulation.instances[0] ?? null;
   const undisturbedSince = (): number => Math.max(simulation.disturbedMs, instance()?.upSinceMs ?? 0);
-  /** A disk that takes long is waited for: only so many batches are under way at once. */
+  /** The engine waits for a slow disk, because only a few batches are in flight at once. */
   const slowSince = (): number => Math.min(simulation.slowUntilMs, time.elapsedMs);
 
   const { permits, waitsAs, claimRequested, counting } = countedPermits(simulation);
-  /** When the endpoint was last seen without a permit to spare. */
+  /** When the endpoint was last seen without a free permit. */
   const fullMs = new Map<string, number>();
 
   const unfired = (delivery: Delivery, nowMs: number): void => {
@@ -66,7 +67,7 @@ export function punctualityChecker(simulation: SimulationView): Checker {
         fullMs.set(key, nowMs);
         return;
       }
-      throw new Violation(NAME, `${id} was due at ${new Date(dueAt).toISOString()} and lies there`);
+      throw new Violation(NAME, `${id} was due at ${new Date(dueAt).toISOString()} and was not claimed`);
     }
   };
 
@@ -78,11 +79,14 @@ export function punctualityChecker(simulation: SimulationView): Checker {
     const endedMs = (isOurs && sent?.endedMs) || 0;
     const since = Math.max(changedMs.get(id) ?? 0, endedMs, undisturbedSince(), slowSince());
     if (nowMs - since > ABANDONED_MS_MAX && !simulation.hasPendingWrite(id)) {
-      throw new Violation(NAME, `${id} stays claimed by ${isOurs ? 'us' : claim?.node}, nobody works on it`);
+      throw new Violation(
+        NAME,
+        `${id} stays claimed by ${isOurs ? 'this process' : claim?.node}, and no attempt is in progress`,
+      );
     }
   };
 
-  /** Whether there was a moment since then when no permit was to be had. */
+  /** Whether no permit was free at some moment since then. */
   const wasFull = (delivery: Delivery, dueMs: number, sinceMs: number): boolean =>
     waitsAs(delivery, dueMs).some((kind) => permits.wasFullSince(delivery, kind, sinceMs));
 
@@ -99,10 +103,10 @@ export function punctualityChecker(simulation: SimulationView): Checker {
     const dueMs = time.elapsedAt(attempt.dueAt);
     const knownMs = changedMs.get(delivery.id) ?? 0;
     const lateMs = attempt.firedAt - attempt.dueAt;
-    // While the disk is at it, the next batches wait.
+    // While the disk is slow, the next batches wait.
     if (simulation.slowUntilMs >= dueMs) return;
     const learned = learnedMs.get(delivery.id);
-    // It counts from the revision that is claimed here.
+    // The time counts from the revision that is claimed here.
     if (learned?.revision === delivery.revision - 1 && undisturbedSince() + RESTS_MS < knownMs) {
       lateSince(delivery, dueMs, Math.max(dueMs, learned.ms));
     }

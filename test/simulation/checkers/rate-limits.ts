@@ -1,7 +1,7 @@
 /**
- * Retries never come faster than the retry budget, deliveries never faster than the rate limit: counted over
- * any stretch of time, from when they were let through. A reserved turn may be taken up to 300 ms late, and what
- * was not saved yet when the process died was not spent.
+ * Retries never exceed the retry budget, and deliveries never exceed the rate limit. Both are counted over
+ * any span of time, from the moment when they were let through. A reservation may be used up to 300 ms late.
+ * A token whose use was not saved before a crash counts as not used.
  */
 
 import type { Delivery } from '#src/domain/delivery.ts';
@@ -11,14 +11,14 @@ import { type Checker, Violation } from './checker.ts';
 import type { SimulationView } from './simulation-view.ts';
 
 const LAPSE_MS = 300;
-/** Rounding to whole milliseconds. */
+/** Allows for rounding to whole milliseconds. */
 const SLACK = 0.01;
 
 interface Bucket {
   terms: string;
   level: number;
   at: number;
-  /** Taken and not saved. */
+  /** Tokens that were taken since the last save. */
   unsaved: number;
 }
 
@@ -32,12 +32,15 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
   const { observer } = simulation;
   const buckets = new Map<string, Bucket>();
   const paces = new Map<string, Pace>();
-  /** Claims that are being written, by their token, and how to take back what they took: no claim, no request. */
+  /**
+   * Claims in flight, by token, with functions that give back what they took. A claim that fails sends no
+   * request.
+   */
   const claimsInFlight = new Map<string, { readonly key: string; readonly takeBack: (() => void)[] }>();
 
   const spend = (key: string, rate: number, burst: number, id: string, now: number): (() => void) => {
     const terms = `${rate}/${burst}`;
-    // Late turns come together: what came in the meantime counts for them.
+    // Late deliveries go out together, so the tokens that arrived in the meantime count for them.
     const most = burst + (rate * LAPSE_MS) / 1_000 + 1;
     const known = buckets.get(key);
     const bucket = known?.terms === terms ? known : { terms, level: most, at: now, unsaved: 0 };
@@ -46,7 +49,7 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
     bucket.level--;
     bucket.unsaved++;
     buckets.set(key, bucket);
-    // A rate of 0 has no turns that come late: its burst is all there is.
+    // With a rate of 0 nothing can be late: the burst is all there is.
     const least = rate === 0 ? 1 - SLACK : -SLACK;
     if (bucket.level < least) {
       throw new Violation('budget', `${id} is a retry of ${key} beyond ${rate}/s, burst ${burst}`);
@@ -69,7 +72,7 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
     };
   };
 
-  /** Their turn was reserved, and the process died before that was saved: they come beside the others. */
+  /** Deliveries whose reservation was lost with the process before it was saved. They do not count. */
   const unaccounted = new Set<DeliveryId>();
   const forgive = (key: string): void => {
     for (const id of observer.open) {
@@ -78,10 +81,10 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
     }
   };
 
-  /** Turns that were reserved since their gate was saved last, by the gate. */
+  /** Deliveries that were reserved since their gate was last saved, by gate. */
   const unsavedReservations = new Map<string, Set<DeliveryId>>();
 
-  /** A turn that was reserved is taken, whatever the terms have become since. */
+  /** A reservation is used even when the limits changed since it was made. */
   const reservedUnder = new Map<DeliveryId, string>();
   const isOfOldTerms = (delivery: Delivery): boolean => {
     const reserved = reservedUnder.get(delivery.id);
@@ -103,7 +106,7 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
       unsavedReservations.set(key, (unsavedReservations.get(key) ?? new Set()).add(delivery.id));
     },
     claimRequested({ delivery, attempt }, by) {
-      // Changed since it was read: it will be refused.
+      // The delivery changed since it was read, so the store will refuse the claim.
       const isStale = observer.deliveries.get(delivery.id)?.revision !== delivery.revision - 1;
       if (isStale || !simulation.holds(by, delivery)) return;
       const now = by.now();
@@ -117,7 +120,7 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
       const takeBack: (() => void)[] = [];
       claimsInFlight.set(attempt.id, { key, takeBack });
       const perSecond = schedule.rateLimit?.perSecond ?? 0;
-      // With a turn that was reserved for its step, the token is an earlier one.
+      // The delivery reserved its token together with its step, so the token was counted before.
       const isEarlier = perSecond > 0 && observer.deliveries.get(delivery.id)?.reserved === true;
       if (attempt.attemptNo > 1 && !isEarlier) takeBack.push(spend(key, rate, burst, delivery.id, now));
       if (perSecond > 0) takeBack.push(step(key, perSecond, delivery.id, now));

@@ -1,6 +1,6 @@
 /**
- * Nobody waits longer than budget and rate ask for: a turn is reserved for when the tokens taken so far have come
- * and the steps taken so far are through, and no later.
+ * No delivery waits longer than the retry budget and the rate limit require. A reservation is for the instant
+ * when the tokens taken so far have arrived and the steps taken so far are over, and no later.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import { gateKey } from './breaker.ts';
@@ -23,14 +23,14 @@ interface Pace {
 
 interface Gate {
   budget: Bucket | null;
-  /** By what they allow in a second. */
+  /** The rate limits, by the number that they allow per second. */
   readonly paces: Record<string, Pace>;
 }
 
 interface Reservation {
   readonly key: string;
   readonly delivery: Delivery;
-  /** When it was decided. */
+  /** When the reservation was decided. */
   readonly now: number;
   readonly rate: number | null;
   readonly perSecond: number | null;
@@ -56,14 +56,14 @@ export function reservationsChecker(simulation: SimulationView): Checker {
     gate.budget = { terms, tokens: Math.min(before.tokens + come, terms.burst) - 1, at: now };
   };
 
-  /** A step counts from when it is taken: with a token still to come, from then. */
+  /** A step counts from the moment when it is taken. If a token is still to come, it counts from then. */
   const takeStep = (gate: Gate, perSecond: number, debtMs: number, now: number): void => {
     const pace = gate.paces[perSecond];
     const freeAt = pace === undefined ? now : pace.freeAt - Math.max(pace.at - now, 0);
     gate.paces[perSecond] = { freeAt: Math.max(freeAt, now + debtMs) + 1_000 / perSecond, at: now };
   };
 
-  /** What letting it through, or reservation its turn, takes from the gate. */
+  /** Takes from the gate what letting a delivery through, or reserving for it, costs. */
   const take = (delivery: Delivery, now: number): Reservation | null => {
     const before = observer.deliveries.get(delivery.id);
     const schedule = observer.schedules.get(delivery.scheduleId);
@@ -103,7 +103,7 @@ export function reservationsChecker(simulation: SimulationView): Checker {
       if (!delivery.reserved || !simulation.holds(by, delivery)) return;
       const reservation = take(delivery, by.now());
       if (reservation === null)
-        throw new Violation(NAME, `${delivery.id} had its turn, and has to wait again`);
+        throw new Violation(NAME, `${delivery.id} had a reservation, and has to wait again`);
       made.push(reservation);
     },
     gateSaved({ partition, endpoint, state }) {

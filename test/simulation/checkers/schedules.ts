@@ -1,6 +1,6 @@
 /**
- * What a schedule owes: a recurring one that goes on has exactly one delivery to come, each occurrence is made
- * once and in order, what was missed is not piled up; a one-shot has one delivery, and ends with it.
+ * An active recurring schedule has exactly one delivery to come. Each occurrence is created once and in
+ * order, and missed occurrences do not pile up. A one-shot has one delivery, and ends with it.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
@@ -26,7 +26,7 @@ export function schedulesChecker(simulation: SimulationView): Checker {
     const deliveries = own(schedule.id);
     const pending = deliveries.find(({ id }) => id === schedule.pendingId);
     const open = deliveries.filter(({ status }) => !TERMINAL.has(status));
-    // An order reaches them piece by piece; that it does is another checker's promise.
+    // An action reaches the deliveries batch by batch. The sweeps checker verifies that it reaches all.
     const isSwept = !observer.sweeps.has(schedule.id);
     if (schedule.state === 'canceled') {
       if (pending !== undefined && pending.status !== 'claimed' && open.includes(pending)) {
@@ -59,7 +59,7 @@ export function schedulesChecker(simulation: SimulationView): Checker {
     }
   };
 
-  /** A new occurrence of a recurring schedule: the next one there is, and no other. */
+  /** A recurring schedule advances to its next occurrence and to no other. */
   const advanced = (before: Schedule, after: Schedule): void => {
     const { timing } = after;
     if (timing.kind !== 'recurring' || after.jitter !== null || after.cronAt === null) return;
@@ -71,7 +71,7 @@ export function schedulesChecker(simulation: SimulationView): Checker {
       throw new Violation(NAME, `${after.id} went on to ${iso(after.cronAt)} instead of ${iso(expected)}`);
     }
   };
-  /** When the engine took the occurrence before this one. */
+  /** When the engine decided about the previous occurrence. */
   const decidedAt = new Map<DeliveryId | null, number>();
 
   return {

@@ -1,7 +1,7 @@
 /**
- * What the network saw: every request has its row, durable before it was sent; no row is sent twice, none by a
- * process whose claim it is not; the key stays the same from attempt to attempt. It carries the body that its customer gave
- * it, to the last byte, and is signed with the secret of that customer.
+ * Every request on the network has a row that was durable before it was sent. No attempt is sent twice, or by
+ * a process that does not hold the claim. The idempotency key stays the same from attempt to attempt. The
+ * request carries its customer's body, to the last byte, and is signed with that customer's secret.
  */
 import { createHmac } from 'node:crypto';
 import type { DeliveryId } from '#src/domain/id.ts';
@@ -12,12 +12,12 @@ import { type Checker, Violation } from './checker.ts';
 import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'sends';
-/** No claim takes longer: a clock that was set before that has nothing to do with it. */
+/** No claim takes longer than this, so a clock that was set earlier has no influence on it. */
 const CLAIMED_BEFORE_MS = 60_000;
 
 export function sendsChecker(simulation: SimulationView): Checker {
   const keys = new Map<DeliveryId, string>();
-  /** By the attempt. */
+  /** When each attempt was claimed, by attempt id. */
   const claimedMs = new Map<string, number>();
   return {
     name: NAME,
@@ -31,7 +31,7 @@ export function sendsChecker(simulation: SimulationView): Checker {
       const delivery = observer.deliveries.get(sent.deliveryId);
       const attempt = observer.attempts.get(sent.deliveryId)?.[sent.attemptNo - 1];
       if (delivery === undefined || attempt === undefined) throw say('was sent before its row was durable');
-      // Taken for dead, its claims were closed by others, and it could not know.
+      // Other nodes considered it dead and closed its claims. It could not know that.
       const wasCutOff = instance.leaseInvalidMs >= (claimedMs.get(attempt.id) ?? 0);
       if (!wasCutOff) {
         if (delivery.status !== 'claimed' || attempt.finishedAt !== null) {
@@ -58,7 +58,7 @@ export function sendsChecker(simulation: SimulationView): Checker {
         claimedMs.set(last.id, simulation.time.elapsedMs);
       if (before === null || after === null || before.attemptCount === 0) return;
       if (after.idempotencyKey !== before.idempotencyKey) {
-        throw new Violation(NAME, `${after.id} had its key changed after it had been tried`);
+        throw new Violation(NAME, `${after.id} had its key changed after its first attempt`);
       }
     },
   };

@@ -1,7 +1,7 @@
 /**
- * An attempt ends as the network says it ended, and its delivery goes on as the specification says: the next attempt
- * exactly one backoff after the end of this one, none past the deadline or the number allowed, none for what
- * was canceled meanwhile. What ends without an attempt has a reason that can be named.
+ * An attempt ends as it ended on the network, and its delivery continues as specified. The next attempt comes
+ * exactly one backoff after the end of this one. None comes after the deadline, beyond the number allowed or
+ * after a cancel. A delivery that ends without an attempt has a reason.
  */
 import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
 import { ms } from '../durations.ts';
@@ -16,21 +16,21 @@ const TIMER_LATE_MS = 100;
 
 export function settlingChecker(simulation: SimulationView): Checker {
   const { observer } = simulation;
-  /** By the attempt. */
+  /** When each attempt was claimed, by attempt id. */
   const claims = new Map<string, number>();
   const claimedMs = (attempt: string): number => claims.get(attempt) ?? 0;
 
-  /** What the row of an attempt must say. */
+  /** Checks the row of an attempt that has ended. */
   const outcome = (before: Delivery, attempt: Attempt): void => {
     const sent = observer.sentOf(before.id, attempt.attemptNo);
     const say = (what: string) =>
       new Violation(NAME, `${before.id} attempt ${attempt.attemptNo} (${describeAttempt(attempt)}) ${what}`);
     if (attempt.error === 'interrupted') {
-      if (attempt.outcome !== 'retryable' || attempt.statusCode !== null) throw say('is no interruption');
+      if (attempt.outcome !== 'retryable' || attempt.statusCode !== null) throw say('is not an interruption');
       const instance = simulation.findInstance(before.claim?.node);
       const mayGiveUp = instance?.state === 'stopping' && simulation.writer === instance.node;
       const isAtWork = instance !== null && !mayGiveUp && instance.leaseInvalidMs < claimedMs(attempt.id);
-      if (isAtWork && !simulation.isLostClaim(attempt.id)) throw say('was interrupted by nobody');
+      if (isAtWork && !simulation.isLostClaim(attempt.id)) throw say('was interrupted without a reason');
       return;
     }
     if (sent === null) {
@@ -41,11 +41,11 @@ export function settlingChecker(simulation: SimulationView): Checker {
       return;
     }
     if (sent.node !== simulation.writer) throw say('was settled by another process than sent it');
-    // Of one that crashed while this was on its way to the store nobody knows.
+    // It is not known when a process that crashed in the meantime learned of the end.
     const instance = simulation.findInstance(sent.node);
-    const stoodStill = instance === null || instance.resumedMs > sent.elapsedMs;
-    const expected = expectedOf(sent, observer.timeoutMsOf(before.id), stoodStill);
-    if (expected === null) throw say('was not broken off when its time was over, and only then');
+    const wasPaused = instance === null || instance.resumedMs > sent.elapsedMs;
+    const expected = expectedOf(sent, observer.timeoutMsOf(before.id), wasPaused);
+    if (expected === null) throw say('was not aborted exactly at its timeout');
     if (attempt.outcome !== expected.outcome || attempt.statusCode !== expected.statusCode) {
       throw say(`should be ${expected.outcome} ${expected.statusCode}`);
     }
@@ -75,7 +75,7 @@ export function settlingChecker(simulation: SimulationView): Checker {
     }
   };
 
-  /** It ended without an attempt. */
+  /** Checks a delivery that ended without an attempt. */
   const unsent = (before: Delivery, after: Delivery): void => {
     const say = (what: string) => new Violation(NAME, `${after.id} ended ${after.status} ${what}`);
     const { deadline, attemptCount, scheduledFor } = before;
@@ -84,8 +84,8 @@ export function settlingChecker(simulation: SimulationView): Checker {
     const profile = before.target.endpointId && observer.profiles.get(before.target.endpointId);
     if (after.status === 'dead_letter') {
       const isExhausted = attemptCount >= before.retryPolicy.maxAttempts;
-      const isHopeless = attemptCount > 0 && profile !== null && profile?.retryBudget?.rate === 0;
-      if (!isExhausted && !isHopeless) throw say('without need');
+      const hasNoBudget = attemptCount > 0 && profile !== null && profile?.retryBudget?.rate === 0;
+      if (!isExhausted && !hasNoBudget) throw say('without a reason');
       return;
     }
     if (deadline === null) throw say('without a deadline');
@@ -95,7 +95,10 @@ export function settlingChecker(simulation: SimulationView): Checker {
     if (mayBeGated || endedByGate.has(after.id)) return;
     throw say(`${deadline - endedAt} ms before its deadline`);
   };
-  /** Ended because the breaker would not let them through in time; the breaker's checker judges those. */
+  /**
+   * Deliveries that ended because the breaker would not let them through in time. The breaker checker judges
+   * them.
+   */
   const endedByGate = new Set<string>();
 
   return {
@@ -104,7 +107,7 @@ export function settlingChecker(simulation: SimulationView): Checker {
       endedByGate.add(delivery.id);
     },
     deferRequested({ id, dueAt, deadline, attemptCount, scheduledFor }, by) {
-      // Brought forward, it ends at once.
+      // A delivery that is released early ends at once.
       if (dueAt === null || deadline === null || dueAt <= Math.max(deadline, by.now())) return;
       if (attemptCount === 0 && dueAt <= scheduledFor + PUNCTUAL_MS) return;
       throw new Violation(NAME, `${id} was deferred past its deadline`);
@@ -125,16 +128,16 @@ export function settlingChecker(simulation: SimulationView): Checker {
   };
 }
 
-/** `stoodStill`: whoever sent it may have heard of its end late. */
+/** `wasPaused` means that the sender may have learned of the end late. */
 function expectedOf(
   sent: SentRequest,
   timeoutMs: number,
-  stoodStill: boolean,
+  wasPaused: boolean,
 ): Pick<Attempt, 'outcome' | 'statusCode'> | null {
   const { outcome } = sent;
   if (outcome === null || outcome.kind === 'orphaned') return null;
   const lasted = (sent.endedMs ?? 0) - sent.elapsedMs;
-  if (lasted > timeoutMs + TIMER_LATE_MS && !stoodStill) return null;
+  if (lasted > timeoutMs + TIMER_LATE_MS && !wasPaused) return null;
   if (outcome.kind === 'aborted') {
     return lasted >= timeoutMs ? { outcome: 'retryable', statusCode: null } : null;
   }

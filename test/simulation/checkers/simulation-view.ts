@@ -1,4 +1,4 @@
-/** What a checker may read of the simulation. */
+/** The part of the simulation that a checker may read. */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { Observer } from '#test/simulation/observer.ts';
@@ -8,29 +8,35 @@ import type { Checker, InstanceFacts } from './checker.ts';
 export interface SimulationView {
   readonly time: VirtualTime;
   readonly observer: Observer;
-  /** Those that have not ended. */
+  /** Processes that have not ended. */
   readonly instances: readonly InstanceFacts[];
   findInstance(node: string | undefined): InstanceFacts | null;
-  /** Whose verb is being carried out. */
+  /** The node whose verb is being applied. */
   readonly writer: string | null;
   /** When the store last failed a read or a write, or the clock was set. */
   readonly disturbedMs: number;
   readonly clockSetMs: number;
-  /** Until when the disk was at a batch that took it long. */
+  /** Until when the disk was busy with a slow batch. */
   readonly slowUntilMs: number;
   readonly retentionMs: number;
-  /** What a gate learns in so long before it is handed over may be lost: it is saved before it is given back. */
+  /**
+   * What a gate learns within this time before a hand-over may be lost, because the gate is saved before it
+   * is given back.
+   */
   readonly handOverMs: number;
-  /** The verbs asked of the store and not answered, by delivery. */
+  /** Whether a write for this delivery has not been answered yet. */
   hasPendingWrite(deliveryId: Delivery['id']): boolean;
   isLostClaim(token: string): boolean;
-  /** The permits to send that a process has. */
+  /** The number of permits of a process. */
   readonly permitsMax: number;
   /** The signing secret of each customer. */
   readonly secrets: ReadonlyMap<Partition, string>;
-  /** Since when whoever dispatches it has been at work undisturbed; null while nobody is. */
+  /** Since when the delivery's dispatcher has worked undisturbed, or null while there is none. */
   undisturbedSinceMs(delivery: Delivery): number | null;
-  /** Whether it is this one's to dispatch, as the store has it: what others decide about it is refused. */
+  /**
+   * Whether this process dispatches the delivery according to the store. The store refuses the decisions of
+   * others.
+   */
   holds(instance: InstanceFacts, delivery: Delivery): boolean;
 }
 

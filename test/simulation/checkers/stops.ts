@@ -1,12 +1,12 @@
 /**
- * A clean stop ends in its time, and leaves nothing claimed behind, but for a claim whose answer the store lost a moment
- * before: the process had no time to find it, and the next one does.
+ * A clean stop ends in time and leaves nothing claimed. The exception is a claim whose answer the store lost
+ * a moment before. The process had no time to find it, and the next one finds it.
  */
 import { type Checker, Violation } from './checker.ts';
 import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'stops';
-/** Beyond the grace: to settle what was broken off, on a slow disk. */
+/** After the grace period, aborted attempts are settled, possibly on a slow disk. */
 const AFTER_GRACE_MS = 15_000;
 /** A claim whose answer was lost is found within this time. */
 const FOUND_WITHIN_MS = 3_000;

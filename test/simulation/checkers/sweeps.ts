@@ -1,6 +1,6 @@
 /**
- * An action to a schedule reaches all of its deliveries: it is acknowledged after it has, nothing that it will pause or
- * cancel begins before, and whatever crashes in between, it is finished in the end.
+ * An action on a schedule reaches all of its deliveries before it is acknowledged. No delivery begins that
+ * the action will pause or cancel. A crash in between does not prevent the action from finishing.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
@@ -10,7 +10,7 @@ import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'sweeps';
 /** The calls that wait for the end of a sweep. */
-const ORDER = /^(pause|resume|cancel) /;
+const SWEEPING_ACTION = /^(pause|resume|cancel) /;
 
 export function sweepsChecker({ observer }: SimulationView): Checker {
   const waiting = (id: ScheduleId): readonly Delivery[] =>
@@ -23,12 +23,12 @@ export function sweepsChecker({ observer }: SimulationView): Checker {
     delivery({ before, after }) {
       if (before === null || after?.status !== 'claimed') return;
       if (!observer.isAwaitingSweep(before)) return;
-      throw new Violation(NAME, `${after.id} was claimed before an action to its schedule reached it`);
+      throw new Violation(NAME, `${after.id} was claimed before an action on its schedule reached it`);
     },
     callAnswered({ what, error, rendered }) {
-      if (error !== null || rendered?.of !== 'schedule' || !ORDER.test(what)) return;
+      if (error !== null || rendered?.of !== 'schedule' || !SWEEPING_ACTION.test(what)) return;
       const { schedule } = rendered.view;
-      // Another action may have come since.
+      // Another action may have followed.
       if (observer.schedules.get(schedule.id)?.revision !== schedule.revision) return;
       if (!observer.sweeps.has(schedule.id)) return;
       throw new Violation(NAME, `${what} was acknowledged before it had reached all deliveries`);

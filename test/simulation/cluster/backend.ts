@@ -1,6 +1,6 @@
 /**
- * The one store that all nodes share, and the link of each of them there. Every verb is carried out at one moment,
- * and what it changed is read again and changes to the checkers before the next.
+ * The store that all nodes share, and the link of each node to it. Every verb is applied at one moment. Its
+ * changes are read and reported to the checkers before the next verb.
  */
 import { join } from 'node:path';
 import type { Instant } from '#src/domain/instant.ts';
@@ -34,10 +34,10 @@ export interface BackendDependencies {
   trace(what: string): void;
   fail(error: unknown): void;
   slotChanged(change: SlotChange): void;
-  /** For so long from now on it is no wonder when this node is late. */
+  /** The node may be late for this long from now on. */
   disturbed(node: ClusterNode, ms: number): void;
   refused(write: ClaimWrite): void;
-  /** A verb was carried out, and nobody knows yet. */
+  /** A verb was applied, but its node does not know it yet. */
   verbEnded(node: ClusterNode, verb: string): void;
 }
 
@@ -52,7 +52,7 @@ export class Backend {
   readonly #links = new Map<ClusterNode, NodeLink>();
   #store: SqliteStore | null = null;
   #isHealed = false;
-  /** What is being carried out. */
+  /** The verb that is being applied. */
   verbInProgress: VerbInProgress | null = null;
 
   constructor(dependencies: BackendDependencies) {
@@ -101,7 +101,7 @@ export class Backend {
     if (link !== undefined && !this.#isHealed) link.faults.isCut = isCut;
   }
 
-  /** Whether everything this node asked for was answered. */
+  /** Whether all calls of this node were answered. */
   isIdle(node: ClusterNode): boolean {
     return this.#links.get(node)?.link.isIdle ?? true;
   }
@@ -110,7 +110,7 @@ export class Backend {
     this.#links.delete(node);
   }
 
-  /** The store as a node reaches it. */
+  /** The store as this node reaches it. */
   of(node: ClusterNode): SharedStore {
     const { plan, prng, bug, time } = this.#dependencies;
     const faults = new LinkFaults(plan, prng, (ms) => this.#dependencies.disturbed(node, ms));
@@ -131,7 +131,7 @@ export class Backend {
     return link.around(bug?.store?.(shared) ?? shared);
   }
 
-  /** With the time of the simulation for its own. */
+  /** The shared store, with the simulation's time as its clock. */
   #shared(): SharedStore {
     const store = this.#store;
     if (store === null) throw new Error('The store is not open.');
@@ -150,7 +150,7 @@ export class Backend {
     given: readonly unknown[],
     run: () => unknown,
   ): Promise<unknown> {
-    // Those that are decided by whoever holds a slot have their fence in second place.
+    // Verbs that only a slot's owner may call have their fence as second argument.
     this.verbInProgress = { node: node.node, verb, fence: given[1] as Fence | undefined };
     try {
       const answer = await run();

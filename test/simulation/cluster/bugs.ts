@@ -1,6 +1,6 @@
 /**
- * Deliberate bugs of a node among others: the proof that the checkers of a cluster can fail. Each is put between
- * the node and one of its ports, or takes one step out of the engine.
+ * Deliberate bugs of a node prove that the checkers of a cluster can fail. Each bug stands between the node
+ * and one of its ports, or removes one step from the engine.
  */
 import { instant } from '#src/domain/instant.ts';
 import { Membership } from '#src/engine/cluster/membership.ts';
@@ -18,15 +18,18 @@ import { type Patch, patched } from '../patched.ts';
 import type { SharedStore } from '../stores.ts';
 
 export interface ClusterBug {
-  /** The checkers that may be the first to notice. */
+  /** The checkers that may be the first to notice the bug. */
   readonly caughtBy: readonly string[];
-  /** It takes so many seeds where it shows only when much comes together; left out, the seeds of every test. */
+  /**
+   * The number of seeds to try, for a bug that shows only in rare combinations. The default is the seeds of
+   * every test.
+   */
   readonly seeds?: number;
   readonly store?: (store: SharedStore) => SharedStore;
-  /** What the store is given of a verb. */
+  /** Changes the steps of a verb before the store applies them. */
   readonly steps?: (steps: readonly Step[]) => readonly Step[];
   readonly peers?: (peers: Peers) => Peers;
-  /** SQL that is in the database from the beginning. */
+  /** SQL that runs on the database before the simulation starts. */
   readonly trigger?: string;
   readonly patch?: Patch;
 }
@@ -35,7 +38,7 @@ function without(name: Step[0]): (steps: readonly Step[]) => readonly Step[] {
   return (steps) => steps.filter(([own]) => own !== name);
 }
 
-/** The same store, but for these verbs. */
+/** Replaces some verbs of the store. */
 function overriding(
   verbs: (store: SharedStore) => Partial<SharedStore>,
 ): (store: SharedStore) => SharedStore {
@@ -50,7 +53,7 @@ function overriding(
 const DO_NOTHING = () => ({ value: async () => {} });
 
 export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
-  'what is written is not held against the fence': {
+  'writes do not check the fence': {
     caughtBy: ['ownership'],
     steps: without('slotHeld'),
   },
@@ -59,11 +62,11 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
     trigger: `CREATE TRIGGER same_epoch AFTER UPDATE OF epoch ON slots WHEN new.epoch > old.epoch AND old.epoch > 0
       BEGIN UPDATE slots SET epoch = old.epoch WHERE slot = new.slot; END`,
   },
-  'a node goes on after its lease ran out': {
+  'a node continues after its lease ran out': {
     caughtBy: ['ownership'],
     patch: patched(OwnedSlots.prototype, 'isLeaseValid', () => ({ get: () => true })),
   },
-  'a lease is made by a clock that was never measured': {
+  'a node takes a lease before its clock is synchronised': {
     caughtBy: ['sends', 'ownership', 'shares'],
     store: overriding((store) => {
       let asked = 0;
@@ -73,11 +76,11 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
     }),
     patch: patched(ReferenceClock.prototype, 'isSynchronized', () => ({ get: () => true })),
   },
-  'slots are given back while batches are under way': {
+  'slots are given back while batches are in flight': {
     caughtBy: ['ownership'],
     patch: patched(BatchesInFlight.prototype, 'ended', DO_NOTHING),
   },
-  'dead nodes are removed even when they renewed their lease since': {
+  'dead nodes are removed even after they renewed their lease': {
     caughtBy: ['ownership'],
     seeds: 40,
     store: overriding((store) => ({
@@ -87,7 +90,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
       },
     })),
   },
-  'leases are taken for shorter than they are': {
+  'leases are read as shorter than they are': {
     caughtBy: ['ownership'],
     store: overriding((store) => ({
       removeDeadNode: ({ node, leaseUntil }) =>
@@ -109,42 +112,42 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
     seeds: 40,
     patch: patched(Gates.prototype, 'saveSlots', DO_NOTHING),
   },
-  'an attempt teaches the gate of a slot that has moved': {
+  'an attempt updates the gate of a slot that has moved': {
     caughtBy: ['breaker', 'rate'],
     seeds: 160,
     patch: patched(OwnedSlots.prototype, 'isOwnedSince', () => ({ value: () => true })),
   },
-  'other nodes are not told what is due': {
+  'other nodes get no hints about due deliveries': {
     caughtBy: ['punctuality'],
     peers: (peers) => ({ ...peers, due: () => {} }),
   },
-  'slots that were gained are not looked at': {
+  'slots that were gained are not scanned': {
     caughtBy: ['punctuality'],
     patch: patched(ScanScheduler.prototype, 'restart', () => ({ value: () => {} })),
   },
-  'claims of the dead are never found': {
+  'claims of dead nodes are never found': {
     caughtBy: ['punctuality'],
     store: overriding(() => ({ listLostClaims: async () => [] })),
   },
-  'a claim of its own whose answer got lost is forgotten': {
+  'a node forgets its own claim whose answer was lost': {
     caughtBy: ['punctuality'],
     seeds: 40,
     patch: patched(AttemptRecovery.prototype, 'recoverOwnClaims', () => ({ value: () => {} })),
   },
-  'all other nodes are taken for dead': {
+  'all other nodes are considered dead': {
     caughtBy: ['settling'],
     store: overriding((store) => ({ listLostClaims: (_, limit) => store.listLostClaims([], limit) })),
     patch: patched(Membership.prototype, 'readLiveNodes', () => ({ value: async () => [] })),
   },
-  'who stops hands nothing over': {
+  'a node that stops hands nothing over': {
     caughtBy: ['shares'],
     patch: patched(Membership.prototype, 'handOver', DO_NOTHING),
   },
-  'nobody gives slots back': {
+  'slots are never given back': {
     caughtBy: ['shares', 'punctuality'],
     store: overriding(() => ({ releaseSlots: async () => {} })),
   },
-  'what nobody holds is not taken': {
+  'free slots are not taken': {
     caughtBy: ['shares'],
     store: overriding(() => ({ takeSlots: async (node) => ({ node, epochs: new Map() }) })),
   },

@@ -1,17 +1,17 @@
-/** Where a run of a cluster has been, beyond where a single process gets. */
+/** Counts the situations of a cluster that a single process cannot reach. */
 import { gateKey } from '../checkers/breaker.ts';
 import type { ClusterChecker, ClusterSimulationView } from './simulation-view.ts';
 
 export const CLUSTER_SITUATIONS = [
   'a slot given back',
-  'a slot taken that nobody held',
-  'a slot of the dead freed',
-  'a slot lost by a node that lives',
+  'a free slot taken',
+  'a slot of a dead node freed',
+  'a slot lost by a live node',
   'a claim refused because its slot had moved',
   'a claim of a dead node closed',
-  'an attempt that goes on while its slot is elsewhere',
+  'an attempt that continues after its slot moved',
   'a gate saved for the next owner',
-  'an order carried out by another node than it came to',
+  'a delivery sent by another node than created it',
 ] as const;
 export type ClusterSituation = (typeof CLUSTER_SITUATIONS)[number];
 
@@ -22,15 +22,15 @@ export function clusterCoverageOf(simulation: ClusterSimulationView): {
   const covered = new Map<ClusterSituation, number>();
   const count = (situation: ClusterSituation) => covered.set(situation, (covered.get(situation) ?? 0) + 1);
   const { slots, observer } = simulation;
-  const orderedFrom = new Map<string, string | null>();
+  const createdBy = new Map<string, string | null>();
   const checker: ClusterChecker = {
     name: 'coverage',
     slotChanged([before, after]) {
-      if (after.owner !== null) count('a slot taken that nobody held');
+      if (after.owner !== null) count('a free slot taken');
       else if (simulation.writer === before.owner) count('a slot given back');
-      else count('a slot of the dead freed');
+      else count('a slot of a dead node freed');
       if (simulation.writer !== before.owner && simulation.findInstance(before.owner ?? undefined) !== null) {
-        count('a slot lost by a node that lives');
+        count('a slot lost by a live node');
       }
     },
     claimRefused({ delivery }) {
@@ -39,13 +39,13 @@ export function clusterCoverageOf(simulation: ClusterSimulationView): {
     },
     claimAnswered({ delivery }, answer) {
       const { owner } = slots.slotOfGate(gateKey(delivery));
-      if (answer === 'done' && (orderedFrom.get(delivery.id) ?? owner) !== owner) {
-        count('an order carried out by another node than it came to');
+      if (answer === 'done' && (createdBy.get(delivery.id) ?? owner) !== owner) {
+        count('a delivery sent by another node than created it');
       }
     },
     delivery({ before, after }) {
       if (after === null) return;
-      if (before === null) orderedFrom.set(after.id, simulation.writer);
+      if (before === null) createdBy.set(after.id, simulation.writer);
       const node = before?.claim?.node;
       if (node === undefined || after.status === 'claimed') return;
       if (simulation.findInstance(node) === null && simulation.writer !== node)
@@ -54,7 +54,7 @@ export function clusterCoverageOf(simulation: ClusterSimulationView): {
     settleRequested({ delivery }, by) {
       const sent = observer.sentOf(delivery.id, delivery.attemptCount);
       if (sent?.node === by.node && !simulation.holds(by, delivery)) {
-        count('an attempt that goes on while its slot is elsewhere');
+        count('an attempt that continues after its slot moved');
       }
     },
     gateSaved() {

@@ -1,4 +1,4 @@
-/** What nodes tell each other: to all others, soon as a rule, and sometimes late, twice or not at all. */
+/** Carries hints from one node to all others. Most arrive soon. Some arrive late, twice or not at all. */
 import type { Peers } from '#src/ports/hints.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { VirtualTime } from '#test/simulation/virtual-time.ts';
@@ -26,7 +26,7 @@ export class HintNetwork {
     this.#isHealed = true;
   }
 
-  /** Whether everything arrives, and soon. */
+  /** Whether every hint arrives soon. */
   get isReliable(): boolean {
     return this.#plan.lostChance + this.#plan.lateChance === 0;
   }

@@ -1,16 +1,16 @@
-/** What happens between one node and the store: how long it takes, and what gets lost. */
+/** Decides how long a call of a node to the store takes, and what gets lost. */
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { BatchOutcome } from '#test/simulation/writer.ts';
 import type { ClusterPlan } from './plan.ts';
 
-/** Longer than this, and the node is hindered. */
+/** A call that takes longer than this disturbs the node. */
 const SLOW_MS = 60;
 const CUT_OFF_FAILS_WITHIN_MS = 800;
 
 export class LinkFaults {
   readonly #plan: ClusterPlan;
   readonly #prng: Prng;
-  /** For so long from now on it is no wonder when the node is late. */
+  /** Reports that the node may be late for this long. */
   readonly #onDisturbed: (ms: number) => void;
   isCut = false;
   #isHealed = false;

@@ -1,21 +1,21 @@
 /**
- * The way of one node to the store and back. Writes go in lanes, as over connections of their own: in order,
- * those that wait together as one batch, which fails together; reads go beside each other. Each takes its time
- * there and its time back; it may not arrive, or be carried out and its answer get lost.
+ * The link of one node to the store. Writes use several connections. The writes of one connection go in
+ * order, and those that wait together form a batch, which fails together. Reads go in parallel. A call takes
+ * time in both directions. It may not arrive, or it is applied and its answer is lost.
  *
- * What is on its way when the node dies may still arrive. What is answered to a node that stands still is heard
- * when it goes on.
+ * Calls on their way may still arrive after their node died. A paused node gets its answers when it
+ * continues.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { BatchOutcome } from '../writer.ts';
 
-/** What the simulation decides about one node's way to the store. */
+/** The simulation's decisions about one node's link to the store. */
 export interface LinkControl {
   latencies(): readonly [there: number, back: number];
   outcome(): BatchOutcome;
-  /** At the store: whatever has become of the node. */
+  /** Runs at the store, even when the node has ended. */
   atStore(ms: number, act: () => Promise<void>): void;
-  /** Back at the node, if it still lives. */
+  /** Runs at the node, if it has not ended. */
   atNode(ms: number, act: () => void): void;
   carryOut(verb: string, given: readonly unknown[], run: () => unknown): Promise<unknown>;
 }
@@ -65,7 +65,7 @@ export class Link {
     return this.#pending === 0;
   }
 
-  /** The same store, at the other end. */
+  /** Wraps the store so that its verbs go over this link. */
   around<S extends object>(store: S): S {
     const verbs = new Map<string | symbol, unknown>();
     return new Proxy(store, {
@@ -90,7 +90,7 @@ export class Link {
     else {
       const connection = this.#connection(CONNECTION_OF[verb] ?? 'api');
       connection.waiting.push(call);
-      // What is asked for at the same moment goes along.
+      // Calls of the same moment join the batch.
       queueMicrotask(() => this.#sendNext(connection));
     }
     return promise;

@@ -1,6 +1,6 @@
 /**
- * What goes wrong with nodes, and when: they die, are stopped, stand still and go on where they were, do not reach
- * the store, have their clocks set. Some of it comes at any time, some where it hurts.
+ * Plans and injects the faults of nodes. A node crashes, stops, pauses and continues, loses its store, or has
+ * its clock set. Some faults come at random times, others at critical points.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Clock } from '#src/ports/system.ts';
@@ -9,7 +9,7 @@ import type { VirtualTime } from '#test/simulation/virtual-time.ts';
 import type { ClusterNode } from './node.ts';
 import type { ClusterPlan } from './plan.ts';
 
-/** Around the length of a lease: shorter, about as long, longer. */
+/** Durations around the length of a lease: shorter, about as long, and longer. */
 const FAULT_LASTS_MS: readonly (readonly [number, readonly [number, number]])[] = [
   [3, [100, 2_000]],
   [4, [2_500, 5_000]],
@@ -20,22 +20,22 @@ const DOWNTIME_MS: readonly (readonly [number, readonly [number, number]])[] = [
   [4, [500, 6_000]],
   [3, [6_000, 40_000]],
 ];
-/** Between two of a rolling restart. */
+/** The time between two nodes of a rolling restart. */
 const RESTART_EVERY_MS = 7_000;
 const PAUSE_AT_WRITE_CHANCE = 0.03;
 const STOP_AT_CLAIM_CHANCE = 0.03;
 const CRASH_WHEN_BUSY_CHANCE = 0.6;
 const STILL_ARRIVES_CHANCE = 0.6;
-/** What is on its way to the store is held up, beside whoever sent it. */
+/** The chance that calls on their way to the store are delayed together with their node. */
 const STORE_CALLS_DELAYED_CHANCE = 0.4;
 
-/** What they happen to. */
+/** What the faults act on. */
 export interface FaultTarget {
   readonly time: VirtualTime;
   nodes(): readonly ClusterNode[];
   later(ms: number, act: () => void): void;
   trace(what: string): void;
-  /** After the event that is under way. */
+  /** Crashes the node after the current event. */
   crash(node: ClusterNode, when: string): void;
   stop(node: ClusterNode, graceMs: number): void;
   cutOff(node: ClusterNode, isCut: boolean): void;
@@ -45,7 +45,7 @@ export class NodeFaults {
   readonly #plan: ClusterPlan;
   readonly #prng: Prng;
   readonly #target: FaultTarget;
-  /** By how much the wall clocks of the machines are wrong. */
+  /** The error of each machine's wall clock. */
   readonly #clockErrorMs = new Map<string, number>();
   #isOver = false;
 
@@ -66,7 +66,7 @@ export class NodeFaults {
     planned(rollingRestarts, () => this.#restartAll());
   }
 
-  /** From now on nothing more happens to anybody. */
+  /** From now on no fault occurs. */
   end(): void {
     this.#isOver = true;
     for (const node of this.#target.nodes()) this.#resume(node);
@@ -77,13 +77,13 @@ export class NodeFaults {
     if (!this.#isOver && nodes.length > 0) act(this.#prng.pick(nodes));
   }
 
-  /** How long nobody takes the place of a node that ended. */
+  /** The time until a new node replaces one that ended. */
   downtimeMs(): number {
     const [from, to] = this.#prng.weighted(DOWNTIME_MS);
     return this.#isOver ? 0 : this.#prng.between(from, to);
   }
 
-  /** What a node that dies has sent to the store never arrives, or soon, or when it is not expected any more. */
+  /** The store calls of a node that dies never arrive, arrive soon, or arrive much later. */
   disturbStoreCalls(node: ClusterNode): void {
     if (!this.#prng.chance(STILL_ARRIVES_CHANCE)) node.storeCalls.end();
     else if (this.#prng.chance(STORE_CALLS_DELAYED_CHANCE)) this.#delayStoreCalls(node);
@@ -97,7 +97,7 @@ export class NodeFaults {
     this.#target.later(ms, () => time.resume(node.storeCalls));
   }
 
-  /** The clock of a machine: wrong from the beginning, and set now and then. */
+  /** The clock of a machine. It is wrong from the beginning, and is set now and then. */
   wallClock(node: string): Clock {
     const { skewMsMax } = this.#plan;
     this.#clockErrorMs.set(node, this.#prng.between(-skewMsMax, skewMsMax));
@@ -111,13 +111,13 @@ export class NodeFaults {
     this.#clockErrorMs.set(node, (this.#clockErrorMs.get(node) ?? 0) + byMs);
   }
 
-  /** While a claim is on its way. */
+  /** Called while a claim is on its way. */
   maybeFailAtClaim(node: ClusterNode): void {
     this.maybeFail(node, 'with a claim on its way');
     this.#maybeStop(node);
   }
 
-  /** Here a death hurts, and so does standing still. */
+  /** Called at points where a crash or a pause is critical. */
   maybeFail(node: ClusterNode, when: string): void {
     if (this.#isOver) return;
     const { crashChance, pauses } = this.#plan;
@@ -133,13 +133,13 @@ export class NodeFaults {
     this.#target.later(0, () => this.#stop(node));
   }
 
-  /** Much is due at that instant: some of it finds its node dead. */
+  /** Many deliveries are due at that instant. A crash around it leaves some of them to other nodes. */
   maybeCrashAround(at: Instant): void {
     if (this.#plan.crashes === 0 || !this.#prng.chance(CRASH_WHEN_BUSY_CHANCE)) return;
     const { time } = this.#target;
     const inMs = time.elapsedAt(at) - time.elapsedMs + this.#prng.between(-1_000, 3_000);
     this.#target.later(inMs, () =>
-      this.#onRandomNode((node) => this.#target.crash(node, 'while much is due')),
+      this.#onRandomNode((node) => this.#target.crash(node, 'while many deliveries are due')),
     );
   }
 
@@ -157,7 +157,7 @@ export class NodeFaults {
   #pause(node: ClusterNode): void {
     if (this.#isOver || node.state === 'ended' || node.isPaused) return;
     const ms = this.#faultMs();
-    this.#target.trace(`${node.node} stands still for ${ms} ms`);
+    this.#target.trace(`${node.node} is paused for ${ms} ms`);
     node.scope.pause();
     if (this.#prng.chance(STORE_CALLS_DELAYED_CHANCE)) this.#delayStoreCalls(node);
     this.#target.later(ms, () => this.#resume(node));
@@ -166,7 +166,7 @@ export class NodeFaults {
   #resume(node: ClusterNode): void {
     if (node.state === 'ended' || !node.isPaused) return;
     const { time } = this.#target;
-    this.#target.trace(`${node.node} goes on`);
+    this.#target.trace(`${node.node} continues`);
     node.resumedMs = time.elapsedMs;
     time.resume(node.scope);
   }

@@ -1,6 +1,6 @@
 /**
- * One life of one node: the real engine, commands and reference clock, on a store that it shares with others and
- * reaches over a link of its own. It may die, stop, and stand still for as long as it pleases the simulation.
+ * One process of a node. It runs the real engine, commands and reference clock. It shares its store with
+ * other nodes and reaches it over its own link. It may crash, stop or be paused.
  */
 import { type Commands, KeyedMutex } from '#src/commands/command.ts';
 import { Idempotency } from '#src/commands/idempotency.ts';
@@ -25,7 +25,7 @@ import type { ClusterBug } from './bugs.ts';
 export interface NodeDependencies {
   readonly node: string;
   readonly prng: Prng;
-  /** Of the machine: it may be wrong, and be set. */
+  /** The clock of the machine, which may be wrong or be set. */
   readonly wallClock: Clock;
   readonly stopwatch: Stopwatch;
   readonly vault: Vault;
@@ -36,7 +36,7 @@ export interface NodeDependencies {
   timers(scope: Scope): Timers & Stopwatch;
   egress(node: ClusterNode): Egress;
   peers(node: ClusterNode): Peers;
-  /** The shared store as this node reaches it, with whatever the simulation sees of that. */
+  /** The shared store as this node reaches it, wrapped so that the simulation sees every call. */
   store(node: ClusterNode): SharedStore;
 }
 
@@ -48,9 +48,9 @@ const NO_CLUSTER_METRICS: ClusterMetrics = {
 
 export class ClusterNode implements InstanceFacts {
   readonly node: string;
-  /** Everything that happens in it. */
+  /** All events of the node. */
   readonly scope = new Scope();
-  /** What it has sent to the store: it may arrive when the node is gone. */
+  /** Calls on their way to the store. They may arrive after the node has ended. */
   readonly storeCalls = new Scope();
   readonly commands: Commands;
   readonly idempotency: Idempotency;
@@ -63,7 +63,7 @@ export class ClusterNode implements InstanceFacts {
   stopping: InstanceFacts['stopping'] = null;
   resumedMs = -1;
   leaseInvalidMs = 0;
-  /** When something last failed or took long between it and the store. */
+  /** When a call to the store last failed or took long. */
   storeDisturbedMs = 0;
 
   constructor(dependencies: NodeDependencies) {
@@ -121,7 +121,7 @@ export class ClusterNode implements InstanceFacts {
     return this.scope.heldEvents !== null;
   }
 
-  /** Since when it has been dispatching undisturbed; null while it does not. */
+  /** Since when it has worked undisturbed, or null while it is not up. */
   get undisturbedSinceMs(): number | null {
     return this.state === 'up' ? Math.max(this.upSinceMs, this.disturbedMs) : null;
   }
@@ -134,7 +134,7 @@ export class ClusterNode implements InstanceFacts {
     return this.#engine.heard;
   }
 
-  /** Resolves when it fires. */
+  /** Resolves when the engine sends deliveries. */
   async start(): Promise<void> {
     await this.#clock.start();
     await this.#engine.start();

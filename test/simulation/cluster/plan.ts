@@ -1,36 +1,38 @@
-/** What kind of cluster a seed gives: how long, how busy, and what goes wrong with its nodes how often. */
+/**
+ * The plan that a seed gives: how long the simulation lasts, how busy it is, and how often each fault occurs.
+ */
 import { Prng } from '#test/fuzz/prng.ts';
 
 export interface ClusterPlan {
   readonly seed: number;
   readonly nodes: number;
-  /** API calls in all. */
+  /** The number of API calls. */
   readonly calls: number;
-  /** How long they go on. */
+  /** The span in which the API calls are made. */
   readonly spanMs: number;
   readonly bursts: number;
-  /** How often one customer floods endpoints that hang while another has a few deliveries. */
+  /** How often one customer floods hanging endpoints while another has a few deliveries. */
   readonly floods: number;
   readonly crashes: number;
-  /** How likely a node dies at each point where it hurts. */
+  /** The chance that a node crashes at each critical point. */
   readonly crashChance: number;
   readonly stops: number;
-  /** Each node is stopped and started again, one after the other. */
+  /** All nodes are restarted, one after the other. */
   readonly rollingRestarts: number;
-  /** A node stands still, and goes on where it was. */
+  /** A node is paused and continues later. */
   readonly pauses: number;
-  /** A node does not reach the store. */
+  /** One node cannot reach the store. */
   readonly cuts: number;
-  /** None of them does. */
+  /** No node can reach the store. */
   readonly outages: number;
   readonly refuseChance: number;
   readonly loseAnswerChance: number;
   /** Some answers take seconds. */
   readonly isSlow: boolean;
-  /** The wall clocks of the machines are wrong by so much. */
+  /** The largest error of the machines' wall clocks at the start. */
   readonly skewMsMax: number;
   readonly clockSteps: number;
-  /** What nodes tell each other: how much of it gets lost, comes late, comes twice. */
+  /** The share of hints that get lost, arrive late, or arrive twice. */
   readonly lostChance: number;
   readonly lateChance: number;
   readonly doubledChance: number;

@@ -1,29 +1,30 @@
 /**
- * A cluster made from one number: several nodes on one store, each on a machine with a clock of its own, each
- * with its own way to the store and to the others; customers that turn to any of them; and the checkers that
- * watch. Nodes die between any two events, stop, stand still and go on, and cannot reach the store for a while.
+ * A cluster made from one seed. Several nodes share one store. Each node has its own clock, and its own links
+ * to the store and to the other nodes. Customers call any node, and checkers observe everything. Nodes crash
+ * between any two events, stop, pause and continue, or lose the store for a while.
  *
  * The time of the simulation is the clock of the store.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { PERMITS_MAX } from '#src/engine/queue/fair-queue.ts';
-import type { ClaimWrite } from '#src/ports/store.ts';
-import type { Stopwatch, Timers } from '#src/ports/system.ts';
+import type { Stopwatch } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { KeptInsight } from '#test/kept-insight.ts';
+import { CheckerRunner } from '../checker-runner.ts';
 import { gateKey } from '../checkers/breaker.ts';
-import { type ClaimAnswer, Violation } from '../checkers/checker.ts';
+import { Violation } from '../checkers/checker.ts';
 import { coverageOf } from '../coverage.ts';
 import { DurableRows } from '../durable-rows.ts';
+import { PendingWrites, watchInstance } from '../instance-watch.ts';
 import { Network, type SentRequest } from '../network.ts';
 import { isWaitingStatus, Observer, shortId } from '../observer.ts';
 import type { SharedStore } from '../stores.ts';
 import { START, seededRandom, type Template, vaultOf } from '../template.ts';
 import { Trace } from '../trace.ts';
-import { drainCallbacks, Scope, VirtualTime } from '../virtual-time.ts';
+import { drainCallbacks, lateTimers, Scope, VirtualTime } from '../virtual-time.ts';
 import { type Watch, watchedStore } from '../watched-store.ts';
 import { type Clients, Workload } from '../workload.ts';
 import { Backend } from './backend.ts';
@@ -38,20 +39,20 @@ import type { ClusterChecker, ClusterSimulationView, VerbInProgress } from './si
 import type { SlotChange, SlotTable } from './slot-table.ts';
 
 const TRACE_LINES = 400;
-/** How long it may take, once faults have stopped, until everything that was due is under way or has ended. */
+/** Once faults have stopped, everything that was due must be in flight or have ended within this time. */
 const SETTLES_WITHIN_MS = 15_000;
 const QUIET_WITHIN_MS = 120_000;
-/** Far more than any cluster has taken. */
+/** A bound far above the steps of any simulation so far. */
 const STEPS_MAX = 1_000_000;
-/** Clients give up on a node so soon, and turn to another with the same key. */
+/** A client without an answer calls another node after this time, with the same idempotency key. */
 const CALL_TIMEOUT_MS = 10_000;
-/** Stopwatches go wrong by so much at most. */
+/** The largest rate error of a stopwatch. */
 const DRIFT_MAX = 0.000_2;
-/** Saving and giving back, on a store that answers soon. */
+/** The time to save gates and give slots back, on a store that answers soon. */
 const HAND_OVER_MS = 150;
-/** Undisturbed for so long, a node has had the time to save what it gives back. */
+/** A node that was undisturbed for this long has had the time to save the gates that it gives back. */
 const UNDISTURBED_MS = 5_000;
-/** What the clock of a node may be wrong by. */
+/** The largest error of a node's synchronised clock. */
 const CLOCK_ERROR_MS_MAX = 30;
 
 export class SimulatedCluster implements ClusterSimulationView {
@@ -62,16 +63,16 @@ export class SimulatedCluster implements ClusterSimulationView {
   readonly directory: string;
   readonly retentionMs = 0;
   readonly handOverMs = HAND_OVER_MS;
-  /** Permits belong to a process: where they are scarce, one process shows it. */
+  /** Each node has its own permits. The simulation of one process tests scarce permits. */
   readonly permitsMax = PERMITS_MAX;
-  /** That of the store is never set. */
+  /** The clock of the store is never set. */
   readonly clockSetMs = -1_000_000;
   readonly slowUntilMs = -1;
   readonly stats = { starts: 0, crashes: 0, stops: 0, requests: 0, calls: 0 };
   readonly #plan: ClusterPlan;
   readonly #template: Template;
   readonly #bug: ClusterBug | null;
-  readonly #checkers: ClusterChecker[] = [];
+  readonly #runner = new CheckerRunner<ClusterChecker>(this.trace);
   readonly #backend: Backend;
   readonly #rows: DurableRows;
   readonly #vault: Vault;
@@ -82,11 +83,10 @@ export class SimulatedCluster implements ClusterSimulationView {
   readonly #workload: Workload;
   readonly #script = new Scope();
   readonly #prngs: Readonly<Record<'clients' | 'ids' | 'timers', Prng>>;
-  readonly #pendingWrites = new Map<ClusterNode, Map<DeliveryId, number>>();
+  readonly #pendingWrites = new Map<ClusterNode, PendingWrites>();
   readonly #lostClaims = new Set<string>();
   readonly #endedMs = new Map<string, number>();
   #nodes: readonly ClusterNode[] = [];
-  #failure: unknown = null;
   #mustCrash: { readonly node: ClusterNode; readonly when: string } | null = null;
   #isHealed = false;
   disturbedMs = -1;
@@ -102,12 +102,12 @@ export class SimulatedCluster implements ClusterSimulationView {
     this.#prngs = { clients: stream(12), ids: stream(13), timers: stream(14) };
     this.#rows = new DurableRows(this.directory);
     this.#vault = vaultOf(seededRandom(this.#prngs.ids));
-    this.observer = new Observer(this.#rows, template.partitions, this.#checkers);
+    this.observer = new Observer(this.#rows, template.partitions, this.#runner.checkers);
     this.#backend = this.#createBackend(stream(15));
     const coverages = [coverageOf(this), clusterCoverageOf(this)];
     this.#covered = coverages.map(({ covered }) => covered);
-    this.#checkers.push(...coverages.map(({ checker }) => checker));
-    this.#checkers.push(...CLUSTER_CHECKERS.map((make) => make(this)));
+    this.#runner.checkers.push(...coverages.map(({ checker }) => checker));
+    this.#runner.checkers.push(...CLUSTER_CHECKERS.map((make) => make(this)));
     this.#network = new Network(this.time, stream(16), {
       sent: (sent) => this.#sent(sent),
       ended: (sent) => this.#ended(sent),
@@ -151,7 +151,7 @@ export class SimulatedCluster implements ClusterSimulationView {
   }
 
   hasPendingWrite(id: DeliveryId): boolean {
-    return [...this.#pendingWrites.values()].some((asked) => asked.has(id));
+    return [...this.#pendingWrites.values()].some((writes) => writes.has(id));
   }
 
   isLostClaim(token: string): boolean {
@@ -172,7 +172,7 @@ export class SimulatedCluster implements ClusterSimulationView {
     return this.slots.slotOfGate(gateKey(delivery)).owner === node;
   }
 
-  /** Runs until all is quiet; throws what went wrong. */
+  /** Runs until nothing is left to do. Throws the violation if a checker found one. */
   async run(): Promise<void> {
     const undo = this.#bug?.patch?.();
     try {
@@ -180,11 +180,12 @@ export class SimulatedCluster implements ClusterSimulationView {
       for (let count = 0; count < this.#plan.nodes; count++) this.#start();
       await drainCallbacks();
       for (let steps = 0; !this.#isQuiet(); steps++) {
-        if (steps > STEPS_MAX) throw new Violation('completion', 'it goes on and on');
+        if (steps > STEPS_MAX)
+          throw new Violation('completion', `the simulation did not end after ${STEPS_MAX} steps`);
         await this.#step();
       }
-      this.#notify((checker) => checker.atEnd?.());
-      this.#throwFailure();
+      this.#runner.notify((checker) => checker.atEnd?.());
+      this.#runner.throwFailure();
     } finally {
       undo?.();
       for (const node of this.#nodes) node.end();
@@ -195,12 +196,12 @@ export class SimulatedCluster implements ClusterSimulationView {
 
   async #step(): Promise<void> {
     const event = this.time.next();
-    if (event === null) throw new Violation('completion', 'nothing is left that could happen');
+    if (event === null) throw new Violation('completion', 'no event is planned');
     await event.act();
     await drainCallbacks();
     this.#countLeases();
-    this.#notify((checker) => checker.step?.());
-    this.#throwFailure();
+    this.#runner.notify((checker) => checker.step?.());
+    this.#runner.throwFailure();
     if (this.#mustCrash !== null) this.#crash(this.#mustCrash.node, this.#mustCrash.when);
   }
 
@@ -212,23 +213,8 @@ export class SimulatedCluster implements ClusterSimulationView {
     }
   }
 
-  #notify(to: (checker: ClusterChecker) => void): void {
-    try {
-      for (const checker of this.#checkers) to(checker);
-    } catch (error) {
-      this.fail(error);
-    }
-  }
-
-  /** Kept and thrown after the step: the engine must not catch what is meant for us. */
   fail(error: unknown): void {
-    if (this.#failure !== null) return;
-    this.#failure = error;
-    this.trace.add(`✗ ${String(error)}`);
-  }
-
-  #throwFailure(): void {
-    if (this.#failure !== null) throw this.#failure;
+    this.#runner.fail(error);
   }
 
   #later(ms: number, act: () => void | Promise<void>): void {
@@ -250,7 +236,7 @@ export class SimulatedCluster implements ClusterSimulationView {
         this.disturbedMs = Math.max(this.disturbedMs, this.time.elapsedMs + ms);
         node.storeDisturbedMs = Math.max(node.storeDisturbedMs, this.time.elapsedMs + ms);
       },
-      refused: (write) => this.#notify((checker) => checker.claimRefused?.(write)),
+      refused: (write) => this.#runner.notify((checker) => checker.claimRefused?.(write)),
       verbEnded: (node, verb) => {
         if (verb === 'claim' || verb === 'settle') this.#nodeFaults.maybeFail(node, `at a ${verb}`);
       },
@@ -273,7 +259,7 @@ export class SimulatedCluster implements ClusterSimulationView {
 
   #slotChanged(change: SlotChange): void {
     const [before, after] = change;
-    this.#notify((checker) => checker.slotChanged?.(change));
+    this.#runner.notify((checker) => checker.slotChanged?.(change));
     if (before.owner === null) return;
     const owner = this.findInstance(before.owner);
     const hadTime =
@@ -282,7 +268,7 @@ export class SimulatedCluster implements ClusterSimulationView {
       this.time.elapsedMs - owner.disturbedMs > UNDISTURBED_MS;
     const how = after.owner === null && hadTime ? 'given_back' : 'lost';
     const isAmong = (gate: string) => this.slots.slotOfGate(gate).slot === after.slot;
-    this.#notify((checker) => checker.gatesMoved?.(isAmong, how));
+    this.#runner.notify((checker) => checker.gatesMoved?.(isAmong, how));
   }
 
   #start(): void {
@@ -298,7 +284,7 @@ export class SimulatedCluster implements ClusterSimulationView {
       insight: this.#insight,
       log: this.#logOf(name),
       elapsedMs: () => this.time.elapsedMs,
-      timers: (scope) => this.#timersOf(scope),
+      timers: (scope) => lateTimers(this.time, this.#prngs.timers, scope),
       egress: (own) => this.#network.egress(own.node, own.scope, own),
       peers: (own) => this.#hintNetwork.of(own),
       store: (own) => this.#storeOf(own),
@@ -322,25 +308,12 @@ export class SimulatedCluster implements ClusterSimulationView {
   }
 
   #storeOf(node: ClusterNode): SharedStore {
-    this.#pendingWrites.set(node, new Map());
     return watchedStore(this.#backend.of(node), node.scope, this.#watch(node));
   }
 
   #stopwatch(): Stopwatch {
     const rate = 1 + (this.#prngs.timers.between(-1_000, 1_000) / 1_000) * DRIFT_MAX;
     return { elapsed: () => this.time.elapsedMs * rate };
-  }
-
-  /** Timers are late by a little, and now and then by more. */
-  #timersOf(scope: Scope): Timers & Stopwatch {
-    const { timers } = this.#prngs;
-    return {
-      after: (ms, act) => {
-        const late = timers.chance(0.98) ? timers.int(2) : timers.int(30);
-        return this.time.after(ms + late, 'timer', scope, act);
-      },
-      elapsed: () => this.time.elapsedMs,
-    };
   }
 
   #logOf(node: string): Log {
@@ -353,53 +326,32 @@ export class SimulatedCluster implements ClusterSimulationView {
   }
 
   #watch(node: ClusterNode): Watch {
-    return {
+    const pendingWrites = new PendingWrites();
+    this.#pendingWrites.set(node, pendingWrites);
+    return watchInstance({
+      instance: node,
+      runner: this.#runner,
+      pendingWrites,
+      lostClaims: this.#lostClaims,
       readsFail: () => false,
-      writesStarted: (deliveries) => this.#countWrites(node, deliveries, 1),
-      writesEnded: (deliveries) => {
-        this.#countWrites(node, deliveries, -1);
-        this.#notify((checker) => checker.writesEnded?.(deliveries));
-      },
-      claimRequested: (write) => {
-        this.#notify((checker) => checker.claimRequested?.(write, node));
-        this.#nodeFaults.maybeFailAtClaim(node);
-      },
-      claimAnswered: (write, answer) => this.#claimAnswered(write, answer),
-      settleRequested: (write) => this.#notify((checker) => checker.settleRequested?.(write, node)),
-      endRequested: (write) => this.#notify((checker) => checker.endRequested?.(write, node)),
-      deferRequested: (delivery) => this.#notify((checker) => checker.deferRequested?.(delivery, node)),
-      learned: (deliveries) => this.#notify((checker) => checker.learned?.(deliveries)),
-    };
-  }
-
-  #countWrites(node: ClusterNode, deliveries: readonly Delivery[], by: number): void {
-    const asked = this.#pendingWrites.get(node);
-    for (const { id } of deliveries) {
-      const count = (asked?.get(id) ?? 0) + by;
-      if (count > 0) asked?.set(id, count);
-      else asked?.delete(id);
-    }
-  }
-
-  #claimAnswered(write: ClaimWrite, answer: ClaimAnswer): void {
-    if (answer === 'failed') this.#lostClaims.add(write.attempt.id);
-    this.#notify((checker) => checker.claimAnswered?.(write, answer));
+      claimRequested: () => this.#nodeFaults.maybeFailAtClaim(node),
+    });
   }
 
   #sent(sent: SentRequest): void {
     this.stats.requests++;
     this.trace.add(`${sent.node} send ${shortId(sent.deliveryId)} #${sent.attemptNo} ${sent.url}`);
-    this.#notify((checker) => checker.requestSent?.(sent));
+    this.#runner.notify((checker) => checker.requestSent?.(sent));
     this.observer.recordSent(sent);
     const node = this.findInstance(sent.node);
-    if (node !== null) this.#nodeFaults.maybeFail(node, 'while a request is under way');
+    if (node !== null) this.#nodeFaults.maybeFail(node, 'while a request is in flight');
   }
 
   #ended(sent: SentRequest): void {
     const { outcome } = sent;
     const how = outcome?.kind === 'answered' ? JSON.stringify(outcome.result) : outcome?.kind;
     this.trace.add(`${sent.node} end ${shortId(sent.deliveryId)} #${sent.attemptNo} ${how}`);
-    this.#notify((checker) => checker.requestEnded?.(sent));
+    this.#runner.notify((checker) => checker.requestEnded?.(sent));
     const node = this.findInstance(sent.node);
     if (node !== null) this.#nodeFaults.maybeFail(node, 'after a request was answered');
   }
@@ -419,7 +371,7 @@ export class SimulatedCluster implements ClusterSimulationView {
       maybeCrashAround: (at) => this.#nodeFaults.maybeCrashAround(at),
       callAnswered: (call) => {
         this.stats.calls++;
-        this.#notify((checker) => checker.callAnswered?.(call));
+        this.#runner.notify((checker) => checker.callAnswered?.(call));
       },
     };
   }
@@ -437,7 +389,7 @@ export class SimulatedCluster implements ClusterSimulationView {
     this.#endedMs.set(node.node, this.time.elapsedMs);
     if (this.slots.leases.has(node.node)) this.diedMs = this.time.elapsedMs;
     this.#network.orphan(node.node);
-    this.#notify((checker) => checker.instanceEnded?.(node, how));
+    this.#runner.notify((checker) => checker.instanceEnded?.(node, how));
     this.#nodes = this.#nodes.filter((other) => other !== node);
     node.end();
     this.#pendingWrites.delete(node);
@@ -458,7 +410,7 @@ export class SimulatedCluster implements ClusterSimulationView {
     });
   }
 
-  /** As the service does: what is still being answered is let through. */
+  /** As in the real service, pending store calls are answered before the end. */
   #endStopped(node: ClusterNode): void {
     const isIdle = this.#backend.isIdle(node);
     this.time.after(isIdle ? 0 : 5, 'work', node.scope, () => {
@@ -480,7 +432,7 @@ export class SimulatedCluster implements ClusterSimulationView {
     this.disturbedMs = Math.max(this.disturbedMs, this.time.elapsedMs);
   }
 
-  /** Nothing is due or under way, and it has had the time to show. */
+  /** Nothing is due or in flight, and enough time has passed to be sure. */
   #isQuiet(): boolean {
     const { elapsedMs } = this.time;
     const endedMs = Math.max(this.#plan.spanMs, this.changedMs);
@@ -492,7 +444,7 @@ export class SimulatedCluster implements ClusterSimulationView {
     const left = underWay?.id ?? unswept;
     if (left === undefined) return true;
     if (elapsedMs - endedMs > QUIET_WITHIN_MS) {
-      throw new Violation('completion', `${left} does not come to its end`);
+      throw new Violation('completion', `${left} does not end`);
     }
     return false;
   }

@@ -1,4 +1,4 @@
-/** What the checkers of a cluster may look at beyond what all may, and what else they are told of. */
+/** The part of a simulated cluster that its checkers may read, and the events that only they get. */
 import type { Fence } from '#src/domain/slot.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import type { Checker } from '#test/simulation/checkers/checker.ts';
@@ -6,11 +6,11 @@ import type { SimulationView } from '#test/simulation/checkers/simulation-view.t
 import type { ClusterNode } from './node.ts';
 import type { SlotChange, SlotTable } from './slot-table.ts';
 
-/** A verb as a node asked for it, while it is carried out. */
+/** A verb that is being applied for a node. */
 export interface VerbInProgress {
   readonly node: string;
   readonly verb: string;
-  /** What it was decided under. */
+  /** The fence under which the node decided. */
   readonly fence: Fence | undefined;
 }
 
@@ -19,19 +19,19 @@ export interface ClusterSimulationView extends SimulationView {
   findInstance(node: string | undefined): ClusterNode | null;
   readonly slots: SlotTable;
   readonly verbInProgress: VerbInProgress | null;
-  /** Whether what nodes tell each other arrives, and soon. */
+  /** Whether hints between nodes arrive soon. */
   readonly areHintsReliable: boolean;
-  /** When a node last began, ended or was on its way to either. */
+  /** When a node last started, ended, or began to stop. */
   readonly changedMs: number;
-  /** When a node last ended without having said so: the others go by its lease. */
+  /** When a node last ended while it still had a lease. Other nodes wait until the lease runs out. */
   readonly diedMs: number;
-  /** When it ended. */
+  /** When the node ended. */
   endedMs(node: string): number;
 }
 
 export interface ClusterChecker extends Checker {
   slotChanged?(change: SlotChange): void;
-  /** The store did not make this claim. */
+  /** The store refused this claim. */
   claimRefused?(write: ClaimWrite): void;
 }
 

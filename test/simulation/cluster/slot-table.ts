@@ -1,6 +1,6 @@
 /**
- * Who holds which slot and whose lease runs until when, read from the store's own tables after every verb that
- * could have changed them, by a connection that nobody else has.
+ * The owners of the slots and the leases of the nodes. It reads the store's tables over a connection of its
+ * own, after every verb that could have changed them.
  */
 
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
@@ -12,7 +12,7 @@ import { type Db, openForReading } from '#src/store/sqlite/connection.ts';
 import { PreparedQueries } from '#src/store/sqlite/prepared-queries.ts';
 
 export interface SlotRow extends SlotState {
-  /** Since when it has been so. */
+  /** When the slot got this owner and epoch. */
   readonly sinceMs: number;
 }
 
@@ -30,9 +30,9 @@ export class SlotTable {
   readonly #db: Db;
   readonly #ask: PreparedQueries;
   readonly #slots = new Map<Slot, SlotRow>();
-  /** Until when, by the clock of the store. */
+  /** The end of each node's lease, by the clock of the store. */
   readonly leases = new Map<string, number>();
-  /** The same before the last verb that changed any. */
+  /** The leases before the last verb that changed any. */
   leasesBefore: ReadonlyMap<string, number> = new Map();
 
   constructor(path: string) {
@@ -51,14 +51,14 @@ export class SlotTable {
     return this.#slots.get(slot) ?? { slot, owner: null, epoch: 0, sinceMs: 0 };
   }
 
-  /** The slot of what checkers call a gate: the partition, and the endpoint in it. */
+  /** The slot of a gate key, which consists of the partition and the endpoint. */
   slotOfGate(gate: string): SlotRow {
     const at = gate.indexOf('/');
     const partition = Number(gate.slice(0, at)) as Partition;
     return this.of(slotOf(partition, gate.slice(at + 1) as EndpointKey));
   }
 
-  /** What the verb has changed. */
+  /** Returns the slots that the verb has changed. */
   observe(steps: readonly Step[], nowMs: number): readonly SlotChange[] {
     const touched = new Set<Slot>();
     let isLease = false;

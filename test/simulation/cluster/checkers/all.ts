@@ -16,7 +16,7 @@ import { ownershipChecker } from './ownership.ts';
 import { punctualityInCluster } from './punctuality.ts';
 import { sharesChecker } from './shares.ts';
 
-/** Those of a single process, all but its punctuality, and those of a cluster. */
+/** The checkers of a single process except its punctuality, and the checkers of a cluster. */
 export const CLUSTER_CHECKERS: readonly ClusterCheckerFactory[] = [
   ownershipChecker,
   lifecycleChecker,

@@ -1,7 +1,7 @@
 /**
- * A slot has one owner at a time: every change of owner is a new epoch, none is taken from a node that lives or
- * freed by others, and none is taken by one that does not. What a node decided about a delivery or a gate is stored only while it holds the
- * slot, in the epoch in which it decided.
+ * A slot has one owner at a time, and every change of owner begins a new epoch. A slot of a live node is
+ * neither taken nor freed by others. A node without a lease takes no slot. A node's decision about a delivery
+ * or a gate is stored only while the node holds the slot, in the epoch of the decision.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import { gateKey } from '../../checkers/breaker.ts';
@@ -10,9 +10,9 @@ import type { ClusterChecker, ClusterSimulationView } from '../simulation-view.t
 import type { SlotRow } from '../slot-table.ts';
 
 const NAME = 'ownership';
-/** What clocks of two nodes may differ by. */
+/** The largest difference between the clocks of two nodes. */
 const CLOCKS_MS = 150;
-/** Undisturbed for so long, a node has nothing on its way that it asked for before. */
+/** A node that was undisturbed for this long has no older calls on their way to the store. */
 const PROMPT_MS = 1_000;
 const DECIDED_BY_OWNERS: ReadonlySet<string> = new Set(['claim', 'endUnsent', 'defer', 'saveGates']);
 
@@ -22,14 +22,14 @@ export function ownershipChecker(simulation: ClusterSimulationView): ClusterChec
   const hasLease = (node: string, atLeast: number): boolean =>
     (slots.leases.get(node) ?? 0) > time.now() + atLeast;
 
-  /** Others free only what the dead held. */
+  /** Other nodes free only the slots of dead nodes. */
   const checkOwnerDied = (owner: string, say: (what: string) => Violation): void => {
     const leftMs = (slots.leasesBefore.get(owner) ?? 0) - time.now();
     if (leftMs > CLOCKS_MS)
-      throw say(`was freed by ${simulation.writer}, and its owner instances for ${leftMs} ms more`);
+      throw say(`was freed by ${simulation.writer}, but its owner has a lease for ${leftMs} ms more`);
   };
 
-  /** Only its owner writes it, as of now. */
+  /** Only the current owner of the slot writes it, in the current epoch. */
   const checkFence = (gate: string, what: string): void => {
     const { verbInProgress: writing } = simulation;
     if (writing === null || !DECIDED_BY_OWNERS.has(writing.verb)) return;
@@ -41,7 +41,7 @@ export function ownershipChecker(simulation: ClusterSimulationView): ClusterChec
     if (decidedIn !== epoch) throw say(`slot ${slot} is in epoch ${epoch}, it was decided in ${decidedIn}`);
   };
 
-  /** Claims that are being written, by their token. */
+  /** Claims in flight, by token. */
   const claiming = new Map<string, { readonly node: string; readonly gate: string }>();
   const hasClaimInFlight = ({ slot, owner }: SlotRow): boolean =>
     [...claiming.values()].some(({ node, gate }) => node === owner && slots.slotOfGate(gate).slot === slot);
@@ -68,7 +68,8 @@ export function ownershipChecker(simulation: ClusterSimulationView): ClusterChec
       if (before.owner !== null && before.owner !== after.owner && hasLease(before.owner, CLOCKS_MS)) {
         throw say(`was taken by ${after.owner}, and its owner has a lease`);
       }
-      // What was long on its way is judged by when it was asked for: it does no harm, the others see through it.
+      // A call that was delayed on its way is judged by when it was made. It does no harm, because fences
+      // refuse its writes.
       const instance = simulation.findInstance(after.owner);
       const isPrompt =
         instance !== null &&
@@ -84,7 +85,7 @@ export function ownershipChecker(simulation: ClusterSimulationView): ClusterChec
       claiming.delete(attempt.id);
     },
     delivery({ before, after }) {
-      // An edit may have moved it elsewhere; what sending changes stays where it is.
+      // An edit may have moved the delivery to another slot. A change by the engine does not.
       if (before !== null && after !== null) checkDeliveryFence(after);
     },
     gateSaved({ partition, endpoint }) {

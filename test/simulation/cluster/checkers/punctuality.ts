@@ -1,7 +1,7 @@
 /**
- * As long as a node lives that is well, nothing due is left lying, and nothing stays claimed that nobody works
- * on: what a dead node had under way is closed and goes on within seconds. In calm times what is due is claimed
- * on time, whichever node it was ordered from.
+ * While a healthy node runs, nothing due is forgotten, and nothing stays claimed without an attempt in
+ * progress. Attempts of a dead node are closed and continue within seconds. Without disturbances a delivery
+ * is claimed on time, no matter which node created it.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
@@ -13,23 +13,26 @@ import type { ClusterNode } from '../node.ts';
 import type { ClusterChecker, ClusterSimulationView } from '../simulation-view.ts';
 
 const NAME = 'punctuality';
-/** After trouble: a rest, a look, and what they take. */
+/** After a disturbance the engine rests and scans. This includes the time that both take. */
 const UNFIRED_MS_MAX = 2_500;
-/** A node that lost track of a claim of its own finds it by its net. */
+/** A node that lost track of its own claim finds it by its periodic search. */
 const ABANDONED_MS_MAX = 8_000;
-/** Its slot is taken over before, and its new owner looks. */
+/** The slot was taken over before, and its new owner searches for open claims. */
 const CLOSED_WITHIN_MS = 3_000;
 const TAKEN_OVER_WITHIN_MS = 5_000;
 const LATE_MS_MAX = 80;
-/** A change through another node: written, answered, told, read. */
+/** The longest time for a change through another node: write, answer, hint and read. */
 const HINTED_MS_MAX = 250;
-/** What a slot brings along is looked for at once. */
+/** A new owner scans a slot at once. */
 const FOUND_MS_MAX = 250;
-/** Known so long, a delivery is in memory when it is due. */
+/** A delivery that is known this long before it is due is in memory by then. */
 const KNOWN_MS = 3_000;
 const STARTS_WITHIN_MS = 15_000;
 const CHECK_EVERY_MS = 100;
-/** An endpoint with so many in so short a time may be full: four of one host have 39 permits each for overdue work. */
+/**
+ * An endpoint with this many claims in a short time may be full. Four endpoints of one host have 39 permits
+ * each for overdue work.
+ */
 const CLAIMS_TO_BE_CROWDED = 30;
 const CLAIMS_LAST_MS = 31_000;
 
@@ -38,18 +41,18 @@ interface Known {
   readonly ms: number;
 }
 
-/** With whose verb made it so. */
+/** A revision, and the node whose verb made it. */
 interface Change extends Known {
   readonly by: string | null;
 }
 
 export function punctualityInCluster(simulation: ClusterSimulationView): ClusterChecker {
   const { time, observer, slots } = simulation;
-  /** Since when a delivery has been as it is. */
+  /** When a delivery got its current revision. */
   const changes = new Map<DeliveryId, Change>();
-  /** Since when it has been due as it is. */
+  /** Since when a delivery has been due in its current revision. */
   const dueSince = new Map<DeliveryId, Known>();
-  /** When those of an endpoint took a place to be sent. */
+  /** When deliveries took permits, by endpoint. */
   const claimedMsOf = new Map<string, number[]>();
   const customerBursts = new CustomerBursts();
   let checkedMs = 0;
@@ -73,9 +76,9 @@ export function punctualityInCluster(simulation: ClusterSimulationView): Cluster
     if (known?.revision !== revision) dueSince.set(id, { revision, ms: time.elapsedMs });
     const dispatchedMs = simulation.undisturbedSinceMs(delivery);
     if (known?.revision !== revision || dispatchedMs === null || simulation.hasPendingWrite(id)) return;
-    const lyingMs = time.elapsedMs - Math.max(known.ms, dispatchedMs);
-    if (lyingMs > UNFIRED_MS_MAX && !isCrowded(gateKey(delivery))) {
-      throw new Violation(NAME, `${id} was due at ${new Date(dueAt).toISOString()} and lies there`);
+    const overdueMs = time.elapsedMs - Math.max(known.ms, dispatchedMs);
+    if (overdueMs > UNFIRED_MS_MAX && !isCrowded(gateKey(delivery))) {
+      throw new Violation(NAME, `${id} was due at ${new Date(dueAt).toISOString()} and was not claimed`);
     }
   };
 
@@ -99,7 +102,7 @@ export function punctualityInCluster(simulation: ClusterSimulationView): Cluster
     const withinMs = instance === null ? CLOSED_WITHIN_MS : ABANDONED_MS_MAX;
     if (time.elapsedMs - since > withinMs && !simulation.hasPendingWrite(id)) {
       const whose = instance === null ? `the dead ${claim?.node}` : claim?.node;
-      throw new Violation(NAME, `${id} stays claimed by ${whose}, nobody works on it`);
+      throw new Violation(NAME, `${id} stays claimed by ${whose}, and no attempt is in progress`);
     }
   };
 
@@ -130,9 +133,16 @@ export function punctualityInCluster(simulation: ClusterSimulationView): Cluster
       const writerUndisturbedMs =
         simulation.findInstance(known.by ?? undefined)?.undisturbedSinceMs ?? time.elapsedMs;
       const allUndisturbedMs = Math.max(simulation.disturbedMs, writerUndisturbedMs);
-      const isAllWell = simulation.areHintsReliable && allUndisturbedMs < known.ms - KNOWN_MS;
-      if (lateMs > HINTED_MS_MAX && isAllWell && known.ms - Math.max(sinceMs, undisturbedMs) >= KNOWN_MS) {
-        throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms after it was due and told of`);
+      const isUndisturbed = simulation.areHintsReliable && allUndisturbedMs < known.ms - KNOWN_MS;
+      if (
+        lateMs > HINTED_MS_MAX &&
+        isUndisturbed &&
+        known.ms - Math.max(sinceMs, undisturbedMs) >= KNOWN_MS
+      ) {
+        throw new Violation(
+          NAME,
+          `${delivery.id} was fired ${lateMs} ms after it was due and a hint was sent`,
+        );
       }
       if (
         lateMs > FOUND_MS_MAX &&

@@ -1,7 +1,7 @@
 /**
- * Everything is dispatched by somebody: what a dead node held is taken over within five seconds, what was given
- * back is taken at once, a node that is well keeps its lease. When nothing has changed for a while, all hold
- * their even share.
+ * Every slot has an owner. The slots of a dead node are taken over within five seconds, and slots that were
+ * given back are taken at once. A healthy node keeps its lease. When nothing has changed for a while, all
+ * nodes hold an even share.
  */
 import type { Slot } from '#src/domain/slot.ts';
 import { Violation } from '../../checkers/checker.ts';
@@ -10,11 +10,11 @@ import type { SlotRow } from '../slot-table.ts';
 
 const NAME = 'shares';
 const TAKEN_OVER_WITHIN_MS = 5_000;
-/** Given back, and everybody is told. */
+/** The limit for slots that were given back with a hint to all nodes. */
 const TAKEN_WITHIN_MS = 1_000;
-/** The same, and nobody hears of it. */
+/** The limit for slots that were given back without a hint. */
 const FOUND_WITHIN_MS = 2_000;
-/** After trouble with the store nobody is taken for dead for so long, and then in the next round. */
+/** After a store failure no node is considered dead for this long, plus one round. */
 const LENIENT_MS = 6_500;
 const EVEN_WITHIN_MS = 6_000;
 const LEASED_WITHIN_MS = 3_000;
@@ -22,11 +22,11 @@ const CHECK_EVERY_MS = 100;
 
 export function sharesChecker(simulation: ClusterSimulationView): ClusterChecker {
   const { slots, time } = simulation;
-  /** Freed by others than who held them. */
+  /** Slots that were freed by other nodes than their owner. */
   const ofTheDead = new Set<Slot>();
   let checkedMs = 0;
 
-  /** Since when every node has been at work undisturbed; null while one is not. */
+  /** Since when all nodes have worked undisturbed, or null while one does not. */
   const allUndisturbedSince = (): number | null => {
     const since = simulation.instances.map(({ undisturbedSinceMs }) => undisturbedSinceMs);
     if (since.length === 0 || since.includes(null)) return null;
@@ -43,22 +43,23 @@ export function sharesChecker(simulation: ClusterSimulationView): ClusterChecker
     const isHinted = simulation.areHintsReliable && sinceMs >= undisturbedMs && !ofTheDead.has(slot);
     const freeWithinMs = isHinted ? TAKEN_WITHIN_MS : FOUND_WITHIN_MS;
     const deadWithinMs = nowMs - undisturbedMs <= LENIENT_MS ? LENIENT_MS : TAKEN_OVER_WITHIN_MS;
-    // A dead node keeps its share of the free slots as long as its lease. Faults upon faults make that long.
+    // A dead node keeps its share of the free slots for as long as its lease. Repeated faults make that
+    // longer.
     const wasLeased = simulation.diedMs > undisturbedMs - LENIENT_MS || isDeadLeased();
     const isPartOfDead = nowMs - Math.max(simulation.diedMs, undisturbedMs) <= deadWithinMs && wasLeased;
     const withinMs = owner === null && !isPartOfDead ? freeWithinMs : deadWithinMs;
     if (nowMs - since > withinMs) {
-      throw new Violation(NAME, `slot ${slot} of ${owner} has been nobody's for ${nowMs - since} ms`);
+      throw new Violation(NAME, `slot ${slot} of ${owner} has had no live owner for ${nowMs - since} ms`);
     }
   };
 
-  /** Who stops keeps nothing while its requests end. */
+  /** A node that stops keeps no slots while its requests end. */
   const handedOver = (): void => {
     for (const { node, stopping, disturbedMs } of simulation.instances) {
       if (stopping === null || time.elapsedMs - Math.max(stopping.sinceMs, disturbedMs) < TAKEN_WITHIN_MS)
         continue;
       const kept = [...slots.all].filter(({ owner }) => owner === node).length;
-      if (kept > 0) throw new Violation(NAME, `${node} stops, and keeps ${kept} slots`);
+      if (kept > 0) throw new Violation(NAME, `${node} stops and keeps ${kept} slots`);
     }
   };
 
@@ -89,7 +90,7 @@ export function sharesChecker(simulation: ClusterSimulationView): ClusterChecker
         const wellMs = Math.max(storeDisturbedMs, resumedMs, upSinceMs);
         const isLeased = (slots.leases.get(node) ?? 0) > time.now();
         if (!isLeased && time.elapsedMs - wellMs > LEASED_WITHIN_MS) {
-          throw new Violation(NAME, `${node} is well and has no lease`);
+          throw new Violation(NAME, `${node} is healthy and has no lease`);
         }
       }
       handedOver();
