@@ -25,7 +25,7 @@ export const LONGEST_ANSWER_BYTES = 3 * 1_048_576 + 65_536;
 export const ORDINARY_BYTES_MAX = 64 * ORDINARY_ANSWER_BYTES;
 /** Enough for 16 long answers. Each needs several times its size while it is built. */
 export const LONG_BYTES_MAX = 16 * LONGEST_ANSWER_BYTES;
-/** For answers to large bodies. Fewer of these are processed at a time. */
+/** The budget of answers to large bodies. Fewer of these are processed at a time. */
 export const CHANGE_BYTES_MAX = 16 * 1_048_576;
 
 /** The answer has more bytes than its reader allows. */

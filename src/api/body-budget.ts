@@ -36,7 +36,7 @@ export class BodyBudget {
   readonly #arriving: ByteBudget;
   readonly #processing: ByteBudget;
   readonly #bodies = new WeakMap<IncomingMessage, ArrivingBody>();
-  /** For requests without a Content-Length: the call that waits for the budget. */
+  /** The calls that wait for the budget, for requests without a Content-Length. */
   readonly #unsized = new WeakMap<IncomingMessage, () => Promise<void>>();
 
   constructor(timers: Timers & Stopwatch) {

@@ -119,7 +119,7 @@ export async function answerPage<Row, Position extends string | number>(
   return envelope(shown, hasMore ? encodeCursor(page.list, String(last)) : null);
 }
 
-/** For small rows: one row more than the page shows whether there are more. */
+/** Answers a page of small rows. It reads one row more than the page to know whether there are more. */
 export async function answerSmallPage<Row, Position extends string | number>(
   page: BoundedPage<Position>,
   fetch: (after: Position | null, limit: number) => Promise<readonly Row[]>,

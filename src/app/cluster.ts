@@ -17,7 +17,7 @@ export interface Cluster {
   readonly peers: Peers;
   /** Runs the work under a lock that all nodes share. */
   runExclusively<T>(work: () => Promise<T>): Promise<T>;
-  /** From now on, hints of the other nodes go to `listener`. */
+  /** Hints of the other nodes go to `listener` from now on. */
   listen(listener: Peers): void;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What a command that runs the service adds to `sched serve`. A variant only adds; it removes nothing. */
+/** Additions that a command such as `sched dev` makes to `sched serve`. A variant only adds; it removes nothing. */
 import type { FastifyInstance } from 'fastify';
 import type { SealingDependencies } from '#src/control/dependencies.ts';
 import { invitationText } from './first-start.ts';

@@ -146,7 +146,7 @@ export async function startService(
     if (settings.role !== 'dispatcher') {
       await printFirstInvitation(control, dashboardUrl, runExclusively, io, variant);
     }
-    // Not awaited: it starts by closing the attempts of the last process, and the store may be full.
+    // This is not awaited. The start closes the attempts of the last process, and the store may be full.
     void engine?.start();
     replays?.start();
     cleaner.start();

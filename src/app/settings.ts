@@ -26,7 +26,7 @@ import {
 export const ROLES = ['all', 'api', 'dispatcher'] as const;
 
 const DAY_MS = 86_400_000;
-/** No other limit than that of a duration itself, which is 2^63 nanoseconds. */
+/** The only limit is that of a duration itself, which is 2^63 nanoseconds. */
 const DURATION_MAX_MS = Number.POSITIVE_INFINITY;
 
 interface Row<T> {

@@ -7,7 +7,7 @@ export const EXIT = {
   wrongUsage: 2,
   notFound: 3,
   notAuthenticated: 4,
-  /** No answer, or a status of 500 or above. A later attempt may succeed. */
+  /** There was no answer, or a status of 500 or above. A later attempt may succeed. */
   unavailable: 5,
   /** Ctrl-C at a prompt. Shells use the same code. */
   interrupted: 130,

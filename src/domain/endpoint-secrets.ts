@@ -17,7 +17,7 @@ export interface SecretTerm {
 }
 
 export interface EndpointSecretTerm extends SecretTerm {
-  /** From this instant on, the project's secrets no longer sign beside it; null: they always do. */
+  /** The project's secrets stop signing beside it at this instant; null if they never stop. */
   readonly aloneFrom: Instant | null;
 }
 

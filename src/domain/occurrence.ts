@@ -17,7 +17,7 @@ const SEARCH_MS = 20 * YEAR_MS;
 
 export const NEXT_RUNS = 5;
 
-/** With a jitter window of many periods, this many past occurrences are checked for an instant that is still ahead. */
+/** This many past occurrences are checked for a future instant, if the jitter window spans many periods. */
 const MISSED_SCANNED_MAX = 64;
 
 export interface Recurrence {

@@ -17,7 +17,7 @@ export const DISTRUST_MS = 3_600_000;
 export interface TrustedTime {
   /** The reading of the clock at the last observation. */
   readonly seenAt: Instant;
-  /** Never later than `seenAt`. */
+  /** The trusted time is never later than `seenAt`. */
   readonly trustedAt: Instant;
   /** The end of the distrust; null while the clock is trusted. */
   readonly believedFrom: Instant | null;

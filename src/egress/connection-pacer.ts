@@ -16,7 +16,7 @@ export const OPENED_PER_WINDOW_MIN = 16;
 export const OPENED_PER_WINDOW_MAX = 256;
 /** One released connection each millisecond. The queue does not move if fewer are released. */
 export const RELEASED_PER_WINDOW_MOVING = 20;
-/** About as many as a process can send at all. More connections would not make it faster. */
+/** A process can send about this many requests in a window. More connections would not make it faster. */
 export const RELEASED_PER_WINDOW_SATURATED = 100;
 /** A queue moves if it empties within this many windows, about as long as a handshake takes. */
 const QUEUE_WINDOWS_MAX = 5;
@@ -38,7 +38,7 @@ export class ConnectionPacer {
   #opened = 0;
   #released = 0;
   #isMoving = false;
-  /** In the previous window connections were opened and none was released. */
+  /** Whether the previous window opened connections and released none. */
   #isStalled = false;
   #cancelTimer: (() => void) | null = null;
 
@@ -69,7 +69,7 @@ export class ConnectionPacer {
     this.#released += 1;
   }
 
-  /** Nothing waits: the next burst starts from the beginning. */
+  /** No request waits any more, so the next burst starts with the smallest budget. */
   reset(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = null;

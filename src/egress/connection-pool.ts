@@ -35,7 +35,7 @@ const CLOSED = new SendFailure('aborted');
 export class ConnectionPool {
   readonly #dependencies: ConnectionDependencies;
   readonly #timers: Timers;
-  /** By customer and origin, so that no request waits behind those of another customer. */
+  /** The pools by customer and origin, so that no request waits behind those of another customer. */
   readonly #origins = new Map<string, OriginPool<Connection>>();
   readonly #all = new Set<Connection>();
   readonly #draining = new BoundedConnectionSet<Connection>(DRAINING_MAX);

@@ -38,7 +38,7 @@ export class Connector {
   readonly #rules: EgressRules;
   readonly #dependencies: ConnectorDependencies;
   readonly #secureContext: SecureContext;
-  /** By name and port, because a session is valid only for the name that its certificate was checked against. */
+  /** TLS sessions by name and port. A session is valid only for the name that its certificate was checked against. */
   readonly #sessions = new LRUCache<string, Buffer>({ max: TLS_SESSIONS_MAX });
 
   constructor(options: ConnectorOptions, dependencies: ConnectorDependencies) {

@@ -58,7 +58,7 @@ export interface VersionedArrival {
 }
 
 export class Arrivals {
-  /** By number, the oldest first. */
+  /** The kept requests by number, the oldest first. */
   readonly #kept = new Map<number, VersionedArrival>();
   readonly #onChanged: (changed: VersionedArrival) => void;
   #bytes = 0;
@@ -107,7 +107,7 @@ export class Arrivals {
     return this.#kept.get(number)?.arrival ?? null;
   }
 
-  /** In the order of versions, so that a page that loses its connection has seen all up to a version. */
+  /** Returns changes in the order of versions, so that a page that loses its connection has seen all up to a version. */
   changedAfter(version: number): readonly VersionedArrival[] {
     const changed = [...this.#kept.values()].filter((kept) => kept.version > version);
     return changed.sort((one, other) => one.version - other.version);

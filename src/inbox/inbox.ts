@@ -25,7 +25,7 @@ export interface InboxOptions {
   readonly timers: Timers;
   /** The signing secrets of the delivery, or those of `sched dev` for an unknown delivery. */
   readonly secretsOf: ReceiverDependencies['secretsOf'];
-  /** What the page shows about the service. */
+  /** Facts about the service that the page shows. */
   readonly about: () => About;
 }
 

@@ -26,7 +26,7 @@ const FILES: readonly (readonly [path: string, file: string, type: keyof typeof 
   ['/icon.svg', 'icon.svg', 'svg'],
 ];
 
-/** For every route of the inbox: it is not part of the API, so it is neither logged nor measured. */
+/** The options of every inbox route. The inbox is not part of the API, so it is neither logged nor measured. */
 export const UNREPORTED = { config: { isUnreported: true } } as const;
 
 /** The page may load only its own files, and may not run inline scripts or styles. */

@@ -52,7 +52,7 @@ export interface SigningSecret {
 /** A signing secret of one endpoint profile, beside those of its project (`domain/endpoint-secrets.ts`). */
 export interface EndpointSecret extends SigningSecret {
   readonly endpointId: EndpointId;
-  /** From this instant on, the project's secrets no longer sign beside it; null: they always do. */
+  /** The project's secrets stop signing beside it at this instant; null if they never stop. */
   readonly aloneFrom: Instant | null;
 }
 

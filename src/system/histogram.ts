@@ -38,13 +38,13 @@ export interface HistogramOptions {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly string[];
-  /** In ascending order. */
+  /** The bounds in ascending order. */
   readonly bounds: readonly number[];
 }
 
 export class Histogram {
   readonly #options: HistogramOptions;
-  /** By the text of their labels. There are few, because a label never has arbitrary values. */
+  /** The series by the text of their labels. There are few, because a label never has arbitrary values. */
   readonly #series = new Map<string, Series>();
 
   constructor(options: HistogramOptions) {

@@ -1,4 +1,4 @@
-/** In place of an empty list: it says why the list is empty, and what to do. */
+/** This is shown instead of an empty list. It says why the list is empty, and what to do. */
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 

@@ -51,7 +51,7 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 export class JsonScanner {
   readonly #text: string;
   readonly #sink: JsonSink;
-  /** For each open container, whether it is an object. */
+  /** The open containers: true for an object, false for an array. */
   readonly #isObject: boolean[] = [];
   #expected: Expected = 'value';
   #at = 0;

@@ -19,7 +19,7 @@ export async function readStream(
     if (done) return concatenate(chunks, length);
     length += value.length;
     if (length > bytesMax) {
-      // Not awaited: the cancel of a cloned stream resolves only when the original is canceled too.
+      // This is not awaited, because the cancel of a cloned stream resolves only when the original is canceled too.
       reader.cancel().catch(() => {});
       return 'too_large';
     }

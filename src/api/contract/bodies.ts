@@ -65,7 +65,7 @@ export const ScheduleReschedule = z.object(timing).meta({
   description: 'Needs exactly one of `delay`, `fire_at`, `local_fire_at` and `cron`.',
 });
 
-/** Only the fields that determine when a schedule fires. */
+/** The fields that determine when a schedule fires. */
 export const SchedulePreview = z.object({ ...timing, jitter: field.jitter.nullish() });
 
 export const EndpointWrite = z

@@ -23,7 +23,7 @@ export interface Operation {
   readonly idempotent: boolean;
   readonly status: 200 | 201;
   readonly answer: z.ZodType;
-  /** In addition to those of every operation: 401, 404 for a path with an id, 500 and 503. */
+  /** Additional errors. Every operation has 401, 500 and 503, and 404 if its path has an id. */
   readonly errors: readonly ErrorCode[];
 }
 

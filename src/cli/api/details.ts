@@ -80,7 +80,7 @@ export function endpointText(endpoint: Endpoint, screen: Screen, now: number): s
   );
 }
 
-/** No line for a field without a value. */
+/** A field without a value has no line. */
 function optionalPair(name: string, value: string | null): readonly Pair[] {
   return value === null || value === '' ? [] : [[name, value]];
 }

@@ -15,7 +15,7 @@ import { showProgress } from '#src/cli/terminal/screen.ts';
 import { type ResealCounts, type ResealReport, reseal } from '#src/control/reseal.ts';
 import { auditCommand } from './command-audit.ts';
 
-/** In a pipe, a line is printed each time this many values are done. */
+/** A line is printed in a pipe each time this many values are done. */
 const REPORT_EVERY = 10_000;
 
 export function resealCommand(program: Command, dependencies: CliDependencies): void {

@@ -8,7 +8,7 @@ const UNITS = [
   { name: 'min', ms: 60_000 },
   { name: 's', ms: 1_000 },
 ] as const;
-/** From this distance on, hours are left out. */
+/** Hours are left out from this distance on. */
 const DAYS_ONLY_FROM_MS = 10 * 86_400_000;
 
 /** Returns `in 3 h 20 min`, `2 d 4 h ago` or `now`, with at most two units. */

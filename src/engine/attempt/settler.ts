@@ -97,7 +97,7 @@ export class Settler {
     return { delivery: loaded.delivery, attempt, schedule: loaded.schedule };
   }
 
-  /** From now on the settler does not wait for a store that is away. */
+  /** The settler no longer waits for a store that is unavailable. */
   stopWaiting(): void {
     this.#isStopping = true;
     this.#outage.stop();

@@ -20,7 +20,7 @@ export class DeadNodeDetector {
   readonly #node: string;
   readonly #graceMs: number;
   readonly #futureLeases: FutureLeases;
-  /** By the stopwatch; until then no node is taken for dead. */
+  /** No node counts as dead before this instant of the stopwatch. */
   #graceUntil = Number.NEGATIVE_INFINITY;
 
   constructor(cluster: Pick<ClusterDependencies, 'stopwatch' | 'clock'>, node: string, leaseMs: number) {

@@ -130,7 +130,7 @@ describe('a write for a slot that is no longer owned', () => {
     await cluster.time.advance(500);
     const { disk } = cluster.harness;
     node.faults.before('claim', async () => {
-      // As after a pause of the whole machine: another node has taken every slot.
+      // Another node has taken every slot, as after a pause of the whole machine.
       const at = instant(cluster.harness.now + 100_000);
       const { slots } = await disk.renewLease({ node: 'thief', leaseUntil: at, isStopping: false });
       await disk.leave('a');

@@ -67,7 +67,7 @@ export class OwnedSlots implements SlotOwnership {
   #fence: Fence;
   /** The owned slots without those that are being released. */
   #kept = NO_SLOTS;
-  /** By the stopwatch. */
+  /** The end of the lease, by the stopwatch. */
   #leaseUntil = Number.NEGATIVE_INFINITY;
   #onRefusedWrite: () => void = () => {};
 

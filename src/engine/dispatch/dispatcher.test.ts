@@ -294,7 +294,7 @@ describe('after a downtime', () => {
 });
 
 describe('while claims are being written', () => {
-  /** So many are due at once, and the store does not answer: how many are asked to be claimed. */
+  /** Returns how many claims are requested when `due` deliveries are due at once and the store does not answer. */
   async function askedToClaim(due: number, lateMs: number): Promise<number> {
     await using harness = await EngineHarness.open();
     for (let each = 0; each < due; each++) await harness.schedule({ url: `https://${each}.example.com/` });

@@ -29,7 +29,7 @@ export interface DispatcherDependencies {
 
 export class Dispatcher {
   readonly #dependencies: DispatcherDependencies;
-  /** Where permits are scarce, the work that is served first gets them. */
+  /** The work that is served first gets the permits when they are scarce. */
   #servedFirst: Punctuality = 'in_time';
 
   constructor(dependencies: DispatcherDependencies) {

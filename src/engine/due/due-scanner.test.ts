@@ -67,7 +67,7 @@ function byPlace(a: Pick<DueDelivery, 'dueAt' | 'id'>, b: Pick<DueDelivery, 'due
   return a.dueAt === b.dueAt ? Number(a.id > b.id) - Number(a.id < b.id) : a.dueAt - b.dueAt;
 }
 
-/** What is found, with as much room as the test gives. */
+/** A queue that keeps every delivery found, with the capacity that the test sets. */
 class Found {
   readonly upcoming: DueDelivery[] = [];
   readonly overdue: DueDelivery[] = [];
@@ -119,7 +119,7 @@ function setUp(rows: readonly DueDelivery[]) {
   return { store, time, found, scanner, scan };
 }
 
-/** So many from an instant on, several at each. */
+/** Makes `count` deliveries that are due from an instant on, `perInstant` at each millisecond. */
 function many(count: number, from: number, perInstant = 1): readonly DueDelivery[] {
   return Array.from({ length: count }, (_, index) =>
     dueAt(from + Math.floor(index / perInstant), { name: `${from}-${String(index).padStart(6, '0')}` }),

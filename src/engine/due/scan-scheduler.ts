@@ -15,7 +15,7 @@ import type { DueScanner } from './due-scanner.ts';
 const SCAN_EVERY_MS = 900;
 /** Time between two scans of overdue work, while there is more in the store and enough in memory. */
 const NEXT_OVERDUE_PAGE_MS = 200;
-/** With fewer overdue deliveries in memory, the next scan for more begins at once. */
+/** The next scan begins at once when fewer overdue deliveries are in memory. */
 const OVERDUE_LOW = 2_000;
 
 type Scan = 'upcoming' | 'remainingUpcoming' | 'overdue';

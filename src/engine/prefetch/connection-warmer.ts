@@ -35,7 +35,7 @@ interface Expected {
 export class ConnectionWarmer {
   readonly #egress: Pick<Egress, 'warm'>;
   readonly #gates: Pick<Gates, 'isBreakerOpen'>;
-  /** By customer and origin: seen since the last `warm`, and before it. */
+  /** Expected requests by customer and origin: those seen since the last `warm`, and those before it. */
   #expected = new Map<string, Expected>();
   #before: ReadonlyMap<string, Expected> = new Map();
 

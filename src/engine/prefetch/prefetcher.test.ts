@@ -1,4 +1,4 @@
-/** What is made ready before its instant: by the engine as a whole, and within which bounds. */
+/** The engine prepares deliveries before their instant, within bounds. */
 import { describe, expect, test } from 'vitest';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { BreakerPolicy } from '#src/domain/endpoint-profile.ts';

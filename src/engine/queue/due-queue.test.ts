@@ -70,7 +70,7 @@ describe('the due queue', () => {
     const added = fill(near);
     expect(added).toBeGreaterThan(DUE_QUEUE_MAX / 2);
     expect(near.add(dueAt(5, { name: 'one more' }))).toBe(false);
-    // What is known is known.
+    // A delivery that is queued already is accepted.
     expect(near.add(dueAt(7, { name: '7' }))).toBe(true);
     near.take(instant(1), ALL);
     expect(near.add(dueAt(5, { name: 'one more' }))).toBe(true);

@@ -172,7 +172,7 @@ describe('endpoints are served round robin', () => {
     const other = towards('b');
     queue.add(other, 'in_time');
     expect(queue.take('in_time', 10, 3)).toEqual([other]);
-    // What comes or is released meanwhile changes nothing.
+    // A release or a new delivery does not end the rest.
     queue.release(other);
     queue.add({ ...towards('a', 99), partition: LARGE }, 'in_time');
     expect(queue.take('in_time', 10, 3)).toEqual([]);

@@ -65,7 +65,7 @@ class Group<Below extends Holder> extends Holder {
     this.#parts = parts;
   }
 
-  /** What it holds, plus the least need below multiplied by its share. */
+  /** The permits held, plus the least need below multiplied by the number of parts. */
   get ownNeed(): number {
     return this.held + this.#parts * this.ready.leastNeed;
   }

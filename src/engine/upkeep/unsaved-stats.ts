@@ -26,7 +26,7 @@ export interface StatsRow {
 
 /** Rows of partitions come first, because one customer may have very many endpoints. */
 export class UnsavedStats {
-  /** In both sets the row that changed longest ago comes first. */
+  /** The row that changed longest ago comes first, in both sets. */
   readonly #ofPartitions = new Set<StatsRow>();
   readonly #ofEndpoints = new Set<StatsRow>();
 

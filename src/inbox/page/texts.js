@@ -85,7 +85,7 @@ export function answerMode({ answer, times }) {
   return `${times === 1 ? 'The next request is' : `The next ${times} requests are`} ${what}, then 200 again.`;
 }
 
-/** For screen readers. */
+/** The text for screen readers when a request arrives. */
 export function announcement(arrival) {
   const parts = [
     `${arrival.method} ${arrival.target} arrived`,

@@ -18,7 +18,7 @@ export const ALL_DELIVERIES: DeliveryFilter = {
 
 const PAGE_ROWS = 100;
 const ATTEMPTS_MAX = 1_000;
-/** Before the end of every receipt, so that expired ones are read too. */
+/** This instant is before the end of every receipt, so that expired ones are read too. */
 const BEFORE_EVERY_END: Instant = instant(0);
 
 export interface Everything {

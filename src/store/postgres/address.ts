@@ -21,7 +21,7 @@ export interface DatabaseHost {
 }
 
 export interface DatabaseAddress {
-  /** There is at least one. */
+  /** The list has at least one host. */
   readonly hosts: readonly DatabaseHost[];
   readonly user: string;
   readonly password: string | null;

@@ -34,7 +34,7 @@ export interface PostgresOptions {
   readonly node: string;
   /** Whether to create or migrate the schema. If false, it must be up to date. */
   readonly migrate: boolean;
-  /** For a command, which does little and one thing at a time. */
+  /** Whether a command uses the store. A command needs few connections. */
   readonly isSmall?: boolean;
 }
 

@@ -40,7 +40,7 @@ export function isUnavailable(error: unknown): boolean {
   return faultOf(error) === 'unavailable';
 }
 
-/** For layers above the store, which do not know SQLSTATE. A broken statement stays as it is. */
+/** Layers above the store do not know SQLSTATE, so they get `StoreUnavailable`. A broken statement stays as it is. */
 export function unavailableInstead(error: unknown): unknown {
   if (error instanceof StoreUnavailable || faultOf(error) === 'broken') return error;
   return new StoreUnavailable(`PostgreSQL: ${error instanceof Error ? error.message : String(error)}.`, {

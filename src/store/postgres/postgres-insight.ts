@@ -23,13 +23,13 @@ import { OLDEST_STATS, OLDEST_STATS_DISTRIBUTED } from './retention-queries.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 export interface PostgresInsightDependencies {
-  /** For dashboard queries. */
+  /** The reader for queries of the dashboard. */
   readonly insight: Reader;
-  /** For queries of the engine. */
+  /** The reader for queries of the engine. */
   readonly firing: Reader;
-  /** For actions of users. */
+  /** The queue for writes of users. */
   readonly api: WriteQueue;
-  /** For stats. */
+  /** The queue for writes of stats. */
   readonly settling: WriteQueue;
   readonly distributed: boolean;
 }

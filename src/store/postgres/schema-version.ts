@@ -97,7 +97,7 @@ async function applyMissing(
   }
 }
 
-/** For a command that runs beside a service: both must know the schema. */
+/** A command that runs beside a service requires the same schema as the service. */
 export async function requireCurrent(client: Queryable): Promise<void> {
   await refuseUnfit(client);
   const current = await versionOf(client, SCHEMA_VERSION);

@@ -33,7 +33,7 @@ interface RowSource {
 }
 
 const ANYWHERE: RowSource = { from: rows, partition: 't.partition', ofBatch: 'batch.partition' };
-/** For rows of one partition, which is the first parameter. */
+/** The source for rows of one partition. The partition is the first parameter. */
 const ROUTED: RowSource = {
   from: ([, ...rest]) => rows(rest, 2),
   partition: '$1::bigint',

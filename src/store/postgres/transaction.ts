@@ -25,7 +25,7 @@ const IDLE = 'I';
 /** Sessions that may pipeline, with the names of the statements that their server keeps from pipelines. */
 const pipeliningSessions = new WeakMap<Client, Set<string>>();
 
-/** For a session that is not shared: its transactions may be pipelined, if the server can limit their time. */
+/** Transactions of an unshared session may be pipelined, if the server can limit their time. */
 export async function allowPipelining(client: Client): Promise<void> {
   if (await setSessionTimeouts(client)) pipeliningSessions.set(client, new Set());
 }

@@ -15,9 +15,9 @@ export const PROFILES_MATCHING_MAX = 1_000;
 
 /** A removal of old stats takes this many partitions. */
 export const PRUNED_PARTITIONS = 10;
-/** In each partition a removal takes this many steps of time. */
+/** A removal takes this many steps of time in each partition. */
 export const PRUNED_STEPS = 30;
-/** In each partition a removal takes this many rows of endpoint stats. */
+/** A removal takes this many rows of endpoint stats in each partition. */
 export const PRUNED_ROWS = 50;
 
 /** SQL: the breaker of a gate is closed, judged by the text of its stored state. Other gates are listed first. */

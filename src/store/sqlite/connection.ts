@@ -86,7 +86,7 @@ export function migrate(db: Db, now: Instant): void {
   });
 }
 
-/** For a command that runs beside a service: both must know the same schema. */
+/** A command that runs beside a service requires the same schema as the service. */
 export function requireCurrent(db: Db): void {
   const current = unavailableInstead(() => schemaVersion(db));
   refuseNewer(current);
