@@ -110,27 +110,32 @@ describe('a request', () => {
     expect(begunAt).toEqual([10]);
   });
 
-  test('during a run is served soon after its end, never at the same time', async () => {
+  test('during a run is served after its end, never at the same time', async () => {
     const { time, begunAt, task, script, endRun } = setUp();
     script.isSlow = true;
     task.runNow();
     await time.advance(10);
     task.runSoon();
-    task.runNow();
     await time.advance(5_000);
-    expect(begunAt).toEqual([0]);
+    expect([begunAt, task.isRunning]).toEqual([[0], true]);
+    endRun();
+    await time.advance(SOON_MS);
+    expect(begunAt).toEqual([0, 5_010 + SOON_MS]);
+    task.runSoon();
+    task.runNow();
     script.isSlow = false;
     endRun();
-    await time.advance(SOON_MS + EVERY_MS);
-    expect(begunAt).toEqual([0, 5_010 + SOON_MS, 5_010 + SOON_MS + EVERY_MS]);
+    await time.advance(EVERY_MS);
+    expect(begunAt).toEqual([0, 5_010 + SOON_MS, 5_010 + SOON_MS, 5_010 + SOON_MS + EVERY_MS]);
+    expect(task.isRunning).toBe(false);
   });
 
-  test('by the run itself is served soon after its end', async () => {
+  test('by the run itself is served after its end', async () => {
     const time = new VirtualTime(instant(0));
     const begunAt: number[] = [];
     const task: PeriodicTask = new PeriodicTask(time, async () => {
       begunAt.push(time.now());
-      task.runNow();
+      task.runSoon();
       await time.settled();
       return null;
     });

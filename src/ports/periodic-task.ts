@@ -4,8 +4,7 @@
  *
  * - The wait counts from the end of a run. Each run returns how long it is.
  * - A request (`runWithin`, `runSoon`, `runNow`) brings the next run forward; many requests share one run.
- * - A request during a run brings the next run to `SOON_MS` after its end at the earliest, so that requests in every
- *   run cannot make it run without a pause.
+ * - The wait of a request during a run counts from the end of that run.
  * - A run that fails never ends the loop: `onError` reports the error and returns the wait. Requests that came in
  *   during the failed run wait as long, so that an outage is not met with more work.
  */
@@ -46,13 +45,17 @@ export class PeriodicTask {
     this.#onError = onError;
   }
 
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
   get isStopped(): boolean {
     return this.#isStopped;
   }
 
-  /** Makes sure that a run begins within this time; a run that is planned earlier stays. */
+  /** Makes sure that a run begins within this time. A run that was planned with a shorter wait stays. */
   runWithin(ms: number): void {
-    if (this.#isRunning) this.#requestedMs = Math.min(this.#requestedMs, Math.max(ms, SOON_MS));
+    if (this.#isRunning) this.#requestedMs = Math.min(this.#requestedMs, ms);
     else if (ms < this.#plannedMs) this.#plan(ms);
   }
 

@@ -111,6 +111,17 @@ describe('gates are saved', () => {
     expect((await stored(harness))?.breaker.openUntil).toBe(harness.now + 30_000);
   });
 
+  test('right after the save in progress when a breaker opens meanwhile', async () => {
+    await using harness = await EngineHarness.open();
+    const gates = new Gates(harness, OWNS_EVERY_SLOT);
+    harness.faults.before('saveGates', () => {
+      if (harness.faults.times('saveGates') === 1) fail(gates, harness, 1);
+    });
+    fail(gates, harness, 1);
+    await harness.time.advance(1_000);
+    expect((await stored(harness))?.breaker).toMatchObject({ failures: 2, openUntil: harness.now + 30_000 });
+  });
+
   test('again when they changed while they were being saved', async () => {
     await using harness = await EngineHarness.open();
     const gates = new Gates(harness, OWNS_EVERY_SLOT);

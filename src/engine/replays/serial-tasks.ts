@@ -64,7 +64,7 @@ export class SerialTasks {
   }
 
   #wake(): void {
-    if (this.#isStarted) this.#loop.runNow();
+    if (this.#isStarted) this.#loop.runWithin(this.#loop.isRunning ? PAUSE_MS : 0);
   }
 
   async #runNext(): Promise<Wait> {
