@@ -25,13 +25,22 @@ export function instantUpTo(ms: number): Instant {
 }
 
 const TWO_DIGITS = Array.from({ length: 100 }, (_, value) => String(value).padStart(2, '0'));
-const THREE_DIGITS = Array.from({ length: 1_000 }, (_, value) => String(value).padStart(3, '0'));
+/** The minutes of a day, as `HH:MM:`. */
+const MINUTES = Array.from(
+  { length: 1_440 },
+  (_, minute) => `${TWO_DIGITS[quotient(minute, 60)]}:${TWO_DIGITS[minute % 60]}:`,
+);
+/** The milliseconds of a second, as `.mmmZ`. */
+const MILLISECONDS = Array.from({ length: 1_000 }, (_, value) => `.${String(value).padStart(3, '0')}Z`);
 
 /** The years that RFC 3339 can write, from 0000 to 9999, in days since the epoch. */
 const FIRST_WRITABLE_DAY = -719_528;
 const LAST_WRITABLE_DAY = 2_932_896;
 
-/** Returns UTC with milliseconds: `2026-11-15T08:00:00.000Z`. Not `toISOString`, which takes several times as long. */
+/**
+ * Returns UTC with milliseconds: `2026-11-15T08:00:00.000Z`. Not `toISOString`, which takes several times as long. Most
+ * of the time is spent on joining strings, so the tables hold parts that are as long as possible.
+ */
 export function formatInstant(at: Instant): string {
   const day = Math.floor(at / MS_PER_DAY);
   if (day < FIRST_WRITABLE_DAY || day > LAST_WRITABLE_DAY) return new Date(at).toISOString();
@@ -68,9 +77,7 @@ function dateText(day: number): string {
 function timeText(ms: number): string {
   const seconds = quotient(ms, 1_000);
   const minutes = quotient(seconds, 60);
-  const hours = quotient(minutes, 60);
-  const clock = `${TWO_DIGITS[hours]}:${TWO_DIGITS[minutes - hours * 60]}:${TWO_DIGITS[seconds - minutes * 60]}`;
-  return `${clock}.${THREE_DIGITS[ms - seconds * 1_000]}Z`;
+  return `${MINUTES[minutes]}${TWO_DIGITS[seconds - minutes * 60]}${MILLISECONDS[ms - seconds * 1_000]}`;
 }
 
 /** Divides integers below 2^31 that are not negative. */
