@@ -8,7 +8,12 @@ import { HAS_BROWSER } from './test/browser/executable.ts';
  */
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/sched');
 
-const TIMES = { testTimeout: 120_000, hookTimeout: 120_000 };
+const SHARED_OPTIONS = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  // A worker keeps its process and its modules for the next file. Starting them anew costs more than most files.
+  isolate: false,
+};
 const IN_A_BROWSER = [
   'dashboard/every-page',
   'dashboard/journey',
@@ -30,7 +35,7 @@ export default defineConfig({
       {
         // On SQLite, unless SCHED_TEST_STORE says otherwise: see `test/process/store-in-use.ts`.
         test: {
-          ...TIMES,
+          ...SHARED_OPTIONS,
           name: 'all',
           include: [
             'src/**/*.test.ts',
@@ -45,7 +50,7 @@ export default defineConfig({
       {
         // What every file of the interface rests on, again on one node; all of it: `npm run test:postgres`.
         test: {
-          ...TIMES,
+          ...SHARED_OPTIONS,
           name: 'postgres',
           include: [
             ...['deliveries', 'idempotency', 'restart', 'schedule-states'].map(
@@ -62,7 +67,7 @@ export default defineConfig({
       {
         // Where it matters who sends, again by three nodes; everything, the interface too: `npm run test:cluster`.
         test: {
-          ...TIMES,
+          ...SHARED_OPTIONS,
           name: 'cluster',
           include: SHARED.map((file) => `test/delivery/${file}.test.ts`),
           setupFiles: [DROP_DATABASES],
