@@ -8,6 +8,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { type IPty, spawn as spawnInTerminal } from '@lydell/node-pty';
+import { runCommandWith } from '#test/process/run-command.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -40,8 +41,10 @@ function environment(env: Env): Record<string, string> {
   return { PATH: process.env.PATH ?? '', HOME: home, TERM: 'xterm-256color', ...env };
 }
 
-/** Runs a command in pipes until it ends. */
+/** Runs a command in pipes until it ends. Only one that reads standard input, or that has a folder, needs a process. */
 export async function runPiped(args: readonly string[], options: Piped = {}): Promise<Ended> {
+  if (options.input === undefined && options.cwd === undefined)
+    return runCommandWith(environment(options.env ?? {}), args);
   const running = startPiped(args, options);
   running.child.stdin.end(options.input ?? '');
   return running.ended;

@@ -45,16 +45,25 @@ class Pipe {
 
 /** Runs a command to its end. A service that manages to start is stopped at once. */
 export async function runCommand(args: readonly string[], options: SchedOptions = {}): Promise<Finished> {
-  return new Command(args, options).finished(async () => {});
+  const { dataDir = temporaryDirectory(), env } = options;
+  return new Command([...args, ...(options.args ?? [])], { ...(await storeSettings(dataDir)), ...env }).run();
+}
+
+/** Runs a command to its end. It sees these environment variables and no other. */
+export function runCommandWith(
+  env: Readonly<Record<string, string>>,
+  args: readonly string[],
+): Promise<Finished> {
+  return new Command(args, env).run();
 }
 
 /** Starts the service and waits until it listens. */
 export async function startInThread(options: SchedOptions = {}): Promise<ServiceInThread> {
-  const dataDir = options.dataDir ?? temporaryDirectory();
-  const env = { SCHED_PORT: '0', ...options.env };
-  const command = new Command(['serve'], { ...options, dataDir, env });
+  const { dataDir = temporaryDirectory(), args = [] } = options;
+  const env = { ...(await storeSettings(dataDir)), SCHED_PORT: '0', ...options.env };
+  const command = new Command(['serve', ...args], env);
   const [started, stopAsked] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
-  const finished = command.finished((url) => {
+  const finished = command.run((url) => {
     started.resolve(url);
     return stopAsked.promise;
   });
@@ -63,16 +72,15 @@ export async function startInThread(options: SchedOptions = {}): Promise<Service
     stopAsked.resolve();
     return finished;
   };
-  const { output } = command;
   return {
     url,
     dataDir,
-    output,
+    output: command,
     get testKey() {
-      return printed(output, TEST_KEY);
+      return printed(command, TEST_KEY);
     },
     get liveKey() {
-      return printed(output, LIVE_KEY);
+      return printed(command, LIVE_KEY);
     },
     stop,
     [Symbol.asyncDispose]: async () => void (await stop()),
@@ -83,48 +91,47 @@ function unexpectedEnd({ code, stdout, stderr }: Finished): never {
   throw new Error(`sched serve ended with exit code ${code} before it listened.\n${stdout}${stderr}`);
 }
 
-class Command {
+type WhileListening = (url: string) => Promise<void>;
+
+class Command implements Output {
   readonly #args: readonly string[];
-  readonly #options: SchedOptions;
+  readonly #env: Readonly<Record<string, string>>;
   readonly #stdout = new Pipe();
   readonly #stderr = new Pipe();
 
-  constructor(args: readonly string[], options: SchedOptions) {
-    this.#args = [...args, ...(options.args ?? [])];
-    this.#options = options;
+  constructor(args: readonly string[], env: Readonly<Record<string, string>>) {
+    this.#args = args;
+    this.#env = env;
   }
 
-  get output(): Output {
-    const [stdout, stderr] = [this.#stdout, this.#stderr];
-    return {
-      get stdout() {
-        return stdout.text;
-      },
-      get stderr() {
-        return stderr.text;
-      },
-    };
+  get stdout(): string {
+    return this.#stdout.text;
+  }
+
+  get stderr(): string {
+    return this.#stderr.text;
   }
 
   /** A service that listens runs until `whileListening` ends. */
-  async finished(whileListening: (url: string) => Promise<void>): Promise<Finished> {
-    const { env = {}, dataDir = temporaryDirectory() } = this.#options;
+  async run(whileListening: WhileListening = async () => {}): Promise<Finished> {
     const code = await run(this.#args, {
-      env: { ...(await storeSettings(dataDir)), ...env },
+      env: this.#env,
       stdout: this.#stdout,
       stderr: this.#stderr,
       serve: (settings) => this.#serve(settings, whileListening),
     });
-    return { code, stdout: this.#stdout.text, stderr: this.#stderr.text };
+    return { code, stdout: this.stdout, stderr: this.stderr };
   }
 
-  async #serve(settings: Settings, whileListening: (url: string) => Promise<void>): Promise<void> {
+  async #serve(settings: Settings, whileListening: WhileListening): Promise<void> {
     const lines = { write: (line: string) => this.#stderr.write(line), flush: () => {} };
     const print = (text: string) => void this.#stdout.write(text);
-    await using stack = new AsyncDisposableStack();
     const service = await startService(settings, { print, log: systemLog(settings.logLevel, lines) });
-    stack.defer(() => service.stop());
-    print(`Sched listens on ${service.url}\n`);
-    await whileListening(service.url);
+    try {
+      print(`Sched listens on ${service.url}\n`);
+      await whileListening(service.url);
+    } finally {
+      await service.stop();
+    }
   }
 }
