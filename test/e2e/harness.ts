@@ -1,7 +1,9 @@
-/** The real service, one process for each test file, with the clients that tests need. */
+/** The real service, one for each test file, with the clients that tests need. */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { runSched, type SchedProcess, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
+import { runCommand, startInThread } from '#test/process/run-command.ts';
+import { type Finished, type Output, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
+import { NODES } from '#test/process/store-in-use.ts';
 import { Api, PLANTED } from './client.ts';
 import { Drive } from './drive.ts';
 import type { Mode } from './resources.ts';
@@ -19,6 +21,14 @@ const SETTINGS = {
   SCHED_ROLE: 'api',
 };
 
+interface Running {
+  readonly url: string;
+  /** One node in the thread of the tests has no others. */
+  readonly urls?: readonly string[];
+  readonly output: Output;
+  stop(): Promise<Pick<Finished, 'code'>>;
+}
+
 /** The answer of `sched key create`. */
 export interface NewKey {
   readonly id: string;
@@ -34,11 +44,11 @@ export interface Sched {
   /** A client without a key. */
   readonly anonymous: Api;
   readonly url: () => string;
-  /** The output of the process so far. */
+  /** The output of the service so far. */
   readonly output: () => string;
   /** Moves deliveries of project `default` in test mode as the engine would. */
   readonly drive: Drive;
-  /** Stops the process and starts another one on the same data. */
+  /** Stops the service and starts another one on the same data. */
   readonly restart: () => Promise<void>;
   /** Runs `sched … --json` beside the running service, and returns its answer. */
   readonly command: <T>(...args: readonly string[]) => Promise<T>;
@@ -46,16 +56,16 @@ export interface Sched {
   readonly addProject: (name: string) => Promise<Readonly<Record<Mode, Api>>>;
 }
 
-/** Call it at the top of a test file. The process runs as long as its tests. */
+/** Call it at the top of a test file. The service runs as long as its tests. */
 export function useSched(): Sched {
   let dataDir = '';
   const keys = [TEST_KEY, LIVE_KEY];
-  let running: SchedProcess | null = null;
+  let running: Running | null = null;
   let written = '';
   const drive = new Drive(() => dataDir);
 
   const start = async () => {
-    running = await startSched({ dataDir, env: SETTINGS });
+    running = await startService(dataDir);
   };
   const service = () => {
     if (running === null) throw new Error('The service is not running.');
@@ -89,7 +99,7 @@ export function useSched(): Sched {
   }
 
   async function command<T>(...args: readonly string[]): Promise<T> {
-    const { code, stdout, stderr } = await runSched([...args, '--json'], { dataDir });
+    const { code, stdout, stderr } = await runCommand([...args, '--json'], { dataDir });
     expect(`${code} ${stderr}`).toBe('0 ');
     return JSON.parse(stdout) as T;
   }
@@ -98,7 +108,7 @@ export function useSched(): Sched {
   return {
     api: anonymous.as(TEST_KEY),
     live: anonymous.as(LIVE_KEY),
-    atOneNode: Api.at(() => service().urls[0] ?? ''),
+    atOneNode: Api.at(() => service().urls?.[0] ?? service().url),
     anonymous,
     url: () => service().url,
     output: () => written + (running === null ? '' : outputOf(running)),
@@ -117,6 +127,11 @@ export function useSched(): Sched {
   };
 }
 
-function outputOf({ output }: SchedProcess): string {
+/** One node runs in the thread of the tests, which costs least. Several nodes are processes, as in production. */
+function startService(dataDir: string): Promise<Running> {
+  return NODES === 1 ? startInThread({ dataDir, env: SETTINGS }) : startSched({ dataDir, env: SETTINGS });
+}
+
+function outputOf({ output }: Running): string {
   return output.stdout + output.stderr;
 }
