@@ -18,6 +18,8 @@ import type { AnyStore } from './stores.ts';
 export interface Bug {
   /** The checkers that may be the first to notice the bug. */
   readonly caughtBy: readonly string[];
+  /** The search begins here, because no earlier seed shows the bug. The default is the first seed. */
+  readonly firstSeed?: number;
   readonly store?: (store: AnyStore) => AnyStore;
   /** Changes the steps of a verb before the writer thread runs them. */
   readonly steps?: (steps: readonly Step[], observer: Observer) => readonly Step[];
@@ -284,6 +286,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'ending an occurrence unsent does not create the next one': {
     caughtBy: ['schedules'],
+    firstSeed: 14,
     store: overriding((store) => ({
       endUnsent: (writes) => store.endUnsent(writes.map((write) => ({ ...write, advanced: null }))),
     })),
@@ -343,15 +346,18 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'all customers share one count of permits': {
     caughtBy: ['fairness', 'punctuality'],
+    firstSeed: 22,
     patch: stopTakingWhile((inFlight) => inFlight >= 24),
   },
   'all customers share one count of body bytes': {
     caughtBy: ['fairness', 'punctuality'],
+    firstSeed: 55,
     egress: countingBodies,
     patch: stopTakingWhile(() => bodyBytesInFlight >= 1_048_576),
   },
   'a body is cut off after 64 KiB': {
     caughtBy: ['sends'],
+    firstSeed: 12,
     egress: (egress) => ({
       ...egress,
       send: (request, ...rest) =>
@@ -367,12 +373,14 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'a pause or cancel misses the other deliveries of the schedule': {
     caughtBy: ['schedules', 'attempts'],
+    firstSeed: 7,
     store: overriding((store) => ({
       replaceSchedule: (replacement) => store.replaceSchedule({ ...replacement, sweep: null }),
     })),
   },
   'an action is acknowledged before it has reached all deliveries': {
     caughtBy: ['sweeps'],
+    firstSeed: 7,
     store: overriding(() => ({ findSweep: async () => null })),
   },
   'a repeated API request takes effect twice': {
@@ -383,6 +391,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'retention removes deliveries that are too young': {
     caughtBy: ['lifecycle'],
+    firstSeed: 6,
     store: overriding((store) => ({
       prune: (what, before, limit) => store.prune(what, instant(before + 300_000), limit),
     })),
