@@ -27,6 +27,7 @@ const DROP_DATABASES = 'test/process/drop-databases.ts';
 
 export default defineConfig({
   test: {
+    reporters: ['default', './test/longest-reporter.ts'],
     // In the root alone: all projects share its servers and its browser.
     globalSetup: ['test/postgres/global-setup.ts', 'test/browser/global-setup.ts'],
     // Most of the time is spent waiting: for instants, for processes, for the disk.

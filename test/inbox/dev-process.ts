@@ -14,7 +14,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const MAIN = 'bin/sched.js';
 /** Matches the whole greeting, up to its last line. */
 const READY = /^Sched listens on (http:\/\/\S+)$[\s\S]*Ctrl-C/m;
-const WAIT_MS_MAX = 20_000;
+const WAIT_MS_MAX = 60_000;
 
 export interface DevOptions {
   readonly args?: readonly string[];

@@ -20,7 +20,7 @@ import { answer, type Behaviour } from './behaviours.ts';
 
 const CERTIFICATES = join(import.meta.dirname, '../certificates');
 export const CA_FILE = join(CERTIFICATES, 'ca.pem');
-const WAIT_MS_MAX = 20_000;
+const WAIT_MS_MAX = 60_000;
 
 export interface ReceivedRequest {
   /** The number of the connection, counted from 1. */
