@@ -133,7 +133,7 @@ export async function answerSmallPage<Row, Position extends string | number>(
   return answerPage(page, fetchListed, show, pause);
 }
 
-/** Answers the result of a search. The page may be short or empty although the list goes on at `next`. */
+/** Answers a request with the result of a search. The page may be short or empty although the list goes on at `next`. */
 export async function answerFound<Row, Position extends string>(
   { list, bytesMax }: Pick<BoundedPage<Position>, 'list' | 'bytesMax'>,
   { found, next }: { readonly found: readonly Position[]; readonly next: Position | null },

@@ -5,6 +5,7 @@ import {
   CLOSED,
   countsAfterReset,
   type Evidence,
+  isAgainstEndpoint,
   recordEvidence,
   requestPass,
   reset,
@@ -43,7 +44,7 @@ function failures(count: number): readonly Evidence[] {
 const OPENED = withEvidence(CLOSED, failures(3));
 
 /** Returns the breaker after its window, with a probe in flight. */
-function probing(breaker: Breaker, now: Instant, policy = POLICY): Breaker {
+function withProbe(breaker: Breaker, now: Instant, policy = POLICY): Breaker {
   const passage = requestPass(breaker, policy, now);
   expect(passage).toMatchObject({ kind: 'pass', probe: true });
   return passage.breaker;
@@ -52,7 +53,7 @@ function probing(breaker: Breaker, now: Instant, policy = POLICY): Breaker {
 /** Returns the breaker after a probe that was sent at the end of the window and failed at once. */
 function probeFailed(breaker: Breaker, policy = POLICY): { readonly breaker: Breaker; readonly at: Instant } {
   const now = breaker.openUntil ?? START;
-  return { breaker: recordEvidence(probing(breaker, now, policy), policy, 'failure', true, now), at: now };
+  return { breaker: recordEvidence(withProbe(breaker, now, policy), policy, 'failure', true, now), at: now };
 }
 
 describe('a closed breaker', () => {
@@ -148,12 +149,12 @@ describe('when the window is over', () => {
 
   test('the others wait for the probe, up to probe_timeout; then another one is the probe', () => {
     const sentAt = BASE_MS + 5;
-    const out = probing(OPENED, at(sentAt));
+    const out = withProbe(OPENED, at(sentAt));
     for (const ms of [0, 1, PROBE_MS - 1]) {
       const passage = requestPass(out, POLICY, at(sentAt + ms));
       expect(passage).toEqual({ kind: 'wait', until: at(sentAt + PROBE_MS), breaker: out });
     }
-    const next = probing(out, at(sentAt + PROBE_MS));
+    const next = withProbe(out, at(sentAt + PROBE_MS));
     expect(requestPass(next, POLICY, at(sentAt + PROBE_MS))).toMatchObject({
       until: at(sentAt + 2 * PROBE_MS),
     });
@@ -180,7 +181,7 @@ describe('when the window is over', () => {
   });
 
   test('the doubled window begins with the result of the probe, not with its start', () => {
-    const out = probing(OPENED, at(BASE_MS));
+    const out = withProbe(OPENED, at(BASE_MS));
     const reopened = recordEvidence(out, POLICY, 'failure', true, at(BASE_MS + 7_000));
     expect(reopened.openUntil).toBe(at(BASE_MS + 7_000 + 2 * BASE_MS));
     expect(reopened.probeUntil).toBeNull();
@@ -189,37 +190,37 @@ describe('when the window is over', () => {
   test('a successful probe closes it, and the next window is base_open again', () => {
     const grown = probeFailed(probeFailed(OPENED).breaker).breaker;
     const now = grown.openUntil ?? START;
-    const closed = recordEvidence(probing(grown, now), POLICY, 'success', true, now);
+    const closed = recordEvidence(withProbe(grown, now), POLICY, 'success', true, now);
     expect(closed).toEqual(CLOSED);
     expect(withEvidence(closed, failures(3), now).openUntil).toBe(now + BASE_MS);
   });
 
   test('a probe without evidence lets the next one pass at once, with the same window', () => {
-    const out = probing(OPENED, at(BASE_MS));
+    const out = withProbe(OPENED, at(BASE_MS));
     const inconclusive = recordEvidence(out, POLICY, 'nothing', true, at(BASE_MS + 1));
     expect(stateOf(inconclusive, at(BASE_MS + 1))).toBe('half_open');
-    const next = probing(inconclusive, at(BASE_MS + 1));
+    const next = withProbe(inconclusive, at(BASE_MS + 1));
     const reopened = recordEvidence(next, POLICY, 'failure', true, at(BASE_MS + 2));
     expect(reopened.openUntil).toBe(at(BASE_MS + 2 + 2 * BASE_MS));
   });
 
   test('a failure of an attempt that was sent before it opened does not end the wait for the probe', () => {
-    const out = probing(OPENED, at(BASE_MS));
+    const out = withProbe(OPENED, at(BASE_MS));
     for (const evidence of ['failure', 'nothing'] as const) {
       expect(recordEvidence(out, POLICY, evidence, false, at(BASE_MS + 1))).toBe(out);
     }
   });
 
   test('a probe that fails after probe_timeout still doubles the window', () => {
-    const first = probing(OPENED, at(BASE_MS));
-    const second = probing(first, at(BASE_MS + PROBE_MS));
+    const first = withProbe(OPENED, at(BASE_MS));
+    const second = withProbe(first, at(BASE_MS + PROBE_MS));
     const late = recordEvidence(second, POLICY, 'failure', true, at(BASE_MS + PROBE_MS + 1));
     expect(late.openUntil).toBe(at(BASE_MS + PROBE_MS + 1 + 2 * BASE_MS));
   });
 
   test('a probe_timeout below a millisecond still lets one probe pass at a time', () => {
     const policy = { ...POLICY, probeTimeout: '500us' };
-    const out = probing(OPENED, at(BASE_MS), policy);
+    const out = withProbe(OPENED, at(BASE_MS), policy);
     expect(requestPass(out, policy, at(BASE_MS)).kind).toBe('wait');
   });
 
@@ -244,12 +245,12 @@ describe('a clock that is set back', () => {
   });
 
   test('does not lengthen the wait for a probe', () => {
-    const out = probing(OPENED, at(BASE_MS));
+    const out = withProbe(OPENED, at(BASE_MS));
     const early = requestPass(out, POLICY, at(-HOUR_MS));
     const opened = requestPass(early.breaker, POLICY, at(-HOUR_MS + BASE_MS));
     expect([early.kind, opened]).toMatchObject(['wait', { kind: 'pass', probe: true }]);
 
-    const grown = probing({ ...OPENED, openUntil: at(-2 * HOUR_MS) }, at(0));
+    const grown = withProbe({ ...OPENED, openUntil: at(-2 * HOUR_MS) }, at(0));
     expect(requestPass(grown, POLICY, at(-HOUR_MS))).toMatchObject({
       kind: 'wait',
       until: at(-HOUR_MS + PROBE_MS),
@@ -334,10 +335,18 @@ describe('with any sequence of events', () => {
   });
 });
 
+test.each<Evidence>(['success', 'failure', 'nothing'])(
+  'the evidence %j is against the endpoint exactly if it changes a new breaker',
+  (evidence) => {
+    const after = recordEvidence(CLOSED, POLICY, evidence, false, START);
+    expect(isAgainstEndpoint(evidence)).toBe(after !== CLOSED);
+  },
+);
+
 describe('a breaker that a person reset', () => {
   test('has forgotten all failures', () => {
-    const probing = { failures: 7, openUntil: instant(5), windowMs: 60_000, probeUntil: instant(9) };
-    expect(reset(probing)).toEqual(CLOSED);
+    const halfOpen = { failures: 7, openUntil: instant(5), windowMs: 60_000, probeUntil: instant(9) };
+    expect(reset(halfOpen)).toEqual(CLOSED);
     expect(reset({ ...CLOSED, failures: 2 })).toEqual(CLOSED);
   });
 

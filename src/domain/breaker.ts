@@ -1,13 +1,13 @@
 /**
  * The circuit breaker of an endpoint.
  *
- *   closed ──threshold failures in a row──▶ open ──window over──▶ probing ──failure──▶ open, window doubled
- *     ▲                                                            │
- *     └──────────────────────────success──────────────────────────┘
+ *   closed ──threshold failures in a row──▶ open ──window over──▶ half_open ──failure──▶ open, window doubled
+ *     ▲                                                               │
+ *     └────────────────────────────success────────────────────────────┘
  *
- * The functions are pure: they take a state, an event and the time. While the breaker is open nothing is sent. When the
- * window is over, one probe is sent, and the others wait for its result. They wait for `probeTimeout` at most; then
- * another delivery is the probe.
+ * The functions are pure: they take a state, an event and the time. While the breaker is open, nothing is sent. The
+ * time for which it is open is its window. When the window is over, the breaker is half open: one delivery is sent as
+ * the probe, and the others wait for its result. They wait for `probeTimeout` at most; then another is the probe.
  *
  * A person may reset it at any time, because the person knows that the endpoint is well again. Failures of attempts
  * that were sent before the reset do not count (`countsAfterReset`).
@@ -19,7 +19,7 @@ import { type Instant, instant } from './instant.ts';
 export interface Breaker {
   /** Failures in a row while closed. */
   readonly failures: number;
-  /** The end of the window, also while probing; null while closed. */
+  /** The end of the window. It stays while the breaker is half open, and is null while it is closed. */
   readonly openUntil: Instant | null;
   readonly windowMs: number;
   /** The time until which others wait for the probe in flight; null when there is no probe. */
@@ -65,10 +65,21 @@ function withinWindows(breaker: Breaker, probeTimeoutMs: number, now: Instant): 
 }
 
 /**
- * The evidence that an attempt gives about its destination. `nothing`: the destination was not reached, or the failure
- * is not its own.
+ * What an attempt shows about its destination. `nothing` means that the attempt did not reach the destination, or that
+ * it failed for a reason that is not the destination's fault. `domain/failures.ts` decides which one an attempt gives.
  */
 export type Evidence = 'success' | 'failure' | 'nothing';
+
+const AGAINST_ENDPOINT: Readonly<Record<Evidence, boolean>> = {
+  success: false,
+  failure: true,
+  nothing: false,
+};
+
+/** Returns true for evidence that may open the breaker. After a reset, older attempts must not give such evidence. */
+export function isAgainstEndpoint(evidence: Evidence): boolean {
+  return AGAINST_ENDPOINT[evidence];
+}
 
 export function recordEvidence(
   breaker: Breaker,
@@ -101,7 +112,8 @@ export function countsAfterReset(firedAt: Instant, resetAt: Instant, now: Instan
   return firedAt > resetAt || now < resetAt;
 }
 
-function isQuiet({ failures, openUntil }: Breaker): boolean {
+/** Returns true when the breaker remembers nothing, so that `CLOSED` would decide the same. */
+export function isQuiet({ failures, openUntil }: Breaker): boolean {
   return failures === 0 && openUntil === null;
 }
 

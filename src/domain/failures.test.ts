@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  answerEvidence,
   answerResult,
   FAILURE_CODES,
   FAILURES,
@@ -97,11 +98,15 @@ test('a failure without an answer has no status', () => {
 });
 
 test.each([
-  [204, { outcome: 'success', statusCode: 204 }, null],
-  [302, { outcome: 'terminal', statusCode: 302, error: 'redirect (HTTP 302)' }, 'redirect'],
-  [503, { outcome: 'retryable', statusCode: 503, error: 'HTTP 503' }, 'http_status'],
-  [199, { outcome: 'retryable', statusCode: 199, error: 'HTTP 199' }, 'http_status'],
-] as const)('an answer with %i has the right result', (statusCode, result, failure) => {
-  expect(answerResult(statusCode)).toEqual(result);
-  expect(failureOfStatus(statusCode)).toBe(failure);
-});
+  [204, { outcome: 'success', statusCode: 204 }, null, 'success'],
+  [302, { outcome: 'terminal', statusCode: 302, error: 'redirect (HTTP 302)' }, 'redirect', 'nothing'],
+  [503, { outcome: 'retryable', statusCode: 503, error: 'HTTP 503' }, 'http_status', 'failure'],
+  [199, { outcome: 'retryable', statusCode: 199, error: 'HTTP 199' }, 'http_status', 'failure'],
+] as const)(
+  'an answer with %i has the right result and evidence',
+  (statusCode, result, failure, evidence) => {
+    expect(answerResult(statusCode)).toEqual(result);
+    expect(failureOfStatus(statusCode)).toBe(failure);
+    expect(answerEvidence(statusCode)).toBe(evidence);
+  },
+);

@@ -21,7 +21,8 @@ interface FailureRow {
 const DESTINATION_FAILED = { outcome: 'retryable', evidence: 'failure' } as const;
 const DESTINATION_NOT_REACHED = { outcome: 'retryable', evidence: 'nothing' } as const;
 const NOT_ALLOWED = { outcome: 'terminal', evidence: 'nothing' } as const;
-const NOT_SENT = { outcome: 'retryable', evidence: 'nothing' } as const;
+/** Failures of this service. They say nothing about the destination. */
+const SERVICE_FAILED = { outcome: 'retryable', evidence: 'nothing' } as const;
 
 export const FAILURES = {
   http_status: { text: 'HTTP {}', ...DESTINATION_FAILED },
@@ -63,11 +64,11 @@ export const FAILURES = {
   forbidden_header: { text: 'forbidden header {}', ...NOT_ALLOWED },
   invalid_url: { text: 'unreadable URL', ...NOT_ALLOWED },
 
-  /** The process stopped or died before the attempt ended. */
-  interrupted: { text: 'interrupted', ...NOT_SENT },
+  /** The process stopped or died before the attempt ended. The request may have reached the destination. */
+  interrupted: { text: 'interrupted', ...SERVICE_FAILED },
   /** The headers, the body or the keys could not be read or opened. They may be readable at the next attempt. */
-  request_unreadable: { text: 'internal error', ...NOT_SENT },
-  no_signing_secret: { text: 'no signing secret', ...NOT_SENT },
+  request_unreadable: { text: 'internal error', ...SERVICE_FAILED },
+  no_signing_secret: { text: 'no signing secret', ...SERVICE_FAILED },
 } as const satisfies Readonly<Record<string, FailureRow>>;
 
 export type FailureCode = keyof typeof FAILURES;
@@ -94,6 +95,13 @@ export function answerResult(statusCode: number): AttemptResult {
   return { ...failureResult(code, String(statusCode)), statusCode };
 }
 
+/** Returns the evidence of an attempt that was answered. The table has it by code, not by status. */
+export function answerEvidence(statusCode: number): Evidence {
+  const code = failureOfStatus(statusCode);
+  return code === null ? 'success' : FAILURES[code].evidence;
+}
+
+/** Returns the failure that a status stands for, or null for a success. Statuses with the same code share its row. */
 export function failureOfStatus(statusCode: number): 'redirect' | 'http_status' | null {
   if (statusCode >= 200 && statusCode < 300) return null;
   return statusCode >= 300 && statusCode < 400 ? 'redirect' : 'http_status';

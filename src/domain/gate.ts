@@ -3,7 +3,15 @@
  * A delivery that is deferred by budget or rate has a token reserved: when it comes back at that instant, it passes
  * without a second token.
  */
-import { type Breaker, CLOSED, type Evidence, recordEvidence, requestPass, reset } from './breaker.ts';
+import {
+  type Breaker,
+  CLOSED,
+  type Evidence,
+  isQuiet,
+  recordEvidence,
+  requestPass,
+  reset,
+} from './breaker.ts';
 import type { Delivery } from './delivery.ts';
 import {
   type BreakerPolicy,
@@ -17,6 +25,11 @@ import { type Instant, instant } from './instant.ts';
 import { isFree, type RateLimiter, takeToken } from './rate-limiter.ts';
 import { type Bucket, isFull, reserveToken } from './token-bucket.ts';
 
+/**
+ * The stores keep a gate as JSON, so a field that is added later is absent in stored gates. `readGate` of
+ * `store/sql/rows.ts` gives a new field of `Gate` or `Breaker` the value that it has in `NEW_GATE`. A new field of a
+ * bucket or of a rate limiter needs a default of its own there.
+ */
 export interface Gate {
   readonly breaker: Breaker;
   readonly budget: Bucket | null;
@@ -136,6 +149,6 @@ export function withBreakerReset(gate: Gate): Gate {
 
 /** Returns true when the gate can be dropped, because a new one would decide the same. */
 export function isForgettable({ breaker, budget, paces }: Gate, now: Instant): boolean {
-  const isQuiet = breaker.openUntil === null && breaker.failures === 0;
-  return isQuiet && isFull(budget, now) && Object.values(paces).every((limiter) => isFree(limiter, now));
+  if (!isQuiet(breaker) || !isFull(budget, now)) return false;
+  return Object.values(paces).every((limiter) => isFree(limiter, now));
 }

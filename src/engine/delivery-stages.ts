@@ -5,7 +5,7 @@
  * 2. `LoadedDelivery` (`ports/store.ts`): its row was read, with its schedule, endpoint profile and gate.
  * 3. `CandidateDelivery`: the gate can decide about it now.
  * 4. `DecidedDelivery`: it is claimed (`ClaimedDelivery`), ended or deferred, by a conditional write.
- * 5. `AttemptOutcome` (`attempt/outcome.ts`): its request was answered, or failed.
+ * 5. `JudgedAttempt` (`attempt/judged-attempt.ts`): its request was answered, or failed.
  * 6. `SettleWrite` (`ports/store.ts`): what the store keeps of the attempt.
  */
 import type { DueDelivery } from '#src/domain/due-delivery.ts';

@@ -3,7 +3,7 @@
  * are settled, logged and counted.
  */
 
-import type { Evidence } from '#src/domain/breaker.ts';
+import { type Evidence, isAgainstEndpoint } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { gateTerms } from '#src/domain/gate.ts';
@@ -22,7 +22,7 @@ import type { SettleWrite } from '#src/ports/store.ts';
 import { pause } from '#src/ports/system.ts';
 import { AttemptStopwatch } from './attempt-stopwatch.ts';
 import type { AttemptRequest, AttemptsInFlight } from './attempts-in-flight.ts';
-import { type AttemptOutcome, outcomeOf, unsent } from './outcome.ts';
+import { type JudgedAttempt, judgeSent, judgeUnsent } from './judged-attempt.ts';
 import { type Draft, type RequestBuilder, UNREADABLE, type Unsendable } from './request-builder.ts';
 import { Sender } from './sender.ts';
 import type { Settler } from './settler.ts';
@@ -106,8 +106,8 @@ export class AttemptRunner {
       attempts.dropRequest(attempt.id);
       const sending = this.#send(claimed, this.#isInterrupted ? null : request);
       request = null;
-      const { outcome, stopwatch } = await sending;
-      await this.#settle(claimed, outcome, stopwatch);
+      const { judged, stopwatch } = await sending;
+      await this.#settle(claimed, judged, stopwatch);
     } catch (error) {
       log.error({ delivery: delivery.id, error: String(error) }, 'an attempt was left unsettled');
       recovery.recoverOwnClaims();
@@ -162,8 +162,8 @@ export class AttemptRunner {
   async #send(
     claimed: ClaimedDelivery,
     request: AttemptRequest | null,
-  ): Promise<{ readonly outcome: AttemptOutcome; readonly stopwatch: AttemptStopwatch | null }> {
-    if (request?.kind !== 'request') return { outcome: unsent(request), stopwatch: null };
+  ): Promise<{ readonly judged: JudgedAttempt; readonly stopwatch: AttemptStopwatch | null }> {
+    if (request?.kind !== 'request') return { judged: judgeUnsent(request), stopwatch: null };
     const { clock, metrics } = this.#dependencies;
     const { dueAt, firedAt } = claimed.write.attempt;
     const now = clock.now();
@@ -171,12 +171,12 @@ export class AttemptRunner {
     const stopwatch = new AttemptStopwatch(clock, firedAt, now);
     const onConnected = (wasOpen: boolean) => stopwatch.connected(wasOpen);
     const result = await this.#sender.send(request.request, request.timeoutMs, onConnected);
-    return { outcome: outcomeOf(result), stopwatch };
+    return { judged: judgeSent(result), stopwatch };
   }
 
   async #settle(
     claimed: ClaimedDelivery,
-    outcome: AttemptOutcome,
+    judged: JudgedAttempt,
     stopwatch: AttemptStopwatch | null,
   ): Promise<void> {
     const { clock, queue, settler, stats } = this.#dependencies;
@@ -184,13 +184,13 @@ export class AttemptRunner {
     const endedAt = clock.now();
     // The permits are free before the store answers.
     queue.release(due);
-    const released = this.#teachGate(claimed, outcome.evidence, endedAt);
+    const released = this.#teachGate(claimed, judged.evidence, endedAt);
     const { delivery, advanced } = write;
-    const timing = stopwatch?.timing(endedAt, outcome.result.statusCode !== null) ?? null;
+    const timing = stopwatch?.timing(endedAt, judged.result.statusCode !== null) ?? null;
     const attempt = { ...write.attempt, timing };
     const schedule = advanced?.schedule ?? loaded.schedule;
-    const settled = await settler.settle({ delivery, attempt, schedule }, outcome.result, endedAt);
-    this.#report(claimed, outcome, settled, endedAt);
+    const settled = await settler.settle({ delivery, attempt, schedule }, judged.result, endedAt);
+    this.#report(claimed, judged, settled, endedAt);
     if (settled !== null) {
       stats.countEnded(due, settled.delivery.status);
       queue.due(dueDeliveryOf(settled.delivery));
@@ -199,14 +199,14 @@ export class AttemptRunner {
   }
 
   /**
-   * Answers the deliveries that need not wait any longer. An attempt that ends after its slot has moved teaches
-   * nothing here, because the gate belongs to another node.
+   * Hands the evidence of the attempt to the gate. Returns the deliveries that need not wait any longer. An attempt
+   * that ends after its slot has moved teaches nothing here, because the gate belongs to another node.
    */
   #teachGate(claimed: ClaimedDelivery, evidence: Evidence, now: Instant): readonly DueDelivery[] {
     const { ownership, gates } = this.#dependencies;
     const { due, loaded, epoch, probeOf, write } = claimed;
     const isOurs = ownership.isOwnedSince(due, epoch);
-    const isCounted = evidence !== 'failure' || gates.isFailureCounted(due, write.attempt.firedAt, now);
+    const isCounted = !isAgainstEndpoint(evidence) || gates.isFailureCounted(due, write.attempt.firedAt, now);
     const { breaker } = gateTerms(loaded.profile, null);
     const taught = isOurs && isCounted ? evidence : 'nothing';
     return gates.endAttempt(due, breaker, taught, isOurs ? probeOf : null, now);
@@ -215,7 +215,7 @@ export class AttemptRunner {
   /** Writes one wide line for each attempt. It shows the host alone, because the rest of a URL may hold secrets. */
   #report(
     claimed: ClaimedDelivery,
-    { result }: AttemptOutcome,
+    { result }: JudgedAttempt,
     settled: SettleWrite | null,
     at: Instant,
   ): void {

@@ -56,7 +56,7 @@ export class RequestBuilder {
     this.#keys = new SigningKeys(dependencies);
   }
 
-  /** Answers the drafts in the order of the deliveries. Rejects while the store is away. */
+  /** Returns the drafts in the order of the deliveries. Rejects while the store is away. */
   async drafts(deliveries: readonly Delivery[]): Promise<readonly (Draft | Unsendable)[]> {
     if (deliveries.length === 0) return [];
     const messages = await this.#dependencies.store.loadPayloads(deliveries);
@@ -110,7 +110,7 @@ export class RequestBuilder {
   }
 
   /**
-   * Answers the request at once, or a promise where the signing keys have to be read first. The promise rejects while
+   * Returns the request at once, or a promise where the signing keys have to be read first. The promise rejects while
    * the store is away. Keys that cannot be read for another reason may be readable at the next attempt.
    */
   finish(

@@ -183,7 +183,7 @@ export class DueScanner {
     return unfinished;
   }
 
-  /** Answers the cursors that have more rows. */
+  /** Returns the cursors that have more rows. */
   async #visitUpcoming(
     cursors: readonly CustomerCursor[],
     from: Position,

@@ -80,7 +80,7 @@ export class ScanScheduler {
     if (this.#isStarted) this.start();
   }
 
-  /** Answers after how many milliseconds to scan again; null means only when it is asked for. */
+  /** Returns after how many milliseconds to scan again; null means only when it is asked for. */
   async #scan(scan: Scan): Promise<number | null> {
     const { clock, scanner, waker } = this.#dependencies;
     const startedAt = clock.now();

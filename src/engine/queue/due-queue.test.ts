@@ -12,7 +12,7 @@ function namesOf(dues: readonly { readonly id: string }[]): readonly string[] {
   return dues.map(({ id }) => id.replace('dlv_', ''));
 }
 
-/** Adds what one customer may have; answers how many. */
+/** Adds as many as one customer may have. Returns the number. */
 function fill(near: DueQueue): number {
   let added = 0;
   while (near.add(dueAt(added, { name: `${added}` }))) added++;

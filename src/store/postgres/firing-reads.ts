@@ -4,13 +4,13 @@
  */
 import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
-import type { Gate } from '#src/domain/gate.ts';
 import type { LoadedDelivery, UnsettledAttempt } from '#src/ports/store.ts';
 import {
   type DeliveryRow,
   fromAttemptRow,
   fromDeliveryRow,
   fromFiringScheduleRow,
+  readGate,
 } from '#src/store/sql/rows.ts';
 import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-verbs.ts';
 import {
@@ -125,7 +125,7 @@ function loadedIn(values: Values): readonly LoadedDelivery[] {
       delivery: fromDeliveryRow(delivery),
       schedule: fromFiringScheduleRow(schedule),
       profile: firingProfileAt(values, PROFILE_POSITION),
-      gate: gate === null ? null : (JSON.parse(gate) as Gate),
+      gate: gate === null ? null : readGate(gate),
       sweep: sweepIn(values, delivery),
     },
   ];

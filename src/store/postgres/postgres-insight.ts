@@ -15,6 +15,7 @@ import type {
 import type { DeliveryFilter, Page } from '#src/ports/store.ts';
 import { endpointDigest } from '#src/store/sql/digests.ts';
 import { insightVerbs as verbs } from '#src/store/sql/insight-verbs.ts';
+import { readGate } from '#src/store/sql/rows.ts';
 import { pruneStats } from '#src/store/sql/stats-retention.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import { InsightReads } from './insight-reads.ts';
@@ -119,7 +120,7 @@ export class PostgresInsight implements InsightStore {
       partition,
       endpointDigest(endpoint),
     );
-    return row === undefined ? null : (JSON.parse(row.state) as Gate);
+    return row === undefined ? null : readGate(row.state);
   }
 
   listGates(partition: Partition, limit: number) {

@@ -11,6 +11,7 @@ import type {
   RateLimit,
   RetryBudget,
 } from '#src/domain/endpoint-profile.ts';
+import { type Gate, NEW_GATE } from '#src/domain/gate.ts';
 import type { AttemptId, DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { LABEL_DIGEST_CHARACTERS, type LabelDigest, type Labels } from '#src/domain/labels.ts';
@@ -377,4 +378,10 @@ function toJson(value: object | null): string | null {
 
 function fromJson<T>(text: string | null): T | null {
   return text === null ? null : (JSON.parse(text) as T);
+}
+
+/** Reads a stored gate. A field that it lacks, because it was stored before the field existed, is as in `NEW_GATE`. */
+export function readGate(state: string): Gate {
+  const stored = JSON.parse(state) as Gate;
+  return { ...NEW_GATE, ...stored, breaker: { ...NEW_GATE.breaker, ...stored.breaker } };
 }

@@ -24,7 +24,13 @@ import type {
 } from '#src/ports/store.ts';
 import { type DueRow, toDue } from '#src/store/sql/due-rows.ts';
 import { BEFORE_EVERY_DELIVERY, BEFORE_EVERY_PARTITION, type DueCursor } from '#src/store/sql/page-bounds.ts';
-import { type AttemptRow, type DeliveryRow, fromAttemptRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
+import {
+  type AttemptRow,
+  type DeliveryRow,
+  fromAttemptRow,
+  fromDeliveryRow,
+  readGate,
+} from '#src/store/sql/rows.ts';
 import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-verbs.ts';
 import type { Db } from './connection.ts';
 import { PreparedQueries } from './prepared-queries.ts';
@@ -166,7 +172,7 @@ export class FiringReads {
   #gate(partition: Partition, endpoint: EndpointKey): Gate | null {
     const sql = 'SELECT state FROM gates WHERE partition = ? AND endpoint = ?';
     const row = this.#queries.get<{ readonly state: string }>(sql, partition, endpoint);
-    return row === undefined ? null : (JSON.parse(row.state) as Gate);
+    return row === undefined ? null : readGate(row.state);
   }
 
   /** Usually no sweep is stored, and then no delivery has to look for one. */

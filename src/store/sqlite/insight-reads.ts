@@ -4,7 +4,6 @@
  */
 import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import type { Gate } from '#src/domain/gate.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
@@ -34,7 +33,7 @@ import {
   toDueCounts,
 } from '#src/store/sql/insight-queries.ts';
 import { idsAfter, idsBefore } from '#src/store/sql/page-bounds.ts';
-import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
+import { type DeliveryRow, fromDeliveryRow, readGate } from '#src/store/sql/rows.ts';
 import { fitOnPage, type ScannedRow, search } from '#src/store/sql/schedule-search.ts';
 import { byEndpoint, byInstant, type EndpointStatsRow, type StatsRow } from '#src/store/sql/stats-rows.ts';
 import type { Parameter } from '#src/store/sql/steps.ts';
@@ -239,7 +238,7 @@ export class InsightReads {
     );
     return rows.map(({ endpoint, state, saved_at }) => ({
       endpoint,
-      gate: JSON.parse(state) as Gate,
+      gate: readGate(state),
       savedAt: saved_at,
     }));
   }

@@ -15,6 +15,7 @@ import type {
 import { type DeliveryFilter, type Page, StoreUnavailable } from '#src/ports/store.ts';
 import { insightVerbs as verbs } from '#src/store/sql/insight-verbs.ts';
 import type { LabelScans } from '#src/store/sql/label-search.ts';
+import { readGate } from '#src/store/sql/rows.ts';
 import { type OldestEndpointRow, type OldestRow, pruneStats } from '#src/store/sql/stats-retention.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import { type Db, unavailableInstead } from './connection.ts';
@@ -126,7 +127,7 @@ export class SqliteInsight implements InsightStore {
     const sql = 'SELECT state FROM gates WHERE partition = ? AND endpoint = ?';
     return this.#read(() => {
       const [row] = this.#queries.all<{ readonly state: string }>(sql, partition, endpoint);
-      return row === undefined ? null : (JSON.parse(row.state) as Gate);
+      return row === undefined ? null : readGate(row.state);
     });
   }
 

@@ -1,35 +1,34 @@
-/** The outcome of an attempt: its result, and the evidence that it gives the breaker of its endpoint. */
+/**
+ * An attempt that has ended: its result for the delivery, and the evidence that it gives the breaker of its endpoint.
+ * The rules for both are in `domain/failures.ts`.
+ */
 import type { Evidence } from '#src/domain/breaker.ts';
 import type { AttemptResult } from '#src/domain/delivery-lifecycle.ts';
 import {
+  answerEvidence,
   answerResult,
   FAILURES,
   type FailureCode,
-  failureOfStatus,
   failureResult,
 } from '#src/domain/failures.ts';
 import type { SendResult } from '#src/ports/egress.ts';
 import type { Unsendable } from './request-builder.ts';
 
-export interface AttemptOutcome {
+export interface JudgedAttempt {
   readonly result: AttemptResult;
   readonly evidence: Evidence;
 }
 
-export function outcomeOf(sent: SendResult): AttemptOutcome {
+export function judgeSent(sent: SendResult): JudgedAttempt {
   if (sent.kind === 'failed') return failed(sent.failure);
-  const failure = failureOfStatus(sent.statusCode);
-  return {
-    result: answerResult(sent.statusCode),
-    evidence: failure === null ? 'success' : FAILURES[failure].evidence,
-  };
+  return { result: answerResult(sent.statusCode), evidence: answerEvidence(sent.statusCode) };
 }
 
-/** The outcome of an attempt without a request: it cannot be sent, or (null) it was interrupted before. */
-export function unsent(unsendable: Unsendable | null): AttemptOutcome {
+/** Judges an attempt without a request: it cannot be sent, or (null) it was interrupted before. */
+export function judgeUnsent(unsendable: Unsendable | null): JudgedAttempt {
   return unsendable === null ? failed('interrupted') : failed(unsendable.failure, unsendable.detail);
 }
 
-function failed(failure: FailureCode, detail?: string): AttemptOutcome {
+function failed(failure: FailureCode, detail?: string): JudgedAttempt {
   return { result: failureResult(failure, detail), evidence: FAILURES[failure].evidence };
 }

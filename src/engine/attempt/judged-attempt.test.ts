@@ -3,7 +3,7 @@ import type { Evidence } from '#src/domain/breaker.ts';
 import type { AttemptOutcome } from '#src/domain/delivery.ts';
 import type { FailureCode } from '#src/domain/failures.ts';
 import type { SendResult } from '#src/ports/egress.ts';
-import { outcomeOf, unsent } from './outcome.ts';
+import { judgeSent, judgeUnsent } from './judged-attempt.ts';
 
 function answered(statusCode: number): SendResult {
   return { kind: 'answered', statusCode };
@@ -13,7 +13,7 @@ function failed(failure: FailureCode): SendResult {
   return { kind: 'failed', failure };
 }
 
-describe('the outcome of a request', () => {
+describe('an attempt that was sent', () => {
   test.for<readonly [string, SendResult, AttemptOutcome, number | null, string | null, Evidence]>([
     ['200', answered(200), 'success', 200, null, 'success'],
     ['204', answered(204), 'success', 204, null, 'success'],
@@ -54,31 +54,31 @@ describe('the outcome of a request', () => {
     ['an interruption', failed('interrupted'), 'retryable', null, 'interrupted', 'nothing'],
   ])('%s', ([, sent, outcome, statusCode, error, evidence]) => {
     const result = outcome === 'success' ? { outcome, statusCode } : { outcome, statusCode, error };
-    expect(outcomeOf(sent)).toEqual({ result, evidence });
+    expect(judgeSent(sent)).toEqual({ result, evidence });
   });
 
   test('only 2xx is a success and only 3xx is terminal, of all status codes', () => {
     for (let statusCode = 100; statusCode < 1_000; statusCode++) {
       const hundreds = Math.floor(statusCode / 100);
       const expected = hundreds === 2 ? 'success' : hundreds === 3 ? 'terminal' : 'retryable';
-      expect(outcomeOf(answered(statusCode)).result).toMatchObject({ outcome: expected, statusCode });
+      expect(judgeSent(answered(statusCode)).result).toMatchObject({ outcome: expected, statusCode });
     }
   });
 });
 
-describe('the outcome of an attempt without a request', () => {
+describe('an attempt without a request', () => {
   test('says nothing about the destination', () => {
-    expect(unsent({ kind: 'unsendable', failure: 'forbidden_header', detail: '"host"' })).toEqual({
+    expect(judgeUnsent({ kind: 'unsendable', failure: 'forbidden_header', detail: '"host"' })).toEqual({
       result: { outcome: 'terminal', statusCode: null, error: 'forbidden header "host"' },
       evidence: 'nothing',
     });
-    expect(unsent({ kind: 'unsendable', failure: 'request_unreadable' })).toEqual({
+    expect(judgeUnsent({ kind: 'unsendable', failure: 'request_unreadable' })).toEqual({
       result: { outcome: 'retryable', statusCode: null, error: 'internal error' },
       evidence: 'nothing',
     });
   });
 
   test('is an interruption when it was stopped before', () => {
-    expect(unsent(null)).toMatchObject({ result: { error: 'interrupted' }, evidence: 'nothing' });
+    expect(judgeUnsent(null)).toMatchObject({ result: { error: 'interrupted' }, evidence: 'nothing' });
   });
 });
