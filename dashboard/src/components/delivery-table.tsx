@@ -68,12 +68,12 @@ const ATTEMPTS: Column<Delivery> = {
 
 const ANSWER: Column<Delivery> = {
   heading: 'Last response',
-  cell: ({ last_status_code: code, error }) => {
+  cell: ({ last_status_code: code, error, failure_code: failure }) => {
     if (code === null && error === null) return <span class="text-dim">–</span>;
     return (
       <span>
         {code === null ? null : <span class="font-medium tabular-nums">{code} </span>}
-        {error === null || error === `HTTP ${code}` ? null : (
+        {error === null || failure === 'http_status' ? null : (
           <span class="text-sm text-dim">
             <TruncatedText text={error} charactersMax={44} />
           </span>

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { OPERATIONS } from '#src/api/contract/operations.ts';
+import { FAILURE, REDIRECT } from '#src/store/contract/builders.ts';
 import { callerOf, type DataHarness, useDataHarness } from '#test/control/data-harness.ts';
 
 const open = useDataHarness();
@@ -39,6 +40,21 @@ test('deliveries show their destination in every list', async () => {
   for (const path of ['deliveries', `schedules/${made.body.id}/deliveries`]) {
     expect((await harness.get(path)).body.data).toMatchObject([{ url: NEW.endpoint, method: 'POST' }]);
   }
+});
+
+test.each([
+  [FAILURE, 'http_status'],
+  [REDIRECT, 'redirect'],
+])('a delivery that ended with %j has the failure code %s', async (result, code) => {
+  const harness = await open();
+  const { store } = harness.control;
+  const { schedule, pending } = harness.build.schedule();
+  await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
+  expect((await harness.get('deliveries')).body.data).toMatchObject([{ failure_code: null }]);
+  const claimed = harness.build.claim(pending, { schedule, profile: null });
+  await store.claim([claimed]);
+  await store.settle([harness.build.settle(claimed, schedule, result)]);
+  expect((await harness.get('deliveries')).body.data).toMatchObject([{ failure_code: code }]);
 });
 
 test('requests have the error codes of /v1, and objects of another project are not found', async () => {

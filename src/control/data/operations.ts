@@ -7,6 +7,7 @@ import { presentDelivery } from '#src/api/present.ts';
 import type { DeliveryWithTarget } from '#src/control/http/data-contract.ts';
 import type { AuditRule, ProjectRequest, Route } from '#src/control/http/route.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
+import { findFailure } from '#src/domain/failures.ts';
 import { readJson } from '#src/domain/json.ts';
 import type { Mode } from '#src/domain/project.ts';
 import { mayAct } from '#src/domain/role.ts';
@@ -70,7 +71,8 @@ const answerAtOnce: AnswerWithinBudget = (read) => read(Number.POSITIVE_INFINITY
 /** Customers know where their schedules send to. A user who looks through deliveries wants to see it beside each. */
 function presentWithTarget(delivery: Delivery, mode: Mode): DeliveryWithTarget<DeliveryResource> {
   const { url, method } = delivery.target;
-  return { ...presentDelivery(delivery, mode), url, method };
+  const failure_code = delivery.error === null ? null : (findFailure(delivery.error)?.code ?? null);
+  return { ...presentDelivery(delivery, mode), url, method, failure_code };
 }
 
 function auditedAs(

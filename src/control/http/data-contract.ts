@@ -172,7 +172,12 @@ export interface AttemptInfo {
 }
 
 /** A delivery as /v1 shows it, with its destination. */
-export type DeliveryWithTarget<Delivery> = Delivery & { readonly url: string; readonly method: string };
+export type DeliveryWithTarget<Delivery> = Delivery & {
+  readonly url: string;
+  readonly method: string;
+  /** The code of its `error` in `domain/failures.ts`. Null if there is no error, or an unknown one. */
+  readonly failure_code: string | null;
+};
 
 /** `delivery` and `schedule` are as /v1 shows them. */
 export interface DeliveryDetails<Delivery, Schedule> {
