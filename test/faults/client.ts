@@ -1,4 +1,4 @@
-/** A client for storms: many connections kept open, and every failure told apart. */
+/** A client for bursts of creates. It keeps many connections open, and tells the kinds of failures apart. */
 import { Agent, request } from 'node:http';
 
 export interface Answer {
@@ -8,12 +8,12 @@ export interface Answer {
 }
 
 export interface Create {
-  /** Also the `Idempotency-Key`. */
+  /** The label of the schedule, also sent as `Idempotency-Key`. */
   readonly key: string;
   readonly body: string;
 }
 
-/** The connection failed before an answer: `ECONNREFUSED`, `ECONNRESET`, … */
+/** The connection failed before an answer, for example with `ECONNREFUSED` or `ECONNRESET`. */
 export class Unanswered extends Error {
   readonly code: string;
 
@@ -64,7 +64,7 @@ export class Client {
   }
 }
 
-/** Runs the tasks, so many at a time. */
+/** Runs the tasks with bounded concurrency. */
 export async function inParallel<T>(
   items: readonly T[],
   atOnce: number,

@@ -1,7 +1,7 @@
 /**
- * The disk is full. Creates are refused with 503 and leave nothing behind, `/readyz` says so, reads go on,
- * and once there is space again so do writes, without a restart. Shown with a bound on the size of the
- * database file, everywhere, and on a real full file system where one can be mounted.
+ * The disk is full. Creates are refused with 503 and leave nothing behind, `/readyz` reports it, and reads
+ * continue. When there is space again, writes continue without a restart. The tests limit the size of the
+ * database file, and use a real full file system where one can be mounted.
  */
 import { describe, expect, test, vi } from 'vitest';
 import { integrityOf, storedTotals } from '#test/fuzz/audit.ts';
@@ -11,7 +11,7 @@ import { canMount, type FullDisk, onSmallFileSystem, withPageLimit } from './ful
 import type { Acknowledged } from './storm.ts';
 
 const AT_ONCE = 8;
-/** Large creates fill the disk quickly, small ones to the last page. */
+/** Large creates fill the disk quickly. Small ones fill the last pages. */
 const BODY_CHARACTERS = [50_000, 4_000, 0];
 const BATCHES_MAX = 400;
 
@@ -41,7 +41,7 @@ describe.each(DISKS)('%s', (_name, isHere, open) => {
     await inParallel(acknowledged, AT_ONCE, (each) => expectStored(client, each));
     expect(storedTotals(disk.dataDir)).toMatchObject(countsOf(acknowledged));
 
-    // Still full: nothing that happened meanwhile made room.
+    // The disk is still full, because nothing in the meantime has freed space.
     await expectRefused(client, createOf('still full', 0));
     await expectReadiness(503);
 
@@ -79,7 +79,7 @@ function countsOf(acknowledged: readonly Acknowledged[]) {
   return { schedules: count, deliveries: count, receipts: count };
 }
 
-/** Creates of every size until none is accepted any more. */
+/** Creates schedules of every size until none is accepted any more. */
 async function fill(client: Client) {
   const acknowledged: Acknowledged[] = [];
   const refused: Create[] = [];

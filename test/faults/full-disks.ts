@@ -1,4 +1,4 @@
-/** Services whose disk is about to be full, and can be given space again. */
+/** Services whose disk is nearly full and can be given space again. */
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,12 +24,12 @@ export interface FullDisk extends AsyncDisposable {
   readonly url: string;
   readonly dataDir: string;
   readonly log: () => string;
-  /** Throws the ballast overboard. */
+  /** Deletes the ballast. */
   freeSpace(): void;
   stop(): Promise<void>;
 }
 
-/** The database file may have only so many pages. */
+/** A service whose database file may have only a limited number of pages. */
 export async function withPageLimit(): Promise<FullDisk> {
   const dataDir = temporaryDirectory();
   const now = systemClock.now();
@@ -90,7 +90,7 @@ export async function withPageLimit(): Promise<FullDisk> {
   };
 }
 
-/** Rows of nobody's, to be deleted later; gives the size of the file in pages. */
+/** Writes rows that are deleted later. Returns the size of the file in pages. */
 function loadBallast(dataDir: string): number {
   return inDatabase(dataDir, (db) => {
     db.exec('CREATE TABLE ballast (bytes BLOB)');
@@ -108,7 +108,7 @@ function inDatabase<T>(dataDir: string, run: (db: Database.Database) => T): T {
   }
 }
 
-/** Whether a file system of our own can be mounted here: not without rights, and not on every system. */
+/** Whether a file system can be mounted here. It needs privileges, and not every system supports it. */
 export function canMount(): boolean {
   const directory = temporaryDirectory();
   try {

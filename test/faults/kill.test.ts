@@ -1,6 +1,6 @@
 /**
- * kill -9 in the middle of a storm of creates. What was acknowledged is there; what was not can be sent again
- * under its key and has one effect, whether or not it had been stored when the process died.
+ * SIGKILL in the middle of a burst of creates. Everything that was acknowledged exists. The rest can be sent
+ * again with the same key and takes effect once, whether or not it had been stored when the process died.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,12 +26,12 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 interface Figures {
   acknowledged: number;
   inFlight: number;
-  /** In flight, and stored when the process died. */
+  /** Requests in flight that were stored when the process died. */
   storedUnanswered: number;
   repeated: number;
 }
 
-test(`nothing acknowledged is lost, no key is stuck or doubled, in ${ROUNDS} kills`, {
+test(`nothing acknowledged is lost, no key is stuck or takes effect twice, in ${ROUNDS} kills`, {
   timeout: 120_000,
 }, async () => {
   const prng = new Prng(SEED);
@@ -93,7 +93,7 @@ async function expectSchedule(client: Client, { id, text }: Acknowledged): Promi
   expect(found).toEqual({ status: 200, replayed: false, text });
 }
 
-/** The schedule as it was answered, and its pending delivery. */
+/** Expects the schedule as it was answered, and its pending delivery. */
 async function expectStored(client: Client, acknowledged: Acknowledged): Promise<void> {
   const { id, text } = acknowledged;
   await expectSchedule(client, acknowledged);
@@ -105,7 +105,9 @@ async function expectStored(client: Client, acknowledged: Acknowledged): Promise
   ]);
 }
 
-/** Sends what got no answer again, and some of what got one; gives the number that now succeeded first. */
+/**
+ * Repeats requests without an answer, and some with one. Returns how many now succeeded for the first time.
+ */
 async function sendAgain(
   client: Client,
   before: {

@@ -1,5 +1,8 @@
-/** What both suites of faults hold against what was stored and what arrived, on one process and on many nodes. */
-import type { Received } from './firing/ledger.ts';
+/**
+ * Checks that both fault suites share. They compare the stored rows with the requests that arrived, for one
+ * process and for a cluster.
+ */
+import type { Received } from './single-node/ledger.ts';
 
 export interface ScheduleRow {
   readonly id: string;
@@ -14,7 +17,7 @@ export interface DeliveryRow {
   readonly scheduled_for: number;
   readonly attempt_count: number;
   readonly idempotency_key: string;
-  /** JSON. */
+  /** A JSON text. */
   readonly retry_policy: string;
   readonly url: string;
 }
@@ -33,7 +36,7 @@ export interface AttemptRow {
 export const ENDED = new Set(['succeeded', 'dead_letter', 'expired', 'canceled']);
 const FAULTS_SHOWN_MAX = 20;
 
-/** Enough to go by. */
+/** The first few faults are enough to start with. */
 export function firstOf(faults: readonly string[]): readonly string[] {
   if (faults.length <= FAULTS_SHOWN_MAX) return faults;
   return [...faults.slice(0, FAULTS_SHOWN_MAX), `… ${faults.length} in all`];
@@ -47,7 +50,7 @@ export function faultIf(isFault: boolean, fault: string): readonly string[] {
   return isFault ? [fault] : [];
 }
 
-/** Nothing that was acknowledged is missing, and nothing is there that was not. `deliveries`: without replays. */
+/** Every acknowledged schedule exists, and no other. `deliveries` has no replays. */
 export function scheduleFaults(
   acknowledged: ReadonlySet<string>,
   schedules: readonly ScheduleRow[],
@@ -58,7 +61,7 @@ export function scheduleFaults(
   return [
     ...[...acknowledged].filter((id) => !known.has(id)).map((id) => `${id} was acknowledged and is lost`),
     ...schedules.flatMap(({ id, kind, state }) => {
-      if (!acknowledged.has(id)) return [`${id} is stored, and nobody was told`];
+      if (!acknowledged.has(id)) return [`${id} is stored, but was not acknowledged`];
       const own = deliveriesOf.get(id) ?? [];
       const open = own.filter(({ status }) => !ENDED.has(status)).map(({ status }) => status);
       const keys = new Set(own.map(({ idempotency_key }) => idempotency_key));
@@ -71,7 +74,7 @@ export function scheduleFaults(
   ];
 }
 
-/** Every request has its row, every row its number, and all have the key of their delivery. */
+/** Every request has a row, every row its number, and all carry the key of their delivery. */
 export function rowFaults(
   { status, attempt_count, idempotency_key }: DeliveryRow,
   attempts: readonly AttemptRow[],

@@ -1,8 +1,8 @@
 /**
- * SIGTERM in the middle of a storm of creates. The service stops accepting, answers what it has accepted and
- * ends with exit code 0. A request that gets no answer was never accepted: its connection was refused, or it
- * was written to an idle connection in the moment the service closed it. That it had no effect is shown by
- * the store: as many receipts as acknowledged requests, and none under the key of an unanswered one.
+ * SIGTERM in the middle of a burst of creates. The service stops accepting, answers what it has accepted, and
+ * ends with exit code 0. A request without an answer was never accepted. Its connection was refused, or it
+ * was written to an idle connection at the moment when the service closed it. The store shows that it had no
+ * effect: there are as many receipts as acknowledged requests, and none for the key of an unanswered one.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -59,8 +59,8 @@ test(`every accepted create is answered and stored, in ${ROUNDS} stops`, async (
     await again.stop();
   }
 
-  const told = [...unanswered].map(([why, count]) => `${count} ${why}`).join(', ');
+  const reasons = [...unanswered].map(([why, count]) => `${count} ${why}`).join(', ');
   console.log(
-    `${ROUNDS} stops (seed ${SEED}): ${acknowledged} creates acknowledged, all there; never accepted: ${told}`,
+    `${ROUNDS} stops (seed ${SEED}): ${acknowledged} creates acknowledged, all stored; never accepted: ${reasons}`,
   );
 });

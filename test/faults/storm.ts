@@ -1,9 +1,9 @@
-/** A storm of creates: clients that each send one after the other, every request under a key of its own. */
+/** A burst of creates. Several clients send one request after the other, each with its own key. */
 import { type Client, type Create, Unanswered } from './client.ts';
 
 export interface Acknowledged extends Create {
   readonly id: string;
-  /** The answer, as it was given. */
+  /** The body of the answer. */
   readonly text: string;
 }
 
@@ -16,13 +16,13 @@ export interface Storm {
   readonly unacknowledged: readonly Unacknowledged[];
   /** Answers other than 201. */
   readonly refused: readonly { readonly status: number; readonly text: string }[];
-  /** Resolves when so many have been acknowledged, or the storm is over. */
+  /** Resolves when this many have been acknowledged, or the burst is over. */
   reached(acknowledged: number): Promise<void>;
-  /** Resolves when every client has met a closed door. */
+  /** Resolves when every client has met a closed connection. */
   readonly over: Promise<void>;
 }
 
-/** A body that is not the same twice, with headers and body to be sealed. */
+/** A create whose body is unique, with headers and body to be sealed. */
 export function createOf(key: string): Create {
   const body = {
     endpoint: 'https://storm.invalid/hook',
@@ -34,7 +34,7 @@ export function createOf(key: string): Create {
   return { key, body: JSON.stringify(body) };
 }
 
-/** Each client goes on until the first request of its own that gets no answer. */
+/** Each client continues until its first request without an answer. */
 export function startStorm(client: Client, name: string, clients: number): Storm {
   const acknowledged: Acknowledged[] = [];
   const unacknowledged: Unacknowledged[] = [];

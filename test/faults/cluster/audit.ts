@@ -1,30 +1,30 @@
 /**
- * The promises of a cluster, held against all ledgers when all is over: what the clients were told, what the
- * receiver saw, what the database says and what its witness saw.
+ * Checks the promises of a cluster at the end of a run. It compares the answers to clients, the requests at
+ * the receiver, the rows in the database and the violations that its triggers recorded.
  */
-import type { Received } from '../firing/ledger.ts';
-import { type Spread, spreadOf } from '../firing/numbers.ts';
+import type { Received } from '#test/faults/single-node/ledger.ts';
+import { type Spread, spreadOf } from '#test/faults/single-node/numbers.ts';
 import { type AttemptRow, ENDED, faultIf, firstOf, isOk, rowFaults, scheduleFaults } from '../promises.ts';
 import type { Stored, StoredDelivery } from './stored.ts';
 
 export interface Evidence {
   readonly stored: Stored;
-  /** By schedule id: what was answered with 201. */
+  /** Schedules that were answered with 201, by id. */
   readonly acknowledged: ReadonlyMap<string, 'one_shot' | 'recurring'>;
-  /** Replays that were answered with 201: ids of deliveries. */
+  /** Ids of deliveries whose replay was answered with 201. */
   readonly replays: ReadonlySet<string>;
   readonly received: readonly Received[];
 }
 
 export interface Figures {
   readonly acknowledged: number;
-  /** Acknowledged, and not delivered nor ended. */
+  /** Acknowledged deliveries that were neither delivered nor ended. */
   readonly lost: number;
-  /** Answered 200 again after a 200. */
-  readonly doubled: number;
-  /** Attempts that were closed without an answer, because they were in flight when something broke. */
+  /** Deliveries answered 200 again after a 200. */
+  readonly duplicates: number;
+  /** Attempts that were closed without an answer, because they were in flight when something failed. */
   readonly interrupted: number;
-  /** Those of them that had reached the receiver. */
+  /** Interrupted attempts that had reached the receiver. */
   readonly interruptedSeen: number;
   /** Attempts that ended before they were sent, because their payload could not be read. */
   readonly unsent: number;
@@ -33,7 +33,7 @@ export interface Figures {
   readonly deadLetter: number;
   readonly attempts: number;
   readonly received: number;
-  /** From the instant of a delivery, replays left out, until its first attempt arrived. */
+  /** The time from the instant of a delivery until its first attempt arrived. Replays are left out. */
   readonly lateness: Spread;
 }
 
@@ -56,7 +56,7 @@ export function audit(evidence: Evidence): Audit {
   const seen = new Set(received.map(({ deliveryId, attemptNo }) => `${deliveryId} ${attemptNo}`));
   return {
     faults: firstOf([
-      ...stored.witnessed,
+      ...stored.violations,
       ...lost,
       ...stored.deliveries.flatMap((delivery) =>
         faultsOf(delivery, attemptsOf.get(delivery.id) ?? [], receivedOf.get(delivery.id) ?? []).map(
@@ -70,7 +70,7 @@ export function audit(evidence: Evidence): Audit {
     figures: {
       acknowledged: evidence.acknowledged.size + evidence.replays.size,
       lost: lost.length,
-      doubled: doubledIds(received).length,
+      duplicates: duplicateIds(received).length,
       interrupted: interrupted.length,
       interruptedSeen: interrupted.filter((each) => seen.has(`${each.delivery_id} ${each.attempt_no}`))
         .length,
@@ -85,8 +85,8 @@ export function audit(evidence: Evidence): Audit {
   };
 }
 
-/** Of deliveries that were answered 200 more than once, once for each time too many. */
-export function doubledIds(received: readonly Received[]): readonly string[] {
+/** Ids of deliveries that were answered 200 more than once, once for each extra answer. */
+export function duplicateIds(received: readonly Received[]): readonly string[] {
   const seen = new Set<string>();
   return received
     .filter(({ answered }) => isOk(answered))
@@ -110,7 +110,7 @@ function latenesses({ stored, received }: Evidence): readonly number[] {
   });
 }
 
-/** Nothing that was acknowledged is missing, and nothing is there that was not. */
+/** Every acknowledged schedule exists, and no other. */
 function faultsOfSchedules({ acknowledged, replays, stored }: Evidence): readonly string[] {
   const own = stored.deliveries.filter(({ replay_of }) => replay_of === null);
   const replayed = stored.deliveries.filter(({ replay_of }) => replay_of !== null);
@@ -119,7 +119,7 @@ function faultsOfSchedules({ acknowledged, replays, stored }: Evidence): readonl
     ...scheduleFaults(new Set(acknowledged.keys()), stored.schedules, own),
     ...[...replays].filter((id) => !known.has(id)).map((id) => `${id} was acknowledged and is lost`),
     ...replayed.flatMap(({ id, status }) => {
-      if (!replays.has(id)) return [`replay ${id} is stored, and nobody was told`];
+      if (!replays.has(id)) return [`replay ${id} is stored, but was not acknowledged`];
       return ENDED.has(status) ? [] : [`replay ${id} is ${status}`];
     }),
   ];
@@ -132,11 +132,14 @@ function faultsOf(
 ): readonly string[] {
   const { max_attempts } = JSON.parse(delivery.retry_policy) as { readonly max_attempts: number };
   const last = attempts.at(-1);
-  const excused = attempts.filter(({ error }) => error === INTERRUPTED).length;
-  const doubled = doubledIds(received).length;
+  const tolerated = attempts.filter(({ error }) => error === INTERRUPTED).length;
+  const duplicates = duplicateIds(received).length;
   return [
     ...rowFaults(delivery, attempts, received, max_attempts),
-    ...faultIf(doubled > excused, `200 answered ${doubled + 1} times, ${excused} attempts interrupted`),
+    ...faultIf(
+      duplicates > tolerated,
+      `200 answered ${duplicates + 1} times, ${tolerated} attempts interrupted`,
+    ),
     ...faultIf(
       ENDED.has(delivery.status) && (last?.outcome === 'success') !== (delivery.status === 'succeeded'),
       `is ${delivery.status} after ${last?.outcome}`,
@@ -154,7 +157,7 @@ function faultsOf(
   ];
 }
 
-/** The row says what the receiver saw. */
+/** The row agrees with what the receiver saw. */
 function attemptFaults(attempt: AttemptRow, seen: Received | undefined): readonly string[] {
   const { outcome, status_code, error, due_at, fired_at, finished_at } = attempt;
   return [

@@ -1,20 +1,20 @@
 /**
- * A primary with a synchronous standby, under load: the primary dies at once, the standby is promoted, and the
- * one that died comes back on its port as a copy that follows. The nodes know both addresses and find the
- * primary by themselves. A commit is acknowledged only when two servers have it, at any time: the promoted one
- * waits for its standby before it says so. So whatever was acknowledged survives every death.
+ * A primary with a synchronous standby, under load. The primary is killed, the standby is promoted, and the
+ * dead server returns on its port as the new standby. The nodes know both addresses and find the primary by
+ * themselves. A commit is acknowledged only when both servers have it, because the promoted server waits for
+ * its standby too. Everything acknowledged therefore survives every failover.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installedBinaries } from '#test/postgres/binaries.ts';
 import { query } from '#test/postgres/databases.ts';
 import { type PostgresServer, startPostgres } from '#test/postgres/server.ts';
-import { ready } from './nodes.ts';
-import { type Report, type Run, Scene } from './scene.ts';
+import { LoadedCluster, type Report, type Run } from './loaded-cluster.ts';
+import { waitUntilReady } from './nodes.ts';
 
 interface Failover {
-  /** From the death until the other one was promoted. */
+  /** From the kill until the other server was promoted. */
   readonly promotedMs: number;
-  /** From then until the one that died follows. */
+  /** From the promotion until the killed server follows. */
   readonly rebuiltMs: number;
   /** From then until every node was ready. */
   readonly readyMs: number;
@@ -28,27 +28,27 @@ export interface FailoverReport extends Report {
 const NAME = 'follower';
 const DATABASE = 'postgres';
 const SYNCHRONOUS = { synchronous_standby_names: NAME, synchronous_commit: 'on' };
-/** Refused writes are written down: nobody may try to write to a standby. */
-const TELLING = { log_min_messages: 'error' };
+/** Logs refused writes, because no node may try to write to a standby. */
+const LOG_ERRORS = { log_min_messages: 'error' };
 const REFUSED_WRITE = /cannot execute .* in a read-only transaction/;
 const IN_STEP_EVERY_MS = 50;
 const IN_STEP_MS_MAX = 60_000;
-const CALM_MS = 3_000;
+const PAUSE_MS = 3_000;
 
 export async function runFailovers(run: Run): Promise<FailoverReport> {
   const { durable } = run;
   const binaries = installedBinaries();
-  const settings = { ...SYNCHRONOUS, ...TELLING };
+  const settings = { ...SYNCHRONOUS, ...LOG_ERRORS };
   await using pair = new Pair();
-  const first = await startPostgres({ durable, settings: TELLING, ...(binaries && { binaries }) });
+  const first = await startPostgres({ durable, settings: LOG_ERRORS, ...(binaries && { binaries }) });
   pair.primary = first;
   pair.standby = await first.standby({ name: NAME, settings });
   await first.configure(SYNCHRONOUS);
-  await pair.inStep();
+  await pair.waitForStandby();
 
   const hosts = [first.port, pair.standby.port].map((port) => `127.0.0.1:${port}`).join(',');
   const databaseUrl = `postgres://postgres@${hosts}/${DATABASE}?target_session_attrs=read-write`;
-  await using scene = await Scene.open({ url: () => pair.url, databaseUrl }, run);
+  await using cluster = await LoadedCluster.open({ url: () => pair.url, databaseUrl }, run);
   const failovers: Failover[] = [];
   const faults: string[] = [];
   for (let round = 0; round < run.rounds; round++) {
@@ -57,17 +57,17 @@ export async function runFailovers(run: Run): Promise<FailoverReport> {
     const promotedAt = performance.now();
     if (refused) faults.push(`round ${round + 1}: a write was tried on the standby`);
     pair.standby = await pair.primary?.standby({ name: NAME, settings, port });
-    await pair.inStep();
+    await pair.waitForStandby();
     const rebuiltAt = performance.now();
-    const readyMs = await Promise.all(scene.nodes.living.map(({ process }) => ready(process)));
+    const readyMs = await Promise.all(cluster.nodes.running.map(({ process }) => waitUntilReady(process)));
     failovers.push({
       promotedMs: promotedAt - startAt,
       rebuiltMs: rebuiltAt - promotedAt,
       readyMs: Math.max(...readyMs),
     });
-    await sleep(CALM_MS);
+    await sleep(PAUSE_MS);
   }
-  const report = await scene.close();
+  const report = await cluster.close();
   return {
     ...report,
     faults: [...faults, ...report.faults],
@@ -84,7 +84,7 @@ class Pair implements AsyncDisposable {
     return this.primary?.url(DATABASE) ?? '';
   }
 
-  /** The primary dies, the standby takes its place. Gives the port of the dead one. */
+  /** Kills the primary and promotes the standby. Returns the port of the killed server. */
   async failOver(): Promise<{ readonly port: number; readonly refused: boolean }> {
     const [dead, next] = [this.primary, this.standby];
     if (dead === undefined || next === undefined) throw new Error('There is no pair.');
@@ -97,8 +97,8 @@ class Pair implements AsyncDisposable {
     return { port: dead.port, refused };
   }
 
-  /** Until the standby has all that the primary has, and commits wait for it. */
-  async inStep(): Promise<void> {
+  /** Resolves when the standby has caught up and commits wait for it. */
+  async waitForStandby(): Promise<void> {
     const until = performance.now() + IN_STEP_MS_MAX;
     const asked = `SELECT FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'sync'`;
     while ((await query(this.url, asked)).length === 0) {

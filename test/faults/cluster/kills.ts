@@ -1,28 +1,28 @@
 /**
- * kill -9 of one node of three under load. Its claims are closed by the others as interrupted, exactly those
- * that it had at that moment, and nothing else is sent twice; its slots go to the others, and what came due
- * there meanwhile is sent. Then it is started again.
+ * Kills one of three nodes under load with SIGKILL. The others close exactly its claims of that moment as
+ * interrupted, and nothing else is sent twice. Its slots go to the others, which send what came due there
+ * meanwhile. Then the node is started again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Received } from '#test/faults/single-node/ledger.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { startPostgres } from '#test/postgres/server.ts';
-import type { Received } from '../firing/ledger.ts';
-import { doubledIds } from './audit.ts';
-import { type Report, type Run, Scene } from './scene.ts';
+import { duplicateIds } from './audit.ts';
+import { LoadedCluster, type Report, type Run } from './loaded-cluster.ts';
 import { claimedBy, type Stored, slotsOf } from './stored.ts';
 
 export interface Takeover {
   readonly at: number;
   readonly slots: ReadonlySet<number>;
-  /** Deliveries that were claimed there. */
+  /** Deliveries that the killed node had claimed. */
   readonly inFlight: ReadonlySet<string>;
 }
 
-/** In ms after the death. */
+/** Milliseconds after the kill. */
 export interface Resumed {
-  /** The first delivery of its slots that came due after it was sent. */
+  /** When the first delivery of its slots was sent that came due after the kill. */
   readonly first: number;
-  /** The last of those that came due until then. */
+  /** When the last delivery was sent that came due until then. */
   readonly last: number;
 }
 
@@ -31,33 +31,33 @@ export interface KillReport extends Report {
   readonly resumed: readonly Resumed[];
 }
 
-/** What a process had written to its socket before it died is still carried out. */
+/** Data that a process wrote to its socket before it died is still processed. */
 const SETTLE_MS = 150;
 const DEAD_MS = 6_000;
-const CALM_MS = [1_000, 3_000] as const;
+const PAUSE_MS = [1_000, 3_000] as const;
 const RESUMED_MS_MAX = 10_000;
 
 export async function runKills(run: Run): Promise<KillReport> {
   await using server = await startPostgres({ durable: run.durable });
   const { url } = await server.createDatabase();
-  await using scene = await Scene.open({ url: () => url }, run);
+  await using cluster = await LoadedCluster.open({ url: () => url }, run);
   const prng = new Prng(run.seed);
   const kills: Takeover[] = [];
   for (let round = 0; round < run.rounds; round++) {
-    const number = prng.pick(scene.nodes.numbers);
-    const { name } = await scene.nodes.kill(number);
+    const number = prng.pick(cluster.nodes.numbers);
+    const { name } = await cluster.nodes.kill(number);
     const at = Date.now();
     await sleep(SETTLE_MS);
     kills.push({ at, slots: await slotsOf(url, name), inFlight: await claimedBy(url, name) });
     await sleep(DEAD_MS);
-    await scene.nodes.start(number);
-    await sleep(prng.between(...CALM_MS));
+    await cluster.nodes.start(number);
+    await sleep(prng.between(...PAUSE_MS));
   }
   let resumed: readonly Resumed[] = [];
-  const report = await scene.close((stored) => {
-    resumed = kills.map((kill) => resumedAfter(kill, stored, scene.ledger.received));
+  const report = await cluster.close((stored) => {
+    resumed = kills.map((kill) => resumedAfter(kill, stored, cluster.ledger.received));
     return [
-      ...takeoverFaults(kills, stored, scene.ledger.received),
+      ...takeoverFaults(kills, stored, cluster.ledger.received),
       ...resumed.flatMap(({ last }, i) =>
         last <= RESUMED_MS_MAX ? [] : [`kill ${i + 1}: its work went on after ${last} ms`],
       ),
@@ -83,7 +83,7 @@ export function resumedAfter(
   return { first: first - at, last: Math.max(...waited.map(({ arrivedAt }) => arrivedAt)) - at };
 }
 
-/** Interrupted were exactly those that were in flight, and only they may have been sent twice. */
+/** Exactly the deliveries in flight were interrupted, and only they may have been sent twice. */
 export function takeoverFaults(
   takeovers: readonly Takeover[],
   stored: Stored,
@@ -95,7 +95,7 @@ export function takeoverFaults(
   return [
     ...[...closed].filter((id) => !inFlight.has(id)).map((id) => `${id} was interrupted by no death`),
     ...[...inFlight].filter((id) => !closed.has(id)).map((id) => `${id} was in flight, and not closed`),
-    ...doubledIds(received)
+    ...duplicateIds(received)
       .filter((id) => !inFlight.has(id))
       .map((id) => `${id} was sent twice, and was not in flight`),
   ];

@@ -1,17 +1,18 @@
 /**
- * Steady load: so many creates a second, each a moment ahead, through all nodes in turn and towards hundreds of
- * endpoints, so that every slot has work. Most are answered at once, some slowly, some after failures, some
- * never well. A few recurring schedules have their next occurrence moved near again and again. What comes back
- * from an outage goes on at its rate, and does not make up for it: lateness is to be the service's own.
+ * Steady load. It creates a fixed number of schedules per second, each due a moment later, through all nodes
+ * in turn. They go to hundreds of endpoints, so that every slot has work. Most requests are answered at once,
+ * some slowly, some after failures and some never with success. A few recurring schedules have their next
+ * occurrence moved near again and again. After an outage the load continues at its rate and does not catch
+ * up, so that lateness is caused by the service alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ANSWER_AT_ONCE, type Ledger, type PlannedAnswer } from '#test/faults/single-node/ledger.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import type { Receiver } from '#test/receiver/receiver.ts';
-import { AT_ONCE, type Ledger, type Plan } from '../firing/ledger.ts';
-import type { Front } from './front.ts';
+import type { LoadBalancer } from './load-balancer.ts';
 
 export interface LoadOptions {
-  readonly front: Front;
+  readonly balancer: LoadBalancer;
   readonly receiver: Receiver;
   readonly ledger: Ledger;
   readonly seed: number;
@@ -27,13 +28,13 @@ const SLOW_MS = [100, 700] as const;
 const FAILURES_MAX = 3;
 const TICK_MS = 10;
 const MS_PER_SECOND = 1_000;
-/** Calls that have no answer yet. */
+/** The most calls without an answer yet. */
 const UNANSWERED_MAX = 400;
 const PATIENT = { max_attempts: 20, base: '40ms', factor: 1.5, max: '600ms' };
-/** Fewer than open a breaker. */
+/** Fewer failures than open a breaker. */
 const IMPATIENT = { ...PATIENT, max_attempts: 3 };
 
-export type Temper = 'quick' | 'slow' | 'flaky' | 'hopeless';
+export type ReceiverKind = 'quick' | 'slow' | 'flaky' | 'failing';
 
 export class Load {
   readonly #options: LoadOptions;
@@ -57,11 +58,11 @@ export class Load {
   async start(): Promise<void> {
     const recurring = await Promise.all(Array.from({ length: RECURRING }, (_, i) => this.#recurring(i)));
     this.#work = Promise.all([this.#create(), this.#move(recurring)]);
-    // Told of at the end; not to be an unhandled rejection until then.
+    // The error is reported at the end. Until then it must not be an unhandled rejection.
     this.#work.catch(() => {});
   }
 
-  /** When every call has been answered. */
+  /** Resolves when every call has been answered. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await this.#work;
@@ -87,38 +88,38 @@ export class Load {
 
   async #oneShot(): Promise<void> {
     const prng = this.#prng;
-    const temper = prng.weighted<Temper>([
+    const kind = prng.weighted<ReceiverKind>([
       [80, 'quick'],
       [12, 'slow'],
       [5, 'flaky'],
-      [3, 'hopeless'],
+      [3, 'failing'],
     ]);
-    const name = `${temper}/${this.#count++}`;
-    const { id } = await this.#options.front.create<{ readonly id: string }>('/v1/schedules', name, {
-      endpoint: this.#endpoint(temper, name),
+    const name = `${kind}/${this.#count++}`;
+    const { id } = await this.#options.balancer.create<{ readonly id: string }>('/v1/schedules', name, {
+      endpoint: this.#endpoint(kind, name),
       delay: `${prng.between(...DELAY_MS)}ms`,
-      retry_policy: temper === 'hopeless' ? IMPATIENT : PATIENT,
+      retry_policy: kind === 'failing' ? IMPATIENT : PATIENT,
       body: JSON.stringify({ name }),
     });
     this.acknowledged.set(id, 'one_shot');
   }
 
-  /** What fails has an endpoint of its own: no breaker opens. */
-  #endpoint(temper: Temper, name: string): string {
+  /** Failing deliveries have an endpoint each, so that no breaker opens. */
+  #endpoint(kind: ReceiverKind, name: string): string {
     const prng = this.#prng;
-    if (temper === 'quick') return this.#hook(`quick/${prng.int(PATHS)}`, () => AT_ONCE);
-    if (temper === 'slow') {
+    if (kind === 'quick') return this.#hook(`quick/${prng.int(PATHS)}`, () => ANSWER_AT_ONCE);
+    if (kind === 'slow') {
       const afterMs = prng.between(...SLOW_MS);
       return this.#hook(`slow/${prng.int(SLOW_PATHS)}`, () => ({ status: 200, afterMs }));
     }
-    const failures = temper === 'hopeless' ? Number.POSITIVE_INFINITY : prng.between(1, FAILURES_MAX);
+    const failures = kind === 'failing' ? Number.POSITIVE_INFINITY : prng.between(1, FAILURES_MAX);
     return this.#hook(name, (_, attemptNo) => ({ status: attemptNo <= failures ? 500 : 200, afterMs: 0 }));
   }
 
   async #recurring(number: number): Promise<string> {
     const name = `recurring/${number}`;
-    const { id } = await this.#options.front.create<{ readonly id: string }>('/v1/schedules', name, {
-      endpoint: this.#hook(name, () => AT_ONCE),
+    const { id } = await this.#options.balancer.create<{ readonly id: string }>('/v1/schedules', name, {
+      endpoint: this.#hook(name, () => ANSWER_AT_ONCE),
       cron: '0 0 1 1 *',
       retry_policy: PATIENT,
     });
@@ -130,13 +131,13 @@ export class Load {
     while (!this.#isOver) {
       const path = `/v1/schedules/${this.#prng.pick(ids)}/reschedule`;
       const delay = `${this.#prng.between(...DELAY_MS)}ms`;
-      await this.#options.front.create(path, `move ${this.moves}`, { delay });
+      await this.#options.balancer.create(path, `move ${this.moves}`, { delay });
       this.moves += 1;
       await sleep(MOVE_EVERY_MS);
     }
   }
 
-  #hook(path: string, plan: (deliveryId: string, attemptNo: number) => Plan): string {
+  #hook(path: string, plan: (deliveryId: string, attemptNo: number) => PlannedAnswer): string {
     const known = this.#paths.get(path);
     if (known !== undefined) return known;
     const { url } = this.#options.receiver.hookAt(`/${path}`, this.#options.ledger.behaviour(plan));

@@ -1,109 +1,110 @@
 /**
- * What nodes tell each other gets lost: silently, by a `pg_notify` of the test's own that stands before the
- * real one and does nothing; or because no node can keep a connection to listen on. Then what is stored by one
- * node and due at once on another, as a replay is, is found by looking: late by at most that.
+ * Hints between nodes get lost. Either a `pg_notify` of the test replaces the real one and does nothing, or
+ * no node can keep a connection for LISTEN. A replay is stored by one node and due at once on another, which
+ * then finds it only by its scan. The delay is at most the time between two scans.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Received } from '#test/faults/single-node/ledger.ts';
+import { type Spread, spreadOf } from '#test/faults/single-node/numbers.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { execute } from '#test/postgres/databases.ts';
 import { startProxy } from '#test/postgres/proxy.ts';
 import { startPostgres } from '#test/postgres/server.ts';
-import type { Received } from '../firing/ledger.ts';
-import { type Spread, spreadOf } from '../firing/numbers.ts';
-import { type Report, type Run, Scene } from './scene.ts';
+import { LoadedCluster, type Report, type Run } from './loaded-cluster.ts';
 import type { Stored } from './stored.ts';
 
-const WAYS = ['told', 'swallowed', 'cut'] as const;
-type Way = (typeof WAYS)[number];
+const HINT_FAULTS = ['delivered', 'dropped', 'disconnected'] as const;
+type HintFault = (typeof HINT_FAULTS)[number];
 
 export interface LostHintReport extends Report {
-  /** Of replays, which are due at once. */
-  readonly lateness: Readonly<Record<Way, Spread>>;
+  /** The lateness of replays, which are due at once. */
+  readonly lateness: Readonly<Record<HintFault, Spread>>;
 }
 
-const TROUBLE_MS = 4_000;
-const CALM_MS = 1_000;
+const FAULT_MS = 4_000;
+const PAUSE_MS = 1_000;
 const REPLAY_EVERY_MS = 25;
-/** Nodes look at least once a second; with what a look takes. */
+/** Nodes scan at least once a second. This includes the time of a scan. */
 const LATE_MS_MAX = 1_500;
-const SWALLOW = `CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE sql AS 'SELECT'`;
-const SPEAK = 'DROP FUNCTION public.pg_notify(text, text)';
+const DROP_HINTS = `CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE sql AS 'SELECT'`;
+const SEND_HINTS = 'DROP FUNCTION public.pg_notify(text, text)';
 
 export async function runLostHints(run: Run): Promise<LostHintReport> {
   await using server = await startPostgres({ durable: run.durable });
   const { url, name } = await server.createDatabase();
-  // Else nothing could stand before what the system has.
+  // With this search path, a function in `public` replaces one of the system.
   await execute(url, `ALTER DATABASE ${name} SET search_path = public, pg_catalog`);
   await using proxy = await startProxy(server.port);
-  await using scene = await Scene.open({ url: () => url, databaseUrl: proxy.through(url) }, run);
-  const replays = new Map<string, Way>();
+  await using cluster = await LoadedCluster.open({ url: () => url, databaseUrl: proxy.through(url) }, run);
+  const replays = new Map<string, HintFault>();
   const prng = new Prng(run.seed);
   for (let round = 0; round < run.rounds; round++) {
-    for (const way of WAYS) {
-      if (way === 'swallowed') await execute(url, SWALLOW);
-      if (way === 'cut') proxy.interfere((sql) => (/pg_notify|LISTEN/.test(sql) ? 'lose it' : 'pass'));
-      await replay(scene, prng, (id) => replays.set(id, way));
-      if (way === 'swallowed') await execute(url, SPEAK);
-      if (way === 'cut') proxy.interfere(() => 'pass');
-      await sleep(CALM_MS);
+    for (const fault of HINT_FAULTS) {
+      if (fault === 'dropped') await execute(url, DROP_HINTS);
+      if (fault === 'disconnected')
+        proxy.interfere((sql) => (/pg_notify|LISTEN/.test(sql) ? 'lose it' : 'pass'));
+      await replay(cluster, prng, (id) => replays.set(id, fault));
+      if (fault === 'dropped') await execute(url, SEND_HINTS);
+      if (fault === 'disconnected') proxy.interfere(() => 'pass');
+      await sleep(PAUSE_MS);
     }
   }
   let lateness: LostHintReport['lateness'] | null = null;
-  const report = await scene.close((stored) => {
-    lateness = latenessOf(replays, stored, scene.ledger.received);
-    return WAYS.flatMap((way) => {
-      const max = lateness?.[way].max ?? Number.NaN;
-      return max <= LATE_MS_MAX ? [] : [`${way}: a replay was ${max} ms late`];
+  const report = await cluster.close((stored) => {
+    lateness = latenessOf(replays, stored, cluster.ledger.received);
+    return HINT_FAULTS.flatMap((fault) => {
+      const max = lateness?.[fault].max ?? Number.NaN;
+      return max <= LATE_MS_MAX ? [] : [`${fault}: a replay was ${max} ms late`];
     });
   });
   if (lateness === null) throw new Error('Nothing was measured.');
   return { ...report, lateness };
 }
 
-/** What has succeeded is sent again, through one node after the other. */
-async function replay(scene: Scene, prng: Prng, replayed: (id: string) => void): Promise<void> {
-  const until = performance.now() + TROUBLE_MS;
+/** Replays deliveries that have succeeded, through one node after the other. */
+async function replay(cluster: LoadedCluster, prng: Prng, replayed: (id: string) => void): Promise<void> {
+  const until = performance.now() + FAULT_MS;
   const calls: Promise<void>[] = [];
   while (performance.now() < until) {
     await sleep(REPLAY_EVERY_MS);
-    const [some] = scene.ledger.received.slice(prng.int(scene.ledger.received.length));
+    const [some] = cluster.ledger.received.slice(prng.int(cluster.ledger.received.length));
     if (some?.answered !== 200) continue;
     const { deliveryId } = some;
-    calls.push(again(scene, deliveryId, `replay ${prng.uint32()}`, replayed));
+    calls.push(replayOne(cluster, deliveryId, `replay ${prng.uint32()}`, replayed));
   }
   await Promise.all(calls);
 }
 
-async function again(
-  scene: Scene,
+async function replayOne(
+  cluster: LoadedCluster,
   deliveryId: string,
   key: string,
   replayed: (id: string) => void,
 ): Promise<void> {
-  const { status, text } = await scene.nodes.front.send('POST', `/v1/deliveries/${deliveryId}/replay`, {
+  const { status, text } = await cluster.nodes.balancer.send('POST', `/v1/deliveries/${deliveryId}/replay`, {
     key,
   });
-  // It has been answered, and may not have been settled yet.
+  // The delivery was answered, but may not be settled yet.
   if (status === 409) return;
   const { id } = JSON.parse(text) as { readonly id: string };
-  scene.replays.add(id);
+  cluster.replays.add(id);
   replayed(id);
 }
 
 function latenessOf(
-  replays: ReadonlyMap<string, Way>,
+  replays: ReadonlyMap<string, HintFault>,
   stored: Stored,
   received: readonly Received[],
 ): LostHintReport['lateness'] {
   const arrivals = Map.groupBy(received, ({ deliveryId }) => deliveryId);
   const first = stored.attempts.filter(({ attempt_no }) => attempt_no === 1);
-  const late = (way: Way) =>
+  const late = (fault: HintFault) =>
     first
-      .filter(({ delivery_id }) => replays.get(delivery_id) === way)
+      .filter(({ delivery_id }) => replays.get(delivery_id) === fault)
       .map(({ delivery_id, due_at }) => (arrivals.get(delivery_id)?.at(0)?.arrivedAt ?? Number.NaN) - due_at);
   return {
-    told: spreadOf(late('told')),
-    swallowed: spreadOf(late('swallowed')),
-    cut: spreadOf(late('cut')),
+    delivered: spreadOf(late('delivered')),
+    dropped: spreadOf(late('dropped')),
+    disconnected: spreadOf(late('disconnected')),
   };
 }

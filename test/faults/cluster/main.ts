@@ -1,21 +1,21 @@
 /**
- * `npm run faults:cluster -- [--only name] [--rounds N] [--seed S] [--rate R] [--logs folder]`: real nodes
- * on a real PostgreSQL, under load, and every fault again and again. Prints what was counted and measured, and
- * ends with exit code 1 when a promise was broken; then what the nodes wrote is in the folder.
+ * `npm run faults:cluster -- [--only name] [--rounds N] [--seed S] [--rate R] [--logs folder]` runs real
+ * nodes on a real PostgreSQL under load, and injects every fault repeatedly. It prints what it counted and
+ * measured. When a promise was broken, it ends with exit code 1 and writes the nodes' logs to the folder.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { printTable, shown, spreadOf } from '../firing/numbers.ts';
+import { formatSpread, printTable, spreadOf } from '#test/faults/single-node/numbers.ts';
 import { runDatabaseRestarts } from './database-restarts.ts';
 import { runFailovers } from './failovers.ts';
 import { runFrozen } from './frozen.ts';
 import { runKills } from './kills.ts';
 import { runLargeBodies } from './large-bodies.ts';
+import type { Report, Run } from './loaded-cluster.ts';
 import { runLostCommits } from './lost-commits.ts';
 import { runLostHints } from './lost-hints.ts';
 import { runRolling } from './rolling.ts';
-import type { Report, Run } from './scene.ts';
 
 const ROUNDS_DEFAULT = 10;
 const PER_SECOND_DEFAULT = 300;
@@ -34,8 +34,8 @@ const SCENARIOS: Readonly<Record<string, (run: Run) => Promise<readonly [Report,
       report,
       {
         'in flight at each kill': report.inFlight.join(', '),
-        'its work went on after (ms), first': each(report.resumed.map(({ first }) => first)),
-        'its work went on after (ms), last': each(report.resumed.map(({ last }) => last)),
+        'its slots sent again after (ms), first': each(report.resumed.map(({ first }) => first)),
+        'its slots sent again after (ms), last': each(report.resumed.map(({ last }) => last)),
       },
     ];
   },
@@ -44,7 +44,10 @@ const SCENARIOS: Readonly<Record<string, (run: Run) => Promise<readonly [Report,
     const report = await runRolling(run);
     return [
       report,
-      { 'exits after': shown(spreadOf(report.exitMs)), 'ready after': shown(spreadOf(report.startMs)) },
+      {
+        'exits after': formatSpread(spreadOf(report.exitMs)),
+        'ready after': formatSpread(spreadOf(report.startMs)),
+      },
     ];
   },
 
@@ -54,8 +57,8 @@ const SCENARIOS: Readonly<Record<string, (run: Run) => Promise<readonly [Report,
       report,
       {
         'in flight at each stop': report.inFlight.join(', '),
-        'its work went on after (ms), first': each(report.resumed.map(({ first }) => first)),
-        'its work went on after (ms), last': each(report.resumed.map(({ last }) => last)),
+        'its slots sent again after (ms), first': each(report.resumed.map(({ first }) => first)),
+        'its slots sent again after (ms), last': each(report.resumed.map(({ last }) => last)),
         'ready again after SIGCONT (ms)': each(report.readyMs),
       },
     ];
@@ -64,10 +67,10 @@ const SCENARIOS: Readonly<Record<string, (run: Run) => Promise<readonly [Report,
   async 'database-restarts'(run) {
     const report = await runDatabaseRestarts(run);
     const shownOutages = report.outages.map(
-      ({ way, awayMs, readyMs, firedMs }) =>
-        `${way} ${awayMs}: ready ${Math.round(readyMs)}, fired ${Math.round(firedMs)}`,
+      ({ mode, downMs, readyMs, sentMs }) =>
+        `${mode} ${downMs}: ready ${Math.round(readyMs)}, sent ${Math.round(sentMs)}`,
     );
-    return [report, { 'away, and back in (ms)': shownOutages.join('; ') }];
+    return [report, { 'down for (ms), then back after (ms)': shownOutages.join('; ') }];
   },
 
   async 'lost-commits'(run) {
@@ -77,13 +80,13 @@ const SCENARIOS: Readonly<Record<string, (run: Run) => Promise<readonly [Report,
 
   async 'lost-hints'(run) {
     const report = await runLostHints(run);
-    const { told, swallowed, cut } = report.lateness;
+    const { delivered, dropped, disconnected } = report.lateness;
     return [
       report,
       {
-        'replays, hints told, late by': shown(told),
-        'replays, hints swallowed, late by': shown(swallowed),
-        'replays, nobody listening, late by': shown(cut),
+        'replays, hints delivered, late by': formatSpread(delivered),
+        'replays, hints dropped, late by': formatSpread(dropped),
+        'replays, no node listening, late by': formatSpread(disconnected),
       },
     ];
   },
@@ -109,17 +112,17 @@ const SCENARIOS: Readonly<Record<string, (run: Run) => Promise<readonly [Report,
 };
 
 function rowsOf(report: Report): Rows {
-  const { figures, perSecond, resent, refused, moves, drainedMs, heldUpMs } = report;
+  const { figures, perSecond, resent, refused, moves, drainedMs, blockedMs } = report;
   const { lateness, ...counted } = figures;
   return {
     ...counted,
-    'late by': shown(lateness),
+    'late by': formatSpread(lateness),
     'requests a second': perSecond.toFixed(0),
-    'calls made again': resent,
+    'calls repeated': resent,
     '503 unavailable': refused,
     'occurrences moved near': moves,
     'drained in (ms)': Math.round(drainedMs),
-    'the receiver was held up for (ms)': Math.round(heldUpMs),
+    'the receiver was blocked for (ms)': Math.round(blockedMs),
   };
 }
 

@@ -1,27 +1,27 @@
 /**
- * The nodes of a cluster, each a real process on the same database. A node may be ended in any way and started
- * again; then it is another node, under another name. The front is the way to those that are ready.
+ * The nodes of a cluster, each a real process on the same database. A node may be ended in any way and
+ * started again. It then has a new name. The load balancer sends calls to the nodes that are ready.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startService } from '#test/faults/single-node/service.ts';
 import { query } from '#test/postgres/databases.ts';
 import { type Exit, type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
-import { startFiring } from '../firing/service.ts';
-import { Front } from './front.ts';
+import { LoadBalancer } from './load-balancer.ts';
 
 export interface Node {
-  /** From 1 on: its place among the nodes, which a restart does not change. */
+  /** The position among the nodes, from 1 on. A restart does not change it. */
   readonly number: number;
-  /** What it is called in the database. */
+  /** The node's name in the database. */
   readonly name: string;
   readonly process: SchedProcess;
 }
 
 export interface NodesOptions {
   readonly count: number;
-  /** For the nodes. */
+  /** The database URL for the nodes. */
   readonly databaseUrl: string;
-  /** For the tests: the database as it is reached now. */
+  /** The database URL for the tests, as it is at the moment. */
   readonly url: () => string;
 }
 
@@ -35,7 +35,7 @@ export class Nodes implements AsyncDisposable {
   readonly #names = new Set<string>();
   readonly #living = new Map<number, Node>();
   readonly #outputs: string[] = [];
-  readonly front = new Front();
+  readonly balancer = new LoadBalancer();
 
   constructor(options: NodesOptions) {
     this.#options = options;
@@ -45,7 +45,7 @@ export class Nodes implements AsyncDisposable {
     return Array.from({ length: this.#options.count }, (_, index) => index + 1);
   }
 
-  get living(): readonly Node[] {
+  get running(): readonly Node[] {
     return [...this.#living.values()];
   }
 
@@ -55,9 +55,12 @@ export class Nodes implements AsyncDisposable {
     return node;
   }
 
-  /** Until it is ready; from then on it is part of the front. One after the other: so its name is known. */
+  /**
+   * Resolves when the node is ready and receives calls. Nodes start one after the other, so that their names
+   * are known.
+   */
   async start(number: number): Promise<Node> {
-    const process = await startFiring(temporaryDirectory(), {
+    const process = await startService(temporaryDirectory(), {
       env: {
         SCHED_DATABASE_URL: this.#options.databaseUrl,
         SCHED_MASTER_KEY: this.#masterKey,
@@ -66,40 +69,43 @@ export class Nodes implements AsyncDisposable {
     });
     const node = { number, process, name: '' };
     this.#living.set(number, node);
-    await ready(process);
+    await waitUntilReady(process);
     const named = { ...node, name: await this.#newName() };
     this.#living.set(number, named);
-    this.front.open(process.url);
+    this.balancer.open(process.url);
     return named;
   }
 
-  /** SIGKILL. Calls under way are made again elsewhere. */
+  /** Sends SIGKILL. Calls in flight are repeated at other nodes. */
   async kill(number: number): Promise<Node> {
     const node = this.at(number);
     const exit = node.process.kill();
-    this.front.cut(node.process.url);
+    this.balancer.disconnect(node.process.url);
     await exit;
     this.#forget(node);
     return node;
   }
 
-  /** SIGTERM, as an operator stops a node: no new calls go there, and those under way have been answered. */
+  /**
+   * Sends SIGTERM, as an operator stops a node: after new calls go elsewhere and those in flight have been
+   * answered.
+   */
   async stop(number: number): Promise<Exit> {
     const node = this.at(number);
-    await this.front.leave(node.process.url);
+    await this.balancer.drain(node.process.url);
     const exit = await node.process.stop();
     this.#forget(node);
     return exit;
   }
 
-  /** The end of what each has written, in the order in which they ended. */
+  /** The last output of each node, in the order in which they ended. */
   get outputs(): readonly string[] {
-    return [...this.#outputs, ...this.living.map(outputOf)];
+    return [...this.#outputs, ...this.running.map(outputOf)];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.front.closeAll();
-    await Promise.all(this.living.map(({ process }) => process[Symbol.asyncDispose]()));
+    this.balancer.closeAll();
+    await Promise.all(this.running.map(({ process }) => process[Symbol.asyncDispose]()));
   }
 
   #forget(node: Node): void {
@@ -111,7 +117,7 @@ export class Nodes implements AsyncDisposable {
     const rows = await query(this.#options.url(), `SELECT node FROM nodes WHERE node NOT LIKE '%/%'`);
     const names = (rows as readonly { readonly node: string }[]).map(({ node }) => node);
     const [name, ...others] = names.filter((each) => !this.#names.has(each));
-    if (name === undefined || others.length > 0) throw new Error('The name of a node cannot be told.');
+    if (name === undefined || others.length > 0) throw new Error('The name of the new node is not clear.');
     this.#names.add(name);
     return name;
   }
@@ -121,8 +127,8 @@ function outputOf({ number, name, process }: Node): string {
   return `node ${number} (${name})\n${process.output.stdout}${process.output.stderr}`;
 }
 
-/** Gives the ms that it took. */
-export async function ready({ url, output }: SchedProcess): Promise<number> {
+/** Returns the milliseconds that it took. */
+export async function waitUntilReady({ url, output }: SchedProcess): Promise<number> {
   const start = performance.now();
   for (;;) {
     const answer = await fetch(`${url}/readyz`).catch(() => null);

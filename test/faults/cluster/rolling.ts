@@ -1,10 +1,10 @@
 /**
- * All nodes are stopped and started again, one after the other, as an operator does for an upgrade: nothing is
- * lost or doubled, no attempt is broken off, no call fails, and nothing is more than a second late.
+ * All nodes are restarted one after the other, as an operator does for an upgrade. Nothing is lost or sent
+ * twice, no attempt is interrupted, no call fails, and nothing is more than a second late.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres } from '#test/postgres/server.ts';
-import { type Report, type Run, Scene } from './scene.ts';
+import { LoadedCluster, type Report, type Run } from './loaded-cluster.ts';
 
 export interface RollingReport extends Report {
   readonly exitMs: readonly number[];
@@ -12,14 +12,14 @@ export interface RollingReport extends Report {
 }
 
 const LATE_MS_MAX = 1_000;
-/** An operator, or what works for one, looks at each before the next. */
+/** An operator, or a tool, checks each node before the next. */
 const BETWEEN_MS = 500;
 
 export async function runRolling(run: Run): Promise<RollingReport> {
   await using server = await startPostgres({ durable: run.durable });
   const { url } = await server.createDatabase();
-  await using scene = await Scene.open({ url: () => url }, run);
-  const { nodes } = scene;
+  await using cluster = await LoadedCluster.open({ url: () => url }, run);
+  const { nodes } = cluster;
   const faults: string[] = [];
   const exitMs: number[] = [];
   const startMs: number[] = [];
@@ -35,14 +35,14 @@ export async function runRolling(run: Run): Promise<RollingReport> {
       await sleep(BETWEEN_MS);
     }
   }
-  const report = await scene.close();
-  const { doubled, interrupted, lateness } = report.figures;
+  const report = await cluster.close();
+  const { duplicates, interrupted, lateness } = report.figures;
   return {
     ...report,
     faults: [
       ...faults,
       ...report.faults,
-      ...(doubled === 0 ? [] : [`${doubled} were doubled`]),
+      ...(duplicates === 0 ? [] : [`${duplicates} were sent twice`]),
       ...(interrupted === 0 ? [] : [`${interrupted} attempts were broken off`]),
       ...(report.resent === 0 ? [] : [`${report.resent} calls had to be made again`]),
       ...(lateness.max <= LATE_MS_MAX ? [] : [`a delivery was ${lateness.max} ms late`]),

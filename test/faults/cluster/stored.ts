@@ -1,6 +1,6 @@
 /**
- * What the database says, read from beside the service, and a witness in it: triggers that write down what must
- * never happen at the moment when it does.
+ * Reads the database directly, without the service. Triggers in the database record what must never happen,
+ * at the moment when it happens.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execute, query } from '#test/postgres/databases.ts';
@@ -15,47 +15,52 @@ export interface Stored {
   readonly schedules: readonly ScheduleRow[];
   readonly deliveries: readonly StoredDelivery[];
   readonly attempts: readonly AttemptRow[];
-  /** What the witness wrote down. */
-  readonly witnessed: readonly string[];
+  /** The violations that the triggers recorded. */
+  readonly violations: readonly string[];
 }
 
-const WITNESS = `
-  CREATE TABLE witness (what text, id text, node text);
+const TRIGGERS = `
+  CREATE TABLE violations (what text, id text, node text);
 
-  CREATE FUNCTION see_claim() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  CREATE FUNCTION record_claim() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF NOT EXISTS (SELECT FROM slots WHERE slot = NEW.slot AND owner = NEW.claim_node) THEN
-      INSERT INTO witness VALUES ('was claimed by a node without its slot', NEW.id, NEW.claim_node);
+      INSERT INTO violations VALUES ('was claimed by a node without its slot', NEW.id, NEW.claim_node);
     END IF;
     RETURN NULL;
   END $$;
   CREATE TRIGGER claimed AFTER UPDATE ON deliveries FOR EACH ROW
     WHEN (NEW.status = 'claimed' AND NEW.claim_token IS DISTINCT FROM OLD.claim_token)
-    EXECUTE FUNCTION see_claim();
+    EXECUTE FUNCTION record_claim();
 
-  CREATE FUNCTION see_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    INSERT INTO witness VALUES (TG_ARGV[0], NEW.id, NULL);
+  CREATE FUNCTION record_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO violations VALUES (TG_ARGV[0], NEW.id, NULL);
     RETURN NULL;
   END $$;
   CREATE TRIGGER ended AFTER UPDATE ON deliveries FOR EACH ROW WHEN (OLD.finalized_at IS NOT NULL)
-    EXECUTE FUNCTION see_change('was changed after its end');
+    EXECUTE FUNCTION record_change('was changed after its end');
   CREATE TRIGGER closed AFTER UPDATE ON attempts FOR EACH ROW WHEN (OLD.finished_at IS NOT NULL)
-    EXECUTE FUNCTION see_change('was closed twice')`;
+    EXECUTE FUNCTION record_change('was closed twice')`;
 
-/** All but the occurrence that a recurring schedule always has before it; unless that was moved near. */
+/**
+ * Deliveries that have not ended. The next occurrence of a recurring schedule is left out, unless it was
+ * moved near.
+ */
 const UNFINISHED = `SELECT count(*)::integer AS count FROM deliveries JOIN schedules
     ON schedules.partition = deliveries.partition AND schedules.id = deliveries.schedule_id
   WHERE deliveries.status IN ('claimed', 'retry_scheduled', 'scheduled', 'paused')
     AND NOT (kind = 'recurring' AND deliveries.status = 'scheduled'
       AND due_at > extract(epoch FROM now() + interval '1 day') * 1000)`;
-const LOOK_EVERY_MS = 200;
+const POLL_EVERY_MS = 200;
 
-export async function installWitness(url: string): Promise<void> {
-  await execute(url, WITNESS);
+export async function installTriggers(url: string): Promise<void> {
+  await execute(url, TRIGGERS);
 }
 
 export async function readStored(url: string): Promise<Stored> {
   const rows = async <T>(sql: string) => (await query(url, sql)) as readonly T[];
-  const witnessed = await rows<{ what: string; id: string; node: string | null }>('SELECT * FROM witness');
+  const violations = await rows<{ what: string; id: string; node: string | null }>(
+    'SELECT * FROM violations',
+  );
   const attempts = await rows<Record<string, unknown>>(
     `SELECT delivery_id, attempt_no, outcome, status_code, due_at, fired_at, finished_at, error
      FROM attempts ORDER BY delivery_id, attempt_no`,
@@ -68,11 +73,11 @@ export async function readStored(url: string): Promise<Stored> {
     schedules: await rows<ScheduleRow>('SELECT id, kind, state FROM schedules'),
     deliveries: deliveries.map((row) => withNumbers<StoredDelivery>(row, ['scheduled_for'])),
     attempts: attempts.map((row) => withNumbers<AttemptRow>(row, ['due_at', 'fired_at', 'finished_at'])),
-    witnessed: witnessed.map(({ what, id, node }) => `${id} ${what}${node === null ? '' : `: ${node}`}`),
+    violations: violations.map(({ what, id, node }) => `${id} ${what}${node === null ? '' : `: ${node}`}`),
   };
 }
 
-/** The driver gives bigints as text. */
+/** The driver returns bigints as text. */
 function withNumbers<T>(row: Readonly<Record<string, unknown>>, columns: readonly string[]): T {
   const numbers = columns.map((name) => [name, row[name] === null ? null : Number(row[name])]);
   return { ...row, ...Object.fromEntries(numbers) } as T;
@@ -92,14 +97,14 @@ export async function claimedBy(url: string, node: string): Promise<ReadonlySet<
   return new Set((rows as readonly { readonly id: string }[]).map(({ id }) => id));
 }
 
-/** Waits until every delivery has ended; gives the ms it took. */
-export async function allEnded(url: string, patienceMs: number): Promise<number> {
+/** Waits until every delivery has ended. Returns the milliseconds that it took. */
+export async function waitUntilAllEnded(url: string, timeoutMs: number): Promise<number> {
   const start = performance.now();
   for (;;) {
     const [row] = (await query(url, UNFINISHED)) as readonly { readonly count: number }[];
     const tookMs = performance.now() - start;
     if (row?.count === 0) return tookMs;
-    if (tookMs > patienceMs) throw new Error(`${row?.count} deliveries have not ended in ${patienceMs} ms.`);
-    await sleep(LOOK_EVERY_MS);
+    if (tookMs > timeoutMs) throw new Error(`${row?.count} deliveries have not ended in ${timeoutMs} ms.`);
+    await sleep(POLL_EVERY_MS);
   }
 }

@@ -1,33 +1,33 @@
 /**
- * The clock of the service is set an hour ahead and back while deliveries wait and are under way. By its own
- * clock nothing is early, nothing is lost and no occurrence doubled; and whatever the clock says, what is due
- * goes out: timers do not sleep through a clock that was set.
+ * The service's clock is set an hour ahead and back while deliveries wait and requests are in flight. By that
+ * clock nothing is early, nothing is lost, and no occurrence is sent twice. Whatever is due goes out, because
+ * timers notice that the clock was set.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { ServiceClock } from '#test/process/service-clock.ts';
 import { startReceiver } from '#test/receiver/receiver.ts';
 import { type Audit, audit } from './audit.ts';
-import { Gateway } from './gateway.ts';
-import { AT_ONCE, Ledger } from './ledger.ts';
-import { startFiring } from './service.ts';
-import { Shots } from './shots.ts';
-import { noneLeft, UNFINISHED } from './stored.ts';
+import { ANSWER_AT_ONCE, Ledger } from './ledger.ts';
+import { OneShots } from './one-shots.ts';
+import { RetryingClient } from './retrying-client.ts';
+import { startService } from './service.ts';
+import { UNFINISHED, waitUntilNone } from './stored.ts';
 
 const HOUR_MS = 3_600_000;
 const DELAY_MS = 1_000;
 const RECURRING = 3;
-/** One for each step ahead, and the minutes that go by on the way. */
+/** One occurrence for each step ahead, and the minutes that pass on the way. */
 const OCCURRENCES_MAX = 4;
-/** A second or so, on a machine that has other things to do; a timer that slept through a step takes a minute. */
+/** Catching up takes about a second on a busy machine. A timer that misses a step takes a minute. */
 const CATCH_UP_MS = 5_000;
 const STILL_MS = 1_200;
 const DRAIN_MS_MAX = 30_000;
 
 export interface ClockReport extends Audit {
-  /** Real ms from a step ahead until all that it made due had arrived. */
+  /** Real milliseconds from a step ahead until everything that it made due had arrived. */
   readonly caughtUpMs: readonly number[];
-  /** Real ms from creating until all had arrived, due in a second, after each step. */
+  /** Real milliseconds from the creation, due in a second, until all had arrived, after each step. */
   readonly afterStepMs: Readonly<Record<string, number>>;
   readonly occurrences: readonly number[];
 }
@@ -37,15 +37,15 @@ export async function runClockSteps(count: number): Promise<ClockReport> {
   const clock = new ServiceClock();
   await using receiver = await startReceiver();
   const ledger = new Ledger(clock.now);
-  const gateway = new Gateway();
-  const shots = new Shots({ gateway, receiver, ledger });
-  await using sched = await startFiring(dataDir, { env: clock.env });
-  gateway.open(sched.url);
+  const client = new RetryingClient();
+  const oneShots = new OneShots({ client, receiver, ledger });
+  await using sched = await startService(dataDir, { env: clock.env });
+  client.open(sched.url);
   const faults: string[] = [];
   const caughtUpMs: number[] = [];
   const afterStepMs: Record<string, number> = {};
   const group = (name: string, delay: string, afterMs = 0) =>
-    shots.group({ name, count, body: () => ({ delay }), plan: () => ({ ...AT_ONCE, afterMs }) });
+    oneShots.group({ name, count, body: () => ({ delay }), plan: () => ({ ...ANSWER_AT_ONCE, afterMs }) });
   const firesSoon = async (when: string) => {
     const start = performance.now();
     const soon = await group(when, `${DELAY_MS}ms`);
@@ -56,29 +56,29 @@ export async function runClockSteps(count: number): Promise<ClockReport> {
       faults.push(`${when}: due in a second, arrived after ${Math.round(ms)} ms`);
   };
 
-  const recurring = await shots.group({
+  const recurring = await oneShots.group({
     name: 'recurring',
     count: RECURRING,
     body: () => ({ cron: '* * * * *' }),
-    plan: () => AT_ONCE,
+    plan: () => ANSWER_AT_ONCE,
   });
   const inHalfAnHour = await group('half-an-hour', '30m');
-  const underWay = await group('under-way-ahead', `${DELAY_MS}ms`, 1_000);
-  await underWay.allArrived();
+  const inFlight = await group('under-way-ahead', `${DELAY_MS}ms`, 1_000);
+  await inFlight.allArrived();
   await clock.stepTo(HOUR_MS, sched);
   caughtUpMs.push(await inHalfAnHour.allArrived());
   await firesSoon('an-hour-ahead');
 
   const waiting = await group('waiting', '20s');
-  const retrying = await shots.group({
+  const retrying = await oneShots.group({
     name: 'retrying',
     count,
     body: () => ({ delay: `${DELAY_MS}ms`, retry_policy: { base: '3s', factor: 1 } }),
     plan: (_, attemptNo) => ({ status: attemptNo === 1 ? 500 : 200, afterMs: 0 }),
   });
   await retrying.allArrived();
-  const underWayBack = await group('under-way-back', `${DELAY_MS}ms`, 1_000);
-  await underWayBack.allArrived();
+  const inFlightBack = await group('under-way-back', `${DELAY_MS}ms`, 1_000);
+  await inFlightBack.allArrived();
   const before = { waiting: waiting.arrived(), retrying: retrying.arrived(), recurring: recurring.arrived() };
   await clock.stepTo(0, sched);
   await firesSoon('back');
@@ -92,12 +92,12 @@ export async function runClockSteps(count: number): Promise<ClockReport> {
   await clock.stepTo(HOUR_MS + 60_000, sched);
   caughtUpMs.push(await waiting.allArrived(), await retrying.allArrived(2 * count));
 
-  await noneLeft(dataDir, UNFINISHED, DRAIN_MS_MAX);
-  gateway.close();
+  await waitUntilNone(dataDir, UNFINISHED, DRAIN_MS_MAX);
+  client.close();
   const { code } = await sched.stop();
   const result = audit({
     dataDir,
-    acknowledged: shots.acknowledged,
+    acknowledged: oneShots.acknowledged,
     received: ledger.received,
     isClockSteady: false,
   });

@@ -1,40 +1,40 @@
-/** A cluster under load, from its first node to the audit of all that happened. */
+/** A cluster under load, from its first node to the audit of the run. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Ledger } from '#test/faults/single-node/ledger.ts';
 import type { Behaviour } from '#test/receiver/behaviours.ts';
 import { type Receiver, startReceiver } from '#test/receiver/receiver.ts';
-import { Ledger } from '../firing/ledger.ts';
 import { type Audit, audit } from './audit.ts';
 import { Load } from './load.ts';
 import { Nodes } from './nodes.ts';
-import { allEnded, installWitness, readStored, type Stored } from './stored.ts';
+import { installTriggers, readStored, type Stored, waitUntilAllEnded } from './stored.ts';
 
 export interface Run {
   readonly rounds: number;
   readonly seed: number;
-  /** Creates, and so deliveries. */
+  /** The number of creates, and hence of deliveries, per second. */
   readonly perSecond: number;
   /** Whether commits reach the disk. */
   readonly durable: boolean;
 }
 
 export interface Database {
-  /** For the nodes, where it is not the same. */
+  /** The database URL for the nodes, where it is a different one. */
   readonly databaseUrl?: string;
-  /** As it is reached now. */
+  /** The database URL at the moment. */
   readonly url: () => string;
 }
 
-/** What is counted and measured beside what every run is. */
+/** The counts and measurements that every run has. */
 export interface Report extends Audit {
   readonly perSecond: number;
   readonly resent: number;
   readonly refused: number;
   readonly moves: number;
   readonly drainedMs: number;
-  /** For how long this process, which is also the receiver, did not get to work: the machine was busy. */
-  readonly heldUpMs: number;
-  /** What every node wrote. */
+  /** The longest time that this process was blocked, which is also the receiver. The machine was busy. */
+  readonly blockedMs: number;
+  /** The output of every node. */
   readonly outputs: readonly string[];
 }
 
@@ -45,7 +45,7 @@ const MS_PER_SECOND = 1_000;
 const NS_PER_MS = 1e6;
 const DELAY_RESOLUTION_MS = 5;
 
-export class Scene implements AsyncDisposable {
+export class LoadedCluster implements AsyncDisposable {
   readonly nodes: Nodes;
   readonly ledger = new Ledger();
   readonly load: Load;
@@ -60,30 +60,30 @@ export class Scene implements AsyncDisposable {
     this.#database = database;
     this.#receiver = receiver;
     this.nodes = new Nodes({ count, url, databaseUrl });
-    const { front } = this.nodes;
-    this.load = new Load({ front, receiver, ledger: this.ledger, seed, perSecond });
+    const { balancer } = this.nodes;
+    this.load = new Load({ balancer, receiver, ledger: this.ledger, seed, perSecond });
   }
 
-  /** Nodes that are ready, and load on them. */
-  static async open(database: Database, run: Run, count = NODES): Promise<Scene> {
-    const scene = new Scene(database, await startReceiver(), run, count);
+  /** Resolves when the nodes are ready and the load has begun. */
+  static async open(database: Database, run: Run, count = NODES): Promise<LoadedCluster> {
+    const cluster = new LoadedCluster(database, await startReceiver(), run, count);
     try {
-      for (const number of scene.nodes.numbers) {
-        await scene.nodes.start(number);
-        if (number === 1) await installWitness(database.url());
+      for (const number of cluster.nodes.numbers) {
+        await cluster.nodes.start(number);
+        if (number === 1) await installTriggers(database.url());
       }
-      await scene.load.start();
-      scene.#begunAt = performance.now();
-      scene.#delays.enable();
+      await cluster.load.start();
+      cluster.#begunAt = performance.now();
+      cluster.#delays.enable();
       await sleep(WARM_UP_MS);
-      return scene;
+      return cluster;
     } catch (error) {
-      await scene[Symbol.asyncDispose]();
+      await cluster[Symbol.asyncDispose]();
       throw error;
     }
   }
 
-  /** A further path of the receiver. */
+  /** Adds a path to the receiver. */
   hook(path: string, behaviour: Behaviour): string {
     return this.#receiver.hookAt(`/${path}`, behaviour).url;
   }
@@ -92,14 +92,14 @@ export class Scene implements AsyncDisposable {
     return this.#database.url();
   }
 
-  /** Ends the load, waits for the last delivery, and compares. */
+  /** Ends the load, waits for the last delivery, and audits the run. */
   async close(further: (stored: Stored) => readonly string[] = () => []): Promise<Report> {
-    const { front } = this.nodes;
+    const { balancer } = this.nodes;
     const faults: string[] = [];
     await this.load.stop();
     this.#delays.disable();
     const seconds = (performance.now() - this.#begunAt) / MS_PER_SECOND;
-    const drainedMs = await allEnded(this.url, DRAIN_MS_MAX).catch((error: unknown) => {
+    const drainedMs = await waitUntilAllEnded(this.url, DRAIN_MS_MAX).catch((error: unknown) => {
       faults.push(String(error));
       return Number.NaN;
     });
@@ -109,13 +109,13 @@ export class Scene implements AsyncDisposable {
     const result = audit({ stored, acknowledged, replays: this.replays, received });
     return {
       ...result,
-      faults: [...faults, ...result.faults, ...failures, ...front.strange, ...further(stored)],
+      faults: [...faults, ...result.faults, ...failures, ...balancer.unexpected, ...further(stored)],
       perSecond: received.length / seconds,
-      resent: front.resent,
-      refused: front.refused,
+      resent: balancer.resent,
+      refused: balancer.refused,
       moves,
       drainedMs,
-      heldUpMs: this.#delays.max / NS_PER_MS,
+      blockedMs: this.#delays.max / NS_PER_MS,
       outputs: this.nodes.outputs,
     };
   }

@@ -1,8 +1,9 @@
 /**
- * After a downtime: thousands are overdue. They are worked off, by their deadline; what is created meanwhile
- * is still on time; of the occurrences that a recurring schedule missed only the pending one fires.
+ * After a downtime thousands of deliveries are overdue. They are sent in the order of their deadlines.
+ * Deliveries that are created meanwhile are still on time. A recurring schedule sends only its pending
+ * occurrence, not the missed ones.
  *
- * The downtime is made with a clock: the first life of the service is two hours ago.
+ * A shifted clock simulates the downtime: the first process runs two hours in the past.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Prng } from '#test/fuzz/prng.ts';
@@ -11,12 +12,12 @@ import { ServiceClock } from '#test/process/service-clock.ts';
 import { startReceiver } from '#test/receiver/receiver.ts';
 import { type Audit, audit } from './audit.ts';
 import { type Footprint, footprintOf } from './footprint.ts';
-import { Gateway } from './gateway.ts';
-import { AT_ONCE, Ledger } from './ledger.ts';
+import { ANSWER_AT_ONCE, Ledger } from './ledger.ts';
 import { type Spread, spreadOf } from './numbers.ts';
-import { startFiring } from './service.ts';
-import { type Group, Shots } from './shots.ts';
-import { noneLeft, UNFINISHED } from './stored.ts';
+import { type Group, OneShots } from './one-shots.ts';
+import { RetryingClient } from './retrying-client.ts';
+import { startService } from './service.ts';
+import { UNFINISHED, waitUntilNone } from './stored.ts';
 
 export interface OverdueOptions {
   readonly overdue: number;
@@ -28,17 +29,17 @@ export interface OverdueReport extends Audit {
   readonly expiredUnsent: number;
   readonly drainedMs: number;
   readonly perSecond: number;
-  /** Of what was created after the start, towards endpoints of its own and towards the busy ones. */
+  /** Lateness of deliveries created after the start, to their own endpoints and to the busy ones. */
   readonly fresh: Lateness;
   readonly freshBusy: Lateness;
-  /** Mean distance from the order by deadline, as a part of the lane; one third would be chance. */
+  /** The mean distance from the order by deadline, as a part of the queue. A random order has one third. */
   readonly disorder: number;
-  /** Occurrences that each recurring schedule fired. */
+  /** The most occurrences that a recurring schedule sent. */
   readonly occurrencesMax: number;
   readonly footprint: Footprint | null;
 }
 
-/** Late by the time of the claim, and by the arrival at a receiver that is as busy as the service. */
+/** Lateness at the claim, and at the arrival. The receiver is as busy as the service. */
 interface Lateness {
   readonly claimed: Spread;
   readonly arrived: Spread;
@@ -47,7 +48,7 @@ interface Lateness {
 const AGO_MS = 2 * 3_600_000;
 const DUE_S = [60, 1_800] as const;
 const TTL_S = [10_800, 21_600] as const;
-/** Over long before the start. */
+/** A ttl that is over long before the start. */
 const TTL_PASSED = '10m';
 const PASSED_SHARE = 0.05;
 const RECURRING = 20;
@@ -59,34 +60,34 @@ export async function runOverdue({ overdue, endpoints, seed }: OverdueOptions): 
   const dataDir = temporaryDirectory();
   await using receiver = await startReceiver();
   const ledger = new Ledger();
-  const gateway = new Gateway();
-  const shots = new Shots({ gateway, receiver, ledger });
-  const { recurring, old, expiring } = await liveTwoHoursAgo(dataDir, gateway, shots, {
+  const client = new RetryingClient();
+  const oneShots = new OneShots({ client, receiver, ledger });
+  const { recurring, old, expiring } = await runTwoHoursAgo(dataDir, client, oneShots, {
     overdue,
     endpoints,
     seed,
   });
 
   const startedAt = Date.now();
-  await using sched = await startFiring(dataDir);
-  gateway.open(sched.url);
+  await using sched = await startService(dataDir);
+  client.open(sched.url);
   const fresh: string[] = [];
   const freshBusy: string[] = [];
   for (let round = 0; old.arrived() < overdue - expiring; round++) {
     if (Date.now() > startedAt + DRAIN_MS_MAX) throw new Error(`Only ${old.arrived()} have arrived.`);
-    fresh.push(...(await freshOnes(shots, `fresh-${round}`, [])));
-    freshBusy.push(...(await freshOnes(shots, `busy-${round}`, old.urls)));
+    fresh.push(...(await createFresh(oneShots, `fresh-${round}`, [])));
+    freshBusy.push(...(await createFresh(oneShots, `busy-${round}`, old.urls)));
     await sleep(FRESH_EVERY_MS);
   }
   const drainedMs = Date.now() - startedAt;
   const footprint = footprintOf(sched.pid);
-  await noneLeft(dataDir, UNFINISHED, DRAIN_MS_MAX);
-  gateway.close();
+  await waitUntilNone(dataDir, UNFINISHED, DRAIN_MS_MAX);
+  client.close();
   const { code } = await sched.stop();
 
   const result = audit({
     dataDir,
-    acknowledged: shots.acknowledged,
+    acknowledged: oneShots.acknowledged,
     received: ledger.received,
     isClockSteady: false,
   });
@@ -127,28 +128,32 @@ export async function runOverdue({ overdue, endpoints, seed }: OverdueOptions): 
   };
 }
 
-/** Due in a second, towards endpoints of their own unless others are given. */
-async function freshOnes(shots: Shots, name: string, urls: readonly string[]): Promise<readonly string[]> {
-  const { ids } = await shots.group({
+/** Creates deliveries that are due in a second, to their own endpoints unless others are given. */
+async function createFresh(
+  oneShots: OneShots,
+  name: string,
+  urls: readonly string[],
+): Promise<readonly string[]> {
+  const { ids } = await oneShots.group({
     name,
     count: FRESH_AT_ONCE,
     body: (i) => ({ delay: '1s', ...(urls.length === 0 ? {} : { endpoint: urls[i % urls.length] }) }),
-    plan: () => AT_ONCE,
+    plan: () => ANSWER_AT_ONCE,
   });
   return ids;
 }
 
-async function liveTwoHoursAgo(
+async function runTwoHoursAgo(
   dataDir: string,
-  gateway: Gateway,
-  shots: Shots,
+  client: RetryingClient,
+  oneShots: OneShots,
   { overdue, endpoints, seed }: OverdueOptions,
 ): Promise<{ readonly recurring: readonly string[]; readonly old: Group; readonly expiring: number }> {
   const prng = new Prng(seed);
   const isExpiring = Array.from({ length: overdue }, () => prng.chance(PASSED_SHARE));
-  await using sched = await startFiring(dataDir, { env: new ServiceClock(-AGO_MS).env });
-  gateway.open(sched.url);
-  const old = await shots.group({
+  await using sched = await startService(dataDir, { env: new ServiceClock(-AGO_MS).env });
+  client.open(sched.url);
+  const old = await oneShots.group({
     name: 'overdue',
     count: overdue,
     endpoints,
@@ -157,15 +162,15 @@ async function liveTwoHoursAgo(
       ttl: isExpiring[i] ? TTL_PASSED : `${prng.between(...TTL_S)}s`,
       retry_policy: { max_attempts: 3 },
     }),
-    plan: () => AT_ONCE,
+    plan: () => ANSWER_AT_ONCE,
   });
-  const recurring = await shots.group({
+  const recurring = await oneShots.group({
     name: 'recurring',
     count: RECURRING,
     body: () => ({ cron: '* * * * *' }),
-    plan: () => AT_ONCE,
+    plan: () => ANSWER_AT_ONCE,
   });
-  gateway.close();
+  client.close();
   await sched.stop();
   return { recurring: recurring.ids, old, expiring: isExpiring.filter(Boolean).length };
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 
 const SIZE = '16m';
-/** Down to the last page, then to the last byte. */
+/** Fills the disk to the last page, then to the last byte. */
 const PIECES_BYTES = [65_536, 4_096, 1];
 const PIECES_MAX = 10_000;
 

@@ -1,15 +1,18 @@
-/** A process that died with more claims than one look can hold: all are closed, none is forgotten. */
+/**
+ * A process died with more claims than recovery reads in one page. All of them are closed, and none is
+ * missed.
+ */
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { DATABASE_FILE } from '#test/fuzz/audit.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { startReceiver } from '#test/receiver/receiver.ts';
 import { type Audit, audit } from './audit.ts';
-import { Gateway } from './gateway.ts';
-import { AT_ONCE, Ledger } from './ledger.ts';
-import { startFiring } from './service.ts';
-import { Shots } from './shots.ts';
-import { noneLeft, UNFINISHED } from './stored.ts';
+import { ANSWER_AT_ONCE, Ledger } from './ledger.ts';
+import { OneShots } from './one-shots.ts';
+import { RetryingClient } from './retrying-client.ts';
+import { startService } from './service.ts';
+import { UNFINISHED, waitUntilNone } from './stored.ts';
 
 const DRAIN_MS_MAX = 60_000;
 const ENDPOINTS = 50;
@@ -18,34 +21,34 @@ export async function runLostClaims(count: number): Promise<Audit> {
   const dataDir = temporaryDirectory();
   await using receiver = await startReceiver();
   const ledger = new Ledger();
-  const gateway = new Gateway();
-  const shots = new Shots({ gateway, receiver, ledger });
+  const client = new RetryingClient();
+  const oneShots = new OneShots({ client, receiver, ledger });
   {
-    await using sched = await startFiring(dataDir);
-    gateway.open(sched.url);
-    await shots.group({
+    await using sched = await startService(dataDir);
+    client.open(sched.url);
+    await oneShots.group({
       name: 'claimed',
       count,
       endpoints: ENDPOINTS,
       body: () => ({ delay: '24h', retry_policy: { base: '1ms', factor: 1 } }),
-      plan: () => AT_ONCE,
+      plan: () => ANSWER_AT_ONCE,
     });
-    gateway.close();
+    client.close();
     await sched.stop();
   }
   claimAll(dataDir);
-  await using sched = await startFiring(dataDir);
-  await noneLeft(dataDir, UNFINISHED, DRAIN_MS_MAX);
+  await using sched = await startService(dataDir);
+  await waitUntilNone(dataDir, UNFINISHED, DRAIN_MS_MAX);
   await sched.stop();
   return audit({
     dataDir,
-    acknowledged: shots.acknowledged,
+    acknowledged: oneShots.acknowledged,
     received: ledger.received,
-    excuses: ['interrupted'],
+    toleratedErrors: ['interrupted'],
   });
 }
 
-/** As they stand when a process dies in the middle of everything. */
+/** Leaves all deliveries claimed, as when a process dies in the middle of everything. */
 function claimAll(dataDir: string): void {
   const db = new Database(join(dataDir, DATABASE_FILE));
   try {

@@ -1,17 +1,17 @@
 /**
- * SIGSTOP under load, and SIGCONT after a while: for the service, time has made a leap. Nothing is lost,
- * nothing is early, what came due meanwhile fires right after; requests under way have timed out, or end.
+ * SIGSTOP under load, and SIGCONT after a while: for the service, time jumps. Nothing is lost or early, and
+ * what came due meanwhile is sent right after. Requests in flight have timed out, or end.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { startReceiver } from '#test/receiver/receiver.ts';
 import { type Audit, audit } from './audit.ts';
-import { Gateway } from './gateway.ts';
 import { Ledger } from './ledger.ts';
 import { Load } from './load.ts';
 import { type Spread, spreadOf } from './numbers.ts';
-import { startFiring } from './service.ts';
-import { noneLeft, UNFINISHED } from './stored.ts';
+import { RetryingClient } from './retrying-client.ts';
+import { startService } from './service.ts';
+import { UNFINISHED, waitUntilNone } from './stored.ts';
 
 const BEFORE_MS = 2_500;
 const AFTER_MS = 1_500;
@@ -19,7 +19,7 @@ const DRAIN_MS_MAX = 60_000;
 
 export interface FrozenReport extends Audit {
   readonly dueMeanwhile: number;
-  /** From SIGCONT to their claim, of those that came due while it stood still. */
+  /** From SIGCONT to the claim, for deliveries that came due while the process was frozen. */
   readonly afterwards: Spread;
 }
 
@@ -32,10 +32,10 @@ export async function runFrozen(options: {
   const dataDir = temporaryDirectory();
   await using receiver = await startReceiver();
   const ledger = new Ledger();
-  const gateway = new Gateway();
-  const load = new Load({ gateway, receiver, ledger, seed, clients, pauseMsMax: 60, timeout: '1s' });
-  await using sched = await startFiring(dataDir);
-  gateway.open(sched.url);
+  const client = new RetryingClient();
+  const load = new Load({ client, receiver, ledger, seed, clients, pauseMsMax: 60, timeout: '1s' });
+  await using sched = await startService(dataDir);
+  client.open(sched.url);
   await load.start();
   await sleep(BEFORE_MS);
 
@@ -47,11 +47,11 @@ export async function runFrozen(options: {
   await sleep(AFTER_MS);
 
   await load.stop();
-  await noneLeft(dataDir, UNFINISHED, DRAIN_MS_MAX);
-  gateway.close();
+  await waitUntilNone(dataDir, UNFINISHED, DRAIN_MS_MAX);
+  client.close();
   const { code } = await sched.stop();
   const { acknowledged } = load;
-  const result = audit({ dataDir, acknowledged, received: ledger.received, excuses: ['timeout'] });
+  const result = audit({ dataDir, acknowledged, received: ledger.received, toleratedErrors: ['timeout'] });
   const late = result.stored.attempts
     .filter(({ due_at, fired_at }) => frozenAt < due_at && due_at < thawedAt && fired_at >= thawedAt)
     .map(({ fired_at }) => fired_at - thawedAt);

@@ -1,4 +1,4 @@
-/** What the receiver saw and what it answered, request by request: one side of every comparison. */
+/** Records each request that the receiver saw, and its answer. The audits compare it with the database. */
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Behaviour } from '#test/receiver/behaviours.ts';
@@ -7,19 +7,19 @@ export interface Received {
   readonly deliveryId: string;
   readonly attemptNo: number;
   readonly key: string;
-  /** By the clock of the service, which may be a shifted one. */
+  /** The arrival by the service's clock, which may be shifted. */
   readonly arrivedAt: number;
-  /** Null: not answered, or its connection was gone by then. */
+  /** Null when it was not answered, or the connection was closed before the answer. */
   answered: number | null;
 }
 
-export interface Plan {
+export interface PlannedAnswer {
   readonly status: number;
-  /** Before it is answered; for ever: never. */
+  /** The delay before the answer. Infinity means never. */
   readonly afterMs: number;
 }
 
-export const AT_ONCE: Plan = { status: 200, afterMs: 0 };
+export const ANSWER_AT_ONCE: PlannedAnswer = { status: 200, afterMs: 0 };
 
 export class Ledger {
   readonly received: Received[] = [];
@@ -29,7 +29,9 @@ export class Ledger {
     this.#now = now;
   }
 
-  behaviour(plan: (deliveryId: string, attemptNo: number) => Plan | Promise<Plan>): Behaviour {
+  behaviour(
+    plan: (deliveryId: string, attemptNo: number) => PlannedAnswer | Promise<PlannedAnswer>,
+  ): Behaviour {
     return {
       act: async ({ request, response }) => {
         const received = this.#record(request);

@@ -1,19 +1,18 @@
 /**
- * kill -9 under load, again and again on one data directory. At each kill as many attempts are lost as were
- * claimed at that moment: they are closed as interrupted at the next start and tried again, and nothing else
- * may ever be sent twice.
+ * Repeated SIGKILL under load on one data directory. Each kill loses exactly the attempts that were claimed
+ * at that moment. The next start closes them as interrupted and retries them. Nothing else may be sent twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { firstOf } from '#test/faults/promises.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { startReceiver } from '#test/receiver/receiver.ts';
-import { firstOf } from '../promises.ts';
 import { type Audit, audit } from './audit.ts';
-import { Gateway } from './gateway.ts';
 import { Ledger } from './ledger.ts';
 import { Load } from './load.ts';
-import { startAndKill, startFiring } from './service.ts';
-import { CLAIMED, countWhere, noneLeft, UNFINISHED } from './stored.ts';
+import { RetryingClient } from './retrying-client.ts';
+import { startAndKill, startService } from './service.ts';
+import { CLAIMED, countWhere, UNFINISHED, waitUntilNone } from './stored.ts';
 
 export interface KillOptions {
   readonly kills: number;
@@ -23,7 +22,10 @@ export interface KillOptions {
 
 interface Kill {
   readonly at: number;
-  /** Deliveries claimed when it died; null: not looked for, started again at once. */
+  /**
+   * Deliveries that were claimed at the kill. Null when they were not counted, because the next start came at
+   * once.
+   */
   readonly claimed: number | null;
 }
 
@@ -36,7 +38,7 @@ export interface KillReport extends Audit {
 }
 
 const LIFE_MS = [0, 2_000] as const;
-/** Until it listens takes more than a second: anywhere in there. */
+/** A start takes more than a second until it listens. The kill comes at any time in it. */
 const START_MS = [150, 1_200] as const;
 const START_KILLED = 0.15;
 const DRAIN_MS_MAX = 60_000;
@@ -46,21 +48,21 @@ export async function runKills({ kills, seed, clients }: KillOptions): Promise<K
   const dataDir = temporaryDirectory();
   await using receiver = await startReceiver();
   const ledger = new Ledger();
-  const gateway = new Gateway();
-  const load = new Load({ gateway, receiver, ledger, seed, clients, pauseMsMax: 60 });
+  const client = new RetryingClient();
+  const load = new Load({ client, receiver, ledger, seed, clients, pauseMsMax: 60 });
   const done: Kill[] = [];
   let startsKilled = 0;
 
   for (let round = 0; round < kills; round++) {
-    const sched = await startFiring(dataDir);
-    gateway.open(sched.url);
+    const sched = await startService(dataDir);
+    client.open(sched.url);
     if (round === 0) {
       await load.start();
       await sleep(LIFE_MS[1]);
     }
     await sleep(prng.between(...LIFE_MS));
     await sched.kill();
-    gateway.close();
+    client.close();
     const at = Date.now();
     done.push({ at, claimed: round % 2 === 0 ? countWhere(dataDir, CLAIMED) : null });
     if (!prng.chance(START_KILLED)) continue;
@@ -69,14 +71,19 @@ export async function runKills({ kills, seed, clients }: KillOptions): Promise<K
     done.push({ at: Date.now(), claimed: null });
   }
 
-  await using sched = await startFiring(dataDir);
-  gateway.open(sched.url);
+  await using sched = await startService(dataDir);
+  client.open(sched.url);
   await load.stop();
-  const drainedMs = await noneLeft(dataDir, UNFINISHED, DRAIN_MS_MAX);
-  gateway.close();
+  const drainedMs = await waitUntilNone(dataDir, UNFINISHED, DRAIN_MS_MAX);
+  client.close();
   const { code } = await sched.stop();
   const { acknowledged, moves } = load;
-  const result = audit({ dataDir, acknowledged, received: ledger.received, excuses: ['interrupted'] });
+  const result = audit({
+    dataDir,
+    acknowledged,
+    received: ledger.received,
+    toleratedErrors: ['interrupted'],
+  });
   return {
     ...result,
     faults: firstOf([
@@ -84,7 +91,7 @@ export async function runKills({ kills, seed, clients }: KillOptions): Promise<K
       ...(code === 0 ? [] : [`exit code ${code}`]),
       ...interruptionFaults(result, done),
     ]),
-    resent: gateway.resent,
+    resent: client.resent,
     moves,
     startsKilled,
     claimedAtKills: done.flatMap(({ claimed }) => claimed ?? []),
@@ -92,11 +99,11 @@ export async function runKills({ kills, seed, clients }: KillOptions): Promise<K
   };
 }
 
-/** Interrupted were exactly those that a kill met while they were claimed. */
+/** Exactly the attempts that were claimed at a kill were interrupted. */
 function interruptionFaults({ stored }: Audit, kills: readonly Kill[]): readonly string[] {
   const interrupted = stored.attempts.filter(({ error }) => error === 'interrupted');
   const metBy = interrupted.map(
-    // The first one after it was fired; a start that was killed may have left it as it was.
+    // The first kill after the attempt began. A start that was itself killed may not have closed it.
     ({ fired_at, finished_at }) => kills.findIndex(({ at }) => fired_at <= at && at <= (finished_at ?? 0)),
   );
   return [

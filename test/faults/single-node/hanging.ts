@@ -1,16 +1,16 @@
 /**
- * Endpoints that hang, with more due each than they ever get through, beside healthy ones. The healthy ones
- * notice nothing: measured against a run without the others.
+ * Hanging endpoints with more due deliveries than they ever get through, beside healthy endpoints. The
+ * healthy ones are not affected, compared with a run without the hanging ones.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { startReceiver } from '#test/receiver/receiver.ts';
 import { type Footprint, footprintOf } from './footprint.ts';
-import { Gateway } from './gateway.ts';
-import { AT_ONCE, Ledger } from './ledger.ts';
+import { ANSWER_AT_ONCE, Ledger } from './ledger.ts';
 import { type Spread, spreadOf } from './numbers.ts';
-import { startFiring } from './service.ts';
-import { type Group, Shots } from './shots.ts';
+import { type Group, OneShots } from './one-shots.ts';
+import { RetryingClient } from './retrying-client.ts';
+import { startService } from './service.ts';
 import { readStored } from './stored.ts';
 
 export interface HangingOptions {
@@ -20,24 +20,24 @@ export interface HangingOptions {
   readonly healthy: number;
   /** Deliveries of each healthy endpoint. */
   readonly healthyEach: number;
-  /** Over which the healthy ones are due. */
+  /** The span over which the healthy deliveries are due. */
   readonly spreadMs: number;
 }
 
 export interface HangingReport {
-  /** Of the healthy ones, from due to arrival. */
+  /** The time from due to arrival of healthy deliveries. */
   readonly lateness: Spread;
   readonly healthyArrived: number;
-  /** Requests that hung when the last healthy one had arrived. */
+  /** Requests that hung when the last healthy delivery had arrived. */
   readonly stillHanging: number;
-  /** Hanging ones that had ended by then. */
+  /** Hanging deliveries that had ended by then. */
   readonly hangingEnded: number;
   readonly before: Footprint | null;
   readonly during: Footprint | null;
 }
 
 const HANGS = { status: 200, afterMs: Number.POSITIVE_INFINITY };
-/** As many as the service lets hang at once, or all. */
+/** By this time as many requests hang as the service allows, or all. */
 const SETTLE_MS = 3_000;
 const CREATED_WITHIN_MS = 2_500;
 
@@ -46,16 +46,16 @@ export async function runHanging(options: HangingOptions): Promise<HangingReport
   const dataDir = temporaryDirectory();
   await using receiver = await startReceiver();
   const ledger = new Ledger();
-  const gateway = new Gateway();
-  const shots = new Shots({ gateway, receiver, ledger });
-  await using sched = await startFiring(dataDir);
-  gateway.open(sched.url);
+  const client = new RetryingClient();
+  const oneShots = new OneShots({ client, receiver, ledger });
+  await using sched = await startService(dataDir);
+  client.open(sched.url);
   const before = footprintOf(sched.pid);
 
   const stuck =
     hanging === 0
       ? null
-      : await shots.group({
+      : await oneShots.group({
           name: 'hanging',
           count: hanging * dueEach,
           endpoints: hanging,
@@ -68,16 +68,16 @@ export async function runHanging(options: HangingOptions): Promise<HangingReport
   const count = healthy * healthyEach;
   // All are created before the first is due.
   const start = Date.now() + CREATED_WITHIN_MS;
-  const well = await shots.group({
+  const well = await oneShots.group({
     name: 'healthy',
     count,
     endpoints: healthy,
     body: (i) => ({ fire_at: new Date(start + Math.floor((i / count) * spreadMs)).toISOString() }),
-    plan: () => AT_ONCE,
+    plan: () => ANSWER_AT_ONCE,
   });
   await well.allArrived();
   const during = footprintOf(sched.pid);
-  gateway.close();
+  client.close();
   const { lateness, ended } = measure(dataDir, ledger, well);
   await sched.kill();
   return {

@@ -1,4 +1,4 @@
-/** What a running process takes of the machine, where the system tells. */
+/** The resources that a running process uses, where the system reports them. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface Footprint {
@@ -8,7 +8,7 @@ export interface Footprint {
 
 const KB_PER_MB = 1_024;
 
-/** Null on systems without /proc. */
+/** Returns null on systems without /proc. */
 export function footprintOf(pid: number): Footprint | null {
   try {
     const kb = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

@@ -1,36 +1,36 @@
 /**
- * `npm run faults -- [--kills N] [--seed S] [--only name]`: everything that can happen to a service that
- * fires, at length, with the real process and a real receiver. Prints what was counted and measured, and ends
- * with exit code 1 when a promise was broken.
+ * `npm run faults -- [--kills N] [--seed S] [--only name]` tests the faults of one service at length, with
+ * the real process and a real receiver. It prints what it counted and measured, and ends with exit code 1
+ * when a promise was broken.
  */
 import { parseArgs } from 'node:util';
-import { canMount } from '../full-disks.ts';
+import { canMount } from '#test/faults/full-disks.ts';
 import type { Audit } from './audit.ts';
 import { runClockSteps } from './clock-steps.ts';
 import { runFrozen } from './frozen.ts';
 import { runHanging } from './hanging.ts';
 import { runKills } from './kills.ts';
 import { runLostClaims } from './lost-claims.ts';
-import { printTable, shown, spreadOf } from './numbers.ts';
+import { formatSpread, printTable, spreadOf } from './numbers.ts';
 import { runOverdue } from './overdue.ts';
 import { runHangingStop, runStops } from './stops.ts';
-import { runDyingWriter, runFullFileSystem, runStoreTrouble, type TroubleReport } from './store-trouble.ts';
+import { runFullFileSystem, runStoreFault, runWriterCrash, type StoreFaultReport } from './store-faults.ts';
 
 const KILLS_DEFAULT = 50;
 const CLIENTS = 8;
 const STOPS = 10;
 const FROZEN_MS = 10_000;
-const TROUBLED = 100;
+const DELIVERIES = 100;
 const OVERDUE = 20_000;
-/** More than one look of the recovery holds. */
+/** More than recovery reads in one page. */
 const LOST_CLAIMS = 6_000;
 
-interface Arguments {
+interface FaultOptions {
   readonly kills: number;
   readonly seed: number;
 }
 
-/** What is shown, and what was broken. */
+/** The rows to print, and the promises that were broken. */
 interface Result {
   readonly rows: Readonly<Record<string, unknown>>;
   readonly faults: readonly string[];
@@ -40,15 +40,15 @@ function resultOf({ figures, faults }: Audit, rows: Readonly<Record<string, unkn
   return { rows: { ...figures, ...rows }, faults };
 }
 
-const SCENARIOS: Readonly<Record<string, (given: Arguments) => Promise<Result>>> = {
+const SCENARIOS: Readonly<Record<string, (given: FaultOptions) => Promise<Result>>> = {
   async kills({ kills, seed }) {
     const report = await runKills({ kills, seed, clients: CLIENTS });
     const { resent, moves, startsKilled, claimedAtKills, drainedMs } = report;
     return resultOf(report, {
       kills,
       startsKilled,
-      'claimed at a kill': `${Math.max(...claimedAtKills)} at most, every second one looked at`,
-      'calls sent again': resent,
+      'claimed at a kill': `${Math.max(...claimedAtKills)} at most, counted at every second kill`,
+      'calls repeated': resent,
       'occurrences moved near': moves,
       'drained in (ms)': Math.round(drainedMs),
     });
@@ -56,54 +56,57 @@ const SCENARIOS: Readonly<Record<string, (given: Arguments) => Promise<Result>>>
 
   async stops({ seed }) {
     const report = await runStops({ stops: STOPS, seed, clients: CLIENTS });
-    return resultOf(report, { stops: STOPS, 'exits after': shown(spreadOf(report.exitMs)) });
+    return resultOf(report, { stops: STOPS, 'exits after': formatSpread(spreadOf(report.exitMs)) });
   },
 
   async 'hanging-stop'() {
-    const report = await runHangingStop(TROUBLED);
+    const report = await runHangingStop(DELIVERIES);
     return resultOf(report, { grace: '1s', 'exit after (ms)': Math.round(report.exitMs) });
   },
 
   async frozen({ seed }) {
     const report = await runFrozen({ frozenMs: FROZEN_MS, seed, clients: CLIENTS });
     const { dueMeanwhile, afterwards } = report;
-    return resultOf(report, { 'due meanwhile': dueMeanwhile, 'fired after SIGCONT': shown(afterwards) });
+    return resultOf(report, {
+      'due meanwhile': dueMeanwhile,
+      'sent after SIGCONT': formatSpread(afterwards),
+    });
   },
 
   async clock() {
-    const report = await runClockSteps(TROUBLED);
+    const report = await runClockSteps(DELIVERIES);
     return resultOf(report, {
       'caught up after steps ahead (ms)': report.caughtUpMs.map(Math.round).join(', '),
       'due in a second, after each step (ms)': JSON.stringify(report.afterStepMs, (_, value: unknown) =>
         typeof value === 'number' ? Math.round(value) : value,
       ),
-      'occurrences fired': report.occurrences.join(', '),
+      'occurrences sent': report.occurrences.join(', '),
     });
   },
 
   async 'store-refusing'() {
-    return troubled(await runStoreTrouble('refusing', TROUBLED));
+    return storeFaultResult(await runStoreFault('refusing', DELIVERIES));
   },
 
   async 'store-full'() {
-    return troubled(await runStoreTrouble('full', TROUBLED));
+    return storeFaultResult(await runStoreFault('full', DELIVERIES));
   },
 
-  async 'store-lying'() {
-    return troubled(await runStoreTrouble('lying', TROUBLED));
+  async 'store-false-errors'() {
+    return storeFaultResult(await runStoreFault('false-errors', DELIVERIES));
   },
 
   async 'file-system-full'() {
     if (!canMount()) return { rows: { skipped: 'no file system can be mounted here' }, faults: [] };
-    return troubled(await runFullFileSystem(TROUBLED));
+    return storeFaultResult(await runFullFileSystem(DELIVERIES));
   },
 
-  async 'writer-dying'() {
-    return dying('dying');
+  async 'writer-crash'() {
+    return writerCrashResult('crash');
   },
 
-  async 'writer-dying-late'() {
-    return dying('dying late');
+  async 'writer-crash-after-commit'() {
+    return writerCrashResult('crash-after-commit');
   },
 
   async 'lost-claims'() {
@@ -116,13 +119,13 @@ const SCENARIOS: Readonly<Record<string, (given: Arguments) => Promise<Result>>>
     const beside = await runHanging({ ...healthy, hanging: 100 });
     return {
       rows: {
-        'healthy alone, late by': shown(without.lateness),
-        'beside 100 hanging, late by': shown(beside.lateness),
+        'healthy alone, late by': formatSpread(without.lateness),
+        'beside 100 hanging, late by': formatSpread(beside.lateness),
         'hanging meanwhile': beside.stillHanging,
         'footprint alone': JSON.stringify(without.during),
         'footprint beside hanging': JSON.stringify(beside.during),
       },
-      faults: beside.hangingEnded === 0 ? [] : [`${beside.hangingEnded} hanging ones had ended`],
+      faults: beside.hangingEnded === 0 ? [] : [`${beside.hangingEnded} hanging deliveries had ended`],
     };
   },
 
@@ -132,34 +135,34 @@ const SCENARIOS: Readonly<Record<string, (given: Arguments) => Promise<Result>>>
       overdue: OVERDUE,
       'drained in (ms)': report.drainedMs,
       'per second': Math.round(report.perSecond),
-      'fresh, claimed late by': shown(report.fresh.claimed),
-      'fresh, arrived late by': shown(report.fresh.arrived),
-      'fresh to a busy endpoint, claimed': shown(report.freshBusy.claimed),
-      'fresh to a busy endpoint, arrived': shown(report.freshBusy.arrived),
+      'fresh, claimed late by': formatSpread(report.fresh.claimed),
+      'fresh, arrived late by': formatSpread(report.fresh.arrived),
+      'fresh to a busy endpoint, claimed': formatSpread(report.freshBusy.claimed),
+      'fresh to a busy endpoint, arrived': formatSpread(report.freshBusy.arrived),
       'distance from the order by deadline': `${report.disorder.toFixed(2)} (chance: 0.33)`,
-      'occurrences of a recurring one': `${report.occurrencesMax} at most`,
+      'occurrences of a recurring schedule': `${report.occurrencesMax} at most`,
       footprint: JSON.stringify(report.footprint),
     });
   },
 };
 
-function troubled(report: TroubleReport): Result {
+function storeFaultResult(report: StoreFaultReport): Result {
   return resultOf(report, {
-    'due ones sent meanwhile': report.sentMeanwhile,
-    'answered ones sent again': report.underWayAgain,
+    'due deliveries sent meanwhile': report.sentMeanwhile,
+    'answered requests sent again': report.answeredAgain,
     '/readyz meanwhile': report.readiness,
-    'healed in (ms)': Math.round(report.healedMs),
+    'delivered in (ms)': Math.round(report.deliveredMs),
   });
 }
 
-async function dying(trouble: 'dying' | 'dying late'): Promise<Result> {
-  const report = await runDyingWriter(trouble, TROUBLED);
+async function writerCrashResult(fault: 'crash' | 'crash-after-commit'): Promise<Result> {
+  const report = await runWriterCrash(fault, DELIVERIES);
   return resultOf(report, {
-    'due ones sent meanwhile': report.sentMeanwhile,
-    'answered ones sent again': report.underWayAgain,
+    'due deliveries sent meanwhile': report.sentMeanwhile,
+    'answered requests sent again': report.answeredAgain,
     '/readyz meanwhile': report.readiness,
     'SIGTERM then': `${JSON.stringify(report.exit)} after ${Math.round(report.exitMs)} ms`,
-    'delivered after the next start in (ms)': Math.round(report.healedMs),
+    'delivered after the next start in (ms)': Math.round(report.deliveredMs),
   });
 }
 

@@ -1,4 +1,7 @@
-/** The real service as these tests run it: it may send to receivers on this machine, and its keys are known. */
+/**
+ * Starts the real service for these tests. It may send to receivers on this machine, and its API keys are
+ * known.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -9,24 +12,24 @@ import { CA_FILE } from '#test/receiver/receiver.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-export const TEST_KEY = 'sk_test_firingFIRINGfiringFIRING01234567';
+export const TEST_KEY = 'sk_test_faultsFAULTSfaultsFAULTS01234567';
 
 const SETTINGS = {
   SCHED_BOOTSTRAP_TEST_KEY: TEST_KEY,
-  SCHED_BOOTSTRAP_LIVE_KEY: 'sk_live_firingFIRINGfiringFIRING01234567',
-  SCHED_BOOTSTRAP_SIGNING_SECRET: 'whsec_firingFIRINGfiringFIRING01234567',
+  SCHED_BOOTSTRAP_LIVE_KEY: 'sk_live_faultsFAULTSfaultsFAULTS01234567',
+  SCHED_BOOTSTRAP_SIGNING_SECRET: 'whsec_faultsFAULTSfaultsFAULTS01234567',
   SCHED_LOG_LEVEL: 'warn',
   SCHED_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
   SCHED_EGRESS_CA_FILE: CA_FILE,
 };
 
-export interface FiringOptions {
+export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** A module of `preload/`. */
+  /** The name of a module in `preload/`. */
   readonly preload?: string;
 }
 
-function environmentOf({ env = {}, preload }: FiringOptions): Readonly<Record<string, string>> {
+function environmentOf({ env = {}, preload }: ServiceOptions): Readonly<Record<string, string>> {
   const file = preload === undefined ? null : join(import.meta.dirname, 'preload', preload);
   return {
     ...SETTINGS,
@@ -35,11 +38,11 @@ function environmentOf({ env = {}, preload }: FiringOptions): Readonly<Record<st
   };
 }
 
-export function startFiring(dataDir: string, options: FiringOptions = {}): Promise<SchedProcess> {
+export function startService(dataDir: string, options: ServiceOptions = {}): Promise<SchedProcess> {
   return startSched({ dataDir, env: environmentOf(options) });
 }
 
-/** A start that is killed after so many ms, whatever it was doing: opening the store, closing lost attempts. */
+/** Starts the service and kills it after `afterMs`, while it may open the store or close lost attempts. */
 export async function startAndKill(dataDir: string, afterMs: number): Promise<void> {
   const child = spawn(process.execPath, ['bin/sched.js', 'serve'], {
     cwd: ROOT,

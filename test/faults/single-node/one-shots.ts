@@ -1,55 +1,56 @@
-/** One-shots for a scenario: each group has a receiver's temper, a delay and hooks of its own. */
+/** Creates groups of one-shots for a scenario. Each group has its own receiver behaviour, delay and hooks. */
+
+import { inParallel } from '#test/faults/client.ts';
 import type { Receiver } from '#test/receiver/receiver.ts';
-import { inParallel } from '../client.ts';
-import type { Gateway } from './gateway.ts';
-import type { Ledger, Plan } from './ledger.ts';
+import type { Ledger, PlannedAnswer } from './ledger.ts';
+import type { RetryingClient } from './retrying-client.ts';
 
 const AT_ONCE_MAX = 32;
 
-export interface ShotDependencies {
-  readonly gateway: Gateway;
+export interface OneShotDependencies {
+  readonly client: RetryingClient;
   readonly receiver: Receiver;
   readonly ledger: Ledger;
 }
 
 export interface Group {
-  /** Of schedules. */
+  /** Ids of the schedules. */
   readonly ids: readonly string[];
-  /** Of the hooks: an endpoint each. */
+  /** URLs of the hooks. Each is an endpoint. */
   readonly urls: readonly string[];
-  /** What has arrived at its hooks so far. */
+  /** The number of requests that have arrived at its hooks so far. */
   arrived(): number;
-  /** When so many have arrived; gives the ms it took. */
+  /** Resolves when `count` requests have arrived. Returns the milliseconds that it took. */
   allArrived(count?: number): Promise<number>;
 }
 
 export interface GroupOptions {
   readonly name: string;
   readonly count: number;
-  /** On how many endpoints; left out, each has its own. */
+  /** The number of endpoints. By default each delivery has its own. */
   readonly endpoints?: number;
-  /** Of each create, beside its endpoint. */
+  /** The fields of each create besides its endpoint. */
   readonly body: (index: number) => object;
-  readonly plan: (deliveryId: string, attemptNo: number) => Plan | Promise<Plan>;
+  readonly plan: (deliveryId: string, attemptNo: number) => PlannedAnswer | Promise<PlannedAnswer>;
 }
 
-export class Shots {
-  readonly #harness: ShotDependencies;
+export class OneShots {
+  readonly #harness: OneShotDependencies;
   readonly acknowledged = new Map<string, 'one_shot' | 'recurring'>();
 
-  constructor(harness: ShotDependencies) {
+  constructor(harness: OneShotDependencies) {
     this.#harness = harness;
   }
 
   async group({ name, count, endpoints = count, body, plan }: GroupOptions): Promise<Group> {
-    const { gateway, receiver, ledger } = this.#harness;
+    const { client, receiver, ledger } = this.#harness;
     const behaviour = ledger.behaviour(plan);
     const hooks = Array.from({ length: endpoints }, (_, i) => receiver.hookAt(`/${name}/${i}`, behaviour));
     const ids: string[] = [];
     const arrived = () => hooks.reduce((sum, { requests }) => sum + requests.length, 0);
     await inParallel([...Array.from({ length: count }).keys()], AT_ONCE_MAX, async (i) => {
       const endpoint = hooks[i % endpoints]?.url;
-      const { id } = await gateway.create<{ readonly id: string }>('/v1/schedules', `${name} ${i}`, {
+      const { id } = await client.create<{ readonly id: string }>('/v1/schedules', `${name} ${i}`, {
         endpoint,
         ...body(i),
       });
@@ -69,7 +70,7 @@ export class Shots {
   }
 }
 
-/** How many of `count` fall to the one at `index` when dealt out in turn. */
+/** How many of `count` belong to position `index` when they are distributed in turn. */
 function share(count: number, among: number, index: number): number {
   return Math.floor(count / among) + (index < count % among ? 1 : 0);
 }

@@ -1,4 +1,4 @@
-/** Figures for people. */
+/** Median, 99th percentile and maximum of measured values. */
 export interface Spread {
   readonly count: number;
   readonly median: number;
@@ -13,11 +13,11 @@ export function spreadOf(values: readonly number[]): Spread {
   return { count: sorted.length, median: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-export function shown({ count, median, p99, max }: Spread): string {
+export function formatSpread({ count, median, p99, max }: Spread): string {
   return `median ${Math.round(median)}, p99 ${Math.round(p99)}, max ${Math.round(max)} ms (${count})`;
 }
 
-/** Two columns. */
+/** Prints a table of two columns. */
 export function printTable(title: string, rows: Readonly<Record<string, unknown>>): void {
   console.log(`\n${title}`);
   const width = Math.max(...Object.keys(rows).map((name) => name.length));

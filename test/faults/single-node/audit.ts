@@ -1,20 +1,21 @@
 /**
- * The promises, held against both ledgers when all is over: what the clients were told, what the receiver saw
- * and what the database says. Every attempt is compared on its own; so a lost or a doubled one has a name.
+ * Checks the promises at the end of a run. It compares the answers to clients, the requests at the receiver
+ * and the rows in the database. Every attempt is compared, so a lost or repeated one is named.
  */
+
+import { type AttemptRow, faultIf, firstOf, isOk, rowFaults, scheduleFaults } from '#test/faults/promises.ts';
 import { integrityOf } from '#test/fuzz/audit.ts';
-import { type AttemptRow, faultIf, firstOf, isOk, rowFaults, scheduleFaults } from '../promises.ts';
 import type { Received } from './ledger.ts';
 import { readStored, type Stored, type StoredDelivery } from './stored.ts';
 
 export interface Evidence {
   readonly dataDir: string;
-  /** By schedule id: what was answered with 201. */
+  /** Schedules that were answered with 201, by id. */
   readonly acknowledged: ReadonlyMap<string, 'one_shot' | 'recurring'>;
   readonly received: readonly Received[];
-  /** Errors after which the receiver may have answered 200 all the same; none unless said. */
-  readonly excuses?: readonly string[];
-  /** False: the clock was set while requests were under way. */
+  /** Errors after which the receiver may still have answered 200. The default is none. */
+  readonly toleratedErrors?: readonly string[];
+  /** False when the clock was set while requests were in flight. */
   readonly isClockSteady?: boolean;
 }
 
@@ -26,14 +27,14 @@ export interface Figures {
   readonly expired: number;
   readonly attempts: number;
   readonly received: number;
-  /** Acknowledged, and not delivered nor ended. */
+  /** Acknowledged deliveries that were neither delivered nor ended. */
   readonly lost: number;
   readonly interrupted: number;
-  /** Interrupted ones that had reached the receiver. */
+  /** Interrupted attempts that had reached the receiver. */
   readonly interruptedSeen: number;
   readonly timeouts: number;
-  /** Answered 200 again after a 200. */
-  readonly doubles: number;
+  /** Deliveries answered 200 again after a 200. */
+  readonly duplicates: number;
 }
 
 export interface Audit {
@@ -83,12 +84,12 @@ export function audit(evidence: Evidence): Audit {
         seen.has(`${each.delivery_id} ${each.attempt_no}`),
       ).length,
       timeouts: errors('timeout').length,
-      doubles: [...receivedOf.values()].reduce((sum, each) => sum + doublesIn(each), 0),
+      duplicates: [...receivedOf.values()].reduce((sum, each) => sum + countDuplicates(each), 0),
     },
   };
 }
 
-function doublesIn(received: readonly Received[]): number {
+function countDuplicates(received: readonly Received[]): number {
   return Math.max(received.filter(({ answered }) => isOk(answered)).length - 1, 0);
 }
 
@@ -96,25 +97,26 @@ function faultsOf(
   delivery: StoredDelivery,
   attempts: readonly AttemptRow[],
   received: readonly Received[],
-  { excuses = [], isClockSteady = true }: Evidence,
+  { toleratedErrors = [], isClockSteady = true }: Evidence,
 ): readonly string[] {
   const { max_attempts } = JSON.parse(delivery.retry_policy) as { readonly max_attempts: number };
-  const excused = attempts.filter(({ error }) => excuses.includes(error ?? '')).length;
+  const tolerated = attempts.filter(({ error }) => toleratedErrors.includes(error ?? '')).length;
   return [
     ...rowFaults(delivery, attempts, received, max_attempts),
-    ...faultIf(doublesIn(received) > excused, `200 answered ${doublesIn(received) + 1} times`),
+    ...faultIf(countDuplicates(received) > tolerated, `200 answered ${countDuplicates(received) + 1} times`),
     ...endFaults(delivery, attempts, max_attempts),
     ...attempts.flatMap((attempt) => {
       const seen = received.find(({ attemptNo }) => attemptNo === attempt.attempt_no);
       const at = `attempt ${attempt.attempt_no} (${attempt.outcome}, ${attempt.error})`;
-      return [...attemptFaults(attempt, seen, excuses), ...timeFaults(attempt, seen, isClockSteady)].map(
-        (fault) => `${at} ${fault}`,
-      );
+      return [
+        ...attemptFaults(attempt, seen, toleratedErrors),
+        ...timeFaults(attempt, seen, isClockSteady),
+      ].map((fault) => `${at} ${fault}`);
     }),
   ];
 }
 
-/** The end follows from the last attempt. */
+/** The final status follows from the last attempt. */
 function endFaults(
   { status }: StoredDelivery,
   attempts: readonly AttemptRow[],
@@ -135,13 +137,14 @@ function endFaults(
   ];
 }
 
-/** The row says what the receiver saw. */
+/** The row agrees with what the receiver saw. */
 function attemptFaults(
   { outcome, status_code, error }: AttemptRow,
   seen: Received | undefined,
-  excuses: readonly string[],
+  toleratedErrors: readonly string[],
 ): readonly string[] {
-  if (error !== null && excuses.includes(error)) return faultIf(outcome !== 'retryable', 'is not retryable');
+  if (error !== null && toleratedErrors.includes(error))
+    return faultIf(outcome !== 'retryable', 'is not retryable');
   if (seen === undefined) return ['never reached the receiver'];
   return [
     ...faultIf(seen.answered !== status_code, `was answered ${seen.answered}`),

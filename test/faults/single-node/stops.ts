@@ -1,17 +1,17 @@
 /**
- * SIGTERM under load. What is under way is finished within the grace and nothing is interrupted; what hangs
- * longer than the grace is broken off, closed as interrupted before the process ends, and tried again after.
+ * SIGTERM under load. Attempts in flight finish within the grace period, and nothing is interrupted. An
+ * attempt that hangs longer is aborted, closed as interrupted before the process ends, and retried later.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Prng } from '#test/fuzz/prng.ts';
 import { type Exit, type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
 import { startReceiver } from '#test/receiver/receiver.ts';
 import { type Audit, audit } from './audit.ts';
-import { Gateway } from './gateway.ts';
-import { AT_ONCE, Ledger } from './ledger.ts';
+import { ANSWER_AT_ONCE, Ledger } from './ledger.ts';
 import { Load } from './load.ts';
-import { startFiring } from './service.ts';
-import { CLAIMED, countWhere, noneLeft, readStored, UNFINISHED } from './stored.ts';
+import { RetryingClient } from './retrying-client.ts';
+import { startService } from './service.ts';
+import { CLAIMED, countWhere, readStored, UNFINISHED, waitUntilNone } from './stored.ts';
 
 const LIFE_MS = [0, 1_500] as const;
 /** The slowest answer takes 700 ms. */
@@ -42,24 +42,24 @@ export async function runStops(options: {
   const dataDir = temporaryDirectory();
   await using receiver = await startReceiver();
   const ledger = new Ledger();
-  const gateway = new Gateway();
-  const load = new Load({ gateway, receiver, ledger, seed, clients, pauseMsMax: 60 });
+  const client = new RetryingClient();
+  const load = new Load({ client, receiver, ledger, seed, clients, pauseMsMax: 60 });
   const exitMs: number[] = [];
   const faults: string[] = [];
 
   for (let round = 0; round <= stops; round++) {
-    await using sched = await startFiring(dataDir, { env: { SCHED_SHUTDOWN_GRACE: `${GRACE_MS}ms` } });
-    gateway.open(sched.url);
+    await using sched = await startService(dataDir, { env: { SCHED_SHUTDOWN_GRACE: `${GRACE_MS}ms` } });
+    client.open(sched.url);
     if (round === 0) {
       await load.start();
       await sleep(LIFE_MS[1]);
     }
     if (round === stops) {
       await load.stop();
-      await noneLeft(dataDir, UNFINISHED, DRAIN_MS_MAX);
+      await waitUntilNone(dataDir, UNFINISHED, DRAIN_MS_MAX);
     } else await sleep(prng.between(...LIFE_MS));
     const { code, signal, ms } = await stopTimed(sched);
-    gateway.close();
+    client.close();
     exitMs.push(ms);
     if (code !== 0) faults.push(`stop ${round + 1}: exit code ${code}, signal ${signal}`);
     if (ms > GRACE_MS) faults.push(`stop ${round + 1}: took ${Math.round(ms)} ms`);
@@ -75,23 +75,23 @@ export interface HangingStopReport extends Audit {
   readonly hanging: number;
 }
 
-/** A receiver that never answers, and a short grace. */
+/** A stop with a receiver that never answers and a short grace period. */
 export async function runHangingStop(hanging: number): Promise<HangingStopReport> {
   const dataDir = temporaryDirectory();
   await using receiver = await startReceiver();
   const ledger = new Ledger();
-  const gateway = new Gateway();
+  const client = new RetryingClient();
   const acknowledged = new Map<string, 'one_shot'>();
   const hook = receiver.hook(
     ledger.behaviour((_, attemptNo) =>
-      attemptNo === 1 ? { status: 200, afterMs: Number.POSITIVE_INFINITY } : AT_ONCE,
+      attemptNo === 1 ? { status: 200, afterMs: Number.POSITIVE_INFINITY } : ANSWER_AT_ONCE,
     ),
   );
-  await using first = await startFiring(dataDir, { env: { SCHED_SHUTDOWN_GRACE: '1s' } });
-  gateway.open(first.url);
+  await using first = await startService(dataDir, { env: { SCHED_SHUTDOWN_GRACE: '1s' } });
+  client.open(first.url);
   for (let i = 0; i < hanging; i++) {
     const body = { endpoint: hook.url, delay: '1s', retry_policy: { base: '1s', factor: 1 } };
-    const { id } = await gateway.create<{ readonly id: string }>('/v1/schedules', `hanging ${i}`, body);
+    const { id } = await client.create<{ readonly id: string }>('/v1/schedules', `hanging ${i}`, body);
     acknowledged.set(id, 'one_shot');
   }
   await hook.arrived(hanging);
@@ -102,12 +102,17 @@ export async function runHangingStop(hanging: number): Promise<HangingStopReport
     ({ error, finished_at }) => error === 'interrupted' && (finished_at ?? Number.MAX_VALUE) <= exitedAt,
   ).length;
 
-  await using again = await startFiring(dataDir);
-  gateway.open(again.url);
-  await noneLeft(dataDir, UNFINISHED, DRAIN_MS_MAX);
-  gateway.close();
+  await using again = await startService(dataDir);
+  client.open(again.url);
+  await waitUntilNone(dataDir, UNFINISHED, DRAIN_MS_MAX);
+  client.close();
   await again.stop();
-  const result = audit({ dataDir, acknowledged, received: ledger.received, excuses: ['interrupted'] });
+  const result = audit({
+    dataDir,
+    acknowledged,
+    received: ledger.received,
+    toleratedErrors: ['interrupted'],
+  });
   return {
     ...result,
     faults: [

@@ -1,9 +1,9 @@
-/** What the database says, read from beside the service: the other side of every comparison. */
+/** Reads the database directly, without the service. The audits compare it with the receiver's ledger. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
+import type { AttemptRow, DeliveryRow, ScheduleRow } from '#test/faults/promises.ts';
 import { DATABASE_FILE } from '#test/fuzz/audit.ts';
-import type { AttemptRow, DeliveryRow, ScheduleRow } from '../promises.ts';
 
 export interface StoredDelivery extends DeliveryRow {
   readonly due_at: number | null;
@@ -17,11 +17,11 @@ export interface Stored {
   readonly attempts: readonly AttemptRow[];
 }
 
-const LOOK_EVERY_MS = 50;
-/** Looking must not become the load: it may take this part of the time. */
-const LOOK_SHARE = 1 / 50;
+const POLL_EVERY_MS = 50;
+/** Polling must not become the load, so it may take only this part of the time. */
+const POLL_TIME_SHARE = 1 / 50;
 
-function reading<T>(dataDir: string, read: (db: Database.Database) => T): T {
+function readDatabase<T>(dataDir: string, read: (db: Database.Database) => T): T {
   const db = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
   try {
     return read(db);
@@ -31,7 +31,7 @@ function reading<T>(dataDir: string, read: (db: Database.Database) => T): T {
 }
 
 export function readStored(dataDir: string): Stored {
-  return reading(dataDir, (db) => {
+  return readDatabase(dataDir, (db) => {
     db.exec('BEGIN');
     return {
       schedules: db.prepare<[], ScheduleRow>('SELECT * FROM schedules').all(),
@@ -45,26 +45,26 @@ export function countWhere(dataDir: string, condition: string): number {
   const sql = `SELECT count(*) FROM deliveries JOIN schedules
     ON schedules.partition = deliveries.partition AND schedules.id = deliveries.schedule_id
     WHERE ${condition}`;
-  return reading(dataDir, (db) => Number(db.prepare(sql).pluck().get()));
+  return readDatabase(dataDir, (db) => Number(db.prepare(sql).pluck().get()));
 }
 
-/** Everything but the occurrence that a recurring schedule always has before it. */
+/** Deliveries that have not ended, without the next occurrence that a recurring schedule always has. */
 export const UNFINISHED = `deliveries.status IN ('claimed', 'retry_scheduled', 'scheduled', 'paused')
   AND NOT (kind = 'recurring' AND deliveries.status = 'scheduled')`;
 
 export const CLAIMED = "deliveries.status = 'claimed'";
 
-/** Waits until no delivery is like this; gives the ms it took. */
-export async function noneLeft(dataDir: string, condition: string, patienceMs: number): Promise<number> {
+/** Waits until no delivery matches. Returns the milliseconds that it took. */
+export async function waitUntilNone(dataDir: string, condition: string, timeoutMs: number): Promise<number> {
   const start = performance.now();
   for (;;) {
-    const lookedAt = performance.now();
+    const polledAt = performance.now();
     const left = countWhere(dataDir, condition);
-    const lookMs = performance.now() - lookedAt;
+    const pollMs = performance.now() - polledAt;
     const tookMs = performance.now() - start;
     if (left === 0) return tookMs;
-    if (tookMs > patienceMs)
-      throw new Error(`${left} deliveries are left after ${patienceMs} ms: ${condition}`);
-    await sleep(Math.max(LOOK_EVERY_MS, lookMs / LOOK_SHARE));
+    if (tookMs > timeoutMs)
+      throw new Error(`${left} deliveries are left after ${timeoutMs} ms: ${condition}`);
+    await sleep(Math.max(POLL_EVERY_MS, pollMs / POLL_TIME_SHARE));
   }
 }

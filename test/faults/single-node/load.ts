@@ -1,22 +1,22 @@
 /**
- * Load: clients that create one-shots a moment ahead, towards receivers of every temper, and one that moves
- * the next occurrence of recurring schedules near. What is acknowledged is written down.
+ * Clients create one-shots that are due a moment later, for receivers of every behaviour. Another client
+ * moves the next occurrence of recurring schedules near. The load records everything that was acknowledged.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Prng } from '#test/fuzz/prng.ts';
 import type { Receiver } from '#test/receiver/receiver.ts';
-import type { Gateway } from './gateway.ts';
-import { AT_ONCE, type Ledger, type Plan } from './ledger.ts';
+import { ANSWER_AT_ONCE, type Ledger, type PlannedAnswer } from './ledger.ts';
+import type { RetryingClient } from './retrying-client.ts';
 
 export interface LoadOptions {
-  readonly gateway: Gateway;
+  readonly client: RetryingClient;
   readonly receiver: Receiver;
   readonly ledger: Ledger;
   readonly seed: number;
   readonly clients: number;
-  /** Between two creates of a client, at most. */
+  /** The longest pause between two creates of a client. */
   readonly pauseMsMax: number;
-  /** Profiles with this timeout; left out, the default of the service. */
+  /** The timeout of the endpoint profiles. The default is that of the service. */
   readonly timeout?: string;
 }
 
@@ -30,12 +30,12 @@ const DELAY_MS = [1_000, 3_000] as const;
 const SLOW_MS = [100, 700] as const;
 const FAILURES_MAX = 3;
 const PATIENT = { max_attempts: 12, base: '40ms', factor: 1.5, max: '600ms' };
-/** Fewer than open a breaker. */
+/** Fewer failures than open a breaker. */
 const IMPATIENT = { ...PATIENT, max_attempts: 3 };
-/** Opens and closes within the run, so that it is part of what is killed. */
+/** The breaker opens and closes within the run, so that kills also hit its state. */
 const SHORT_BREAKER = { threshold: 5, base_open: '200ms', max_open: '1s', probe_timeout: '1s' };
 
-type Temper = 'quick' | 'slow' | 'flaky' | 'hopeless' | 'profile';
+type ReceiverKind = 'quick' | 'slow' | 'flaky' | 'failing' | 'profile';
 
 export class Load {
   readonly #options: LoadOptions;
@@ -56,11 +56,11 @@ export class Load {
     const recurring = await Promise.all(Array.from({ length: RECURRING }, (_, i) => this.#recurring(i)));
     const clients = Array.from({ length: this.#options.clients }, (_, i) => this.#client(i));
     this.#work = Promise.all([...clients, this.#mover(recurring)]);
-    // Told of at the end; not to be an unhandled rejection until then.
+    // The error is reported at the end. Until then it must not be an unhandled rejection.
     this.#work.catch(() => {});
   }
 
-  /** When every call under way has been answered. */
+  /** Resolves when every call in flight has been answered. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await this.#work;
@@ -79,29 +79,29 @@ export class Load {
     for (let n = 0; !this.#isOver; n++) {
       const path = `/v1/schedules/${prng.pick(ids)}/reschedule`;
       const delay = `${prng.between(...DELAY_MS)}ms`;
-      await this.#options.gateway.create(path, `move ${n}`, { delay });
+      await this.#options.client.create(path, `move ${n}`, { delay });
       this.moves += 1;
       await sleep(prng.int(4 * this.#options.pauseMsMax));
     }
   }
 
   async #oneShot(prng: Prng): Promise<void> {
-    const temper = prng.weighted<Temper>([
+    const kind = prng.weighted<ReceiverKind>([
       [5, 'quick'],
       [2, 'slow'],
       [2, 'flaky'],
-      [1, 'hopeless'],
+      [1, 'failing'],
       [2, 'profile'],
     ]);
-    const name = `${temper}/${this.#count++}`;
+    const name = `${kind}/${this.#count++}`;
     const destination =
-      temper === 'profile'
+      kind === 'profile'
         ? { endpoint_id: prng.pick(this.#profiles) }
-        : { endpoint: this.#hook(name, planOf(temper, prng)) };
-    const { id } = await this.#options.gateway.create<Schedule>('/v1/schedules', name, {
+        : { endpoint: this.#hook(name, planOf(kind, prng)) };
+    const { id } = await this.#options.client.create<Schedule>('/v1/schedules', name, {
       ...destination,
       delay: `${prng.between(...DELAY_MS)}ms`,
-      retry_policy: temper === 'hopeless' ? IMPATIENT : PATIENT,
+      retry_policy: kind === 'failing' ? IMPATIENT : PATIENT,
       headers: { 'X-Load': name },
       body: JSON.stringify({ name }),
     });
@@ -110,8 +110,8 @@ export class Load {
 
   async #recurring(number: number): Promise<string> {
     const name = `recurring/${number}`;
-    const { id } = await this.#options.gateway.create<Schedule>('/v1/schedules', name, {
-      endpoint: this.#hook(name, () => AT_ONCE),
+    const { id } = await this.#options.client.create<Schedule>('/v1/schedules', name, {
+      endpoint: this.#hook(name, () => ANSWER_AT_ONCE),
       cron: '0 0 1 1 *',
       retry_policy: PATIENT,
     });
@@ -129,7 +129,7 @@ export class Load {
         afterMs: prng.chance(0.2) ? prng.between(...SLOW_MS) : 0,
       };
     });
-    const { id } = await this.#options.gateway.create<Schedule>('/v1/endpoints', `endpoint ${number}`, {
+    const { id } = await this.#options.client.create<Schedule>('/v1/endpoints', `endpoint ${number}`, {
       url,
       ...(timeout === undefined ? {} : { timeout }),
       breaker_policy: SHORT_BREAKER,
@@ -138,17 +138,17 @@ export class Load {
     return id;
   }
 
-  #hook(name: string, plan: (deliveryId: string, attemptNo: number) => Plan): string {
+  #hook(name: string, plan: (deliveryId: string, attemptNo: number) => PlannedAnswer): string {
     return this.#options.receiver.hookAt(`/${name}`, this.#options.ledger.behaviour(plan)).url;
   }
 }
 
-function planOf(temper: Temper, prng: Prng): (deliveryId: string, attemptNo: number) => Plan {
+function planOf(kind: ReceiverKind, prng: Prng): (deliveryId: string, attemptNo: number) => PlannedAnswer {
   const failures = prng.between(1, FAILURES_MAX);
   const afterMs = prng.between(...SLOW_MS);
   return (_, attemptNo) => {
-    if (temper === 'slow') return { status: 200, afterMs };
-    const isFailure = temper === 'hopeless' || (temper === 'flaky' && attemptNo <= failures);
+    if (kind === 'slow') return { status: 200, afterMs };
+    const isFailure = kind === 'failing' || (kind === 'flaky' && attemptNo <= failures);
     return { status: isFailure ? 500 : 200, afterMs: 0 };
   };
 }

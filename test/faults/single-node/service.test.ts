@@ -1,0 +1,100 @@
+/**
+ * Faults of a service that sends: it is stopped or frozen, its clock is set, or its store fails. Each test
+ * has its own service, data directory and receiver. The tests run concurrently, because they mostly wait.
+ */
+import { describe, expect, test } from 'vitest';
+import { runClockSteps } from './clock-steps.ts';
+import { runFrozen } from './frozen.ts';
+import { formatSpread } from './numbers.ts';
+import { runHangingStop, runStops } from './stops.ts';
+import { runStoreFault, runWriterCrash } from './store-faults.ts';
+
+const STOPS = 3;
+const FROZEN_MS = 3_000;
+const SEED = 815;
+const COUNT = 20;
+
+describe.concurrent('SIGTERM under load', () => {
+  test(`attempts in flight finish, and nothing is interrupted or sent twice, in ${STOPS} stops`, async () => {
+    const { faults, figures, exitMs } = await runStops({ stops: STOPS, seed: SEED, clients: 4 });
+    console.log(`stops: ${JSON.stringify(figures)}, exits after ${exitMs.map(Math.round).join()} ms`);
+    expect(faults).toEqual([]);
+    expect(figures.succeeded).toBeGreaterThan(50);
+    expect(figures).toMatchObject({ lost: 0, interrupted: 0, duplicates: 0 });
+  });
+
+  test('an attempt that hangs beyond the grace period is closed as interrupted before the exit, and retried', async () => {
+    const { faults, figures, exitMs, hanging } = await runHangingStop(5);
+    expect(faults).toEqual([]);
+    expect(figures).toMatchObject({
+      succeeded: hanging,
+      interrupted: hanging,
+      attempts: 2 * hanging,
+      duplicates: 0,
+    });
+    expect(exitMs).toBeGreaterThan(900);
+    expect(exitMs).toBeLessThan(5_000);
+  });
+});
+
+describe.concurrent('the time jumps for the service', () => {
+  test('a frozen process loses nothing, sends nothing early and catches up at once', async () => {
+    const report = await runFrozen({ frozenMs: FROZEN_MS, seed: SEED, clients: 4 });
+    const { faults, figures, dueMeanwhile, afterwards } = report;
+    console.log(`frozen: ${JSON.stringify(figures)}, after SIGCONT ${formatSpread(afterwards)}`);
+    expect(faults).toEqual([]);
+    expect(figures).toMatchObject({ lost: 0, interrupted: 0 });
+    expect(dueMeanwhile).toBeGreaterThan(10);
+    expect(afterwards.max).toBeLessThan(5_000);
+  });
+
+  test('a clock set an hour ahead and back loses nothing, and sends nothing twice or early', async () => {
+    const { faults, figures, caughtUpMs, occurrences } = await runClockSteps(10);
+    console.log(
+      `clock steps: ${JSON.stringify(figures)}, caught up in ${caughtUpMs.map(Math.round).join()} ms, ` +
+        `occurrences ${occurrences.join()}`,
+    );
+    expect(faults).toEqual([]);
+    expect(figures).toMatchObject({ lost: 0, interrupted: 0, duplicates: 0, timeouts: 0 });
+  });
+});
+
+describe.concurrent('the store fails while deliveries are due and others are in flight', () => {
+  test('while no commit succeeds nothing is sent, and outcomes are settled when there is space again', async () => {
+    const report = await runStoreFault('refusing', COUNT);
+    expect(report.faults).toEqual([]);
+    expect(report).toMatchObject({ readiness: 503, sentMeanwhile: 0, answeredAgain: 0 });
+    expect(report.figures).toMatchObject({ succeeded: 2 * COUNT, attempts: 2 * COUNT, interrupted: 0 });
+  });
+
+  test('while the file cannot grow only stored attempts are sent, and the rest when there is space again', async () => {
+    const { faults, figures, answeredAgain } = await runStoreFault('full', COUNT);
+    expect(faults).toEqual([]);
+    expect(answeredAgain).toBe(0);
+    expect(figures).toMatchObject({ succeeded: 2 * COUNT, attempts: 2 * COUNT, interrupted: 0 });
+  });
+
+  test('claims that are stored but report an error are not sent, but closed and retried', async () => {
+    const { faults, figures, sentMeanwhile, answeredAgain } = await runStoreFault('false-errors', COUNT);
+    expect(faults).toEqual([]);
+    expect({ sentMeanwhile, answeredAgain }).toEqual({ sentMeanwhile: 0, answeredAgain: 0 });
+    expect(figures).toMatchObject({ succeeded: 2 * COUNT, received: 2 * COUNT, interruptedSeen: 0 });
+    expect(figures.interrupted).toBeGreaterThanOrEqual(COUNT);
+  });
+
+  test('after repeated crashes of the writer thread everything continues as soon as one runs', async () => {
+    const { faults, figures, sentMeanwhile } = await runStoreFault('crash-after-commit', COUNT);
+    expect(faults).toEqual([]);
+    expect(sentMeanwhile).toBe(0);
+    expect(figures).toMatchObject({ succeeded: 2 * COUNT, lost: 0 });
+  });
+
+  test('after a crash of the writer thread and a stop, the next start finds everything', async () => {
+    const { faults, figures, readiness, sentMeanwhile } = await runWriterCrash('crash-after-commit', COUNT);
+    expect(faults).toEqual([]);
+    expect(sentMeanwhile).toBe(0);
+    expect(readiness).not.toBe(200);
+    expect(figures).toMatchObject({ succeeded: 2 * COUNT, lost: 0 });
+    expect(figures.duplicates).toBeLessThanOrEqual(figures.interrupted);
+  });
+});
