@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { OPERATIONS } from '#src/api/contract/operations.ts';
-import { FAILURE, REDIRECT } from '#src/store/contract/builders.ts';
+import { answerResult, failureResult } from '#src/domain/failures.ts';
 import { callerOf, type DataHarness, useDataHarness } from '#test/control/data-harness.ts';
 
 const open = useDataHarness();
@@ -43,9 +43,10 @@ test('deliveries show their destination in every list', async () => {
 });
 
 test.each([
-  [FAILURE, 'http_status'],
-  [REDIRECT, 'redirect'],
-])('a delivery that ended with %j has the failure code %s', async (result, code) => {
+  [answerResult(503), 'http_status'],
+  [answerResult(302), 'redirect'],
+  [failureResult('timeout'), 'timeout'],
+])('a delivery whose last attempt was %j has the failure code %s', async (result, code) => {
   const harness = await open();
   const { store } = harness.control;
   const { schedule, pending } = harness.build.schedule();
