@@ -1,10 +1,12 @@
 /**
- * A second model of the circuit breaker, fed by what the network saw. The breaker opens after exactly
- * `threshold` failures in a row of a destination that was reached. Nothing is sent while it is open. Then it
- * lets through one probe at a time, and its window doubles up to its bound. A delivery is deferred to exactly
- * the end of the window. The breaker is saved soon after it changed, so that a restart does not lose it.
+ * A second model of the circuit breaker, fed by what the network saw. The first is `src/domain/breaker.ts`; a
+ * new rule goes into both. The breaker opens after exactly `threshold` failures in a row of a destination that
+ * was reached. Nothing is sent while it is open. Then it lets through one probe at a time, and its window
+ * doubles up to its bound. A delivery is deferred to exactly the end of the window. The breaker is saved soon
+ * after it changed, so that a restart does not lose it.
  */
 
+import type { Evidence } from '#src/domain/breaker.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { FailureCode } from '#src/domain/failures.ts';
@@ -35,6 +37,7 @@ interface Model {
   /** When it last opened or closed without a save since then. Null when it is saved. */
   changedMs: number | null;
   changedBy: string | undefined;
+  /** When it last got evidence. */
   learnedMs: number;
   /** The clock was set while it was open, so its windows are not exact to the millisecond. */
   isInexact: boolean;
@@ -72,7 +75,7 @@ export function breakerChecker(simulation: SimulationView): Checker {
     return { ...breaker, ...UNCHANGED, isInexact: modelOf(key).isInexact };
   };
 
-  const learn = (token: string, evidence: 'success' | 'failure' | 'nothing', now: number): void => {
+  const learn = (token: string, evidence: Evidence, now: number): void => {
     const gated = attempts.get(token);
     if (gated === undefined) return;
     attempts.delete(token);
@@ -106,7 +109,7 @@ export function breakerChecker(simulation: SimulationView): Checker {
     probeUntil === null ? null : Math.min(probeUntil, now + probeMs);
 
   /** Until when the breaker defers everything, or null when it lets a request through. */
-  const heldUntil = (model: Model, policy: Policy, now: number): number | null => {
+  const deferralEnd = (model: Model, policy: Policy, now: number): number | null => {
     const { openUntil } = model;
     if (openUntil === null) return null;
     if (now < openUntil) return openUntil;
@@ -124,12 +127,12 @@ export function breakerChecker(simulation: SimulationView): Checker {
     stopping !== null && time.elapsedMs >= stopping.sinceMs + stopping.graceMs;
 
   /** A node saves its gates before it gives an endpoint back or stops. */
-  const nothingLost = (isAmong: (gate: string) => boolean): void => {
+  const checkHandOver = (isAmong: (gate: string) => boolean): void => {
     for (const [key, { failures, openUntil, isInexact, learnedMs }] of models) {
       if (!isAmong(key) || time.elapsedMs - learnedMs < simulation.handOverMs) continue;
       const kept = restored(key);
       if (isInexact || (kept.failures === failures && kept.openUntil === openUntil)) continue;
-      throw new Violation(NAME, `a hand-over lost ${failures - kept.failures} failures of ${key}`);
+      throw new Violation(NAME, `the hand-over lost ${failures - kept.failures} failures of ${key}`);
     }
   };
 
@@ -141,10 +144,10 @@ export function breakerChecker(simulation: SimulationView): Checker {
       const key = gateKey(delivery);
       const policy = policyOf(delivery);
       const model = modelOf(key);
-      const held = heldUntil(model, policy, now);
-      if (held !== null && !model.isInexact) {
-        const ahead = held - now;
-        throw new Violation(NAME, `${delivery.id} goes out while ${key} is held for ${ahead} ms more`);
+      const until = deferralEnd(model, policy, now);
+      if (until !== null && !model.isInexact) {
+        const earlyMs = until - now;
+        throw new Violation(NAME, `${delivery.id} is sent while ${key} defers for ${earlyMs} ms more`);
       }
       const isProbe = model.openUntil !== null;
       if (isProbe) model.probeUntil = now + policy.probeMs;
@@ -178,14 +181,14 @@ export function breakerChecker(simulation: SimulationView): Checker {
       const key = gateKey(delivery);
       const model = modelOf(key);
       const policy = policyOf(delivery);
-      const held = heldUntil(model, policy, now);
+      const until = deferralEnd(model, policy, now);
       model.probeUntil = probedUntil(model, policy, now);
       if (model.isInexact) return;
-      if (held !== dueAt) {
+      if (until !== dueAt) {
         const expected =
-          held === null
-            ? `nothing holds it (${JSON.stringify(model)})`
-            : `its window ends in ${held - now} ms`;
+          until === null
+            ? `nothing defers it (${JSON.stringify(model)})`
+            : `its window ends in ${until - now} ms`;
         throw new Violation(NAME, `${delivery.id} of ${key} was deferred by ${dueAt - now} ms: ${expected}`);
       }
     },
@@ -197,8 +200,8 @@ export function breakerChecker(simulation: SimulationView): Checker {
       if (observer.schedules.get(delivery.scheduleId)?.rateLimit !== null) return;
       const model = modelOf(gateKey(delivery));
       if (!simulation.holds(by, delivery)) return;
-      if (!model.isInexact && (heldUntil(model, policyOf(delivery), by.now()) ?? 0) <= deadline) {
-        throw new Violation(NAME, `${delivery.id} ended as if the breaker held it past its deadline`);
+      if (!model.isInexact && (deferralEnd(model, policyOf(delivery), by.now()) ?? 0) <= deadline) {
+        throw new Violation(NAME, `${delivery.id} ended as if the breaker deferred it past its deadline`);
       }
     },
     gateSaved({ partition, endpoint, state }) {
@@ -209,7 +212,7 @@ export function breakerChecker(simulation: SimulationView): Checker {
       if (restored(key).openUntil === model.openUntil) model.changedMs = null;
     },
     gatesMoved(isAmong, how) {
-      if (how === 'given_back') nothingLost(isAmong);
+      if (how === 'given_back') checkHandOver(isAmong);
       for (const [token, { key }] of attempts) if (isAmong(key)) attempts.delete(token);
       for (const key of models.keys()) if (isAmong(key)) models.set(key, restored(key));
     },
@@ -243,16 +246,16 @@ function policyIn(profile: EndpointProfile | undefined): Policy {
 }
 
 /** Failures of the simulated network that say nothing about the destination. */
-const NOT_REACHED: ReadonlySet<FailureCode> = new Set(['address_not_allowed', 'name_unresolved']);
+const WITHOUT_EVIDENCE: ReadonlySet<FailureCode> = new Set(['address_not_allowed', 'name_unresolved']);
 
-function evidenceOf(sent: SentRequest, timeoutMs: number): 'success' | 'failure' | 'nothing' {
+function evidenceOf(sent: SentRequest, timeoutMs: number): Evidence {
   const { outcome } = sent;
   if (outcome === null || outcome.kind === 'orphaned') return 'nothing';
   if (outcome.kind === 'aborted') {
     return (sent.endedMs ?? 0) - sent.elapsedMs >= timeoutMs ? 'failure' : 'nothing';
   }
   const { result } = outcome;
-  if (result.kind === 'failed') return NOT_REACHED.has(result.failure) ? 'nothing' : 'failure';
+  if (result.kind === 'failed') return WITHOUT_EVIDENCE.has(result.failure) ? 'nothing' : 'failure';
   if (result.statusCode < 300) return 'success';
   return result.statusCode < 400 ? 'nothing' : 'failure';
 }
