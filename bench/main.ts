@@ -99,7 +99,7 @@ function keep(results: Results, { json }: Options): void {
   if (json !== null) writeFileSync(json, `${JSON.stringify(results)}\n`);
 }
 
-/** Writes the report of a complete run. A page with missing bars would look like a complete one. */
+/** Writes the report of a complete run. A page with missing targets would look like a complete one. */
 function report(results: Results, { out }: Options): void {
   if (out === null) return;
   const files = [

@@ -2,7 +2,7 @@
 import { type LatenessRound, perSecondOf } from '../results.ts';
 import { type Spread, spreadOf } from '../statistics.ts';
 
-export interface Bar {
+export interface Target {
   readonly work: string;
   /** The target, in words. */
   readonly asked: string;
@@ -35,7 +35,7 @@ export function ratio(value: number): string {
   return value.toFixed(2);
 }
 
-/** Bars need three digits, because 0.396 is below a bar of 0.40. */
+/** Targets need three digits, because 0.396 is below a target of 0.40. */
 export function exactRatio(value: number): string {
   return value.toFixed(3);
 }

@@ -3,7 +3,6 @@
  * sentence judges the figures of a table.
  */
 import { type Results, STORE_KINDS } from '../results.ts';
-import { barsOf } from './bars.ts';
 import type { ChartFile, ChartName } from './chart.ts';
 import { burstChart, latenessChart } from './contender-charts.ts';
 import { whole } from './figures.ts';
@@ -21,6 +20,7 @@ import {
   recurringTable,
   storedTable,
 } from './tables.ts';
+import { targetsOf } from './targets.ts';
 import * as words from './words.ts';
 
 /** Workloads that were not measured have no chart. */
@@ -39,7 +39,7 @@ export function reportOf(results: Results): string {
     words.LIMIT,
     imageOf(charts, 'lateness'),
     '## Targets',
-    barsText(results),
+    targetsText(results),
     ...workSections(results, charts),
     '## What was run',
     ...runText(results),
@@ -57,8 +57,8 @@ function imageOf(charts: readonly ChartFile[], name: ChartName): string {
   return chart === undefined ? '' : `![${plain(chart.title)}](${chart.file})`;
 }
 
-function barsText(results: Results): string {
-  const rows = barsOf(results).map(({ work, asked, measured, isMet }) => [
+function targetsText(results: Results): string {
+  const rows = targetsOf(results).map(({ work, asked, measured, isMet }) => [
     plain(work),
     plain(asked),
     plain(measured),

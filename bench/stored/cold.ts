@@ -12,10 +12,7 @@ export async function coldStart(store: SchedStore, stored: number): Promise<stri
   const coldMs = await readyMs(store);
   const warmMs = await readyMs(store);
   if (coldMs === null || warmMs === null) return null;
-  return (
-    `SQLite with ${whole(stored)} stored is ready ${whole(coldMs)} ms after its start when nothing of the file ` +
-    `is in memory, and ${whole(warmMs)} ms the next time.`
-  );
+  return `SQLite with ${whole(stored)} stored is ready after ${whole(coldMs)} ms with a cold file cache, and after ${whole(warmMs)} ms at the next start.`;
 }
 
 async function readyMs(store: SchedStore): Promise<number | null> {

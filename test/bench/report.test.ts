@@ -1,10 +1,11 @@
 /** The report: results go in, a page and its charts come out. */
 import { describe, expect, test } from 'vitest';
 import type { ContenderId } from '../../bench/contender.ts';
-import { barsOf } from '../../bench/report/bars.ts';
 import { chartsOf, reportOf } from '../../bench/report/report.ts';
+import { targetsOf } from '../../bench/report/targets.ts';
+import * as words from '../../bench/report/words.ts';
 import type { ContenderResults, Results } from '../../bench/results.ts';
-import { anchorsOf, pageOf } from '../docs/pages.ts';
+import { anchorsOf, pageAt, pageOf } from '../docs/pages.ts';
 import { BURST, CANNED, evenRound, neighbourLine } from './canned-results.ts';
 
 const HOSTILE = '<script>alert(1)</script> | `x` [a](javascript:b) *c*\n# d "e" & f';
@@ -14,8 +15,8 @@ function withContender(id: ContenderId, changes: Partial<ContenderResults>, resu
   return { ...results, contenders };
 }
 
-function barOf(results: Results, asked: string): ReturnType<typeof barsOf>[number] {
-  return barsOf(results).find((bar) => bar.asked === asked) ?? expect.fail(`no bar: ${asked}`);
+function targetOf(results: Results, asked: string): ReturnType<typeof targetsOf>[number] {
+  return targetsOf(results).find((target) => target.asked === asked) ?? expect.fail(`no target: ${asked}`);
 }
 
 /** The cells of the row that begins with this name, under the heading. */
@@ -72,6 +73,14 @@ describe('the page', () => {
     expect(pageOf('docs/benchmarks.md', page).blocks.map(({ language }) => language)).toEqual(['text']);
   });
 
+  test('in the docs has the present texts of the generator', () => {
+    const { HANGING, DASHBOARD, CAVEATS, ...texts } = words;
+    const measured = pageAt('docs/benchmarks.md').text;
+    for (const text of [...Object.values(texts), ...CAVEATS]) expect(measured).toContain(text);
+    expect(measured.includes(HANGING)).toBe(measured.includes('## Beside endpoints that hang'));
+    expect(measured.includes(DASHBOARD)).toBe(measured.includes('## While somebody looks'));
+  });
+
   test('keeps names and remarks in their place', () => {
     const hostile = reportOf(
       withContender('limit', { name: HOSTILE, remarks: [HOSTILE], settings: HOSTILE }),
@@ -88,15 +97,15 @@ describe('the page', () => {
   });
 });
 
-describe('bars', () => {
+describe('targets', () => {
   test('are met or missed by the medians', () => {
-    expect(barOf(CANNED, 'SQLite: at least 60 % of the limit')).toMatchObject({ isMet: true });
-    expect(barOf(CANNED, 'PostgreSQL: at least 40 % of the limit')).toMatchObject({ isMet: true });
-    expect(barOf(CANNED, 'SQLite: p50 within 1 ms of the limit')).toMatchObject({ isMet: true });
+    expect(targetOf(CANNED, 'SQLite: at least 60 % of the limit')).toMatchObject({ isMet: true });
+    expect(targetOf(CANNED, 'PostgreSQL: at least 40 % of the limit')).toMatchObject({ isMet: true });
+    expect(targetOf(CANNED, 'SQLite: p50 within 1 ms of the limit')).toMatchObject({ isMet: true });
     const slow = withContender('sched-sqlite', {
       bursts: [{ count: BURST, rounds: [evenRound(BURST, 1_000)] }],
     });
-    expect(barOf(slow, 'SQLite: at least 60 % of the limit')).toMatchObject({
+    expect(targetOf(slow, 'SQLite: at least 60 % of the limit')).toMatchObject({
       measured: '200 against 1,980 a second: 0.101',
       isMet: false,
     });
@@ -104,36 +113,36 @@ describe('bars', () => {
 
   test('compare with the best peer that was measured', () => {
     const asked = 'SQLite: p99 at least 5 times better than the best peer';
-    expect(barOf(CANNED, asked).isMet).toBe(true);
+    expect(targetOf(CANNED, asked).isMet).toBe(true);
     const near = withContender('agenda', { paced: [evenRound(100, 4)] });
-    expect(barOf(near, asked).isMet).toBe(false);
+    expect(targetOf(near, asked).isMet).toBe(false);
   });
 
   test('are not met as long as somebody to be better than did not take part', () => {
     const asked = 'SQLite: p99 at least 5 times better than the best peer';
     const without = withContender('pg-boss', { paced: [] });
-    expect(barOf(without, asked)).toMatchObject({
+    expect(targetOf(without, asked)).toMatchObject({
       measured: '2.91 against 20.8 ms: 7.14 times, but not all took part',
       isMet: null,
     });
     const near = withContender('agenda', { paced: [evenRound(100, 4)] }, without);
-    expect(barOf(near, asked).isMet).toBe(false);
+    expect(targetOf(near, asked).isMet).toBe(false);
   });
 
   test('of what was not measured are neither', () => {
     const without = withContender('limit', { paced: [] });
-    expect(barOf(without, 'SQLite: p99 within 10 ms of the limit')).toMatchObject({
+    expect(targetOf(without, 'SQLite: p99 within 10 ms of the limit')).toMatchObject({
       measured: 'not measured',
       isMet: null,
     });
   });
 
   test('hold memory, lateness and rate with many stored against those with none', () => {
-    expect(barOf(CANNED, 'SQLite: memory within 100 MB of that with none')).toMatchObject({
+    expect(targetOf(CANNED, 'SQLite: memory within 100 MB of that with none')).toMatchObject({
       measured: '170 against 120 MB',
       isMet: true,
     });
-    expect(barOf(CANNED, 'PostgreSQL: p99 within 20 % of that with none').isMet).toBe(true);
+    expect(targetOf(CANNED, 'PostgreSQL: p99 within 20 % of that with none').isMet).toBe(true);
   });
 });
 
@@ -186,14 +195,14 @@ describe('neighbours', () => {
   });
 
   test('are held against the healthy customer alone, each store by its worst', () => {
-    const sqlite = (text: string) => barOf(results, `SQLite: ${text}`);
+    const sqlite = (text: string) => targetOf(results, `SQLite: ${text}`);
     expect(sqlite('p99 within 20 ms of alone where processors are left idle')).toMatchObject({
       measured: '25.7 ms (paths of one host that hangs)',
       isMet: true,
     });
     expect(sqlite('p99 under 100 ms where all are busy').isMet).toBe(true);
     expect(sqlite('none missing, none doubled, no slot lost').isMet).toBe(true);
-    const cluster = (text: string) => barOf(results, `Two nodes on PostgreSQL: ${text}`);
+    const cluster = (text: string) => targetOf(results, `Two nodes on PostgreSQL: ${text}`);
     expect(cluster('p99 within 20 ms of alone where processors are left idle').isMet).toBe(false);
     expect(cluster('p99 under 150 ms where all are busy').isMet).toBe(true);
     expect(cluster('none missing, none doubled, no slot lost').isMet).toBe(false);
@@ -205,8 +214,10 @@ describe('neighbours', () => {
 
   test('are neither met nor missed without what they are held against', () => {
     const alone = { ...CANNED, neighbour: { lines: [neighbourLine('sqlite', 'paths', 25)], remarks: [] } };
-    expect(barOf(alone, 'SQLite: p99 within 20 ms of alone where processors are left idle').isMet).toBeNull();
-    expect(barOf(alone, 'SQLite: p99 under 100 ms where all are busy').isMet).toBeNull();
+    expect(
+      targetOf(alone, 'SQLite: p99 within 20 ms of alone where processors are left idle').isMet,
+    ).toBeNull();
+    expect(targetOf(alone, 'SQLite: p99 under 100 ms where all are busy').isMet).toBeNull();
   });
 });
 

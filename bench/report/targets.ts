@@ -1,12 +1,21 @@
 /**
- * The bars are the project's own targets. Each compares medians of one run. A bar without measurements is neither met
- * nor missed. A bar against several peers is met only if all of them were measured. Peers have the settings of their
- * documentation. Settings that only an expert would find have a bar of their own.
+ * The project's own targets. Each compares medians of one run. A target without measurements is neither met nor
+ * missed. A target against several peers is met only if all of them were measured. Peers have the settings of their
+ * documentation. Settings that only an expert would find have a separate target.
  */
 import { CONTENDER_IDS, type ContenderId } from '../contender.ts';
 import type { LatenessRound, RecoveryLine, Results, SchedStoreKind, StoredLine } from '../results.ts';
-import { type Bar, burstRate, exactRatio, known, medianOf, milliseconds, ratio, whole } from './figures.ts';
-import { neighbourBars } from './neighbour.ts';
+import {
+  burstRate,
+  exactRatio,
+  known,
+  medianOf,
+  milliseconds,
+  ratio,
+  type Target,
+  whole,
+} from './figures.ts';
+import { neighbourTargets } from './neighbour.ts';
 
 /** Contenders that are not peers with documented settings. */
 const OTHERS: ReadonlySet<ContenderId> = new Set(['limit', 'bare-route', 'bullmq-hz']);
@@ -23,46 +32,46 @@ const DRAIN_RATIO_MIN = 0.8;
 /** The stricter end of the specification's 100 to 300 ms. */
 const FRESH_P99_MS_MAX = 100;
 
-export function barsOf(results: Results): readonly Bar[] {
+export function targetsOf(results: Results): readonly Target[] {
   return [
-    ...pacedBars(results),
-    ...results.scale.bursts.flatMap((count) => burstBars(results, count)),
-    ...createBars(results),
-    ...STORES.flatMap(([store, , name]) => storedBars(results, store, name)),
-    ...STORES.flatMap(([store, id, name]) => recoveryBars(results, store, id, name)),
-    ...STORES.flatMap(([store]) => neighbourBars(results, store)),
+    ...pacedTargets(results),
+    ...results.scale.bursts.flatMap((count) => burstTargets(results, count)),
+    ...createTargets(results),
+    ...STORES.flatMap(([store, , name]) => storedTargets(results, store, name)),
+    ...STORES.flatMap(([store, id, name]) => recoveryTargets(results, store, id, name)),
+    ...STORES.flatMap(([store]) => neighbourTargets(results, store)),
   ];
 }
 
 type Figure = number | null;
 
-function bar(
+function judgeTarget(
   work: string,
   asked: string,
   figures: readonly Figure[],
-  judge: (...numbers: readonly number[]) => Pick<Bar, 'measured' | 'isMet'>,
-): Bar {
+  judge: (...numbers: readonly number[]) => Pick<Target, 'measured' | 'isMet'>,
+): Target {
   const numbers = known(figures);
   if (numbers.length < figures.length) return { work, asked, measured: 'not measured', isMet: null };
   return { work, asked, ...judge(...numbers) };
 }
 
-function within(work: string, asked: string, mine: Figure, theirs: Figure, moreMax: number): Bar {
-  return bar(work, asked, [mine, theirs], (ours = 0, limit = 0) => ({
+function within(work: string, asked: string, mine: Figure, theirs: Figure, moreMax: number): Target {
+  return judgeTarget(work, asked, [mine, theirs], (ours = 0, limit = 0) => ({
     measured: `${milliseconds(ours)} against ${milliseconds(limit)} ms: ${signed(ours - limit)} ms`,
     isMet: ours - limit <= moreMax,
   }));
 }
 
-function atLeast(work: string, asked: string, mine: Figure, theirs: Figure, ratioMin: number): Bar {
-  return bar(work, asked, [mine, theirs], (ours = 0, other = 0) => ({
+function atLeast(work: string, asked: string, mine: Figure, theirs: Figure, ratioMin: number): Target {
+  return judgeTarget(work, asked, [mine, theirs], (ours = 0, other = 0) => ({
     measured: `${whole(ours)} against ${whole(other)} a second: ${exactRatio(ours / other)}`,
     isMet: ours / other >= ratioMin,
   }));
 }
 
-/** A bar is not met if some peers did not take part, because one of them could be better. */
-function unlessMissing(areAll: boolean, judged: Bar): Bar {
+/** A target is not met if some peers did not take part, because one of them could be better. */
+function unlessMissing(areAll: boolean, judged: Target): Target {
   if (areAll || judged.isMet !== true) return judged;
   return { ...judged, measured: `${judged.measured}, but not all took part`, isMet: null };
 }
@@ -71,7 +80,7 @@ function signed(ms: number): string {
   return `${ms < 0 ? '−' : '+'}${milliseconds(Math.abs(ms))}`;
 }
 
-function pacedBars(results: Results): readonly Bar[] {
+function pacedTargets(results: Results): readonly Target[] {
   const { rate } = results.scale.paced;
   const work = `${rate} a second`;
   const at = (id: ContenderId, pick: (round: LatenessRound) => number) =>
@@ -81,7 +90,7 @@ function pacedBars(results: Results): readonly Bar[] {
   const better = (asked: string, ids: readonly ContenderId[]) => {
     const peers = known(ids.map((id) => at(id, p99)));
     const best = peers.length === 0 ? null : Math.min(...peers);
-    const judged = bar(work, asked, [at('sched-sqlite', p99), best], (ours = 0, theirs = 0) => ({
+    const judged = judgeTarget(work, asked, [at('sched-sqlite', p99), best], (ours = 0, theirs = 0) => ({
       measured: `${milliseconds(ours)} against ${milliseconds(theirs)} ms: ${ratio(theirs / ours)} times`,
       isMet: theirs / ours >= 5,
     }));
@@ -102,7 +111,7 @@ function pacedBars(results: Results): readonly Bar[] {
   ];
 }
 
-function burstBars(results: Results, count: number): readonly Bar[] {
+function burstTargets(results: Results, count: number): readonly Target[] {
   const work = `${whole(count)} at once`;
   const rate = (id: ContenderId) => burstRate(burstOf(results, id, count))?.median ?? null;
   const [sqlite, postgres, limit] = [rate('sched-sqlite'), rate('sched-postgres'), rate('limit')];
@@ -121,7 +130,7 @@ function burstBars(results: Results, count: number): readonly Bar[] {
   ];
 }
 
-function createBars(results: Results): readonly Bar[] {
+function createTargets(results: Results): readonly Target[] {
   const rate = (id: ContenderId) =>
     medianOf((contender(results, id)?.creates ?? []).map(({ perSecond }) => perSecond));
   const [sqlite, postgres, bare] = [rate('sched-sqlite'), rate('sched-postgres'), rate('bare-route')];
@@ -131,7 +140,7 @@ function createBars(results: Results): readonly Bar[] {
   ];
 }
 
-function storedBars({ stored, scale }: Results, store: SchedStoreKind, name: string): readonly Bar[] {
+function storedTargets({ stored, scale }: Results, store: SchedStoreKind, name: string): readonly Target[] {
   if (stored === null) return [];
   const most = Math.max(...scale.stored.sizes);
   const lineWith = (size: number) =>
@@ -146,7 +155,7 @@ function storedBars({ stored, scale }: Results, store: SchedStoreKind, name: str
   const memory = (line: StoredLine | undefined) =>
     medianOf(known((line?.rounds ?? []).map(({ memoryMbAfter }) => memoryMbAfter)));
   return [
-    bar(
+    judgeTarget(
       work,
       `${name}: p99 within ${percent} of that with none`,
       [p99(full), p99(none)],
@@ -162,7 +171,7 @@ function storedBars({ stored, scale }: Results, store: SchedStoreKind, name: str
       rate(none),
       1 - MORE_STORED_RATIO,
     ),
-    bar(
+    judgeTarget(
       work,
       `${name}: memory within ${MEMORY_MB_MORE_MAX} MB of that with none`,
       [memory(full), memory(none)],
@@ -174,12 +183,12 @@ function storedBars({ stored, scale }: Results, store: SchedStoreKind, name: str
   ];
 }
 
-function recoveryBars(
+function recoveryTargets(
   results: Results,
   store: SchedStoreKind,
   id: ContenderId,
   name: string,
-): readonly Bar[] {
+): readonly Target[] {
   const line = results.recovery?.lines.find((one) => one.store === store);
   if (line === undefined) return [];
   const work = `restart with ${whole(line.overdue)} overdue`;
@@ -187,7 +196,7 @@ function recoveryBars(
   const burstCount = Math.max(...results.scale.bursts);
   const burst = burstRate(burstOf(results, id, burstCount))?.median ?? null;
   return [
-    bar(
+    judgeTarget(
       work,
       `${name}: ready within ${SERVING_MS_MAX / 1_000} s`,
       [median(({ readyMs }) => readyMs)],
@@ -200,7 +209,7 @@ function recoveryBars(
       burst,
       DRAIN_RATIO_MIN,
     ),
-    bar(
+    judgeTarget(
       work,
       `${name}: p99 of fresh work within ${FRESH_P99_MS_MAX} ms`,
       [median(({ fresh }) => fresh.p99Ms)],
