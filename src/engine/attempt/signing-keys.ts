@@ -1,5 +1,7 @@
 /**
  * Decrypts the secrets that sign for a delivery. They are kept for a second, so a rotation takes effect within a second.
+ * The profile's secrets sign first, and the project's beside them until the profile's sign alone
+ * (`domain/endpoint-secrets.ts`).
  *
  * The project's secrets are read by partition. The secrets of an endpoint profile are read by profile, and only if any
  * profile of the partition has one. A project without such secrets pays one small read a second.

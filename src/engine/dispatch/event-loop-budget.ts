@@ -2,8 +2,8 @@
  * How many deliveries may begin now. What begins in one turn of the event loop is bounded, so that the rest of the
  * service runs between. The bounds are smaller while several customers share the process.
  *
- * Overdue work begins one batch at a time, with a short wait after each. Where several customers share the process, a
- * customer of whom many deliveries began rests until bulk work may go on.
+ * Overdue work begins one batch at a time, and the next one waits a moment after that. Where several customers share
+ * the process, a customer of whom many deliveries began rests until work that can wait may go on.
  */
 import { BATCH_MAX } from '#src/engine/claim/claimer.ts';
 import type { EngineLoad } from '#src/engine/queue/engine-load.ts';
@@ -25,7 +25,7 @@ const OF_EACH_MAX = 16;
 
 export interface EventLoopBudgetDependencies {
   readonly timers: Timers;
-  /** Timers for bulk work, which yields to everything else. */
+  /** Timers for work that can wait: it slows down while several customers share the process. */
   readonly throttledTimers: Timers;
   readonly load: Pick<EngineLoad, 'isShared'>;
   readonly ready: Pick<FairQueue, 'endRests'>;

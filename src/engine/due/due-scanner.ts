@@ -48,7 +48,7 @@ export class DueScanner {
   readonly #dependencies: Pick<EngineDependencies, 'store' | 'clock' | 'timers'>;
   readonly #ownership: Pick<SlotOwnership, 'slots'>;
   readonly #queue: ScannerQueue;
-  /** Timers for bulk work, which yields to everything else. */
+  /** Timers for work that can wait: it slows down while several customers share the process. */
   readonly #throttledTimers: Timers;
   #cursor: Position | null = null;
   /** The scans of upcoming deliveries have read everything that comes due until then. */

@@ -40,7 +40,7 @@ const PAUSE_MS = 0;
 const BUSY_PAUSE_MS = 20;
 
 export interface PrefetcherDependencies extends Pick<EngineDependencies, 'store' | 'egress' | 'clock'> {
-  /** Timers for bulk work, which yields to everything else. */
+  /** Timers for work that can wait: it slows down while several customers share the process. */
   readonly timers: Timers;
   readonly ownership: SlotOwnership;
   readonly gates: Gates;

@@ -1,4 +1,7 @@
-/** How busy the engine is, and whether several customers share it: bulk work slows down by this. */
+/**
+ * How busy the engine is, and whether several customers share it. Work that can wait slows down by this: prefetches,
+ * overdue and remaining scans, overdue batches, and reads of large payloads.
+ */
 import type { Clock } from '#src/ports/system.ts';
 import type { BatchesInFlight } from './batches-in-flight.ts';
 import type { DueQueue } from './due-queue.ts';

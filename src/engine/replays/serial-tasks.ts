@@ -1,7 +1,7 @@
 /**
- * Runs several tasks again and again, one at a time and with a pause after each. The pauses keep the share of the
- * process that all of them use together small. A task that fails is tried again with longer and longer waits, and does
- * not delay the others.
+ * Runs the tasks of bulk replays again and again, one at a time and with a pause after each. The pauses keep the share
+ * of the process that all of them use together small. A task that fails is tried again with longer and longer waits,
+ * and does not delay the others.
  */
 import { PeriodicTask, type Wait } from '#src/ports/periodic-task.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
