@@ -13,7 +13,7 @@ import { temporaryDirectory } from '#test/process/sched-process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 export const MAIN = join(ROOT, 'bin/sched.js');
-const WAIT_MS_MAX = 20_000;
+const WAIT_MS_MAX = 60_000;
 const ROWS = 40;
 
 type Env = Readonly<Record<string, string>>;

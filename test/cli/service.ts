@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { Sched } from '#sdk/index.ts';
 import { SETTINGS, TEST_KEY } from '#test/delivery/harness.ts';
-import { type SchedProcess, startSched } from '#test/process/sched-process.ts';
+import { type RunningService, startCheapest } from '#test/process/run-command.ts';
 import { type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { type Ended, type Piped, runPiped } from './command.ts';
 
@@ -22,7 +22,7 @@ export interface Service {
 
 /** Must be called at the top of a test file. */
 export function useService(): Service {
-  let running: { readonly sched: SchedProcess; readonly receiver: Receiver } | null = null;
+  let running: { readonly sched: RunningService; readonly receiver: Receiver } | null = null;
   const harness = () => {
     if (running === null) throw new Error('The service is not running.');
     return running;
@@ -30,7 +30,7 @@ export function useService(): Service {
   beforeAll(async () => {
     const [receiver, sched] = await Promise.all([
       startReceiver({ scheme: 'http' }),
-      startSched({ env: SETTINGS }),
+      startCheapest({ env: SETTINGS }),
     ]);
     running = { receiver, sched };
   });

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { Api, PLANTED } from '#test/e2e/client.ts';
 import { created, onlyDelivery, ordered, rescheduled } from '#test/e2e/expectations.ts';
 import type { Delivery, Schedule } from '#test/e2e/resources.ts';
-import { runSched, type SchedProcess, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
+import { type RunningService, runCommand, startCheapest } from '#test/process/run-command.ts';
+import { type SchedProcess, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
 import { NODES } from '#test/process/store-in-use.ts';
 import type { Behaviour } from '#test/receiver/behaviours.ts';
 import {
@@ -55,7 +56,7 @@ export interface Deliveries {
   readonly api: Api;
   readonly live: Api;
   readonly receiver: () => Receiver;
-  readonly sched: () => SchedProcess;
+  readonly sched: () => RunningService;
   /** A path of the receiver nobody else has; see `Receiver.hook`. */
   readonly hook: (...script: readonly Behaviour[]) => Hook;
   /** A schedule in test mode; due in a second unless it says when. */
@@ -72,7 +73,7 @@ export interface Deliveries {
 export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliveries {
   vi.setConfig({ maxConcurrency: TESTS_AT_ONCE });
   const secrets = [SIGNING_SECRET];
-  let running: { readonly sched: SchedProcess; readonly receiver: Receiver } | null = null;
+  let running: { readonly sched: RunningService; readonly receiver: Receiver } | null = null;
   const harness = () => {
     if (running === null) throw new Error('The service is not running.');
     return running;
@@ -83,7 +84,7 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
 
   beforeAll(async () => {
     const receiver = await startReceiver();
-    const sched = await startSched({ env: { ...SETTINGS, ...env } });
+    const sched = await startCheapest({ env: { ...SETTINGS, ...env } });
     if (NODES > 1) await Promise.all(sched.urls.map(warmUp));
     running = { receiver, sched };
   });
@@ -111,7 +112,7 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
     alsoReceiver,
     alsoSignedWith: (secret) => secrets.push(secret),
     async command<T>(...args: readonly string[]) {
-      const { code, stdout, stderr } = await runSched([...args, '--json'], {
+      const { code, stdout, stderr } = await runCommand([...args, '--json'], {
         dataDir: harness().sched.dataDir,
       });
       expect(`${code} ${stderr}`).toBe('0 ');
@@ -157,7 +158,7 @@ export function startService(
 }
 
 /** No key, secret, header value or body may stand anywhere in what a process wrote. */
-export function expectNothingPlanted(output: SchedProcess['output'], secrets: readonly string[]): void {
+export function expectNothingPlanted(output: RunningService['output'], secrets: readonly string[]): void {
   const written = output.stdout + output.stderr;
   const hidden = [TEST_KEY, LIVE_KEY, PLANTED, ...secrets];
   expect(hidden.filter((each) => written.includes(each))).toEqual([]);

@@ -8,7 +8,8 @@ import { readControlSettings } from '#src/app/config.ts';
 import { withControl } from '#src/app/control-session.ts';
 import { Api } from '#test/e2e/client.ts';
 import { created, expectError, expectStatus, onlyDelivery } from '#test/e2e/expectations.ts';
-import { runSched, type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
+import { runCommand } from '#test/process/run-command.ts';
+import { type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
 import { storeSettings } from '#test/process/store-in-use.ts';
 import { answer } from '#test/receiver/behaviours.ts';
 import { startReceiver } from '#test/receiver/receiver.ts';
@@ -49,7 +50,7 @@ async function auditEntries({ dataDir }: SchedProcess): Promise<number> {
 async function startWithAudit(env: Readonly<Record<string, string>>): Promise<SchedProcess> {
   const dataDir = temporaryDirectory();
   for (const args of [['migrate'], ['user', 'create']]) {
-    expect(await runSched(args, { dataDir })).toMatchObject({ code: 0 });
+    expect(await runCommand(args, { dataDir })).toMatchObject({ code: 0 });
   }
   return startService(dataDir, { ...HURRIED, ...env });
 }

@@ -8,7 +8,7 @@ import type { Attempt, Delivery } from '#test/e2e/resources.ts';
 const LOOK_EVERY_MS = 30;
 /** Before it is due there is nothing to see, if that is soon. */
 const SOON_MS = 2_000;
-const WAIT_MS_MAX = 20_000;
+const WAIT_MS_MAX = 60_000;
 
 const ENDED: ReadonlySet<string> = new Set(['succeeded', 'dead_letter', 'expired', 'canceled']);
 

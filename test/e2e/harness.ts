@@ -1,9 +1,8 @@
 /** The real service, one for each test file, with the clients that tests need. */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { runCommand, startInThread } from '#test/process/run-command.ts';
-import { type Finished, type Output, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
-import { NODES } from '#test/process/store-in-use.ts';
+import { type RunningService, runCommand, startCheapest } from '#test/process/run-command.ts';
+import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { Api, PLANTED } from './client.ts';
 import { Drive } from './drive.ts';
 import type { Mode } from './resources.ts';
@@ -20,14 +19,6 @@ const SETTINGS = {
   // Only the test moves deliveries.
   SCHED_ROLE: 'api',
 };
-
-interface Running {
-  readonly url: string;
-  /** One node in the thread of the tests has no others. */
-  readonly urls?: readonly string[];
-  readonly output: Output;
-  stop(): Promise<Pick<Finished, 'code'>>;
-}
 
 /** The answer of `sched key create`. */
 export interface NewKey {
@@ -60,12 +51,12 @@ export interface Sched {
 export function useSched(): Sched {
   let dataDir = '';
   const keys = [TEST_KEY, LIVE_KEY];
-  let running: Running | null = null;
+  let running: RunningService | null = null;
   let written = '';
   const drive = new Drive(() => dataDir);
 
   const start = async () => {
-    running = await startService(dataDir);
+    running = await startCheapest({ dataDir, env: SETTINGS });
   };
   const service = () => {
     if (running === null) throw new Error('The service is not running.');
@@ -108,7 +99,7 @@ export function useSched(): Sched {
   return {
     api: anonymous.as(TEST_KEY),
     live: anonymous.as(LIVE_KEY),
-    atOneNode: Api.at(() => service().urls?.[0] ?? service().url),
+    atOneNode: Api.at(() => service().urls[0] ?? ''),
     anonymous,
     url: () => service().url,
     output: () => written + (running === null ? '' : outputOf(running)),
@@ -127,11 +118,6 @@ export function useSched(): Sched {
   };
 }
 
-/** One node runs in the thread of the tests, which costs least. Several nodes are processes, as in production. */
-function startService(dataDir: string): Promise<Running> {
-  return NODES === 1 ? startInThread({ dataDir, env: SETTINGS }) : startSched({ dataDir, env: SETTINGS });
-}
-
-function outputOf({ output }: Running): string {
+function outputOf({ output }: RunningService): string {
   return output.stdout + output.stderr;
 }

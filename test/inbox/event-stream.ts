@@ -28,7 +28,7 @@ export interface EventStream extends Disposable {
   arrival(path: string, matches?: (summary: Summary) => boolean): Promise<Summary>;
 }
 
-const WAIT_MS_MAX = 15_000;
+const WAIT_MS_MAX = 60_000;
 
 export interface StreamOptions {
   readonly headers?: Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, vi } from 'vitest';
 
 /** Generous, because the machine is shared with other tests. */
-const WAIT_MS_MAX = 15_000;
+const WAIT_MS_MAX = 60_000;
 
 /** The rows of the list that contain all these texts. */
 export function rows(page: Page, ...texts: readonly string[]): Locator {

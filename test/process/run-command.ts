@@ -16,19 +16,28 @@ import {
   type Output,
   printed,
   type SchedOptions,
+  startSched,
   TEST_KEY,
   temporaryDirectory,
 } from './sched-process.ts';
-import { storeSettings } from './store-in-use.ts';
+import { NODES, storeSettings } from './store-in-use.ts';
 
-export interface ServiceInThread extends AsyncDisposable {
+/** What a service in a thread and one in processes have in common. */
+export interface RunningService {
+  /** With several nodes, each read returns the URL of the next one. */
   readonly url: string;
+  /** The URLs of all nodes. */
+  readonly urls: readonly string[];
   readonly dataDir: string;
+  /** The output so far. */
+  readonly output: Output;
+  stop(): Promise<Pick<Finished, 'code'>>;
+}
+
+export interface ServiceInThread extends RunningService, AsyncDisposable {
   /** Keys that the first start printed. */
   readonly testKey: string;
   readonly liveKey: string;
-  /** Everything that it has written so far. */
-  readonly output: Output;
   /** Resolves with what `sched serve` returned. */
   stop(): Promise<Finished>;
 }
@@ -57,6 +66,11 @@ export function runCommandWith(
   return new Command(args, env).run();
 }
 
+/** Starts one node in the thread of the tests, which costs least. Several nodes are processes, as in production. */
+export function startCheapest(options: SchedOptions): Promise<RunningService> {
+  return NODES === 1 ? startInThread(options) : startSched(options);
+}
+
 /** Starts the service and waits until it listens. */
 export async function startInThread(options: SchedOptions = {}): Promise<ServiceInThread> {
   const { dataDir = temporaryDirectory(), args = [] } = options;
@@ -74,6 +88,7 @@ export async function startInThread(options: SchedOptions = {}): Promise<Service
   };
   return {
     url,
+    urls: [url],
     dataDir,
     output: command,
     get testKey() {
