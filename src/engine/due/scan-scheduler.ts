@@ -41,8 +41,8 @@ export class ScanScheduler {
     const { timers, claimPause, membership } = dependencies;
     this.#outage = warnsOfOutage(
       dependencies,
-      'due work could not be looked for',
-      'due work is looked for again',
+      'the scan for due work failed',
+      'scans for due work succeed again',
     );
     this.#tasks = {
       upcoming: new PeriodicTask(timers, () => this.#scan('upcoming')),
