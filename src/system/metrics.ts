@@ -193,7 +193,7 @@ function watchEngine(registry: Registry, read: () => EngineGauges): void {
   gauge('sched_breakers_open', 'Circuit breakers that are open.', ({ breakers }) => breakers.open);
   gauge(
     'sched_breakers_half_open',
-    'Circuit breakers whose open window is over and that wait for the result of a probe.',
+    'Circuit breakers whose window is over. They wait for a probe or for its result.',
     ({ breakers }) => breakers.halfOpen,
   );
 }
