@@ -1,6 +1,6 @@
 /**
- * One customer beside another who does the worst: everything that the other can make large is made large, and the
- * first one's deliveries go out at their instant all the same.
+ * A healthy customer beside a hostile one, who makes everything as large as possible. The deliveries of the healthy
+ * customer are still sent at their instant.
  */
 import { describe, expect, test } from 'vitest';
 import type { Instant } from '#src/domain/instant.ts';
@@ -11,7 +11,7 @@ import { Engine } from './engine.ts';
 const HUGE_BYTES = 768 * 1_024;
 const HEALTHY = 'https://healthy.example';
 
-/** The neighbour's destinations hang; ours answer. */
+/** The destinations of the hostile customer hang, those of the healthy customer answer. Returns latenesses. */
 async function besides(hostile: (harness: EngineHarness) => Promise<void>): Promise<readonly number[]> {
   await using harness = await EngineHarness.open();
   harness.egress.respond = ({ url }: OutboundRequest) => (url.origin === HEALTHY ? OK : null);
@@ -33,7 +33,7 @@ async function hostile(harness: EngineHarness, count: number, order: (n: number)
   for (let n = 0; n < count; n++) await harness.schedule({ partition: NEIGHBOUR, ...order(n) });
 }
 
-describe('deliveries go out at their instant', () => {
+describe('deliveries are sent at their instant', () => {
   test('beside large bodies to a few paths that hang', async () => {
     const latenesses = await besides((harness) =>
       hostile(harness, 420, (n) => ({ url: `https://hangs.example/${n % 6}`, payloadBytes: HUGE_BYTES })),
@@ -56,7 +56,7 @@ describe('deliveries go out at their instant', () => {
   });
 });
 
-test('what a node has claimed and not answered yet holds no more bytes than there are permits for', async () => {
+test('the bodies in flight of a node hold no more bytes than its permits allow', async () => {
   await using harness = await EngineHarness.open();
   harness.egress.respond = () => null;
   for (let n = 0; n < 40; n++) {

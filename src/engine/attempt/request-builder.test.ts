@@ -12,7 +12,7 @@ import { RequestBuilder, type Sendable, UNREADABLE, type Unsendable } from './re
 
 const SECRET = 'whsec_Z3V0ZW4gVGFn';
 
-/** A claimed delivery of a schedule ordered so. */
+/** Creates a schedule and claims its delivery. */
 async function claimed(harness: EngineHarness, order: Order) {
   const view = await harness.schedule(order);
   const { delivery, attempt } = harness.build.claim(view.pending, view);
@@ -60,7 +60,7 @@ describe('the request of a delivery', () => {
     expectSigned(request, delivery, attempt, body);
   });
 
-  test('never goes out unsigned', async () => {
+  test('is never sent unsigned', async () => {
     await using harness = await EngineHarness.open();
     const { delivery, attempt } = await claimed(harness, {});
     const store = new Proxy(harness.store, {
@@ -74,7 +74,7 @@ describe('the request of a delivery', () => {
     });
   });
 
-  test('has no body where the schedule has none, and an empty one where it is empty', async () => {
+  test('has no body if the schedule has none, and an empty body if that of the schedule is empty', async () => {
     await using harness = await EngineHarness.open();
     expect(requestOf(await built(harness, {})).body).toBeNull();
     expect(requestOf(await built(harness, { payload: { body: '' } })).body).toEqual(Buffer.alloc(0));
@@ -87,7 +87,7 @@ describe('the request of a delivery', () => {
     expect(request).toMatchObject({ method, body: Buffer.from('x') });
   });
 
-  test("has the profile's headers under the schedule's, and the profile's time-out, rounded up", async () => {
+  test("has the profile's headers unless the schedule sets them, and the profile's timeout, rounded up", async () => {
     await using harness = await EngineHarness.open();
     const profile = await harness.profile({ timeout: '1500.5ms', method: 'PUT' }, [
       ['X-Both', 'of the profile'],
@@ -101,7 +101,7 @@ describe('the request of a delivery', () => {
     expect(request).toMatchObject({ method: 'PUT', timeoutMs: 1_501 });
   });
 
-  test('stays with the version of the profile it was materialized from', async () => {
+  test('uses the version of the profile that its delivery was created from', async () => {
     await using harness = await EngineHarness.open();
     const profile = await harness.profile({ timeout: '7s' }, [['X-Version', 'one']]);
     const { delivery, attempt } = await claimed(harness, { profile });
@@ -114,7 +114,7 @@ describe('the request of a delivery', () => {
 });
 
 describe("a profile's headers", () => {
-  test('do not open beside another version than theirs; those under way have their own', async () => {
+  test('can be opened only with their own version, which deliveries in flight keep', async () => {
     await using harness = await EngineHarness.open();
     const profile = await harness.profile({}, [['Authorization', 'for the first URL']]);
     const first = await claimed(harness, { profile });
@@ -140,7 +140,7 @@ describe("a profile's headers", () => {
   });
 });
 
-describe('a forbidden header never leaves the house: the attempt is terminal, with no status code', () => {
+describe('a forbidden header is never sent: the attempt is terminal, with no status code', () => {
   const forbidden: Headers = [
     ['Host', 'evil.example'],
     ['content-length', '1'],
@@ -174,7 +174,7 @@ describe('a forbidden header never leaves the house: the attempt is terminal, wi
     });
   });
 
-  test("of the profile's, unless the schedule sets its own", async () => {
+  test('also from the profile, unless the schedule overrides it', async () => {
     await using harness = await EngineHarness.open();
     const profile = await harness.profile({}, [['X-Break', 'a\r\nb']]);
     expect((await built(harness, { profile })).kind).toBe('unsendable');
@@ -182,15 +182,15 @@ describe('a forbidden header never leaves the house: the attempt is terminal, wi
     expect(mended.kind).toBe('request');
   });
 
-  test('and its value is not told', async () => {
+  test('and the failure does not show its value', async () => {
     await using harness = await EngineHarness.open();
     const made = await built(harness, { payload: { headers: [['X-Secret', 'geheim\n']] } });
     expect(JSON.stringify([made, harness.log.lines])).not.toContain('geheim');
   });
 });
 
-describe('what cannot be made ready now', () => {
-  test('is retryable: the payload cannot be opened', async () => {
+describe('a request that cannot be built now', () => {
+  test('is retryable if the payload cannot be opened', async () => {
     await using harness = await EngineHarness.open();
     const { delivery, attempt } = await claimed(harness, { payload: { body: 'x' } });
     const { store, insight, clock, timers, egress, ids, log, metrics, node, cluster } = harness;
@@ -216,7 +216,7 @@ describe('what cannot be made ready now', () => {
     expect(harness.log.lines).toMatchObject([{ level: 'error', fields: { delivery: delivery.id } }]);
   });
 
-  test('is retryable: it cannot be signed, whether or not the keys are at hand', async () => {
+  test('is retryable if it cannot be signed, whether or not the keys are cached', async () => {
     await using harness = await EngineHarness.open();
     const { delivery, attempt } = await claimed(harness, {});
     const builder = new RequestBuilder(harness);

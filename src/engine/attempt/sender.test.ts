@@ -30,7 +30,7 @@ function setUp() {
 }
 
 describe('a request', () => {
-  test('may end before it is handed on, as one to a forbidden place does', async () => {
+  test('may end at once, for example if its destination is not allowed', async () => {
     const time = new VirtualTime(instant(0));
     const egress = {
       send: (_: OutboundRequest, onEnd: (result: typeof OK) => void) => {
@@ -45,7 +45,7 @@ describe('a request', () => {
     expect(time.pending).toBe(0);
   });
 
-  test('ends with its answer, whatever that is, and leaves no timer behind', async () => {
+  test('ends with any answer or failure, and leaves no timer behind', async () => {
     const { time, ended, send } = setUp();
     const answers = [
       OK,
@@ -59,7 +59,7 @@ describe('a request', () => {
     expect(time.pending).toBe(0);
   });
 
-  test('is handed on as it is, and not broken off while it may take its time', async () => {
+  test('is sent unchanged, and is not aborted before its timeout', async () => {
     const { time, send, ended } = setUp();
     const sent = send(30_000);
     await time.advance(29_999);
@@ -67,7 +67,7 @@ describe('a request', () => {
     expect([sent.isBrokenOff, ended]).toEqual([false, []]);
   });
 
-  test('times out to the millisecond, is broken off, and leaves no timer behind', async () => {
+  test('is aborted at its timeout, to the millisecond, and leaves no timer behind', async () => {
     const { time, ended, send } = setUp();
     const sent = send(1_500);
     await time.advance(1_499);
@@ -77,7 +77,7 @@ describe('a request', () => {
     expect(time.pending).toBe(0);
   });
 
-  test('that was answered is not broken off later', async () => {
+  test('that was answered is not aborted later', async () => {
     const { time, ended, send } = setUp();
     const sent = send(1_000);
     sent.answer(OK);
@@ -85,7 +85,7 @@ describe('a request', () => {
     expect([sent.isBrokenOff, ended]).toEqual([false, [OK]]);
   });
 
-  test('that timed out is not answered any more', async () => {
+  test('that timed out ignores a later answer', async () => {
     const { time, ended, send } = setUp();
     const sent = send(1_000);
     await time.advance(1_000);
@@ -94,7 +94,7 @@ describe('a request', () => {
     expect(ended).toEqual([{ kind: 'failed', failure: 'timeout' }]);
   });
 
-  test('whose egress breaks its word and throws has failed, and leaves no timer behind', async () => {
+  test('has failed if the egress throws, which it promises not to do, and leaves no timer behind', async () => {
     const time = new VirtualTime(instant(0));
     const send = () => {
       throw new Error('no');
@@ -107,7 +107,7 @@ describe('a request', () => {
 });
 
 describe('an interruption', () => {
-  test('breaks off everything under way, and nothing that ended before', async () => {
+  test('aborts every request in flight, and none that has ended', async () => {
     const { time, sender, ended, send } = setUp();
     const answered = send(1_000);
     answered.answer(OK);
@@ -124,7 +124,7 @@ describe('an interruption', () => {
     expect(time.pending).toBe(0);
   });
 
-  test('is final: an answer that comes after it is ignored', async () => {
+  test('is final, and a later answer is ignored', async () => {
     const { time, sender, ended, send } = setUp();
     const sent = send(1_000);
     sender.interrupt();

@@ -7,7 +7,7 @@ import { Settler } from './settler.ts';
 
 const ORDERS = { cancel, pause, resume };
 
-/** An attempt that is stored as under way. */
+/** Stores an attempt that is in flight. */
 async function underWay(harness: EngineHarness, order: Order = {}): Promise<UnsettledAttempt> {
   const view = await harness.schedule(order);
   await harness.time.advance(5_000);
@@ -42,7 +42,7 @@ describe('settling an attempt', () => {
     expect((await scheduleOf(harness, given)).state).toBe(state);
   });
 
-  test('needs one write and no read when nothing happened meanwhile', async () => {
+  test('needs one write and no read when the schedule did not change meanwhile', async () => {
     await using harness = await EngineHarness.open();
     const given = await underWay(harness, { timing: HOURLY });
     await new Settler(harness).settle(given, FAILURE, harness.now);
@@ -50,7 +50,7 @@ describe('settling an attempt', () => {
   });
 });
 
-describe('what was ordered of the schedule meanwhile counts', () => {
+describe('a change of the schedule during the attempt counts', () => {
   test.for([
     ['cancel', 'a failure', FAILURE, 'canceled'],
     ['cancel', 'a success', SUCCESS, 'succeeded'],
@@ -65,7 +65,7 @@ describe('what was ordered of the schedule meanwhile counts', () => {
     expect((await harness.delivery(given.delivery.id)).status).toBe(status);
   });
 
-  test('also when it is ordered at the very last moment, before the write', async () => {
+  test('also when it comes just before the write', async () => {
     await using harness = await EngineHarness.open();
     const given = await underWay(harness);
     harness.faults.before('settle', () =>
@@ -75,7 +75,7 @@ describe('what was ordered of the schedule meanwhile counts', () => {
     expect(settled?.delivery.status).toBe('canceled');
   });
 
-  test('also when one order follows the other while it is being decided again', async () => {
+  test('also when a second change comes while the first one is taken into account', async () => {
     await using harness = await EngineHarness.open();
     const given = await underWay(harness);
     const order = (what: keyof typeof ORDERS) => () =>
@@ -89,7 +89,7 @@ describe('what was ordered of the schedule meanwhile counts', () => {
     expect(harness.faults.times('settle')).toBe(3);
   });
 
-  test('an edit of the record that completing would overwrite is kept', async () => {
+  test('completing a schedule keeps an edit that was made meanwhile', async () => {
     await using harness = await EngineHarness.open();
     const given = await underWay(harness);
     await harness.change(given.schedule.id, (view) =>
@@ -104,7 +104,7 @@ describe('what was ordered of the schedule meanwhile counts', () => {
 });
 
 describe('attempts that end while others are being settled', () => {
-  test('are settled together after them', async () => {
+  test('are settled together in the next write', async () => {
     await using harness = await EngineHarness.open();
     const attempts = await Promise.all([underWay(harness), underWay(harness), underWay(harness)]);
     const settler = new Settler(harness);
@@ -113,7 +113,7 @@ describe('attempts that end while others are being settled', () => {
     expect(harness.faults.times('settle')).toBe(2);
   });
 
-  test('go alone after a failure: one that cannot be stored does not keep the others from it', async () => {
+  test('are settled one by one after a failure, so that one bad row does not stop the others', async () => {
     await using harness = await EngineHarness.open();
     const attempts = await Promise.all([underWay(harness), underWay(harness), underWay(harness)]);
     const unstorable = attempts[1]?.delivery.id;
@@ -149,8 +149,8 @@ describe('attempts that end while others are being settled', () => {
   });
 });
 
-describe('a claim that is no longer ours', () => {
-  test('is left alone when it was settled already', async () => {
+describe('a claim that this node no longer holds', () => {
+  test('is not changed when it was settled already', async () => {
     await using harness = await EngineHarness.open();
     const given = await underWay(harness);
     const first = await new Settler(harness).settle(given, SUCCESS, harness.now);
@@ -160,11 +160,11 @@ describe('a claim that is no longer ours', () => {
     expect(await harness.attempts(given.delivery.id)).toEqual([first?.attempt]);
   });
 
-  test('is left alone when another has claimed the delivery since', async () => {
+  test('is not changed when another node has claimed the delivery since', async () => {
     await using harness = await EngineHarness.open();
     const given = await underWay(harness);
     const freed = await new Settler(harness).settle(given, FAILURE, harness.now);
-    if (freed === null) throw new Error('It was ours.');
+    if (freed === null) throw new Error('This node held the claim.');
     await harness.time.advance(60_000);
     const taken = harness.build.claim(freed.delivery, { schedule: given.schedule, profile: null }, 'node-2');
     expect(await harness.disk.claim([taken])).toEqual(['done']);
@@ -176,7 +176,7 @@ describe('a claim that is no longer ours', () => {
     ]);
   });
 
-  test('is given up when its delivery is not there any more', async () => {
+  test('is dropped when its delivery does not exist any more', async () => {
     await using harness = await EngineHarness.open();
     const view = await harness.schedule();
     await using elsewhere = await EngineHarness.open();
@@ -187,8 +187,8 @@ describe('a claim that is no longer ours', () => {
   });
 });
 
-describe('a store that is away', () => {
-  test('is waited for, and the attempt ends at the instant it ended', async () => {
+describe('while the store is unavailable', () => {
+  test('settling waits, and the attempt keeps the instant of its end', async () => {
     await using harness = await EngineHarness.open();
     const given = await underWay(harness);
     const endedAt = harness.now;
@@ -208,7 +208,7 @@ describe('a store that is away', () => {
     expect(harness.time.pending).toBe(0);
   });
 
-  test('is waited for also while it is being decided again', async () => {
+  test('settling waits also when the delivery has to be read again', async () => {
     await using harness = await EngineHarness.open();
     const given = await underWay(harness);
     await harness.change(given.schedule.id, (view) => cancel(view, harness.now));
@@ -220,7 +220,7 @@ describe('a store that is away', () => {
     expect((await settling)?.delivery.status).toBe('canceled');
   });
 
-  test('that lost its answer has settled it once', async () => {
+  test('an attempt is settled once, even if the answer of the store is lost', async () => {
     await using harness = await EngineHarness.open();
     const given = await underWay(harness);
     const endedAt = harness.now;
@@ -236,7 +236,7 @@ describe('a store that is away', () => {
     });
   });
 
-  test('is not waited for once it is given up, but what waits is tried once more', async () => {
+  test('a stop ends the wait: waiting attempts are written once more, and later ones fail at once', async () => {
     await using harness = await EngineHarness.open();
     const [waiting, late] = [await underWay(harness), await underWay(harness)];
     const settler = new Settler(harness);
@@ -253,8 +253,8 @@ describe('a store that is away', () => {
   });
 });
 
-describe('in an outage of the store', () => {
-  test('attempts that wait for it write one line a second together, and one when it is back', async () => {
+describe('the log of an outage', () => {
+  test('has one line a second for all waiting attempts, and one line when the store is back', async () => {
     await using harness = await EngineHarness.open();
     const attempts = await Promise.all(Array.from({ length: 50 }, () => underWay(harness)));
     harness.faults.set('refuses', 'settle');

@@ -23,7 +23,7 @@ describe('the secrets that sign', () => {
     expect(await textsOf(keys, to(null, 2 as Partition))).toEqual(['whsec_of_the_neighbour']);
   });
 
-  test('are read again when they are a second old: so fast a rotation counts', async () => {
+  test('are read again after a second, so that a rotation counts within a second', async () => {
     await using harness = await EngineHarness.open();
     await harness.secret('whsec_old');
     const keys = new SigningKeys(harness);
@@ -36,7 +36,7 @@ describe('the secrets that sign', () => {
     expect(harness.faults.times('listSecrets')).toBe(2);
   });
 
-  test('stop signing to the millisecond, also while they are kept', async () => {
+  test('stop signing to the millisecond, also while they are cached', async () => {
     await using harness = await EngineHarness.open();
     await harness.secret('whsec_old');
     await harness.secret('whsec_new', 500);
@@ -48,7 +48,7 @@ describe('the secrets that sign', () => {
     expect(harness.faults.times('listSecrets')).toBe(1);
   });
 
-  test('are read once for all that ask at the same time', async () => {
+  test('are read once for concurrent requests', async () => {
     await using harness = await EngineHarness.open();
     await harness.secret('whsec_a');
     const keys = new SigningKeys(harness);
@@ -77,7 +77,7 @@ describe('the secrets that sign', () => {
     expect(await textsOf(keys)).toEqual(['whsec_new', 'whsec_old']);
   });
 
-  test('are asked for again at once after the store failed', async () => {
+  test('are read again at once after the store failed', async () => {
     await using harness = await EngineHarness.open();
     await harness.secret('whsec_a');
     const keys = new SigningKeys(harness);
@@ -91,7 +91,7 @@ describe('the secrets that sign', () => {
 describe('the secrets that sign for a profile', () => {
   const HOUR_MS = 3_600_000;
 
-  test("are the profile's and the project's, then the profile's alone, to the millisecond and while they are kept", async () => {
+  test("are the profile's and the project's, then the profile's alone, to the millisecond, also while cached", async () => {
     await using harness = await EngineHarness.open();
     await harness.secret('whsec_project');
     const { id } = await harness.profile();
@@ -115,7 +115,7 @@ describe('the secrets that sign for a profile', () => {
     expect(await textsOf(keys)).toEqual(['whsec_project']);
   });
 
-  test('are read again when they are a second old', async () => {
+  test('are read again after a second', async () => {
     await using harness = await EngineHarness.open();
     await harness.secret('whsec_project');
     const { id } = await harness.profile();
@@ -128,7 +128,7 @@ describe('the secrets that sign for a profile', () => {
     expect(await textsOf(keys, to(id))).toEqual(['whsec_own', 'whsec_project']);
   });
 
-  test('cost a project that has none one read a second, however many profiles, and nothing without a profile', async () => {
+  test('cost a project without such secrets one read a second for all profiles, and none without a profile', async () => {
     await using harness = await EngineHarness.open();
     await harness.secret('whsec_project');
     const profiles = [await harness.profile(), await harness.profile(), await harness.profile()];
@@ -140,7 +140,7 @@ describe('the secrets that sign for a profile', () => {
     expect(harness.faults.times('listEndpointSecrets')).toBe(0);
   });
 
-  test('are known without a wait once they were read', async () => {
+  test('are returned without a wait once they were read', async () => {
     await using harness = await EngineHarness.open();
     await harness.secret('whsec_project');
     const [own, bare] = [await harness.profile(), await harness.profile()];

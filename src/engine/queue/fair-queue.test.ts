@@ -19,7 +19,7 @@ import { REST_FROM_WAITING } from './permit-tree.ts';
 
 let made = 0;
 
-/** A delivery of its own towards an endpoint. */
+/** A new delivery to an endpoint. */
 function towards(endpoint: string, at = 0, deadline: number | null = null): DueDelivery {
   made++;
   return dueAt(at, {
@@ -29,19 +29,19 @@ function towards(endpoint: string, at = 0, deadline: number | null = null): DueD
   });
 }
 
-/** Customers enough to take every place for overdue work. */
+/** Adds overdue deliveries of many customers until there is no room for more. */
 function fillOverdue(queue: FairQueue): void {
   for (let n = 0; n < 2 * WAITING_MAX; n++) {
     queue.add({ ...towards(`${n % 1_100}`), partition: n as Partition }, 'overdue');
   }
 }
 
-/** A delivery with a body that takes so many permits. */
+/** A delivery whose body needs this many permits. */
 function large(endpoint: string, permits: number): DueDelivery {
   return { ...towards(endpoint), payloadBytes: permits * PERMIT_BYTES };
 }
 
-/** The same towards a path of one host. */
+/** A delivery to a path of one host. */
 function onOneHost(path: string): DueDelivery {
   return { ...towards(`https://one.example/${path}`), origin: 'https://one.example' };
 }
@@ -61,7 +61,7 @@ function endpointsOf(dues: readonly DueDelivery[]): string {
   return dues.map(({ endpoint }) => endpoint).join('');
 }
 
-/** Everything that may go, in batches as the dispatcher takes them. */
+/** Takes every delivery that may go, in batches as the dispatcher does. */
 function takeAll(queue: FairQueue, punctuality: Punctuality = 'in_time'): readonly DueDelivery[] {
   const taken: DueDelivery[] = [];
   for (let batch = queue.take(punctuality, 64); batch.length > 0; batch = queue.take(punctuality, 64)) {
@@ -89,7 +89,7 @@ describe('a delivery whose endpoint changes while it waits', () => {
     expect(queue.add(elsewhere, 'in_time')).toBe(false);
     const taken = queue.take('in_time', 2);
     expect(taken.map(({ endpoint }) => endpoint).toSorted()).toEqual(['quick', 'slow']);
-    // Being read, it is where it is.
+    // A delivery that was taken is not moved.
     expect(queue.add(moved, 'in_time')).toBe(false);
     for (const due of taken) queue.release(due);
     const others: DueDelivery[] = [];
@@ -367,8 +367,8 @@ describe('a large body', () => {
   });
 });
 
-describe('turns', () => {
-  test('a customer with thousands of endpoints has as many as one with a single endpoint', () => {
+describe('fairness', () => {
+  test('a customer with thousands of endpoints is served as often as one with a single endpoint', () => {
     const queue = new FairQueue();
     for (let n = 0; n < 5_000; n++) queue.add(towards(`https://${n % 50}.example/${n}`), 'in_time');
     const small = Array.from({ length: 10 }, () => ({ ...towards('small'), partition: 2 as Partition }));
@@ -376,14 +376,14 @@ describe('turns', () => {
     expect(queue.take('in_time', 20).filter(({ partition }) => partition === 2)).toHaveLength(10);
   });
 
-  test('a host with thousands of paths has as many as a host with one', () => {
+  test('a host with thousands of paths is served as often as a host with one', () => {
     const queue = new FairQueue();
     for (let n = 0; n < 5_000; n++) queue.add(onOneHost(`${n}`), 'in_time');
     add(queue, 'other', 10);
     expect(queue.take('in_time', 20).filter(({ endpoint }) => endpoint === 'other')).toHaveLength(10);
   });
 
-  test('the same deliveries may go as if every holder were looked at', () => {
+  test('exactly those deliveries may go that a check of every holder would allow', () => {
     const orders = fc.array(
       fc.record({
         customer: fc.integer({ min: 1, max: 4 }),
@@ -581,7 +581,7 @@ describe('memory', () => {
     return queryObjects(Heap, { format: 'count' });
   }
 
-  test('a queue that all have left is given up when its turn comes', () => {
+  test('an empty queue is removed when it would be served', () => {
     const before = endpointsAlive();
     const queue = new FairQueue();
     for (let n = 0; n < 100; n++) {
@@ -593,7 +593,7 @@ describe('memory', () => {
     expect([queue.waiting, queue.inFlight, endpointsAlive() - before]).toEqual([0, 0, 0]);
   });
 
-  test('an endpoint lives until its last request is given back, and no longer', () => {
+  test('an endpoint stays in memory until its last permit is released, and no longer', () => {
     const before = endpointsAlive();
     const queue = new FairQueue();
     for (let endpoint = 0; endpoint < 1_000; endpoint++) add(queue, `${endpoint}`, 2);

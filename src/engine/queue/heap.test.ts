@@ -13,12 +13,12 @@ function drained<T>(heap: Heap<T>): readonly T[] {
 }
 
 describe('a heap', () => {
-  test('that is empty has nothing to give', () => {
+  test('that is empty returns undefined', () => {
     const heap = new Heap(ascending);
     expect([heap.size, heap.peek(), heap.pop(), heap.size]).toEqual([0, undefined, undefined, 0]);
   });
 
-  test('gives back what was put in, sorted', () => {
+  test('returns its items sorted', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -20, max: 20 }), { maxLength: 200, size: 'max' }), (items) => {
         const heap = new Heap(ascending);
@@ -28,7 +28,7 @@ describe('a heap', () => {
     );
   });
 
-  test('has the least on top after every step, whatever is put in and taken out', () => {
+  test('has the least item on top after any sequence of pushes and pops', () => {
     const steps = fc.array(fc.option(fc.integer({ min: 0, max: 50 }), { freq: 3 }), {
       maxLength: 200,
       size: 'max',
@@ -50,7 +50,7 @@ describe('a heap', () => {
     );
   });
 
-  test('gives equal ones in the order in which they came', () => {
+  test('returns equal items in the order in which they were added', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 200, size: 'max' }), (ranks) => {
         const items = ranks.map((rank, place) => ({ rank, place }));

@@ -53,15 +53,15 @@ test('the member with the least need is found after any change', () => {
   );
 });
 
-test('finding the next member looks at a few only, however many may not go', () => {
+test('finding the next member checks only a few members, however many may not go', () => {
   const robin = new RoundRobinByNeed<Named>();
-  let looks = 0;
+  let reads = 0;
   for (let name = 0; name < 28_000; name++) {
     let own = 1_000 + name;
     const member: Named = {
       name,
       get need() {
-        looks++;
+        reads++;
         return own;
       },
       set need(value) {
@@ -72,17 +72,17 @@ test('finding the next member looks at a few only, however many may not go', () 
   }
   const free = { name: -1, need: 0 };
   robin.add(free);
-  looks = 0;
-  for (let turn = 0; turn < 100; turn++) expect(robin.next(10)).toBe(free);
-  expect(looks / 100).toBeLessThan(5);
+  reads = 0;
+  for (let n = 0; n < 100; n++) expect(robin.next(10)).toBe(free);
+  expect(reads / 100).toBeLessThan(5);
 });
 
 test('every member that may go is served before any is served three times', () => {
   const robin = new RoundRobinByNeed<Named>();
   const members = Array.from({ length: 20 }, (_, name): Named => ({ name, need: name % 4 }));
   for (const member of members) robin.add(member);
-  const turns = Array.from({ length: 30 }, () => robin.next(3)?.name);
+  const served = Array.from({ length: 30 }, () => robin.next(3)?.name);
   for (const { name, need } of members) {
-    if (need < 3) expect(turns).toContain(name);
+    if (need < 3) expect(served).toContain(name);
   }
 });
