@@ -90,7 +90,7 @@ async function takeRound(
   );
   receiver.expect({ path: OVERDUE, count: overdue }, { path: FRESH, count: freshJobs.length });
   await create(store, [...overdueJobs, ...freshJobs]);
-  if (Date.now() > startAt) throw new Error('Creating what is to be overdue took too long.');
+  if (Date.now() > startAt) throw new Error('Creating the overdue jobs took too long.');
   await sleep(startAt - Date.now());
 
   const arriving = [receiver.complete(OVERDUE, DRAIN_MS_MAX), receiver.complete(FRESH, DRAIN_MS_MAX)];

@@ -58,7 +58,7 @@ async function withRetries(harness: EngineHarness, partition = PARTITION): Promi
 class WatchedWriter {
   readonly pieces: Partition[] = [];
   mostAtOnce = 0;
-  #underWay = 0;
+  #inFlight = 0;
 
   readonly open: OpenWriter = async (data) => {
     const writer = await Writer.open(data);
@@ -68,11 +68,11 @@ class WatchedWriter {
         const piece = steps.find(([name]) => name === 'sweepDeliveries');
         if (piece === undefined) return writer.run(steps);
         this.pieces.push(piece[2] as Partition);
-        this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#underWay);
+        this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#inFlight);
         try {
           return await writer.run(steps);
         } finally {
-          this.#underWay--;
+          this.#inFlight--;
         }
       },
       runAll: (verbs) => writer.runAll(verbs),

@@ -9,7 +9,7 @@ async function started(harness: EngineHarness, retentionMs = 0): Promise<Engine>
   return engine;
 }
 
-/** Whether it has resolved by now. */
+/** Returns whether the promise has resolved by now. */
 function watched(promise: Promise<void>): { readonly isDone: () => boolean } {
   let isDone = false;
   void promise.finally(() => {
@@ -70,16 +70,16 @@ describe('a stop', () => {
     const next = await harness.schedule({ inMs: 6_000, url: 'https://example.com/other' });
     const engine = await started(harness);
     await harness.time.advance(5_000);
-    const underWay = harness.egress.sent.length;
-    expect(underWay).toBeLessThan(200);
+    const inFlight = harness.egress.sent.length;
+    expect(inFlight).toBeLessThan(200);
     const stop = watched(engine.stop(HOUR_MS));
     engine.due(requireDue(next.pending));
     engine.rescan();
     for (const sent of harness.egress.sent) sent.answer(OK);
     await harness.time.advance(10 * 60_000);
-    expect([stop.isDone(), harness.egress.sent.length]).toEqual([true, underWay]);
+    expect([stop.isDone(), harness.egress.sent.length]).toEqual([true, inFlight]);
     expect((await harness.delivery(next.pending.id)).status).toBe('scheduled');
-    expect(harness.faults.times('claim')).toBe(Math.ceil(underWay / 64));
+    expect(harness.faults.times('claim')).toBe(Math.ceil(inFlight / 64));
   });
 
   test('while a claim is being written sends the request and waits for it', async () => {

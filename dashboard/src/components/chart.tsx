@@ -50,7 +50,7 @@ export interface ChartProps {
 /** The width of a digit in a label, and the space between two labels. */
 const DIGIT_WIDTH = 6.5;
 const LABEL_GAP = 22;
-/** Up to so many steps have their labels in their middle. With more steps, a label marks the start of a step. */
+/** A chart with at most this many steps centres their labels. With more steps, a label marks the start of a step. */
 const CENTRED_MAX = 30;
 const DIVIDER_TEXT_GAP = 4;
 

@@ -7,7 +7,7 @@ import { pause } from '#src/ports/system.ts';
 import { EngineHarness, OK, type Sent } from '#test/engine-harness.ts';
 
 /** An attempt whose request hangs; its claim took this long to be stored. */
-async function underWay(harness: EngineHarness, claimMs = 0): Promise<{ id: DeliveryId; sent: Sent }> {
+async function attemptInFlight(harness: EngineHarness, claimMs = 0): Promise<{ id: DeliveryId; sent: Sent }> {
   harness.egress.respond = () => null;
   const { pending } = await harness.schedule();
   if (claimMs > 0) harness.faults.before('claim', () => pause(harness.timers, claimMs));
@@ -24,7 +24,7 @@ async function timingOf(harness: EngineHarness, id: DeliveryId): Promise<Attempt
 
 test('the timing counts from the decision: claim stored, connected, answered', async () => {
   await using harness = await EngineHarness.open();
-  const { id, sent } = await underWay(harness, 3);
+  const { id, sent } = await attemptInFlight(harness, 3);
   expect(await timingOf(harness, id)).toBeNull();
   await harness.time.advance(11);
   sent.connect(false);
@@ -42,7 +42,7 @@ test('the timing counts from the decision: claim stored, connected, answered', a
 
 test('an attempt that timed out keeps the steps that it reached', async () => {
   await using harness = await EngineHarness.open();
-  const { id, sent } = await underWay(harness);
+  const { id, sent } = await attemptInFlight(harness);
   sent.connect(true);
   await harness.time.advance(30_000);
   expect(await timingOf(harness, id)).toEqual({
@@ -55,7 +55,7 @@ test('an attempt that timed out keeps the steps that it reached', async () => {
 
 test('an attempt without a connection keeps only the time of its claim', async () => {
   await using harness = await EngineHarness.open();
-  const { id, sent } = await underWay(harness);
+  const { id, sent } = await attemptInFlight(harness);
   sent.answer({ kind: 'failed', failure: 'name_unresolved' });
   await harness.time.settled();
   expect(await timingOf(harness, id)).toMatchObject({ claimedMs: 0, connectedMs: null, firstByteMs: null });
@@ -72,7 +72,7 @@ test('an attempt that was never sent has no timing', async () => {
 
 test('no step is negative when the clock is set back', async () => {
   await using harness = await EngineHarness.open();
-  const { id, sent } = await underWay(harness);
+  const { id, sent } = await attemptInFlight(harness);
   harness.time.setClock(-60_000);
   sent.connect(false);
   sent.answer(OK);

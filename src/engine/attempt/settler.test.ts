@@ -8,7 +8,7 @@ import { Settler } from './settler.ts';
 const ORDERS = { cancel, pause, resume };
 
 /** Stores an attempt that is in flight. */
-async function underWay(harness: EngineHarness, order: Order = {}): Promise<UnsettledAttempt> {
+async function attemptInFlight(harness: EngineHarness, order: Order = {}): Promise<UnsettledAttempt> {
   const view = await harness.schedule(order);
   await harness.time.advance(5_000);
   const write = harness.build.claim(view.pending, view);
@@ -30,7 +30,7 @@ describe('settling an attempt', () => {
   ] as const)('%s closes the attempt, moves the delivery and completes the schedule', async (row) => {
     const [, result, status, state] = row;
     await using harness = await EngineHarness.open();
-    const given = await underWay(harness);
+    const given = await attemptInFlight(harness);
     await harness.time.advance(1_234);
     const settled = await new Settler(harness).settle(given, result, harness.now);
     expect(settled).toMatchObject({
@@ -44,7 +44,7 @@ describe('settling an attempt', () => {
 
   test('needs one write and no read when the schedule did not change meanwhile', async () => {
     await using harness = await EngineHarness.open();
-    const given = await underWay(harness, { timing: HOURLY });
+    const given = await attemptInFlight(harness, { timing: HOURLY });
     await new Settler(harness).settle(given, FAILURE, harness.now);
     expect(harness.faults.asked).toEqual(['settle']);
   });
@@ -58,7 +58,7 @@ describe('a change of the schedule during the attempt counts', () => {
     ['pause', 'a success', SUCCESS, 'succeeded'],
   ] as const)('%s, then %s', async ([order, , result, status]) => {
     await using harness = await EngineHarness.open();
-    const given = await underWay(harness);
+    const given = await attemptInFlight(harness);
     await harness.change(given.schedule.id, (view) => ORDERS[order](view, harness.now));
     const settled = await new Settler(harness).settle(given, result, harness.now);
     expect(settled?.delivery.status).toBe(status);
@@ -67,7 +67,7 @@ describe('a change of the schedule during the attempt counts', () => {
 
   test('also when it comes just before the write', async () => {
     await using harness = await EngineHarness.open();
-    const given = await underWay(harness);
+    const given = await attemptInFlight(harness);
     harness.faults.before('settle', () =>
       harness.change(given.schedule.id, (view) => cancel(view, harness.now)),
     );
@@ -77,7 +77,7 @@ describe('a change of the schedule during the attempt counts', () => {
 
   test('also when a second change comes while the first one is taken into account', async () => {
     await using harness = await EngineHarness.open();
-    const given = await underWay(harness);
+    const given = await attemptInFlight(harness);
     const order = (what: keyof typeof ORDERS) => () =>
       harness.change(given.schedule.id, (view) => ORDERS[what](view, harness.now));
     harness.faults.before('settle', async () => {
@@ -91,7 +91,7 @@ describe('a change of the schedule during the attempt counts', () => {
 
   test('completing a schedule keeps an edit that was made meanwhile', async () => {
     await using harness = await EngineHarness.open();
-    const given = await underWay(harness);
+    const given = await attemptInFlight(harness);
     await harness.change(given.schedule.id, (view) =>
       edit(view, { metadata: [['team', 'ops']] }, harness.now),
     );
@@ -106,7 +106,11 @@ describe('a change of the schedule during the attempt counts', () => {
 describe('attempts that end while others are being settled', () => {
   test('are settled together in the next write', async () => {
     await using harness = await EngineHarness.open();
-    const attempts = await Promise.all([underWay(harness), underWay(harness), underWay(harness)]);
+    const attempts = await Promise.all([
+      attemptInFlight(harness),
+      attemptInFlight(harness),
+      attemptInFlight(harness),
+    ]);
     const settler = new Settler(harness);
     const settled = await Promise.all(attempts.map((given) => settler.settle(given, SUCCESS, harness.now)));
     expect(settled.map((write) => write?.delivery.status)).toEqual(Array(3).fill('succeeded'));
@@ -115,7 +119,11 @@ describe('attempts that end while others are being settled', () => {
 
   test('are settled one by one after a failure, so that one bad row does not stop the others', async () => {
     await using harness = await EngineHarness.open();
-    const attempts = await Promise.all([underWay(harness), underWay(harness), underWay(harness)]);
+    const attempts = await Promise.all([
+      attemptInFlight(harness),
+      attemptInFlight(harness),
+      attemptInFlight(harness),
+    ]);
     const unstorable = attempts[1]?.delivery.id;
     const store = new Proxy(harness.store, {
       get: (target, name) => {
@@ -152,7 +160,7 @@ describe('attempts that end while others are being settled', () => {
 describe('a claim that this node no longer holds', () => {
   test('is not changed when it was settled already', async () => {
     await using harness = await EngineHarness.open();
-    const given = await underWay(harness);
+    const given = await attemptInFlight(harness);
     const first = await new Settler(harness).settle(given, SUCCESS, harness.now);
     await harness.time.advance(1_000);
     expect(await new Settler(harness).settle(given, FAILURE, harness.now)).toBeNull();
@@ -162,7 +170,7 @@ describe('a claim that this node no longer holds', () => {
 
   test('is not changed when another node has claimed the delivery since', async () => {
     await using harness = await EngineHarness.open();
-    const given = await underWay(harness);
+    const given = await attemptInFlight(harness);
     const freed = await new Settler(harness).settle(given, FAILURE, harness.now);
     if (freed === null) throw new Error('This node held the claim.');
     await harness.time.advance(60_000);
@@ -190,7 +198,7 @@ describe('a claim that this node no longer holds', () => {
 describe('while the store is unavailable', () => {
   test('settling waits, and the attempt keeps the instant of its end', async () => {
     await using harness = await EngineHarness.open();
-    const given = await underWay(harness);
+    const given = await attemptInFlight(harness);
     const endedAt = harness.now;
     harness.faults.set('refuses', 'settle');
     const settling = new Settler(harness).settle(given, FAILURE, endedAt);
@@ -210,7 +218,7 @@ describe('while the store is unavailable', () => {
 
   test('settling waits also when the delivery has to be read again', async () => {
     await using harness = await EngineHarness.open();
-    const given = await underWay(harness);
+    const given = await attemptInFlight(harness);
     await harness.change(given.schedule.id, (view) => cancel(view, harness.now));
     harness.faults.set('refuses', 'loadDeliveries');
     const settling = new Settler(harness).settle(given, FAILURE, harness.now);
@@ -222,7 +230,7 @@ describe('while the store is unavailable', () => {
 
   test('an attempt is settled once, even if the answer of the store is lost', async () => {
     await using harness = await EngineHarness.open();
-    const given = await underWay(harness);
+    const given = await attemptInFlight(harness);
     const endedAt = harness.now;
     harness.faults.set('loses', 'settle');
     const settling = new Settler(harness).settle(given, SUCCESS, endedAt);
@@ -238,7 +246,7 @@ describe('while the store is unavailable', () => {
 
   test('a stop ends the wait: waiting attempts are written once more, and later ones fail at once', async () => {
     await using harness = await EngineHarness.open();
-    const [waiting, late] = [await underWay(harness), await underWay(harness)];
+    const [waiting, late] = [await attemptInFlight(harness), await attemptInFlight(harness)];
     const settler = new Settler(harness);
     harness.faults.set('refuses', 'settle');
     const settling = settler.settle(waiting, SUCCESS, harness.now).catch(String);
@@ -256,7 +264,7 @@ describe('while the store is unavailable', () => {
 describe('the log of an outage', () => {
   test('has one line a second for all waiting attempts, and one line when the store is back', async () => {
     await using harness = await EngineHarness.open();
-    const attempts = await Promise.all(Array.from({ length: 50 }, () => underWay(harness)));
+    const attempts = await Promise.all(Array.from({ length: 50 }, () => attemptInFlight(harness)));
     harness.faults.set('refuses', 'settle');
     const settler = new Settler(harness);
     const settled = Promise.all(attempts.map((given) => settler.settle(given, SUCCESS, harness.now)));

@@ -13,7 +13,7 @@ import { LargePayloads } from './large-payloads.ts';
 
 const HUGE = 'x'.repeat(768 * 1_024);
 
-/** A builder that notes what is read, and answers when it is told to. */
+/** A builder that records its reads, and answers when the test calls `answer`. */
 class SlowBuilder extends RequestBuilder {
   readonly reading: { readonly delivery: Delivery; answer(): void }[] = [];
 
@@ -107,7 +107,7 @@ describe('a delivery with a large payload', () => {
       isFiring.push(engine.isFiring);
     }
     expect(isFiring).not.toContain(false);
-    // Its own message cannot be read either, but that is after its claim.
+    // The payload of the small delivery cannot be read either, but it is read after the claim.
     expect((await harness.delivery(small.pending.id)).status).toBe('claimed');
   });
 

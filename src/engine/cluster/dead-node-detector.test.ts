@@ -4,7 +4,7 @@ import type { NodeLease } from '#src/ports/cluster-store.ts';
 import { DeadNodeDetector } from './dead-node-detector.ts';
 
 const LEASE_MS = 3_000;
-/** No node is taken for dead for so long after an outage or a step of the clock. */
+/** No node counts as dead for this time after an outage or a step of the clock. */
 const GRACE_MS = LEASE_MS + 2_000;
 const START_GRACE_MS = 2_000;
 

@@ -9,13 +9,13 @@ describe('a hint', () => {
     await cluster.settled('a', 'b', 'c');
     const { pending } = await cluster.harness.schedule({ inMs: 100 });
     const [owner, other, third] = await ownerAndOthers(cluster, pending);
-    const told = () => cluster.nodes.map((node) => node.hinted.filter((what) => what === 'due').length);
-    const before = told();
+    const hintCounts = () => cluster.nodes.map((node) => node.hinted.filter((what) => what === 'due').length);
+    const before = hintCounts();
     other?.engine.due(requireDue(pending));
     await cluster.time.advance(100);
     expect(owner.egress.sent.map(({ at }) => at)).toEqual([pending.dueAt]);
     expect(third?.egress.sent).toEqual([]);
-    expect(told().reduce((a, b) => a + b, 0)).toBe(before.reduce((a, b) => a + b, 0) + 1);
+    expect(hintCounts().reduce((a, b) => a + b, 0)).toBe(before.reduce((a, b) => a + b, 0) + 1);
   });
 
   test('for a delivery that is due later, or in an owned slot, is not sent', async () => {
@@ -57,14 +57,14 @@ describe('a hint', () => {
     if (node === undefined) throw new Error('There is one node.');
     const hints = new HintForwarder(node.engine.heard, cluster.time);
     const near = await cluster.harness.schedule({ inMs: 100, url: 'https://example.com/1' });
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     const counting = new HintForwarder(
-      { ...node.engine.heard, due: (due) => void told.push(due) },
+      { ...node.engine.heard, due: (due) => void received.push(due) },
       cluster.time,
     );
     counting.due(requireDue((await cluster.harness.schedule({ inMs: 60_000 })).pending));
     counting.due(null);
-    expect(told).toEqual([]);
+    expect(received).toEqual([]);
     hints.due(requireDue(near.pending));
     await cluster.time.advance(100);
     expect(node.egress.sent.map(({ at }) => at)).toEqual([near.pending.dueAt]);

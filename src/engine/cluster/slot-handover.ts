@@ -45,7 +45,7 @@ export class SlotHandover {
     return this.#releasedEpochs.get(slot) === epoch;
   }
 
-  /** Whatever the store answers from now on, it answers after these releases. */
+  /** Every later answer of the store is newer than these releases. */
   forgetReleased(): void {
     const owned = this.#dependencies.ownedSlots.fence.epochs;
     for (const slot of this.#releasedEpochs.keys()) if (!owned.has(slot)) this.#releasedEpochs.delete(slot);

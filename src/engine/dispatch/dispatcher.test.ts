@@ -1,4 +1,4 @@
-/** The dispatcher with the attempts it begins, as the engine puts them together: from a stored schedule to its request. */
+/** The dispatcher with the attempts it begins, from a stored schedule to its request. */
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { BreakerPolicy } from '#src/domain/endpoint-profile.ts';
@@ -17,7 +17,7 @@ async function started(harness: EngineHarness): Promise<Engine> {
   return engine;
 }
 
-/** When the requests went out, in ms after `from`. */
+/** Returns when the requests were sent, in milliseconds after `from`. */
 function sentAfter(harness: EngineHarness, from: Instant): readonly number[] {
   return harness.egress.sent.map(({ at }) => at - from);
 }
@@ -104,7 +104,7 @@ describe('a delivery', () => {
     await harness.time.advance(500);
     harness.faults.before('listDue', () => engine.rescan());
     await harness.time.advance(500);
-    // One look in each direction, and the one that was asked for while it was under way.
+    // Each of the two scans runs once as planned and once for the rescan.
     expect(harness.faults.times('listDue')).toBeGreaterThanOrEqual(4);
   });
 
@@ -413,7 +413,7 @@ describe('the breaker', () => {
   const breakerPolicy: BreakerPolicy = { threshold: 1, baseOpen: '10s', maxOpen: '1h', probeTimeout: '5s' };
   const retryPolicy = { ...DEFAULT_RETRY_POLICY, base: '1m' };
 
-  /** Deliveries through one profile, due so many seconds from now; the requests answer as told, by their turn. */
+  /** Schedules deliveries through one profile. Each character of `answers` is one: success +, failure x, no answer -. */
   async function withBreaker(harness: EngineHarness, seconds: readonly number[], answers: string) {
     const profile = await harness.profile({ breakerPolicy, retryPolicy });
     const views = [];

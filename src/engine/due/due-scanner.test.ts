@@ -14,7 +14,7 @@ const PAGES_BEHIND_MAX = 50;
 const NOW = instant(1_000_000);
 const OTHER = 2 as Partition;
 
-/** A store that holds nothing but due work, by (dueAt, id), and says what was asked of it. */
+/** A store of due deliveries only, ordered by (dueAt, id). It records its calls. */
 class DueStore {
   rows: DueDelivery[] = [];
   isAway = false;
@@ -107,14 +107,14 @@ function setUp(rows: readonly DueDelivery[]) {
   const found = new Found();
   const harness = { store: store as unknown as EngineDependencies['store'], clock: time, timers: time };
   const scanner = new DueScanner(harness, OWNS_EVERY_SLOT, found);
-  /** Looks, while no more time passes than between pages. */
+  /** Scans, and lets only the time between pages pass. */
   const scan = async (where: 'upcoming' | 'remainingUpcoming' | 'overdue', betweenMs = 5) => {
     const state = { isOver: false };
-    const looked = scanner[where]().finally(() => {
+    const scanned = scanner[where]().finally(() => {
       state.isOver = true;
     });
     while (!state.isOver) await time.advance(betweenMs);
-    await looked;
+    await scanned;
   };
   return { store, time, found, scanner, scan };
 }
@@ -167,11 +167,11 @@ describe('a scan of upcoming deliveries', () => {
   test('reads page by page, yields between pages, and misses no delivery', async () => {
     const rows = many(3 * PAGE_ROWS + 17, NOW + 1, 100);
     const { found, scanner, time } = setUp(rows);
-    const looked = scanner.upcoming();
+    const scanned = scanner.upcoming();
     await time.settled();
     expect([found.pages, found.upcoming.length, time.pending]).toEqual([1, PAGE_ROWS, 1]);
     await time.advance(0);
-    await looked;
+    await scanned;
     expect(idsOf(found.upcoming)).toEqual(idsOf(rows));
     expect(found.pages).toBe(4);
   });
@@ -188,7 +188,7 @@ describe('a scan of upcoming deliveries', () => {
     store.asked.splice(0);
     store.visits.splice(0);
     await scan('upcoming');
-    // There is still no room: only the other is visited.
+    // There is still no room, so only the other customer is visited.
     expect(new Set(store.visits.flat())).toEqual(new Set([OTHER]));
     expect(store.asked).toEqual([]);
     found.upcoming.splice(0);
@@ -339,11 +339,11 @@ describe('a scan of overdue deliveries', () => {
   test('goes on from its cursor after the store was away', async () => {
     const rows = many(2 * PAGE_ROWS + 1, NOW - 10_000);
     const { found, store, time, scanner, scan } = setUp(rows);
-    const looked = scanner.overdue().catch((error: unknown) => error);
+    const scanned = scanner.overdue().catch((error: unknown) => error);
     await time.settled();
     store.isAway = true;
     await time.advance(0);
-    expect(await looked).toBeInstanceOf(Error);
+    expect(await scanned).toBeInstanceOf(Error);
     expect([found.overdue.length, scanner.hasMoreOverdue]).toEqual([PAGE_ROWS, true]);
     store.isAway = false;
     await scan('overdue');
@@ -353,12 +353,12 @@ describe('a scan of overdue deliveries', () => {
   test('a delivery that was moved before the cursor is found in the next pass', async () => {
     const rows = many(2 * PAGE_ROWS, NOW - 10_000);
     const { found, store, time, scanner, scan } = setUp(rows);
-    const looked = scanner.overdue();
+    const scanned = scanner.overdue();
     await time.settled();
     const moved = dueAt(NOW - 20_000, { name: 'moved' });
     store.rows.push(moved);
     await time.advance(0);
-    await looked;
+    await scanned;
     expect(idsOf(found.overdue)).not.toContain(moved.id);
     await scan('overdue');
     expect(idsOf(found.overdue)).toContain(moved.id);

@@ -68,7 +68,7 @@ export class ScanScheduler {
     for (const task of Object.values(this.#tasks)) void task.stop();
   }
 
-  /** Work may have become due that nobody named. */
+  /** Work may have become due without a hint. */
   soon(): void {
     if (!this.#isStarted) return;
     for (const task of Object.values(this.#tasks)) task.runSoon();

@@ -14,7 +14,7 @@ function ref(endpoint: string): EndpointRef {
   return { partition: 1 as Partition, endpoint: endpoint as EndpointKey };
 }
 
-/** A gate that is not forgettable. */
+/** A gate that must not be dropped, because it has failures. */
 function failed(failures: number): Gate {
   return { ...NEW_GATE, breaker: { ...NEW_GATE.breaker, failures } };
 }

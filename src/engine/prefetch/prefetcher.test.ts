@@ -21,7 +21,7 @@ async function started(harness: EngineHarness): Promise<Engine> {
   return engine;
 }
 
-/** The same object, but for some of its members. */
+/** The same object with some members replaced. */
 function overridden<T extends object>(object: T, own: Partial<T>): T {
   return new Proxy(object, {
     get(target, name) {
@@ -270,7 +270,7 @@ describe('the prefetcher', () => {
     await harness.time.advance(500);
     const isReady = (n: number) => prefetcher.take({ ...due, id: `dlv_${n}` as DeliveryId }) !== null;
     const ready = Array.from({ length: 6_000 }, (_, n) => isReady(n)).filter(Boolean).length;
-    // Four fifths of 64 MiB, of which each takes 2 KiB more than its body.
+    // One customer gets four fifths of 64 MiB. Each delivery takes 2 KiB more than its body.
     expect(ready * 12_300).toBeGreaterThan(50 * 1_048_576);
     expect(ready * 12_300).toBeLessThan(53 * 1_048_576);
   });

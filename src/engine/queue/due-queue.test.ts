@@ -110,7 +110,7 @@ describe('the due queue', () => {
   });
 
   test('knows each delivery as it was added last', () => {
-    const told = fc.array(
+    const steps = fc.array(
       fc.record({
         name: fc.constantFrom('a', 'b', 'c', 'd'),
         at: fc.integer({ min: 0, max: 12 }),
@@ -119,7 +119,7 @@ describe('the due queue', () => {
       { maxLength: 60, size: 'max' },
     );
     fc.assert(
-      fc.property(told, (given) => {
+      fc.property(steps, (given) => {
         const near = new DueQueue();
         const model = new Map<string, number>();
         for (const { name, at, take } of given) {

@@ -275,17 +275,17 @@ describe('permits', () => {
     fc.assert(
       fc.property(steps, (given) => {
         const queue = new FairQueue();
-        const underWay: DueDelivery[] = [];
+        const inFlight: DueDelivery[] = [];
         for (const { endpoints, count, released } of given) {
           const before = queue.waiting;
           let added = 0;
           for (let endpoint = 0; endpoint < endpoints; endpoint++) added += add(queue, `${endpoint}`, count);
           const taken = takeAll(queue);
-          underWay.push(...taken);
-          expect(queue.inFlight).toBe(underWay.length);
+          inFlight.push(...taken);
+          expect(queue.inFlight).toBe(inFlight.length);
           expect(queue.inFlight).toBeLessThanOrEqual(PERMITS_MAX);
           expect(queue.waiting).toBe(before + added - taken.length);
-          for (const due of underWay.splice(0, released)) queue.release(due);
+          for (const due of inFlight.splice(0, released)) queue.release(due);
         }
       }),
       { numRuns: 8 },

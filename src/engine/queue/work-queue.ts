@@ -51,7 +51,7 @@ export class WorkQueue {
     return this.#state === 'closed';
   }
 
-  /** The delivery is now due then; null when it no longer waits. The owner of its slot is told. */
+  /** A hint: the delivery has this due instant now. Null means that it no longer waits. */
   due(due: DueDelivery | null): void {
     if (due === null) return;
     this.#dependencies.prefetcher.forget(due.id);

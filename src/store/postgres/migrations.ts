@@ -149,7 +149,7 @@ export const MIGRATIONS: readonly Migration[] = [
         sealed bytea NOT NULL,
         PRIMARY KEY (partition, schedule_id)
       );
-      -- Sealed bytes do not get smaller: nobody shall try.
+      -- Sealed bytes do not get smaller, so PostgreSQL must not try to compress them.
       ALTER TABLE payloads ALTER COLUMN sealed SET STORAGE EXTERNAL;
 
       CREATE TABLE deliveries (

@@ -377,7 +377,7 @@ export const MIGRATIONS: readonly Migration[] = [
       UPDATE deliveries SET payload_bytes = s.payload_bytes FROM schedules s
         WHERE s.partition = deliveries.partition AND s.id = deliveries.schedule_id AND s.payload_bytes > 0;
 
-      -- Labels may be large: they come last, so that whoever wants the other columns need not read past them.
+      -- Labels may be large. They come last, so that reading the other columns does not read past them.
       ALTER TABLE schedules ADD COLUMN label_digests TEXT NOT NULL DEFAULT '';
       ALTER TABLE schedules ADD COLUMN labels TEXT NOT NULL DEFAULT '[]';
       UPDATE schedules SET labels = metadata;
