@@ -34,7 +34,7 @@ export class Receiver implements AsyncDisposable {
     this.#send({ kind: 'expect', expectations });
   }
 
-  /** Waits for the last request that is expected at the path, at most this long. Answers whether all have arrived. */
+  /** Waits for the last request that is expected at the path, at most this long. Returns whether all have arrived. */
   async complete(path: string, withinMs: number): Promise<boolean> {
     if (this.#completed.has(path)) return true;
     const isComplete = (message: ReceiverMessage) =>

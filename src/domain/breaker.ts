@@ -6,7 +6,7 @@
  *     └────────────────────────────success────────────────────────────┘
  *
  * The functions are pure: they take a state, an event and the time. While the breaker is open, nothing is sent. The
- * time for which it is open is its window. When the window is over, the breaker is half open: one delivery is sent as
+ * time for which it is open is its window. When the window is over, the breaker is `half_open`: one delivery is sent as
  * the probe, and the others wait for its result. They wait for `probeTimeout` at most; then another is the probe.
  *
  * A person may reset it at any time, because the person knows that the endpoint is well again. Failures of attempts
@@ -19,7 +19,7 @@ import { type Instant, instant } from './instant.ts';
 export interface Breaker {
   /** Failures in a row while closed. */
   readonly failures: number;
-  /** The end of the window. It stays while the breaker is half open, and is null while it is closed. */
+  /** The end of the window. It stays while the breaker is `half_open`, and is null while it is closed. */
   readonly openUntil: Instant | null;
   readonly windowMs: number;
   /** The time until which others wait for the probe in flight; null when there is no probe. */

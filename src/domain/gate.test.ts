@@ -303,7 +303,7 @@ describe('a gate can be dropped', () => {
     expect(isForgettable(gate, at(500))).toBe(true);
   });
 
-  test('not after a failure, and not while the breaker is open or half open', () => {
+  test('not after a failure, and not while the breaker is `open` or `half_open`', () => {
     expect(isForgettable(withEvidence(NEW_GATE, TERMS.breaker, 'failure', false, START), at(1e9))).toBe(
       false,
     );

@@ -123,13 +123,13 @@ describe.concurrent('threshold consecutive failures open it', () => {
       { base_open: '200ms', probe_timeout: '1500ms' },
       { timeout: '20s' },
     );
-    const { pending: probing } = await given({ endpoint_id });
+    const { pending: probed } = await given({ endpoint_id });
     await target.arrived(3);
     const other = await given({ endpoint_id });
     const { attempts } = await ends(api, other.pending.id);
-    const probe = (await attemptsOf(api, probing.id))[2];
+    const probe = (await attemptsOf(api, probed.id))[2];
     expect(ms(attempts[0]?.fired_at) - ms(probe?.fired_at)).toBeGreaterThanOrEqual(1_500);
-    expect((await delivery(api, probing.id)).status).toBe('claimed');
+    expect((await delivery(api, probed.id)).status).toBe('claimed');
   });
 
   it('one that could not be sent before its deadline is not made to wait: expired, with no attempt', async () => {

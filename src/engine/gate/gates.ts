@@ -113,8 +113,9 @@ export class Gates {
   }
 
   /**
-   * Returns the deferred deliveries that need not wait any longer. `probeOf` is the end of the window that the attempt
-   * probed. If the breaker has opened again since, the attempt is no probe of the new window.
+   * Applies the evidence of an attempt. Returns the deferred deliveries that need not wait any longer. `probeOf` says
+   * which window the attempt probed, by the end of that window; null means that it was no probe. If the breaker has
+   * opened again since, the attempt does not count as a probe of the new window.
    */
   endAttempt(
     due: DueDelivery,
