@@ -4,7 +4,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { StatsSpanMs } from '#src/domain/stats.ts';
 
-/** When the store is away for long, the rows that changed longest ago are dropped beyond this number. */
+/** When the store is away for long, the rows that have waited longest are dropped beyond this number. */
 const ROWS_MAX = 50_000;
 
 /** A row while it is being counted. */
@@ -26,7 +26,7 @@ export interface StatsRow {
 
 /** Rows of partitions come first, because one customer may have very many endpoints. */
 export class UnsavedStats {
-  /** The row that changed longest ago comes first, in both sets. */
+  /** The row that has waited longest comes first, in both sets. A further change does not move it. */
   readonly #ofPartitions = new Set<StatsRow>();
   readonly #ofEndpoints = new Set<StatsRow>();
 
