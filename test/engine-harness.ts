@@ -1,7 +1,7 @@
 /**
- * For tests only: the harness of an engine in virtual time, on a real SQLite store that writes at once, with an
- * egress that answers as the test says. Nothing here waits for wall time: between two timers everything that
- * can happen by itself has happened.
+ * For tests only: an engine in virtual time, on a real SQLite store that writes at once, with an egress that
+ * answers as the test says. Nothing here waits for wall time. Between two timers, everything that can run has
+ * run.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -39,10 +39,12 @@ import { AesVault } from '#src/vault/aes-vault.ts';
 import { KeptInsight } from './kept-insight.ts';
 
 export const PARTITION = 1 as Partition;
-/** Another customer's. */
+/** The partition of another customer. */
 export const NEIGHBOUR = 2 as Partition;
 
-/** More timers in one stretch of time than any test means to set off: something sets itself off for ever. */
+/**
+ * More timers than any test needs in one advance. Reaching it means that a timer sets itself again for ever.
+ */
 const TIMERS_MAX = 200_000;
 
 interface Timer {
@@ -50,11 +52,11 @@ interface Timer {
   readonly act: () => void;
 }
 
-/** A wall clock that can be set, and timers that do not care. */
+/** A wall clock that can be set, and timers that do not depend on it. */
 export class VirtualTime implements Clock, Timers, Stopwatch {
   #elapsedMs = 0;
   #offsetMs: number;
-  /** In the order they were set. */
+  /** Timers in the order in which they were set. */
   readonly #timers = new Set<Timer>();
 
   constructor(start: Instant) {
@@ -75,7 +77,7 @@ export class VirtualTime implements Clock, Timers, Stopwatch {
     return () => void this.#timers.delete(timer);
   }
 
-  /** Timers that were set and neither went off nor were called off. */
+  /** Timers that neither fired nor were canceled. */
   get pending(): number {
     return this.#timers.size;
   }
@@ -85,12 +87,12 @@ export class VirtualTime implements Clock, Timers, Stopwatch {
     this.#offsetMs += byMs;
   }
 
-  /** Lets everything happen that needs no time to pass. */
+  /** Runs everything that needs no time to pass. */
   async settled(): Promise<void> {
     await setImmediate();
   }
 
-  /** Lets time pass: every timer goes off at its moment, one after the other. */
+  /** Lets time pass. Every timer fires at its moment, one after the other. */
   async advance(ms: number): Promise<void> {
     const until = this.#elapsedMs + ms;
     await this.settled();
@@ -124,7 +126,7 @@ export interface Sent {
 export const OK: SendResult = { kind: 'answered', statusCode: 200 };
 export const BROKEN: SendResult = { kind: 'answered', statusCode: 503 };
 
-/** Keeps what was sent. What the test has no answer for hangs until it is answered. */
+/** Records every request. A request without an answer from the test hangs until it is answered. */
 export class ScriptedEgress implements Egress {
   readonly sent: Sent[] = [];
   readonly warmed: { readonly origin: string; readonly connections: number; readonly at: Instant }[] = [];
@@ -156,7 +158,7 @@ export class ScriptedEgress implements Egress {
 
   async close(): Promise<void> {}
 
-  /** Of every request, in the order they were sent. */
+  /** The values of a header, of every request in the order they were sent. */
   header(name: string): readonly (string | undefined)[] {
     return this.sent.map(({ request }) => headerOf(request, name));
   }
@@ -166,10 +168,10 @@ export function headerOf({ headers }: OutboundRequest, name: string): string | u
   return headers.find(([own]) => own.toLowerCase() === name.toLowerCase())?.[1];
 }
 
-/** `refuses`: nothing is done. `loses`: it is done, and its answer gets lost. */
+/** `refuses` means that the verb does nothing. `loses` means that it succeeds and its answer is lost. */
 export type Fault = 'refuses' | 'loses';
 
-/** The store, with what was asked of it and with faults as the test wants them. */
+/** Records the calls of the store, and injects the faults that the test sets. */
 export class Faults {
   readonly asked: string[] = [];
   readonly #faults = new Map<string, Fault>();
@@ -183,7 +185,7 @@ export class Faults {
     this.#faults.clear();
   }
 
-  /** Once, before the verb is carried out. */
+  /** Runs `act` once, before the verb. */
   before(verb: keyof SqliteStore, act: () => unknown): void {
     this.#before.set(verb, act);
   }
@@ -273,9 +275,9 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
   readonly insight: KeptInsight;
   readonly vault: AesVault;
   readonly ids = new IdMint(seededBytes(7));
-  /** As the engine has it, faults included. */
+  /** The store as the engine has it, with faults. */
   readonly store: SqliteStore;
-  /** As it is. */
+  /** The store without faults. */
   readonly disk: SqliteStore;
   node = 'node-1';
   readonly cluster: EngineDependencies['cluster'] = null;
@@ -312,14 +314,14 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
     return this.time.now();
   }
 
-  /** Builders whose present is the harness's. */
+  /** Builders that use the harness's clock. */
   get build(): Builders {
     const builders = new Builders(PARTITION, this.ids);
     builders.tick(this.now - START);
     return builders;
   }
 
-  /** A stored schedule; left to itself a one-shot, due in five seconds. */
+  /** Stores a schedule. The default is a one-shot that is due in five seconds. */
   async schedule(order: Order = {}): Promise<ScheduleView & { readonly pending: Delivery }> {
     const { inMs = 5_000, url = 'https://example.com/hook', payload, profile = null, ...given } = order;
     const { headers = [], body = null } = payload ?? {};
@@ -350,7 +352,7 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
     return profile;
   }
 
-  /** What the API would do. */
+  /** Changes a schedule as the API would. */
   async change(
     id: ScheduleId,
     decide: (view: ScheduleView) => ScheduleChange | null,
@@ -363,7 +365,7 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
     if (written !== 'done') throw new Error(`The change is ${written}.`);
   }
 
-  /** The first one that a test gives takes the place of the harness's own. */
+  /** The first secret that a test gives replaces the harness's own. */
   async secret(text: string, overlapMs = 86_400_000, partition = PARTITION): Promise<void> {
     const othersEndAt = this.#isSecretGiven ? instant(this.now + overlapMs) : instant(0);
     this.#isSecretGiven = true;
@@ -373,7 +375,7 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
     await this.disk.addSecret(secret, othersEndAt);
   }
 
-  /** Adds the first secret of the profile; the project's secrets sign beside it for the overlap. */
+  /** Adds the first secret of the profile. The project's secrets also sign for the overlap. */
   async endpointSecret(endpointId: EndpointId, text: string, overlapMs: number): Promise<void> {
     const id = this.ids.mint('sec', this.now);
     const sealed = this.vault.seal(endpointSecretContext(PARTITION, endpointId, id), Buffer.from(text));
@@ -416,7 +418,7 @@ async function writesAtOnce(data: WriterData): Promise<WriteQueue> {
   return queue as WriteQueue;
 }
 
-/** A waiting delivery as the dispatcher knows it, of which only the named matters. */
+/** A waiting delivery as the dispatcher knows it. Only the given fields matter. */
 export function dueAt(
   at: number,
   given: Partial<DueDelivery> & { readonly name?: string } = {},

@@ -20,7 +20,7 @@ function nameOf({ project, relativeModuleId }: TestModule): string {
   return project.name === 'all' ? relativeModuleId : `${relativeModuleId} (${project.name})`;
 }
 
-/** The hooks count: they start the services. */
+/** Hooks are included, because they start the services. */
 function durationOf(module: TestModule): number {
   const { collectDuration, setupDuration, duration } = module.diagnostic();
   return collectDuration + setupDuration + duration;

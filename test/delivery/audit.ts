@@ -1,7 +1,7 @@
 /**
- * What holds for every request that a receiver ever got, whatever its test was about: it is signed, it has a
- * row that was there before it, it came at its instant or after it and never twice, with the key of its
- * delivery, in the delivery's own trace.
+ * Rules for every request that any receiver got in any test. It is signed, its row was stored before it, and
+ * it came at its instant or later and never twice. It carries the key of its delivery and belongs to the
+ * delivery's trace.
  */
 import { expect } from 'vitest';
 import type { Api } from '#test/e2e/client.ts';
@@ -13,7 +13,7 @@ import { verify } from '#test/receiver/verify.ts';
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}$/;
 
 export interface AuditOptions {
-  /** False where the service lives in another time than the receiver. */
+  /** False where the service has another clock than the receiver. */
   readonly sameClock?: boolean;
 }
 
@@ -22,7 +22,7 @@ interface Recorded {
   readonly attempts: readonly Attempt[];
 }
 
-/** `apis`: one per mode; the first that knows a delivery is asked for it. */
+/** `apis` has one client per mode. The first one that knows a delivery is used. */
 export async function audit(
   apis: readonly Api[],
   requests: readonly ReceivedRequest[],
@@ -50,7 +50,7 @@ async function recordOf(apis: readonly Api[], id: string): Promise<Recorded | nu
   return null;
 }
 
-/** One that is tried between the two readings is read again. */
+/** Reads a delivery again when an attempt began between the two reads. */
 async function readWhole(api: Api, id: string): Promise<Recorded> {
   for (;;) {
     const before = await api.get<Delivery>(`/v1/deliveries/${id}`);
@@ -107,7 +107,7 @@ function clockFaults(
   ];
 }
 
-/** In another time the age of a signature cannot be judged. */
+/** With another clock, the age of a signature cannot be judged. */
 function nowOf(request: ReceivedRequest, sameClock: boolean): number {
   return sameClock ? request.arrivedAt : Number(headerOf(request, 'Sched-Timestamp')) * 1_000;
 }

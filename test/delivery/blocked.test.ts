@@ -1,4 +1,6 @@
-/** Destinations: publicly routable ones only. The address is judged when the delivery connects, every time. */
+/**
+ * Only publicly routable destinations are allowed. The address is checked on every connection of a delivery.
+ */
 import { lookup } from 'node:dns/promises';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -35,7 +37,7 @@ async function expectBlocked(at: Api, body: object): Promise<void> {
   expect((await schedule(at, id)).state).toBe('completed');
 }
 
-describe.concurrent('a literal that is not publicly routable: 201, and dead_letter when it fires', () => {
+describe.concurrent('a literal address that is not publicly routable is accepted with 201 and becomes a dead letter', () => {
   it.each([
     ['private', '10.0.0.1'],
     ['private', '172.16.0.1'],
@@ -62,7 +64,7 @@ describe.concurrent('a literal that is not publicly routable: 201, and dead_lett
   });
 });
 
-describe.concurrent('this machine, in every disguise: no connection is ever made', () => {
+describe.concurrent('no connection is made to this machine, in any spelling of its address', () => {
   const here = (host: string) => `https://${host}:${receiver().port}/hook`;
 
   it.each([
@@ -83,19 +85,19 @@ describe.concurrent('this machine, in every disguise: no connection is ever made
     'anything.localhost',
   ])('%s', async (host) => {
     const answer = await api.post('/v1/schedules', { endpoint: here(host), delay: '1s' });
-    // What the parser of URLs does not take for one is refused at once: that is fine too.
+    // A spelling that the URL parser rejects is refused at once, which is fine too.
     if (answer.status === 422) expectError(answer, 422, 'url_blocked', 'endpoint');
     else await expectBlocked(api, { endpoint: here(host) });
     expect(receiver().connections).toBe(0);
   });
 
-  it('a profile’s url likewise', async () => {
+  it('also not for the url of an endpoint profile', async () => {
     const { id } = await createdProfile(api, { url: here('127.0.0.1') });
     await expectBlocked(api, { endpoint_id: id });
     expect(receiver().connections).toBe(0);
   });
 
-  it('a name of the hosts file that leads here', async ({ skip }) => {
+  it('a name in the hosts file that resolves to this machine', async ({ skip }) => {
     if (!(await isNamedHere())) skip(NOT_NAMED);
     await expectBlocked(api, { endpoint: here(hostname()) });
     expect(receiver().connections).toBe(0);
@@ -112,7 +114,7 @@ beforeAll(async () => {
 });
 afterAll(() => sched[Symbol.asyncDispose]());
 
-describe.concurrent('where the operator allowed 127.0.0.0/8 and ::1, and http there: the rest stays blocked', () => {
+describe.concurrent('with 127.0.0.0/8, ::1 and http allowed by the operator, the rest stays blocked', () => {
   it.each([
     'https://10.0.0.1/hook',
     'https://169.254.169.254/latest/meta-data',
@@ -130,7 +132,7 @@ describe.concurrent('where the operator allowed 127.0.0.0/8 and ::1, and http th
     },
   );
 
-  it('a name of the hosts file is reached, under that name', async ({ skip }) => {
+  it('a name in the hosts file is reached under that name', async ({ skip }) => {
     if (!(await isNamedHere())) skip(NOT_NAMED);
     const target = http().hook();
     const endpoint = target.url.replace('127.0.0.1', hostname());
@@ -139,7 +141,7 @@ describe.concurrent('where the operator allowed 127.0.0.0/8 and ::1, and http th
     await becomes(allowed, pending.id, 'succeeded');
   });
 
-  it('a certificate is verified against the name that was asked for', async ({ skip }) => {
+  it('a certificate is verified against the name in the URL', async ({ skip }) => {
     if (!(await isNamedHere())) skip(NOT_NAMED);
     const target = https().hook();
     const endpoint = target.url.replace('127.0.0.1', hostname());
@@ -149,11 +151,11 @@ describe.concurrent('where the operator allowed 127.0.0.0/8 and ::1, and http th
     expect(target.requests).toEqual([]);
   });
 
-  it('localhost stays blocked: whatever it resolves to, it is this machine', async () => {
+  it('localhost stays blocked, whatever it resolves to', async () => {
     await expectBlocked(allowed, { endpoint: `https://localhost:${https().port}/` });
   });
 
-  it('environment proxies are no way around', async () => {
+  it('a proxy in the environment does not bypass the block', async () => {
     const { pending } = await givenTo(allowed, {
       endpoint: 'https://nosuch.invalid/',
       retry_policy: { max_attempts: 1 },

@@ -1,4 +1,4 @@
-/** Method, path and body as they reach the receiver; and that exactly this is what was signed. */
+/** Method, path and body arrive unchanged at the receiver, and exactly they are signed. */
 import { describe, expect, it } from 'vitest';
 import { planted } from '#test/e2e/client.ts';
 import { createdProfile } from '#test/e2e/expectations.ts';
@@ -39,13 +39,13 @@ describe.concurrent('methods', () => {
     expectVerified(request);
   });
 
-  it('POST where none is given', async () => {
+  it('the default is POST', async () => {
     const target = hook();
     await given({ endpoint: target.url });
     expect((await target.arrived()).method).toBe('POST');
   });
 
-  it('of a profile: the profile’s', async () => {
+  it('a profile’s delivery uses the profile’s method', async () => {
     const target = hook();
     const { id } = await createdProfile(api, { url: target.url, method: 'PUT' });
     await given({ endpoint_id: id, body: planted('put') });
@@ -74,7 +74,7 @@ describe.concurrent('bodies arrive byte for byte', () => {
     expectVerified(request);
   });
 
-  it('and are the same at every attempt', async () => {
+  it('bodies are the same at every attempt', async () => {
     const target = hook(answer(503), answer(503), answer(200));
     const body = planted('the same');
     await given({ endpoint: target.url, body, retry_policy: { base: '30ms', factor: 1 } });
@@ -114,7 +114,7 @@ describe.concurrent('the path is sent as the URL has it, and signed without the 
     expectVerified(request);
   });
 
-  it('no path at all is /', async () => {
+  it('an empty path is sent as /', async () => {
     const target = receiver().hookAt('/');
     await given({ endpoint: receiver().origin });
     const request = await target.arrived();
@@ -122,7 +122,7 @@ describe.concurrent('the path is sent as the URL has it, and signed without the 
     expectVerified(request);
   });
 
-  it('the query alone does not change what is signed', async () => {
+  it('the query does not change the signed text', async () => {
     const target = hook();
     await given({ endpoint: `${target.url}?secret=1` });
     const request = await target.arrived();

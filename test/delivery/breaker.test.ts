@@ -1,4 +1,4 @@
-/** The circuit breaker: an endpoint that fails again and again is left alone for a while, then probed. */
+/** The circuit breaker stops requests to a failing endpoint for a while, then probes it. */
 import { describe, expect, it } from 'vitest';
 import {
   attemptsOf,
@@ -46,7 +46,10 @@ async function guarded(script: readonly Behaviour[], tuning: Tuning = {}, more: 
   return { target, endpoint_id: profile.id };
 }
 
-/** After the second attempt each is deferred by a window: it fires at its end, unless it came later anyway. */
+/**
+ * After the second attempt each delivery is deferred by a window. It is sent at the end of the window, unless
+ * it was due later anyway.
+ */
 function expectWindows(attempts: readonly Attempt[], windowsMs: readonly number[]): void {
   windowsMs.forEach((windowMs, i) => {
     const openedAt = ms(attempts[i + 1]?.finished_at);
@@ -56,8 +59,8 @@ function expectWindows(attempts: readonly Attempt[], windowsMs: readonly number[
   });
 }
 
-describe.concurrent('threshold consecutive failures open it', () => {
-  it('due deliveries are deferred to the end of the window, with no attempt; then a probe goes out', async () => {
+describe.concurrent('as many consecutive failures as the threshold open the breaker', () => {
+  it('due deliveries are deferred to the end of the window without an attempt, then a probe is sent', async () => {
     const { target, endpoint_id } = await guarded([answer(500), answer(500), answer(200)], {
       base_open: '2500ms',
     });
@@ -86,7 +89,7 @@ describe.concurrent('threshold consecutive failures open it', () => {
     expect(target.requests).toHaveLength(4);
   });
 
-  it('the window doubles at each failed probe, up to max_open; a success resets it', async () => {
+  it('the window doubles with each failed probe up to max_open, and a success resets it', async () => {
     const script = [500, 500, 500, 500, 500, 200, 500, 500, 200].map((status) => answer(status));
     const { target, endpoint_id } = await guarded(script, { base_open: '200ms', max_open: '500ms' });
     const first = await given({ endpoint_id });
@@ -100,7 +103,7 @@ describe.concurrent('threshold consecutive failures open it', () => {
     expect(target.requests).toHaveLength(9);
   });
 
-  it('one probe: the others wait for its verdict, and then go', async () => {
+  it('other deliveries wait for the outcome of one probe, then they are sent', async () => {
     const gate = held();
     const { target, endpoint_id } = await guarded([answer(500), answer(500), gate, answer(200)]);
     const failing = await given({ endpoint_id });
@@ -117,7 +120,7 @@ describe.concurrent('threshold consecutive failures open it', () => {
     expect(target.requests).toHaveLength(8);
   });
 
-  it('a probe without a verdict within probe_timeout: another one probes', async () => {
+  it('a probe without an outcome within probe_timeout is followed by another probe', async () => {
     const { target, endpoint_id } = await guarded(
       [answer(500), answer(500), hang(), answer(200)],
       { base_open: '200ms', probe_timeout: '1500ms' },
@@ -132,7 +135,7 @@ describe.concurrent('threshold consecutive failures open it', () => {
     expect((await delivery(api, probed.id)).status).toBe('claimed');
   });
 
-  it('one that could not be sent before its deadline is not made to wait: expired, with no attempt', async () => {
+  it('a delivery that could not be sent before its deadline expires at once, without an attempt', async () => {
     const { target, endpoint_id } = await guarded([answer(500)], { base_open: '10m' });
     await given({ endpoint_id });
     await target.arrived(2);
@@ -142,7 +145,7 @@ describe.concurrent('threshold consecutive failures open it', () => {
     expect(attempts).toEqual([]);
   });
 
-  it('it is the mode’s own: live is not held up by test', async () => {
+  it('a breaker of test mode does not defer live deliveries', async () => {
     const target = hook(...Array.from({ length: 5 }, () => answer(500)), answer(200));
     const { pending } = await given({ endpoint: target.url, retry_policy: FAST_RETRIES });
     await waitsUntil(api, pending.id, Date.now() + 20 * SECOND);
@@ -151,7 +154,7 @@ describe.concurrent('threshold consecutive failures open it', () => {
     expect((await delivery(api, pending.id)).attempt_count).toBe(5);
   });
 
-  it('it is the endpoint’s own: another endpoint is not held up', async () => {
+  it('a breaker does not defer deliveries to another endpoint', async () => {
     const { target, endpoint_id } = await guarded([answer(500)], { base_open: '10m' });
     await given({ endpoint_id });
     await target.arrived(2);
@@ -169,8 +172,8 @@ async function comesToAttempts(id: string, count: number) {
   }
 }
 
-describe.concurrent('what counts', () => {
-  it('a success between: the count begins anew', async () => {
+describe.concurrent('outcomes that count as failures', () => {
+  it('a success in between resets the count', async () => {
     const script = [500, 200, 500, 200, 500, 200].map((status) => answer(status));
     const { target, endpoint_id } = await guarded(script, { base_open: '10m' });
     for (let i = 0; i < 3; i++) {
@@ -183,7 +186,7 @@ describe.concurrent('what counts', () => {
   it.each([
     ['a name that does not resolve', 'https://nosuch.invalid/counts', 'retryable'],
     ['a blocked address', 'https://10.0.0.1/counts', 'terminal'],
-  ])('%s does not', async (_what, url, outcome) => {
+  ])('%s does not count', async (_what, url, outcome) => {
     const { id } = await createdProfile(api, {
       url,
       breaker_policy: { threshold: 1, base_open: '10m', max_open: '10m', probe_timeout: '10m' },
@@ -197,7 +200,7 @@ describe.concurrent('what counts', () => {
     expect((await ends(api, second.pending.id)).delivery.status).toBe('dead_letter');
   });
 
-  it('a redirect does not', async () => {
+  it('a redirect does not count', async () => {
     const { endpoint_id, target } = await guarded([redirect(302, '/x')], { threshold: 1, base_open: '10m' });
     for (let i = 0; i < 2; i++) {
       const { pending } = await given({ endpoint_id });
@@ -210,7 +213,7 @@ describe.concurrent('what counts', () => {
     ['a time-out', () => hang(), { timeout: '300ms' }],
     ['a client error', () => answer(404), {}],
     ['a reset', () => reset('after reading'), {}],
-  ])('%s does', async (_what, behaviour, more) => {
+  ])('%s counts', async (_what, behaviour, more) => {
     const { endpoint_id } = await guarded([behaviour()], { threshold: 1, base_open: '10m' }, more);
     const { pending } = await given({ endpoint_id });
     const waiting = await waitsUntil(api, pending.id, Date.now() + MINUTE);
@@ -219,7 +222,7 @@ describe.concurrent('what counts', () => {
 });
 
 describe.concurrent('the defaults', () => {
-  it('5 consecutive failures open it for 30 s', async () => {
+  it('5 consecutive failures open the breaker for 30 s', async () => {
     const target = hook(answer(500));
     const { pending } = await given({ endpoint: target.url, retry_policy: FAST_RETRIES });
     const waiting = await waitsUntil(api, pending.id, Date.now() + 20 * SECOND);
@@ -232,7 +235,7 @@ describe.concurrent('the defaults', () => {
     expect((await delivery(api, pending.id)).attempt_count).toBe(5);
   });
 
-  it('an inline endpoint is its origin and path: the query does not make another', async () => {
+  it('an inline endpoint is identified by origin and path, without the query', async () => {
     const target = hook(answer(500));
     const { pending } = await given({ endpoint: target.url, retry_policy: FAST_RETRIES });
     await target.arrived(5);

@@ -1,6 +1,6 @@
 /**
- * Time itself: recurring schedules across changes of the clocks, the clock of the machine being set while
- * deliveries wait, and long time-outs. The service is told another time (see `shifted-clock.ts`).
+ * Recurring schedules across daylight saving time, a clock that is set while deliveries wait, and long
+ * timeouts. The service runs with a shifted clock (see `shifted-clock.ts`).
  */
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -25,7 +25,7 @@ import { becomes, comesTo, ends, sleep, waitsUntil } from './waits.ts';
 
 vi.setConfig({ maxConcurrency: SERVICES_AT_ONCE });
 
-/** How long before an instant the clock is set: the rest is lived through. */
+/** The clock is set to this long before an instant. The rest passes in real time. */
 const BEFORE_MS = 500;
 
 interface Recurring extends Given {
@@ -43,7 +43,7 @@ async function liveThrough(service: ShiftedService, time: string): Promise<void>
   await sleep(BEFORE_MS + 250);
 }
 
-/** The occurrences that were fired, in their order, and the one that waits. */
+/** The occurrences that were sent, in order, and the one that waits. */
 async function occurrencesOf(api: Api, { id }: Given): Promise<readonly string[]> {
   const deliveries = (await deliveriesOf(api, id)).toReversed();
   const [waiting, ...others] = deliveries.filter(({ status }) => status === 'scheduled');
@@ -60,8 +60,8 @@ function utc(timestamp: string): string {
   return timestamp.replace(':00.000Z', 'Z');
 }
 
-describe.concurrent('cron across a change of the clocks', () => {
-  it('Europe/Berlin, spring: 02:30 is in the gap and fires once, at 03:00', async () => {
+describe.concurrent('cron across daylight saving time', () => {
+  it('Europe/Berlin in spring: 02:30 is in the gap and is sent once, at 03:00', async () => {
     await using service = await ShiftedService.at('2027-03-28T00:40:00Z');
     const { api } = service;
     const berlin = (cron: string) => recurring(service, 'Europe/Berlin', cron);
@@ -91,7 +91,7 @@ describe.concurrent('cron across a change of the clocks', () => {
     await service.end();
   });
 
-  it('Europe/Berlin, autumn: a fixed time fires once, in the first pass; wildcards through both', async () => {
+  it('Europe/Berlin in autumn: a fixed time is sent once, in the first pass, and wildcards in both', async () => {
     await using service = await ShiftedService.at('2027-10-31T00:10:00Z');
     const { api } = service;
     const berlin = (cron: string) => recurring(service, 'Europe/Berlin', cron);
@@ -111,7 +111,7 @@ describe.concurrent('cron across a change of the clocks', () => {
     await service.end();
   });
 
-  it('Australia/Lord_Howe, half an hour: in the fold and in the gap; America/Santiago: the gap is at midnight', async () => {
+  it('Australia/Lord_Howe has a fold and a gap of half an hour, America/Santiago a gap at midnight', async () => {
     await using service = await ShiftedService.at('2027-04-03T14:40:00Z');
     const { api } = service;
     const lordHowe = (cron: string) => recurring(service, 'Australia/Lord_Howe', cron);
@@ -154,7 +154,7 @@ describe.concurrent('cron across a change of the clocks', () => {
 });
 
 describe.concurrent('every minute', () => {
-  it('each is fired in its minute; those missed while the clock jumped, or the service was down, are not piled up', async () => {
+  it('each occurrence is sent in its minute, and those missed by a clock jump or a downtime do not pile up', async () => {
     await using service = await ShiftedService.at('2027-01-05T12:00:30Z');
     const { api } = service;
     const minutely = await recurring(service, 'UTC', '* * * * *');
@@ -193,7 +193,7 @@ describe.concurrent('every minute', () => {
     const late = (await deliveriesOf(api, minutely.id))[1];
     expect((await attemptsOf(api, late?.id ?? ''))[0]?.lateness_ms).toBeGreaterThan(24 * HOUR);
 
-    // Its deadline passed meanwhile: expired with no attempt, and the recurrence goes on.
+    // Its deadline passed meanwhile. It expired without an attempt, and the schedule continues.
     await becomes(api, withTtl.pending.id, 'expired');
     expect((await delivery(api, withTtl.pending.id)).attempt_count).toBe(0);
     expect(await occurrencesOf(api, withTtl)).toEqual(['next 2027-01-06T18:01Z']);
@@ -204,7 +204,7 @@ describe.concurrent('every minute', () => {
 });
 
 describe.concurrent('the clock of the machine is set while deliveries wait', () => {
-  it('an hour forward: what is overdue fires once, late; nothing fires early; time-outs go on as they did', async () => {
+  it('an hour forward: overdue deliveries are sent once, none is early, and timeouts are not affected', async () => {
     await using service = await ShiftedService.at('2027-01-05T12:00:00Z');
     const { api } = service;
     const hooks = { soon: service.hook(), halfHour: service.hook(), later: service.hook() };
@@ -243,7 +243,7 @@ describe.concurrent('the clock of the machine is set while deliveries wait', () 
     await service.end();
   });
 
-  it('an hour back: nothing fires before its instant by the service’s clock, nothing is lost or doubled', async () => {
+  it('an hour back: nothing is sent before its instant by the service’s clock, lost or sent twice', async () => {
     await using service = await ShiftedService.at('2027-01-05T12:00:00Z');
     const { api } = service;
     const waitingHook = service.hook();
@@ -279,7 +279,7 @@ describe.concurrent('the clock of the machine is set while deliveries wait', () 
     expect([waitingHook, retried, sending].map(({ requests }) => requests.length)).toEqual([1, 2, 1]);
     await liveThrough(service, '2027-01-05T12:01:00Z');
     await minutely.hook.arrived();
-    // Back past an occurrence that has fired: it does not fire again.
+    // The clock goes back before an occurrence that was sent. It is not sent again.
     await liveThrough(service, '2027-01-05T12:01:00Z');
     expect(await occurrencesOf(api, minutely)).toEqual(['2027-01-05T12:01Z', 'next 2027-01-05T12:02Z']);
     await service.end();
@@ -287,7 +287,7 @@ describe.concurrent('the clock of the machine is set while deliveries wait', () 
 });
 
 describe.concurrent('a process that starts with a clock far ahead', () => {
-  /** Resolves when the cleaner of the running process has looked for everything that may be old. */
+  /** Resolves when the cleaner of the running process has searched for everything that may be old. */
   async function tidied({ api }: ShiftedService): Promise<void> {
     await vi.waitFor(
       async () => {
@@ -299,7 +299,7 @@ describe.concurrent('a process that starts with a clock far ahead', () => {
     );
   }
 
-  it('a year: history is still there after it has looked for what is old', async () => {
+  it('a year ahead: the cleaner still removes no history', async () => {
     await using service = await ShiftedService.at('2027-01-05T12:00:00Z');
     const { api } = service;
     const hook = service.hook(answer(200));
@@ -312,7 +312,7 @@ describe.concurrent('a process that starts with a clock far ahead', () => {
     expect((await delivery(api, pending.id)).status).toBe('succeeded');
     expect(await attemptsOf(api, pending.id)).toHaveLength(1);
 
-    // Another start makes it no more credible.
+    // Another start with the same clock removes nothing either.
     await service.restartAt('2028-01-05T12:01:00Z');
     await tidied(service);
     expect(await deliveriesOf(api, id)).toHaveLength(1);
@@ -323,7 +323,7 @@ describe.concurrent('a process that starts with a clock far ahead', () => {
 describe.concurrent('the default breaker', () => {
   const RETRIES = { retry_policy: { base: '10ms', factor: 1, max_attempts: 50 } };
 
-  /** The window that its last attempt, the `attempts`th, opened, in minutes. The clock is then set to its end. */
+  /** The window in minutes that the attempt numbered `attempts` opened. The clock is then set to its end. */
   async function windowOf(service: ShiftedService, id: string, attempts: number): Promise<number> {
     const { api } = service;
     const shown = await comesTo(
@@ -337,14 +337,14 @@ describe.concurrent('the default breaker', () => {
     return (ms(shown.next_fire_at) - ms(last?.finished_at)) / MINUTE;
   }
 
-  it('opens after 5 failures for 30 s; its window doubles at each failed probe, up to 1 h', async () => {
+  it('opens after 5 failures for 30 s, and its window doubles with each failed probe up to 1 h', async () => {
     await using service = await ShiftedService.at('2027-01-05T12:00:00Z');
     const { api } = service;
     const inline = await given(api, { endpoint: service.hook(answer(500)).url, ...RETRIES });
     expect(await windowOf(service, inline.pending.id, 5)).toBe(0.5);
     expect(await windowOf(service, inline.pending.id, 6)).toBe(1);
 
-    // A window that another policy opened goes on by the default one.
+    // A window that another policy opened continues under the default policy.
     const breaker_policy = { threshold: 1, base_open: '20m', max_open: '24h', probe_timeout: '30s' };
     const profile = await createdProfile(api, { url: service.hook(answer(500)).url, breaker_policy });
     const { pending } = await given(api, { endpoint_id: profile.id, ...RETRIES });
@@ -357,8 +357,8 @@ describe.concurrent('the default breaker', () => {
   });
 });
 
-describe.concurrent('time-outs', () => {
-  it('of an attempt: 30 seconds unless the endpoint profile sets another', async () => {
+describe.concurrent('timeouts', () => {
+  it('an attempt times out after 30 seconds, unless the endpoint profile sets another timeout', async () => {
     const hurry = 20;
     await using receiver = await startReceiver();
     await using sched = await startService(undefined, {

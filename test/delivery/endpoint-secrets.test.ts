@@ -1,4 +1,6 @@
-/** Signing secrets of an endpoint profile beside the running service: what is sent to it, and what another accepts. */
+/**
+ * Signing secrets of an endpoint profile in the running service: what is sent to it, and what others accept.
+ */
 import { describe, expect, it } from 'vitest';
 import { createdProfile, expectStatus, ms, replayed } from '#test/e2e/expectations.ts';
 import { answer } from '#test/receiver/behaviours.ts';
@@ -39,7 +41,7 @@ function signersOf(request: ReceivedRequest, ...secrets: readonly string[]) {
   );
 }
 
-/** A profile, and the next delivery to it, or to another place. */
+/** Creates a profile. The result sends the next delivery to it, or to another endpoint. */
 async function profile() {
   const target = hook();
   const { id } = await createdProfile(api, { url: target.url });
@@ -84,7 +86,7 @@ describe.concurrent('the secret of a profile', () => {
     }
   });
 
-  it('is rotated: both sign for the overlap, then the new one alone', async () => {
+  it('during the overlap of a rotation both secrets sign, then only the new one', async () => {
     const { id, next } = await profile();
     const old = first(await secret('create', id, '0'));
     const [fresh, before] = await secret('rotate', id, OVERLAP);
@@ -119,7 +121,7 @@ describe.concurrent('the secret of a profile', () => {
     expect(signersOf(await target.arrived(3), ...all)).toEqual([SIGNING_SECRET]);
   });
 
-  it('signs what is still sent for a profile that is archived', async () => {
+  it('still signs deliveries of an archived profile', async () => {
     const target = hook();
     const { id } = await createdProfile(api, { url: target.url });
     const { pending } = await given({ endpoint_id: id });

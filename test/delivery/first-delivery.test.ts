@@ -1,4 +1,4 @@
-/** At the scheduled instant the service sends an HTTP request: never before it, and once. */
+/** The service sends an HTTP request once, at the scheduled instant and never before it. */
 import { describe, expect, it } from 'vitest';
 import {
   attemptsOf,
@@ -23,10 +23,10 @@ const httpsOnIpv6 = alsoReceiver({ host: '::1' });
 const http = alsoReceiver({ scheme: 'http' });
 const httpOnIpv6 = alsoReceiver({ scheme: 'http', host: '::1' });
 
-/** Not what is promised, but what even a busy machine keeps. */
+/** More than the promise, but a busy machine keeps it too. */
 const LATE_MS_MAX = 10 * SECOND;
 
-/** A busy machine reads a new delivery before this has passed, and so while it still waits. */
+/** Even a busy machine reads a new delivery within this time, so the delivery still waits then. */
 const AHEAD_MS = 8 * SECOND;
 
 /** A wall-clock time without offset, at least `AHEAD_MS` ahead. */
@@ -35,7 +35,7 @@ function localTimeSoon(timeZone: string): string {
   return new Date(at).toLocaleString('sv-SE', { timeZone }).replace(' ', 'T');
 }
 
-describe.concurrent('a one-shot fires at its instant, however it was given', () => {
+describe.concurrent('a one-shot is sent at its instant, in every form of timing', () => {
   it.each([
     ['delay', () => ({ delay: '8s' })],
     ['delay with a fraction of a second', () => ({ delay: '8.234s' })],
@@ -65,8 +65,8 @@ describe.concurrent('a one-shot fires at its instant, however it was given', () 
   });
 });
 
-describe.concurrent('while it is being sent and after', () => {
-  it('claimed covers the whole send; then succeeded, and the one-shot is completed', async () => {
+describe.concurrent('during and after the request', () => {
+  it('a delivery is claimed during the request, then succeeded, and the one-shot is completed', async () => {
     const gate = held(answer(204));
     const target = hook(gate);
     const { id, pending } = await given({ endpoint: target.url });
@@ -117,7 +117,7 @@ describe.concurrent('while it is being sent and after', () => {
     expect(target.requests).toHaveLength(1);
   });
 
-  it('the receiver is told whose delivery it is, which attempt, and when it was signed', async () => {
+  it('the request names its delivery, its attempt and the time of its signature', async () => {
     const target = hook();
     const { pending } = await given({ endpoint: target.url });
     const request = await target.arrived();
@@ -131,13 +131,13 @@ describe.concurrent('while it is being sent and after', () => {
 });
 
 describe.concurrent('Idempotency-Key', () => {
-  it('of a one-shot: as it was given', async () => {
+  it('a one-shot has the given key', async () => {
     const target = hook();
     await given({ endpoint: target.url, idempotency_key: 'order-1704/a.b,c;d=e' });
     expect(headerOf(await target.arrived(), 'Idempotency-Key')).toBe('order-1704/a.b,c;d=e');
   });
 
-  it('else the id of the delivery', async () => {
+  it('the default is the id of the delivery', async () => {
     const target = hook();
     const { pending } = await given({ endpoint: target.url });
     expect(headerOf(await target.arrived(), 'Idempotency-Key')).toBe(pending.id);
@@ -145,7 +145,7 @@ describe.concurrent('Idempotency-Key', () => {
 });
 
 describe.concurrent('many at the same instant', () => {
-  it('a hundred: each is sent once, none before it', async () => {
+  it('each of a hundred is sent once, and none before the instant', async () => {
     const target = hook();
     const fireAt = fromNow(15 * SECOND);
     const pending = await Promise.all(
@@ -160,7 +160,7 @@ describe.concurrent('many at the same instant', () => {
 });
 
 describe.concurrent('modes', () => {
-  it('live deliveries fire beside test deliveries, each in its own partition', async () => {
+  it('live and test deliveries are sent independently, each in its own partition', async () => {
     const target = hook();
     const { id } = await created(live, { endpoint: target.url, delay: '1s' });
     const pending = await onlyDelivery(live, id);

@@ -1,8 +1,8 @@
 /**
  * The real service with its engine, and a real receiver: one of each per test file.
  *
- * The tests of a file run together, so that they wait for the same seconds; each has a hook, and so an
- * endpoint, of its own. When all are done the whole of it is audited (see `audit.ts`).
+ * The tests of a file run concurrently, so that they share the waiting time. Each test has its own hook, and
+ * hence its own endpoint. At the end everything is audited (see `audit.ts`).
  */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
@@ -36,12 +36,12 @@ export const SETTINGS = {
   SCHED_EGRESS_CA_FILE: CA_FILE,
 };
 
-/** Of a file whose tests each start a service of their own: as many processes as it has nodes. */
+/** The concurrency of a file whose tests each start a service, which has as many processes as nodes. */
 export const SERVICES_AT_ONCE = NODES === 1 ? 20 : 2;
 
 const WARM_UP_TIMES = 10;
 
-/** Far more than a file has. */
+/** More than any file has. */
 const TESTS_AT_ONCE = 500;
 
 /** A schedule with its one delivery. */
@@ -52,24 +52,24 @@ export interface Given {
 }
 
 export interface Deliveries {
-  /** Project `default`, test mode. */
+  /** The project `default` in test mode. */
   readonly api: Api;
   readonly live: Api;
   readonly receiver: () => Receiver;
   readonly sched: () => RunningService;
-  /** A path of the receiver nobody else has; see `Receiver.hook`. */
+  /** A new path of the receiver; see `Receiver.hook`. */
   readonly hook: (...script: readonly Behaviour[]) => Hook;
-  /** A schedule in test mode; due in a second unless it says when. */
+  /** Creates a schedule in test mode. It is due in a second unless the body says otherwise. */
   readonly given: (body: object) => Promise<Given>;
-  /** A further receiver, that lives as long as the file's tests. */
+  /** Starts another receiver, which runs as long as the file's tests. */
   readonly alsoReceiver: (options: ReceiverOptions) => () => Receiver;
   /** Another secret that deliveries may be signed with. */
   readonly alsoSignedWith: (secret: string) => void;
-  /** `sched … --json` beside the running service, and what it answers. */
+  /** Runs `sched … --json` beside the running service and returns its answer. */
   readonly command: <T>(...args: readonly string[]) => Promise<T>;
 }
 
-/** To be called at the top of a test file. */
+/** A test file calls this at its top level. */
 export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliveries {
   vi.setConfig({ maxConcurrency: TESTS_AT_ONCE });
   const secrets = [SIGNING_SECRET];
@@ -121,7 +121,9 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
   };
 }
 
-/** Several that have just started share the machine: their first answers would take most of a test's second. */
+/**
+ * Several new processes share the machine. Without a warm-up their first answers would take most of a second.
+ */
 async function warmUp(url: string): Promise<void> {
   const api = Api.at(() => url).as(TEST_KEY);
   for (let times = 0; times < WARM_UP_TIMES; times++) {
@@ -149,7 +151,7 @@ export async function given(api: Api, body: object): Promise<Given> {
   return { id: shown.id, shown, pending: await onlyDelivery(api, shown.id) };
 }
 
-/** The service of a test that starts and stops it itself. */
+/** Starts the service for a test that starts and stops it itself. */
 export function startService(
   dataDir: string = temporaryDirectory(),
   env: Readonly<Record<string, string>> = {},
@@ -157,7 +159,7 @@ export function startService(
   return startSched({ dataDir, env: { ...SETTINGS, ...env } });
 }
 
-/** No key, secret, header value or body may stand anywhere in what a process wrote. */
+/** No key, secret, header value or body may appear in a process's output. */
 export function expectNothingPlanted(output: RunningService['output'], secrets: readonly string[]): void {
   const written = output.stdout + output.stderr;
   const hidden = [TEST_KEY, LIVE_KEY, PLANTED, ...secrets];

@@ -1,4 +1,4 @@
-/** The headers of a delivery: the customer's, then the service's own; and those that may not be sent. */
+/** The headers of a delivery: the customer's, then the service's own, and those that may not be sent. */
 import { describe, expect, it } from 'vitest';
 import { planted } from '#test/e2e/client.ts';
 import { createdProfile, delivery, ms, schedule } from '#test/e2e/expectations.ts';
@@ -18,7 +18,7 @@ function namesOf({ headers }: ReceivedRequest): readonly string[] {
 }
 
 describe.concurrent('the service’s own headers', () => {
-  it('are all there, each once, and beside them only what HTTP needs', async () => {
+  it('are all sent once, and besides them only what HTTP needs', async () => {
     const target = hook();
     await given({ endpoint: target.url, body: '{}' });
     const request = await target.arrived();
@@ -40,7 +40,7 @@ describe.concurrent('the service’s own headers', () => {
     expect(valuesOf(await target.arrived(), 'Sched-Request-Id')).toEqual([]);
   });
 
-  it('cannot be overridden, in whatever case they are written', async () => {
+  it('cannot be overridden in any letter case', async () => {
     const target = hook();
     const chosen = planted('chosen');
     const headers = {
@@ -65,7 +65,7 @@ describe.concurrent('the service’s own headers', () => {
     expect(headerOf(request, 'baggage')).toBe('kept=yes');
   });
 
-  it('are set after the customer’s', async () => {
+  it('come after the customer’s headers', async () => {
     const target = hook();
     await given({ endpoint: target.url, headers: { 'X-First': planted('1'), 'X-Second': planted('2') } });
     const names = namesOf(await target.arrived());
@@ -100,7 +100,7 @@ describe.concurrent('custom headers', () => {
     ]);
   });
 
-  it('whose names are written with an escape arrive, whatever another customer called theirs', async () => {
+  it('with escaped names arrive, independent of other customers’ names', async () => {
     const target = hook();
     const create = (name: string, delay: string) =>
       `{"endpoint":"${target.url}","delay":"${delay}","headers":{"X-Order":"1","${name}":"2"}}`;
@@ -110,7 +110,7 @@ describe.concurrent('custom headers', () => {
     expect(headerOf(await target.arrived(), 'X-A')).toBe('2');
   });
 
-  it('keep their order, and are the same at every attempt', async () => {
+  it('keep their order and are the same at every attempt', async () => {
     const target = hook(answer(500), answer(200));
     const headers = { 'X-C': planted('3'), 'X-A': planted('1'), 'X-B': planted('2') };
     await given({ endpoint: target.url, headers, retry_policy: { base: '50ms' } });
@@ -119,14 +119,14 @@ describe.concurrent('custom headers', () => {
     }
   });
 
-  it('a User-Agent of the customer’s is no second one', async () => {
+  it('a request with a customer’s User-Agent has only one User-Agent', async () => {
     const target = hook();
     await given({ endpoint: target.url, headers: { 'user-agent': planted('mine') } });
     expect(valuesOf(await target.arrived(), 'User-Agent')).toHaveLength(1);
   });
 });
 
-/** The names and values that the specification and the decisions forbid, each as one header. */
+/** The forbidden names and values, each as one header. */
 const FORBIDDEN: readonly (readonly [what: string, name: string, value: string])[] = [
   ...[
     'host',
@@ -163,7 +163,7 @@ const FORBIDDEN: readonly (readonly [what: string, name: string, value: string])
   ['a value with an emoji', 'X-A', planted('\u{1f4e8}')],
 ];
 
-describe.concurrent('forbidden headers: 201, and dead_letter when it fires, with not a byte sent', () => {
+describe.concurrent('a delivery with a forbidden header is accepted with 201 and becomes a dead letter, and no byte is sent', () => {
   it.each(FORBIDDEN)('%s', async (_what, name, value) => {
     const target = hook();
     const headers = { 'X-Fine': planted('fine'), [name]: value };
@@ -179,7 +179,7 @@ describe.concurrent('forbidden headers: 201, and dead_letter when it fires, with
     expect(target.requests).toEqual([]);
   });
 
-  it('of a profile likewise', async () => {
+  it('also with a forbidden header of a profile', async () => {
     const target = hook();
     const profile = await createdProfile(api, { url: target.url, headers: { Upgrade: planted('h2c') } });
     const { pending } = await given({ endpoint_id: profile.id });
@@ -187,7 +187,7 @@ describe.concurrent('forbidden headers: 201, and dead_letter when it fires, with
     expect(target.requests).toEqual([]);
   });
 
-  it('one of a profile that the schedule replaces is not sent, and so does no harm', async () => {
+  it('a forbidden profile header that the schedule replaces does no harm', async () => {
     const target = hook();
     const profile = await createdProfile(api, { url: target.url, headers: { 'X-A': planted('a\nb') } });
     const { pending } = await given({ endpoint_id: profile.id, headers: { 'x-a': planted('fine') } });
@@ -197,7 +197,7 @@ describe.concurrent('forbidden headers: 201, and dead_letter when it fires, with
 });
 
 describe.concurrent('profile headers and schedule headers merge', () => {
-  it('the schedule’s win, whatever their case; the others stay', async () => {
+  it('the schedule’s headers win in any letter case, and the others stay', async () => {
     const target = hook();
     const profile = await createdProfile(api, {
       url: target.url,
@@ -244,7 +244,7 @@ describe.concurrent('Content-Type', () => {
     expect(valuesOf(await target.arrived(), 'Content-Type')).toEqual([type]);
   });
 
-  it('the profile’s own is kept', async () => {
+  it('the profile’s Content-Type is kept', async () => {
     const target = hook();
     const { id } = await createdProfile(api, { url: target.url, headers: { 'Content-Type': 'text/csv' } });
     await given({ endpoint_id: id, body: '1' });
@@ -255,7 +255,7 @@ describe.concurrent('Content-Type', () => {
 describe.concurrent('traceparent', () => {
   const parts = (request: ReceivedRequest) => headerOf(request, 'traceparent').split('-');
 
-  it('one trace per delivery, one span per attempt', async () => {
+  it('a delivery has one trace, and each attempt one span', async () => {
     const target = hook(answer(500), answer(500), answer(200));
     const other = hook();
     await given({ endpoint: target.url, retry_policy: { base: '30ms', factor: 1 } });
@@ -271,7 +271,7 @@ describe.concurrent('traceparent', () => {
 });
 
 describe.concurrent('what is encrypted at rest', () => {
-  it('header values and bodies are nowhere in what is stored', async () => {
+  it('header values and bodies do not appear in the stored files', async () => {
     const target = hook();
     const value = planted('at-rest-header');
     const { pending } = await given({

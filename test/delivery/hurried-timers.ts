@@ -1,6 +1,6 @@
 /**
- * Long timers in a fraction of their time, for a process that knows nothing of it: a module to be imported
- * before the service (`node --import`). What waits for 20 s or more is hurried, the rest is as it was.
+ * A module for `node --import` that shortens long timers of a process. Timers of 20 s or more run in a
+ * fraction of their time. Shorter ones are unchanged.
  */
 const hurry = Number(process.env.TIMERS_HURRIED_BY);
 const LONG_MS = 20_000;

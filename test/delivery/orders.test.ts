@@ -1,4 +1,6 @@
-/** Pause, resume, cancel, reschedule and PATCH against deliveries that wait, and that are being sent. */
+/**
+ * Pause, resume, cancel, reschedule and PATCH, on deliveries that wait and on deliveries that are being sent.
+ */
 import { describe, expect, it } from 'vitest';
 import {
   attemptsOf,
@@ -20,13 +22,13 @@ import { becomes, ends, sleep } from './waits.ts';
 
 const { api, hook, given } = useDeliveries();
 
-/** Long enough that what was to come would have come. */
+/** Waits until well after the instant. */
 async function pass(instant: string): Promise<void> {
   await sleep(ms(instant) - Date.now() + 300);
 }
 
 describe.concurrent('pause', () => {
-  it('holds a delivery that waits; resume of an overdue one fires it at once', async () => {
+  it('stops a waiting delivery, and resume sends an overdue one at once', async () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url });
     await ordered(api, id, 'pause');
@@ -44,7 +46,7 @@ describe.concurrent('pause', () => {
     expect(attempts[0]?.lateness_ms).toBeGreaterThanOrEqual(300);
   });
 
-  it('resume before its instant: it fires then, and not before', async () => {
+  it('resume before the instant: it is sent at the instant and not before', async () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url, delay: '1.5s' });
     await ordered(api, id, 'pause');
@@ -53,7 +55,7 @@ describe.concurrent('pause', () => {
     await becomes(api, pending.id, 'succeeded');
   });
 
-  it('resume after the deadline: expired, with no attempt', async () => {
+  it('resume after the deadline: it expires without an attempt', async () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url, ttl: '50ms' });
     await ordered(api, id, 'pause');
@@ -67,7 +69,7 @@ describe.concurrent('pause', () => {
     expect(target.requests).toEqual([]);
   });
 
-  it('holds a retry; resume lets it go on', async () => {
+  it('stops a retry, and resume continues it', async () => {
     const target = hook(answer(500), answer(200));
     const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '1s', factor: 1 } });
     const waiting = await becomes(api, pending.id, 'retry_scheduled');
@@ -80,7 +82,7 @@ describe.concurrent('pause', () => {
     expect(attempts[1]?.due_at).toBe(waiting.next_fire_at);
   });
 
-  it('while it is being sent: it finishes, is then paused rather than retried, and goes on after resume', async () => {
+  it('an attempt in flight finishes, and the delivery is paused instead of retried until resume', async () => {
     const gate = held(answer(500));
     const target = hook(gate, answer(200));
     const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '20ms', factor: 1 } });
@@ -96,7 +98,7 @@ describe.concurrent('pause', () => {
     expect(headerOf(await target.arrived(2), 'Sched-Attempt')).toBe('2');
   });
 
-  it('while it is being sent, and it succeeds: completed', async () => {
+  it('an attempt in flight that succeeds completes the schedule', async () => {
     const gate = held();
     const target = hook(gate);
     const { id, pending } = await given({ endpoint: target.url });
@@ -109,7 +111,7 @@ describe.concurrent('pause', () => {
 });
 
 describe.concurrent('cancel', () => {
-  it('a delivery that waits is never sent', async () => {
+  it('a waiting delivery is never sent', async () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url });
     await ordered(api, id, 'cancel');
@@ -119,7 +121,7 @@ describe.concurrent('cancel', () => {
     expect(target.requests).toEqual([]);
   });
 
-  it('a delivery that waits for a retry is not retried', async () => {
+  it('a delivery that waits for a retry gets no retry', async () => {
     const target = hook(answer(500));
     const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '1s', factor: 1 } });
     const waiting = await becomes(api, pending.id, 'retry_scheduled');
@@ -129,7 +131,7 @@ describe.concurrent('cancel', () => {
     expect(target.requests).toHaveLength(1);
   });
 
-  it('one that is being sent finishes its attempt, and is then canceled rather than retried', async () => {
+  it('an attempt in flight finishes, and the delivery is canceled instead of retried', async () => {
     const gate = held(answer(500));
     const target = hook(gate);
     const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '10ms' } });
@@ -150,7 +152,7 @@ describe.concurrent('cancel', () => {
     expect((await schedule(api, id)).state).toBe('canceled');
   });
 
-  it('one that is being sent and succeeds has succeeded; the schedule stays canceled', async () => {
+  it('an attempt in flight that succeeds counts, and the schedule stays canceled', async () => {
     const gate = held();
     const target = hook(gate);
     const { id, pending } = await given({ endpoint: target.url });
@@ -161,7 +163,7 @@ describe.concurrent('cancel', () => {
     expect((await schedule(api, id)).state).toBe('canceled');
   });
 
-  it('a moment before the instant: either canceled and never sent, or sent and recorded', async () => {
+  it('a moment before the instant the delivery is either canceled and never sent, or sent and recorded', async () => {
     const targets = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const target = hook();
@@ -184,7 +186,7 @@ describe.concurrent('cancel', () => {
 });
 
 describe.concurrent('reschedule', () => {
-  it('earlier: it fires then', async () => {
+  it('to an earlier instant: it is sent then', async () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url, delay: '1h' });
     const moved = await rescheduled(api, id, { fire_at: fromNow(2_000) });
@@ -193,7 +195,7 @@ describe.concurrent('reschedule', () => {
     expect(attempts).toMatchObject([{ due_at: moved.fire_at, outcome: 'success' }]);
   });
 
-  it('later: it does not fire at the instant it had', async () => {
+  it('to a later instant: it is not sent at the old one', async () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url });
     const moved = await rescheduled(api, id, { delay: '5s' });
@@ -204,7 +206,7 @@ describe.concurrent('reschedule', () => {
     expect(target.requests).toHaveLength(1);
   });
 
-  it('back and forth: once, at the last instant', async () => {
+  it('back and forth: it is sent once, at the last instant', async () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url });
     await rescheduled(api, id, { delay: '1h' });
@@ -216,7 +218,7 @@ describe.concurrent('reschedule', () => {
     expect(target.requests).toHaveLength(1);
   });
 
-  it('a delivery that waits for a retry is moved too: attempts and key kept, deadline counted anew', async () => {
+  it('also moves a delivery that waits for a retry: it keeps its attempts and key, and gets a new deadline', async () => {
     const target = hook(answer(500), answer(200));
     const { id, pending } = await given({ endpoint: target.url, ttl: '3h', retry_policy: { base: '30m' } });
     await becomes(api, pending.id, 'retry_scheduled');
@@ -235,7 +237,7 @@ describe.concurrent('reschedule', () => {
     await becomes(api, pending.id, 'succeeded');
   });
 
-  it('while it is being sent: 200 with the actual state, and nothing changes', async () => {
+  it('during an attempt: 200 with the actual state, and nothing changes', async () => {
     const gate = held();
     const target = hook(gate);
     const { id, pending, shown } = await given({ endpoint: target.url });
@@ -250,7 +252,7 @@ describe.concurrent('reschedule', () => {
     expect((await schedule(api, id)).state).toBe('completed');
   });
 
-  it('a paused one stays paused, and fires at the new instant after resume', async () => {
+  it('a paused delivery stays paused, and is sent at the new instant after resume', async () => {
     const target = hook();
     const { id } = await given({ endpoint: target.url, delay: '1h' });
     await ordered(api, id, 'pause');
@@ -262,7 +264,7 @@ describe.concurrent('reschedule', () => {
   });
 });
 
-describe.concurrent('PATCH reaches a delivery that has not been claimed', () => {
+describe.concurrent('PATCH changes a delivery that has not been claimed', () => {
   it('endpoint and method', async () => {
     const before = hook();
     const after = hook();
@@ -273,7 +275,7 @@ describe.concurrent('PATCH reaches a delivery that has not been claimed', () => 
     expect(before.requests).toEqual([]);
   });
 
-  it('ttl: the deadline moves', async () => {
+  it('ttl moves the deadline', async () => {
     const target = hook(answer(500));
     const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '1m' } });
     expect(pending.deadline).toBeNull();
@@ -300,7 +302,7 @@ describe.concurrent('PATCH reaches a delivery that has not been claimed', () => 
     expect((await ends(api, pending.id)).attempts[0]?.due_at).toBe(pending.scheduled_for);
   });
 
-  it('one that is being sent goes on as it was', async () => {
+  it('a delivery that is being sent does not change', async () => {
     const gate = held();
     const before = hook(gate);
     const after = hook();

@@ -1,4 +1,4 @@
-/** What the destination does, and what becomes of the attempt and its delivery. */
+/** The behaviour of a destination, and the resulting outcome of the attempt and its delivery. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -30,7 +30,7 @@ const closing = alsoReceiver({});
 const talkative = alsoReceiver({});
 
 const ONCE = { retry_policy: { max_attempts: 1 } };
-/** Such a retry is never seen by a test. */
+/** A retry this late never comes during a test. */
 const MUCH_LATER = { retry_policy: { base: '1h' } };
 
 describe.concurrent('HTTP 2xx: succeeded', () => {
@@ -43,7 +43,7 @@ describe.concurrent('HTTP 2xx: succeeded', () => {
     expect((await schedule(api, id)).state).toBe('completed');
   });
 
-  it('after informational answers: the final one counts', async () => {
+  it('after informational answers the final one counts', async () => {
     const { pending } = await given({ endpoint: hook(answerAfterInformational(201)).url });
     expect((await ends(api, pending.id)).delivery).toMatchObject({
       status: 'succeeded',
@@ -51,7 +51,7 @@ describe.concurrent('HTTP 2xx: succeeded', () => {
     });
   });
 
-  it('that came after a while', async () => {
+  it('an answer that takes a while', async () => {
     const { pending } = await given({ endpoint: hook(delayed(400, answer(200))).url });
     const { delivery, attempts } = await ends(api, pending.id);
     expect(delivery.status).toBe('succeeded');
@@ -92,14 +92,14 @@ describe.concurrent('any other answer: retryable', () => {
     expect((await schedule(api, id)).state).toBe('active');
   });
 
-  it('413, before the body was read', async () => {
+  it('413 before the body was read', async () => {
     const target = hook(answerUnread(413));
     const { pending } = await given({ endpoint: target.url, body: 'x'.repeat(262_144), ...ONCE });
     const { delivery } = await ends(api, pending.id);
     expect(delivery).toMatchObject({ status: 'dead_letter', last_status_code: 413 });
   });
 
-  it('an answer with Retry-After: the backoff stays what it is', async () => {
+  it('Retry-After does not change the backoff', async () => {
     const target = hook(answer(503, { headers: { 'retry-after': '60' } }), answer(200));
     const { pending } = await given({ endpoint: target.url, retry_policy: { base: '50ms', factor: 1 } });
     const { delivery, attempts } = await ends(api, pending.id);
@@ -143,14 +143,14 @@ describe.concurrent('no answer: retryable', () => {
     await expectUnanswered(hook(behaviour()).url);
   });
 
-  it('a switch of protocols that nobody asked for', async () => {
+  it('an unrequested switch of protocols', async () => {
     const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
     const { pending } = await given({ endpoint: hook(bytes(head)).url, ...ONCE });
     const { attempts } = await ends(api, pending.id);
     expect(attempts).toMatchObject([{ outcome: 'retryable' }]);
   });
 
-  it('a connection that is refused', async () => {
+  it('a refused connection', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const port = portOf(server);
@@ -164,7 +164,7 @@ describe.concurrent('no answer: retryable', () => {
     expect(plain.requests).toEqual([]);
   });
 
-  it('a server that wants TLS where http is used', async () => {
+  it('a server that requires TLS behind an http URL', async () => {
     await using secure = await startReceiver();
     const target = secure.hookAt('/no-http');
     await expectUnanswered(target.url.replace('https:', 'http:'));
@@ -175,7 +175,7 @@ describe.concurrent('no answer: retryable', () => {
     await expectUnanswered('https://nosuch.invalid/hook');
   });
 
-  it('after a failure the next attempt is made on a connection of its own', async () => {
+  it('after a failure the next attempt uses a new connection', async () => {
     const target = hook(reset('after reading'), closeUnanswered(), answer(200));
     const { pending } = await given({ endpoint: target.url, retry_policy: { base: '30ms', factor: 1 } });
     const { delivery, attempts } = await ends(api, pending.id);
@@ -185,7 +185,7 @@ describe.concurrent('no answer: retryable', () => {
   });
 });
 
-describe.concurrent('certificates are verified: retryable, and not a byte of the request is sent', () => {
+describe.concurrent('an invalid certificate: retryable, and no byte of the request is sent', () => {
   it.each([
     ['expired', expired],
     ['of another name', otherName],
@@ -198,8 +198,8 @@ describe.concurrent('certificates are verified: retryable, and not a byte of the
   });
 });
 
-describe.concurrent('time-outs', () => {
-  it('the profile’s timeout: retryable, and not before it is over', async () => {
+describe.concurrent('timeouts', () => {
+  it('the profile’s timeout: retryable, and not before it has passed', async () => {
     const hung = hang();
     const target = hook(hung, answer(200));
     const { id } = await createdProfile(api, { url: target.url, timeout: '600ms' });
@@ -217,7 +217,7 @@ describe.concurrent('time-outs', () => {
     await hung.closed;
   });
 
-  it('a head that never ends counts as no answer', async () => {
+  it('an endless head is no answer', async () => {
     const target = hook(bytes('HTTP/1.1 200 OK\r\nX-A: b\r\n', 'stay'));
     const { id } = await createdProfile(api, { url: target.url, timeout: '300ms' });
     const { pending } = await given({ endpoint_id: id, ...ONCE });
@@ -225,18 +225,18 @@ describe.concurrent('time-outs', () => {
     expect(attempts).toMatchObject([{ outcome: 'retryable', status_code: null }]);
   });
 
-  it('informational answers without end are no answer', async () => {
+  it('endless informational answers are no answer', async () => {
     const endless = endlessInformational();
     const destination = hook(endless);
     const { id } = await createdProfile(api, { url: destination.url, timeout: '500ms' });
     const { pending } = await given({ endpoint_id: id, ...ONCE });
     const { attempts } = await ends(api, pending.id);
     expect(attempts).toMatchObject([{ outcome: 'retryable', status_code: null }]);
-    // On a machine that is very busy it may not have got that far in the time it has.
+    // On a very busy machine the request may not have arrived within its time.
     if (destination.requests.length > 0) await endless.closed;
   });
 
-  it('a destination that accepts the connection and is silent', async () => {
+  it('a destination that accepts the connection and never answers', async () => {
     const connections: Socket[] = [];
     const silent = createServer((socket) => connections.push(socket)).listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -252,7 +252,7 @@ describe.concurrent('time-outs', () => {
     silent.close();
   });
 
-  it('a hung destination does not delay another one', async () => {
+  it('a hanging destination does not delay another one', async () => {
     const hung = hook(hang());
     const other = hook();
     const { id } = await createdProfile(api, { url: hung.url, timeout: '5s' });
@@ -263,19 +263,19 @@ describe.concurrent('time-outs', () => {
   });
 });
 
-describe.concurrent('the body of an answer is thrown away, at most 64 KiB of it is read', () => {
-  it('a body without end: succeeded, and the connection is cut', async () => {
+describe.concurrent('the body of an answer is discarded, and at most 64 KiB of it are read', () => {
+  it('an endless body: succeeded, and the connection is closed', async () => {
     const pouring = endlessBody(200);
     const { pending } = await given({ endpoint: hook(pouring).url });
     const { delivery, attempts } = await ends(api, pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: 200 });
     expect(attempts[0]?.egress_ms).toBeLessThan(5_000);
     await pouring.closed;
-    // What lay in the buffers of both sides had been poured as well.
+    // The buffers of both sides hold some of the written bytes too.
     expect(pouring.bytesWritten).toBeLessThan(16 * 1_048_576);
   });
 
-  it('an error with a body without end is an error', async () => {
+  it('an error with an endless body is an error', async () => {
     const pouring = endlessBody(500);
     const { pending } = await given({ endpoint: hook(pouring).url, ...ONCE });
     expect((await ends(api, pending.id)).delivery).toMatchObject({
@@ -285,7 +285,7 @@ describe.concurrent('the body of an answer is thrown away, at most 64 KiB of it 
     await pouring.closed;
   });
 
-  it('a body that trickles does not outlast the time-out', async () => {
+  it('a slow body does not outlast the timeout', async () => {
     const trickle = endlessBody(200, { chunk: 10, everyMs: 50 });
     const target = hook(trickle);
     const { id } = await createdProfile(api, { url: target.url, timeout: '3s' });
@@ -296,13 +296,13 @@ describe.concurrent('the body of an answer is thrown away, at most 64 KiB of it 
     await trickle.closed;
   });
 
-  it('never decompressed: a body that is no gzip, though it says so', async () => {
+  it('a body is never decompressed, even with a wrong Content-Encoding', async () => {
     const target = hook(answer(200, { headers: { 'content-encoding': 'gzip' }, body: 'no gzip' }));
     const { pending } = await given({ endpoint: target.url });
     expect((await ends(api, pending.id)).delivery.status).toBe('succeeded');
   });
 
-  it('a 2xx whose body breaks off is a 2xx', async () => {
+  it('a 2xx whose body is cut off is a 2xx', async () => {
     const target = hook(bytes('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nabc', 'reset'));
     const { pending } = await given({ endpoint: target.url, ...ONCE });
     expect((await ends(api, pending.id)).delivery).toMatchObject({
@@ -311,7 +311,7 @@ describe.concurrent('the body of an answer is thrown away, at most 64 KiB of it 
     });
   });
 
-  it('a head without measure does not bring the service down', async () => {
+  it('an endless head does not crash the service', async () => {
     const { pending } = await given({ endpoint: hook(hugeHeaders(200, 2_000_000)).url, ...ONCE });
     const { attempts } = await ends(api, pending.id);
     expect(attempts).toHaveLength(1);
@@ -320,7 +320,7 @@ describe.concurrent('the body of an answer is thrown away, at most 64 KiB of it 
 });
 
 describe.concurrent('connections', () => {
-  it('a second answer that nobody asked for is not taken for the answer to the next delivery', async () => {
+  it('an unrequested second answer is not used for the next delivery', async () => {
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
     const twice = talkative().hook(bytes(head + head.replace('200 OK', '503 Busy'), 'stay'));
     const next = talkative().hook(answer(201));
@@ -337,7 +337,7 @@ describe.concurrent('connections', () => {
     ['with a word of it', true],
     ['silently', 'silently'],
   ] as const)('that the destination closes are no failure: %s', async (_how, closes) => {
-    // On an origin of its own: others must not take a connection that is about to be closed.
+    // It has its own origin, because other deliveries must not use a connection that is about to be closed.
     const target = closing().hook(answer(200, { closes }));
     for (let i = 0; i < 2; i++) {
       const { pending } = await given({ endpoint: target.url, ...ONCE });

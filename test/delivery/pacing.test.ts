@@ -8,12 +8,12 @@ import { becomes, comesTo, ends } from './waits.ts';
 const { api, hook, given } = useDeliveries();
 
 const RETRY_MS = 10;
-/** Failures without end, and no breaker that would end them. */
+/** A breaker that does not open, for endless failures. */
 const NO_BREAKER = { threshold: 1_000, base_open: '1s', max_open: '1s', probe_timeout: '1s' };
 
 /**
- * The turns that the attempts from `first` on were given: one that was deferred is due at the turn that was
- * reserved for it, any other passed when it was fired.
+ * The instants at which the attempts from `first` on were let through. A deferred attempt is due at its
+ * reservation. Any other passed when it was sent.
  */
 async function turns(ids: readonly string[], first: number, retryMs = 0): Promise<readonly number[]> {
   const each = await Promise.all(
@@ -30,7 +30,7 @@ async function turns(ids: readonly string[], first: number, retryMs = 0): Promis
   return each.flat().toSorted((a, b) => a - b);
 }
 
-/** Never faster than a bucket of `burst` tokens, filled `perSecond`, lets through. */
+/** Expects no more than a bucket of `burst` tokens, filled with `perSecond`, lets through. */
 function expectPaced(due: readonly number[], perSecond: number, burst: number): void {
   const tooSoon = due.flatMap((second, j) =>
     due.slice(0, j).flatMap((first, i) => {
@@ -44,7 +44,7 @@ function expectPaced(due: readonly number[], perSecond: number, burst: number): 
 }
 
 describe.concurrent('retry_budget', () => {
-  it('rate 0, burst 0: no retry can ever be made: dead_letter at the first one', async () => {
+  it('rate 0, burst 0: no retry is possible, so the first failure makes a dead letter', async () => {
     const target = hook(answer(500));
     const { id } = await createdProfile(api, {
       url: target.url,
@@ -58,7 +58,7 @@ describe.concurrent('retry_budget', () => {
     expect(target.requests).toHaveLength(1);
   });
 
-  it('rate 0, burst 2: two retries, and no third', async () => {
+  it('rate 0, burst 2: two retries and no third', async () => {
     const target = hook(answer(500));
     const { id } = await createdProfile(api, {
       url: target.url,
@@ -76,7 +76,7 @@ describe.concurrent('retry_budget', () => {
     await Promise.all(all.map(({ pending }) => becomes(api, pending.id, 'succeeded')));
   });
 
-  it('paces retries: burst at once, the others as tokens come', async () => {
+  it('retries up to the burst are sent at once, the others as tokens arrive', async () => {
     const target = hook(answer(500));
     const { id } = await createdProfile(api, {
       url: target.url,
@@ -96,7 +96,7 @@ describe.concurrent('retry_budget', () => {
     expect((retries.at(-1) ?? 0) - (retries[0] ?? 0)).toBeLessThan(5_000);
   });
 
-  it('one that waits for its token stays retry_scheduled, with next_fire_at moved and no attempt', async () => {
+  it('a delivery that waits for a token stays retry_scheduled, without an attempt and with a later next_fire_at', async () => {
     const target = hook(answer(500));
     const { id } = await createdProfile(api, {
       url: target.url,
@@ -134,7 +134,7 @@ describe.concurrent('the default budget', () => {
 });
 
 describe.concurrent('rate_limit of a schedule', () => {
-  it('holds for its retries too', async () => {
+  it('limits retries too', async () => {
     const target = hook(answer(500), answer(500), answer(200));
     const retry_policy = { base: '0' };
     const { pending } = await given({ endpoint: target.url, rate_limit: { per_second: 4 }, retry_policy });
@@ -142,7 +142,7 @@ describe.concurrent('rate_limit of a schedule', () => {
     expectPaced(await turns([pending.id], 1), 4, 1);
   });
 
-  it('is kept towards its endpoint: one at a time, so many per second', async () => {
+  it('limits the requests per second to its endpoint, one at a time', async () => {
     const target = hook();
     const fireAt = fromNow(2_500);
     const all = await Promise.all(
@@ -157,7 +157,7 @@ describe.concurrent('rate_limit of a schedule', () => {
     expect((due.at(-1) ?? 0) - (due[0] ?? 0)).toBeLessThan(6_000);
   });
 
-  it('while it waits: scheduled, no attempt, next_fire_at moved, scheduled_for not', async () => {
+  it('a delivery that waits stays scheduled, without an attempt and with a later next_fire_at', async () => {
     const target = hook();
     const fireAt = fromNow(2_500);
     const slow = { endpoint: target.url, fire_at: fireAt, rate_limit: { per_second: 0.02 } };
@@ -175,7 +175,7 @@ describe.concurrent('rate_limit of a schedule', () => {
     expect(target.requests).toHaveLength(1);
   });
 
-  it('per_second 0 is no limit, and another endpoint is not held up', async () => {
+  it('per_second 0 is no limit, and another endpoint is not delayed', async () => {
     const free = hook();
     const all = await Promise.all(
       Array.from({ length: 10 }, () => given({ endpoint: free.url, rate_limit: { per_second: 0 } })),
@@ -188,7 +188,7 @@ describe.concurrent('rate_limit of a schedule', () => {
     expect((due.at(-1) ?? 0) - (due[0] ?? 0)).toBeLessThan(3_000);
   });
 
-  it('the profile’s rate_limit is stored and echoed only', async () => {
+  it('the profile’s rate_limit is only stored and shown', async () => {
     const target = hook();
     const { id } = await createdProfile(api, { url: target.url, rate_limit: { per_second: 0.1 } });
     const all = await Promise.all(Array.from({ length: 3 }, () => given({ endpoint_id: id })));

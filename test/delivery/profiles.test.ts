@@ -1,4 +1,4 @@
-/** Deliveries through endpoint profiles: each is frozen to the snapshot it was materialized from. */
+/** Deliveries through endpoint profiles keep the version of the profile that they were created with. */
 import { describe, expect, it } from 'vitest';
 import { planted } from '#test/e2e/client.ts';
 import { createdProfile, deliveriesOf, ms, patchedProfile, rescheduled } from '#test/e2e/expectations.ts';
@@ -10,7 +10,7 @@ import { becomes, ends } from './waits.ts';
 const { api, hook, given } = useDeliveries();
 
 describe.concurrent('an edit of the profile', () => {
-  it('does not change the delivery that is pending; the next schedule has it', async () => {
+  it('does not change the pending delivery, but applies to the next schedule', async () => {
     const before = hook(delayed(300, answer(200)));
     const after = hook();
     const { id } = await createdProfile(api, {
@@ -41,7 +41,7 @@ describe.concurrent('an edit of the profile', () => {
     expect([before.requests.length, after.requests.length]).toEqual([1, 1]);
   });
 
-  it('does not change a delivery that waits for its retry', async () => {
+  it('does not change a delivery that waits for a retry', async () => {
     const before = hook(answer(500), answer(200));
     const after = hook();
     const policy = { base: '700ms', factor: 1 };
@@ -53,7 +53,7 @@ describe.concurrent('an edit of the profile', () => {
     expect([before.requests.length, after.requests.length]).toEqual([2, 0]);
   });
 
-  it('of a recurring schedule: the pending occurrence is as it was, the one after it has the edit', async () => {
+  it('does not change the pending occurrence of a recurring schedule, but the one after it', async () => {
     const before = hook();
     const after = hook();
     const { id } = await createdProfile(api, { url: before.url });
@@ -72,7 +72,7 @@ describe.concurrent('an edit of the profile', () => {
 });
 
 describe.concurrent('retry_policy', () => {
-  it('unset on the schedule: the profile’s', async () => {
+  it('unset on the schedule: the profile’s policy applies', async () => {
     const target = hook(answer(500));
     const policy = { max_attempts: 2, base: '40ms', factor: 1 };
     const { id } = await createdProfile(api, { url: target.url, retry_policy: policy });
@@ -82,7 +82,7 @@ describe.concurrent('retry_policy', () => {
     expect(ms(attempts[1]?.due_at) - ms(attempts[0]?.finished_at)).toBe(40);
   });
 
-  it('set on the schedule: the schedule’s', async () => {
+  it('set on the schedule: the schedule’s policy applies', async () => {
     const target = hook(answer(500));
     const { id } = await createdProfile(api, { url: target.url, retry_policy: { max_attempts: 2 } });
     const { pending } = await given({ endpoint_id: id, retry_policy: { max_attempts: 1 } });
@@ -91,7 +91,7 @@ describe.concurrent('retry_policy', () => {
 });
 
 describe.concurrent('timeout', () => {
-  it('an answer within it is an answer', async () => {
+  it('an answer within the timeout counts', async () => {
     const { id } = await createdProfile(api, { url: hook(delayed(300, answer(200))).url, timeout: '5s' });
     const { pending } = await given({ endpoint_id: id });
     expect((await ends(api, pending.id)).delivery.status).toBe('succeeded');

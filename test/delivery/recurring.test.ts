@@ -1,6 +1,6 @@
 /**
- * Recurring schedules. The next occurrence of a yearly one is moved to a second from now: so it fires while
- * a test can wait for it, and the one after it is where the cron expression puts it.
+ * Recurring schedules. The tests move the next occurrence of a yearly schedule to a second from now. It is
+ * then sent while a test waits, and the one after it is where the cron expression puts it.
  */
 import { describe, expect, it } from 'vitest';
 import { deliveriesOf, delivery, ms, ordered, rescheduled, schedule } from '#test/e2e/expectations.ts';
@@ -13,7 +13,7 @@ import { becomes, sleep } from './waits.ts';
 const { api, hook, given } = useDeliveries();
 
 const YEARLY = { cron: '0 0 1 1 *' };
-/** Where the cron expression puts the occurrence, when so many before it were moved away and fired. */
+/** The instant of the occurrence by the cron expression, after `fired` earlier ones were moved and sent. */
 function newYear(fired: number): string {
   return `${new Date().getUTCFullYear() + 1 + fired}-01-01T00:00:00.000Z`;
 }
@@ -22,7 +22,7 @@ async function yearly(endpoint: string, more: object = {}): Promise<Given> {
   return given({ endpoint, ...YEARLY, ...more });
 }
 
-/** The occurrence that waits, moved to a second from now. */
+/** Moves the waiting occurrence to a second from now. */
 async function moveToSoon(id: string): Promise<Delivery> {
   await rescheduled(api, id, { delay: '1s' });
   return waiting(id);
@@ -36,8 +36,8 @@ async function waiting(id: string): Promise<Delivery> {
   return only;
 }
 
-describe.concurrent('claiming an occurrence materializes exactly one next', () => {
-  it('while the first is being sent the next is there; the schedule goes on', async () => {
+describe.concurrent('claiming an occurrence creates exactly one next occurrence', () => {
+  it('the next occurrence exists while the first is being sent, and the schedule stays active', async () => {
     const gate = held();
     const target = hook(gate);
     const { id, pending } = await yearly(target.url);
@@ -59,7 +59,7 @@ describe.concurrent('claiming an occurrence materializes exactly one next', () =
     expect((await schedule(api, id)).state).toBe('active');
   });
 
-  it('three occurrences, one after the other: each its own delivery, key and trace', async () => {
+  it('each of three occurrences has its own delivery, key and trace', async () => {
     const target = hook();
     const { id } = await yearly(target.url);
     const fired: Delivery[] = [];
@@ -81,7 +81,7 @@ describe.concurrent('claiming an occurrence materializes exactly one next', () =
 });
 
 describe.concurrent('idempotency keys, one per occurrence', () => {
-  it('a given key: <key>:<nominal instant>, and the same at its retries', async () => {
+  it('a given key becomes <key>:<nominal instant>, and is the same in retries', async () => {
     const target = hook(answer(500), answer(200));
     const more = { idempotency_key: 'report', retry_policy: { base: '30ms', factor: 1 } };
     const { id } = await yearly(target.url, more);
@@ -94,7 +94,7 @@ describe.concurrent('idempotency keys, one per occurrence', () => {
 });
 
 describe.concurrent('jitter', () => {
-  it('the occurrence fires at its jittered instant; its key has the nominal one', async () => {
+  it('the occurrence is sent at its jittered instant, and its key has the nominal one', async () => {
     const target = hook();
     const { id } = await yearly(target.url, { jitter: '500ms' });
     const nominal = new Date(Date.now() + 2_500).toISOString();
@@ -112,8 +112,8 @@ describe.concurrent('jitter', () => {
   });
 });
 
-describe.concurrent('overlap: the next occurrence does not wait for the last', () => {
-  it('that waits for its retry', async () => {
+describe.concurrent('the next occurrence does not wait for the previous one', () => {
+  it('that waits for a retry', async () => {
     const target = hook(answer(500), answer(200));
     const { id } = await yearly(target.url, { retry_policy: { base: '1h' } });
     const first = await moveToSoon(id);
@@ -154,8 +154,8 @@ describe.concurrent('a recurring schedule never completes by itself', () => {
   });
 });
 
-describe.concurrent('orders', () => {
-  it('cron on a one-shot makes it recurring: its moved occurrence fires, and another follows', async () => {
+describe.concurrent('actions', () => {
+  it('cron on a one-shot makes it recurring: its moved occurrence is sent, and another follows', async () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url, delay: '1h' });
     await rescheduled(api, id, YEARLY);
@@ -165,7 +165,7 @@ describe.concurrent('orders', () => {
     expect((await waiting(id)).scheduled_for).toBe(newYear(1));
   });
 
-  it('cancel while an occurrence is being sent: it finishes, the next is canceled, nothing follows', async () => {
+  it('cancel during an attempt: the attempt finishes, the next occurrence is canceled and none follows', async () => {
     const gate = held(answer(500));
     const target = hook(gate);
     const { id } = await yearly(target.url, { retry_policy: { base: '10ms' } });
@@ -179,7 +179,7 @@ describe.concurrent('orders', () => {
     expect(target.requests).toHaveLength(1);
   });
 
-  it('pause holds the next occurrence, and resume skips it when its instant has passed', async () => {
+  it('pause stops the next occurrence, and resume skips it when its instant has passed', async () => {
     const target = hook();
     const { id } = await yearly(target.url);
     const moved = await moveToSoon(id);

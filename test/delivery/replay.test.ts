@@ -1,4 +1,4 @@
-/** A finished delivery can be replayed: a new delivery is sent, with the same key and body. */
+/** A replay of a finished delivery is a new delivery with the same key and body. */
 import { describe, expect, it } from 'vitest';
 import { planted } from '#test/e2e/client.ts';
 import {
@@ -58,7 +58,7 @@ describe.concurrent('succeeded, dead_letter and expired: sent again at once', ()
 });
 
 describe.concurrent('a replay is a delivery like any other', () => {
-  it('it is retried by the original’s policy, and its deadline is counted anew', async () => {
+  it('it is retried by the original’s policy, with a new deadline', async () => {
     const target = hook(answer(200), answer(500), answer(500), answer(200));
     const { pending } = await given({
       endpoint: target.url,
@@ -71,7 +71,7 @@ describe.concurrent('a replay is a delivery like any other', () => {
     expect((await ends(api, fresh.id)).delivery).toMatchObject({ status: 'succeeded', attempt_count: 3 });
   });
 
-  it('it goes where the original went, whatever became of the schedule', async () => {
+  it('it goes to the original’s destination, even if the schedule has changed', async () => {
     const target = hook();
     const other = hook();
     const { id, pending } = await given({ endpoint: target.url });
@@ -83,7 +83,7 @@ describe.concurrent('a replay is a delivery like any other', () => {
     expect(other.requests).toEqual([]);
   });
 
-  it('of a profile: its version is the original’s', async () => {
+  it('with a profile it has the original’s version', async () => {
     const target = hook();
     const other = hook();
     const profile = await createdProfile(api, { url: target.url, headers: { 'X-Version': planted('1') } });
@@ -97,7 +97,7 @@ describe.concurrent('a replay is a delivery like any other', () => {
     expect(other.requests).toEqual([]);
   });
 
-  it('of a canceled schedule: sent', async () => {
+  it('of a canceled schedule it is sent', async () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url, cron: '0 0 1 1 *' });
     expectError(await api.post(`/v1/deliveries/${pending.id}/replay`), 409, 'not_replayable');
@@ -109,7 +109,7 @@ describe.concurrent('a replay is a delivery like any other', () => {
     expect(target.requests).toHaveLength(2);
   });
 
-  it('of a paused schedule: sent all the same', async () => {
+  it('of a paused schedule it is sent', async () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url, cron: '0 0 1 1 *' });
     await rescheduled(api, id, { delay: '1s' });
@@ -119,7 +119,7 @@ describe.concurrent('a replay is a delivery like any other', () => {
     await becomes(api, fresh.id, 'succeeded');
   });
 
-  it('one that waits for its retry is canceled with its schedule', async () => {
+  it('a replay that waits for a retry is canceled with its schedule', async () => {
     const target = hook(answer(200), answer(500));
     const { id, pending } = await given({
       endpoint: target.url,
@@ -135,7 +135,7 @@ describe.concurrent('a replay is a delivery like any other', () => {
     expect((await delivery(api, pending.id)).status).toBe('succeeded');
   });
 
-  it('ten replays at once: ten deliveries', async () => {
+  it('ten replays at once make ten deliveries', async () => {
     const target = hook();
     const { pending } = await given({ endpoint: target.url });
     await becomes(api, pending.id, 'succeeded');
@@ -146,7 +146,7 @@ describe.concurrent('a replay is a delivery like any other', () => {
 });
 
 describe.concurrent('409 not_replayable', () => {
-  it('while it is being sent, and while it waits for a retry', async () => {
+  it('during an attempt, and while the delivery waits for a retry', async () => {
     const gate = held(answer(500));
     const target = hook(gate);
     const { pending } = await given({ endpoint: target.url, retry_policy: { base: '1h' } });

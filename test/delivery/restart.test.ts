@@ -1,6 +1,6 @@
 /**
- * The process ends, by order or by accident, and another goes on with what it left: nothing is lost, nothing
- * is sent twice unless it was cut off while being sent, and then with the same Idempotency-Key.
+ * The process stops or crashes, and another continues its work. Nothing is lost. A request is sent twice only
+ * if it was interrupted, and then with the same Idempotency-Key.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Api } from '#test/e2e/client.ts';
@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver[Symbol.asyncDispose]());
 
-/** One data directory, and the processes that come and go on it. */
+/** One data directory, and the processes that run on it one after the other. */
 class Lives implements AsyncDisposable {
   readonly #dataDir = temporaryDirectory();
   readonly #env: Readonly<Record<string, string>>;
@@ -71,7 +71,7 @@ class Lives implements AsyncDisposable {
     expectNothingPlanted(this.sched.output, [SIGNING_SECRET]);
   }
 
-  /** What every request of this test must have been. */
+  /** Audits every request of this test. */
   audit(): Promise<void> {
     return audit(
       [this.api],
@@ -92,7 +92,7 @@ async function started(env?: Readonly<Record<string, string>>): Promise<Lives> {
 }
 
 describe.concurrent('downtime', () => {
-  it('what became due meanwhile fires once, late; what passed its deadline is expired; the rest is as it was', async () => {
+  it('deliveries that became due are sent once, those past their deadline expire, and the rest is unchanged', async () => {
     await using lives = await started();
     const { api } = lives;
     const retried = lives.hook(answer(500), answer(200));
@@ -150,7 +150,7 @@ describe.concurrent('downtime', () => {
     });
     expect(headerOf(await retried.arrived(2), 'Sched-Attempt')).toBe('2');
 
-    // The breaker was open, and still is: deferred to the end of its window.
+    // The breaker was open and still is, so the delivery is deferred to the end of its window.
     const [failed] = await attemptsOf(api, opening.pending.id);
     const openUntil = ms(failed?.finished_at) + 600_000;
     const defer = await waitsUntil(api, guarded.pending.id, openUntil);
@@ -167,7 +167,7 @@ describe.concurrent('downtime', () => {
 });
 
 describe.concurrent('SIGTERM', () => {
-  it('a request under way is finished and settled; what becomes due meanwhile is left for the next start', async () => {
+  it('a request in flight is finished and settled, and later deliveries are left to the next start', async () => {
     await using lives = await started();
     const { api } = lives;
     const gate = held(answer(202));
@@ -194,7 +194,7 @@ describe.concurrent('SIGTERM', () => {
     await lives.audit();
   });
 
-  it('a request that outlasts the grace is broken off: interrupted, and retried after the start', async () => {
+  it('a request that outlasts the grace period is interrupted, and retried after the start', async () => {
     await using lives = await started({ SCHED_SHUTDOWN_GRACE: '300ms' });
     const { api } = lives;
     const target = lives.hook(hang(), answer(200));
@@ -205,7 +205,7 @@ describe.concurrent('SIGTERM', () => {
     expect(target.requests).toHaveLength(1);
 
     await lives.start();
-    // Not counted by the breaker, which one failure would have opened.
+    // The breaker did not count it, because one failure would have opened it.
     const { delivery, attempts } = await ends(api, pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 2 });
     expect(attempts).toMatchObject([
@@ -216,8 +216,8 @@ describe.concurrent('SIGTERM', () => {
   });
 });
 
-describe.concurrent('kill -9 while deliveries are being sent', () => {
-  it('the attempt is closed as interrupted, and retried with the same key; it counts towards max_attempts', async () => {
+describe.concurrent('SIGKILL while deliveries are being sent', () => {
+  it('the attempt is closed as interrupted, retried with the same key, and counts towards max_attempts', async () => {
     await using lives = await started();
     const { api } = lives;
     const retried = lives.hook(hang(), answer(200));
@@ -280,7 +280,7 @@ describe.concurrent('kill -9 while deliveries are being sent', () => {
       status: 'expired',
       attempt_count: 1,
     });
-    // Not counted by the breaker, which one failure would have opened.
+    // The breaker did not count it, because one failure would have opened it.
     expect((await ends(api, fourth.pending.id)).delivery).toMatchObject({
       status: 'succeeded',
       attempt_count: 2,
@@ -292,12 +292,12 @@ describe.concurrent('kill -9 while deliveries are being sent', () => {
     const counts = [retried, only, short, recurring, guarded].map(({ requests }) => requests.length);
     expect(counts).toEqual([2, 1, 1, 2, 2]);
 
-    // A breaker that was open is open still.
+    // An open breaker is still open after the restart.
     const defer = await given(api, { endpoint_id: brokenProfile.id });
     expect((await waitsUntil(api, defer.pending.id, ms(openUntil))).next_fire_at).toBe(openUntil);
     expect(broken.requests).toHaveLength(1);
 
-    // Of those that were on their way at that moment none is lost.
+    // None of the deliveries in flight at that moment is lost.
     for (const { target, pending } of storm) {
       const done = await becomes(api, pending.id, 'succeeded');
       expect([1, 2]).toContain(target.requests.length);

@@ -1,6 +1,6 @@
 /**
- * History is kept as long as `SCHED_RETENTION` says, the audit log as long as `SCHED_AUDIT_RETENTION`; what is still to
- * fire stays.
+ * `SCHED_RETENTION` says how long history is kept, and `SCHED_AUDIT_RETENTION` how long the audit log is.
+ * Deliveries that are still to be sent stay.
  */
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
@@ -18,7 +18,7 @@ import { startService, TEST_KEY } from './harness.ts';
 const RETENTION = { SCHED_RETENTION: '1s' };
 const PATIENCE = { timeout: 20_000, interval: 100 };
 
-it('finished deliveries, their attempts and ended schedules go; active ones stay', async () => {
+it('removes finished deliveries, their attempts and ended schedules, and keeps active ones', async () => {
   await using receiver = await startReceiver();
   await using sched = await startService(undefined, RETENTION);
   const api = Api.at(() => sched.url).as(TEST_KEY);
@@ -46,7 +46,7 @@ async function auditEntries({ dataDir }: SchedProcess): Promise<number> {
   return withControl(settings, async ({ store }) => (await store.people.listAudit(filter, null, 9)).length);
 }
 
-/** Starts with an entry in the audit log. Old entries are removed soon after a start, and then by the hour. */
+/** Starts with an entry in the audit log. Old entries are removed soon after a start, and then every hour. */
 async function startWithAudit(env: Readonly<Record<string, string>>): Promise<SchedProcess> {
   const dataDir = temporaryDirectory();
   for (const args of [['migrate'], ['user', 'create']]) {
@@ -55,7 +55,7 @@ async function startWithAudit(env: Readonly<Record<string, string>>): Promise<Sc
   return startService(dataDir, { ...HURRIED, ...env });
 }
 
-it('the audit log goes by its own retention, not by that of deliveries', async () => {
+it('keeps the audit log by its own retention, not by that of deliveries', async () => {
   await using keeping = await startWithAudit(RETENTION);
   await using forgetting = await startWithAudit({ SCHED_AUDIT_RETENTION: '1ms' });
   await vi.waitFor(async () => expect(await auditEntries(forgetting)).toBe(0), PATIENCE);

@@ -1,4 +1,4 @@
-/** A failed delivery is retried with exponential backoff until 2xx, the attempt cap, or the deadline. */
+/** A failed delivery is retried with exponential backoff until a 2xx, the last attempt or the deadline. */
 import { describe, expect, it } from 'vitest';
 import { attemptsOf, createdProfile, delivery, ms, SECOND, schedule } from '#test/e2e/expectations.ts';
 import type { Attempt } from '#test/e2e/resources.ts';
@@ -9,7 +9,7 @@ import { becomes, ends, sleep } from './waits.ts';
 
 const { api, hook, given } = useDeliveries();
 
-/** From the end of each attempt to the instant the next one was due. */
+/** From the end of each attempt to the instant when the next one was due. */
 function waits(attempts: readonly Attempt[]): readonly number[] {
   return attempts.slice(1).map(({ due_at }, i) => ms(due_at) - ms(attempts[i]?.finished_at));
 }
@@ -42,7 +42,7 @@ describe.concurrent('the retry after attempt n is due at its end + min(max, base
     expect(attempts[0]?.due_at).toBe(pending.scheduled_for);
   });
 
-  it('while it waits: retry_scheduled, next_fire_at is when it is due, the schedule says so too', async () => {
+  it('a waiting retry is retry_scheduled, and next_fire_at of delivery and schedule is when it is due', async () => {
     const target = hook(answer(500));
     const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '2h', factor: 1.5 } });
     const waiting = await becomes(api, pending.id, 'retry_scheduled');
@@ -72,7 +72,7 @@ describe.concurrent('the retry after attempt n is due at its end + min(max, base
     expect(ms(waiting.next_fire_at) - ms(attempt?.finished_at)).toBe(10 * SECOND);
   });
 
-  it('counts from the end of the attempt, not from its beginning', async () => {
+  it('the backoff counts from the end of the attempt', async () => {
     const target = hook(delayed(300, answer(500)), answer(200));
     const { pending } = await given({ endpoint: target.url, retry_policy: { base: '100ms', factor: 1 } });
     const { attempts } = await ends(api, pending.id);
@@ -81,8 +81,8 @@ describe.concurrent('the retry after attempt n is due at its end + min(max, base
   });
 });
 
-describe.concurrent('what a receiver sees of retries', () => {
-  it('Sched-Attempt rises; id, key and body stay; each is signed anew', async () => {
+describe.concurrent('retries at the receiver', () => {
+  it('Sched-Attempt increases, id, key and body stay, and each attempt has a new signature', async () => {
     const target = hook(answer(500), delayed(1_100, answer(500)), answer(200));
     const { pending } = await given({
       endpoint: target.url,
@@ -103,7 +103,7 @@ describe.concurrent('what a receiver sees of retries', () => {
 });
 
 describe.concurrent('max_attempts', () => {
-  it.each([1, 2, 4])('%i reached: dead_letter, and no more', async (maxAttempts) => {
+  it.each([1, 2, 4])('after %i attempts the delivery is a dead letter', async (maxAttempts) => {
     const target = hook(answer(502));
     const { id, pending } = await given({
       endpoint: target.url,
@@ -137,8 +137,8 @@ describe.concurrent('the default', () => {
   });
 });
 
-describe.concurrent('ttl: deadline = first fire + ttl, and no retry past it', () => {
-  it('a retry that would start after it is not made: expired, at once', async () => {
+describe.concurrent('the deadline is the first due instant + ttl, and no retry comes after it', () => {
+  it('when the next retry would start after it, the delivery expires at once', async () => {
     const target = hook(answer(500));
     const { id, pending } = await given({ endpoint: target.url, ttl: '1h', retry_policy: { base: '1h' } });
     expect(ms(pending.deadline) - ms(pending.scheduled_for)).toBe(3_600 * SECOND);
@@ -155,7 +155,7 @@ describe.concurrent('ttl: deadline = first fire + ttl, and no retry past it', ()
     expect(target.requests).toHaveLength(1);
   });
 
-  it('retries go on until then', async () => {
+  it('retries continue until the deadline', async () => {
     const target = hook(answer(500));
     const { pending } = await given({
       endpoint: target.url,
@@ -169,13 +169,13 @@ describe.concurrent('ttl: deadline = first fire + ttl, and no retry past it', ()
     expect(attempts.length).toBeGreaterThanOrEqual(2);
   });
 
-  it('max_attempts reached first: dead_letter', async () => {
+  it('after max_attempts before the deadline the delivery is a dead letter', async () => {
     const target = hook(answer(500));
     const { pending } = await given({ endpoint: target.url, ttl: '0', retry_policy: { max_attempts: 1 } });
     expect((await ends(api, pending.id)).delivery.status).toBe('dead_letter');
   });
 
-  it.each(['0', '0s', '1ms', '-5m'])('%s: the first attempt is made all the same', async (ttl) => {
+  it.each(['0', '0s', '1ms', '-5m'])('%s: the first attempt is still made', async (ttl) => {
     const good = hook();
     const bad = hook(answer(500));
     const policy = { retry_policy: { base: '50ms', factor: 1 } };
@@ -194,7 +194,7 @@ describe.concurrent('ttl: deadline = first fire + ttl, and no retry past it', ()
     expect([good.requests.length, bad.requests.length]).toEqual([1, 1]);
   });
 
-  it('an answer that comes after the deadline is an answer', async () => {
+  it('an answer after the deadline counts', async () => {
     const gate = held(answer(200));
     const target = hook(gate);
     const { pending } = await given({ endpoint: target.url, ttl: '50ms' });

@@ -1,6 +1,6 @@
 /**
- * A service that lives in another time than the test, and a receiver for it. What is set is the clock that the
- * service goes by: that of its process, or that of the database.
+ * A service with a shifted clock, and a receiver for it. The clock that is set is the one that the service
+ * uses: that of its process, or that of the database.
  */
 import { expect } from 'vitest';
 import { Api } from '#test/e2e/client.ts';
@@ -27,7 +27,7 @@ export class ShiftedService implements AsyncDisposable {
     this.#clock = clock;
   }
 
-  /** A service whose clock says so when it starts. */
+  /** Starts a service whose clock shows `time`. */
   static async at(time: string): Promise<ShiftedService> {
     const receiver = await startReceiver();
     const dataDir = temporaryDirectory();
@@ -40,7 +40,7 @@ export class ShiftedService implements AsyncDisposable {
     return this.receiver.hook(...script);
   }
 
-  /** What the clock of the service says. */
+  /** The time by the service's clock. */
   get now(): number {
     return this.#clock.now();
   }
@@ -54,14 +54,14 @@ export class ShiftedService implements AsyncDisposable {
     return this.setTo(this.now + ms);
   }
 
-  /** Stops it, and starts another on the same data, with the clock so set. */
+  /** Stops it, and starts another on the same data with the clock set to `time`. */
   async restartAt(time: string): Promise<void> {
     expect(await this.#sched.stop()).toEqual({ code: 0, signal: null });
     await this.#clock.set(offsetTo(time));
     this.#sched = await startService(this.#dataDir, this.#clock.env);
   }
 
-  /** Stops it after the audit of everything that was received. */
+  /** Stops it after an audit of all received requests. */
   async end(): Promise<void> {
     await audit([this.api], this.receiver.requests, [SIGNING_SECRET], { sameClock: false });
     expect(this.receiver.unmatched).toEqual([]);

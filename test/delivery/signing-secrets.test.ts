@@ -1,4 +1,4 @@
-/** The signing secret and its rotation beside the running service. */
+/** The signing secret and its rotation in the running service. */
 import { describe, expect, it } from 'vitest';
 import { created, ms, onlyDelivery } from '#test/e2e/expectations.ts';
 import { answer } from '#test/receiver/behaviours.ts';
@@ -26,7 +26,7 @@ async function rotate(mode: string, overlap: string): Promise<readonly ShownSecr
   return secrets;
 }
 
-/** The next delivery, and the secrets that signed it, by the order of the v1 parts. */
+/** Sends the next delivery, and returns the secrets that signed it, in the order of the v1 parts. */
 async function nextSigned(secrets: readonly ShownSecret[]) {
   const target = hook();
   const { pending } = await given({ endpoint: target.url, body: '{"signed":true}' });
@@ -38,9 +38,9 @@ async function nextSigned(secrets: readonly ShownSecret[]) {
   return { signers, request };
 }
 
-/** Each in a mode of its own: what is rotated in one is not seen in the other. */
+/** Each test uses its own mode, so that a rotation in one does not affect the other. */
 describe.concurrent('rotation', () => {
-  it('test: two v1 parts during the overlap, either verifies; then the old secret is gone', async () => {
+  it('in test mode: during the overlap both of the two v1 parts verify, then the old secret is gone', async () => {
     const [fresh, old] = await rotate('test', '3s');
     if (fresh === undefined || old === undefined) throw new Error('No overlap was shown.');
     expect([old.secret, fresh.expires_at]).toEqual([SIGNING_SECRET, null]);
@@ -56,7 +56,7 @@ describe.concurrent('rotation', () => {
     expect(verify(after.request, old.secret)).toBe('no signature matches');
   });
 
-  it('live, overlap 0: the new secret alone, also for retries of what was sent before', async () => {
+  it('in live mode with overlap 0: only the new secret signs, also retries of earlier deliveries', async () => {
     const target = hook(answer(500), answer(200));
     const retry_policy = { base: '2500ms', factor: 1 };
     const { id } = await created(live, { endpoint: target.url, delay: '1s', retry_policy });

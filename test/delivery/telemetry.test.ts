@@ -1,4 +1,4 @@
-/** What the operator sees of the deliveries: one wide line per attempt, metrics; and nothing that is secret. */
+/** The operator's view of deliveries: one wide log line per attempt and metrics, without any secrets. */
 import { describe, expect, it, vi } from 'vitest';
 import { planted } from '#test/e2e/client.ts';
 import { createdProfile } from '#test/e2e/expectations.ts';
@@ -9,7 +9,7 @@ import { becomes, ends } from './waits.ts';
 
 const { api, hook, given, sched } = useDeliveries();
 
-/** The API shows a URL whole; the log does not. */
+/** The API shows the whole URL, but the log does not. */
 const QUERY = 'token-in-a-query';
 
 interface Line extends Readonly<Record<string, unknown>> {
@@ -22,7 +22,7 @@ function linesOf({ id }: Attempt): readonly Line[] {
   return lines.filter((line) => line.includes(id)).map((line) => JSON.parse(line) as Line);
 }
 
-/** Of all nodes. */
+/** The metrics of all nodes. */
 async function metrics(): Promise<string> {
   const each = sched().urls.map(async (url) => (await fetch(`${url}/metrics`)).text());
   return (await Promise.all(each)).join('\n');
@@ -40,7 +40,7 @@ describe.concurrent('logs', () => {
     ['success', [answer(201)], ['success']],
     ['retries', [answer(500), reset('after reading'), answer(200)], ['retryable', 'retryable', 'success']],
     ['a terminal answer', [redirect(302, '/x')], ['terminal']],
-  ])('one wide line for each attempt: %s', async (_what, script, outcomes) => {
+  ])('have one wide line for each attempt: %s', async (_what, script, outcomes) => {
     const target = hook(...script);
     const { pending } = await given({ endpoint: target.url, retry_policy: { base: '20ms', factor: 1 } });
     const { attempts } = await ends(api, pending.id);
@@ -55,7 +55,7 @@ describe.concurrent('logs', () => {
     }
   });
 
-  it('never a header value, a body, a query or a secret, at SCHED_LOG_LEVEL=debug', async () => {
+  it('contain no header value, body, query or secret, even at SCHED_LOG_LEVEL=debug', async () => {
     const secret = planted('log');
     const headers = { Authorization: secret, 'X-A': secret };
     const target = hook(answer(500, { headers: { 'x-answer': secret }, body: secret }), answer(200));
@@ -76,14 +76,14 @@ describe.concurrent('logs', () => {
       }),
     ]);
     for (const { pending } of all) await ends(api, pending.id);
-    // The file's last look at the output, when the process has ended, is the whole proof.
+    // The check of the complete output at the end of the file is the real proof.
     expect(sched().output.stderr).not.toContain(secret);
     expect(sched().output.stderr).not.toContain(QUERY);
   });
 });
 
 describe.concurrent('GET /metrics', () => {
-  it('lateness, what is in flight, outcomes and what was settled', async () => {
+  it('shows lateness, attempts in flight, outcomes and settled deliveries', async () => {
     const gate = held();
     const target = hook(gate);
     const { pending } = await given({ endpoint: target.url });
@@ -104,13 +104,13 @@ describe.concurrent('GET /metrics', () => {
     });
   });
 
-  it('what is in flight comes back to zero', async () => {
+  it('the number of attempts in flight returns to zero', async () => {
     const { pending } = await given({ endpoint: hook().url, delay: '3s' });
     await becomes(api, pending.id, 'succeeded');
     await vi.waitFor(async () => expect(total(await metrics(), 'sched_deliveries_in_flight')).toBe(0));
   });
 
-  it('no id, URL or label of a customer is a label', async () => {
+  it('has no id, URL or label of a customer as a label', async () => {
     const target = hook();
     const { pending } = await given({ endpoint: target.url });
     await becomes(api, pending.id, 'succeeded');

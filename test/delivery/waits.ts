@@ -1,4 +1,4 @@
-/** The API tells of no change by itself: what the service has settled is found by looking. */
+/** The API sends no notifications, so the tests poll for what the service has settled. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Api } from '#test/e2e/client.ts';
@@ -6,7 +6,7 @@ import { attemptsOf, delivery } from '#test/e2e/expectations.ts';
 import type { Attempt, Delivery } from '#test/e2e/resources.ts';
 
 const LOOK_EVERY_MS = 30;
-/** Before it is due there is nothing to see, if that is soon. */
+/** A delivery that is due within this time is not polled before it is due. */
 const SOON_MS = 2_000;
 const WAIT_MS_MAX = 60_000;
 
@@ -34,7 +34,7 @@ function untilDue({ next_fire_at }: Delivery): number {
   return untilMs > 0 && untilMs < SOON_MS ? untilMs : 0;
 }
 
-/** The delivery when it has this status. A terminal one it must not have ends the wait at once. */
+/** Waits until the delivery has this status. Any other terminal status ends the wait with an error. */
 export function becomes(api: Api, id: string, status: string): Promise<Delivery> {
   return once(
     api,
@@ -47,12 +47,12 @@ export function becomes(api: Api, id: string, status: string): Promise<Delivery>
   );
 }
 
-/** The delivery when it is as the predicate says. */
+/** Waits until the delivery matches the predicate. */
 export function comesTo(api: Api, id: string, isSo: (shown: Delivery) => boolean): Promise<Delivery> {
   return once(api, id, isSo, 'so');
 }
 
-/** The delivery when it waits for an instant that is not before `least`, in ms. */
+/** Waits until the delivery waits for an instant of at least `least`, in ms. */
 export function waitsUntil(api: Api, id: string, least: number): Promise<Delivery> {
   const isSo = ({ next_fire_at }: Delivery) => next_fire_at !== null && Date.parse(next_fire_at) >= least;
   return once(api, id, isSo, `deferred to ${new Date(least).toISOString()}`);
@@ -63,7 +63,7 @@ export interface Ended {
   readonly attempts: readonly Attempt[];
 }
 
-/** The delivery in its terminal status, with its attempts. */
+/** Waits until the delivery has ended. Returns it with its attempts. */
 export async function ends(api: Api, id: string): Promise<Ended> {
   const shown = await once(api, id, ({ status }) => ENDED.has(status), 'ended');
   return { delivery: shown, attempts: await attemptsOf(api, id) };

@@ -60,14 +60,17 @@ const METHODS = [
   'M-SEARCH',
 ];
 
-/** Bodies here are refused wherever they land: a path that turns out to be a route must not make anything. */
+/**
+ * The bodies here are refused by every route, so a path that happens to be a route must not create anything.
+ */
 export function strangePath(aim: Aim): Shot {
   const { prng } = aim;
   const method = prng.pick(METHODS);
   const hasBody = method !== 'GET' && method !== 'HEAD' && prng.chance(0.5);
   const path = prng.chance(0.8) ? prng.pick(PATHS) : `/v1/schedules/${encodedJunk(prng)}`;
   const request = { method, path, body: hasBody ? Buffer.from('{"endpoint":7}') : null };
-  // A byte above ASCII makes the request line invalid, and what is no HTTP is cut off after its answer.
+  // A byte above ASCII makes the request line invalid. The connection is closed after the answer to invalid
+  // HTTP.
   return shot(aim, request, { kind: 'strange path', operation: null });
 }
 
@@ -151,7 +154,10 @@ export function strangeQuery(aim: Aim): Shot {
 
 const PLAIN_CREATE = Buffer.from('{"endpoint":"https://fuzz.invalid/","delay":"24h"}');
 
-/** Credentials, keys and versions that are none. Where the request would be right without them, the code is known. */
+/**
+ * Invalid credentials, keys and versions. Where the request would be valid without them, the error code is
+ * known.
+ */
 export function strangeHeaders(aim: Aim): Shot {
   const { prng, key } = aim;
   const odd = () =>

@@ -1,4 +1,7 @@
-/** That nothing else is stored: the counts while the run pauses, every list at its end, and the file itself. */
+/**
+ * Checks that nothing else is stored: the counts at every pause, every list at the end, and the database
+ * file.
+ */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import Database from 'better-sqlite3';
@@ -30,7 +33,7 @@ export function storedTotals(
   }
 }
 
-/** While no request is under way: as many of everything as were accepted. */
+/** Compares the stored counts with the accepted requests, while no request is in flight. */
 export function checkTotals(dataDir: string, model: Model): void {
   const stored = storedTotals(dataDir);
   const { totals } = model;
@@ -75,7 +78,7 @@ export interface Stored {
   readonly deliveries: number;
 }
 
-/** Every list, walked to its end, holds exactly what was accepted. */
+/** Walks every list to its end and expects exactly the accepted objects. */
 export async function checkLists(
   url: string,
   keys: { readonly test: string; readonly live: string },
@@ -132,7 +135,7 @@ export async function checkLists(
   };
 }
 
-/** Every schedule has the one delivery it was created with, and no delivery is without its schedule. */
+/** Every schedule has the one delivery that it was created with, and every delivery has a schedule. */
 function checkDeliveries(
   schedules: readonly ScheduleResource[],
   deliveries: readonly DeliveryResource[],
@@ -151,7 +154,7 @@ function checkDeliveries(
   }
 }
 
-/** `ok`, or what SQLite found. */
+/** Returns `ok`, or what SQLite found. */
 export function integrityOf(dataDir: string): string {
   const db = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
   try {

@@ -1,4 +1,4 @@
-/** What must be true of every single answer. */
+/** The rules that every answer must follow. */
 import { OPERATIONS } from '#src/api/contract/operations.ts';
 import { ERRORS } from '#src/domain/errors.ts';
 import type { Shot } from './shot.ts';
@@ -25,7 +25,7 @@ interface ErrorEnvelope {
   readonly error: Readonly<Record<string, unknown>>;
 }
 
-/** The parsed body; null for an answer to HEAD. */
+/** Returns the parsed body, or null for an answer to HEAD. */
 export function checkAnswer(shot: Shot, answer: Answer, apiKey: string): unknown {
   const { status, headers } = answer;
   const requestId = headers.get('sched-request-id') ?? '';
@@ -96,7 +96,7 @@ function checkShape(shot: Shot, json: unknown): void {
   );
 }
 
-/** Asked for once the answer is in the model: an unexpected success is stored all the same. */
+/** Called after the answer is in the model, because an unexpected success is stored too. */
 export function checkExpected({ expected }: Shot, status: number, json: unknown): void {
   if (expected === null) return;
   const error = (json as Partial<ErrorEnvelope>).error;

@@ -1,4 +1,4 @@
-/** What an accepted request did, written into the model; and that the answer says what was asked for. */
+/** Applies an accepted request to the model, and checks that the answer shows what the request asked for. */
 import { isDeepStrictEqual } from 'node:util';
 import { OPERATIONS } from '#src/api/contract/operations.ts';
 import type { EndpointResource, ScheduleResource } from '#src/api/contract/resources.ts';
@@ -59,7 +59,10 @@ function keepAnswer(model: Model, lane: Lane, shot: Shot, answer: Answer): void 
   });
 }
 
-/** As the service reads it: a byte order mark is no part of the text, and some operations read no body. */
+/**
+ * Parses the body as the service does: a byte order mark is not part of the text, and some operations read no
+ * body.
+ */
 function bodyOf(shot: Shot): Body {
   const isRead = shot.operation !== null && OPERATIONS[shot.operation].body !== null;
   if (!isRead || shot.body === null || shot.body.length === 0) return {};
@@ -111,7 +114,7 @@ function applyEndpoint(model: Model, lane: Lane, shot: Shot, json: EndpointResou
   known.json = json;
 }
 
-/** What was given is what is shown, to the last odd character. */
+/** The answer shows every given value, to the last unusual character. */
 function checkEchoes(asked: Body, json: ScheduleResource | EndpointResource): void {
   const shown = json as unknown as Body;
   for (const name of ECHOED) {
@@ -145,7 +148,7 @@ function checkRead(lane: Lane, shot: Shot, answer: Answer, json: unknown): void 
   }
 }
 
-/** How near its instant a schedule may fire while we look. */
+/** A schedule this close to its instant may be sent during the check. */
 const NEAR_MS = 60_000;
 
 export function checkSchedule(lane: Lane, json: ScheduleResource): void {

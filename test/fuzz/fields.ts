@@ -1,4 +1,4 @@
-/** The fields of every body: right values, and the code that each answers with when its type is wrong. */
+/** The fields of every body: valid values, and the error code for each wrong type. */
 import type { ErrorCode } from '#src/domain/errors.ts';
 import {
   anyObject,
@@ -17,7 +17,7 @@ import type { Prng } from './prng.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Names that resolve nowhere: nothing the fuzzer makes may leave the machine. */
+/** Names that do not resolve, because no request of the fuzzer may leave the machine. */
 const URLS: readonly string[] = [
   'https://fuzz.invalid/hook',
   'https://fuzz.invalid:8443/a/b?c=d#e',
@@ -99,7 +99,7 @@ function rateLimit(prng: Prng): Json {
   return `{"per_second":${prng.pick(['0', '-0', '1e308', '5e-324', '10', '0.5'])}}`;
 }
 
-/** One of the four ways to say when, an hour or more ahead where it can be. */
+/** One of the four timing fields, an hour or more ahead where possible. */
 export function timing(prng: Prng): Members {
   const ahead = new Date(Date.now() + HOUR_MS * prng.between(30, 50_000)).toISOString();
   return prng.weighted<Members>([
@@ -125,7 +125,7 @@ export function timing(prng: Prng): Members {
   ]);
 }
 
-/** A body that must be accepted; without a profile when none is given. */
+/** A valid body. Without `endpointId` it has an inline endpoint. */
 export function scheduleCreate(prng: Prng, secret: string, endpointId: string | null): Members {
   const isProfileBacked = endpointId !== null && prng.chance(0.3);
   const optional: Members = [
@@ -191,7 +191,7 @@ export function endpointWrite(prng: Prng, secret: string, isCreate: boolean): Me
 
 type Wrong = (prng: Prng) => Json;
 
-/** By field: the code of every fault in it, and values of a wrong type. */
+/** The error code of each field, with values of a wrong type. */
 export const WRONG_TYPES: Readonly<Record<string, readonly [code: ErrorCode, wrong: Wrong]>> = {
   endpoint: ['url_blocked', notString],
   url: ['url_blocked', notString],
@@ -256,7 +256,7 @@ export const ENDPOINT_FIELDS = [
   'metadata',
 ] as const;
 
-/** Right types, wrong by a hair: what replaces the field, and the code. */
+/** Values of the right type that are only just invalid, with their fields and error codes. */
 export const NEAR_MISSES: readonly (readonly [field: string, value: Json, code: ErrorCode])[] = [
   ['delay', '"0.999999999s"', 'sub_floor_delay'],
   ['delay', '"-1h"', 'sub_floor_delay'],

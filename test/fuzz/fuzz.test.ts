@@ -1,4 +1,4 @@
-/** A slice of `npm run fuzz`: always the same requests, and some that were never sent before. */
+/** A small part of `npm run fuzz`. It always sends the same requests, and some new ones. */
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { temporaryDirectory } from '#test/process/sched-process.ts';

@@ -1,4 +1,4 @@
-/** Well-framed HTTP whose body, query, path or headers are hostile. */
+/** Well-framed HTTP requests with a hostile body, query, path or headers. */
 import type { OperationId } from '#src/api/contract/operations.ts';
 import {
   ENDPOINT_FIELDS,
@@ -33,7 +33,7 @@ interface Goal {
   readonly target: string | null;
 }
 
-/** An operation with a body, on one of the lane's own objects where it needs one. */
+/** An operation with a body, on one of the client's own objects where it needs one. */
 function goal({ prng, lane }: Aim): Goal {
   const schedule = lane.schedules.at(-1 - prng.int(20))?.json.id ?? null;
   const endpoint = lane.endpoints.at(-1 - prng.int(20))?.json.id ?? null;
@@ -104,7 +104,7 @@ const PLAIN: Members = [
   ['delay', text('24h')],
 ];
 
-/** A create that is right but for this field. */
+/** A create that is valid except for this field. */
 function createWith(prng: Prng, secret: string, field: string, value: Json): Members {
   const base = prng.chance(0.5) ? PLAIN : scheduleCreate(prng, secret, null);
   if (field === 'endpoint_id') return replaced(without(base, ['endpoint', 'method']), field, value);
@@ -112,7 +112,7 @@ function createWith(prng: Prng, secret: string, field: string, value: Json): Mem
   return replaced(isTiming ? without(base, TIMING_FIELDS) : base, field, value);
 }
 
-/** One field of a wrong type, all else right: the code and the field are known. */
+/** One field has a wrong type and all others are valid, so the error code and the field are known. */
 export function wrongType(aim: Aim): Shot {
   const { prng, lane } = aim;
   const secret = secretOf(aim);
@@ -180,7 +180,7 @@ export function nearMiss(aim: Aim): Shot {
   return bodyShot(aim, 'near miss', at, object(members), { expected: refusedAs(code, field), secret });
 }
 
-/** JSON of any shape: an object by chance, the right fields by less. */
+/** JSON of any shape. It is rarely an object, and even more rarely has valid fields. */
 export function anyJson(aim: Aim): Shot {
   const { prng } = aim;
   const names = [...SCHEDULE_FIELDS, ...ENDPOINT_FIELDS];
@@ -195,7 +195,7 @@ export function anyJson(aim: Aim): Shot {
   return bodyShot(aim, 'any json', goal(aim), json);
 }
 
-/** Right bodies with names that lead somewhere in JavaScript, on every level, and names given twice. */
+/** Valid bodies with names of JavaScript prototypes on every level, and names given twice. */
 export function trapped(aim: Aim): Shot {
   const { prng } = aim;
   const secret = secretOf(aim);
@@ -240,7 +240,7 @@ export function trapped(aim: Aim): Shot {
   });
 }
 
-/** Deep, long or wide, as the whole body or anywhere in it. */
+/** Deep, long or wide values, as the whole body or anywhere in it. */
 export function huge(aim: Aim): Shot {
   const { prng } = aim;
   const at = goal(aim);
@@ -266,7 +266,7 @@ export function huge(aim: Aim): Shot {
   return bodyShot(aim, 'huge', at, json);
 }
 
-/** Bytes that are no UTF-8, or no longer JSON. */
+/** Bytes that are not valid UTF-8 or not valid JSON. */
 export function brokenBytes(aim: Aim): Shot {
   const { prng } = aim;
   const secret = secretOf(aim);

@@ -1,6 +1,6 @@
 /**
- * JSON as text, not as values: what is sent can then be what `JSON.stringify` would never write, such as
- * `1e999`, a name given twice, a lone surrogate or a hundred thousand brackets.
+ * JSON as text, not as values. The fuzzer can then send what `JSON.stringify` never writes, such as `1e999`,
+ * a name given twice, a lone surrogate or a hundred thousand brackets.
  */
 import type { Prng } from './prng.ts';
 
@@ -85,7 +85,7 @@ const WORDS: readonly string[] = [
   'Infinity',
 ];
 
-/** Names that lead somewhere in JavaScript when they are looked up without care. */
+/** Names that reach the prototype in JavaScript when they are looked up without care. */
 export const TRAP_NAMES: readonly string[] = [
   '__proto__',
   'constructor',
@@ -116,7 +116,7 @@ export function hostileName(prng: Prng): string {
   ])();
 }
 
-/** A value of any shape, small. */
+/** A small value of any shape. */
 export function anyValue(prng: Prng, levels = 3): Json {
   const leaf = prng.weighted<() => Json>([
     [1, () => prng.pick(['null', 'true', 'false'])],
@@ -144,7 +144,7 @@ export function deepObject(name: string, levels = DEEP_LEVELS): Json {
   return `${`{${text(name)}:`.repeat(levels)}1${'}'.repeat(levels)}`;
 }
 
-/** A value that is large in some way: deep, long, or with very many members. */
+/** A value that is deep, long, or has very many members. */
 export function hugeValue(prng: Prng): Json {
   return prng.weighted<() => Json>([
     [2, () => deepArray()],
@@ -163,7 +163,7 @@ export function hugeValue(prng: Prng): Json {
   ])();
 }
 
-/** A value that is not a string, not null, and anything else. */
+/** A value that is neither a string nor null. */
 export function notString(prng: Prng): Json {
   if (prng.chance(0.01)) return prng.chance(0.5) ? deepArray() : deepObject('a');
   return prng.weighted<() => Json>([
@@ -175,7 +175,7 @@ export function notString(prng: Prng): Json {
   ])();
 }
 
-/** A value that is not an object of strings, not null, and anything else. */
+/** A value that is neither an object of strings nor null. */
 export function notStringMap(prng: Prng): Json {
   if (prng.chance(0.01)) return `{"a":${deepArray()}}`;
   return prng.weighted<() => Json>([
@@ -188,7 +188,7 @@ export function notStringMap(prng: Prng): Json {
   ])();
 }
 
-/** A value that is not an object at all, not null. */
+/** A value that is neither an object nor null. */
 export function notObject(prng: Prng): Json {
   return prng.weighted<() => Json>([
     [1, () => prng.pick(NUMBERS)],

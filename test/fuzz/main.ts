@@ -1,6 +1,7 @@
 /**
- * `npm run fuzz -- [--requests N] [--seed S]`: hostile input against the real service, on a fresh data
- * directory. Ends with exit code 1 when a promise was broken, and says how to send the same again.
+ * `npm run fuzz -- [--requests N] [--seed S]` sends hostile input to the real service, on a new data
+ * directory. It ends with exit code 1 when a promise was broken, and prints how to send the same requests
+ * again.
  */
 import { rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-/** Which requests a run is made of. */
+/** The mix of requests in a run. */
 import { strangeHeaders, strangePath, strangeQuery } from './address-shots.ts';
 import { anyJson, brokenBytes, huge, nearMiss, trapped, wrongType } from './hostile-shots.ts';
 import type { Aim, Shot } from './shot.ts';

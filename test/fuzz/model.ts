@@ -1,12 +1,13 @@
 /**
- * What must be stored: every object as its last answer showed it, and nothing else. A lane sends one request
- * at a time and changes only what it made itself, so its model is exact whatever the other lanes do.
+ * The model of what must be stored: every object as its last answer showed it, and nothing else. A client
+ * sends one request at a time and changes only its own objects, so its model is exact beside the other
+ * clients.
  */
 import type { EndpointResource, ScheduleResource } from '#src/api/contract/resources.ts';
 
 export interface KnownSchedule {
   json: ScheduleResource;
-  /** Its profile was edited since: what the profile decides is no longer what the last answer showed. */
+  /** The endpoint profile was edited since, so fields that it decides may differ from the last answer. */
   profileEdited: boolean;
 }
 
@@ -23,7 +24,7 @@ export interface KeptAnswer {
   readonly answer: string;
 }
 
-/** How many answers of idempotent requests a lane can ask for again. */
+/** How many answers of idempotent requests a client can ask for again. */
 const KEPT_MAX = 50;
 
 export class Lane {
@@ -64,7 +65,7 @@ export class Lane {
   }
 }
 
-/** What is stored in all, beside the objects the lanes know. */
+/** The total counts of everything stored. */
 export interface Totals {
   schedules: number;
   endpoints: number;
@@ -76,7 +77,10 @@ export interface Totals {
 export class Model {
   readonly lanes: readonly Lane[];
   readonly totals: Totals = { schedules: 0, endpoints: 0, endpointVersions: 0, payloads: 0, receipts: 0 };
-  /** `idempotency_key`s of creates whose client hung up before the answer: these may be stored. */
+  /**
+   * The `idempotency_key` of creates whose client closed the connection before the answer. They may be
+   * stored.
+   */
   readonly abandoned = new Set<string>();
 
   constructor(laneCount: number) {

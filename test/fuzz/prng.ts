@@ -1,4 +1,6 @@
-/** Seeded randomness (mulberry32): the same seed gives the same requests, so that a failing one can be sent again. */
+/**
+ * Seeded randomness (mulberry32). The same seed gives the same requests, so a failing one can be sent again.
+ */
 export class Prng {
   #state: number;
 
@@ -6,7 +8,7 @@ export class Prng {
     this.#state = seed | 0;
   }
 
-  /** A generator of its own for one of a run's requests: request 4711 does not depend on the 4710 before it. */
+  /** A generator for one request of a run. Request 4711 therefore does not depend on the 4710 before it. */
   static of(seed: number, index: number): Prng {
     const prng = new Prng(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(index + 1, 0xc2b2ae35));
     for (let i = 0; i < 3; i++) prng.uint32();
@@ -21,7 +23,7 @@ export class Prng {
     return (mixed ^ (mixed >>> 14)) >>> 0;
   }
 
-  /** From 0 up to, not including, `below`. */
+  /** An integer from 0 to `below`, exclusive. */
   int(below: number): number {
     return Math.floor((this.uint32() / 2 ** 32) * below);
   }
@@ -40,7 +42,7 @@ export class Prng {
     return item as T;
   }
 
-  /** One of the entries, each as likely as its weight. */
+  /** One of the entries, chosen by weight. */
   weighted<T>(entries: readonly (readonly [weight: number, item: T])[]): T {
     const total = entries.reduce((sum, [weight]) => sum + weight, 0);
     let left = (this.uint32() / 2 ** 32) * total;
@@ -55,7 +57,7 @@ export class Prng {
     return Buffer.from(Array.from({ length: count }, () => this.int(256)));
   }
 
-  /** Some of the list, in its order. */
+  /** Some entries of the list, in order. */
   some<T>(list: readonly T[], probability: number): readonly T[] {
     return list.filter(() => this.chance(probability));
   }

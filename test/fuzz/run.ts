@@ -1,7 +1,8 @@
 /**
- * A run: lanes send their requests one after the other, all lanes at once. Request i always belongs to lane
- * i modulo the number of lanes and is made from (seed, i) and what its lane knows, so that the same seed
- * sends the same requests. At every pause no request is under way, and what is stored is counted.
+ * A run of the fuzzer. Several clients send their requests in parallel, each one after the other. Request i
+ * always belongs to client i modulo the number of clients, and is made from (seed, i) and its client's model.
+ * The same seed therefore sends the same requests. At every pause no request is in flight, and the stored
+ * objects are counted.
  */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,16 +22,16 @@ const LANES = 8;
 const PAUSE_EVERY = 10_000;
 const VIOLATIONS_MAX = 20;
 const SLOWEST_KEPT = 5;
-/** What the service may grow by, however many requests it has seen. */
+/** The memory of the service may grow by this much, for any number of requests. */
 const GROWTH_MB_MAX = 512;
-/** No request may hold up the others for longer. */
+/** No request may block the service for longer. */
 export const BLOCKED_MS_MAX = 1_000;
 
 export interface Found {
   readonly index: number | null;
   readonly kind: string;
   readonly what: string;
-  /** Where the bytes of the request are. */
+  /** The file with the bytes of the request. */
   readonly file: string | null;
 }
 
@@ -190,7 +191,7 @@ function growth(start: Memory | null, end: Memory | null): Report['memoryMb'] {
     : { start: start.residentMb, end: end.residentMb, peak: end.peakMb };
 }
 
-/** Either there is an answer, or the service may hang up on this one. */
+/** Whether there is an answer, or the service may close the connection for this request. */
 function isAllowed(outcome: Outcome, shot: Shot): boolean {
   return outcome.kind === 'answer' || (outcome.kind === 'cut off' && shot.answer === 'may');
 }
@@ -199,7 +200,7 @@ function count(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-/** Also what no client saw, because it had hung up, must not have been a 5xx. */
+/** Requests whose client had closed the connection must not have caused a 5xx either. */
 async function checkMetrics(sched: SchedProcess): Promise<void> {
   const answer = await fetch(`${sched.url}/metrics`);
   const failed = (await answer.text())

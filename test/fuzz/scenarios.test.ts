@@ -1,4 +1,6 @@
-/** Hostile use that single requests do not show: many at once, much at once, and requests that are cut in two. */
+/**
+ * Hostile use that single requests do not show: concurrent requests, large lists, and requests cut in two.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScheduleResource } from '#src/api/contract/resources.ts';
 import { Client, inParallel } from '#test/faults/client.ts';
@@ -10,9 +12,9 @@ const AT_ONCE = 64;
 const SILENCE_MS = 3_000;
 const PAGE_MAX = 100;
 const LARGE_SCHEDULES = 20;
-/** A page ends with the item that takes it past 2 MiB, and has an envelope. */
+/** A page ends with the item that makes it exceed 2 MiB, and has an envelope. */
 const PAGE_CHARACTERS_MAX = 3_200_000;
-/** As large as a request body lets a label be. */
+/** The largest label that fits into a request body. */
 const LARGEST_LABEL = 'x'.repeat(1_048_000);
 
 let sched: SchedProcess;
@@ -28,7 +30,7 @@ afterAll(async () => {
   await sched[Symbol.asyncDispose]();
 });
 
-/** All at once, on connections that are open and warm. */
+/** Sends all requests at once, on connections that are already open. */
 async function atOnce<T>(send: (i: number) => Promise<T>): Promise<readonly T[]> {
   const all = Array.from({ length: AT_ONCE }, (_, i) => i);
   for (let warmUp = 0; warmUp < 5; warmUp++)
@@ -89,7 +91,7 @@ test('a right request with rubbish behind it is answered for itself, or not at a
   const head = `POST /v1/schedules HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${sched.testKey}\r\nContent-Length: ${PLAIN.length}\r\n\r\n`;
   const outcome = await wire.exchange([Buffer.from(`${head}${PLAIN}\u0000rubbish\r\n\r\n`)], 'POST');
   wire.close();
-  // An error for what comes second, read by the client as the answer to its create, would have it try again.
+  // The client could read an error for the second part as the answer to its create, and would retry it.
   expect(outcome.kind === 'answer' ? outcome.answer.status : 'cut off').toBeOneOf([201, 'cut off']);
 });
 

@@ -1,4 +1,6 @@
-/** The service as the fuzzer runs it: keys that are known beforehand, every log line kept, and nothing sent out. */
+/**
+ * Starts the service for the fuzzer. Its API keys are fixed, every log line is kept, and nothing is sent out.
+ */
 import { type SchedProcess, startSched } from '#test/process/sched-process.ts';
 
 export const TEST_KEY = 'sk_test_fuzzfuzzfuzzfuzzfuzzfuzzfuzzfuzz';

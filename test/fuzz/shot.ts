@@ -1,4 +1,4 @@
-/** One request of the fuzzer: its bytes, and what must be true of the answer. */
+/** One request of the fuzzer: its bytes, and the rules for its answer. */
 import type { OperationId } from '#src/api/contract/operations.ts';
 import { ERRORS, type ErrorCode } from '#src/domain/errors.ts';
 import type { Lane } from './model.ts';
@@ -7,28 +7,31 @@ import type { Prng } from './prng.ts';
 export interface Expected {
   readonly status: number;
   readonly code: ErrorCode | null;
-  /** Undefined: any. */
+  /** Undefined allows any value. */
   readonly param?: string | null;
 }
 
 export interface Shot {
-  /** For the statistics. */
+  /** The kind of request, for the statistics. */
   readonly kind: string;
   readonly method: string;
-  /** What the request asks for; null when it is none of the operations, and so must not succeed in one. */
+  /** The operation that it calls. Null means none, so it must not succeed as one. */
   readonly operation: OperationId | null;
-  /** The object in the path, one of the lane's own. */
+  /** The object in the path, one of the client's own. */
   readonly target: string | null;
-  /** Written one after the other, each in a packet of its own. */
+  /** The pieces are written one after the other, each in its own packet. */
   readonly pieces: readonly Buffer[];
-  /** The body as it was meant, for operations that have one. */
+  /** The intended body, for operations that have one. */
   readonly body: Buffer | null;
   /** The `Idempotency-Key` as the service reads it. */
   readonly key: string | null;
-  /** `must` be answered; `may` also be cut off; `never`: the client hangs up without waiting. */
+  /**
+   * `must` means that it is answered. With `may` the service can also close the connection. With `never` the
+   * client closes it without waiting.
+   */
   readonly answer: 'must' | 'may' | 'never';
   readonly expected: Expected | null;
-  /** Must not be in any answer or log line. */
+  /** A text that must not appear in any answer or log line. */
   readonly secret: string;
 }
 
@@ -47,7 +50,7 @@ export function answeredWith(status: number): Expected {
   return { status, code: null };
 }
 
-/** What every planted secret begins with. */
+/** The prefix of every planted secret. */
 export const SECRET_MARK = 'fzsecret';
 
 export function secretOf(aim: Aim): string {
@@ -61,11 +64,11 @@ export interface Request {
   readonly path: string;
   readonly body: Buffer | null;
   readonly headers?: Headers;
-  /** Null: none is sent. */
+  /** Null sends no header. */
   readonly authorization?: string | null;
 }
 
-/** The bytes of a request with a correct frame. Header values are Latin-1: any byte can be sent. */
+/** The bytes of a request with correct framing. Header values are Latin-1, so any byte can be sent. */
 export function frame(aim: Aim, request: Request): Buffer {
   const { method, path, body, headers = [], authorization = `Bearer ${aim.key}` } = request;
   const lines = [

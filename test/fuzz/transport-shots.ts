@@ -1,4 +1,4 @@
-/** Strange framing, and what is not HTTP at all. */
+/** Unusual framing, and bytes that are not HTTP at all. */
 import { scheduleCreate } from './fields.ts';
 import { object, text } from './json-text.ts';
 import type { Prng } from './prng.ts';
@@ -17,7 +17,7 @@ function chunks(prng: Prng, body: Buffer): string {
   return `${coded}0\r\n${prng.chance(0.1) ? 'X-Trailer: a\r\n' : ''}\r\n`;
 }
 
-/** A right request whose body comes in chunks, byte by byte, or with pauses between its packets. */
+/** A valid request whose body comes in chunks, byte by byte, or with pauses between its packets. */
 export function chunked(aim: Aim): Shot {
   const { prng } = aim;
   const secret = secretOf(aim);
@@ -40,7 +40,10 @@ export function chunked(aim: Aim): Shot {
   });
 }
 
-/** The whole of what is too large is sent; the answer may be lost when the service hangs up first. */
+/**
+ * A body that is too large is sent completely. The answer may be lost when the service closes the connection
+ * first.
+ */
 export function oversized(aim: Aim): Shot {
   const { prng } = aim;
   const [before, after] = ['{"endpoint":"https://fuzz.invalid/","delay":"24h","metadata":{"a":"', '"}}'];
@@ -69,7 +72,7 @@ export function oversized(aim: Aim): Shot {
   });
 }
 
-/** A client that leaves before the answer, or in the middle of its request. */
+/** A client that closes the connection before the answer, or in the middle of its request. */
 export function hangUp(aim: Aim): Shot {
   const { prng } = aim;
   const secret = secretOf(aim);

@@ -1,4 +1,7 @@
-/** Requests that must succeed, and idempotent ones made again: hostile input must not disturb them. */
+/**
+ * Valid requests, and repeated idempotent ones. They must succeed, because hostile input must not disturb
+ * them.
+ */
 import type { OperationId } from '#src/api/contract/operations.ts';
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
@@ -7,7 +10,7 @@ import { object } from './json-text.ts';
 import type { KnownEndpoint, KnownSchedule } from './model.ts';
 import { type Aim, answeredWith, refusedAs, type Shot, secretOf, shot } from './shot.ts';
 
-/** Any of the lane's own, newer ones more often: they are the ones being changed. */
+/** One of the client's own schedules. Newer ones come more often, because they are changed more often. */
 function ownSchedule({ prng, lane }: Aim): KnownSchedule | null {
   if (lane.schedules.length === 0) return null;
   const recent = lane.schedules.slice(-50);
@@ -18,7 +21,7 @@ function ownEndpoint({ prng, lane }: Aim): KnownEndpoint | null {
   return lane.endpoints.length === 0 ? null : prng.pick(lane.endpoints.slice(-50));
 }
 
-/** Bytes above ASCII and inner blanks are part of a key like any others. */
+/** Bytes above ASCII and inner blanks are valid parts of a key. */
 function idempotencyKey(aim: Aim): string | null {
   if (aim.prng.chance(0.6)) return null;
   const odd = aim.prng.pick(['', '\u00ff\u0080', 'a\tb', "'--", '__proto__', 'k'.repeat(200)]);
@@ -70,7 +73,7 @@ export function createEndpoint(aim: Aim): Shot {
   });
 }
 
-/** Changes one of the lane's own objects. */
+/** Changes one of the client's own objects. */
 export function change(aim: Aim): Shot {
   const { prng } = aim;
   const schedule = ownSchedule(aim);
@@ -177,7 +180,7 @@ export function read(aim: Aim): Shot {
   ])();
 }
 
-/** The same idempotent request again, or another one under its key. */
+/** Repeats an idempotent request, or sends another one with its key. */
 export function again(aim: Aim): Shot {
   const { prng, lane } = aim;
   if (lane.kept.length === 0) return createSchedule(aim);

@@ -1,4 +1,4 @@
-/** Whether the service stays responsive and small, seen from outside, from a thread that has nothing else to do. */
+/** Checks from a thread of its own whether the service stays responsive and small. */
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -6,7 +6,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 const PING_EVERY_MS = 5;
 
 export interface Watch {
-  /** The longest that `/healthz` took since the last time it was asked for. */
+  /** The longest time of a `/healthz` request since the last call. */
   slowestMs(): Promise<number>;
   stop(): Promise<unknown>;
 }
@@ -39,7 +39,7 @@ if (!isMainThread && parentPort !== null && typeof workerData === 'object' && 'p
     }).on('error', () => setTimeout(ping, PING_EVERY_MS));
   };
   parentPort.on('message', () => {
-    // A ping that is still out counts with the time it has taken so far.
+    // An unanswered request counts with the time that it has taken so far.
     const waiting = since === null ? 0 : performance.now() - since;
     parentPort?.postMessage(Math.max(slowestMs, waiting));
     slowestMs = 0;
@@ -52,7 +52,7 @@ export interface Memory {
   readonly peakMb: number;
 }
 
-/** Null where the system does not tell. */
+/** Null where the system does not report it. */
 export function memoryOf(pid: number): Memory | null {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

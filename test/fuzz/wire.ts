@@ -1,6 +1,6 @@
 /**
- * An HTTP client of a hundred lines that sends any bytes it is given, and reads the one answer to them.
- * It keeps its connection until the service ends it.
+ * A small HTTP client that sends any bytes and reads the one answer to them. It keeps its connection until
+ * the service closes it.
  */
 import { connect, type Socket } from 'node:net';
 
@@ -53,13 +53,13 @@ export class Wire {
     });
     const written = this.#write(socket, pieces);
     const outcome = await answered;
-    // A service that answers before it has read everything may never take the rest.
+    // A service that answers before it has read everything may never read the rest.
     if (outcome.kind === 'answer' && this.#socket === socket) await written;
     if (outcome.kind !== 'answer') this.close();
     return outcome;
   }
 
-  /** Sends the pieces and hangs up. */
+  /** Sends the pieces and closes the connection. */
   async abandon(pieces: readonly Buffer[]): Promise<void> {
     const socket = this.#connected();
     await this.#write(socket, pieces);
@@ -118,7 +118,7 @@ export class Wire {
     if (parsed === null) return;
     const { status, headers, body, rest } = parsed;
     this.#received = rest;
-    // An interim answer, such as 100 Continue: the real one follows.
+    // An interim answer, such as 100 Continue. The real one follows.
     if (status < 200) {
       this.#read();
       return;
