@@ -17,8 +17,8 @@ import type { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import {
   EngineHarness,
   Faults,
-  KeptLog,
-  KeptMetrics,
+  RecordedLog,
+  RecordedMetrics,
   ScriptedEgress,
   type VirtualTime,
 } from './engine-harness.ts';
@@ -45,7 +45,7 @@ class TestClock implements MeasuredClock {
 class ProcessTimers implements Timers, Stopwatch {
   readonly #time: VirtualTime;
   state: 'running' | 'paused' | 'dead' = 'running';
-  readonly #late: (() => void)[] = [];
+  readonly #missed: (() => void)[] = [];
 
   constructor(time: VirtualTime) {
     this.#time = time;
@@ -62,7 +62,7 @@ class ProcessTimers implements Timers, Stopwatch {
     };
     const cancel = this.#time.after(ms, () => {
       if (this.state === 'running') actOnce();
-      else if (this.state === 'paused') this.#late.push(actOnce);
+      else if (this.state === 'paused') this.#missed.push(actOnce);
     });
     return () => {
       isCanceled = true;
@@ -70,13 +70,13 @@ class ProcessTimers implements Timers, Stopwatch {
     };
   }
 
-  goOn(): void {
+  resume(): void {
     this.state = 'running';
-    for (const act of this.#late.splice(0)) act();
+    for (const act of this.#missed.splice(0)) act();
   }
 }
 
-class KeptClusterMetrics implements ClusterMetrics {
+class RecordedClusterMetrics implements ClusterMetrics {
   renewalsFailed = 0;
   readonly moved = { gained: 0, released: 0, lost: 0 };
   gauges: (() => ClusterGauges) | null = null;
@@ -97,8 +97,8 @@ class KeptClusterMetrics implements ClusterMetrics {
 export class TestNode implements EngineDependencies {
   readonly node: string;
   readonly faults = new Faults();
-  readonly log = new KeptLog();
-  readonly metrics = new KeptMetrics();
+  readonly log = new RecordedLog();
+  readonly metrics = new RecordedMetrics();
   readonly store: SqliteStore;
   readonly insight: EngineHarness['insight'];
   readonly egress: ScriptedEgress;
@@ -106,7 +106,7 @@ export class TestNode implements EngineDependencies {
   readonly timers: ProcessTimers;
   readonly ids: EngineDependencies['ids'];
   readonly vault: EngineDependencies['vault'];
-  readonly cluster: ClusterDependencies & { readonly metrics: KeptClusterMetrics };
+  readonly cluster: ClusterDependencies & { readonly metrics: RecordedClusterMetrics };
   readonly engine: Engine;
   /** The hints that this node sent to the others. */
   readonly hinted: (keyof Peers)[] = [];
@@ -128,7 +128,7 @@ export class TestNode implements EngineDependencies {
       store: this.store,
       clock: this.clock,
       stopwatch: harness.time,
-      metrics: new KeptClusterMetrics(),
+      metrics: new RecordedClusterMetrics(),
       peers: {
         due: (due) => send('due', (heard) => heard.due(due)),
         rescan: () => send('rescan', (heard) => heard.rescan()),
@@ -146,7 +146,7 @@ export class TestNode implements EngineDependencies {
   }
 
   /** Kills the node: its timers never fire again, and the store refuses its writes. */
-  die(): void {
+  kill(): void {
     this.timers.state = 'dead';
     this.isConnected = false;
     this.faults.set(

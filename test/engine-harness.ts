@@ -36,11 +36,11 @@ import { Executor, type WriterData } from '#src/store/sqlite/executor.ts';
 import { type SqliteOptions, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { answered, type WriteQueue } from '#src/store/sqlite/writer.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
-import { KeptInsight } from './kept-insight.ts';
+import { InMemoryInsight } from './in-memory-insight.ts';
 
 export const PARTITION = 1 as Partition;
 /** The partition of another customer. */
-export const NEIGHBOUR = 2 as Partition;
+export const OTHER_PARTITION = 2 as Partition;
 
 /**
  * More timers than any test needs in one advance. Reaching it means that a timer sets itself again for ever.
@@ -223,7 +223,7 @@ interface Line {
   readonly message: string;
 }
 
-export class KeptLog implements Log {
+export class RecordedLog implements Log {
   readonly lines: Line[] = [];
   debug(fields: Line['fields'], message: string): void {
     this.lines.push({ level: 'debug', fields, message });
@@ -239,7 +239,7 @@ export class KeptLog implements Log {
   }
 }
 
-export class KeptMetrics implements EngineMetrics {
+export class RecordedMetrics implements EngineMetrics {
   readonly latenesses: (readonly ['claim' | 'send', number])[] = [];
   readonly attempts: AttemptFacts[] = [];
   readonly unsents: string[] = [];
@@ -258,7 +258,7 @@ export class KeptMetrics implements EngineMetrics {
   }
 }
 
-export interface Order extends Partial<NewSchedule> {
+export interface ScheduleOptions extends Partial<NewSchedule> {
   readonly inMs?: number;
   readonly url?: string;
   readonly payload?: { readonly headers?: Headers; readonly body?: string | null };
@@ -270,9 +270,9 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
   readonly timers: Timers & Stopwatch;
   readonly egress: ScriptedEgress;
   readonly faults = new Faults();
-  readonly log = new KeptLog();
-  readonly metrics = new KeptMetrics();
-  readonly insight: KeptInsight;
+  readonly log = new RecordedLog();
+  readonly metrics = new RecordedMetrics();
+  readonly insight: InMemoryInsight;
   readonly vault: AesVault;
   readonly ids = new IdMint(seededBytes(7));
   /** The store as the engine has it, with faults. */
@@ -292,20 +292,20 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
     this.egress = new ScriptedEgress(time);
     this.store = this.faults.around(disk);
     this.vault = new AesVault({ bytes: seededBytes(11) }, seededBytes(3)(32));
-    this.insight = new KeptInsight(disk);
+    this.insight = new InMemoryInsight(disk);
   }
 
   #isSecretGiven = false;
 
   static async open(given: Pick<SqliteOptions, 'sweepBatchMax' | 'openWriter'> = {}): Promise<EngineHarness> {
     const directory = mkdtempSync(join(tmpdir(), 'sched-engine-'));
-    const ownWriter = { exclusive: false, durable: false, openWriter: writesAtOnce };
+    const ownWriter = { exclusive: false, durable: false, openWriter: openSynchronousWriter };
     const options: SqliteOptions = { directory, now: START, ...ownWriter, ...given };
     const harness = new EngineHarness(directory, await SqliteStore.open(options), new VirtualTime(START));
     const id = harness.ids.mint('prj', START);
     await harness.disk.addProject({ id, name: 'default', pinnedVersion: '2026-01-01', createdAt: START });
     await harness.secret('whsec_of_the_world');
-    await harness.secret('whsec_of_the_neighbour', 0, NEIGHBOUR);
+    await harness.secret('whsec_of_the_neighbour', 0, OTHER_PARTITION);
     harness.#isSecretGiven = false;
     return harness;
   }
@@ -322,7 +322,7 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
   }
 
   /** Stores a schedule. The default is a one-shot that is due in five seconds. */
-  async schedule(order: Order = {}): Promise<ScheduleView & { readonly pending: Delivery }> {
+  async schedule(order: ScheduleOptions = {}): Promise<ScheduleView & { readonly pending: Delivery }> {
     const { inMs = 5_000, url = 'https://example.com/hook', payload, profile = null, ...given } = order;
     const { headers = [], body = null } = payload ?? {};
     const bytes = encodePayload(headers, body, body?.startsWith('{') === true);
@@ -402,7 +402,7 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
   }
 }
 
-async function writesAtOnce(data: WriterData): Promise<WriteQueue> {
+async function openSynchronousWriter(data: WriterData): Promise<WriteQueue> {
   const executor = Executor.open(data);
   const runAll = async (verbs: Parameters<WriteQueue['runAll']>[0]) => {
     const answers = answered(executor.run(verbs));

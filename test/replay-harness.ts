@@ -8,7 +8,7 @@ import { ReplayRunner, type ReplayRunnerDependencies } from '#src/engine/replays
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import { REDIRECT } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
-import { type EngineHarness, type Order, PARTITION } from './engine-harness.ts';
+import { type EngineHarness, PARTITION, type ScheduleOptions } from './engine-harness.ts';
 
 export const RETENTION_MS = 90 * MS_PER_DAY;
 /** The time to find a job, to gather some items and to replay the burst of a budget. */
@@ -71,7 +71,7 @@ export class ReplayNode {
   }
 
   /** Kills the process without a stop: nothing that it waits for ever comes. */
-  die(): void {
+  kill(): void {
     this.#isDead = true;
   }
 }
@@ -80,7 +80,7 @@ export class ReplayNode {
 export async function deadLetters(
   harness: EngineHarness,
   count: number,
-  order: Order = {},
+  order: ScheduleOptions = {},
 ): Promise<Delivery[]> {
   const dead: Delivery[] = [];
   for (let each = 0; each < count; each++) {

@@ -7,7 +7,7 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import { HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { type OpenWriter, Writer } from '#src/store/sqlite/writer.ts';
-import { EngineHarness, NEIGHBOUR, PARTITION } from '#test/engine-harness.ts';
+import { EngineHarness, OTHER_PARTITION, PARTITION } from '#test/engine-harness.ts';
 import { type Commands, KeyedMutex } from './command.ts';
 import { applyScheduleAction, editSchedule, type ScheduleAction } from './schedules.ts';
 
@@ -168,24 +168,27 @@ describe('many concurrent actions', () => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 2, openWriter: writer.open });
     const ids: ScheduleId[] = [];
     for (let each = 0; each < ORDERS; each++) ids.push(await withRetries(harness));
-    const other = await withRetries(harness, NEIGHBOUR);
+    const other = await withRetries(harness, OTHER_PARTITION);
     const commands = commandsOf(harness);
     const answered: ScheduleId[] = [];
     const cancel = async (id: ScheduleId, partition: Partition) => {
       await order(commands, id, 'cancel', partition);
       answered.push(id);
     };
-    await Promise.all([...ids.map((id) => cancel(id, PARTITION)), cancel(other, NEIGHBOUR)]);
+    await Promise.all([...ids.map((id) => cancel(id, PARTITION)), cancel(other, OTHER_PARTITION)]);
 
     expect(writer.mostAtOnce).toBe(1);
     // Each action changes two deliveries. Pieces of two change the other seven.
     expect(writer.pieces).toHaveLength((ORDERS + 1) * 4);
     expect(answered[0]).toBe(other);
     // At most two pieces of the first customer come between, since one was already in flight.
-    const [first, last] = [writer.pieces.indexOf(NEIGHBOUR), writer.pieces.lastIndexOf(NEIGHBOUR)];
+    const [first, last] = [
+      writer.pieces.indexOf(OTHER_PARTITION),
+      writer.pieces.lastIndexOf(OTHER_PARTITION),
+    ];
     expect(last - first).toBeLessThanOrEqual(3 * 3);
     const each = RETRIES + 1;
     expect(await statuses(harness)).toEqual({ succeeded: ORDERS, canceled: ORDERS * each });
-    expect(await statuses(harness, NEIGHBOUR)).toEqual({ succeeded: 1, canceled: each });
+    expect(await statuses(harness, OTHER_PARTITION)).toEqual({ succeeded: 1, canceled: each });
   });
 });

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Instant } from '#src/domain/instant.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
-import { EngineHarness, NEIGHBOUR, OK, type Order } from '#test/engine-harness.ts';
+import { EngineHarness, OK, OTHER_PARTITION, type ScheduleOptions } from '#test/engine-harness.ts';
 import { Engine } from './engine.ts';
 
 const HUGE_BYTES = 768 * 1_024;
@@ -29,8 +29,12 @@ async function besides(hostile: (harness: EngineHarness) => Promise<void>): Prom
   return sent.map(({ request, at }) => at - (dueAt.get(request.url.href) ?? 0));
 }
 
-async function hostile(harness: EngineHarness, count: number, order: (n: number) => Order): Promise<void> {
-  for (let n = 0; n < count; n++) await harness.schedule({ partition: NEIGHBOUR, ...order(n) });
+async function hostile(
+  harness: EngineHarness,
+  count: number,
+  order: (n: number) => ScheduleOptions,
+): Promise<void> {
+  for (let n = 0; n < count; n++) await harness.schedule({ partition: OTHER_PARTITION, ...order(n) });
 }
 
 describe('deliveries are sent at their instant', () => {
@@ -60,7 +64,7 @@ test('the bodies in flight of a node hold no more bytes than its permits allow',
   await using harness = await EngineHarness.open();
   harness.egress.respond = () => null;
   for (let n = 0; n < 40; n++) {
-    for (const partition of [undefined, NEIGHBOUR]) {
+    for (const partition of [undefined, OTHER_PARTITION]) {
       await harness.schedule({
         ...(partition === undefined ? {} : { partition }),
         url: `https://hangs-${n}.example/`,

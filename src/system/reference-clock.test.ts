@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Instant, instant } from '#src/domain/instant.ts';
-import { KeptLog, VirtualTime } from '#test/engine-harness.ts';
+import { RecordedLog, VirtualTime } from '#test/engine-harness.ts';
 import { ReferenceClock } from './reference-clock.ts';
 
 const START = instant(1_800_000_000_000);
@@ -11,7 +11,7 @@ class ReferenceClockHarness {
   readonly clock = this.time;
   readonly timers = this.time;
   readonly stopwatch = this.time;
-  readonly log = new KeptLog();
+  readonly log = new RecordedLog();
   /** The difference between the reference clock and the elapsed time. */
   aheadMs = START + 5_000;
   isUnreachable = false;

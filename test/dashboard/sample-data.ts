@@ -3,7 +3,7 @@
  * the same time, a bulk replay. All of it is created through `/v1` and sent to the receiver.
  */
 
-import { becomes } from '#test/delivery/waits.ts';
+import { waitForStatus } from '#test/delivery/waits.ts';
 import type { Api } from '#test/e2e/client.ts';
 import { created, createdProfile, onlyDelivery, ordered } from '#test/e2e/expectations.ts';
 import { answer, type Behaviour, delayed, hang } from '#test/receiver/behaviours.ts';
@@ -112,13 +112,13 @@ export async function createSampleData(
   await ordered(api, made.canceled.id, 'cancel');
   const waiting = (await onlyDelivery(api, onProfile.id)).id;
   await Promise.all([
-    becomes(api, waiting, 'retry_scheduled'),
-    becomes(api, made.succeeded.delivery, 'succeeded'),
-    becomes(api, made.retrying.delivery, 'retry_scheduled'),
-    becomes(api, made.deadLetter.delivery, 'dead_letter'),
-    becomes(api, made.refused.delivery, 'dead_letter'),
-    becomes(api, made.expired.delivery, 'expired'),
-    becomes(api, made.sending.delivery, 'claimed'),
+    waitForStatus(api, waiting, 'retry_scheduled'),
+    waitForStatus(api, made.succeeded.delivery, 'succeeded'),
+    waitForStatus(api, made.retrying.delivery, 'retry_scheduled'),
+    waitForStatus(api, made.deadLetter.delivery, 'dead_letter'),
+    waitForStatus(api, made.refused.delivery, 'dead_letter'),
+    waitForStatus(api, made.expired.delivery, 'expired'),
+    waitForStatus(api, made.sending.delivery, 'claimed'),
   ]);
   return {
     schedules: { recurring: made.recurring.id, completed: made.succeeded.id, paused: made.paused.id },

@@ -9,10 +9,10 @@ import { createdProfile, expectError, ms, schedule } from '#test/e2e/expectation
 import type { SchedProcess } from '#test/process/sched-process.ts';
 import { headerOf } from '#test/receiver/receiver.ts';
 import { given as givenTo, startService, TEST_KEY, useDeliveries } from './harness.ts';
-import { becomes, ends } from './waits.ts';
+import { waitForEnd, waitForStatus } from './waits.ts';
 
 const NOTHING_ALLOWED = { SCHED_EGRESS_ALLOW: '', SCHED_EGRESS_ALLOW_HTTP: '' };
-const { api, receiver, alsoReceiver } = useDeliveries(NOTHING_ALLOWED);
+const { api, receiver, addReceiver: alsoReceiver } = useDeliveries(NOTHING_ALLOWED);
 
 const http = alsoReceiver({ scheme: 'http' });
 const https = alsoReceiver({});
@@ -27,7 +27,7 @@ const RETRIES = { retry_policy: { base: '0' } };
 
 async function expectBlocked(at: Api, body: object): Promise<void> {
   const { id, pending } = await givenTo(at, { ...body, ...RETRIES });
-  const { delivery, attempts } = await ends(at, pending.id);
+  const { delivery, attempts } = await waitForEnd(at, pending.id);
   expect(delivery).toMatchObject({ status: 'dead_letter', last_status_code: null, attempt_count: 1 });
   expect(attempts).toMatchObject([
     { outcome: 'terminal', status_code: null, error: expect.stringMatching(/\S/) },
@@ -138,7 +138,7 @@ describe.concurrent('with 127.0.0.0/8, ::1 and http allowed by the operator, the
     const endpoint = target.url.replace('127.0.0.1', hostname());
     const { pending } = await givenTo(allowed, { endpoint });
     expect(headerOf(await target.arrived(), 'Host')).toBe(`${hostname()}:${http().port}`);
-    await becomes(allowed, pending.id, 'succeeded');
+    await waitForStatus(allowed, pending.id, 'succeeded');
   });
 
   it('a certificate is verified against the name in the URL', async ({ skip }) => {
@@ -146,7 +146,7 @@ describe.concurrent('with 127.0.0.0/8, ::1 and http allowed by the operator, the
     const target = https().hook();
     const endpoint = target.url.replace('127.0.0.1', hostname());
     const { pending } = await givenTo(allowed, { endpoint, retry_policy: { max_attempts: 1 } });
-    const { attempts } = await ends(allowed, pending.id);
+    const { attempts } = await waitForEnd(allowed, pending.id);
     expect(attempts).toMatchObject([{ outcome: 'retryable', status_code: null }]);
     expect(target.requests).toEqual([]);
   });
@@ -160,7 +160,7 @@ describe.concurrent('with 127.0.0.0/8, ::1 and http allowed by the operator, the
       endpoint: 'https://nosuch.invalid/',
       retry_policy: { max_attempts: 1 },
     });
-    expect((await ends(allowed, pending.id)).attempts).toMatchObject([
+    expect((await waitForEnd(allowed, pending.id)).attempts).toMatchObject([
       { outcome: 'retryable', status_code: null },
     ]);
     expect(receiver().connections).toBe(0);

@@ -6,7 +6,7 @@ import { answer } from '#test/receiver/behaviours.ts';
 import { headerOf, type ReceivedRequest, valuesOf } from '#test/receiver/receiver.ts';
 import { expectedSignature, signatureOf, verify } from '#test/receiver/verify.ts';
 import { SIGNING_SECRET, useDeliveries } from './harness.ts';
-import { ends } from './waits.ts';
+import { waitForEnd } from './waits.ts';
 
 const { api, hook, receiver, given } = useDeliveries();
 
@@ -26,7 +26,7 @@ describe.concurrent('methods', () => {
     expect(request).toMatchObject({ method, body: Buffer.from(body) });
     expect(headerOf(request, 'Content-Length')).toBe(`${Buffer.byteLength(body)}`);
     expectVerified(request);
-    expect((await ends(api, pending.id)).delivery.status).toBe('succeeded');
+    expect((await waitForEnd(api, pending.id)).delivery.status).toBe('succeeded');
   });
 
   it.each(METHODS)('%s without a body', async (method) => {

@@ -14,7 +14,7 @@ import {
 import type { Attempt } from '#test/e2e/resources.ts';
 import { answer, type Behaviour, hang, held, redirect, reset } from '#test/receiver/behaviours.ts';
 import { useDeliveries } from './harness.ts';
-import { becomes, ends, sleep, waitsUntil } from './waits.ts';
+import { sleep, waitForDue, waitForEnd, waitForStatus } from './waits.ts';
 
 const { api, live, hook, given } = useDeliveries();
 
@@ -70,10 +70,10 @@ describe.concurrent('as many consecutive failures as the threshold open the brea
     const [, opening] = await comesToAttempts(failing.pending.id, 2);
     const openUntil = ms(opening?.finished_at) + 2_500;
 
-    const waiting = await waitsUntil(api, failing.pending.id, openUntil);
+    const waiting = await waitForDue(api, failing.pending.id, openUntil);
     expect(waiting).toMatchObject({ status: 'retry_scheduled', attempt_count: 2 });
     expect(ms(waiting.next_fire_at) - openUntil).toBeLessThan(50);
-    const defer = await waitsUntil(api, late.pending.id, openUntil);
+    const defer = await waitForDue(api, late.pending.id, openUntil);
     expect(defer).toMatchObject({
       status: 'scheduled',
       attempt_count: 0,
@@ -84,8 +84,8 @@ describe.concurrent('as many consecutive failures as the threshold open the brea
 
     const probe = await target.arrived(3);
     expect(probe.arrivedAt).toBeGreaterThanOrEqual(openUntil);
-    await becomes(api, failing.pending.id, 'succeeded');
-    await becomes(api, late.pending.id, 'succeeded');
+    await waitForStatus(api, failing.pending.id, 'succeeded');
+    await waitForStatus(api, late.pending.id, 'succeeded');
     expect(target.requests).toHaveLength(4);
   });
 
@@ -93,11 +93,11 @@ describe.concurrent('as many consecutive failures as the threshold open the brea
     const script = [500, 500, 500, 500, 500, 200, 500, 500, 200].map((status) => answer(status));
     const { target, endpoint_id } = await guarded(script, { base_open: '200ms', max_open: '500ms' });
     const first = await given({ endpoint_id });
-    const { attempts } = await ends(api, first.pending.id);
+    const { attempts } = await waitForEnd(api, first.pending.id);
     expect(attempts).toHaveLength(6);
     expectWindows(attempts, [200, 400, 500, 500]);
     const second = await given({ endpoint_id });
-    const again = (await ends(api, second.pending.id)).attempts;
+    const again = (await waitForEnd(api, second.pending.id)).attempts;
     expect(again).toHaveLength(3);
     expectWindows(again, [200]);
     expect(target.requests).toHaveLength(9);
@@ -116,7 +116,7 @@ describe.concurrent('as many consecutive failures as the threshold open the brea
     await sleep(ms(fireAt) - Date.now() + 400);
     expect(target.requests).toHaveLength(3);
     gate.release();
-    for (const { pending } of [failing, ...others]) await becomes(api, pending.id, 'succeeded');
+    for (const { pending } of [failing, ...others]) await waitForStatus(api, pending.id, 'succeeded');
     expect(target.requests).toHaveLength(8);
   });
 
@@ -129,7 +129,7 @@ describe.concurrent('as many consecutive failures as the threshold open the brea
     const { pending: probed } = await given({ endpoint_id });
     await target.arrived(3);
     const other = await given({ endpoint_id });
-    const { attempts } = await ends(api, other.pending.id);
+    const { attempts } = await waitForEnd(api, other.pending.id);
     const probe = (await attemptsOf(api, probed.id))[2];
     expect(ms(attempts[0]?.fired_at) - ms(probe?.fired_at)).toBeGreaterThanOrEqual(1_500);
     expect((await delivery(api, probed.id)).status).toBe('claimed');
@@ -140,7 +140,7 @@ describe.concurrent('as many consecutive failures as the threshold open the brea
     await given({ endpoint_id });
     await target.arrived(2);
     const { pending } = await given({ endpoint_id, ttl: '3s' });
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'expired', attempt_count: 0 });
     expect(attempts).toEqual([]);
   });
@@ -148,9 +148,9 @@ describe.concurrent('as many consecutive failures as the threshold open the brea
   it('a breaker of test mode does not defer live deliveries', async () => {
     const target = hook(...Array.from({ length: 5 }, () => answer(500)), answer(200));
     const { pending } = await given({ endpoint: target.url, retry_policy: FAST_RETRIES });
-    await waitsUntil(api, pending.id, Date.now() + 20 * SECOND);
+    await waitForDue(api, pending.id, Date.now() + 20 * SECOND);
     const { id } = await created(live, { endpoint: target.url, delay: '1s' });
-    await becomes(live, (await onlyDelivery(live, id)).id, 'succeeded');
+    await waitForStatus(live, (await onlyDelivery(live, id)).id, 'succeeded');
     expect((await delivery(api, pending.id)).attempt_count).toBe(5);
   });
 
@@ -160,7 +160,7 @@ describe.concurrent('as many consecutive failures as the threshold open the brea
     await target.arrived(2);
     const other = hook();
     const { pending } = await given({ endpoint: other.url });
-    expect((await ends(api, pending.id)).attempts[0]?.lateness_ms).toBeLessThan(2_000);
+    expect((await waitForEnd(api, pending.id)).attempts[0]?.lateness_ms).toBeLessThan(2_000);
   });
 });
 
@@ -178,7 +178,7 @@ describe.concurrent('outcomes that count as failures', () => {
     const { target, endpoint_id } = await guarded(script, { base_open: '10m' });
     for (let i = 0; i < 3; i++) {
       const { pending } = await given({ endpoint_id });
-      await becomes(api, pending.id, 'succeeded');
+      await waitForStatus(api, pending.id, 'succeeded');
     }
     expect(target.requests).toHaveLength(6);
   });
@@ -193,18 +193,18 @@ describe.concurrent('outcomes that count as failures', () => {
       retry_policy: { max_attempts: 3, base: '20ms', factor: 1 },
     });
     const first = await given({ endpoint_id: id });
-    expect((await ends(api, first.pending.id)).attempts.map((each) => each.outcome)).toEqual(
+    expect((await waitForEnd(api, first.pending.id)).attempts.map((each) => each.outcome)).toEqual(
       Array(outcome === 'retryable' ? 3 : 1).fill(outcome),
     );
     const second = await given({ endpoint_id: id });
-    expect((await ends(api, second.pending.id)).delivery.status).toBe('dead_letter');
+    expect((await waitForEnd(api, second.pending.id)).delivery.status).toBe('dead_letter');
   });
 
   it('a redirect does not count', async () => {
     const { endpoint_id, target } = await guarded([redirect(302, '/x')], { threshold: 1, base_open: '10m' });
     for (let i = 0; i < 2; i++) {
       const { pending } = await given({ endpoint_id });
-      await becomes(api, pending.id, 'dead_letter');
+      await waitForStatus(api, pending.id, 'dead_letter');
     }
     expect(target.requests).toHaveLength(2);
   });
@@ -216,7 +216,7 @@ describe.concurrent('outcomes that count as failures', () => {
   ])('%s counts', async (_what, behaviour, more) => {
     const { endpoint_id } = await guarded([behaviour()], { threshold: 1, base_open: '10m' }, more);
     const { pending } = await given({ endpoint_id });
-    const waiting = await waitsUntil(api, pending.id, Date.now() + MINUTE);
+    const waiting = await waitForDue(api, pending.id, Date.now() + MINUTE);
     expect(waiting).toMatchObject({ status: 'retry_scheduled', attempt_count: 1 });
   });
 });
@@ -225,7 +225,7 @@ describe.concurrent('the defaults', () => {
   it('5 consecutive failures open the breaker for 30 s', async () => {
     const target = hook(answer(500));
     const { pending } = await given({ endpoint: target.url, retry_policy: FAST_RETRIES });
-    const waiting = await waitsUntil(api, pending.id, Date.now() + 20 * SECOND);
+    const waiting = await waitForDue(api, pending.id, Date.now() + 20 * SECOND);
     expect(waiting).toMatchObject({ status: 'retry_scheduled', attempt_count: 5 });
     const fifth = (await attemptsOf(api, pending.id))[4];
     const openMs = ms(waiting.next_fire_at) - ms(fifth?.finished_at);
@@ -239,9 +239,9 @@ describe.concurrent('the defaults', () => {
     const target = hook(answer(500));
     const { pending } = await given({ endpoint: target.url, retry_policy: FAST_RETRIES });
     await target.arrived(5);
-    await waitsUntil(api, pending.id, Date.now() + 20 * SECOND);
+    await waitForDue(api, pending.id, Date.now() + 20 * SECOND);
     const other = await given({ endpoint: `${target.url}?other` });
-    await waitsUntil(api, other.pending.id, ms(other.pending.scheduled_for) + 1);
+    await waitForDue(api, other.pending.id, ms(other.pending.scheduled_for) + 1);
     expect(target.requests).toHaveLength(5);
   });
 });

@@ -21,7 +21,7 @@ import { answer, hang, held } from '#test/receiver/behaviours.ts';
 import { type Hook, startReceiver } from '#test/receiver/receiver.ts';
 import { type Given, given, SERVICES_AT_ONCE, startService, TEST_KEY } from './harness.ts';
 import { ShiftedService } from './shifted-service.ts';
-import { becomes, comesTo, ends, sleep, waitsUntil } from './waits.ts';
+import { sleep, waitForDue, waitForEnd, waitForStatus, waitUntil } from './waits.ts';
 
 vi.setConfig({ maxConcurrency: SERVICES_AT_ONCE });
 
@@ -38,7 +38,7 @@ async function recurring(service: ShiftedService, timezone: string, cron: string
 }
 
 /** Lets the clock of the service pass this instant. */
-async function liveThrough(service: ShiftedService, time: string): Promise<void> {
+async function passInstant(service: ShiftedService, time: string): Promise<void> {
   await service.setTo(Date.parse(time) - BEFORE_MS);
   await sleep(BEFORE_MS + 250);
 }
@@ -71,11 +71,11 @@ describe.concurrent('cron across daylight saving time', () => {
     const afterGap = await berlin('30 3 * * *');
     const nextDay = await berlin('30 2 29 3 *');
 
-    await liveThrough(service, '2027-03-28T01:00:00Z');
+    await passInstant(service, '2027-03-28T01:00:00Z');
     await inGap.hook.arrived();
     await everyHalfHour.hook.arrived();
     await atThree.hook.arrived();
-    await liveThrough(service, '2027-03-28T01:30:00Z');
+    await passInstant(service, '2027-03-28T01:30:00Z');
     await everyHalfHour.hook.arrived(2);
     await afterGap.hook.arrived();
 
@@ -98,7 +98,7 @@ describe.concurrent('cron across daylight saving time', () => {
     const fixed = await berlin('30 2 * * *');
     const everyHalfHour = await berlin('*/30 * * * *');
 
-    for (const time of ['00:30', '01:00', '01:30']) await liveThrough(service, `2027-10-31T${time}:00Z`);
+    for (const time of ['00:30', '01:00', '01:30']) await passInstant(service, `2027-10-31T${time}:00Z`);
     await everyHalfHour.hook.arrived(3);
     expect(await occurrencesOf(api, fixed)).toEqual(['2027-10-31T00:30Z', 'next 2027-11-01T01:30Z']);
     expect(await occurrencesOf(api, everyHalfHour)).toEqual([
@@ -118,7 +118,7 @@ describe.concurrent('cron across daylight saving time', () => {
     // At 15:00 UTC the clock goes from 02:00 back to 01:30.
     const fixed = await lordHowe('45 1 * * *');
     const everyQuarter = await lordHowe('*/15 * * * *');
-    for (const time of ['14:45', '15:00', '15:15']) await liveThrough(service, `2027-04-03T${time}:00Z`);
+    for (const time of ['14:45', '15:00', '15:15']) await passInstant(service, `2027-04-03T${time}:00Z`);
     await everyQuarter.hook.arrived(3);
     expect(await occurrencesOf(api, fixed)).toEqual(['2027-04-03T14:45Z', 'next 2027-04-04T15:15Z']);
     expect(await occurrencesOf(api, everyQuarter)).toEqual([
@@ -135,9 +135,9 @@ describe.concurrent('cron across daylight saving time', () => {
     const afterMidnight = await santiago('30 0 * * *');
     const midnight = await santiago('0 0 * * *');
     const atOne = await santiago('0 1 * * *');
-    await liveThrough(service, '2027-09-05T04:00:00Z');
+    await passInstant(service, '2027-09-05T04:00:00Z');
     for (const { hook } of [afterMidnight, midnight, atOne]) await hook.arrived();
-    await liveThrough(service, '2027-09-05T04:30:00Z');
+    await passInstant(service, '2027-09-05T04:30:00Z');
     expect(await occurrencesOf(api, afterMidnight)).toEqual(['2027-09-05T04:00Z', 'next 2027-09-06T03:30Z']);
     expect(await occurrencesOf(api, midnight)).toEqual(['2027-09-05T04:00Z', 'next 2027-09-06T03:00Z']);
     expect(await occurrencesOf(api, atOne)).toEqual(['2027-09-05T04:00Z', 'next 2027-09-06T04:00Z']);
@@ -146,7 +146,7 @@ describe.concurrent('cron across daylight saving time', () => {
     // At 15:30 UTC the clock goes from 02:00 on to 02:30.
     await service.setTo('2027-10-02T15:10:00Z');
     const inGap = await lordHowe('15 2 * * *');
-    await liveThrough(service, '2027-10-02T15:30:00Z');
+    await passInstant(service, '2027-10-02T15:30:00Z');
     await inGap.hook.arrived();
     expect(await occurrencesOf(api, inGap)).toEqual(['2027-10-02T15:30Z', 'next 2027-10-03T15:15Z']);
     await service.end();
@@ -158,9 +158,9 @@ describe.concurrent('every minute', () => {
     await using service = await ShiftedService.at('2027-01-05T12:00:30Z');
     const { api } = service;
     const minutely = await recurring(service, 'UTC', '* * * * *');
-    await liveThrough(service, '2027-01-05T12:01:00Z');
+    await passInstant(service, '2027-01-05T12:01:00Z');
     await minutely.hook.arrived();
-    await liveThrough(service, '2027-01-05T12:02:00Z');
+    await passInstant(service, '2027-01-05T12:02:00Z');
     await minutely.hook.arrived(2);
     expect(await occurrencesOf(api, minutely)).toEqual([
       '2027-01-05T12:01Z',
@@ -194,7 +194,7 @@ describe.concurrent('every minute', () => {
     expect((await attemptsOf(api, late?.id ?? ''))[0]?.lateness_ms).toBeGreaterThan(24 * HOUR);
 
     // Its deadline passed meanwhile. It expired without an attempt, and the schedule continues.
-    await becomes(api, withTtl.pending.id, 'expired');
+    await waitForStatus(api, withTtl.pending.id, 'expired');
     expect((await delivery(api, withTtl.pending.id)).attempt_count).toBe(0);
     expect(await occurrencesOf(api, withTtl)).toEqual(['next 2027-01-06T18:01Z']);
     await sleep(300);
@@ -219,25 +219,25 @@ describe.concurrent('the clock of the machine is set while deliveries wait', () 
       given(api, { endpoint: retried.url, retry_policy: { base: '20m', factor: 1 } }),
     ]);
     await sending.arrived();
-    await becomes(api, retrying.pending.id, 'retry_scheduled');
+    await waitForStatus(api, retrying.pending.id, 'retry_scheduled');
     const soon = await given(api, { endpoint: hooks.soon.url });
 
     await service.stepBy(HOUR);
     for (const hook of [hooks.soon, hooks.halfHour]) await hook.arrived();
     await retried.arrived(2);
-    const { attempts } = await ends(api, halfHour.pending.id);
+    const { attempts } = await waitForEnd(api, halfHour.pending.id);
     expect(attempts[0]?.lateness_ms).toBeGreaterThan(29 * MINUTE);
-    await becomes(api, soon.pending.id, 'succeeded');
-    await becomes(api, retrying.pending.id, 'succeeded');
+    await waitForStatus(api, soon.pending.id, 'succeeded');
+    await waitForStatus(api, retrying.pending.id, 'succeeded');
     await sleep(300);
     expect((await delivery(api, later.pending.id)).status).toBe('scheduled');
     expect((await delivery(api, sent.pending.id)).status).toBe('claimed');
     gate.release();
-    await becomes(api, sent.pending.id, 'succeeded');
+    await waitForStatus(api, sent.pending.id, 'succeeded');
 
     await service.setTo(ms(later.pending.scheduled_for) - BEFORE_MS);
     await hooks.later.arrived();
-    await becomes(api, later.pending.id, 'succeeded');
+    await waitForStatus(api, later.pending.id, 'succeeded');
     const all = [...Object.values(hooks), sending].map(({ requests }) => requests.length);
     expect(all).toEqual([1, 1, 1, 1]);
     await service.end();
@@ -256,16 +256,16 @@ describe.concurrent('the clock of the machine is set while deliveries wait', () 
       given(api, { endpoint: retried.url, retry_policy: { base: '2s', factor: 1 } }),
     ]);
     await sending.arrived();
-    await becomes(api, retrying.pending.id, 'retry_scheduled');
+    await waitForStatus(api, retrying.pending.id, 'retry_scheduled');
     const waiting = await given(api, { endpoint: waitingHook.url, delay: '1500ms' });
     await service.stepBy(-HOUR);
 
     gate.release();
-    await becomes(api, sent.pending.id, 'succeeded');
+    await waitForStatus(api, sent.pending.id, 'succeeded');
     const [attempt] = await attemptsOf(api, sent.pending.id);
     expect(attempt?.egress_ms).toBeGreaterThanOrEqual(0);
     const fresh = await given(api, { endpoint: service.hook().url });
-    await becomes(api, fresh.pending.id, 'succeeded');
+    await waitForStatus(api, fresh.pending.id, 'succeeded');
     await sleep(1.2 * SECOND);
     expect(waitingHook.requests).toEqual([]);
     expect(retried.requests).toHaveLength(1);
@@ -274,13 +274,13 @@ describe.concurrent('the clock of the machine is set while deliveries wait', () 
     await service.stepBy(HOUR);
     await waitingHook.arrived();
     await retried.arrived(2);
-    await becomes(api, waiting.pending.id, 'succeeded');
-    await becomes(api, retrying.pending.id, 'succeeded');
+    await waitForStatus(api, waiting.pending.id, 'succeeded');
+    await waitForStatus(api, retrying.pending.id, 'succeeded');
     expect([waitingHook, retried, sending].map(({ requests }) => requests.length)).toEqual([1, 2, 1]);
-    await liveThrough(service, '2027-01-05T12:01:00Z');
+    await passInstant(service, '2027-01-05T12:01:00Z');
     await minutely.hook.arrived();
     // The clock goes back before an occurrence that was sent. It is not sent again.
-    await liveThrough(service, '2027-01-05T12:01:00Z');
+    await passInstant(service, '2027-01-05T12:01:00Z');
     expect(await occurrencesOf(api, minutely)).toEqual(['2027-01-05T12:01Z', 'next 2027-01-05T12:02Z']);
     await service.end();
   });
@@ -288,7 +288,7 @@ describe.concurrent('the clock of the machine is set while deliveries wait', () 
 
 describe.concurrent('a process that starts with a clock far ahead', () => {
   /** Resolves when the cleaner of the running process has searched for everything that may be old. */
-  async function tidied({ api }: ShiftedService): Promise<void> {
+  async function waitForCleaner({ api }: ShiftedService): Promise<void> {
     await vi.waitFor(
       async () => {
         const { text } = await api.get('/metrics');
@@ -304,17 +304,17 @@ describe.concurrent('a process that starts with a clock far ahead', () => {
     const { api } = service;
     const hook = service.hook(answer(200));
     const { id, pending } = await given(api, { endpoint: hook.url });
-    await becomes(api, pending.id, 'succeeded');
-    await tidied(service);
+    await waitForStatus(api, pending.id, 'succeeded');
+    await waitForCleaner(service);
 
     await service.restartAt('2028-01-05T12:00:00Z');
-    await tidied(service);
+    await waitForCleaner(service);
     expect((await delivery(api, pending.id)).status).toBe('succeeded');
     expect(await attemptsOf(api, pending.id)).toHaveLength(1);
 
     // Another start with the same clock removes nothing either.
     await service.restartAt('2028-01-05T12:01:00Z');
-    await tidied(service);
+    await waitForCleaner(service);
     expect(await deliveriesOf(api, id)).toHaveLength(1);
     await service.end();
   });
@@ -326,7 +326,7 @@ describe.concurrent('the default breaker', () => {
   /** The window in minutes that the attempt numbered `attempts` opened. The clock is then set to its end. */
   async function windowOf(service: ShiftedService, id: string, attempts: number): Promise<number> {
     const { api } = service;
-    const shown = await comesTo(
+    const shown = await waitUntil(
       api,
       id,
       ({ attempt_count, next_fire_at }) =>
@@ -348,7 +348,7 @@ describe.concurrent('the default breaker', () => {
     const breaker_policy = { threshold: 1, base_open: '20m', max_open: '24h', probe_timeout: '30s' };
     const profile = await createdProfile(api, { url: service.hook(answer(500)).url, breaker_policy });
     const { pending } = await given(api, { endpoint_id: profile.id, ...RETRIES });
-    await waitsUntil(api, pending.id, service.now + MINUTE);
+    await waitForDue(api, pending.id, service.now + MINUTE);
     await patchedProfile(api, profile.id, { breaker_policy: null });
     expect(await windowOf(service, pending.id, 1)).toBe(20);
     expect(await windowOf(service, pending.id, 2)).toBe(40);
@@ -359,22 +359,22 @@ describe.concurrent('the default breaker', () => {
 
 describe.concurrent('timeouts', () => {
   it('an attempt times out after 30 seconds, unless the endpoint profile sets another timeout', async () => {
-    const hurry = 20;
+    const factor = 20;
     await using receiver = await startReceiver();
     await using sched = await startService(undefined, {
-      NODE_OPTIONS: `--import=${join(import.meta.dirname, 'hurried-timers.ts')}`,
-      TIMERS_HURRIED_BY: `${hurry}`,
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, 'fast-timers.ts')}`,
+      TIMERS_FASTER_BY: `${factor}`,
     });
     const api = Api.at(() => sched.url).as(TEST_KEY);
     const target = receiver.hook(hang(), answer(200));
     const { pending } = await given(api, { endpoint: target.url, retry_policy: { base: '10ms' } });
-    await comesTo(api, pending.id, ({ attempt_count }) => attempt_count > 1);
-    const { attempts } = await ends(api, pending.id);
+    await waitUntil(api, pending.id, ({ attempt_count }) => attempt_count > 1);
+    const { attempts } = await waitForEnd(api, pending.id);
     expect(attempts).toMatchObject([
       { outcome: 'retryable', status_code: null, error: expect.stringMatching(/time/i) },
       { outcome: 'success' },
     ]);
-    expect(attempts[0]?.egress_ms).toBeGreaterThanOrEqual((30 * SECOND) / hurry);
-    expect(attempts[0]?.egress_ms).toBeLessThan((60 * SECOND) / hurry);
+    expect(attempts[0]?.egress_ms).toBeGreaterThanOrEqual((30 * SECOND) / factor);
+    expect(attempts[0]?.egress_ms).toBeLessThan((60 * SECOND) / factor);
   });
 });

@@ -7,9 +7,9 @@ import { answer } from '#test/receiver/behaviours.ts';
 import type { ReceivedRequest } from '#test/receiver/receiver.ts';
 import { expectedSignature, signatureOf, verify } from '#test/receiver/verify.ts';
 import { SIGNING_SECRET, useDeliveries } from './harness.ts';
-import { becomes, sleep } from './waits.ts';
+import { sleep, waitForStatus } from './waits.ts';
 
-const { api, hook, given, command, alsoSignedWith } = useDeliveries();
+const { api, hook, given, command, addSecret: alsoSignedWith } = useDeliveries();
 
 /** This is longer than a command and a delivery take. */
 const OVERLAP = '12s';
@@ -51,7 +51,7 @@ async function profile() {
     next: async () => {
       const { pending } = await given({ endpoint_id: id, body: '{"signed":true}' });
       const request = await target.arrived(++count);
-      await becomes(api, pending.id, 'succeeded');
+      await waitForStatus(api, pending.id, 'succeeded');
       return request;
     },
   };
@@ -61,7 +61,7 @@ async function toNoProfile(): Promise<ReceivedRequest> {
   const target = hook();
   const { pending } = await given({ endpoint: target.url });
   const request = await target.arrived();
-  await becomes(api, pending.id, 'succeeded');
+  await waitForStatus(api, pending.id, 'succeeded');
   return request;
 }
 
@@ -114,7 +114,7 @@ describe.concurrent('the secret of a profile', () => {
     const retry = await target.arrived(2);
     expect(retry.arrivedAt).toBeLessThan(ms(left.expires_at));
     expect(signersOf(retry, ...all)).toEqual(all);
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
 
     await sleep(ms(left.expires_at) - Date.now());
     await given({ endpoint_id: id });
@@ -125,7 +125,7 @@ describe.concurrent('the secret of a profile', () => {
     const target = hook();
     const { id } = await createdProfile(api, { url: target.url });
     const { pending } = await given({ endpoint_id: id });
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     expectStatus(await api.post(`/v1/endpoints/${id}/archive`), 200);
     const own = first(await secret('create', id, '0'));
     await sleep(FRESH_MS);

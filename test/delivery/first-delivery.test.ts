@@ -15,9 +15,9 @@ import { answer, held } from '#test/receiver/behaviours.ts';
 import { headerOf } from '#test/receiver/receiver.ts';
 import { audit } from './audit.ts';
 import { SIGNING_SECRET, useDeliveries } from './harness.ts';
-import { becomes, ends, sleep } from './waits.ts';
+import { sleep, waitForEnd, waitForStatus } from './waits.ts';
 
-const { api, live, hook, given, alsoReceiver } = useDeliveries();
+const { api, live, hook, given, addReceiver: alsoReceiver } = useDeliveries();
 const kept = alsoReceiver({});
 const httpsOnIpv6 = alsoReceiver({ host: '::1' });
 const http = alsoReceiver({ scheme: 'http' });
@@ -58,7 +58,7 @@ describe.concurrent('a one-shot is sent at its instant, in every form of timing'
     expect(request.arrivedAt).toBeGreaterThanOrEqual(ms(pending.scheduled_for));
     expect(request.arrivedAt).toBeLessThan(ms(pending.scheduled_for) + LATE_MS_MAX);
 
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(attempts).toMatchObject([{ due_at: pending.scheduled_for, outcome: 'success' }]);
     expect(delivery.scheduled_for).toBe(pending.scheduled_for);
     expect(target.requests).toHaveLength(1);
@@ -94,7 +94,7 @@ describe.concurrent('during and after the request', () => {
 
     await sleep(200);
     gate.release();
-    const { delivery: done, attempts } = await ends(api, pending.id);
+    const { delivery: done, attempts } = await waitForEnd(api, pending.id);
     const [attempt] = attempts;
     expect(attempts).toEqual([
       {
@@ -121,7 +121,7 @@ describe.concurrent('during and after the request', () => {
     const target = hook();
     const { pending } = await given({ endpoint: target.url });
     const request = await target.arrived();
-    const { attempts } = await ends(api, pending.id);
+    const { attempts } = await waitForEnd(api, pending.id);
     expect(headerOf(request, 'Sched-Delivery-Id')).toBe(pending.id);
     expect(headerOf(request, 'Sched-Attempt')).toBe('1');
     const signedAt = Number(headerOf(request, 'Sched-Timestamp'));
@@ -151,7 +151,7 @@ describe.concurrent('many at the same instant', () => {
     const pending = await Promise.all(
       Array.from({ length: 100 }, (_, i) => given({ endpoint: target.url, fire_at: fireAt, body: `${i}` })),
     );
-    await Promise.all(pending.map(({ pending: { id } }) => becomes(api, id, 'succeeded')));
+    await Promise.all(pending.map(({ pending: { id } }) => waitForStatus(api, id, 'succeeded')));
     expect(target.requests.map(({ body }) => Number(body.toString())).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 100 }, (_, i) => i),
     );
@@ -166,7 +166,7 @@ describe.concurrent('modes', () => {
     const pending = await onlyDelivery(live, id);
     expect(pending.mode).toBe('live');
     expect(headerOf(await target.arrived(), 'Sched-Delivery-Id')).toBe(pending.id);
-    await becomes(live, pending.id, 'succeeded');
+    await waitForStatus(live, pending.id, 'succeeded');
     expect((await api.get(`/v1/deliveries/${pending.id}`)).status).toBe(404);
   });
 });
@@ -176,7 +176,7 @@ describe.concurrent('connections', () => {
     const target = kept().hook();
     for (let count = 1; count <= 4; count++) {
       const { pending } = await given({ endpoint: target.url });
-      await becomes(api, pending.id, 'succeeded');
+      await waitForStatus(api, pending.id, 'succeeded');
     }
     expect(target.requests).toHaveLength(4);
     // A connection closes when it was idle for 4 s, which a busy machine can reach between two of them.
@@ -193,7 +193,7 @@ describe.concurrent('receivers that the operator allowed are reached', () => {
     const target = receiver().hook();
     const { pending } = await given({ endpoint: target.url, body: '{"where":1}' });
     await target.arrived();
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     await audit([api], receiver().requests, [SIGNING_SECRET]);
   });
 });

@@ -62,9 +62,9 @@ export interface Deliveries {
   /** Creates a schedule in test mode. It is due in a second unless the body says otherwise. */
   readonly given: (body: object) => Promise<Given>;
   /** Starts another receiver, which runs as long as the file's tests. */
-  readonly alsoReceiver: (options: ReceiverOptions) => () => Receiver;
+  readonly addReceiver: (options: ReceiverOptions) => () => Receiver;
   /** Another secret that deliveries may be signed with. */
-  readonly alsoSignedWith: (secret: string) => void;
+  readonly addSecret: (secret: string) => void;
   /** Runs `sched … --json` beside the running service and returns its answer. */
   readonly command: <T>(...args: readonly string[]) => Promise<T>;
 }
@@ -98,7 +98,7 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
       const { code } = await sched.stop();
       rmSync(sched.dataDir, { recursive: true, force: true });
       expect(code).toBe(0);
-      expectNothingPlanted(sched.output, secrets);
+      expectNoSecrets(sched.output, secrets);
     }
   });
 
@@ -109,8 +109,8 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
     sched: () => harness().sched,
     hook: (...script) => harness().receiver.hook(...script),
     given: (body) => given(api, body),
-    alsoReceiver,
-    alsoSignedWith: (secret) => secrets.push(secret),
+    addReceiver,
+    addSecret: (secret) => secrets.push(secret),
     async command<T>(...args: readonly string[]) {
       const { code, stdout, stderr } = await runCommand([...args, '--json'], {
         dataDir: harness().sched.dataDir,
@@ -133,7 +133,7 @@ async function warmUp(url: string): Promise<void> {
   }
 }
 
-function alsoReceiver(options: ReceiverOptions): () => Receiver {
+function addReceiver(options: ReceiverOptions): () => Receiver {
   let receiver: Receiver | null = null;
   beforeAll(async () => {
     receiver = await startReceiver(options);
@@ -160,7 +160,7 @@ export function startService(
 }
 
 /** No key, secret, header value or body may appear in a process's output. */
-export function expectNothingPlanted(output: RunningService['output'], secrets: readonly string[]): void {
+export function expectNoSecrets(output: RunningService['output'], secrets: readonly string[]): void {
   const written = output.stdout + output.stderr;
   const hidden = [TEST_KEY, LIVE_KEY, PLANTED, ...secrets];
   expect(hidden.filter((each) => written.includes(each))).toEqual([]);

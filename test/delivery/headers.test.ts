@@ -7,7 +7,7 @@ import { storedBytes } from '#test/process/stored.ts';
 import { answer } from '#test/receiver/behaviours.ts';
 import { headerOf, type ReceivedRequest, valuesOf } from '#test/receiver/receiver.ts';
 import { useDeliveries } from './harness.ts';
-import { ends } from './waits.ts';
+import { waitForEnd } from './waits.ts';
 
 const { api, live, hook, given, sched } = useDeliveries();
 
@@ -168,7 +168,7 @@ describe.concurrent('a delivery with a forbidden header is accepted with 201 and
     const target = hook();
     const headers = { 'X-Fine': planted('fine'), [name]: value };
     const { id, pending } = await given({ endpoint: target.url, headers, retry_policy: { base: '50ms' } });
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'dead_letter', attempt_count: 1, last_status_code: null });
     expect(attempts).toMatchObject([
       { attempt_no: 1, outcome: 'terminal', status_code: null, error: expect.stringMatching(/header/i) },
@@ -183,7 +183,7 @@ describe.concurrent('a delivery with a forbidden header is accepted with 201 and
     const target = hook();
     const profile = await createdProfile(api, { url: target.url, headers: { Upgrade: planted('h2c') } });
     const { pending } = await given({ endpoint_id: profile.id });
-    expect((await ends(api, pending.id)).delivery.status).toBe('dead_letter');
+    expect((await waitForEnd(api, pending.id)).delivery.status).toBe('dead_letter');
     expect(target.requests).toEqual([]);
   });
 
@@ -191,7 +191,7 @@ describe.concurrent('a delivery with a forbidden header is accepted with 201 and
     const target = hook();
     const profile = await createdProfile(api, { url: target.url, headers: { 'X-A': planted('a\nb') } });
     const { pending } = await given({ endpoint_id: profile.id, headers: { 'x-a': planted('fine') } });
-    expect((await ends(api, pending.id)).delivery.status).toBe('succeeded');
+    expect((await waitForEnd(api, pending.id)).delivery.status).toBe('succeeded');
     expect(headerOf(await target.arrived(), 'X-A')).toBe(planted('fine'));
   });
 });
@@ -280,7 +280,7 @@ describe.concurrent('what is encrypted at rest', () => {
       body: planted('at-rest-body'),
     });
     await target.arrived();
-    await ends(api, pending.id);
+    await waitForEnd(api, pending.id);
     expect((await delivery(api, pending.id)).status).toBe('succeeded');
     const stored = await storedBytes(sched().dataDir);
     expect(stored.includes(pending.id)).toBe(true);

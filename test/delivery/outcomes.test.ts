@@ -20,9 +20,9 @@ import {
 } from '#test/receiver/behaviours.ts';
 import { startReceiver } from '#test/receiver/receiver.ts';
 import { useDeliveries } from './harness.ts';
-import { becomes, ends } from './waits.ts';
+import { waitForEnd, waitForStatus } from './waits.ts';
 
-const { api, hook, given, alsoReceiver } = useDeliveries();
+const { api, hook, given, addReceiver: alsoReceiver } = useDeliveries();
 const expired = alsoReceiver({ identity: 'expired' });
 const otherName = alsoReceiver({ identity: 'other-name' });
 const untrusted = alsoReceiver({ identity: 'untrusted' });
@@ -31,13 +31,13 @@ const talkative = alsoReceiver({});
 
 const ONCE = { retry_policy: { max_attempts: 1 } };
 /** A retry this late never comes during a test. */
-const MUCH_LATER = { retry_policy: { base: '1h' } };
+const RETRY_IN_AN_HOUR = { retry_policy: { base: '1h' } };
 
 describe.concurrent('HTTP 2xx: succeeded', () => {
   it.each([200, 201, 202, 203, 204, 205, 206, 226, 299])('%i', async (status) => {
     const target = hook(answer(status));
     const { id, pending } = await given({ endpoint: target.url });
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: status, error: null });
     expect(attempts).toMatchObject([{ outcome: 'success', status_code: status, error: null }]);
     expect((await schedule(api, id)).state).toBe('completed');
@@ -45,7 +45,7 @@ describe.concurrent('HTTP 2xx: succeeded', () => {
 
   it('after informational answers the final one counts', async () => {
     const { pending } = await given({ endpoint: hook(answerAfterInformational(201)).url });
-    expect((await ends(api, pending.id)).delivery).toMatchObject({
+    expect((await waitForEnd(api, pending.id)).delivery).toMatchObject({
       status: 'succeeded',
       last_status_code: 201,
     });
@@ -53,7 +53,7 @@ describe.concurrent('HTTP 2xx: succeeded', () => {
 
   it('an answer that takes a while', async () => {
     const { pending } = await given({ endpoint: hook(delayed(400, answer(200))).url });
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery.status).toBe('succeeded');
     expect(attempts[0]?.egress_ms).toBeGreaterThanOrEqual(399);
   });
@@ -64,7 +64,7 @@ describe.concurrent('HTTP 3xx: terminal, dead_letter, and never followed', () =>
     const elsewhere = hook();
     const target = hook(redirect(status, elsewhere.url), answer(200));
     const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '0' } });
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'dead_letter', last_status_code: status, attempt_count: 1 });
     expect(attempts).toMatchObject([
       { outcome: 'terminal', status_code: status, error: expect.stringContaining(`${status}`) },
@@ -80,9 +80,9 @@ describe.concurrent('any other answer: retryable', () => {
     400, 401, 403, 404, 405, 408, 409, 410, 413, 418, 422, 425, 429, 451, 499, 500, 501, 502, 503, 504, 599,
   ])('%i', async (status) => {
     const target = hook(answer(status));
-    const { id, pending } = await given({ endpoint: target.url, ...MUCH_LATER });
+    const { id, pending } = await given({ endpoint: target.url, ...RETRY_IN_AN_HOUR });
     await target.arrived();
-    const waiting = await becomes(api, pending.id, 'retry_scheduled');
+    const waiting = await waitForStatus(api, pending.id, 'retry_scheduled');
     expect(waiting).toMatchObject({
       last_status_code: status,
       attempt_count: 1,
@@ -95,14 +95,14 @@ describe.concurrent('any other answer: retryable', () => {
   it('413 before the body was read', async () => {
     const target = hook(answerUnread(413));
     const { pending } = await given({ endpoint: target.url, body: 'x'.repeat(262_144), ...ONCE });
-    const { delivery } = await ends(api, pending.id);
+    const { delivery } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'dead_letter', last_status_code: 413 });
   });
 
   it('Retry-After does not change the backoff', async () => {
     const target = hook(answer(503, { headers: { 'retry-after': '60' } }), answer(200));
     const { pending } = await given({ endpoint: target.url, retry_policy: { base: '50ms', factor: 1 } });
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery.status).toBe('succeeded');
     expect(ms(attempts[1]?.due_at) - ms(attempts[0]?.finished_at)).toBe(50);
   });
@@ -121,7 +121,7 @@ function portOf(server: Server): number {
 /** One attempt without an answer: retryable, with no status code and an error. */
 async function expectUnanswered(endpoint: string): Promise<Failure> {
   const { pending } = await given({ endpoint, ...ONCE, body: 'x'.repeat(100) });
-  const { delivery, attempts } = await ends(api, pending.id);
+  const { delivery, attempts } = await waitForEnd(api, pending.id);
   expect(delivery).toMatchObject({ status: 'dead_letter', last_status_code: null, attempt_count: 1 });
   expect(attempts).toMatchObject([
     { outcome: 'retryable', status_code: null, error: expect.stringMatching(/\S/) },
@@ -146,7 +146,7 @@ describe.concurrent('no answer: retryable', () => {
   it('an unrequested switch of protocols', async () => {
     const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
     const { pending } = await given({ endpoint: hook(bytes(head)).url, ...ONCE });
-    const { attempts } = await ends(api, pending.id);
+    const { attempts } = await waitForEnd(api, pending.id);
     expect(attempts).toMatchObject([{ outcome: 'retryable' }]);
   });
 
@@ -178,7 +178,7 @@ describe.concurrent('no answer: retryable', () => {
   it('after a failure the next attempt uses a new connection', async () => {
     const target = hook(reset('after reading'), closeUnanswered(), answer(200));
     const { pending } = await given({ endpoint: target.url, retry_policy: { base: '30ms', factor: 1 } });
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 3 });
     expect(attempts.map(({ outcome }) => outcome)).toEqual(['retryable', 'retryable', 'success']);
     expect(new Set(target.requests.map(({ connection }) => connection)).size).toBe(3);
@@ -204,7 +204,7 @@ describe.concurrent('timeouts', () => {
     const target = hook(hung, answer(200));
     const { id } = await createdProfile(api, { url: target.url, timeout: '600ms' });
     const { pending } = await given({ endpoint_id: id, retry_policy: { base: '20ms', factor: 1 } });
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery.status).toBe('succeeded');
     const [first] = attempts;
     expect(first).toMatchObject({
@@ -221,7 +221,7 @@ describe.concurrent('timeouts', () => {
     const target = hook(bytes('HTTP/1.1 200 OK\r\nX-A: b\r\n', 'stay'));
     const { id } = await createdProfile(api, { url: target.url, timeout: '300ms' });
     const { pending } = await given({ endpoint_id: id, ...ONCE });
-    const { attempts } = await ends(api, pending.id);
+    const { attempts } = await waitForEnd(api, pending.id);
     expect(attempts).toMatchObject([{ outcome: 'retryable', status_code: null }]);
   });
 
@@ -230,7 +230,7 @@ describe.concurrent('timeouts', () => {
     const destination = hook(endless);
     const { id } = await createdProfile(api, { url: destination.url, timeout: '500ms' });
     const { pending } = await given({ endpoint_id: id, ...ONCE });
-    const { attempts } = await ends(api, pending.id);
+    const { attempts } = await waitForEnd(api, pending.id);
     expect(attempts).toMatchObject([{ outcome: 'retryable', status_code: null }]);
     // On a very busy machine the request may not have arrived within its time.
     if (destination.requests.length > 0) await endless.closed;
@@ -245,7 +245,7 @@ describe.concurrent('timeouts', () => {
       timeout: '300ms',
     });
     const { pending } = await given({ endpoint_id: id, ...ONCE });
-    const { attempts } = await ends(api, pending.id);
+    const { attempts } = await waitForEnd(api, pending.id);
     expect(attempts).toMatchObject([{ outcome: 'retryable', status_code: null }]);
     expect(attempts[0]?.egress_ms).toBeGreaterThanOrEqual(300);
     for (const connection of connections) connection.destroy();
@@ -258,7 +258,7 @@ describe.concurrent('timeouts', () => {
     const { id } = await createdProfile(api, { url: hung.url, timeout: '5s' });
     await Promise.all(Array.from({ length: 30 }, () => given({ endpoint_id: id, ...ONCE })));
     const { pending } = await given({ endpoint: other.url });
-    const { attempts } = await ends(api, pending.id);
+    const { attempts } = await waitForEnd(api, pending.id);
     expect(attempts[0]?.lateness_ms).toBeLessThan(3_000);
   });
 });
@@ -267,7 +267,7 @@ describe.concurrent('the body of an answer is discarded, and at most 64 KiB of i
   it('an endless body: succeeded, and the connection is closed', async () => {
     const pouring = endlessBody(200);
     const { pending } = await given({ endpoint: hook(pouring).url });
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: 200 });
     expect(attempts[0]?.egress_ms).toBeLessThan(5_000);
     await pouring.closed;
@@ -278,7 +278,7 @@ describe.concurrent('the body of an answer is discarded, and at most 64 KiB of i
   it('an error with an endless body is an error', async () => {
     const pouring = endlessBody(500);
     const { pending } = await given({ endpoint: hook(pouring).url, ...ONCE });
-    expect((await ends(api, pending.id)).delivery).toMatchObject({
+    expect((await waitForEnd(api, pending.id)).delivery).toMatchObject({
       status: 'dead_letter',
       last_status_code: 500,
     });
@@ -290,7 +290,7 @@ describe.concurrent('the body of an answer is discarded, and at most 64 KiB of i
     const target = hook(trickle);
     const { id } = await createdProfile(api, { url: target.url, timeout: '3s' });
     const { pending } = await given({ endpoint_id: id, ...ONCE });
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: 200 });
     expect(attempts[0]?.egress_ms).toBeLessThan(3_000);
     await trickle.closed;
@@ -299,13 +299,13 @@ describe.concurrent('the body of an answer is discarded, and at most 64 KiB of i
   it('a body is never decompressed, even with a wrong Content-Encoding', async () => {
     const target = hook(answer(200, { headers: { 'content-encoding': 'gzip' }, body: 'no gzip' }));
     const { pending } = await given({ endpoint: target.url });
-    expect((await ends(api, pending.id)).delivery.status).toBe('succeeded');
+    expect((await waitForEnd(api, pending.id)).delivery.status).toBe('succeeded');
   });
 
   it('a 2xx whose body is cut off is a 2xx', async () => {
     const target = hook(bytes('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nabc', 'reset'));
     const { pending } = await given({ endpoint: target.url, ...ONCE });
-    expect((await ends(api, pending.id)).delivery).toMatchObject({
+    expect((await waitForEnd(api, pending.id)).delivery).toMatchObject({
       status: 'succeeded',
       last_status_code: 200,
     });
@@ -313,7 +313,7 @@ describe.concurrent('the body of an answer is discarded, and at most 64 KiB of i
 
   it('an endless head does not crash the service', async () => {
     const { pending } = await given({ endpoint: hook(hugeHeaders(200, 2_000_000)).url, ...ONCE });
-    const { attempts } = await ends(api, pending.id);
+    const { attempts } = await waitForEnd(api, pending.id);
     expect(attempts).toHaveLength(1);
     expect(attempts[0]?.finished_at).not.toBeNull();
   });
@@ -325,10 +325,10 @@ describe.concurrent('connections', () => {
     const twice = talkative().hook(bytes(head + head.replace('200 OK', '503 Busy'), 'stay'));
     const next = talkative().hook(answer(201));
     const first = await given({ endpoint: twice.url, ...ONCE });
-    const { delivery: done } = await ends(api, first.pending.id);
+    const { delivery: done } = await waitForEnd(api, first.pending.id);
     expect(done).toMatchObject({ status: 'succeeded', last_status_code: 200 });
     const second = await given({ endpoint: next.url, ...ONCE });
-    const { delivery } = await ends(api, second.pending.id);
+    const { delivery } = await waitForEnd(api, second.pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: 201 });
     expect(next.requests).toHaveLength(1);
   });
@@ -341,7 +341,7 @@ describe.concurrent('connections', () => {
     const target = closing().hook(answer(200, { closes }));
     for (let i = 0; i < 2; i++) {
       const { pending } = await given({ endpoint: target.url, ...ONCE });
-      expect((await ends(api, pending.id)).delivery.status).toBe('succeeded');
+      expect((await waitForEnd(api, pending.id)).delivery.status).toBe('succeeded');
     }
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { attemptsOf, createdProfile, delivery, fromNow, ms } from '#test/e2e/expectations.ts';
 import { answer } from '#test/receiver/behaviours.ts';
 import { useDeliveries } from './harness.ts';
-import { becomes, comesTo, ends } from './waits.ts';
+import { waitForEnd, waitForStatus, waitUntil } from './waits.ts';
 
 const { api, hook, given } = useDeliveries();
 
@@ -15,7 +15,7 @@ const NO_BREAKER = { threshold: 1_000, base_open: '1s', max_open: '1s', probe_ti
  * The instants at which the attempts from `first` on were let through. A deferred attempt is due at its
  * reservation. Any other passed when it was sent.
  */
-async function turns(ids: readonly string[], first: number, retryMs = 0): Promise<readonly number[]> {
+async function passInstants(ids: readonly string[], first: number, retryMs = 0): Promise<readonly number[]> {
   const each = await Promise.all(
     ids.map(async (id) => {
       const { scheduled_for } = await delivery(api, id);
@@ -52,7 +52,7 @@ describe.concurrent('retry_budget', () => {
       retry_policy: { base: '300ms', factor: 1 },
     });
     const { pending } = await given({ endpoint_id: id });
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'dead_letter', attempt_count: 1, last_status_code: 500 });
     expect(attempts).toHaveLength(1);
     expect(target.requests).toHaveLength(1);
@@ -66,14 +66,17 @@ describe.concurrent('retry_budget', () => {
       retry_policy: { base: '20ms', factor: 1 },
     });
     const { pending } = await given({ endpoint_id: id });
-    expect((await ends(api, pending.id)).delivery).toMatchObject({ status: 'dead_letter', attempt_count: 3 });
+    expect((await waitForEnd(api, pending.id)).delivery).toMatchObject({
+      status: 'dead_letter',
+      attempt_count: 3,
+    });
   });
 
   it('first attempts need no token', async () => {
     const target = hook();
     const { id } = await createdProfile(api, { url: target.url, retry_budget: { rate: 0, burst: 0 } });
     const all = await Promise.all(Array.from({ length: 5 }, () => given({ endpoint_id: id })));
-    await Promise.all(all.map(({ pending }) => becomes(api, pending.id, 'succeeded')));
+    await Promise.all(all.map(({ pending }) => waitForStatus(api, pending.id, 'succeeded')));
   });
 
   it('retries up to the burst are sent at once, the others as tokens arrive', async () => {
@@ -89,8 +92,8 @@ describe.concurrent('retry_budget', () => {
       Array.from({ length: 7 }, () => given({ endpoint_id: id, fire_at: fireAt })),
     );
     const ids = all.map(({ pending }) => pending.id);
-    await Promise.all(ids.map((id) => becomes(api, id, 'dead_letter')));
-    const retries = await turns(ids, 2, RETRY_MS);
+    await Promise.all(ids.map((id) => waitForStatus(api, id, 'dead_letter')));
+    const retries = await passInstants(ids, 2, RETRY_MS);
     expect(retries).toHaveLength(7);
     expectPaced(retries, 4, 2);
     expect((retries.at(-1) ?? 0) - (retries[0] ?? 0)).toBeLessThan(5_000);
@@ -107,7 +110,7 @@ describe.concurrent('retry_budget', () => {
     await target.arrived();
     const isDeferred = ({ next_fire_at }: { next_fire_at: string | null }) =>
       next_fire_at !== null && ms(next_fire_at) > Date.now() + 10_000;
-    const waiting = await comesTo(api, pending.id, isDeferred);
+    const waiting = await waitUntil(api, pending.id, isDeferred);
     expect(waiting).toMatchObject({ status: 'retry_scheduled', attempt_count: 1 });
     expect(target.requests).toHaveLength(1);
   });
@@ -126,8 +129,8 @@ describe.concurrent('the default budget', () => {
       Array.from({ length: 106 }, () => given({ endpoint_id: id, fire_at: fireAt })),
     );
     const ids = all.map(({ pending }) => pending.id);
-    await Promise.all(ids.map((id) => becomes(api, id, 'dead_letter')));
-    const due = await turns(ids, 2, RETRY_MS);
+    await Promise.all(ids.map((id) => waitForStatus(api, id, 'dead_letter')));
+    const due = await passInstants(ids, 2, RETRY_MS);
     expect(due).toHaveLength(106);
     expectPaced(due, 10, 100);
   });
@@ -138,8 +141,8 @@ describe.concurrent('rate_limit of a schedule', () => {
     const target = hook(answer(500), answer(500), answer(200));
     const retry_policy = { base: '0' };
     const { pending } = await given({ endpoint: target.url, rate_limit: { per_second: 4 }, retry_policy });
-    await becomes(api, pending.id, 'succeeded');
-    expectPaced(await turns([pending.id], 1), 4, 1);
+    await waitForStatus(api, pending.id, 'succeeded');
+    expectPaced(await passInstants([pending.id], 1), 4, 1);
   });
 
   it('limits the requests per second to its endpoint, one at a time', async () => {
@@ -151,8 +154,8 @@ describe.concurrent('rate_limit of a schedule', () => {
       ),
     );
     const ids = all.map(({ pending }) => pending.id);
-    await Promise.all(ids.map((id) => becomes(api, id, 'succeeded')));
-    const due = await turns(ids, 1);
+    await Promise.all(ids.map((id) => waitForStatus(api, id, 'succeeded')));
+    const due = await passInstants(ids, 1);
     expectPaced(due, 5, 1);
     expect((due.at(-1) ?? 0) - (due[0] ?? 0)).toBeLessThan(6_000);
   });
@@ -165,7 +168,11 @@ describe.concurrent('rate_limit of a schedule', () => {
     await target.arrived();
     const shown = await Promise.all(
       [first, second].map(({ pending }) =>
-        comesTo(api, pending.id, (each) => each.status === 'succeeded' || (each.next_fire_at ?? '') > fireAt),
+        waitUntil(
+          api,
+          pending.id,
+          (each) => each.status === 'succeeded' || (each.next_fire_at ?? '') > fireAt,
+        ),
       ),
     );
     const waiting = shown.find(({ status }) => status === 'scheduled');
@@ -180,8 +187,8 @@ describe.concurrent('rate_limit of a schedule', () => {
     const all = await Promise.all(
       Array.from({ length: 10 }, () => given({ endpoint: free.url, rate_limit: { per_second: 0 } })),
     );
-    await Promise.all(all.map(({ pending }) => becomes(api, pending.id, 'succeeded')));
-    const due = await turns(
+    await Promise.all(all.map(({ pending }) => waitForStatus(api, pending.id, 'succeeded')));
+    const due = await passInstants(
       all.map(({ pending }) => pending.id),
       1,
     );
@@ -192,7 +199,7 @@ describe.concurrent('rate_limit of a schedule', () => {
     const target = hook();
     const { id } = await createdProfile(api, { url: target.url, rate_limit: { per_second: 0.1 } });
     const all = await Promise.all(Array.from({ length: 3 }, () => given({ endpoint_id: id })));
-    await Promise.all(all.map(({ pending }) => becomes(api, pending.id, 'succeeded')));
+    await Promise.all(all.map(({ pending }) => waitForStatus(api, pending.id, 'succeeded')));
     expect(target.requests).toHaveLength(3);
   });
 });

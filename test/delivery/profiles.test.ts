@@ -5,7 +5,7 @@ import { createdProfile, deliveriesOf, ms, patchedProfile, rescheduled } from '#
 import { answer, delayed } from '#test/receiver/behaviours.ts';
 import { headerOf } from '#test/receiver/receiver.ts';
 import { useDeliveries } from './harness.ts';
-import { becomes, ends } from './waits.ts';
+import { waitForEnd, waitForStatus } from './waits.ts';
 
 const { api, hook, given } = useDeliveries();
 
@@ -36,8 +36,8 @@ describe.concurrent('an edit of the profile', () => {
     expect([old.method, headerOf(old, 'X-Version')]).toEqual(['PUT', planted('1')]);
     const fresh = await after.arrived();
     expect([fresh.method, headerOf(fresh, 'X-Version')]).toEqual(['PATCH', planted('2')]);
-    await becomes(api, first.pending.id, 'succeeded');
-    await becomes(api, second.pending.id, 'succeeded');
+    await waitForStatus(api, first.pending.id, 'succeeded');
+    await waitForStatus(api, second.pending.id, 'succeeded');
     expect([before.requests.length, after.requests.length]).toEqual([1, 1]);
   });
 
@@ -47,9 +47,9 @@ describe.concurrent('an edit of the profile', () => {
     const policy = { base: '700ms', factor: 1 };
     const { id } = await createdProfile(api, { url: before.url, retry_policy: policy });
     const { pending } = await given({ endpoint_id: id });
-    await becomes(api, pending.id, 'retry_scheduled');
+    await waitForStatus(api, pending.id, 'retry_scheduled');
     await patchedProfile(api, id, { url: after.url });
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     expect([before.requests.length, after.requests.length]).toEqual([2, 0]);
   });
 
@@ -60,13 +60,13 @@ describe.concurrent('an edit of the profile', () => {
     const { id: scheduleId, pending } = await given({ endpoint_id: id, cron: '0 0 1 1 *' });
     await patchedProfile(api, id, { url: after.url });
     await rescheduled(api, scheduleId, { delay: '1s' });
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     expect(before.requests).toHaveLength(1);
 
     const [next] = await deliveriesOf(api, scheduleId);
     expect(next).toMatchObject({ status: 'scheduled', endpoint_version: 2 });
     await rescheduled(api, scheduleId, { delay: '1s' });
-    await becomes(api, next?.id ?? '', 'succeeded');
+    await waitForStatus(api, next?.id ?? '', 'succeeded');
     expect([before.requests.length, after.requests.length]).toEqual([1, 1]);
   });
 });
@@ -77,7 +77,7 @@ describe.concurrent('retry_policy', () => {
     const policy = { max_attempts: 2, base: '40ms', factor: 1 };
     const { id } = await createdProfile(api, { url: target.url, retry_policy: policy });
     const { pending } = await given({ endpoint_id: id });
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'dead_letter', attempt_count: 2 });
     expect(ms(attempts[1]?.due_at) - ms(attempts[0]?.finished_at)).toBe(40);
   });
@@ -86,7 +86,10 @@ describe.concurrent('retry_policy', () => {
     const target = hook(answer(500));
     const { id } = await createdProfile(api, { url: target.url, retry_policy: { max_attempts: 2 } });
     const { pending } = await given({ endpoint_id: id, retry_policy: { max_attempts: 1 } });
-    expect((await ends(api, pending.id)).delivery).toMatchObject({ status: 'dead_letter', attempt_count: 1 });
+    expect((await waitForEnd(api, pending.id)).delivery).toMatchObject({
+      status: 'dead_letter',
+      attempt_count: 1,
+    });
   });
 });
 
@@ -94,6 +97,6 @@ describe.concurrent('timeout', () => {
   it('an answer within the timeout counts', async () => {
     const { id } = await createdProfile(api, { url: hook(delayed(300, answer(200))).url, timeout: '5s' });
     const { pending } = await given({ endpoint_id: id });
-    expect((await ends(api, pending.id)).delivery.status).toBe('succeeded');
+    expect((await waitForEnd(api, pending.id)).delivery.status).toBe('succeeded');
   });
 });

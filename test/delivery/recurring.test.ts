@@ -8,7 +8,7 @@ import type { Delivery } from '#test/e2e/resources.ts';
 import { answer, held, redirect } from '#test/receiver/behaviours.ts';
 import { headerOf } from '#test/receiver/receiver.ts';
 import { type Given, useDeliveries } from './harness.ts';
-import { becomes, sleep } from './waits.ts';
+import { sleep, waitForStatus } from './waits.ts';
 
 const { api, hook, given } = useDeliveries();
 
@@ -54,7 +54,7 @@ describe.concurrent('claiming an occurrence creates exactly one next occurrence'
     expect(await schedule(api, id)).toMatchObject({ state: 'active', next_fire_at: newYear(1) });
 
     gate.release();
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     expect(await deliveriesOf(api, id)).toHaveLength(2);
     expect((await schedule(api, id)).state).toBe('active');
   });
@@ -66,7 +66,7 @@ describe.concurrent('claiming an occurrence creates exactly one next occurrence'
     for (let count = 1; count <= 3; count++) {
       const moved = await moveToSoon(id);
       await target.arrived(count);
-      fired.push(await becomes(api, moved.id, 'succeeded'));
+      fired.push(await waitForStatus(api, moved.id, 'succeeded'));
     }
     expect(new Set(fired.map(({ id }) => id)).size).toBe(3);
     expect(fired.map(({ idempotency_key }) => idempotency_key)).toEqual(
@@ -86,7 +86,7 @@ describe.concurrent('idempotency keys, one per occurrence', () => {
     const more = { idempotency_key: 'report', retry_policy: { base: '30ms', factor: 1 } };
     const { id } = await yearly(target.url, more);
     const moved = await moveToSoon(id);
-    await becomes(api, moved.id, 'succeeded');
+    await waitForStatus(api, moved.id, 'succeeded');
     const keys = target.requests.map((request) => headerOf(request, 'Idempotency-Key'));
     expect(keys).toEqual([`report:${moved.scheduled_for}`, `report:${moved.scheduled_for}`]);
     expect((await waiting(id)).idempotency_key).toBe(`report:${newYear(1)}`);
@@ -106,7 +106,7 @@ describe.concurrent('jitter', () => {
     const request = await target.arrived();
     expect(request.arrivedAt).toBeGreaterThanOrEqual(ms(next_fire_at));
     expect(headerOf(request, 'Idempotency-Key')).toBe(`${id}:${nominal}`);
-    await becomes(api, moved.id, 'succeeded');
+    await waitForStatus(api, moved.id, 'succeeded');
     // The one after it is where the preview said.
     expect((await waiting(id)).scheduled_for).toBe(next_runs[1]);
   });
@@ -117,10 +117,10 @@ describe.concurrent('the next occurrence does not wait for the previous one', ()
     const target = hook(answer(500), answer(200));
     const { id } = await yearly(target.url, { retry_policy: { base: '1h' } });
     const first = await moveToSoon(id);
-    await becomes(api, first.id, 'retry_scheduled');
+    await waitForStatus(api, first.id, 'retry_scheduled');
     const second = await moveToSoon(id);
     expect(second.id).not.toBe(first.id);
-    await becomes(api, second.id, 'succeeded');
+    await waitForStatus(api, second.id, 'succeeded');
     expect((await delivery(api, first.id)).status).toBe('retry_scheduled');
   });
 
@@ -131,10 +131,10 @@ describe.concurrent('the next occurrence does not wait for the previous one', ()
     const first = await moveToSoon(id);
     await target.arrived();
     const second = await moveToSoon(id);
-    await becomes(api, second.id, 'succeeded');
+    await waitForStatus(api, second.id, 'succeeded');
     expect((await delivery(api, first.id)).status).toBe('claimed');
     gate.release();
-    await becomes(api, first.id, 'succeeded');
+    await waitForStatus(api, first.id, 'succeeded');
     await waiting(id);
   });
 });
@@ -148,7 +148,7 @@ describe.concurrent('a recurring schedule never completes by itself', () => {
   ])('%s', async (status, behaviour, more) => {
     const { id } = await yearly(hook(behaviour).url, more);
     const moved = await moveToSoon(id);
-    await becomes(api, moved.id, status);
+    await waitForStatus(api, moved.id, status);
     expect(await schedule(api, id)).toMatchObject({ state: 'active', next_fire_at: newYear(1) });
     await waiting(id);
   });
@@ -161,7 +161,7 @@ describe.concurrent('actions', () => {
     await rescheduled(api, id, YEARLY);
     expect((await schedule(api, id)).kind).toBe('recurring');
     await moveToSoon(id);
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     expect((await waiting(id)).scheduled_for).toBe(newYear(1));
   });
 
@@ -173,7 +173,7 @@ describe.concurrent('actions', () => {
     await target.arrived();
     await ordered(api, id, 'cancel');
     gate.release();
-    await becomes(api, first.id, 'canceled');
+    await waitForStatus(api, first.id, 'canceled');
     await sleep(100);
     expect((await deliveriesOf(api, id)).map(({ status }) => status)).toEqual(['canceled', 'canceled']);
     expect(target.requests).toHaveLength(1);

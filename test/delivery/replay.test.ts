@@ -17,7 +17,7 @@ import {
 import { answer, held, redirect } from '#test/receiver/behaviours.ts';
 import { headerOf } from '#test/receiver/receiver.ts';
 import { useDeliveries } from './harness.ts';
-import { becomes, ends } from './waits.ts';
+import { waitForEnd, waitForStatus } from './waits.ts';
 
 const { api, hook, given } = useDeliveries();
 
@@ -30,12 +30,12 @@ describe.concurrent('succeeded, dead_letter and expired: sent again at once', ()
     const target = hook(first, answer(200));
     const headers = { 'X-Kept': planted('kept') };
     const { id, pending } = await given({ endpoint: target.url, headers, body: '{"n":1}', ...more });
-    const { delivery: original } = await ends(api, pending.id);
+    const { delivery: original } = await waitForEnd(api, pending.id);
     expect(original.status).toBe(status);
 
     const fresh = await replayed(api, original.id);
     expect(fresh).toMatchObject({ replay_of: original.id, idempotency_key: original.idempotency_key });
-    const { delivery: done, attempts } = await ends(api, fresh.id);
+    const { delivery: done, attempts } = await waitForEnd(api, fresh.id);
     expect(done).toMatchObject({ status: 'succeeded', attempt_count: 1, replay_of: original.id });
     expect(attempts).toMatchObject([{ attempt_no: 1, due_at: fresh.scheduled_for, outcome: 'success' }]);
 
@@ -65,20 +65,23 @@ describe.concurrent('a replay is a delivery like any other', () => {
       ttl: '30s',
       retry_policy: { base: '20ms', factor: 1, max_attempts: 3 },
     });
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     const fresh = await replayed(api, pending.id);
     expect(ms(fresh.deadline) - ms(fresh.scheduled_for)).toBe(30 * SECOND);
-    expect((await ends(api, fresh.id)).delivery).toMatchObject({ status: 'succeeded', attempt_count: 3 });
+    expect((await waitForEnd(api, fresh.id)).delivery).toMatchObject({
+      status: 'succeeded',
+      attempt_count: 3,
+    });
   });
 
   it('it goes to the original’s destination, even if the schedule has changed', async () => {
     const target = hook();
     const other = hook();
     const { id, pending } = await given({ endpoint: target.url });
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     await patched(api, id, { endpoint: other.url, method: 'DELETE' });
     const fresh = await replayed(api, pending.id);
-    await becomes(api, fresh.id, 'succeeded');
+    await waitForStatus(api, fresh.id, 'succeeded');
     expect((await target.arrived(2)).method).toBe('POST');
     expect(other.requests).toEqual([]);
   });
@@ -88,11 +91,11 @@ describe.concurrent('a replay is a delivery like any other', () => {
     const other = hook();
     const profile = await createdProfile(api, { url: target.url, headers: { 'X-Version': planted('1') } });
     const { pending } = await given({ endpoint_id: profile.id });
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     await patchedProfile(api, profile.id, { url: other.url, headers: { 'X-Version': planted('2') } });
     const fresh = await replayed(api, pending.id);
     expect(fresh.endpoint_version).toBe(1);
-    await becomes(api, fresh.id, 'succeeded');
+    await waitForStatus(api, fresh.id, 'succeeded');
     expect(headerOf(await target.arrived(2), 'X-Version')).toBe(planted('1'));
     expect(other.requests).toEqual([]);
   });
@@ -102,10 +105,10 @@ describe.concurrent('a replay is a delivery like any other', () => {
     const { id, pending } = await given({ endpoint: target.url, cron: '0 0 1 1 *' });
     expectError(await api.post(`/v1/deliveries/${pending.id}/replay`), 409, 'not_replayable');
     await rescheduled(api, id, { delay: '1s' });
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     await ordered(api, id, 'cancel');
     const fresh = await replayed(api, pending.id);
-    await becomes(api, fresh.id, 'succeeded');
+    await waitForStatus(api, fresh.id, 'succeeded');
     expect(target.requests).toHaveLength(2);
   });
 
@@ -113,10 +116,10 @@ describe.concurrent('a replay is a delivery like any other', () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url, cron: '0 0 1 1 *' });
     await rescheduled(api, id, { delay: '1s' });
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     await ordered(api, id, 'pause');
     const fresh = await replayed(api, pending.id);
-    await becomes(api, fresh.id, 'succeeded');
+    await waitForStatus(api, fresh.id, 'succeeded');
   });
 
   it('a replay that waits for a retry is canceled with its schedule', async () => {
@@ -127,20 +130,20 @@ describe.concurrent('a replay is a delivery like any other', () => {
       retry_policy: { base: '1h' },
     });
     await rescheduled(api, id, { delay: '1s' });
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     const fresh = await replayed(api, pending.id);
-    await becomes(api, fresh.id, 'retry_scheduled');
+    await waitForStatus(api, fresh.id, 'retry_scheduled');
     await ordered(api, id, 'cancel');
-    await becomes(api, fresh.id, 'canceled');
+    await waitForStatus(api, fresh.id, 'canceled');
     expect((await delivery(api, pending.id)).status).toBe('succeeded');
   });
 
   it('ten replays at once make ten deliveries', async () => {
     const target = hook();
     const { pending } = await given({ endpoint: target.url });
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     const fresh = await Promise.all(Array.from({ length: 10 }, () => replayed(api, pending.id)));
-    await Promise.all(fresh.map(({ id }) => becomes(api, id, 'succeeded')));
+    await Promise.all(fresh.map(({ id }) => waitForStatus(api, id, 'succeeded')));
     expect(new Set(target.requests.map((request) => headerOf(request, 'Sched-Delivery-Id'))).size).toBe(11);
   });
 });
@@ -153,7 +156,7 @@ describe.concurrent('409 not_replayable', () => {
     await target.arrived();
     expectError(await api.post(`/v1/deliveries/${pending.id}/replay`), 409, 'not_replayable');
     gate.release();
-    await becomes(api, pending.id, 'retry_scheduled');
+    await waitForStatus(api, pending.id, 'retry_scheduled');
     expectError(await api.post(`/v1/deliveries/${pending.id}/replay`), 409, 'not_replayable');
     expect(target.requests).toHaveLength(1);
   });

@@ -20,14 +20,14 @@ import { answer, type Behaviour, hang, held } from '#test/receiver/behaviours.ts
 import { type Hook, headerOf, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { audit } from './audit.ts';
 import {
-  expectNothingPlanted,
+  expectNoSecrets,
   given,
   SERVICES_AT_ONCE,
   SIGNING_SECRET,
   startService,
   TEST_KEY,
 } from './harness.ts';
-import { becomes, ends, sleep, waitsUntil } from './waits.ts';
+import { sleep, waitForDue, waitForEnd, waitForStatus } from './waits.ts';
 
 vi.setConfig({ maxConcurrency: SERVICES_AT_ONCE });
 
@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => receiver[Symbol.asyncDispose]());
 
 /** One data directory, and the processes that run on it one after the other. */
-class Lives implements AsyncDisposable {
+class RestartableService implements AsyncDisposable {
   readonly #dataDir = temporaryDirectory();
   readonly #env: Readonly<Record<string, string>>;
   #sched: SchedProcess | null = null;
@@ -68,7 +68,7 @@ class Lives implements AsyncDisposable {
 
   async stop(): Promise<void> {
     expect(await this.sched.stop()).toEqual({ code: 0, signal: null });
-    expectNothingPlanted(this.sched.output, [SIGNING_SECRET]);
+    expectNoSecrets(this.sched.output, [SIGNING_SECRET]);
   }
 
   /** Audits every request of this test. */
@@ -85,18 +85,18 @@ class Lives implements AsyncDisposable {
   }
 }
 
-async function started(env?: Readonly<Record<string, string>>): Promise<Lives> {
-  const lives = new Lives(env);
-  await lives.start();
-  return lives;
+async function started(env?: Readonly<Record<string, string>>): Promise<RestartableService> {
+  const service = new RestartableService(env);
+  await service.start();
+  return service;
 }
 
 describe.concurrent('downtime', () => {
   it('deliveries that became due are sent once, those past their deadline expire, and the rest is unchanged', async () => {
-    await using lives = await started();
-    const { api } = lives;
-    const retried = lives.hook(answer(500), answer(200));
-    const broken = lives.hook(answer(500));
+    await using service = await started();
+    const { api } = service;
+    const retried = service.hook(answer(500), answer(200));
+    const broken = service.hook(answer(500));
     const profile = await createdProfile(api, {
       url: broken.url,
       breaker_policy: OPENED_BY_ONE,
@@ -105,14 +105,14 @@ describe.concurrent('downtime', () => {
       given(api, { endpoint: retried.url, retry_policy: { base: '700ms', factor: 1 } }),
       given(api, { endpoint_id: profile.id, retry_policy: { base: '1s', factor: 1 } }),
     ]);
-    await becomes(api, opening.pending.id, 'retry_scheduled');
-    await becomes(api, retrying.pending.id, 'retry_scheduled');
+    await waitForStatus(api, opening.pending.id, 'retry_scheduled');
+    await waitForStatus(api, retrying.pending.id, 'retry_scheduled');
 
     const hooks = {
-      overdue: lives.hook(),
-      expired: lives.hook(),
-      paused: lives.hook(),
-      canceled: lives.hook(),
+      overdue: service.hook(),
+      expired: service.hook(),
+      paused: service.hook(),
+      canceled: service.hook(),
     };
     const [overdue, expired, paused, canceled, guarded] = await Promise.all([
       given(api, { endpoint: hooks.overdue.url, ttl: '1h', delay: '3s' }),
@@ -123,13 +123,13 @@ describe.concurrent('downtime', () => {
     ]);
     await ordered(api, paused.id, 'pause');
     await ordered(api, canceled.id, 'cancel');
-    await lives.stop();
+    await service.stop();
     await sleep(ms(overdue.pending.scheduled_for) - Date.now() + 450);
     expect(receiver.requests.filter(({ path }) => path === hooks.overdue.path)).toEqual([]);
     const startedAt = Date.now();
-    await lives.start();
+    await service.start();
 
-    const late = await ends(api, overdue.pending.id);
+    const late = await waitForEnd(api, overdue.pending.id);
     expect(late.delivery).toMatchObject({
       status: 'succeeded',
       scheduled_for: overdue.pending.scheduled_for,
@@ -139,12 +139,12 @@ describe.concurrent('downtime', () => {
       startedAt - ms(overdue.pending.scheduled_for),
     );
 
-    const never = await ends(api, expired.pending.id);
+    const never = await waitForEnd(api, expired.pending.id);
     expect(never.delivery).toMatchObject({ status: 'expired', attempt_count: 0, last_status_code: null });
     expect(never.attempts).toEqual([]);
     expect((await schedule(api, expired.id)).state).toBe('completed');
 
-    expect((await ends(api, retrying.pending.id)).delivery).toMatchObject({
+    expect((await waitForEnd(api, retrying.pending.id)).delivery).toMatchObject({
       status: 'succeeded',
       attempt_count: 2,
     });
@@ -153,7 +153,7 @@ describe.concurrent('downtime', () => {
     // The breaker was open and still is, so the delivery is deferred to the end of its window.
     const [failed] = await attemptsOf(api, opening.pending.id);
     const openUntil = ms(failed?.finished_at) + 600_000;
-    const defer = await waitsUntil(api, guarded.pending.id, openUntil);
+    const defer = await waitForDue(api, guarded.pending.id, openUntil);
     expect(defer).toMatchObject({ status: 'scheduled', attempt_count: 0 });
     expect(ms(defer.next_fire_at) - openUntil).toBeLessThan(1_000);
 
@@ -162,75 +162,75 @@ describe.concurrent('downtime', () => {
     expect((await delivery(api, canceled.pending.id)).status).toBe('canceled');
     const counts = Object.values(hooks).map(({ requests }) => requests.length);
     expect([...counts, retried.requests.length, broken.requests.length]).toEqual([1, 0, 0, 0, 2, 1]);
-    await lives.audit();
+    await service.audit();
   });
 });
 
 describe.concurrent('SIGTERM', () => {
   it('a request in flight is finished and settled, and later deliveries are left to the next start', async () => {
-    await using lives = await started();
-    const { api } = lives;
+    await using service = await started();
+    const { api } = service;
     const gate = held(answer(202));
-    const target = lives.hook(gate);
-    const other = lives.hook();
+    const target = service.hook(gate);
+    const other = service.hook();
     const [sent, waiting] = await Promise.all([
       given(api, { endpoint: target.url }),
       given(api, { endpoint: other.url, delay: '6s' }),
     ]);
     await target.arrived();
-    lives.sched.signal('SIGTERM');
-    await lives.sched.said(/"msg":"stopping"/);
+    service.sched.signal('SIGTERM');
+    await service.sched.said(/"msg":"stopping"/);
     await sleep(ms(waiting.pending.scheduled_for) - Date.now() + 200);
     expect(other.requests).toEqual([]);
     gate.release();
-    expect(await lives.sched.exited).toEqual({ code: 0, signal: null });
+    expect(await service.sched.exited).toEqual({ code: 0, signal: null });
 
-    await lives.start();
-    const { delivery, attempts } = await ends(api, sent.pending.id);
+    await service.start();
+    const { delivery, attempts } = await waitForEnd(api, sent.pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: 202, attempt_count: 1 });
     expect(attempts).toMatchObject([{ outcome: 'success', error: null }]);
-    await becomes(api, waiting.pending.id, 'succeeded');
+    await waitForStatus(api, waiting.pending.id, 'succeeded');
     expect([target.requests.length, other.requests.length]).toEqual([1, 1]);
-    await lives.audit();
+    await service.audit();
   });
 
   it('a request that outlasts the grace period is interrupted, and retried after the start', async () => {
-    await using lives = await started({ SCHED_SHUTDOWN_GRACE: '300ms' });
-    const { api } = lives;
-    const target = lives.hook(hang(), answer(200));
+    await using service = await started({ SCHED_SHUTDOWN_GRACE: '300ms' });
+    const { api } = service;
+    const target = service.hook(hang(), answer(200));
     const { id } = await createdProfile(api, { url: target.url, breaker_policy: OPENED_BY_ONE });
     const { pending } = await given(api, { endpoint_id: id, retry_policy: { base: '50ms', factor: 1 } });
     await target.arrived();
-    await lives.stop();
+    await service.stop();
     expect(target.requests).toHaveLength(1);
 
-    await lives.start();
+    await service.start();
     // The breaker did not count it, because one failure would have opened it.
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 2 });
     expect(attempts).toMatchObject([
       { outcome: 'retryable', status_code: null, error: 'interrupted', finished_at: expect.any(String) },
       { outcome: 'success' },
     ]);
-    await lives.audit();
+    await service.audit();
   });
 });
 
 describe.concurrent('SIGKILL while deliveries are being sent', () => {
   it('the attempt is closed as interrupted, retried with the same key, and counts towards max_attempts', async () => {
-    await using lives = await started();
-    const { api } = lives;
-    const retried = lives.hook(hang(), answer(200));
-    const only = lives.hook(hang());
-    const short = lives.hook(hang());
-    const recurring = lives.hook(hang(), answer(200));
-    const guarded = lives.hook(hang(), answer(200));
+    await using service = await started();
+    const { api } = service;
+    const retried = service.hook(hang(), answer(200));
+    const only = service.hook(hang());
+    const short = service.hook(hang());
+    const recurring = service.hook(hang(), answer(200));
+    const guarded = service.hook(hang(), answer(200));
     const soon = { base: '50ms', factor: 1 };
     const profile = await createdProfile(api, {
       url: guarded.url,
       breaker_policy: OPENED_BY_ONE,
     });
-    const broken = lives.hook(answer(500));
+    const broken = service.hook(answer(500));
     const brokenProfile = await createdProfile(api, { url: broken.url, breaker_policy: OPENED_BY_ONE });
     const opening = await given(api, { endpoint_id: brokenProfile.id, retry_policy: soon });
     const yearly = await given(api, { endpoint: recurring.url, cron: '0 0 1 1 *', retry_policy: soon });
@@ -243,20 +243,20 @@ describe.concurrent('SIGKILL while deliveries are being sent', () => {
     ]);
     const storm = await Promise.all(
       Array.from({ length: 60 }, async (_, i) => {
-        const target = lives.hook();
+        const target = service.hook();
         const delay = `${1_000 + (i % 20) * 20}ms`;
         return { target, ...(await given(api, { endpoint: target.url, delay, retry_policy: soon })) };
       }),
     );
     for (const target of [retried, only, short, recurring, guarded]) await target.arrived();
     await storm[0]?.target.arrived();
-    const { next_fire_at: openUntil } = await waitsUntil(api, opening.pending.id, Date.now() + MINUTE);
+    const { next_fire_at: openUntil } = await waitForDue(api, opening.pending.id, Date.now() + MINUTE);
     const [open] = await attemptsOf(api, first.pending.id);
     expect(open).toMatchObject({ outcome: 'retryable', finished_at: null });
-    await lives.sched.kill();
-    await lives.start();
+    await service.sched.kill();
+    await service.start();
 
-    const { delivery, attempts } = await ends(api, first.pending.id);
+    const { delivery, attempts } = await waitForEnd(api, first.pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 2, idempotency_key: 'kill-9' });
     expect(attempts[0]).toEqual({
       ...open,
@@ -271,22 +271,22 @@ describe.concurrent('SIGKILL while deliveries are being sent', () => {
     expect(keys).toEqual(['kill-9', 'kill-9']);
     expect(headerOf(await retried.arrived(2), 'Sched-Attempt')).toBe('2');
 
-    expect((await ends(api, second.pending.id)).delivery).toMatchObject({
+    expect((await waitForEnd(api, second.pending.id)).delivery).toMatchObject({
       status: 'dead_letter',
       attempt_count: 1,
       error: 'interrupted',
     });
-    expect((await ends(api, third.pending.id)).delivery).toMatchObject({
+    expect((await waitForEnd(api, third.pending.id)).delivery).toMatchObject({
       status: 'expired',
       attempt_count: 1,
     });
     // The breaker did not count it, because one failure would have opened it.
-    expect((await ends(api, fourth.pending.id)).delivery).toMatchObject({
+    expect((await waitForEnd(api, fourth.pending.id)).delivery).toMatchObject({
       status: 'succeeded',
       attempt_count: 2,
     });
 
-    await becomes(api, yearly.pending.id, 'succeeded');
+    await waitForStatus(api, yearly.pending.id, 'succeeded');
     const statuses = (await deliveriesOf(api, yearly.id)).map(({ status }) => status);
     expect(statuses).toEqual(['scheduled', 'succeeded']);
     const counts = [retried, only, short, recurring, guarded].map(({ requests }) => requests.length);
@@ -294,15 +294,15 @@ describe.concurrent('SIGKILL while deliveries are being sent', () => {
 
     // An open breaker is still open after the restart.
     const defer = await given(api, { endpoint_id: brokenProfile.id });
-    expect((await waitsUntil(api, defer.pending.id, ms(openUntil))).next_fire_at).toBe(openUntil);
+    expect((await waitForDue(api, defer.pending.id, ms(openUntil))).next_fire_at).toBe(openUntil);
     expect(broken.requests).toHaveLength(1);
 
     // None of the deliveries in flight at that moment is lost.
     for (const { target, pending } of storm) {
-      const done = await becomes(api, pending.id, 'succeeded');
+      const done = await waitForStatus(api, pending.id, 'succeeded');
       expect([1, 2]).toContain(target.requests.length);
       expect(target.requests.length).toBeLessThanOrEqual(done.attempt_count);
     }
-    await lives.audit();
+    await service.audit();
   });
 });

@@ -35,9 +35,9 @@ it('removes finished deliveries, their attempts and ended schedules, and keeps a
   expect((await onlyDelivery(api, kept.id)).status).toBe('scheduled');
 });
 
-const HURRIED = {
-  NODE_OPTIONS: `--import=${join(import.meta.dirname, 'hurried-timers.ts')}`,
-  TIMERS_HURRIED_BY: '60',
+const FAST_TIMERS = {
+  NODE_OPTIONS: `--import=${join(import.meta.dirname, 'fast-timers.ts')}`,
+  TIMERS_FASTER_BY: '60',
 };
 
 async function auditEntries({ dataDir }: SchedProcess): Promise<number> {
@@ -52,7 +52,7 @@ async function startWithAudit(env: Readonly<Record<string, string>>): Promise<Sc
   for (const args of [['migrate'], ['user', 'create']]) {
     expect(await runCommand(args, { dataDir })).toMatchObject({ code: 0 });
   }
-  return startService(dataDir, { ...HURRIED, ...env });
+  return startService(dataDir, { ...FAST_TIMERS, ...env });
 }
 
 it('keeps the audit log by its own retention, not by that of deliveries', async () => {

@@ -5,7 +5,7 @@ import type { Attempt } from '#test/e2e/resources.ts';
 import { answer, delayed, held } from '#test/receiver/behaviours.ts';
 import { headerOf } from '#test/receiver/receiver.ts';
 import { useDeliveries } from './harness.ts';
-import { becomes, ends, sleep } from './waits.ts';
+import { sleep, waitForEnd, waitForStatus } from './waits.ts';
 
 const { api, hook, given } = useDeliveries();
 
@@ -27,7 +27,7 @@ describe.concurrent('the retry after attempt n is due at its end + min(max, base
   ])('%s', async (_what, policy, expected) => {
     const target = hook(answer(500), answer(503), answer(404), answer(200));
     const { pending } = await given({ endpoint: target.url, retry_policy: policy });
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({
       status: 'succeeded',
       attempt_count: 4,
@@ -45,7 +45,7 @@ describe.concurrent('the retry after attempt n is due at its end + min(max, base
   it('a waiting retry is retry_scheduled, and next_fire_at of delivery and schedule is when it is due', async () => {
     const target = hook(answer(500));
     const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '2h', factor: 1.5 } });
-    const waiting = await becomes(api, pending.id, 'retry_scheduled');
+    const waiting = await waitForStatus(api, pending.id, 'retry_scheduled');
     const [attempt] = await attemptsOf(api, pending.id);
     // The default cap is an hour.
     const capped = new Date(ms(attempt?.finished_at) + 3_600 * SECOND).toISOString();
@@ -67,7 +67,7 @@ describe.concurrent('the retry after attempt n is due at its end + min(max, base
   it('the default policy: 10 s after the first attempt', async () => {
     const target = hook(answer(500));
     const { pending } = await given({ endpoint: target.url });
-    const waiting = await becomes(api, pending.id, 'retry_scheduled');
+    const waiting = await waitForStatus(api, pending.id, 'retry_scheduled');
     const [attempt] = await attemptsOf(api, pending.id);
     expect(ms(waiting.next_fire_at) - ms(attempt?.finished_at)).toBe(10 * SECOND);
   });
@@ -75,7 +75,7 @@ describe.concurrent('the retry after attempt n is due at its end + min(max, base
   it('the backoff counts from the end of the attempt', async () => {
     const target = hook(delayed(300, answer(500)), answer(200));
     const { pending } = await given({ endpoint: target.url, retry_policy: { base: '100ms', factor: 1 } });
-    const { attempts } = await ends(api, pending.id);
+    const { attempts } = await waitForEnd(api, pending.id);
     expect(ms(attempts[1]?.due_at) - ms(attempts[0]?.fired_at)).toBeGreaterThanOrEqual(400);
     expect(waits(attempts)).toEqual([100]);
   });
@@ -90,7 +90,7 @@ describe.concurrent('retries at the receiver', () => {
       idempotency_key: 'the-same',
       retry_policy: { base: '20ms', factor: 1 },
     });
-    await ends(api, pending.id);
+    await waitForEnd(api, pending.id);
     const seen = (name: string) => target.requests.map((request) => headerOf(request, name));
     expect(seen('Sched-Attempt')).toEqual(['1', '2', '3']);
     expect(seen('Sched-Delivery-Id')).toEqual([pending.id, pending.id, pending.id]);
@@ -109,7 +109,7 @@ describe.concurrent('max_attempts', () => {
       endpoint: target.url,
       retry_policy: { max_attempts: maxAttempts, base: '10ms', factor: 1 },
     });
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({
       status: 'dead_letter',
       attempt_count: maxAttempts,
@@ -131,7 +131,7 @@ describe.concurrent('the default', () => {
     const breaker_policy = { threshold: 1_000, base_open: '1s', max_open: '1s', probe_timeout: '1s' };
     const { id } = await createdProfile(api, { url: target.url, breaker_policy });
     const { pending } = await given({ endpoint_id: id, retry_policy: { base: '0' } });
-    const { delivery } = await ends(api, pending.id);
+    const { delivery } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'dead_letter', attempt_count: 8 });
     expect(target.requests).toHaveLength(8);
   });
@@ -142,7 +142,7 @@ describe.concurrent('the deadline is the first due instant + ttl, and no retry c
     const target = hook(answer(500));
     const { id, pending } = await given({ endpoint: target.url, ttl: '1h', retry_policy: { base: '1h' } });
     expect(ms(pending.deadline) - ms(pending.scheduled_for)).toBe(3_600 * SECOND);
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({
       status: 'expired',
       attempt_count: 1,
@@ -162,7 +162,7 @@ describe.concurrent('the deadline is the first due instant + ttl, and no retry c
       ttl: '5s',
       retry_policy: { base: '1s', factor: 1 },
     });
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery.status).toBe('expired');
     for (const { due_at } of attempts) expect(ms(due_at)).toBeLessThanOrEqual(ms(delivery.deadline));
     expect(ms(attempts.at(-1)?.finished_at) + 1000).toBeGreaterThan(ms(delivery.deadline));
@@ -172,7 +172,7 @@ describe.concurrent('the deadline is the first due instant + ttl, and no retry c
   it('after max_attempts before the deadline the delivery is a dead letter', async () => {
     const target = hook(answer(500));
     const { pending } = await given({ endpoint: target.url, ttl: '0', retry_policy: { max_attempts: 1 } });
-    expect((await ends(api, pending.id)).delivery.status).toBe('dead_letter');
+    expect((await waitForEnd(api, pending.id)).delivery.status).toBe('dead_letter');
   });
 
   it.each(['0', '0s', '1ms', '-5m'])('%s: the first attempt is still made', async (ttl) => {
@@ -183,11 +183,11 @@ describe.concurrent('the deadline is the first due instant + ttl, and no retry c
       given({ endpoint: good.url, ttl, ...policy }),
       given({ endpoint: bad.url, ttl, ...policy }),
     ]);
-    expect((await ends(api, first.pending.id)).delivery).toMatchObject({
+    expect((await waitForEnd(api, first.pending.id)).delivery).toMatchObject({
       status: 'succeeded',
       attempt_count: 1,
     });
-    expect((await ends(api, second.pending.id)).delivery).toMatchObject({
+    expect((await waitForEnd(api, second.pending.id)).delivery).toMatchObject({
       status: 'expired',
       attempt_count: 1,
     });
@@ -202,6 +202,6 @@ describe.concurrent('the deadline is the first due instant + ttl, and no retry c
     await sleep(200);
     expect((await delivery(api, pending.id)).status).toBe('claimed');
     gate.release();
-    expect((await ends(api, pending.id)).delivery.status).toBe('succeeded');
+    expect((await waitForEnd(api, pending.id)).delivery.status).toBe('succeeded');
   });
 });

@@ -11,7 +11,7 @@ import { IS_POSTGRES } from '#test/process/store-in-use.ts';
 import type { Behaviour } from '#test/receiver/behaviours.ts';
 import { type Hook, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { audit } from './audit.ts';
-import { expectNothingPlanted, SIGNING_SECRET, startService, TEST_KEY } from './harness.ts';
+import { expectNoSecrets, SIGNING_SECRET, startService, TEST_KEY } from './harness.ts';
 
 export class ShiftedService implements AsyncDisposable {
   readonly api = Api.at(() => this.#sched.url).as(TEST_KEY);
@@ -66,7 +66,7 @@ export class ShiftedService implements AsyncDisposable {
     await audit([this.api], this.receiver.requests, [SIGNING_SECRET], { sameClock: false });
     expect(this.receiver.unmatched).toEqual([]);
     expect((await this.#sched.stop()).code).toBe(0);
-    expectNothingPlanted(this.#sched.output, [SIGNING_SECRET]);
+    expectNoSecrets(this.#sched.output, [SIGNING_SECRET]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,9 +4,9 @@ import { created, ms, onlyDelivery } from '#test/e2e/expectations.ts';
 import { answer } from '#test/receiver/behaviours.ts';
 import { expectedSignature, signatureOf, verify } from '#test/receiver/verify.ts';
 import { SIGNING_SECRET, useDeliveries } from './harness.ts';
-import { becomes, sleep } from './waits.ts';
+import { sleep, waitForStatus } from './waits.ts';
 
-const { api, live, hook, given, command, alsoSignedWith } = useDeliveries();
+const { api, live, hook, given, command, addSecret: alsoSignedWith } = useDeliveries();
 
 interface ShownSecret {
   readonly secret: string;
@@ -31,7 +31,7 @@ async function nextSigned(secrets: readonly ShownSecret[]) {
   const target = hook();
   const { pending } = await given({ endpoint: target.url, body: '{"signed":true}' });
   const request = await target.arrived();
-  await becomes(api, pending.id, 'succeeded');
+  await waitForStatus(api, pending.id, 'succeeded');
   const signers = signatureOf(request)?.v1.map((v1) =>
     secrets.find(({ secret }) => expectedSignature(request, secret) === v1),
   );
@@ -61,7 +61,7 @@ describe.concurrent('rotation', () => {
     const retry_policy = { base: '2500ms', factor: 1 };
     const { id } = await created(live, { endpoint: target.url, delay: '1s', retry_policy });
     const pending = await onlyDelivery(live, id);
-    await becomes(live, pending.id, 'retry_scheduled');
+    await waitForStatus(live, pending.id, 'retry_scheduled');
     const first = await target.arrived();
     expect(signatureOf(first)?.v1).toEqual([expectedSignature(first, SIGNING_SECRET)]);
     const [fresh, ...others] = await rotate('live', '0');
@@ -69,6 +69,6 @@ describe.concurrent('rotation', () => {
     expect(others).toEqual([]);
     const retry = await target.arrived(2);
     expect(signatureOf(retry)?.v1).toEqual([expectedSignature(retry, fresh.secret)]);
-    await becomes(live, pending.id, 'succeeded');
+    await waitForStatus(live, pending.id, 'succeeded');
   });
 });

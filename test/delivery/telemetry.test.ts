@@ -5,7 +5,7 @@ import { createdProfile } from '#test/e2e/expectations.ts';
 import type { Attempt } from '#test/e2e/resources.ts';
 import { answer, held, redirect, reset } from '#test/receiver/behaviours.ts';
 import { useDeliveries } from './harness.ts';
-import { becomes, ends } from './waits.ts';
+import { waitForEnd, waitForStatus } from './waits.ts';
 
 const { api, hook, given, sched } = useDeliveries();
 
@@ -43,7 +43,7 @@ describe.concurrent('logs', () => {
   ])('have one wide line for each attempt: %s', async (_what, script, outcomes) => {
     const target = hook(...script);
     const { pending } = await given({ endpoint: target.url, retry_policy: { base: '20ms', factor: 1 } });
-    const { attempts } = await ends(api, pending.id);
+    const { attempts } = await waitForEnd(api, pending.id);
     expect(attempts.map(({ outcome }) => outcome)).toEqual(outcomes);
     for (const attempt of attempts) {
       await vi.waitFor(() => expect(linesOf(attempt)).toHaveLength(1));
@@ -75,7 +75,7 @@ describe.concurrent('logs', () => {
         retry_policy: { max_attempts: 1 },
       }),
     ]);
-    for (const { pending } of all) await ends(api, pending.id);
+    for (const { pending } of all) await waitForEnd(api, pending.id);
     // The check of the complete output at the end of the file is the real proof.
     expect(sched().output.stderr).not.toContain(secret);
     expect(sched().output.stderr).not.toContain(QUERY);
@@ -93,7 +93,7 @@ describe.concurrent('GET /metrics', () => {
     const before = total(during, 'sched_attempt_duration_seconds_count', 'outcome="success"');
 
     gate.release();
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     await vi.waitFor(async () => {
       const after = await metrics();
       expect(total(after, 'sched_attempt_duration_seconds_count', 'outcome="success"')).toBeGreaterThan(
@@ -106,14 +106,14 @@ describe.concurrent('GET /metrics', () => {
 
   it('the number of attempts in flight returns to zero', async () => {
     const { pending } = await given({ endpoint: hook().url, delay: '3s' });
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     await vi.waitFor(async () => expect(total(await metrics(), 'sched_deliveries_in_flight')).toBe(0));
   });
 
   it('has no id, URL or label of a customer as a label', async () => {
     const target = hook();
     const { pending } = await given({ endpoint: target.url });
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     const exposition = await metrics();
     for (const secret of [pending.id, pending.schedule_id ?? '', target.path]) {
       expect(exposition).not.toContain(secret);

@@ -35,7 +35,7 @@ function untilDue({ next_fire_at }: Delivery): number {
 }
 
 /** Waits until the delivery has this status. Any other terminal status ends the wait with an error. */
-export function becomes(api: Api, id: string, status: string): Promise<Delivery> {
+export function waitForStatus(api: Api, id: string, status: string): Promise<Delivery> {
   return once(
     api,
     id,
@@ -48,12 +48,12 @@ export function becomes(api: Api, id: string, status: string): Promise<Delivery>
 }
 
 /** Waits until the delivery matches the predicate. */
-export function comesTo(api: Api, id: string, isSo: (shown: Delivery) => boolean): Promise<Delivery> {
+export function waitUntil(api: Api, id: string, isSo: (shown: Delivery) => boolean): Promise<Delivery> {
   return once(api, id, isSo, 'so');
 }
 
 /** Waits until the delivery waits for an instant of at least `least`, in ms. */
-export function waitsUntil(api: Api, id: string, least: number): Promise<Delivery> {
+export function waitForDue(api: Api, id: string, least: number): Promise<Delivery> {
   const isSo = ({ next_fire_at }: Delivery) => next_fire_at !== null && Date.parse(next_fire_at) >= least;
   return once(api, id, isSo, `deferred to ${new Date(least).toISOString()}`);
 }
@@ -64,7 +64,7 @@ export interface Ended {
 }
 
 /** Waits until the delivery has ended. Returns it with its attempts. */
-export async function ends(api: Api, id: string): Promise<Ended> {
+export async function waitForEnd(api: Api, id: string): Promise<Ended> {
   const shown = await once(api, id, ({ status }) => ENDED.has(status), 'ended');
   return { delivery: shown, attempts: await attemptsOf(api, id) };
 }

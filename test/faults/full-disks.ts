@@ -13,7 +13,7 @@ import { prometheusMetrics } from '#src/system/metrics.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
-import { LIVE_KEY, startFuzzed, TEST_KEY } from '#test/fuzz/service.ts';
+import { LIVE_KEY, startService, TEST_KEY } from '#test/fuzz/service.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 
 const BALLAST_BYTES = 1024 * 1024;
@@ -136,7 +136,7 @@ export async function onSmallFileSystem(): Promise<FullDisk> {
   mount(dataDir);
   const ballast = join(dataDir, 'ballast');
   writeFileSync(ballast, Buffer.alloc(BALLAST_BYTES));
-  const sched = await startFuzzed(dataDir).catch((error: unknown) => {
+  const sched = await startService(dataDir).catch((error: unknown) => {
     unmount(dataDir);
     throw error;
   });

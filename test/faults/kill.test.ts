@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { DeliveryResource, ScheduleResource } from '#src/api/contract/resources.ts';
 import { integrityOf, storedTotals } from '#test/fuzz/audit.ts';
 import { Prng } from '#test/fuzz/prng.ts';
-import { startFuzzed, TEST_KEY } from '#test/fuzz/service.ts';
+import { startService, TEST_KEY } from '#test/fuzz/service.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { Client, inParallel } from './client.ts';
 import { type Acknowledged, startStorm, type Unacknowledged } from './storm.ts';
@@ -47,7 +47,7 @@ test(`nothing acknowledged is lost, no key is stuck or takes effect twice, in ${
   };
 
   for (let round = 0; round <= ROUNDS; round++) {
-    await using sched = await startFuzzed(dataDir);
+    await using sched = await startService(dataDir);
     const client = new Client(sched.url, TEST_KEY, CLIENTS);
 
     expect(integrityOf(dataDir)).toBe('ok');

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { integrityOf, storedTotals } from '#test/fuzz/audit.ts';
 import { Prng } from '#test/fuzz/prng.ts';
-import { startFuzzed, TEST_KEY } from '#test/fuzz/service.ts';
+import { startService, TEST_KEY } from '#test/fuzz/service.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { Client, inParallel } from './client.ts';
 import { startStorm } from './storm.ts';
@@ -29,7 +29,7 @@ test(`every accepted create is answered and stored, in ${ROUNDS} stops`, async (
   let acknowledged = 0;
 
   for (let round = 0; round < ROUNDS; round++) {
-    await using sched = await startFuzzed(dataDir);
+    await using sched = await startService(dataDir);
     const client = new Client(sched.url, TEST_KEY, CLIENTS);
     const storm = startStorm(client, `round ${round}`, CLIENTS);
     await storm.reached(prng.between(1, 400));
@@ -50,7 +50,7 @@ test(`every accepted create is answered and stored, in ${ROUNDS} stops`, async (
     });
     expect(integrityOf(dataDir)).toBe('ok');
 
-    await using again = await startFuzzed(dataDir);
+    await using again = await startService(dataDir);
     const reader = new Client(again.url, TEST_KEY, CLIENTS);
     await inParallel(storm.acknowledged, CLIENTS, async ({ id, text }) => {
       expect(await reader.send('GET', `/v1/schedules/${id}`)).toEqual({ status: 200, replayed: false, text });

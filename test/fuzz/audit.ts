@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import Database from 'better-sqlite3';
 import type { DeliveryResource, EndpointResource, ScheduleResource } from '#src/api/contract/resources.ts';
-import { demand } from './checks.ts';
+import { ensure } from './checks.ts';
 import { checkSchedule, mayHaveFired } from './effects.ts';
 import type { Model, Totals } from './model.ts';
 
@@ -38,12 +38,12 @@ export function checkTotals(dataDir: string, model: Model): void {
   const stored = storedTotals(dataDir);
   const { totals } = model;
   const told = `stored ${JSON.stringify(stored)}, accepted ${JSON.stringify(totals)}`;
-  demand(stored.schedules - stored.abandoned === totals.schedules, `schedules: ${told}`);
-  demand(stored.deliveries >= stored.schedules, `deliveries: ${told}`);
-  demand(stored.endpoints === totals.endpoints, `endpoints: ${told}`);
-  demand(stored.endpointVersions === totals.endpointVersions, `endpoint versions: ${told}`);
-  demand(stored.receipts === totals.receipts, `receipts: ${told}`);
-  demand(
+  ensure(stored.schedules - stored.abandoned === totals.schedules, `schedules: ${told}`);
+  ensure(stored.deliveries >= stored.schedules, `deliveries: ${told}`);
+  ensure(stored.endpoints === totals.endpoints, `endpoints: ${told}`);
+  ensure(stored.endpointVersions === totals.endpointVersions, `endpoint versions: ${told}`);
+  ensure(stored.receipts === totals.receipts, `receipts: ${told}`);
+  ensure(
     stored.payloads >= totals.payloads && stored.payloads <= totals.payloads + stored.abandoned,
     `payloads: ${told}`,
   );
@@ -63,7 +63,7 @@ async function walk<T>(url: string, key: string, path: string): Promise<readonly
         headers: { authorization: `Bearer ${key}` },
       },
     );
-    demand(answer.status === 200, `${path} answered ${answer.status}`);
+    ensure(answer.status === 200, `${path} answered ${answer.status}`);
     const page = (await answer.json()) as Page<T>;
     items.push(...page.data);
     cursor = page.next_cursor;
@@ -86,37 +86,37 @@ export async function checkLists(
 ): Promise<Stored> {
   const schedules = await walk<ScheduleResource>(url, keys.test, '/schedules');
   const laneOf = new Map(
-    model.lanes.flatMap((lane) => lane.schedules.map(({ json }) => [json.id, lane] as const)),
+    model.clients.flatMap((client) => client.schedules.map(({ json }) => [json.id, client] as const)),
   );
   let abandoned = 0;
   for (const json of schedules) {
-    const lane = laneOf.get(json.id);
-    if (lane === undefined) {
-      demand(
+    const client = laneOf.get(json.id);
+    if (client === undefined) {
+      ensure(
         model.abandoned.has(json.idempotency_key ?? ''),
         `schedule ${json.id} was never accepted: ${JSON.stringify(json).slice(0, 500)}`,
       );
       abandoned += 1;
       continue;
     }
-    checkSchedule(lane, json);
+    checkSchedule(client, json);
   }
-  demand(
+  ensure(
     schedules.length - abandoned === laneOf.size,
     `${laneOf.size} schedules accepted, ${schedules.length - abandoned} stored`,
   );
-  demand(new Set(schedules.map(({ id }) => id)).size === schedules.length, 'a schedule is listed twice');
+  ensure(new Set(schedules.map(({ id }) => id)).size === schedules.length, 'a schedule is listed twice');
 
   const endpoints = await walk<EndpointResource>(url, keys.test, '/endpoints?include_archived=true');
   const accepted = new Map(
-    model.lanes.flatMap((lane) => lane.endpoints.map(({ json }) => [json.id, json] as const)),
+    model.clients.flatMap((client) => client.endpoints.map(({ json }) => [json.id, json] as const)),
   );
-  demand(
+  ensure(
     endpoints.length === accepted.size,
     `${accepted.size} endpoints accepted, ${endpoints.length} stored`,
   );
   for (const json of endpoints) {
-    demand(
+    ensure(
       isDeepStrictEqual(json, accepted.get(json.id)),
       `endpoint ${json.id} is not as its last answer showed it`,
     );
@@ -125,7 +125,7 @@ export async function checkLists(
   const deliveries = await walk<DeliveryResource>(url, keys.test, '/deliveries');
   checkDeliveries(schedules, deliveries);
   for (const path of ['/schedules', '/endpoints', '/deliveries']) {
-    demand((await walk(url, keys.live, path)).length === 0, `${path} of the other mode is not empty`);
+    ensure((await walk(url, keys.live, path)).length === 0, `${path} of the other mode is not empty`);
   }
   return {
     schedules: schedules.length,
@@ -143,11 +143,11 @@ function checkDeliveries(
   const bySchedule = new Map(schedules.map((schedule) => [schedule.id, { schedule, count: 0 }]));
   for (const delivery of deliveries) {
     const entry = bySchedule.get(delivery.schedule_id ?? '');
-    demand(entry !== undefined, `delivery ${delivery.id} has no schedule`);
+    ensure(entry !== undefined, `delivery ${delivery.id} has no schedule`);
     entry.count += 1;
   }
   for (const { schedule, count } of bySchedule.values()) {
-    demand(
+    ensure(
       count === 1 || (count > 1 && schedule.kind === 'recurring') || mayHaveFired(schedule),
       `schedule ${schedule.id} has ${count} deliveries`,
     );

@@ -1,8 +1,8 @@
 /** The rules that every answer must follow. */
 import { OPERATIONS } from '#src/api/contract/operations.ts';
 import { ERRORS } from '#src/domain/errors.ts';
-import type { Shot } from './shot.ts';
-import type { Answer } from './wire.ts';
+import type { FuzzRequest } from './fuzz-request.ts';
+import type { Answer } from './raw-connection.ts';
 
 const REQUEST_ID = /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 const ERROR_MEMBERS = ['type', 'code', 'message', 'param', 'request_id'];
@@ -17,7 +17,7 @@ const PARAMS: ReadonlySet<string> = new Set([
 
 export class Violation extends Error {}
 
-export function demand(condition: boolean, what: string): asserts condition {
+export function ensure(condition: boolean, what: string): asserts condition {
   if (!condition) throw new Violation(what);
 }
 
@@ -26,22 +26,22 @@ interface ErrorEnvelope {
 }
 
 /** Returns the parsed body, or null for an answer to HEAD. */
-export function checkAnswer(shot: Shot, answer: Answer, apiKey: string): unknown {
+export function checkAnswer(request: FuzzRequest, answer: Answer, apiKey: string): unknown {
   const { status, headers } = answer;
   const requestId = headers.get('sched-request-id') ?? '';
-  demand(status < 500, `status ${status}`);
-  demand(REQUEST_ID.test(requestId), `Sched-Request-Id is '${requestId}' on a ${status}`);
-  demand(!mentions(answer, shot.secret), 'the answer tells a planted secret');
-  demand(!mentions(answer, apiKey), 'the answer tells the API key');
-  if (shot.method === 'HEAD') return null;
+  ensure(status < 500, `status ${status}`);
+  ensure(REQUEST_ID.test(requestId), `Sched-Request-Id is '${requestId}' on a ${status}`);
+  ensure(!mentions(answer, request.secret), 'the answer tells a planted secret');
+  ensure(!mentions(answer, apiKey), 'the answer tells the API key');
+  if (request.method === 'HEAD') return null;
 
-  demand(
+  ensure(
     headers.get('content-type')?.startsWith('application/json') === true,
     `content type ${headers.get('content-type')} on a ${status}`,
   );
   const json = parsed(answer.body);
   if (status >= 400) checkError(json as ErrorEnvelope, status, requestId);
-  else if (shot.operation !== null) checkShape(shot, json);
+  else if (request.operation !== null) checkShape(request, json);
   return json;
 }
 
@@ -60,26 +60,26 @@ function parsed(body: Buffer): unknown {
 function checkError(json: ErrorEnvelope, status: number, requestId: string): void {
   const error = json.error ?? {};
   const told = JSON.stringify(json).slice(0, 300);
-  demand(
+  ensure(
     Object.keys(json).join() === 'error' && Object.keys(error).join() === ERROR_MEMBERS.join(),
     `not the envelope: ${told}`,
   );
   const code = String(error.code);
-  demand(Object.hasOwn(ERRORS, code), `unknown code: ${told}`);
+  ensure(Object.hasOwn(ERRORS, code), `unknown code: ${told}`);
   const row = ERRORS[code as keyof typeof ERRORS];
-  demand(row.status === status && row.type === error.type, `${status} does not fit its code: ${told}`);
-  demand(error.request_id === requestId, `request_id differs from the header: ${told}`);
-  demand(typeof error.message === 'string' && error.message !== '', `no message: ${told}`);
+  ensure(row.status === status && row.type === error.type, `${status} does not fit its code: ${told}`);
+  ensure(error.request_id === requestId, `request_id differs from the header: ${told}`);
+  ensure(typeof error.message === 'string' && error.message !== '', `no message: ${told}`);
   const { param } = error;
-  demand(param === null || (typeof param === 'string' && PARAMS.has(param)), `param is no field: ${told}`);
+  ensure(param === null || (typeof param === 'string' && PARAMS.has(param)), `param is no field: ${told}`);
 }
 
-function checkShape(shot: Shot, json: unknown): void {
-  if (shot.operation === null) return;
-  const result = OPERATIONS[shot.operation].answer.safeParse(json);
-  demand(
+function checkShape(request: FuzzRequest, json: unknown): void {
+  if (request.operation === null) return;
+  const result = OPERATIONS[request.operation].answer.safeParse(json);
+  ensure(
     result.success,
-    `not a ${shot.operation} answer: ${result.error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ')}`,
+    `not a ${request.operation} answer: ${result.error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ')}`,
   );
   const list = json as {
     object?: string;
@@ -88,25 +88,25 @@ function checkShape(shot: Shot, json: unknown): void {
     next_cursor?: unknown;
   };
   if (list.object !== 'list' || list.data === undefined) return;
-  demand(list.data.length <= 100, 'a page of more than 100');
-  demand(list.has_more === (list.next_cursor !== null), 'has_more and next_cursor disagree');
-  demand(
+  ensure(list.data.length <= 100, 'a page of more than 100');
+  ensure(list.has_more === (list.next_cursor !== null), 'has_more and next_cursor disagree');
+  ensure(
     list.data.every(({ id }, i) => i === 0 || id < (list.data?.[i - 1]?.id ?? '')),
     'a list that is not newest first',
   );
 }
 
 /** Called after the answer is in the model, because an unexpected success is stored too. */
-export function checkExpected({ expected }: Shot, status: number, json: unknown): void {
+export function checkExpected({ expected }: FuzzRequest, status: number, json: unknown): void {
   if (expected === null) return;
   const error = (json as Partial<ErrorEnvelope>).error;
   const told = `${status} ${error === undefined ? '' : JSON.stringify(error)}`;
-  demand(
+  ensure(
     status === expected.status,
     `expected ${expected.status} ${expected.code ?? ''} ${expected.param ?? ''}, got ${told}`,
   );
   if (expected.code === null) return;
-  demand(error?.code === expected.code, `expected ${expected.code}, got ${told}`);
+  ensure(error?.code === expected.code, `expected ${expected.code}, got ${told}`);
   if (expected.param !== undefined)
-    demand(error?.param === expected.param, `expected param ${expected.param}, got ${told}`);
+    ensure(error?.param === expected.param, `expected param ${expected.param}, got ${told}`);
 }

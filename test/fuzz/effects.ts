@@ -2,10 +2,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { OPERATIONS } from '#src/api/contract/operations.ts';
 import type { EndpointResource, ScheduleResource } from '#src/api/contract/resources.ts';
-import { demand } from './checks.ts';
-import type { Lane, Model } from './model.ts';
-import type { Shot } from './shot.ts';
-import type { Answer } from './wire.ts';
+import { ensure } from './checks.ts';
+import type { FuzzRequest } from './fuzz-request.ts';
+import type { FuzzClient, Model } from './model.ts';
+import type { Answer } from './raw-connection.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -21,39 +21,51 @@ const ECHOED = [
   'timeout',
 ];
 
-export function applyAnswer(model: Model, lane: Lane, shot: Shot, answer: Answer, json: unknown): void {
+export function applyAnswer(
+  model: Model,
+  client: FuzzClient,
+  request: FuzzRequest,
+  answer: Answer,
+  json: unknown,
+): void {
   const isReplayed = answer.headers.get('idempotent-replayed') === 'true';
-  if (shot.kind === 'again') checkAgain(lane, shot, answer, isReplayed);
+  if (request.kind === 'again') checkRepeat(client, request, answer, isReplayed);
   else {
-    demand(!isReplayed, 'a first request was answered as a replay');
-    const isEffect = answer.status < 300 && shot.method !== 'GET' && shot.method !== 'HEAD';
-    if (isEffect) applyEffect(model, lane, shot, answer, json);
-    else checkRead(lane, shot, answer, json);
+    ensure(!isReplayed, 'a first request was answered as a replay');
+    const isEffect = answer.status < 300 && request.method !== 'GET' && request.method !== 'HEAD';
+    if (isEffect) applyEffect(model, client, request, answer, json);
+    else checkRead(client, request, answer, json);
   }
 }
 
-function applyEffect(model: Model, lane: Lane, shot: Shot, answer: Answer, json: unknown): void {
-  demand(shot.operation !== null, `${answer.status} to what is no operation`);
-  keepAnswer(model, lane, shot, answer);
-  if (shot.operation.endsWith('Endpoint')) applyEndpoint(model, lane, shot, json as EndpointResource);
-  else applySchedule(model, lane, shot, json as ScheduleResource);
+function applyEffect(
+  model: Model,
+  client: FuzzClient,
+  request: FuzzRequest,
+  answer: Answer,
+  json: unknown,
+): void {
+  ensure(request.operation !== null, `${answer.status} to what is no operation`);
+  recordAnswer(model, client, request, answer);
+  if (request.operation.endsWith('Endpoint')) applyEndpoint(model, client, request, json as EndpointResource);
+  else applySchedule(model, client, request, json as ScheduleResource);
 }
 
-function checkAgain(lane: Lane, shot: Shot, answer: Answer, isReplayed: boolean): void {
-  demand(isReplayed === answer.status < 300, 'a replay is not marked, or a refusal is');
-  const kept = lane.kept.find(({ key }) => key === shot.key);
-  if (isReplayed) demand(answer.body.toString() === kept?.answer, 'a replay differs from the first answer');
+function checkRepeat(client: FuzzClient, request: FuzzRequest, answer: Answer, isReplayed: boolean): void {
+  ensure(isReplayed === answer.status < 300, 'a replay is not marked, or a refusal is');
+  const kept = client.answers.find(({ key }) => key === request.key);
+  if (isReplayed) ensure(answer.body.toString() === kept?.answer, 'a replay differs from the first answer');
 }
 
-function keepAnswer(model: Model, lane: Lane, shot: Shot, answer: Answer): void {
-  if (shot.key === null || shot.body === null) return;
-  const path = /^\S+ (\S+) /.exec(shot.pieces[0]?.toString('latin1') ?? '')?.[1] ?? '';
+function recordAnswer(model: Model, client: FuzzClient, request: FuzzRequest, answer: Answer): void {
+  if (request.key === null || request.body === null) return;
+  const path = /^\S+ (\S+) /.exec(request.pieces[0]?.toString('latin1') ?? '')?.[1] ?? '';
   model.totals.receipts += 1;
-  lane.keep({
-    key: shot.key,
+  client.recordAnswer({
+    key: request.key,
     path,
-    method: shot.method,
-    requestBody: shot.body,
+    method: request.method,
+    requestBody: request.body,
     status: answer.status,
     answer: answer.body.toString(),
   });
@@ -63,28 +75,28 @@ function keepAnswer(model: Model, lane: Lane, shot: Shot, answer: Answer): void 
  * Parses the body as the service does: a byte order mark is not part of the text, and some operations read no
  * body.
  */
-function bodyOf(shot: Shot): Body {
-  const isRead = shot.operation !== null && OPERATIONS[shot.operation].body !== null;
-  if (!isRead || shot.body === null || shot.body.length === 0) return {};
-  return JSON.parse(new TextDecoder().decode(shot.body)) as Body;
+function bodyOf(request: FuzzRequest): Body {
+  const isRead = request.operation !== null && OPERATIONS[request.operation].body !== null;
+  if (!isRead || request.body === null || request.body.length === 0) return {};
+  return JSON.parse(new TextDecoder().decode(request.body)) as Body;
 }
 
-function applySchedule(model: Model, lane: Lane, shot: Shot, json: ScheduleResource): void {
-  const asked = bodyOf(shot);
-  if (shot.operation === 'createSchedule') {
+function applySchedule(model: Model, client: FuzzClient, request: FuzzRequest, json: ScheduleResource): void {
+  const asked = bodyOf(request);
+  if (request.operation === 'createSchedule') {
     checkEchoes(asked, json);
-    demand(
+    ensure(
       json.state === 'active' && json.next_fire_at !== null,
       'a new schedule that is not waiting to fire',
     );
     model.totals.schedules += 1;
     if (json.header_keys.length > 0 || typeof asked.body === 'string') model.totals.payloads += 1;
-    lane.addSchedule(json);
+    client.addSchedule(json);
     return;
   }
-  const known = lane.schedule(json.id);
-  demand(known !== undefined && json.id === shot.target, 'a change of another schedule');
-  if (shot.operation === 'updateSchedule') {
+  const known = client.schedule(json.id);
+  ensure(known !== undefined && json.id === request.target, 'a change of another schedule');
+  if (request.operation === 'updateSchedule') {
     const { endpoint, method, ttl, metadata } = asked;
     checkEchoes({ endpoint, method, ttl, metadata }, json);
   }
@@ -92,22 +104,22 @@ function applySchedule(model: Model, lane: Lane, shot: Shot, json: ScheduleResou
   known.profileEdited = false;
 }
 
-function applyEndpoint(model: Model, lane: Lane, shot: Shot, json: EndpointResource): void {
-  if (shot.operation !== 'archiveEndpoint') checkEchoes(bodyOf(shot), json);
-  if (shot.operation === 'createEndpoint') {
-    demand(json.version === 1 && !json.archived, 'a new endpoint that is not version 1');
+function applyEndpoint(model: Model, client: FuzzClient, request: FuzzRequest, json: EndpointResource): void {
+  if (request.operation !== 'archiveEndpoint') checkEchoes(bodyOf(request), json);
+  if (request.operation === 'createEndpoint') {
+    ensure(json.version === 1 && !json.archived, 'a new endpoint that is not version 1');
     model.totals.endpoints += 1;
     model.totals.endpointVersions += 1;
-    lane.addEndpoint(json);
+    client.addEndpoint(json);
     return;
   }
-  const known = lane.endpoint(json.id);
-  demand(known !== undefined && json.id === shot.target, 'a change of another endpoint');
-  const isEdit = shot.operation === 'updateEndpoint';
-  demand(json.version === known.json.version + (isEdit ? 1 : 0), 'the version did not count the edit');
+  const known = client.endpoint(json.id);
+  ensure(known !== undefined && json.id === request.target, 'a change of another endpoint');
+  const isEdit = request.operation === 'updateEndpoint';
+  ensure(json.version === known.json.version + (isEdit ? 1 : 0), 'the version did not count the edit');
   if (isEdit) {
     model.totals.endpointVersions += 1;
-    for (const schedule of lane.schedules) {
+    for (const schedule of client.schedules) {
       if (schedule.json.endpoint_id === json.id) schedule.profileEdited = true;
     }
   }
@@ -119,17 +131,17 @@ function checkEchoes(asked: Body, json: ScheduleResource | EndpointResource): vo
   const shown = json as unknown as Body;
   for (const name of ECHOED) {
     if (asked[name] === undefined || asked[name] === null || !Object.hasOwn(shown, name)) continue;
-    demand(shown[name] === asked[name], `${name} is not shown as it was given`);
+    ensure(shown[name] === asked[name], `${name} is not shown as it was given`);
   }
   const { metadata, headers } = asked;
   if (isObject(metadata)) {
-    demand(
+    ensure(
       isDeepStrictEqual(Object.entries(json.metadata), Object.entries(metadata)),
       'metadata is not shown as it was given',
     );
   }
   if (isObject(headers)) {
-    demand(isDeepStrictEqual(json.header_keys, Object.keys(headers)), 'header_keys are not the names given');
+    ensure(isDeepStrictEqual(json.header_keys, Object.keys(headers)), 'header_keys are not the names given');
   }
 }
 
@@ -137,12 +149,12 @@ function isObject(value: unknown): value is Body {
   return typeof value === 'object' && value !== null;
 }
 
-function checkRead(lane: Lane, shot: Shot, answer: Answer, json: unknown): void {
-  if (answer.status !== 200 || shot.target === null) return;
-  if (shot.operation === 'getSchedule') checkSchedule(lane, json as ScheduleResource);
-  if (shot.operation === 'getEndpoint') {
-    demand(
-      isDeepStrictEqual(json, lane.endpoint(shot.target)?.json),
+function checkRead(client: FuzzClient, request: FuzzRequest, answer: Answer, json: unknown): void {
+  if (answer.status !== 200 || request.target === null) return;
+  if (request.operation === 'getSchedule') checkSchedule(client, json as ScheduleResource);
+  if (request.operation === 'getEndpoint') {
+    ensure(
+      isDeepStrictEqual(json, client.endpoint(request.target)?.json),
       'an endpoint is not as its last answer showed it',
     );
   }
@@ -151,16 +163,16 @@ function checkRead(lane: Lane, shot: Shot, answer: Answer, json: unknown): void 
 /** A schedule this close to its instant may be sent during the check. */
 const NEAR_MS = 60_000;
 
-export function checkSchedule(lane: Lane, json: ScheduleResource): void {
-  const known = lane.schedule(json.id);
-  demand(known !== undefined, `schedule ${json.id} was never accepted`);
+export function checkSchedule(client: FuzzClient, json: ScheduleResource): void {
+  const known = client.schedule(json.id);
+  ensure(known !== undefined, `schedule ${json.id} was never accepted`);
   const [shown, expected] = [{ ...json }, { ...known.json }];
   for (const side of [shown, expected]) {
     if (known.profileEdited) Object.assign(side, { endpoint: null, method: null, retry_policy: null });
     if (mayHaveFired(known.json))
       Object.assign(side, { state: null, next_fire_at: null, next_runs: null, updated_at: null });
   }
-  demand(
+  ensure(
     isDeepStrictEqual(shown, expected),
     `schedule ${json.id} is not as its last answer showed it: ${JSON.stringify(shown).slice(0, 600)} instead of ${JSON.stringify(expected).slice(0, 600)}`,
   );

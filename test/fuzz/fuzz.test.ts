@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { integrityOf } from './audit.ts';
 import { runFuzz } from './run.ts';
-import { startFuzzed } from './service.ts';
+import { startService } from './service.ts';
 
 const REQUESTS = 1_500;
 const SEEDS = [1, Math.floor(Math.random() * 2 ** 31)];
@@ -14,7 +14,7 @@ test.each(SEEDS)(
   async (seed) => {
     const dataDir = temporaryDirectory();
     try {
-      await using sched = await startFuzzed(dataDir);
+      await using sched = await startService(dataDir);
       const report = await runFuzz({ sched, seed, requests: REQUESTS });
       expect(report.violations).toEqual([]);
       expect(report.stored?.schedules).toBeGreaterThan(0);

@@ -86,7 +86,7 @@ const WORDS: readonly string[] = [
 ];
 
 /** Names that reach the prototype in JavaScript when they are looked up without care. */
-export const TRAP_NAMES: readonly string[] = [
+export const PROTOTYPE_NAMES: readonly string[] = [
   '__proto__',
   'constructor',
   'prototype',
@@ -110,7 +110,7 @@ export function hostileWord(prng: Prng): string {
 
 export function hostileName(prng: Prng): string {
   return prng.weighted([
-    [5, () => prng.pick(TRAP_NAMES)],
+    [5, () => prng.pick(PROTOTYPE_NAMES)],
     [3, () => hostileWord(prng)],
     [1, () => 'k'.repeat(prng.between(100, 5_000))],
   ])();

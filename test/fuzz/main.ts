@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { integrityOf } from './audit.ts';
 import { type Report, runFuzz } from './run.ts';
-import { startFuzzed } from './service.ts';
+import { startService } from './service.ts';
 
 const REQUESTS_DEFAULT = 100_000;
 
@@ -51,7 +51,7 @@ function print(report: Report, exitCode: number | null, integrity: string): void
 const { requests, seed } = readArguments();
 const dataDir = temporaryDirectory();
 try {
-  const sched = await startFuzzed(dataDir);
+  const sched = await startService(dataDir);
   console.log(`npm run fuzz -- --requests ${requests} --seed ${seed}`);
   const report = await runFuzz({
     sched,

@@ -1,20 +1,20 @@
 /** The mix of requests in a run. */
-import { strangeHeaders, strangePath, strangeQuery } from './address-shots.ts';
-import { anyJson, brokenBytes, huge, nearMiss, trapped, wrongType } from './hostile-shots.ts';
-import type { Aim, Shot } from './shot.ts';
-import { chunked, hangUp, malformed, oversized } from './transport-shots.ts';
-import { again, change, createEndpoint, createSchedule, read } from './valid-shots.ts';
+import { strangeHeaders, strangePath, strangeQuery } from './address-requests.ts';
+import type { FuzzRequest, RequestContext } from './fuzz-request.ts';
+import { anyJson, brokenBytes, huge, nearMiss, prototypeNames, wrongType } from './hostile-requests.ts';
+import { chunked, hangUp, malformed, oversized } from './transport-requests.ts';
+import { change, createEndpoint, createSchedule, read, repeat } from './valid-requests.ts';
 
-const MIX: readonly (readonly [weight: number, make: (aim: Aim) => Shot])[] = [
+const MIX: readonly (readonly [weight: number, make: (context: RequestContext) => FuzzRequest])[] = [
   [16, createSchedule],
   [4, createEndpoint],
   [10, change],
   [6, read],
-  [3, again],
+  [3, repeat],
   [18, wrongType],
   [6, nearMiss],
   [8, anyJson],
-  [6, trapped],
+  [6, prototypeNames],
   [1, huge],
   [6, brokenBytes],
   [5, strangePath],
@@ -26,6 +26,6 @@ const MIX: readonly (readonly [weight: number, make: (aim: Aim) => Shot])[] = [
   [2, malformed],
 ];
 
-export function nextShot(aim: Aim): Shot {
-  return aim.prng.weighted(MIX)(aim);
+export function nextRequest(context: RequestContext): FuzzRequest {
+  return context.prng.weighted(MIX)(context);
 }

@@ -15,7 +15,7 @@ export interface KnownEndpoint {
   json: EndpointResource;
 }
 
-export interface KeptAnswer {
+export interface RecordedAnswer {
   readonly key: string;
   readonly path: string;
   readonly method: string;
@@ -25,13 +25,13 @@ export interface KeptAnswer {
 }
 
 /** How many answers of idempotent requests a client can ask for again. */
-const KEPT_MAX = 50;
+const ANSWERS_MAX = 50;
 
-export class Lane {
+export class FuzzClient {
   readonly number: number;
   readonly schedules: KnownSchedule[] = [];
   readonly endpoints: KnownEndpoint[] = [];
-  readonly kept: KeptAnswer[] = [];
+  readonly answers: RecordedAnswer[] = [];
   readonly #schedulesById = new Map<string, KnownSchedule>();
   readonly #endpointsById = new Map<string, KnownEndpoint>();
 
@@ -59,9 +59,9 @@ export class Lane {
     return this.#endpointsById.get(id);
   }
 
-  keep(answer: KeptAnswer): void {
-    if (this.kept.length >= KEPT_MAX) this.kept.shift();
-    this.kept.push(answer);
+  recordAnswer(answer: RecordedAnswer): void {
+    if (this.answers.length >= ANSWERS_MAX) this.answers.shift();
+    this.answers.push(answer);
   }
 }
 
@@ -75,7 +75,7 @@ export interface Totals {
 }
 
 export class Model {
-  readonly lanes: readonly Lane[];
+  readonly clients: readonly FuzzClient[];
   readonly totals: Totals = { schedules: 0, endpoints: 0, endpointVersions: 0, payloads: 0, receipts: 0 };
   /**
    * The `idempotency_key` of creates whose client closed the connection before the answer. They may be
@@ -83,7 +83,7 @@ export class Model {
    */
   readonly abandoned = new Set<string>();
 
-  constructor(laneCount: number) {
-    this.lanes = Array.from({ length: laneCount }, (_, i) => new Lane(i));
+  constructor(clientCount: number) {
+    this.clients = Array.from({ length: clientCount }, (_, i) => new FuzzClient(i));
   }
 }

@@ -9,16 +9,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SchedProcess } from '#test/process/sched-process.ts';
 import { checkLists, checkTotals, type Stored } from './audit.ts';
-import { checkAnswer, checkExpected, demand, Violation } from './checks.ts';
+import { checkAnswer, checkExpected, ensure, Violation } from './checks.ts';
 import { applyAnswer } from './effects.ts';
-import { nextShot } from './mix.ts';
-import { type Lane, Model } from './model.ts';
+import { type FuzzRequest, SECRET_PREFIX } from './fuzz-request.ts';
+import { type Memory, memoryOf, monitorHealth } from './health-monitor.ts';
+import { nextRequest } from './mix.ts';
+import { type FuzzClient, Model } from './model.ts';
 import { Prng } from './prng.ts';
-import { SECRET_MARK, type Shot } from './shot.ts';
-import { type Memory, memoryOf, watch } from './watch.ts';
-import { type Outcome, Wire } from './wire.ts';
+import { type Outcome, RawConnection } from './raw-connection.ts';
 
-const LANES = 8;
+const CLIENTS = 8;
 const PAUSE_EVERY = 10_000;
 const VIOLATIONS_MAX = 20;
 const SLOWEST_KEPT = 5;
@@ -27,7 +27,7 @@ const GROWTH_MB_MAX = 512;
 /** No request may block the service for longer. */
 export const BLOCKED_MS_MAX = 1_000;
 
-export interface Found {
+export interface Finding {
   readonly index: number | null;
   readonly kind: string;
   readonly what: string;
@@ -39,7 +39,7 @@ export interface Report {
   readonly seed: number;
   readonly requests: number;
   readonly seconds: number;
-  readonly violations: readonly Found[];
+  readonly violations: readonly Finding[];
   readonly byKind: ReadonlyMap<string, number>;
   readonly byAnswer: ReadonlyMap<string, number>;
   readonly stored: Stored | null;
@@ -58,9 +58,9 @@ export interface RunOptions {
 
 class Run {
   readonly #options: RunOptions;
-  readonly #model = new Model(LANES);
-  readonly #wires: readonly Wire[];
-  readonly #violations: Found[] = [];
+  readonly #model = new Model(CLIENTS);
+  readonly #connections: readonly RawConnection[];
+  readonly #violations: Finding[] = [];
   readonly #byKind = new Map<string, number>();
   readonly #byAnswer = new Map<string, number>();
   #slowest: { readonly index: number; readonly kind: string; readonly ms: number }[] = [];
@@ -68,24 +68,24 @@ class Run {
   constructor(options: RunOptions) {
     this.#options = options;
     const port = Number(new URL(options.sched.url).port);
-    this.#wires = this.#model.lanes.map(() => new Wire(port));
+    this.#connections = this.#model.clients.map(() => new RawConnection(port));
   }
 
   async run(): Promise<Report> {
     const { sched, requests, progress } = this.#options;
     const started = performance.now();
-    const watcher = watch(sched.url);
+    const watcher = monitorHealth(sched.url);
     const memoryAtStart = memoryOf(sched.pid);
     let slowestPingMs = 0;
     let stored: Stored | null = null;
     try {
       for (let from = 0; from < requests && !this.#isOver(); from += PAUSE_EVERY) {
         const to = Math.min(from + PAUSE_EVERY, requests);
-        await Promise.all(this.#model.lanes.map((lane) => this.#runLane(lane, from, to)));
+        await Promise.all(this.#model.clients.map((client) => this.#runClient(client, from, to)));
         const pingMs = await watcher.slowestMs();
         slowestPingMs = Math.max(slowestPingMs, pingMs);
         await this.#audit(async () => {
-          demand(
+          ensure(
             pingMs <= BLOCKED_MS_MAX,
             `the service did not answer /healthz for ${Math.round(pingMs)} ms`,
           );
@@ -100,12 +100,12 @@ class Run {
       await this.#audit(async () => checkLog(sched));
     } finally {
       await watcher.stop();
-      for (const wire of this.#wires) wire.close();
+      for (const connection of this.#connections) connection.close();
     }
     const memoryMb = growth(memoryAtStart, memoryOf(sched.pid));
     await this.#audit(async () => {
       const grownBy = memoryMb === null ? 0 : memoryMb.end - memoryMb.start;
-      demand(grownBy <= GROWTH_MB_MAX, `the service has grown by ${grownBy} MB`);
+      ensure(grownBy <= GROWTH_MB_MAX, `the service has grown by ${grownBy} MB`);
     });
     return {
       seed: this.#options.seed,
@@ -115,7 +115,7 @@ class Run {
       byKind: this.#byKind,
       byAnswer: this.#byAnswer,
       stored,
-      connections: this.#wires.reduce((sum, wire) => sum + wire.connections, 0),
+      connections: this.#connections.reduce((sum, connection) => sum + connection.connections, 0),
       slowestPingMs,
       slowest: this.#slowest,
       memoryMb,
@@ -126,40 +126,43 @@ class Run {
     return this.#violations.length >= VIOLATIONS_MAX;
   }
 
-  async #runLane(lane: Lane, from: number, to: number): Promise<void> {
+  async #runClient(client: FuzzClient, from: number, to: number): Promise<void> {
     const { seed, sched } = this.#options;
     for (
-      let index = from + ((((lane.number - from) % LANES) + LANES) % LANES);
+      let index = from + ((((client.number - from) % CLIENTS) + CLIENTS) % CLIENTS);
       index < to && !this.#isOver();
-      index += LANES
+      index += CLIENTS
     ) {
-      const shot = nextShot({ prng: Prng.of(seed, index), index, lane, key: sched.testKey });
-      count(this.#byKind, shot.kind);
+      const request = nextRequest({ prng: Prng.of(seed, index), index, client, key: sched.testKey });
+      count(this.#byKind, request.kind);
       try {
-        await this.#send(lane, index, shot);
+        await this.#send(client, index, request);
       } catch (error) {
         if (!(error instanceof Violation)) throw error;
-        this.#report(index, shot, error);
+        this.#report(index, request, error);
       }
     }
   }
 
-  async #send(lane: Lane, index: number, shot: Shot): Promise<void> {
-    const wire = this.#wires[lane.number];
-    if (wire === undefined) throw new Error('A lane without a wire.');
-    if (shot.answer === 'never') {
-      if (shot.kind === 'abandoned') this.#model.abandoned.add(`abandoned-${index}`);
-      await wire.abandon(shot.pieces);
+  async #send(client: FuzzClient, index: number, request: FuzzRequest): Promise<void> {
+    const connection = this.#connections[client.number];
+    if (connection === undefined) throw new Error('A client has no connection.');
+    if (request.answer === 'never') {
+      if (request.kind === 'abandoned') this.#model.abandoned.add(`abandoned-${index}`);
+      await connection.abandon(request.pieces);
       return;
     }
-    const outcome = await wire.exchange(shot.pieces, shot.method);
+    const outcome = await connection.exchange(request.pieces, request.method);
     count(this.#byAnswer, outcome.kind === 'answer' ? String(outcome.answer.status) : outcome.kind);
-    demand(isAllowed(outcome, shot), `no answer: ${outcome.kind === 'cut off' ? outcome.why : outcome.kind}`);
+    ensure(
+      isAllowed(outcome, request),
+      `no answer: ${outcome.kind === 'cut off' ? outcome.why : outcome.kind}`,
+    );
     if (outcome.kind !== 'answer') return;
-    this.#keepSlowest(index, shot.kind, outcome.answer.ms);
-    const json = checkAnswer(shot, outcome.answer, this.#options.sched.testKey);
-    applyAnswer(this.#model, lane, shot, outcome.answer, json);
-    checkExpected(shot, outcome.answer.status, json);
+    this.#keepSlowest(index, request.kind, outcome.answer.ms);
+    const json = checkAnswer(request, outcome.answer, this.#options.sched.testKey);
+    applyAnswer(this.#model, client, request, outcome.answer, json);
+    checkExpected(request, outcome.answer.status, json);
   }
 
   #keepSlowest(index: number, kind: string, ms: number): void {
@@ -178,10 +181,10 @@ class Run {
     }
   }
 
-  #report(index: number, shot: Shot, error: Violation): void {
+  #report(index: number, request: FuzzRequest, error: Violation): void {
     const file = join(mkdtempSync(join(tmpdir(), 'sched-fuzz-')), `request-${index}`);
-    writeFileSync(file, Buffer.concat(shot.pieces));
-    this.#violations.push({ index, kind: shot.kind, what: error.message, file });
+    writeFileSync(file, Buffer.concat(request.pieces));
+    this.#violations.push({ index, kind: request.kind, what: error.message, file });
   }
 }
 
@@ -192,8 +195,8 @@ function growth(start: Memory | null, end: Memory | null): Report['memoryMb'] {
 }
 
 /** Whether there is an answer, or the service may close the connection for this request. */
-function isAllowed(outcome: Outcome, shot: Shot): boolean {
-  return outcome.kind === 'answer' || (outcome.kind === 'cut off' && shot.answer === 'may');
+function isAllowed(outcome: Outcome, request: FuzzRequest): boolean {
+  return outcome.kind === 'answer' || (outcome.kind === 'cut off' && request.answer === 'may');
 }
 
 function count(counts: Map<string, number>, name: string): void {
@@ -206,16 +209,16 @@ async function checkMetrics(sched: SchedProcess): Promise<void> {
   const failed = (await answer.text())
     .split('\n')
     .filter((line) => /_seconds_count\{.*status="5\d\d"/.test(line));
-  demand(failed.length === 0, `/metrics counts 5xx: ${failed.join(' ')}`);
+  ensure(failed.length === 0, `/metrics counts 5xx: ${failed.join(' ')}`);
 }
 
 const ERROR_LINE = /"level":(?:"(?:error|fatal)"|[56]0)/;
 
 function checkLog({ output, testKey, liveKey }: SchedProcess): void {
   for (const line of output.stderr.split('\n')) {
-    const isTelling = [SECRET_MARK, testKey, liveKey].some((secret) => line.includes(secret));
-    demand(!isTelling, `a log line tells a secret: ${line.slice(0, 300)}`);
-    demand(!ERROR_LINE.test(line), `an error was logged: ${line.slice(0, 600)}`);
+    const isTelling = [SECRET_PREFIX, testKey, liveKey].some((secret) => line.includes(secret));
+    ensure(!isTelling, `a log line tells a secret: ${line.slice(0, 300)}`);
+    ensure(!ERROR_LINE.test(line), `an error was logged: ${line.slice(0, 600)}`);
   }
 }
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScheduleResource } from '#src/api/contract/resources.ts';
 import { Client, inParallel } from '#test/faults/client.ts';
 import { type SchedProcess, startSched } from '#test/process/sched-process.ts';
-import { Wire } from './wire.ts';
+import { RawConnection } from './raw-connection.ts';
 
 const AT_ONCE = 64;
 /** Longer than any answer takes. */
@@ -44,7 +44,7 @@ async function create(path: string, body: object): Promise<ScheduleResource> {
   return JSON.parse(text) as ScheduleResource;
 }
 
-test('many edits of one schedule at the same moment: all succeed, the last one counts', async () => {
+test('concurrent edits of one schedule all succeed, and the last one counts', async () => {
   const { id } = await create('/v1/schedules', { endpoint: 'https://fuzz.invalid/', delay: '24h' });
   const edits = Array.from({ length: AT_ONCE }, (_, i) => ({ ttl: `${i + 1}h` }));
   const answers = await atOnce((i) =>
@@ -55,7 +55,7 @@ test('many edits of one schedule at the same moment: all succeed, the last one c
   expect(edits).toContainEqual({ ttl });
 });
 
-test('many edits of one profile at the same moment: each is a version', async () => {
+test('each of many concurrent edits of one profile is a version', async () => {
   const { id } = await create('/v1/endpoints', { url: 'https://fuzz.invalid/' });
   const answers = await atOnce(() => client.send('PATCH', `/v1/endpoints/${id}`, { body: '{}' }));
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
@@ -65,7 +65,7 @@ test('many edits of one profile at the same moment: each is a version', async ()
   expect(version).toBe(1 + AT_ONCE);
 });
 
-test('a page of the largest schedules there can be ends early, and the pages together have them all', async () => {
+test('a page of the largest schedules ends early, and all pages together have every schedule', async () => {
   const schedule = { endpoint: 'https://fuzz.invalid/', delay: '24h', metadata: { large: LARGEST_LABEL } };
   const ids = new Set<string>();
   await inParallel(Array.from({ length: LARGE_SCHEDULES }), 4, async () => {
@@ -86,21 +86,21 @@ test('a page of the largest schedules there can be ends early, and the pages tog
 
 const PLAIN = '{"endpoint":"https://fuzz.invalid/","delay":"24h"}';
 
-test('a right request with rubbish behind it is answered for itself, or not at all', async () => {
-  const wire = new Wire(Number(new URL(sched.url).port));
+test('a valid request followed by garbage gets its own answer, or none', async () => {
+  const connection = new RawConnection(Number(new URL(sched.url).port));
   const head = `POST /v1/schedules HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${sched.testKey}\r\nContent-Length: ${PLAIN.length}\r\n\r\n`;
-  const outcome = await wire.exchange([Buffer.from(`${head}${PLAIN}\u0000rubbish\r\n\r\n`)], 'POST');
-  wire.close();
+  const outcome = await connection.exchange([Buffer.from(`${head}${PLAIN}\u0000rubbish\r\n\r\n`)], 'POST');
+  connection.close();
   // The client could read an error for the second part as the answer to its create, and would retry it.
   expect(outcome.kind === 'answer' ? outcome.answer.status : 'cut off').toBeOneOf([201, 'cut off']);
 });
 
-test('rubbish behind an upgrade that is not made is answered, or its connection closed', async () => {
-  const wire = new Wire(Number(new URL(sched.url).port), SILENCE_MS);
+test('garbage after a refused upgrade is answered, or the connection is closed', async () => {
+  const connection = new RawConnection(Number(new URL(sched.url).port), SILENCE_MS);
   const upgrade = 'GET /healthz HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
-  expect(await wire.exchange([Buffer.from(upgrade)], 'GET')).toMatchObject({ answer: { status: 200 } });
-  const { kind } = await wire.exchange([Buffer.from('\u0000rubbish\r\n\r\n')], 'GET');
-  wire.close();
+  expect(await connection.exchange([Buffer.from(upgrade)], 'GET')).toMatchObject({ answer: { status: 200 } });
+  const { kind } = await connection.exchange([Buffer.from('\u0000rubbish\r\n\r\n')], 'GET');
+  connection.close();
   expect(kind).not.toBe('silence');
 });
 
@@ -113,9 +113,9 @@ const BARE: readonly (readonly [name: string, lines: string])[] = [
 ];
 
 test.each(BARE)('%s: answered in the envelope, with a request id', async (_name, lines) => {
-  const wire = new Wire(Number(new URL(sched.url).port));
-  const outcome = await wire.exchange([Buffer.from(`${lines}\r\n`)], 'GET');
-  wire.close();
+  const connection = new RawConnection(Number(new URL(sched.url).port));
+  const outcome = await connection.exchange([Buffer.from(`${lines}\r\n`)], 'GET');
+  connection.close();
   if (outcome.kind !== 'answer') throw new Error(outcome.kind);
   const { status, headers, body } = outcome.answer;
   expect(status).toBeLessThan(500);

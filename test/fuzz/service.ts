@@ -6,7 +6,7 @@ import { type SchedProcess, startSched } from '#test/process/sched-process.ts';
 export const TEST_KEY = 'sk_test_fuzzfuzzfuzzfuzzfuzzfuzzfuzzfuzz';
 export const LIVE_KEY = 'sk_live_fuzzfuzzfuzzfuzzfuzzfuzzfuzzfuzz';
 
-export function startFuzzed(dataDir: string): Promise<SchedProcess> {
+export function startService(dataDir: string): Promise<SchedProcess> {
   return startSched({
     dataDir,
     env: {

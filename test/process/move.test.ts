@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { audit } from '#test/delivery/audit.ts';
 import { given, SETTINGS, SIGNING_SECRET, TEST_KEY } from '#test/delivery/harness.ts';
-import { becomes, ends } from '#test/delivery/waits.ts';
+import { waitForEnd, waitForStatus } from '#test/delivery/waits.ts';
 import { Api } from '#test/e2e/client.ts';
 import {
   attemptsOf,
@@ -78,7 +78,7 @@ test('objects from SQLite are listed, sent, retried and replayed on PostgreSQL',
   const paused = expectStatus(first, 201) as Schedule;
   await ordered(api, paused.id, 'pause');
   const done = await given(api, { endpoint: hooks.done.url, delay: '1s' });
-  await becomes(api, done.pending.id, 'succeeded');
+  await waitForStatus(api, done.pending.id, 'succeeded');
   const [pending, through, cut] = await Promise.all([
     given(api, {
       endpoint: hooks.pending.url,
@@ -110,19 +110,19 @@ test('objects from SQLite are listed, sent, retried and replayed on PostgreSQL',
   expect(await shown(api)).toMatchObject(unchanged);
   expect(await idempotent.post('/v1/schedules', once)).toMatchObject({ status: 201, text: first.text });
 
-  expect((await ends(api, pending.pending.id)).delivery.status).toBe('succeeded');
+  expect((await waitForEnd(api, pending.pending.id)).delivery.status).toBe('succeeded');
   const sent = await hooks.pending.arrived();
   expect(headerOf(sent, 'x-own')).toBe('sealed');
   expect(sent.body.toString()).toBe('sealed too');
-  await ends(api, through.pending.id);
+  await waitForEnd(api, through.pending.id);
   expect(headerOf(await hooks.profile.arrived(), 'x-profile')).toBe('kept');
-  const retried = await ends(api, cut.pending.id);
+  const retried = await waitForEnd(api, cut.pending.id);
   expect(retried.attempts).toMatchObject([
     { outcome: 'retryable', error: 'interrupted' },
     { outcome: 'success' },
   ]);
   const again = await replayed(api, done.pending.id);
-  await ends(api, again.id);
+  await waitForEnd(api, again.id);
   expect(headerOf(await hooks.done.arrived(2), 'Idempotency-Key')).toBe(
     headerOf(await hooks.done.arrived(1), 'Idempotency-Key'),
   );

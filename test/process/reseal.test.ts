@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { given, SETTINGS, startService, TEST_KEY } from '#test/delivery/harness.ts';
-import { ends } from '#test/delivery/waits.ts';
+import { waitForEnd } from '#test/delivery/waits.ts';
 import { Api } from '#test/e2e/client.ts';
 import { createdProfile, patchedProfile, rescheduled } from '#test/e2e/expectations.ts';
 import { createDatabase } from '#test/postgres/databases.ts';
@@ -190,7 +190,7 @@ describe.each([
     await using sched = await startService(raw.dataDir, { ...raw.env, ...keyFiles(key, null) });
     const api = Api.at(() => sched.url).as(TEST_KEY);
     await rescheduled(api, shown.id, { delay: '1s' });
-    expect((await ends(api, shown.pending.id)).delivery.status).toBe('succeeded');
+    expect((await waitForEnd(api, shown.pending.id)).delivery.status).toBe('succeeded');
     const request = await hook.arrived();
     expect([headerOf(request, 'x-profile'), headerOf(request, 'x-own'), request.body.toString()]).toEqual([
       'first',

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { receiver } from '#sdk/receiver/express.ts';
 import { MemoryStore, type NotVerified, type ReceivedDelivery } from '#sdk/receiver/index.ts';
 import { given, SIGNING_SECRET, startService, TEST_KEY } from '#test/delivery/harness.ts';
-import { ends } from '#test/delivery/waits.ts';
+import { waitForEnd } from '#test/delivery/waits.ts';
 import { Api } from '#test/e2e/client.ts';
 import { replayed } from '#test/e2e/expectations.ts';
 import type { SchedProcess } from '#test/process/sched-process.ts';
@@ -58,7 +58,7 @@ afterAll(async () => {
 async function delivered(path: string, body: object = {}) {
   const endpoint = `http://127.0.0.1:${server.port}/hooks${path}`;
   const { pending } = await given(api, { endpoint, body: BODY, delay: '1s', retry_policy: AT_ONCE, ...body });
-  return ends(api, pending.id);
+  return waitForEnd(api, pending.id);
 }
 
 function handledBy(deliveryId: string): readonly number[] {
@@ -92,7 +92,7 @@ describe.concurrent('a delivery of the service', () => {
     expect(attempts.map(({ status_code }) => status_code)).toEqual([null, 200]);
     expect(handledBy(delivery.id)).toEqual([1]);
 
-    const replay = await ends(api, (await replayed(api, delivery.id)).id);
+    const replay = await waitForEnd(api, (await replayed(api, delivery.id)).id);
     expect(replay.delivery.status).toBe('succeeded');
     expect(handledBy(replay.delivery.id)).toEqual([]);
   });

@@ -8,7 +8,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { Prng } from '#test/fuzz/prng.ts';
-import { KeptInsight } from '#test/kept-insight.ts';
+import { InMemoryInsight } from '#test/in-memory-insight.ts';
 import { Backlog } from './backlog.ts';
 import type { Bug } from './bugs.ts';
 import { CheckerRunner } from './checker-runner.ts';
@@ -79,7 +79,7 @@ export class SimulatedService implements SimulationView {
   readonly #runner = new CheckerRunner<Checker>(this.trace);
   readonly #network: Network;
   readonly #disk: FaultyDisk;
-  readonly #insight = new KeptInsight(null);
+  readonly #insight = new InMemoryInsight(null);
   readonly #workload: Workload;
   readonly #script = new Scope();
   readonly #prngs: { readonly faults: Prng; readonly ids: Prng; readonly timers: Prng };

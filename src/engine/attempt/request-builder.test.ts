@@ -7,13 +7,13 @@ import { encodeHeaders } from '#src/domain/payload.ts';
 import { legacyProfileHeadersContext } from '#src/domain/sealing-contexts.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { EngineHarness, headerOf, type Order } from '#test/engine-harness.ts';
+import { EngineHarness, headerOf, type ScheduleOptions } from '#test/engine-harness.ts';
 import { RequestBuilder, type Sendable, UNREADABLE, type Unsendable } from './request-builder.ts';
 
 const SECRET = 'whsec_Z3V0ZW4gVGFn';
 
 /** Creates a schedule and claims its delivery. */
-async function claimed(harness: EngineHarness, order: Order) {
+async function claimed(harness: EngineHarness, order: ScheduleOptions) {
   const view = await harness.schedule(order);
   const { delivery, attempt } = harness.build.claim(view.pending, view);
   return { delivery, attempt };
@@ -25,7 +25,7 @@ async function builtBy(builder: RequestBuilder, delivery: Delivery, attempt: Att
   return builder.finish(await builder.draft(delivery), delivery, attempt);
 }
 
-async function built(harness: EngineHarness, order: Order): Promise<Built> {
+async function built(harness: EngineHarness, order: ScheduleOptions): Promise<Built> {
   const { delivery, attempt } = await claimed(harness, order);
   return builtBy(new RequestBuilder(harness), delivery, attempt);
 }

@@ -2,13 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { cancel, edit, pause, resume } from '#src/domain/schedule-lifecycle.ts';
 import type { UnsettledAttempt } from '#src/ports/store.ts';
 import { FAILURE, HOURLY, REDIRECT, SUCCESS } from '#src/store/contract/builders.ts';
-import { EngineHarness, type Order, PARTITION } from '#test/engine-harness.ts';
+import { EngineHarness, PARTITION, type ScheduleOptions } from '#test/engine-harness.ts';
 import { Settler } from './settler.ts';
 
 const ORDERS = { cancel, pause, resume };
 
 /** Stores an attempt that is in flight. */
-async function attemptInFlight(harness: EngineHarness, order: Order = {}): Promise<UnsettledAttempt> {
+async function attemptInFlight(
+  harness: EngineHarness,
+  order: ScheduleOptions = {},
+): Promise<UnsettledAttempt> {
   const view = await harness.schedule(order);
   await harness.time.advance(5_000);
   const write = harness.build.claim(view.pending, view);

@@ -64,7 +64,7 @@ describe('a store that is away', () => {
     await using cluster = await ClusterHarness.open();
     const nodes = await cluster.settled('a', 'b', 'c');
     away(nodes);
-    nodes[0]?.die();
+    nodes[0]?.kill();
     await cluster.time.advance(10_000);
     for (const { faults } of nodes.slice(1)) faults.clear();
     await cluster.time.advance(3_000);
@@ -149,7 +149,7 @@ describe.for([
   test('hides a dead node only for a short time', async () => {
     await using cluster = await ClusterHarness.open();
     const [dead, ...others] = await cluster.settled('a', 'b', 'c');
-    dead?.die();
+    dead?.kill();
     for (const node of others) notices(node);
     await cluster.time.advance(5_000);
     expect(slotsOwnedBy(others)).toEqual([85, 85]);
@@ -170,7 +170,7 @@ describe('a node that was paused for longer than its lease', () => {
     await cluster.time.advance(20_000);
     expect(slotsOwnedBy([other as TestNode])).toEqual([SLOTS]);
     const claimed = owner.faults.times('claim');
-    owner.timers.goOn();
+    owner.timers.resume();
     await cluster.time.settled();
     expect(owner.faults.times('claim')).toBe(claimed);
     expect(owner.cluster.metrics.moved.lost).toBe(128);
@@ -188,7 +188,7 @@ describe('a node that was paused for longer than its lease', () => {
     alone.timers.state = 'paused';
     await cluster.time.advance(20_000);
     expect(alone.engine.isFiring).toBe(false);
-    alone.timers.goOn();
+    alone.timers.resume();
     await cluster.time.settled();
     await cluster.time.advance(100);
     expect(sentBy([alone])).toEqual([pending.id]);

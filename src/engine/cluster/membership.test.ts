@@ -71,7 +71,7 @@ describe('a node that dies', () => {
     owner.egress.respond = () => null;
     await cluster.time.advance(2_000);
     expect(owner.egress.sent).toHaveLength(1);
-    owner.die();
+    owner.kill();
     await cluster.time.advance(5_000);
     expect(slotsOwnedBy(others)).toEqual([128, 128]);
     expect(await cluster.harness.attempts(pending.id)).toMatchObject([{ error: 'interrupted' }]);
@@ -84,7 +84,7 @@ describe('a node that dies', () => {
     await using cluster = await ClusterHarness.open();
     const [dead, node] = await cluster.settled('a', 'b');
     if (dead === undefined || node === undefined) throw new Error('There are two nodes.');
-    dead.die();
+    dead.kill();
     // The other node has already removed it when this node tries to.
     node.faults.before('removeDeadNode', () => cluster.harness.disk.leave('a'));
     while (node.faults.times('removeDeadNode') === 0) await cluster.time.advance(10);
@@ -96,7 +96,7 @@ describe('a node that dies', () => {
     await using cluster = await ClusterHarness.open();
     const [dead] = await cluster.settled('a', 'b', 'c');
     const before = await cluster.slots();
-    dead?.die();
+    dead?.kill();
     await cluster.time.advance(5_000);
     const after = await cluster.slots();
     for (const [index, { owner, epoch }] of before.entries()) {

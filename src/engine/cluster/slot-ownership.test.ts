@@ -91,7 +91,7 @@ describe('the gate of an endpoint', () => {
       },
     ]);
     owner.faults.set('refuses', 'claim');
-    owner.timers.goOn();
+    owner.timers.resume();
     await cluster.time.settled();
     expect(owner.engine.gauges().breakers.open).toBe(0);
     const { pending } = await cluster.harness.schedule({ profile });

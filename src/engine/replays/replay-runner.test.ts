@@ -35,10 +35,10 @@ describe('a process that is killed', () => {
     let times = 0;
     first[when] = (own) => {
       // Most verbs are killed at their second call, in the middle of the work.
-      if (own === verb && ++times === (verb === 'listOpenJobs' || verb === 'gather' ? 1 : 2)) first.die();
+      if (own === verb && ++times === (verb === 'listOpenJobs' || verb === 'gather' ? 1 : 2)) first.kill();
     };
     await harness.time.advance(SOON_MS);
-    first.die();
+    first.kill();
     const second = new ReplayNode(harness, 'b');
     await harness.time.advance(REPLAY_LEASE_MS + 10_000);
     expect(await readJob(harness, job)).toMatchObject({ state: 'done', gathered: 60, replayed: 60 });
@@ -59,7 +59,7 @@ describe('a process that is killed', () => {
     const second = new ReplayNode(harness, 'b');
     await harness.time.advance(1_100);
     expect(await readJob(harness, job)).toMatchObject({ runner: 'b' });
-    second.die();
+    second.kill();
     const third = new ReplayNode(harness, 'c');
     await harness.time.advance(REPLAY_LEASE_MS - 2_000);
     expect(await readJob(harness, job)).toMatchObject({ runner: 'b' });

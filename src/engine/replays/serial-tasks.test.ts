@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { START } from '#src/store/contract/builders.ts';
-import { KeptLog, VirtualTime } from '#test/engine-harness.ts';
+import { RecordedLog, VirtualTime } from '#test/engine-harness.ts';
 import { SerialTasks } from './serial-tasks.ts';
 
 function setUp() {
   const time = new VirtualTime(START);
-  const log = new KeptLog();
+  const log = new RecordedLog();
   const tasks = new SerialTasks(time, log);
   const runs: string[] = [];
   /** A task that records the time of each run. */

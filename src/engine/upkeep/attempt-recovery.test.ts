@@ -8,11 +8,15 @@ import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
 import { HOURLY } from '#src/store/contract/builders.ts';
 import { ClusterHarness, ownerAndOthers } from '#test/cluster-harness.ts';
-import { EngineHarness, type Order } from '#test/engine-harness.ts';
+import { EngineHarness, type ScheduleOptions } from '#test/engine-harness.ts';
 import { AttemptRecovery } from './attempt-recovery.ts';
 import { StatsRecorder } from './stats-recorder.ts';
 
-async function claimed(harness: EngineHarness, order: Order = {}, node = 'dead-node'): Promise<ClaimWrite> {
+async function claimed(
+  harness: EngineHarness,
+  order: ScheduleOptions = {},
+  node = 'dead-node',
+): Promise<ClaimWrite> {
   const view = await harness.schedule(order);
   const { build } = harness;
   const by = { node, token: build.ids.mint('att', harness.now) };

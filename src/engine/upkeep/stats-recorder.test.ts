@@ -146,7 +146,7 @@ describe('stats', () => {
     fireAt(stats, 600);
     await harness.time.advance(1_500);
     expect(harness.insight.saves).toEqual([250, 250, 102]);
-    expect(harness.insight.endpointsKept).toBe(600);
+    expect(harness.insight.endpointCount).toBe(600);
   });
 
   test('of endpoints beyond the limit are not counted, but their partition is', async () => {
@@ -154,7 +154,7 @@ describe('stats', () => {
     const stats = new StatsRecorder(harness);
     fireAt(stats, 20_010);
     await stats.stop();
-    expect(harness.insight.endpointsKept).toBe(20_000);
+    expect(harness.insight.endpointCount).toBe(20_000);
     expect(hour(harness).fired).toBe(20_010);
   });
 
@@ -187,7 +187,7 @@ describe('stats', () => {
     const stats = new StatsRecorder(harness);
     fireAt(stats, 300);
     await stats.stop();
-    expect(harness.insight.endpointsKept).toBe(300);
+    expect(harness.insight.endpointCount).toBe(300);
     expect(harness.time.pending).toBe(0);
     const unlucky = new StatsRecorder(harness);
     unlucky.countFired(ENDPOINT, 0);

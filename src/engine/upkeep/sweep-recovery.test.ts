@@ -8,7 +8,7 @@ import { Engine } from '#src/engine/engine.ts';
 import { FAILURE, HOURLY, START } from '#src/store/contract/builders.ts';
 import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { ClusterHarness } from '#test/cluster-harness.ts';
-import { EngineHarness, NEIGHBOUR, PARTITION } from '#test/engine-harness.ts';
+import { EngineHarness, OTHER_PARTITION, PARTITION } from '#test/engine-harness.ts';
 import { SweepRecovery } from './sweep-recovery.ts';
 
 const ACTIONS = { pause, resume, cancel };
@@ -175,7 +175,7 @@ describe('several abandoned sweeps', () => {
   test('are completed step by step, in a round robin by customer', async () => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
     await canceled(harness, 3);
-    await canceled(harness, 1, NEIGHBOUR);
+    await canceled(harness, 1, OTHER_PARTITION);
     const steps: string[] = [];
     const recovery = recoveryWith(harness, (sweep, cursor) => {
       steps.push(`${sweep.partition}/${sweep.requestedAt - START}`);
@@ -185,7 +185,7 @@ describe('several abandoned sweeps', () => {
     await harness.time.advance(1_000);
     expect(steps.slice(0, 6)).toEqual(['1/0', '2/3', '1/1', '2/3', '1/2', '2/3']);
     expect(await harness.disk.listSweeps(10)).toEqual([]);
-    expect([await left(harness), await left(harness, NEIGHBOUR)]).toEqual([0, 0]);
+    expect([await left(harness), await left(harness, OTHER_PARTITION)]).toEqual([0, 0]);
     await recovery.stop();
   });
 
@@ -200,10 +200,10 @@ describe('several abandoned sweeps', () => {
     );
     recovery.start();
     await harness.time.advance(100);
-    await canceled(harness, 1, NEIGHBOUR);
-    expect(await left(harness, NEIGHBOUR)).toBeGreaterThan(0);
+    await canceled(harness, 1, OTHER_PARTITION);
+    expect(await left(harness, OTHER_PARTITION)).toBeGreaterThan(0);
     await harness.time.advance(3 * SCAN_MS);
-    expect(await left(harness, NEIGHBOUR)).toBe(0);
+    expect(await left(harness, OTHER_PARTITION)).toBe(0);
     expect(await left(harness)).toBeGreaterThan(0);
     const stopped = recovery.stop();
     await harness.time.advance(1_000);
@@ -213,12 +213,12 @@ describe('several abandoned sweeps', () => {
   test('continue when one of them fails', async () => {
     await using harness = await EngineHarness.open({ sweepBatchMax: 1 });
     await canceled(harness, 1);
-    await canceled(harness, 1, NEIGHBOUR);
+    await canceled(harness, 1, OTHER_PARTITION);
     harness.faults.before('continueSweep', () => Promise.reject(new Error('This sweep fails.')));
     const { recovery } = recoveryOf(harness);
     recovery.start();
     await harness.time.advance(SCAN_MS - 1);
-    expect([await left(harness), await left(harness, NEIGHBOUR)]).toEqual([RETRIES - 1, 0]);
+    expect([await left(harness), await left(harness, OTHER_PARTITION)]).toEqual([RETRIES - 1, 0]);
     await harness.time.advance(SCAN_MS);
     expect(await left(harness)).toBe(0);
     await recovery.stop();

@@ -12,7 +12,7 @@ import type { Stopwatch } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
 import { Prng } from '#test/fuzz/prng.ts';
-import { KeptInsight } from '#test/kept-insight.ts';
+import { InMemoryInsight } from '#test/in-memory-insight.ts';
 import { CheckerRunner } from '../checker-runner.ts';
 import { gateKey } from '../checkers/breaker.ts';
 import { Violation } from '../checkers/checker.ts';
@@ -77,7 +77,7 @@ export class SimulatedCluster implements ClusterSimulationView {
   readonly #rows: DurableRows;
   readonly #vault: Vault;
   readonly #network: Network;
-  readonly #insight = new KeptInsight(null);
+  readonly #insight = new InMemoryInsight(null);
   readonly #hintNetwork: HintNetwork;
   readonly #nodeFaults: NodeFaults;
   readonly #workload: Workload;

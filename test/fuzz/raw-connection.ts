@@ -24,7 +24,7 @@ interface Waiting {
   readonly resolve: (outcome: Outcome) => void;
 }
 
-export class Wire {
+export class RawConnection {
   readonly #port: number;
   readonly #answerMsMax: number;
   #socket: Socket | null = null;

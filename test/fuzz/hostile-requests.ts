@@ -12,6 +12,7 @@ import {
   url,
   WRONG_TYPES,
 } from './fields.ts';
+import { buildRequest, type FuzzRequest, type RequestContext, refusedAs, secretOf } from './fuzz-request.ts';
 import {
   anyObject,
   anyValue,
@@ -20,13 +21,12 @@ import {
   type Json,
   type Members,
   object,
-  TRAP_NAMES,
+  PROTOTYPE_NAMES,
   text,
 } from './json-text.ts';
 import type { Prng } from './prng.ts';
-import { type Aim, refusedAs, type Shot, secretOf, shot } from './shot.ts';
 
-interface Goal {
+interface BodyTarget {
   readonly method: string;
   readonly path: string;
   readonly operation: OperationId;
@@ -34,16 +34,16 @@ interface Goal {
 }
 
 /** An operation with a body, on one of the client's own objects where it needs one. */
-function goal({ prng, lane }: Aim): Goal {
-  const schedule = lane.schedules.at(-1 - prng.int(20))?.json.id ?? null;
-  const endpoint = lane.endpoints.at(-1 - prng.int(20))?.json.id ?? null;
+function pickBodyTarget({ prng, client }: RequestContext): BodyTarget {
+  const schedule = client.schedules.at(-1 - prng.int(20))?.json.id ?? null;
+  const endpoint = client.endpoints.at(-1 - prng.int(20))?.json.id ?? null;
   const create = {
     method: 'POST',
     path: '/v1/schedules',
     operation: 'createSchedule',
     target: null,
   } as const;
-  return prng.weighted<Goal>([
+  return prng.weighted<BodyTarget>([
     [4, create],
     [2, { method: 'POST', path: '/v1/endpoints', operation: 'createEndpoint', target: null }],
     [
@@ -82,10 +82,16 @@ function goal({ prng, lane }: Aim): Goal {
   ]);
 }
 
-function bodyShot(aim: Aim, kind: string, at: Goal, body: Buffer | Json, rest: Partial<Shot> = {}): Shot {
+function requestWithBody(
+  context: RequestContext,
+  kind: string,
+  at: BodyTarget,
+  body: Buffer | Json,
+  rest: Partial<FuzzRequest> = {},
+): FuzzRequest {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  return shot(
-    aim,
+  return buildRequest(
+    context,
     { method: at.method, path: at.path, body: bytes },
     { kind, operation: at.operation, target: at.target, ...rest },
   );
@@ -113,18 +119,18 @@ function createWith(prng: Prng, secret: string, field: string, value: Json): Mem
 }
 
 /** One field has a wrong type and all others are valid, so the error code and the field are known. */
-export function wrongType(aim: Aim): Shot {
-  const { prng, lane } = aim;
-  const secret = secretOf(aim);
+export function wrongType(context: RequestContext): FuzzRequest {
+  const { prng, client } = context;
+  const secret = secretOf(context);
   const wrong = (fields: readonly string[]) => {
     const field = prng.pick(fields);
     const [code, make] = WRONG_TYPES[field] ?? WRONG_TYPES.body ?? fail();
     return { field, value: make(prng), expected: refusedAs(code, field) };
   };
-  const active = lane.schedules.findLast(
+  const active = client.schedules.findLast(
     ({ json }) => json.endpoint_id === null && json.state !== 'canceled' && json.state !== 'completed',
   )?.json.id;
-  const endpoint = lane.endpoints.at(-1)?.json.id;
+  const endpoint = client.endpoints.at(-1)?.json.id;
   const choice = prng.int(10);
   if (choice >= 8 && active !== undefined) {
     const isUpdate = choice === 8;
@@ -136,7 +142,7 @@ export function wrongType(aim: Aim): Shot {
             [field, value],
           ]
         : [[field, value]];
-    const at: Goal = isUpdate
+    const at: BodyTarget = isUpdate
       ? { method: 'PATCH', path: `/v1/schedules/${active}`, operation: 'updateSchedule', target: active }
       : {
           method: 'POST',
@@ -144,11 +150,11 @@ export function wrongType(aim: Aim): Shot {
           operation: 'rescheduleSchedule',
           target: active,
         };
-    return bodyShot(aim, 'wrong type', at, object(members), { expected, secret });
+    return requestWithBody(context, 'wrong type', at, object(members), { expected, secret });
   }
   if (choice >= 6) {
     const { field, value, expected } = wrong(ENDPOINT_FIELDS);
-    const at: Goal =
+    const at: BodyTarget =
       choice === 7 && endpoint !== undefined
         ? {
             method: 'PATCH',
@@ -158,11 +164,11 @@ export function wrongType(aim: Aim): Shot {
           }
         : { method: 'POST', path: '/v1/endpoints', operation: 'createEndpoint', target: null };
     const members = replaced(endpointWrite(prng, secret, true), field, value);
-    return bodyShot(aim, 'wrong type', at, object(members), { expected, secret });
+    return requestWithBody(context, 'wrong type', at, object(members), { expected, secret });
   }
   const { field, value, expected } = wrong(SCHEDULE_FIELDS);
-  const at: Goal = { method: 'POST', path: '/v1/schedules', operation: 'createSchedule', target: null };
-  return bodyShot(aim, 'wrong type', at, object(createWith(prng, secret, field, value)), {
+  const at: BodyTarget = { method: 'POST', path: '/v1/schedules', operation: 'createSchedule', target: null };
+  return requestWithBody(context, 'wrong type', at, object(createWith(prng, secret, field, value)), {
     expected,
     secret,
   });
@@ -172,17 +178,20 @@ function fail(): never {
   throw new Error('A field without a code.');
 }
 
-export function nearMiss(aim: Aim): Shot {
-  const secret = secretOf(aim);
-  const [field, value, code] = aim.prng.pick(NEAR_MISSES);
-  const at: Goal = { method: 'POST', path: '/v1/schedules', operation: 'createSchedule', target: null };
-  const members = createWith(aim.prng, secret, field, value);
-  return bodyShot(aim, 'near miss', at, object(members), { expected: refusedAs(code, field), secret });
+export function nearMiss(context: RequestContext): FuzzRequest {
+  const secret = secretOf(context);
+  const [field, value, code] = context.prng.pick(NEAR_MISSES);
+  const at: BodyTarget = { method: 'POST', path: '/v1/schedules', operation: 'createSchedule', target: null };
+  const members = createWith(context.prng, secret, field, value);
+  return requestWithBody(context, 'near miss', at, object(members), {
+    expected: refusedAs(code, field),
+    secret,
+  });
 }
 
 /** JSON of any shape. It is rarely an object, and even more rarely has valid fields. */
-export function anyJson(aim: Aim): Shot {
-  const { prng } = aim;
+export function anyJson(context: RequestContext): FuzzRequest {
+  const { prng } = context;
   const names = [...SCHEDULE_FIELDS, ...ENDPOINT_FIELDS];
   const json = prng.weighted<() => Json>([
     [3, () => anyValue(prng, 4)],
@@ -192,14 +201,14 @@ export function anyJson(aim: Aim): Shot {
       () => object(Array.from({ length: prng.int(8) }, () => [prng.pick(names), anyValue(prng, 3)] as const)),
     ],
   ])();
-  return bodyShot(aim, 'any json', goal(aim), json);
+  return requestWithBody(context, 'any json', pickBodyTarget(context), json);
 }
 
 /** Valid bodies with names of JavaScript prototypes on every level, and names given twice. */
-export function trapped(aim: Aim): Shot {
-  const { prng } = aim;
-  const secret = secretOf(aim);
-  const at = goal(aim);
+export function prototypeNames(context: RequestContext): FuzzRequest {
+  const { prng } = context;
+  const secret = secretOf(context);
+  const at = pickBodyTarget(context);
   const members = at.operation.endsWith('Endpoint')
     ? endpointWrite(prng, secret, at.operation === 'createEndpoint')
     : at.operation === 'rescheduleSchedule'
@@ -213,7 +222,7 @@ export function trapped(aim: Aim): Shot {
       object([
         ['__proto__', text('a')],
         ['constructor', text('b')],
-        [prng.pick(TRAP_NAMES), anyValue(prng, 1)],
+        [prng.pick(PROTOTYPE_NAMES), anyValue(prng, 1)],
       ]),
     ],
     [
@@ -235,15 +244,21 @@ export function trapped(aim: Aim): Shot {
     [hostileName(prng), anyValue(prng, 2)],
   ];
   const twice = prng.some(members, 0.3);
-  return bodyShot(aim, 'trap names', at, object([...prng.some(inner, 0.4), ...members, ...twice]), {
-    secret,
-  });
+  return requestWithBody(
+    context,
+    'prototype names',
+    at,
+    object([...prng.some(inner, 0.4), ...members, ...twice]),
+    {
+      secret,
+    },
+  );
 }
 
 /** Deep, long or wide values, as the whole body or anywhere in it. */
-export function huge(aim: Aim): Shot {
-  const { prng } = aim;
-  const at = goal(aim);
+export function huge(context: RequestContext): FuzzRequest {
+  const { prng } = context;
+  const at = pickBodyTarget(context);
   const value = hugeValue(prng);
   const field = prng.pick([...SCHEDULE_FIELDS, ...ENDPOINT_FIELDS, 'unknown']);
   const json = prng.weighted<() => Json>([
@@ -263,15 +278,15 @@ export function huge(aim: Aim): Shot {
         object(replaced(PLAIN, field, object([[prng.pick(['a', 'max_attempts', 'base', 'rate']), value]]))),
     ],
   ])();
-  return bodyShot(aim, 'huge', at, json);
+  return requestWithBody(context, 'huge', at, json);
 }
 
 /** Bytes that are not valid UTF-8 or not valid JSON. */
-export function brokenBytes(aim: Aim): Shot {
-  const { prng } = aim;
-  const secret = secretOf(aim);
+export function brokenBytes(context: RequestContext): FuzzRequest {
+  const { prng } = context;
+  const secret = secretOf(context);
   const right = Buffer.from(object(scheduleCreate(prng, secret, null)));
-  const at = goal(aim);
+  const at = pickBodyTarget(context);
   const inserted = (bytes: readonly number[]) => {
     const place = prng.int(right.length);
     return Buffer.concat([right.subarray(0, place), Buffer.from(bytes), right.subarray(place)]);
@@ -320,5 +335,5 @@ export function brokenBytes(aim: Aim): Shot {
         ),
     ],
   ])();
-  return bodyShot(aim, 'broken bytes', at, bytes, { secret });
+  return requestWithBody(context, 'broken bytes', at, bytes, { secret });
 }

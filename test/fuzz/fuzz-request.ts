@@ -1,7 +1,7 @@
 /** One request of the fuzzer: its bytes, and the rules for its answer. */
 import type { OperationId } from '#src/api/contract/operations.ts';
 import { ERRORS, type ErrorCode } from '#src/domain/errors.ts';
-import type { Lane } from './model.ts';
+import type { FuzzClient } from './model.ts';
 import type { Prng } from './prng.ts';
 
 export interface Expected {
@@ -11,7 +11,7 @@ export interface Expected {
   readonly param?: string | null;
 }
 
-export interface Shot {
+export interface FuzzRequest {
   /** The kind of request, for the statistics. */
   readonly kind: string;
   readonly method: string;
@@ -35,10 +35,10 @@ export interface Shot {
   readonly secret: string;
 }
 
-export interface Aim {
+export interface RequestContext {
   readonly prng: Prng;
   readonly index: number;
-  readonly lane: Lane;
+  readonly client: FuzzClient;
   readonly key: string;
 }
 
@@ -51,15 +51,15 @@ export function answeredWith(status: number): Expected {
 }
 
 /** The prefix of every planted secret. */
-export const SECRET_MARK = 'fzsecret';
+export const SECRET_PREFIX = 'fzsecret';
 
-export function secretOf(aim: Aim): string {
-  return `${SECRET_MARK}${aim.index}x${aim.prng.uint32().toString(36)}`;
+export function secretOf(context: RequestContext): string {
+  return `${SECRET_PREFIX}${context.index}x${context.prng.uint32().toString(36)}`;
 }
 
 export type Headers = readonly (readonly [name: string, value: string])[];
 
-export interface Request {
+export interface HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly body: Buffer | null;
@@ -69,8 +69,8 @@ export interface Request {
 }
 
 /** The bytes of a request with correct framing. Header values are Latin-1, so any byte can be sent. */
-export function frame(aim: Aim, request: Request): Buffer {
-  const { method, path, body, headers = [], authorization = `Bearer ${aim.key}` } = request;
+export function frame(context: RequestContext, request: HttpRequest): Buffer {
+  const { method, path, body, headers = [], authorization = `Bearer ${context.key}` } = request;
   const lines = [
     `${method} ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
@@ -83,20 +83,20 @@ export function frame(aim: Aim, request: Request): Buffer {
 }
 
 /** A well-framed request. */
-export function shot(
-  aim: Aim,
-  request: Request,
-  rest: Partial<Shot> & Pick<Shot, 'kind' | 'operation'>,
-): Shot {
+export function buildRequest(
+  context: RequestContext,
+  request: HttpRequest,
+  rest: Partial<FuzzRequest> & Pick<FuzzRequest, 'kind' | 'operation'>,
+): FuzzRequest {
   return {
     method: request.method,
     target: null,
-    pieces: [frame(aim, request)],
+    pieces: [frame(context, request)],
     body: request.body,
     key: null,
     answer: 'must',
     expected: null,
-    secret: secretOf(aim),
+    secret: secretOf(context),
     ...rest,
   };
 }

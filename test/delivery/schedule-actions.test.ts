@@ -18,12 +18,12 @@ import {
 import { answer, held } from '#test/receiver/behaviours.ts';
 import { headerOf } from '#test/receiver/receiver.ts';
 import { useDeliveries } from './harness.ts';
-import { becomes, ends, sleep } from './waits.ts';
+import { sleep, waitForEnd, waitForStatus } from './waits.ts';
 
 const { api, hook, given } = useDeliveries();
 
 /** Waits until well after the instant. */
-async function pass(instant: string): Promise<void> {
+async function waitPast(instant: string): Promise<void> {
   await sleep(ms(instant) - Date.now() + 300);
 }
 
@@ -32,7 +32,7 @@ describe.concurrent('pause', () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url });
     await ordered(api, id, 'pause');
-    await pass(pending.scheduled_for);
+    await waitPast(pending.scheduled_for);
     expect(target.requests).toEqual([]);
     expect((await delivery(api, pending.id)).status).toBe('paused');
 
@@ -40,7 +40,7 @@ describe.concurrent('pause', () => {
     await ordered(api, id, 'resume');
     const request = await target.arrived();
     expect(request.arrivedAt).toBeGreaterThanOrEqual(resumedAt);
-    const { delivery: done, attempts } = await ends(api, pending.id);
+    const { delivery: done, attempts } = await waitForEnd(api, pending.id);
     expect(done).toMatchObject({ status: 'succeeded', scheduled_for: pending.scheduled_for });
     expect(attempts).toMatchObject([{ attempt_no: 1, due_at: pending.scheduled_for }]);
     expect(attempts[0]?.lateness_ms).toBeGreaterThanOrEqual(300);
@@ -52,17 +52,17 @@ describe.concurrent('pause', () => {
     await ordered(api, id, 'pause');
     await ordered(api, id, 'resume');
     expect((await target.arrived()).arrivedAt).toBeGreaterThanOrEqual(ms(pending.scheduled_for));
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
   });
 
   it('resume after the deadline: it expires without an attempt', async () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url, ttl: '50ms' });
     await ordered(api, id, 'pause');
-    await pass(pending.scheduled_for);
+    await waitPast(pending.scheduled_for);
     await sleep(100);
     await ordered(api, id, 'resume');
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'expired', attempt_count: 0 });
     expect(attempts).toEqual([]);
     expect((await schedule(api, id)).state).toBe('completed');
@@ -72,12 +72,12 @@ describe.concurrent('pause', () => {
   it('stops a retry, and resume continues it', async () => {
     const target = hook(answer(500), answer(200));
     const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '1s', factor: 1 } });
-    const waiting = await becomes(api, pending.id, 'retry_scheduled');
+    const waiting = await waitForStatus(api, pending.id, 'retry_scheduled');
     await ordered(api, id, 'pause');
-    await pass(waiting.next_fire_at ?? '');
+    await waitPast(waiting.next_fire_at ?? '');
     expect(target.requests).toHaveLength(1);
     await ordered(api, id, 'resume');
-    const { delivery, attempts } = await ends(api, pending.id);
+    const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', attempt_count: 2 });
     expect(attempts[1]?.due_at).toBe(waiting.next_fire_at);
   });
@@ -90,11 +90,11 @@ describe.concurrent('pause', () => {
     expect((await ordered(api, id, 'pause')).state).toBe('paused');
     expect((await delivery(api, pending.id)).status).toBe('claimed');
     gate.release();
-    await becomes(api, pending.id, 'paused');
+    await waitForStatus(api, pending.id, 'paused');
     await sleep(200);
     expect(target.requests).toHaveLength(1);
     await ordered(api, id, 'resume');
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     expect(headerOf(await target.arrived(2), 'Sched-Attempt')).toBe('2');
   });
 
@@ -105,7 +105,7 @@ describe.concurrent('pause', () => {
     await target.arrived();
     await ordered(api, id, 'pause');
     gate.release();
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     expect((await schedule(api, id)).state).toBe('completed');
   });
 });
@@ -115,7 +115,7 @@ describe.concurrent('cancel', () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url });
     await ordered(api, id, 'cancel');
-    await pass(pending.scheduled_for);
+    await waitPast(pending.scheduled_for);
     expect(await delivery(api, pending.id)).toMatchObject({ status: 'canceled', attempt_count: 0 });
     expect(await attemptsOf(api, pending.id)).toEqual([]);
     expect(target.requests).toEqual([]);
@@ -124,9 +124,9 @@ describe.concurrent('cancel', () => {
   it('a delivery that waits for a retry gets no retry', async () => {
     const target = hook(answer(500));
     const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '1s', factor: 1 } });
-    const waiting = await becomes(api, pending.id, 'retry_scheduled');
+    const waiting = await waitForStatus(api, pending.id, 'retry_scheduled');
     await ordered(api, id, 'cancel');
-    await pass(waiting.next_fire_at ?? '');
+    await waitPast(waiting.next_fire_at ?? '');
     expect(await delivery(api, pending.id)).toMatchObject({ status: 'canceled', attempt_count: 1 });
     expect(target.requests).toHaveLength(1);
   });
@@ -139,7 +139,7 @@ describe.concurrent('cancel', () => {
     expect((await ordered(api, id, 'cancel')).state).toBe('canceled');
     expect((await delivery(api, pending.id)).status).toBe('claimed');
     gate.release();
-    const { delivery: done, attempts } = await ends(api, pending.id);
+    const { delivery: done, attempts } = await waitForEnd(api, pending.id);
     expect(done).toMatchObject({
       status: 'canceled',
       attempt_count: 1,
@@ -159,7 +159,7 @@ describe.concurrent('cancel', () => {
     await target.arrived();
     await ordered(api, id, 'cancel');
     gate.release();
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     expect((await schedule(api, id)).state).toBe('canceled');
   });
 
@@ -174,7 +174,7 @@ describe.concurrent('cancel', () => {
     await sleep(soonest - Date.now() - 5);
     await Promise.all(targets.map(({ id }) => ordered(api, id, 'cancel')));
     for (const { target, pending } of targets) {
-      const { delivery: done, attempts } = await ends(api, pending.id);
+      const { delivery: done, attempts } = await waitForEnd(api, pending.id);
       const isSent = done.status === 'succeeded';
       expect({ status: done.status, attempts: attempts.length, requests: target.requests.length }).toEqual({
         status: isSent ? 'succeeded' : 'canceled',
@@ -191,7 +191,7 @@ describe.concurrent('reschedule', () => {
     const { id, pending } = await given({ endpoint: target.url, delay: '1h' });
     const moved = await rescheduled(api, id, { fire_at: fromNow(2_000) });
     expect((await target.arrived()).arrivedAt).toBeGreaterThanOrEqual(ms(moved.fire_at));
-    const { attempts } = await ends(api, pending.id);
+    const { attempts } = await waitForEnd(api, pending.id);
     expect(attempts).toMatchObject([{ due_at: moved.fire_at, outcome: 'success' }]);
   });
 
@@ -199,10 +199,10 @@ describe.concurrent('reschedule', () => {
     const target = hook();
     const { id, pending } = await given({ endpoint: target.url });
     const moved = await rescheduled(api, id, { delay: '5s' });
-    await pass(pending.scheduled_for);
+    await waitPast(pending.scheduled_for);
     expect(target.requests).toEqual([]);
     expect((await target.arrived()).arrivedAt).toBeGreaterThanOrEqual(ms(moved.next_fire_at));
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     expect(target.requests).toHaveLength(1);
   });
 
@@ -214,14 +214,14 @@ describe.concurrent('reschedule', () => {
     await rescheduled(api, id, { delay: '30m' });
     const moved = await rescheduled(api, id, { delay: '1.5s' });
     expect((await target.arrived()).arrivedAt).toBeGreaterThanOrEqual(ms(moved.next_fire_at));
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     expect(target.requests).toHaveLength(1);
   });
 
   it('also moves a delivery that waits for a retry: it keeps its attempts and key, and gets a new deadline', async () => {
     const target = hook(answer(500), answer(200));
     const { id, pending } = await given({ endpoint: target.url, ttl: '3h', retry_policy: { base: '30m' } });
-    await becomes(api, pending.id, 'retry_scheduled');
+    await waitForStatus(api, pending.id, 'retry_scheduled');
     const moved = await rescheduled(api, id, { delay: '1s' });
     const waiting = await onlyDelivery(api, id);
     expect(waiting).toMatchObject({
@@ -234,7 +234,7 @@ describe.concurrent('reschedule', () => {
     expect(request.arrivedAt).toBeGreaterThanOrEqual(ms(moved.next_fire_at));
     expect(headerOf(request, 'Sched-Attempt')).toBe('2');
     expect(headerOf(request, 'Idempotency-Key')).toBe(pending.idempotency_key);
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
   });
 
   it('during an attempt: 200 with the actual state, and nothing changes', async () => {
@@ -247,7 +247,7 @@ describe.concurrent('reschedule', () => {
       fire_at: shown.fire_at,
     });
     gate.release();
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     expect(target.requests).toHaveLength(1);
     expect((await schedule(api, id)).state).toBe('completed');
   });
@@ -271,7 +271,7 @@ describe.concurrent('PATCH changes a delivery that has not been claimed', () => 
     const { id, pending } = await given({ endpoint: before.url, body: '{}' });
     await patched(api, id, { endpoint: after.url, method: 'PUT' });
     expect((await after.arrived()).method).toBe('PUT');
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     expect(before.requests).toEqual([]);
   });
 
@@ -280,7 +280,7 @@ describe.concurrent('PATCH changes a delivery that has not been claimed', () => 
     const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '1m' } });
     expect(pending.deadline).toBeNull();
     await patched(api, id, { ttl: '1s' });
-    const { delivery } = await ends(api, pending.id);
+    const { delivery } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({
       status: 'expired',
       deadline: new Date(ms(pending.scheduled_for) + SECOND).toISOString(),
@@ -291,7 +291,10 @@ describe.concurrent('PATCH changes a delivery that has not been claimed', () => 
     const target = hook(answer(500));
     const { id, pending } = await given({ endpoint: target.url, retry_policy: { base: '1h' } });
     await patched(api, id, { retry_policy: { base: '20ms', factor: 1, max_attempts: 2 } });
-    expect((await ends(api, pending.id)).delivery).toMatchObject({ status: 'dead_letter', attempt_count: 2 });
+    expect((await waitForEnd(api, pending.id)).delivery).toMatchObject({
+      status: 'dead_letter',
+      attempt_count: 2,
+    });
   });
 
   it('timing fields are ignored', async () => {
@@ -299,7 +302,7 @@ describe.concurrent('PATCH changes a delivery that has not been claimed', () => 
     const { id, pending } = await given({ endpoint: target.url });
     await patched(api, id, { delay: '9h', fire_at: fromNow(9 * HOUR), cron: '* * * * *' });
     await target.arrived();
-    expect((await ends(api, pending.id)).attempts[0]?.due_at).toBe(pending.scheduled_for);
+    expect((await waitForEnd(api, pending.id)).attempts[0]?.due_at).toBe(pending.scheduled_for);
   });
 
   it('a delivery that is being sent does not change', async () => {
@@ -310,7 +313,7 @@ describe.concurrent('PATCH changes a delivery that has not been claimed', () => 
     await before.arrived();
     await patched(api, id, { endpoint: after.url });
     gate.release();
-    await becomes(api, pending.id, 'succeeded');
+    await waitForStatus(api, pending.id, 'succeeded');
     expect([before.requests.length, after.requests.length]).toEqual([1, 0]);
   });
 });

@@ -5,13 +5,13 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 
 const PING_EVERY_MS = 5;
 
-export interface Watch {
+export interface HealthMonitor {
   /** The longest time of a `/healthz` request since the last call. */
   slowestMs(): Promise<number>;
   stop(): Promise<unknown>;
 }
 
-export function watch(url: string): Watch {
+export function monitorHealth(url: string): HealthMonitor {
   const worker = new Worker(new URL(import.meta.url), { workerData: { pingedUrl: url } });
   return {
     slowestMs: () =>

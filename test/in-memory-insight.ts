@@ -8,7 +8,7 @@ import type { EngineInsight } from '#src/engine/dependencies.ts';
 import type { BreakerReset, SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
 import { type Store, StoreUnavailable } from '#src/ports/store.ts';
 
-export class KeptInsight implements EngineInsight {
+export class InMemoryInsight implements EngineInsight {
   readonly #stats = new Map<string, SavedStats>();
   readonly #endpoints = new Map<string, SavedEndpointStats>();
   readonly #breakerResets = new Map<string, BreakerReset>();
@@ -90,7 +90,7 @@ export class KeptInsight implements EngineInsight {
       .reduce((sum, { stats }) => addStats(sum, stats), NO_STATS);
   }
 
-  get endpointsKept(): number {
+  get endpointCount(): number {
     return this.#endpoints.size;
   }
 

@@ -6,26 +6,33 @@ import type { OperationId } from '#src/api/contract/operations.ts';
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import { endpointWrite, scheduleCreate, scheduleUpdate, timing } from './fields.ts';
+import {
+  answeredWith,
+  buildRequest,
+  type FuzzRequest,
+  type RequestContext,
+  refusedAs,
+  secretOf,
+} from './fuzz-request.ts';
 import { object } from './json-text.ts';
 import type { KnownEndpoint, KnownSchedule } from './model.ts';
-import { type Aim, answeredWith, refusedAs, type Shot, secretOf, shot } from './shot.ts';
 
 /** One of the client's own schedules. Newer ones come more often, because they are changed more often. */
-function ownSchedule({ prng, lane }: Aim): KnownSchedule | null {
-  if (lane.schedules.length === 0) return null;
-  const recent = lane.schedules.slice(-50);
-  return prng.chance(0.7) ? prng.pick(recent) : prng.pick(lane.schedules);
+function ownSchedule({ prng, client }: RequestContext): KnownSchedule | null {
+  if (client.schedules.length === 0) return null;
+  const recent = client.schedules.slice(-50);
+  return prng.chance(0.7) ? prng.pick(recent) : prng.pick(client.schedules);
 }
 
-function ownEndpoint({ prng, lane }: Aim): KnownEndpoint | null {
-  return lane.endpoints.length === 0 ? null : prng.pick(lane.endpoints.slice(-50));
+function ownEndpoint({ prng, client }: RequestContext): KnownEndpoint | null {
+  return client.endpoints.length === 0 ? null : prng.pick(client.endpoints.slice(-50));
 }
 
 /** Bytes above ASCII and inner blanks are valid parts of a key. */
-function idempotencyKey(aim: Aim): string | null {
-  if (aim.prng.chance(0.6)) return null;
-  const odd = aim.prng.pick(['', '\u00ff\u0080', 'a\tb', "'--", '__proto__', 'k'.repeat(200)]);
-  return `fz${odd}-${aim.index}`;
+function idempotencyKey(context: RequestContext): string | null {
+  if (context.prng.chance(0.6)) return null;
+  const odd = context.prng.pick(['', '\u00ff\u0080', 'a\tb', "'--", '__proto__', 'k'.repeat(200)]);
+  return `fz${odd}-${context.index}`;
 }
 
 function body(members: Parameters<typeof object>[0]): Buffer {
@@ -36,17 +43,20 @@ function keyed(key: string | null) {
   return key === null ? [] : [['Idempotency-Key', key] as const];
 }
 
-export function createSchedule(aim: Aim): Shot {
-  const secret = secretOf(aim);
-  const profile = aim.lane.endpoints.findLast(({ json }) => !json.archived);
-  const key = idempotencyKey(aim);
+export function createSchedule(context: RequestContext): FuzzRequest {
+  const secret = secretOf(context);
+  const profile = context.client.endpoints.findLast(({ json }) => !json.archived);
+  const key = idempotencyKey(context);
   const request = {
     method: 'POST',
     path: '/v1/schedules',
-    headers: [...keyed(key), ...(aim.prng.chance(0.05) ? [['Sched-Version', '2026-11-15'] as const] : [])],
-    body: body(scheduleCreate(aim.prng, secret, profile?.json.id ?? null)),
+    headers: [
+      ...keyed(key),
+      ...(context.prng.chance(0.05) ? [['Sched-Version', '2026-11-15'] as const] : []),
+    ],
+    body: body(scheduleCreate(context.prng, secret, profile?.json.id ?? null)),
   };
-  return shot(aim, request, {
+  return buildRequest(context, request, {
     kind: 'create',
     operation: 'createSchedule',
     key,
@@ -55,16 +65,16 @@ export function createSchedule(aim: Aim): Shot {
   });
 }
 
-export function createEndpoint(aim: Aim): Shot {
-  const secret = secretOf(aim);
-  const key = idempotencyKey(aim);
+export function createEndpoint(context: RequestContext): FuzzRequest {
+  const secret = secretOf(context);
+  const key = idempotencyKey(context);
   const request = {
     method: 'POST',
     path: '/v1/endpoints',
     headers: keyed(key),
-    body: body(endpointWrite(aim.prng, secret, true)),
+    body: body(endpointWrite(context.prng, secret, true)),
   };
-  return shot(aim, request, {
+  return buildRequest(context, request, {
     kind: 'create',
     operation: 'createEndpoint',
     key,
@@ -74,28 +84,38 @@ export function createEndpoint(aim: Aim): Shot {
 }
 
 /** Changes one of the client's own objects. */
-export function change(aim: Aim): Shot {
-  const { prng } = aim;
-  const schedule = ownSchedule(aim);
-  const endpoint = ownEndpoint(aim);
+export function change(context: RequestContext): FuzzRequest {
+  const { prng } = context;
+  const schedule = ownSchedule(context);
+  const endpoint = ownEndpoint(context);
   if (schedule === null || endpoint === null)
-    return prng.chance(0.5) ? createSchedule(aim) : createEndpoint(aim);
-  const secret = secretOf(aim);
+    return prng.chance(0.5) ? createSchedule(context) : createEndpoint(context);
+  const secret = secretOf(context);
   const isEnded = schedule.json.state === 'canceled' || schedule.json.state === 'completed';
-  const key = idempotencyKey(aim);
-  const onSchedule = (method: string, verb: string, operation: OperationId, members: Buffer | null): Shot =>
-    shot(
-      aim,
+  const key = idempotencyKey(context);
+  const onSchedule = (
+    method: string,
+    verb: string,
+    operation: OperationId,
+    members: Buffer | null,
+  ): FuzzRequest =>
+    buildRequest(
+      context,
       { method, path: `/v1/schedules/${schedule.json.id}${verb}`, headers: keyed(key), body: members },
       { kind: 'change', operation, key, secret, target: schedule.json.id, expected: answeredWith(200) },
     );
-  const onEndpoint = (method: string, verb: string, operation: OperationId, members: Buffer | null): Shot =>
-    shot(
-      aim,
+  const onEndpoint = (
+    method: string,
+    verb: string,
+    operation: OperationId,
+    members: Buffer | null,
+  ): FuzzRequest =>
+    buildRequest(
+      context,
       { method, path: `/v1/endpoints/${endpoint.json.id}${verb}`, headers: keyed(key), body: members },
       { kind: 'change', operation, key, secret, target: endpoint.json.id, expected: answeredWith(200) },
     );
-  return prng.weighted<() => Shot>([
+  return prng.weighted<() => FuzzRequest>([
     [
       4,
       () =>
@@ -121,24 +141,24 @@ export function change(aim: Aim): Shot {
   ])();
 }
 
-export function read(aim: Aim): Shot {
-  const { prng } = aim;
-  const schedule = ownSchedule(aim);
-  const endpoint = ownEndpoint(aim);
+export function read(context: RequestContext): FuzzRequest {
+  const { prng } = context;
+  const schedule = ownSchedule(context);
+  const endpoint = ownEndpoint(context);
   const limit = prng.pick(['1', '5', '20', '100', '0', '-1', '101', 'x', '1e3', '99999999999999999999', '']);
-  const list = (path: string, operation: OperationId, query: string): Shot =>
-    shot(
-      aim,
+  const list = (path: string, operation: OperationId, query: string): FuzzRequest =>
+    buildRequest(
+      context,
       { method: 'GET', path: `/v1${path}?limit=${limit}${query}`, body: null },
       { kind: 'read', operation, expected: answeredWith(200) },
     );
-  const one = (path: string, operation: OperationId, target: string): Shot =>
-    shot(
-      aim,
+  const one = (path: string, operation: OperationId, target: string): FuzzRequest =>
+    buildRequest(
+      context,
       { method: 'GET', path: `/v1${path}/${target}`, body: null },
       { kind: 'read', operation, target, expected: answeredWith(200) },
     );
-  return prng.weighted<() => Shot>([
+  return prng.weighted<() => FuzzRequest>([
     [
       2,
       () =>
@@ -168,35 +188,43 @@ export function read(aim: Aim): Shot {
           ]),
         ),
     ],
-    [3, () => (schedule === null ? createSchedule(aim) : one('/schedules', 'getSchedule', schedule.json.id))],
-    [2, () => (endpoint === null ? createEndpoint(aim) : one('/endpoints', 'getEndpoint', endpoint.json.id))],
+    [
+      3,
+      () =>
+        schedule === null ? createSchedule(context) : one('/schedules', 'getSchedule', schedule.json.id),
+    ],
+    [
+      2,
+      () =>
+        endpoint === null ? createEndpoint(context) : one('/endpoints', 'getEndpoint', endpoint.json.id),
+    ],
     [
       2,
       () =>
         schedule === null
-          ? createSchedule(aim)
+          ? createSchedule(context)
           : list(`/schedules/${schedule.json.id}/deliveries`, 'listScheduleDeliveries', ''),
     ],
   ])();
 }
 
 /** Repeats an idempotent request, or sends another one with its key. */
-export function again(aim: Aim): Shot {
-  const { prng, lane } = aim;
-  if (lane.kept.length === 0) return createSchedule(aim);
-  const kept = prng.pick(lane.kept);
+export function repeat(context: RequestContext): FuzzRequest {
+  const { prng, client } = context;
+  if (client.answers.length === 0) return createSchedule(context);
+  const recorded = prng.pick(client.answers);
   const isSame = prng.chance(0.6);
-  const requestBody = isSame ? kept.requestBody : Buffer.concat([kept.requestBody, Buffer.from(' ')]);
+  const requestBody = isSame ? recorded.requestBody : Buffer.concat([recorded.requestBody, Buffer.from(' ')]);
   const request = {
-    method: kept.method,
-    path: kept.path,
-    headers: [['Idempotency-Key', kept.key] as const],
+    method: recorded.method,
+    path: recorded.path,
+    headers: [['Idempotency-Key', recorded.key] as const],
     body: requestBody,
   };
-  return shot(aim, request, {
+  return buildRequest(context, request, {
     kind: 'again',
     operation: null,
-    key: kept.key,
-    expected: isSame ? answeredWith(kept.status) : refusedAs('idempotency_key_reuse'),
+    key: recorded.key,
+    expected: isSame ? answeredWith(recorded.status) : refusedAs('idempotency_key_reuse'),
   });
 }

@@ -1,7 +1,16 @@
 /** Hostile paths, queries and headers. None of them may change anything. */
+
+import {
+  answeredWith,
+  buildRequest,
+  type Expected,
+  type FuzzRequest,
+  type Headers,
+  type RequestContext,
+  refusedAs,
+} from './fuzz-request.ts';
 import { anyObject, hostileWord } from './json-text.ts';
 import type { Prng } from './prng.ts';
-import { type Aim, answeredWith, type Expected, type Headers, refusedAs, type Shot, shot } from './shot.ts';
 
 const PATHS: readonly string[] = [
   '/',
@@ -63,15 +72,15 @@ const METHODS = [
 /**
  * The bodies here are refused by every route, so a path that happens to be a route must not create anything.
  */
-export function strangePath(aim: Aim): Shot {
-  const { prng } = aim;
+export function strangePath(context: RequestContext): FuzzRequest {
+  const { prng } = context;
   const method = prng.pick(METHODS);
   const hasBody = method !== 'GET' && method !== 'HEAD' && prng.chance(0.5);
   const path = prng.chance(0.8) ? prng.pick(PATHS) : `/v1/schedules/${encodedJunk(prng)}`;
   const request = { method, path, body: hasBody ? Buffer.from('{"endpoint":7}') : null };
   // A byte above ASCII makes the request line invalid. The connection is closed after the answer to invalid
   // HTTP.
-  return shot(aim, request, { kind: 'strange path', operation: null });
+  return buildRequest(context, request, { kind: 'strange path', operation: null });
 }
 
 function encodedJunk(prng: Prng): string {
@@ -137,16 +146,16 @@ const VALUES = [
   '=',
 ];
 
-export function strangeQuery(aim: Aim): Shot {
-  const { prng } = aim;
+export function strangeQuery(context: RequestContext): FuzzRequest {
+  const { prng } = context;
   const [path, operation] = prng.pick(LISTS);
   const count = prng.chance(0.05) ? prng.between(50, 400) : prng.int(5);
   const pairs = Array.from({ length: count }, () => `${prng.pick(NAMES)}=${prng.pick(VALUES)}`).map((pair) =>
     pair.replaceAll(' ', '%20'),
   );
   const query = pairs.join(prng.pick(['&', '&&', '&', ';'])).slice(0, 12_000);
-  return shot(
-    aim,
+  return buildRequest(
+    context,
     { method: 'GET', path: `${path}?${query}`, body: null },
     { kind: 'strange query', operation },
   );
@@ -158,13 +167,13 @@ const PLAIN_CREATE = Buffer.from('{"endpoint":"https://fuzz.invalid/","delay":"2
  * Invalid credentials, keys and versions. Where the request would be valid without them, the error code is
  * known.
  */
-export function strangeHeaders(aim: Aim): Shot {
-  const { prng, key } = aim;
+export function strangeHeaders(context: RequestContext): FuzzRequest {
+  const { prng, key } = context;
   const odd = () =>
     prng.pick(['\u0080\u00ff', ' ', 'a'.repeat(4_000), '{}', ',,', '\t', hostileLatin1(prng)]);
-  const create = (headers: Headers, expected: Expected | null, authorization?: string | null): Shot =>
-    shot(
-      aim,
+  const create = (headers: Headers, expected: Expected | null, authorization?: string | null): FuzzRequest =>
+    buildRequest(
+      context,
       {
         method: 'POST',
         path: '/v1/schedules',
@@ -174,7 +183,7 @@ export function strangeHeaders(aim: Aim): Shot {
       },
       { kind: 'strange header', operation: 'createSchedule', expected },
     );
-  return prng.weighted<() => Shot>([
+  return prng.weighted<() => FuzzRequest>([
     [1, () => create([], refusedAs('missing_api_key', null), null)],
     [
       1,
@@ -268,8 +277,8 @@ export function strangeHeaders(aim: Aim): Shot {
     [
       1,
       () =>
-        shot(
-          aim,
+        buildRequest(
+          context,
           { method: 'GET', path: '/v1/schedules?limit=1', body: Buffer.from(anyObject(prng, 2)) },
           { kind: 'strange header', operation: 'listSchedules', expected: answeredWith(200) },
         ),
