@@ -10,7 +10,7 @@ import { buildProgram } from './program.ts';
 import { printable } from './terminal/printable.ts';
 import { screenOf } from './terminal/screen.ts';
 
-/** Refusals that concern what the user typed, not what is stored. */
+/** Refusals that concern the user's input, not the stored data. */
 const USAGE_CODES: ReadonlySet<ControlCode> = new Set([
   'invalid_project_name',
   'invalid_overlap',

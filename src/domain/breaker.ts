@@ -65,8 +65,8 @@ function withinWindows(breaker: Breaker, probeTimeoutMs: number, now: Instant): 
 }
 
 /**
- * What an attempt shows about its destination. `nothing` means that the attempt did not reach the destination, or that
- * it failed for a reason that is not the destination's fault. `domain/failures.ts` decides which one an attempt gives.
+ * The evidence of an attempt about its destination. `nothing` means that the attempt did not reach the destination, or
+ * failed for a reason that is not the destination's fault. `domain/failures.ts` decides which one an attempt gives.
  */
 export type Evidence = 'success' | 'failure' | 'nothing';
 

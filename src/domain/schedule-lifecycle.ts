@@ -1,7 +1,7 @@
 /**
  * The lifecycle of a schedule: how creating, editing, moving, pausing, resuming and canceling change a schedule and its
- * pending delivery, and how claiming and settling by the engine change it. The functions are pure. Each takes what was
- * read and returns what is to be written, guarded by `revision`.
+ * pending delivery, and how claiming and settling by the engine change it. The functions are pure. Each takes the
+ * objects that were read and returns the objects to write, guarded by `revision`.
  */
 
 import type { Attempt, Claim, Delivery, Target } from './delivery.ts';

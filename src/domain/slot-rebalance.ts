@@ -58,7 +58,7 @@ function slotCounts({ slots }: ClusterSnapshot): ReadonlyMap<string, number> {
   return ownedSlots;
 }
 
-/** Returns this node's part of the free slots. They are dealt out in the order of names, to each node what it lacks. */
+/** Returns this node's part of the free slots. In the order of names, each node gets as many as it lacks. */
 function shareOfFree(
   seen: ClusterSnapshot,
   shares: ReadonlyMap<string, number>,

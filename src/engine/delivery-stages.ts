@@ -28,7 +28,7 @@ export interface DecidedDelivery<Write> {
   readonly due: DueDelivery;
   /** The epoch of its slot in which this was decided. */
   readonly epoch: number;
-  /** Whether it was decided on what was read before its instant. */
+  /** Whether the decision used data that was read before its instant. */
   readonly isPrefetched: boolean;
   readonly write: Write;
   /** Whether a token of its gate was taken for it. */

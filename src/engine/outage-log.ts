@@ -12,7 +12,7 @@ const LINE_EVERY_MS = 1_000;
 export interface OutageLines {
   /** There were `count` failures since the last line. The fields are those of the last failure. */
   failed(fields: FailureFields, count: number): void;
-  /** The outage had so many failures in all. */
+  /** The outage is over. It had this many failures in all. */
   recovered(failures: number): void;
 }
 

@@ -88,7 +88,7 @@ export interface LoginFailures {
   readonly lastAt: Instant;
 }
 
-/** Replaces what was read. `was` is null where nothing was stored. */
+/** Replaces the row that was read. `was` is null if there was no row. */
 export interface LoginFailuresChange extends LoginFailures {
   readonly was: Pick<LoginFailures, 'failures' | 'lastAt'> | null;
 }

@@ -17,7 +17,7 @@ export class AttemptsInFlight {
     this.#waker = waker;
   }
 
-  /** Whether so many attempts are unsettled that none may begin. */
+  /** Whether too many attempts are unsettled to begin another. */
   get isFull(): boolean {
     return this.#requests.size >= ATTEMPTS_MAX;
   }

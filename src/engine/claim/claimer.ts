@@ -3,8 +3,8 @@
  * gate, and has the decisions written.
  *
  * A small payload is read while its claim is being written. A large one is read before its delivery is claimed, and
- * the batch does not wait for it: no delivery is claimed whose request is not at hand. A delivery whose large payload
- * cannot be read is looked at again a moment later.
+ * the batch does not wait for it. A delivery is claimed only when its large payload is in memory. If the large
+ * payload cannot be read, the delivery is decided again a moment later.
  */
 
 import { decideDispatch } from '#src/domain/dispatch.ts';

@@ -1,8 +1,8 @@
 /**
  * Writes the decisions of a batch, each kind in one step, and begins the attempts of those that were claimed.
  *
- * Every write is conditional on the revision that was read, and in a cluster on the fence of the slot. If somebody
- * changed a delivery in the meantime, their change wins and the delivery is looked at again.
+ * Every write is conditional on the revision that was read, and in a cluster on the fence of the slot. If a delivery
+ * was changed in the meantime, that change wins, and the delivery goes back to the queue.
  */
 
 import type { Delivery } from '#src/domain/delivery.ts';
@@ -20,7 +20,7 @@ import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import type { EndWrite } from '#src/ports/store.ts';
 import type { Decisions } from './decider.ts';
 
-/** A delivery that somebody changed as it was to be claimed is left alone for this time. */
+/** A delivery that was changed just before its claim waits for this time. */
 const CHANGED_MS = 10;
 const MS_PER_SECOND = 1_000;
 
@@ -69,7 +69,7 @@ export class DecisionWriter {
           runner.begin(claimed);
         } else {
           runner.drop(claimed, 'refused');
-          this.#lookAgain(claimed);
+          this.#requeue(claimed);
         }
       }
     } catch (error) {
@@ -124,7 +124,7 @@ export class DecisionWriter {
           this.#settleToken(one, true);
           this.#dependencies.queue.release(one.due);
           done(one);
-        } else this.#lookAgain(one);
+        } else this.#requeue(one);
       }
     } catch (error) {
       await this.#storeFailed(decided, deliveryOf, error);
@@ -164,11 +164,11 @@ export class DecisionWriter {
   }
 
   /**
-   * Somebody changed the delivery in the meantime, or its slot has moved. It may still be due, and a hint at it may
-   * have been missed. For a prefetched delivery a change is likely, so it is read again at once and the ownership of
-   * its slot is not doubted.
+   * The delivery was changed in the meantime, or its slot has moved. It may still be due, and its hint may have been
+   * missed. For a prefetched delivery a change is likely, so it is read again at once and the ownership of its slot is
+   * not doubted.
    */
-  #lookAgain(decided: DecidedDelivery<unknown>): void {
+  #requeue(decided: DecidedDelivery<unknown>): void {
     const { clock, ownership, queue } = this.#dependencies;
     const { due, isPrefetched } = decided;
     this.#settleToken(decided, false);

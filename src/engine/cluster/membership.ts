@@ -100,7 +100,7 @@ export class Membership {
     this.#onSlotsGained.push(act);
   }
 
-  /** Calls `act` whenever nodes died: their claims are to be recovered. */
+  /** Calls `act` whenever nodes died, so that their claims are recovered. */
   onNodesDied(act: () => void): void {
     this.#onNodesDied.push(act);
   }

@@ -1,6 +1,6 @@
 /**
- * Sends what is due. It sleeps until the instant of the next delivery that it knows of. Then the delivery enters the
- * queue of its endpoint, and as permits are free, batches are taken from the queues and handed to the claimer.
+ * Sends due deliveries. It sleeps until the instant of the next known delivery. Then the delivery enters the queue of
+ * its endpoint. As permits are free, batches are taken from the queues and handed to the claimer.
  */
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { AttemptsInFlight } from '#src/engine/attempt/attempts-in-flight.ts';

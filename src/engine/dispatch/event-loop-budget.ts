@@ -69,7 +69,7 @@ export class EventLoopBudget {
     }
   }
 
-  /** A batch of this size, which might have had `max` deliveries, took so long. */
+  /** A batch has ended after this time. It could have had up to `max` deliveries. */
   ended(punctuality: Punctuality, deliveries: number, max: number, tookMs: number): void {
     if (punctuality === 'overdue' && deliveries === max) this.#overdueSize.took(tookMs);
   }

@@ -23,7 +23,7 @@ export class OverdueBatchSize {
     return this.#size;
   }
 
-  /** A batch of this size took so long. */
+  /** A batch of this size took this time. */
   took(ms: number): void {
     this.#quickestMs = Math.min(ms, this.#quickestMs * FADING);
     if (ms <= Math.max(QUICK_MS, this.#quickestMs * QUICK_RATIO)) {

@@ -103,11 +103,11 @@ export class DueScanner {
     return !this.#remaining.isEmpty;
   }
 
-  /** Reads what comes due in the next moments: of each customer the first rows. */
+  /** Reads the deliveries that come due in the next moments: the first rows of each customer. */
   async upcoming(): Promise<void> {
     const now = this.#dependencies.clock.now();
     const until = instant(now + SCAN_AHEAD_MS);
-    // A scan may take so long that deliveries beyond its end are due before the next one begins.
+    // After a long scan, deliveries beyond its end may be due before the next scan begins.
     const from = { dueAt: instant(Math.min(this.#scannedUntil ?? now, now)), id: LAST_ID };
     this.#withoutRoom = new Set([...this.#withoutRoom].filter((one) => !this.#queue.hasRoomForUpcoming(one)));
     this.#remaining.forgetBefore(now);

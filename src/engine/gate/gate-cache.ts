@@ -20,7 +20,7 @@ export interface CachedGate {
   readonly endpoint: EndpointKey;
   readonly gate: Gate;
   readonly isSaved: boolean;
-  /** When a person reset the breaker; null if nobody did. */
+  /** The instant at which a person reset the breaker, or null. */
   readonly resetAt: Instant | null;
 }
 
@@ -47,7 +47,7 @@ export class GateCache {
     yield* this.#spare.values();
   }
 
-  /** The gates that are to be saved, the one changed longest ago first. */
+  /** The gates that are not saved yet, the one changed longest ago first. */
   unsaved(): readonly CachedGate[] {
     return [...this.#inUse.values()].filter(({ isSaved }) => !isSaved);
   }
@@ -63,7 +63,7 @@ export class GateCache {
     });
   }
 
-  /** Changes a gate, or adds one, that is to be saved. */
+  /** Changes or adds a gate that is not saved yet. */
   change({ partition, endpoint }: EndpointRef, gate: Gate): void {
     const key = endpointRefKey({ partition, endpoint });
     const entry = this.#find(key) ?? { partition, endpoint, gate, isSaved: false, resetAt: null };

@@ -35,7 +35,7 @@ export class TokenLedger {
     this.#tokens.set(key, tokens);
   }
 
-  /** Returns the gate whose tokens are to be restored; null while that is not known, or when a token was used. */
+  /** Returns the gate to restore the tokens of; null while that is not known, or when a token was used. */
   settle(ref: EndpointRef, wasUsed: boolean): Gate | null {
     const tokens = this.#tokens.get(endpointRefKey(ref));
     if (tokens === undefined) return null;

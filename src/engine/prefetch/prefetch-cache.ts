@@ -17,7 +17,7 @@ export const PREFETCHED_MAX = 30_000;
 const BYTES_MAX = 64 * 1_048_576;
 /** A customer may hold this many times what is free. */
 export const CUSTOMER_SHARE = 4;
-/** The share of one customer while several share the process: what is sent for it in a second or two. */
+/** The share of one customer while several share the process. It covers a second or two of sending. */
 export const PREFETCHED_OF_EACH_MAX = 4_000;
 /** Estimated bytes of a loaded delivery, its URL and its draft excepted. */
 const LOADED_BYTES = 2_048;

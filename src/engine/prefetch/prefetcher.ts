@@ -33,8 +33,8 @@ import { CUSTOMER_SHARE, PREFETCHED_MAX, PrefetchCache } from './prefetch-cache.
 const SLICE_MAX = 128;
 /** The same while a delivery is due soon, or others are being claimed. */
 const SMALL_SLICE_MAX = 8;
-/** Entries that one slice looks at, those included that are not wanted any more. */
-const LOOKED_AT_MAX = 1_000;
+/** One slice checks at most this many entries, including those that are not wanted any more. */
+const CHECKED_MAX = 1_000;
 const PAUSE_MS = 0;
 /** The pause while the engine is busy or the cache is full. */
 const BUSY_PAUSE_MS = 20;
@@ -112,7 +112,7 @@ export class Prefetcher {
 
   /** The next delivery that is still wanted; null where there is none among the first entries. */
   #nextWanted(): DueDelivery | null {
-    for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX; lookedAt++) {
+    for (let checked = 0; checked < CHECKED_MAX; checked++) {
       const due = this.#waiting.next();
       if (due === undefined) return null;
       this.#waitingShares.release(due.partition, 1);
@@ -141,7 +141,7 @@ export class Prefetcher {
   #next(limit: number): readonly DueDelivery[] {
     const now = this.#dependencies.clock.now();
     const dues: DueDelivery[] = [];
-    for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX && dues.length < limit; lookedAt++) {
+    for (let checked = 0; checked < CHECKED_MAX && dues.length < limit; checked++) {
       const due = this.#nextWanted();
       if (due === null) break;
       this.#wanted.delete(due.id);
@@ -153,7 +153,7 @@ export class Prefetcher {
   /** Deliveries that are due already are left to the claimer; the others wait on. */
   #dropDue(): void {
     const now = this.#dependencies.clock.now();
-    for (let left = Math.min(this.#waiting.size, LOOKED_AT_MAX); left > 0; left--) {
+    for (let left = Math.min(this.#waiting.size, CHECKED_MAX); left > 0; left--) {
       const due = this.#nextWanted();
       if (due === null) return;
       if (due.dueAt > now) this.#enqueue(due);

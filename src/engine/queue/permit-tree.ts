@@ -10,7 +10,7 @@
  * Solved for what is free: an endpoint that holds e permits, at a host that holds h, of a customer that holds c, may
  * take another where `2 × free > c + 2 × (h + 16 × e)`. The need of a holder is what it holds itself, plus the least
  * need below it multiplied by its share. One number describes each holder, so the next one that may go is found without
- * looking at those that may not (`round-robin-by-need.ts`).
+ * checking those that may not (`round-robin-by-need.ts`).
  */
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { Heap } from './heap.ts';
@@ -153,7 +153,7 @@ export class PermitTree {
     this.#change(endpoint, 0, 1);
   }
 
-  /** The next endpoint that may go, where so many permits are free; null where none may. */
+  /** The next endpoint that may go with this many free permits; null if none may. */
   next(free: number): Endpoint | null {
     const left = CUSTOMER_SHARE * free;
     const customer = this.#root.ready.next(left);

@@ -1,6 +1,6 @@
 /**
- * Round robin among members that each need something of what is left. A heap keeps the member with the least need at
- * hand.
+ * Round robin among members that each need a part of the remaining amount. A heap has the member with the least need on
+ * top.
  *
  * The next member is the one that was served longest ago. If it needs more than is left, the member with the least need
  * goes instead; if that one may not go either, none may. Finding the next member therefore costs the same however many

@@ -1,5 +1,5 @@
 /**
- * Recovery closes the attempts that nobody will finish: attempts whose node died, and claims of this node that are
+ * Recovery closes the attempts that no node will finish: attempts whose node died, and claims of this node that are
  * stored although their write seemed to fail. They are closed as interrupted, and their deliveries continue by their
  * retry policy.
  *

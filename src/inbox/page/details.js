@@ -26,8 +26,8 @@ export function show(arrival, attempts, select) {
 }
 
 /**
- * Fetches one arrival at a time. Of those that are selected in the meantime, only the last is fetched. The
- * arrival may have been dropped when the answer is here, and then nothing is shown.
+ * Fetches one arrival at a time. If several are selected in the meantime, only the last is fetched. The arrival
+ * may have been dropped when the answer is here, and then nothing is shown.
  */
 async function fetchShown() {
   const number = shown?.arrival.number;

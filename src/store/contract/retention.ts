@@ -240,12 +240,12 @@ export function retentionContract(suite: Suite): void {
 
 /** Prunes in batches until nothing is left, and returns how many rows were read. */
 async function prune(fixture: Fixture, what: Prunable, before: Instant): Promise<number> {
-  let looked = 0;
+  let read = 0;
   for (let calls = 0; calls < CALLS_MAX; calls++) {
     const count = await fixture.store.prune(what, before, BATCH);
     expect(count).toBeLessThanOrEqual(BATCH);
-    looked += count;
-    if (count < BATCH) return looked;
+    read += count;
+    if (count < BATCH) return read;
   }
   throw new Error(`Pruning ${what} does not end.`);
 }

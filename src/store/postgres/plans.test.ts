@@ -38,7 +38,7 @@ import { keyParameters } from './verbs.ts';
 const LARGE = 1 as Partition;
 const PAGE = { before: null, limit: 20 };
 const BATCH = 20;
-/** The rows of a page, what is joined to them, and a scan for each state or status that ends at once. */
+/** The rows of a page, the rows joined to them, and a scan for each state or status that ends at once. */
 const ROWS_MAX = 8 * PAGE.limit;
 
 const SIZES = '(SELECT p, CASE WHEN p = 1 THEN 12000 ELSE 200 END AS n FROM generate_series(1, 21) p) t';

@@ -56,7 +56,7 @@ export class WriteQueue {
     });
   }
 
-  /** Writes what is waiting. */
+  /** Resolves when all waiting verbs are written. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#isBusy) await new Promise<void>((resolve) => void this.#whenIdle.push(resolve));
