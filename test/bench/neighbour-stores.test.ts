@@ -1,4 +1,4 @@
-/** The multiplied and awakened rows of hostile customers are such as the service could have written. */
+/** The multiplied and moved rows of hostile customers are such as the service could have written. */
 import { describe, expect, test } from 'vitest';
 import { INTERRUPTED } from '#src/domain/failures.ts';
 import { instant } from '#src/domain/instant.ts';
@@ -79,7 +79,7 @@ async function addTemplates(bench: Fixture): Promise<void> {
 }
 
 describe.for(['sqlite', 'postgres'] as const)('on %s', (kind) => {
-  test('one customer is multiplied for one instant, and awakened for another; others stay as they are', async () => {
+  test('one customer is multiplied for one instant and moved to another, and other customers keep theirs', async () => {
     await using place = await openPlace(kind);
     const [bench, other] = [await place.suite.fixture(), await place.suite.fixture()];
     await addTemplates(bench);
