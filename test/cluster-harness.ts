@@ -120,7 +120,7 @@ export class TestNode implements EngineDependencies {
     this.egress = new ScriptedEgress(harness.time);
     this.ids = harness.ids;
     this.vault = harness.vault;
-    const send = (hint: keyof Peers, to: (heard: Peers) => void) => {
+    const send = (hint: keyof Peers, to: (peers: Peers) => void) => {
       this.hinted.push(hint);
       for (const other of others()) if (other.isConnected) to(other.engine.heard);
     };
@@ -130,9 +130,9 @@ export class TestNode implements EngineDependencies {
       stopwatch: harness.time,
       metrics: new RecordedClusterMetrics(),
       peers: {
-        due: (due) => send('due', (heard) => heard.due(due)),
-        rescan: () => send('rescan', (heard) => heard.rescan()),
-        slotsChanged: () => send('slotsChanged', (heard) => heard.slotsChanged()),
+        due: (due) => send('due', (peers) => peers.due(due)),
+        rescan: () => send('rescan', (peers) => peers.rescan()),
+        slotsChanged: () => send('slotsChanged', (peers) => peers.slotsChanged()),
       },
     };
     this.engine = new Engine(this, { retentionMs: 0 });
@@ -188,7 +188,7 @@ export class ClusterHarness implements AsyncDisposable {
     return node;
   }
 
-  async started(name: string): Promise<TestNode> {
+  async startNode(name: string): Promise<TestNode> {
     const node = this.node(name);
     void node.engine.start();
     await this.time.settled();
@@ -196,11 +196,13 @@ export class ClusterHarness implements AsyncDisposable {
   }
 
   /** Starts these nodes and waits until they share the slots. */
-  async settled(...names: readonly string[]): Promise<readonly TestNode[]> {
+  async startNodes<const Names extends readonly string[]>(
+    ...names: Names
+  ): Promise<{ readonly [Index in keyof Names]: TestNode }> {
     const nodes: TestNode[] = [];
-    for (const name of names) nodes.push(await this.started(name));
+    for (const name of names) nodes.push(await this.startNode(name));
     await this.time.advance(5_000);
-    return nodes;
+    return nodes as { [Index in keyof Names]: TestNode };
   }
 
   /** The slots as the store has them. */
@@ -228,13 +230,15 @@ export class ClusterHarness implements AsyncDisposable {
   }
 }
 
-/** Returns the node that owns the slot of a delivery first, then the others. */
+/** Returns the node that owns the slot of a delivery first, then at least one other. */
 export async function ownerAndOthers(
   cluster: ClusterHarness,
   { partition, target }: Delivery,
-): Promise<[TestNode, ...TestNode[]]> {
+): Promise<readonly [TestNode, TestNode, ...TestNode[]]> {
   const owner = await cluster.ownerNodeOf({ partition, endpoint: endpointKeyOf(target) });
-  return [owner, ...cluster.nodes.filter((node) => node !== owner)];
+  const [other, ...others] = cluster.nodes.filter((node) => node !== owner);
+  if (other === undefined) throw new Error('The cluster has only one node.');
+  return [owner, other, ...others];
 }
 
 /** Schedules deliveries to as many URLs, so that they are spread over the slots. */

@@ -12,7 +12,7 @@ import { PASSWORD, type TestDashboard } from './harness.ts';
 
 export const PROJECT = 'shop';
 /** The routes of the project are below this path. */
-const PLACE = `p/${PROJECT}/test`;
+const PROJECT_PATH = `p/${PROJECT}/test`;
 
 export interface Call {
   /** Values for `:id` and `:secret`. */
@@ -294,16 +294,16 @@ export class Preparations {
   }
 
   key(): Promise<string> {
-    return this.#post(`${PLACE}/keys`, {});
+    return this.#post(`${PROJECT_PATH}/keys`, {});
   }
 
   secret(): Promise<string> {
-    return this.#firstOf(`${PLACE}/secrets`);
+    return this.#firstOf(`${PROJECT_PATH}/secrets`);
   }
 
   schedule(): Promise<string> {
     const payload = { headers: { 'x-key': 'hidden' }, body: 'hidden' };
-    return this.#post(`${PLACE}/schedules`, {
+    return this.#post(`${PROJECT_PATH}/schedules`, {
       endpoint: 'https://receiver.example/',
       cron: '0 12 * * *',
       ...payload,
@@ -312,19 +312,19 @@ export class Preparations {
 
   endpoint(): Promise<string> {
     const url = 'https://receiver.example/';
-    return this.#post(`${PLACE}/endpoints`, { url, headers: { 'x-key': 'hidden' } });
+    return this.#post(`${PROJECT_PATH}/endpoints`, { url, headers: { 'x-key': 'hidden' } });
   }
 
   /** An endpoint profile with its own secret. */
   async endpointSecret(): Promise<Required<Pick<Call, 'id' | 'secret'>>> {
     const id = await this.endpoint();
-    const path = `${PLACE}/endpoints/${id}/secrets`;
+    const path = `${PROJECT_PATH}/endpoints/${id}/secrets`;
     await this.#post(path, { overlap: '0' });
     return { id, secret: await this.#firstOf(path) };
   }
 
   async delivery(): Promise<string> {
-    return this.#firstOf(`${PLACE}/schedules/${await this.schedule()}/deliveries`);
+    return this.#firstOf(`${PROJECT_PATH}/schedules/${await this.schedule()}/deliveries`);
   }
 
   async endedDelivery(): Promise<string> {
@@ -342,13 +342,13 @@ export class Preparations {
 
   async job(): Promise<string> {
     await this.stopJobs();
-    return this.#post(`${PLACE}/replays`, { status: 'dead_letter', expected: 1 });
+    return this.#post(`${PROJECT_PATH}/replays`, { status: 'dead_letter', expected: 1 });
   }
 
   async stopJobs(): Promise<void> {
     const { admin } = this.#dashboard;
-    const { json } = await admin.get<Listed<{ id: string }>>(`${PLACE}/replays`);
-    for (const { id } of json.data) await admin.post(`${PLACE}/replays/${id}/stop`);
+    const { json } = await admin.get<Listed<{ id: string }>>(`${PROJECT_PATH}/replays`);
+    for (const { id } of json.data) await admin.post(`${PROJECT_PATH}/replays/${id}/stop`);
   }
 
   async #post(path: string, body: object): Promise<string> {

@@ -48,9 +48,9 @@ describe.concurrent('logs', () => {
     for (const attempt of attempts) {
       await vi.waitFor(() => expect(linesOf(attempt)).toHaveLength(1));
       const { attempt_no, outcome, status_code, lateness_ms, egress_ms, error } = attempt;
-      const told = { attempt_no, outcome, status_code, lateness_ms, egress_ms, error };
+      const facts = { attempt_no, outcome, status_code, lateness_ms, egress_ms, error };
       expect(linesOf(attempt)).toMatchObject([
-        { level: 'info', msg: 'attempt', delivery: pending.id, ...told },
+        { level: 'info', msg: 'attempt', delivery: pending.id, ...facts },
       ]);
     }
   });

@@ -16,7 +16,7 @@ describe('docs/benchmarks/lateness.svg', () => {
   });
 
   test('shows the numbers of the README', () => {
-    const [sched, bare] = [toldOf('Sched on SQLite', svg), toldOf('limit: timers and client', svg)];
+    const [sched, bare] = [figuresOf('Sched on SQLite', svg), figuresOf('limit: timers and client', svg)];
     const { text } = pageAt('README.md');
     expect(text).toContain('Sched a millisecond or so behind a bare timer');
     expect(sched.halfMs - bare.halfMs, REDRAW).toBeLessThan(2);
@@ -25,14 +25,14 @@ describe('docs/benchmarks/lateness.svg', () => {
   });
 
   test('was not measured on a busy machine', () => {
-    expect(toldOf('limit: timers and client', svg).mostMs, REDRAW).toBeLessThan(30);
+    expect(figuresOf('limit: timers and client', svg).mostMs, REDRAW).toBeLessThan(30);
   });
 });
 
 const REDRAW = 'on a machine that does nothing else: npm run bench';
 
 /** The median and the 99th percentile of one line of the chart. */
-function toldOf(name: string, svg: string): { readonly halfMs: number; readonly mostMs: number } {
+function figuresOf(name: string, svg: string): { readonly halfMs: number; readonly mostMs: number } {
   const [, half, most] =
     new RegExp(`>${name}: half within ([\\d.]+) ms, 99 % within ([\\d.]+) ms<`).exec(svg) ?? [];
   return { halfMs: Number(half), mostMs: Number(most) };

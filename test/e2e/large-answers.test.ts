@@ -10,7 +10,7 @@ const { api, anonymous, url, addProject } = useSched();
 const LABEL_CHARACTERS = 900_000;
 const ASKED = 600;
 /** Memory is measured while the pages are made. */
-const LOOKS = 50;
+const MEMORY_READS = 50;
 const LOOK_MS = 100;
 /** The memory that a node should have (docs/operations.md). */
 const MEMORY_BYTES_MAX = 1_000_000_000;
@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 /** Sends a request and does not read the answer. */
-async function askInVain(path: string): Promise<void> {
+async function requestUnread(path: string): Promise<void> {
   const { hostname, port } = new URL(url());
   const socket = connect(Number(port), hostname);
   sockets.push(socket);
@@ -43,9 +43,9 @@ it('with 600 large pages that no client reads, memory stays bounded and ordinary
     expectStatus(await api.post('/v1/schedules', { ...ONE_SHOT, metadata }), 201);
   }
   expectStatus(await other.post('/v1/schedules', ONE_SHOT), 201);
-  await Promise.all(Array.from({ length: ASKED }, () => askInVain('/v1/schedules')));
+  await Promise.all(Array.from({ length: ASKED }, () => requestUnread('/v1/schedules')));
   const seen: number[] = [];
-  for (let n = 0; n < LOOKS; n++) {
+  for (let n = 0; n < MEMORY_READS; n++) {
     const { data } = expectStatus(await other.get<List<Schedule>>('/v1/schedules'), 200);
     expect(data).toHaveLength(1);
     seen.push(await memoryBytes());

@@ -37,15 +37,15 @@ export function storedTotals(
 export function checkTotals(dataDir: string, model: Model): void {
   const stored = storedTotals(dataDir);
   const { totals } = model;
-  const told = `stored ${JSON.stringify(stored)}, accepted ${JSON.stringify(totals)}`;
-  ensure(stored.schedules - stored.abandoned === totals.schedules, `schedules: ${told}`);
-  ensure(stored.deliveries >= stored.schedules, `deliveries: ${told}`);
-  ensure(stored.endpoints === totals.endpoints, `endpoints: ${told}`);
-  ensure(stored.endpointVersions === totals.endpointVersions, `endpoint versions: ${told}`);
-  ensure(stored.receipts === totals.receipts, `receipts: ${told}`);
+  const counts = `stored ${JSON.stringify(stored)}, accepted ${JSON.stringify(totals)}`;
+  ensure(stored.schedules - stored.abandoned === totals.schedules, `schedules: ${counts}`);
+  ensure(stored.deliveries >= stored.schedules, `deliveries: ${counts}`);
+  ensure(stored.endpoints === totals.endpoints, `endpoints: ${counts}`);
+  ensure(stored.endpointVersions === totals.endpointVersions, `endpoint versions: ${counts}`);
+  ensure(stored.receipts === totals.receipts, `receipts: ${counts}`);
   ensure(
     stored.payloads >= totals.payloads && stored.payloads <= totals.payloads + stored.abandoned,
-    `payloads: ${told}`,
+    `payloads: ${counts}`,
   );
 }
 
@@ -85,12 +85,12 @@ export async function checkLists(
   model: Model,
 ): Promise<Stored> {
   const schedules = await walk<ScheduleResource>(url, keys.test, '/schedules');
-  const laneOf = new Map(
+  const clientOf = new Map(
     model.clients.flatMap((client) => client.schedules.map(({ json }) => [json.id, client] as const)),
   );
   let abandoned = 0;
   for (const json of schedules) {
-    const client = laneOf.get(json.id);
+    const client = clientOf.get(json.id);
     if (client === undefined) {
       ensure(
         model.abandoned.has(json.idempotency_key ?? ''),
@@ -102,8 +102,8 @@ export async function checkLists(
     checkSchedule(client, json);
   }
   ensure(
-    schedules.length - abandoned === laneOf.size,
-    `${laneOf.size} schedules accepted, ${schedules.length - abandoned} stored`,
+    schedules.length - abandoned === clientOf.size,
+    `${clientOf.size} schedules accepted, ${schedules.length - abandoned} stored`,
   );
   ensure(new Set(schedules.map(({ id }) => id)).size === schedules.length, 'a schedule is listed twice');
 

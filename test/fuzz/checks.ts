@@ -31,8 +31,8 @@ export function checkAnswer(request: FuzzRequest, answer: Answer, apiKey: string
   const requestId = headers.get('sched-request-id') ?? '';
   ensure(status < 500, `status ${status}`);
   ensure(REQUEST_ID.test(requestId), `Sched-Request-Id is '${requestId}' on a ${status}`);
-  ensure(!mentions(answer, request.secret), 'the answer tells a planted secret');
-  ensure(!mentions(answer, apiKey), 'the answer tells the API key');
+  ensure(!mentions(answer, request.secret), 'the answer contains a planted secret');
+  ensure(!mentions(answer, apiKey), 'the answer contains the API key');
   if (request.method === 'HEAD') return null;
 
   ensure(
@@ -59,19 +59,22 @@ function parsed(body: Buffer): unknown {
 
 function checkError(json: ErrorEnvelope, status: number, requestId: string): void {
   const error = json.error ?? {};
-  const told = JSON.stringify(json).slice(0, 300);
+  const shown = JSON.stringify(json).slice(0, 300);
   ensure(
     Object.keys(json).join() === 'error' && Object.keys(error).join() === ERROR_MEMBERS.join(),
-    `not the envelope: ${told}`,
+    `not the envelope: ${shown}`,
   );
   const code = String(error.code);
-  ensure(Object.hasOwn(ERRORS, code), `unknown code: ${told}`);
+  ensure(Object.hasOwn(ERRORS, code), `unknown code: ${shown}`);
   const row = ERRORS[code as keyof typeof ERRORS];
-  ensure(row.status === status && row.type === error.type, `${status} does not fit its code: ${told}`);
-  ensure(error.request_id === requestId, `request_id differs from the header: ${told}`);
-  ensure(typeof error.message === 'string' && error.message !== '', `no message: ${told}`);
+  ensure(row.status === status && row.type === error.type, `${status} does not fit its code: ${shown}`);
+  ensure(error.request_id === requestId, `request_id differs from the header: ${shown}`);
+  ensure(typeof error.message === 'string' && error.message !== '', `no message: ${shown}`);
   const { param } = error;
-  ensure(param === null || (typeof param === 'string' && PARAMS.has(param)), `param is no field: ${told}`);
+  ensure(
+    param === null || (typeof param === 'string' && PARAMS.has(param)),
+    `param is not a field: ${shown}`,
+  );
 }
 
 function checkShape(request: FuzzRequest, json: unknown): void {
@@ -100,13 +103,13 @@ function checkShape(request: FuzzRequest, json: unknown): void {
 export function checkExpected({ expected }: FuzzRequest, status: number, json: unknown): void {
   if (expected === null) return;
   const error = (json as Partial<ErrorEnvelope>).error;
-  const told = `${status} ${error === undefined ? '' : JSON.stringify(error)}`;
+  const shown = `${status} ${error === undefined ? '' : JSON.stringify(error)}`;
   ensure(
     status === expected.status,
-    `expected ${expected.status} ${expected.code ?? ''} ${expected.param ?? ''}, got ${told}`,
+    `expected ${expected.status} ${expected.code ?? ''} ${expected.param ?? ''}, got ${shown}`,
   );
   if (expected.code === null) return;
-  ensure(error?.code === expected.code, `expected ${expected.code}, got ${told}`);
+  ensure(error?.code === expected.code, `expected ${expected.code}, got ${shown}`);
   if (expected.param !== undefined)
-    ensure(error?.param === expected.param, `expected param ${expected.param}, got ${told}`);
+    ensure(error?.param === expected.param, `expected param ${expected.param}, got ${shown}`);
 }

@@ -216,8 +216,8 @@ const ERROR_LINE = /"level":(?:"(?:error|fatal)"|[56]0)/;
 
 function checkLog({ output, testKey, liveKey }: SchedProcess): void {
   for (const line of output.stderr.split('\n')) {
-    const isTelling = [SECRET_PREFIX, testKey, liveKey].some((secret) => line.includes(secret));
-    ensure(!isTelling, `a log line tells a secret: ${line.slice(0, 300)}`);
+    const hasSecret = [SECRET_PREFIX, testKey, liveKey].some((secret) => line.includes(secret));
+    ensure(!hasSecret, `a log line contains a secret: ${line.slice(0, 300)}`);
     ensure(!ERROR_LINE.test(line), `an error was logged: ${line.slice(0, 600)}`);
   }
 }

@@ -106,7 +106,7 @@ test('garbage after a refused upgrade is answered, or the connection is closed',
 
 const BARE: readonly (readonly [name: string, lines: string])[] = [
   ['no Host', 'GET /v1/schedules HTTP/1.1\r\n'],
-  ['an expectation that nobody knows', 'GET /v1/schedules HTTP/1.1\r\nHost: x\r\nExpect: the-moon\r\n'],
+  ['an unknown expectation', 'GET /v1/schedules HTTP/1.1\r\nHost: x\r\nExpect: the-moon\r\n'],
   ['an id that is far too long', `GET /v1/schedules/${'x'.repeat(5_000)} HTTP/1.1\r\nHost: x\r\n`],
   ['headers that are far too long', `GET /v1/schedules HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n`],
   ['no HTTP', 'rubbish\r\n'],

@@ -36,7 +36,7 @@ async function expectStore(store: DeduplicationStore): Promise<void> {
 }
 
 /** The three Redis commands that the store uses, with their answers. */
-class FewCommands {
+class FakeRedis {
   readonly kept = new Map<string, { readonly value: string; readonly seconds: number }>();
 
   async set(key: string, value: string, { NX = false, EX }: { NX?: boolean; EX: number }) {
@@ -56,7 +56,7 @@ class FewCommands {
 
 describe.concurrent('the stores of docs/verifying.md', () => {
   it('Redis', async () => {
-    const redis = new FewCommands();
+    const redis = new FakeRedis();
     await expectStore(await shown('Redis', 'redis', redis));
     expect(Object.fromEntries(redis.kept)).toEqual({
       'sched:a': { value: 'done', seconds: 86_400 },

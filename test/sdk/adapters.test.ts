@@ -15,14 +15,17 @@ const BODY = '{ "text": "Grüße" }\n';
 const BODY_BYTES_MAX = 1_048_576;
 const EMPTY = { status: 204, text: '' };
 
-interface Scene extends AsyncDisposable {
+interface AdapterHarness extends AsyncDisposable {
   readonly port: number;
   /** The deliveries that the handler got. */
   readonly deliveries: readonly ReceivedDelivery[];
   readonly refusals: readonly NotVerified[];
 }
 
-async function scene({ start }: AdapterServer, options: Partial<ReceiverOptions> = {}): Promise<Scene> {
+async function startAdapter(
+  { start }: AdapterServer,
+  options: Partial<ReceiverOptions> = {},
+): Promise<AdapterHarness> {
   const deliveries: ReceivedDelivery[] = [];
   const refusals: NotVerified[] = [];
   const { handle = () => {} } = options;
@@ -45,7 +48,7 @@ function refused(status: number, error: string): Answered {
 
 describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
   it('passes a valid delivery to the handler and answers 204', async () => {
-    await using harness = await scene(adapter);
+    await using harness = await startAdapter(adapter);
     const headers = { 'Content-Type': 'application/json', 'X-Mine': 'mine' };
     const sending = { body: BODY, attempt: 3, idempotencyKey: 'key 1', headers };
     expect(await send(harness.port, { ...sending, arrives: { url: '/hook?a=1' } })).toEqual(EMPTY);
@@ -74,7 +77,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     ['that is empty', '', {}],
     ['with the maximum length', 'x'.repeat(BODY_BYTES_MAX), {}],
   ] as const)('accepts a body %s', async (_what, body, headers) => {
-    await using harness = await scene(adapter);
+    await using harness = await startAdapter(adapter);
     expect(await send(harness.port, { body, headers })).toEqual(EMPTY);
     expect(await send(harness.port, { body, headers, isChunked: true })).toEqual(EMPTY);
     const arrived = harness.deliveries.map((delivery) => Buffer.from(delivery.body));
@@ -82,7 +85,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
   });
 
   it.each(['GET', 'PUT', 'PATCH', 'DELETE'] as const)('%s', async (method) => {
-    await using harness = await scene(adapter);
+    await using harness = await startAdapter(adapter);
     expect(await send(harness.port, { method })).toEqual(EMPTY);
     if (method === 'GET' && !adapter.readsBodyOfGet) return;
     expect(await send(harness.port, { method, body: BODY })).toEqual(EMPTY);
@@ -90,25 +93,25 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
   });
 
   it('verifies the requested path, with a prefix and with escapes', async () => {
-    await using harness = await scene(adapter);
+    await using harness = await startAdapter(adapter);
     const path = '/api/hook/a%20b%2fc';
     expect(await send(harness.port, { path, arrives: { url: `${path}?x=/y` } })).toEqual(EMPTY);
     expect(harness.deliveries[0]?.path).toBe(path);
   });
 
   it('the option path corrects a path that a proxy rewrote', async () => {
-    await using harness = await scene(adapter, { path: (path) => `/public${path}` });
+    await using harness = await startAdapter(adapter, { path: (path) => `/public${path}` });
     expect(await send(harness.port, { path: '/public/hook', arrives: { url: '/hook' } })).toEqual(EMPTY);
     expect((await send(harness.port)).status).toBe(401);
   });
 
   it('returns the answer of the handler', async () => {
-    await using harness = await scene(adapter, { handle: async () => ({ status: 202 }) });
+    await using harness = await startAdapter(adapter, { handle: async () => ({ status: 202 }) });
     expect(await send(harness.port)).toMatchObject({ status: 202 });
   });
 
   it('answers 401 with only the reason to an invalid request, and gives the developer the message', async () => {
-    await using harness = await scene(adapter);
+    await using harness = await startAdapter(adapter);
     const arrives = { body: BODY.trim() };
     expect(await send(harness.port, { body: BODY, arrives })).toEqual(refused(401, 'body_reserialised'));
     expect(await send(harness.port, { secrets: ['whsec_other'] })).toEqual(
@@ -125,13 +128,13 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
   });
 
   it('does not search for mistakes without onRejected', async () => {
-    await using harness = await scene(adapter, { onRejected: undefined });
+    await using harness = await startAdapter(adapter, { onRejected: undefined });
     const arrives = { body: BODY.trim() };
     expect(await send(harness.port, { body: BODY, arrives })).toEqual(refused(401, 'no_signature_matches'));
   });
 
   it('answers 413 to a body that is too long, with and without Content-Length', async () => {
-    await using harness = await scene(adapter, { bodyBytesMax: 100_000 });
+    await using harness = await startAdapter(adapter, { bodyBytesMax: 100_000 });
     const body = 'x'.repeat(100_001);
     expect(await send(harness.port, { body })).toEqual(refused(413, 'body_too_large'));
     expect(await send(harness.port, { body, isChunked: true })).toEqual(refused(413, 'body_too_large'));
@@ -144,7 +147,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     const handle = async ({ attempt }: ReceivedDelivery) => {
       if (attempt === 1) throw new Error('not now');
     };
-    await using harness = await scene(adapter, { handle, deduplicate: new MemoryStore() });
+    await using harness = await startAdapter(adapter, { handle, deduplicate: new MemoryStore() });
     expect((await send(harness.port)).status).toBe(500);
     expect(await send(harness.port, { attempt: 2 })).toEqual(EMPTY);
     expect(harness.deliveries.map(({ attempt }) => attempt)).toEqual([1, 2]);
@@ -152,7 +155,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
 
   it('handles the next attempt after another answer than 2xx', async () => {
     const handle = ({ attempt }: ReceivedDelivery) => ({ status: attempt === 1 ? 503 : 202 });
-    await using harness = await scene(adapter, { handle, deduplicate: new MemoryStore() });
+    await using harness = await startAdapter(adapter, { handle, deduplicate: new MemoryStore() });
     const statuses: number[] = [];
     for (const attempt of [1, 2, 3]) statuses.push((await send(harness.port, { attempt })).status);
     expect(statuses).toEqual([503, 202, 200]);
@@ -166,7 +169,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
       begun();
       return isHandled;
     };
-    await using harness = await scene(adapter, { handle, deduplicate: new MemoryStore() });
+    await using harness = await startAdapter(adapter, { handle, deduplicate: new MemoryStore() });
     const first = send(harness.port);
     await isBegun;
     expect(await send(harness.port, { attempt: 2 })).toEqual(refused(409, 'in_progress'));
@@ -184,7 +187,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     ['idempotency_key', 1],
     ['delivery_id', 2],
   ] as const)('with %s, a delivery and its replay are handled %i times', async (deduplicateBy, times) => {
-    await using harness = await scene(adapter, { deduplicate: new MemoryStore(), deduplicateBy });
+    await using harness = await startAdapter(adapter, { deduplicate: new MemoryStore(), deduplicateBy });
     const key = { idempotencyKey: 'the same' };
     for (const attempt of [1, 2]) await send(harness.port, { ...key, attempt });
     await send(harness.port, { ...key, deliveryId: OTHER_DELIVERY_ID });
@@ -192,7 +195,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
   });
 
   it('a captured request that is sent again with another key is a duplicate', async () => {
-    await using harness = await scene(adapter, { deduplicate: new MemoryStore() });
+    await using harness = await startAdapter(adapter, { deduplicate: new MemoryStore() });
     expect(await send(harness.port, { idempotencyKey: 'its own' })).toEqual(EMPTY);
     const again = await send(harness.port, { idempotencyKey: 'another' });
     expect(again).toEqual({ status: 200, text: '{"duplicate":true}' });
@@ -203,7 +206,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
   });
 
   it('a delivery with a done key is a duplicate, but its id is not marked as done', async () => {
-    await using harness = await scene(adapter, { deduplicate: new MemoryStore() });
+    await using harness = await startAdapter(adapter, { deduplicate: new MemoryStore() });
     await send(harness.port, { idempotencyKey: 'done' });
     const duplicate = { idempotencyKey: 'done', deliveryId: OTHER_DELIVERY_ID };
     expect((await send(harness.port, duplicate)).status).toBe(200);
@@ -222,7 +225,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
       done: (key: string) => store.done(key),
       forget: (key: string) => store.forget(key),
     };
-    await using harness = await scene(adapter, { deduplicate });
+    await using harness = await startAdapter(adapter, { deduplicate });
     expect((await send(harness.port, { idempotencyKey: 'key' })).status).toBe(500);
     expect([harness.deliveries.length, store.size]).toEqual([0, 0]);
     isAway = false;
@@ -236,7 +239,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     const away = () => Promise.reject(new Error('away'));
     const begin = async () => (++begun === 1 ? away() : ('new' as const));
     const onStoreError = (error: unknown) => noted.push(error);
-    await using harness = await scene(adapter, {
+    await using harness = await startAdapter(adapter, {
       deduplicate: { begin, done: away, forget: away },
       onStoreError,
     });
@@ -255,7 +258,7 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
     ],
     ['rejects', () => Promise.reject(new Error('the log is full'))],
   ])('a callback that %s does not change the answer', async (_how, callback) => {
-    await using harness = await scene(adapter, {
+    await using harness = await startAdapter(adapter, {
       onRejected: callback,
       onStoreError: callback,
       deduplicate: { begin: async () => 'new', done: callback, forget: callback },
@@ -269,7 +272,9 @@ describe.concurrent.each(ADAPTERS)('$name', (adapter) => {
   it.each([{ secret: '' }, { secret: [] }, { toleranceSeconds: Number.NaN }, { bodyBytesMax: 2e6 }])(
     'refuses the options %j at the start',
     async (options) => {
-      await expect((async () => scene(adapter, options))()).rejects.toThrow(/secret|tolerance|bodyBytesMax/);
+      await expect((async () => startAdapter(adapter, options))()).rejects.toThrow(
+        /secret|tolerance|bodyBytesMax/,
+      );
     },
   );
 });

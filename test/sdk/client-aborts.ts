@@ -12,19 +12,19 @@ const PROMPT_MS_MAX = 1_000;
 const LONG = { 'retry-after': '30' };
 
 /** The progress of an answer. */
-interface Heard {
+interface AnswerProgress {
   readonly chunk: PromiseWithResolvers<void>;
   readonly end: PromiseWithResolvers<void>;
 }
 
-function listeningClient(url: string): { readonly sched: Sched; readonly heard: Heard } {
-  const heard = { chunk: Promise.withResolvers<void>(), end: Promise.withResolvers<void>() };
+function listeningClient(url: string): { readonly sched: Sched; readonly progress: AnswerProgress } {
+  const progress = { chunk: Promise.withResolvers<void>(), end: Promise.withResolvers<void>() };
   const listening = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       controller.enqueue(chunk);
-      heard.chunk.resolve();
+      progress.chunk.resolve();
     },
-    flush: () => heard.end.resolve(),
+    flush: () => progress.end.resolve(),
   });
   const sched = clientAt(url, {
     async fetch(address, init) {
@@ -32,7 +32,7 @@ function listeningClient(url: string): { readonly sched: Sched; readonly heard: 
       return new Response(response.body?.pipeThrough(listening) ?? null, response);
     },
   });
-  return { sched, heard };
+  return { sched, progress };
 }
 
 /** A signal with a reason that the rejection must contain. */
@@ -61,15 +61,15 @@ export function aborts({ url }: Service): void {
     expect(proxy.requests).toHaveLength(0);
   });
 
-  it.each<readonly [string, Fault, keyof Heard]>([
+  it.each<readonly [string, Fault, keyof AnswerProgress]>([
     ['in the middle of the body', 'stall', 'chunk'],
     ['in the pause before the next attempt', { status: 503, headers: LONG, body: 'gone' }, 'end'],
   ])('%s', async (_where, fault, phase) => {
     await using proxy = await startFaultyProxy(url(), fault);
-    const { sched, heard } = listeningClient(proxy.url);
+    const { sched, progress } = listeningClient(proxy.url);
     const { signal, abort } = abortable();
     const failed = rejection(sched.schedules.create(ONE_SHOT, { signal }));
-    await heard[phase].promise;
+    await progress[phase].promise;
     await setImmediate();
     expect(await abort(failed)).toBe('prompt');
     expect(proxy.requests).toHaveLength(1);

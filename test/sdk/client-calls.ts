@@ -3,7 +3,7 @@ import { type Fetch, Sched, type SchedOptions } from '#sdk/index.ts';
 import { TEST_KEY } from '#test/e2e/harness.ts';
 
 /** One attempt of a call, as it was sent and answered. */
-export interface Seen {
+export interface RecordedCall {
   readonly method: string;
   readonly url: URL;
   readonly sent: Headers;
@@ -17,7 +17,7 @@ export function clientAt(url: string, options: Partial<SchedOptions> = {}): Sche
 
 /** A client that records its calls. */
 export function recordingClient(url: string, options: Partial<SchedOptions> = {}) {
-  const seen: Seen[] = [];
+  const seen: RecordedCall[] = [];
   const watched: Fetch = async (address, init) => {
     const response = await fetch(address, init);
     const { method = '', headers } = init;

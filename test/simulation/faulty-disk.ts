@@ -10,10 +10,10 @@ export class FaultyDisk {
   #isUnavailable = false;
   #isHealed = false;
 
-  constructor(plan: Plan, prng: Prng, inTrouble: () => void) {
+  constructor(plan: Plan, prng: Prng, onFault: () => void) {
     this.#plan = plan;
     this.#prng = prng;
-    this.#onFault = inTrouble;
+    this.#onFault = onFault;
   }
 
   setUnavailable(isAway: boolean): void {

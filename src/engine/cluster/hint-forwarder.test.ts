@@ -6,7 +6,7 @@ import { HintForwarder } from './hint-forwarder.ts';
 describe('a hint', () => {
   test('goes to the owner of the slot when the delivery is due soon, and is not passed on', async () => {
     await using cluster = await ClusterHarness.open();
-    await cluster.settled('a', 'b', 'c');
+    await cluster.startNodes('a', 'b', 'c');
     const { pending } = await cluster.harness.schedule({ inMs: 100 });
     const [owner, other, third] = await ownerAndOthers(cluster, pending);
     const hintCounts = () => cluster.nodes.map((node) => node.hinted.filter((what) => what === 'due').length);
@@ -20,7 +20,7 @@ describe('a hint', () => {
 
   test('for a delivery that is due later, or in an owned slot, is not sent', async () => {
     await using cluster = await ClusterHarness.open();
-    await cluster.settled('a', 'b');
+    await cluster.startNodes('a', 'b');
     const far = await cluster.harness.schedule({ inMs: 60_000 });
     const near = await cluster.harness.schedule({ inMs: 500 });
     const [owner, other] = await ownerAndOthers(cluster, near.pending);
@@ -32,7 +32,7 @@ describe('a hint', () => {
 
   test('that is lost delays the delivery until the next scan', async () => {
     await using cluster = await ClusterHarness.open();
-    await cluster.settled('a', 'b');
+    await cluster.startNodes('a', 'b');
     for (const node of cluster.nodes) node.isConnected = false;
     const { pending } = await cluster.harness.schedule({ inMs: 10 });
     await cluster.time.advance(950);
@@ -41,7 +41,7 @@ describe('a hint', () => {
 
   test('to rescan reaches every node, once', async () => {
     await using cluster = await ClusterHarness.open();
-    await cluster.settled('a', 'b');
+    await cluster.startNodes('a', 'b');
     const { pending } = await cluster.harness.schedule({ inMs: -10 });
     const [, other] = await ownerAndOthers(cluster, pending);
     await cluster.time.settled();
@@ -53,8 +53,7 @@ describe('a hint', () => {
 
   test('of a process that dispatches nothing goes to the nodes when the delivery is due soon', async () => {
     await using cluster = await ClusterHarness.open();
-    const [node] = await cluster.settled('a');
-    if (node === undefined) throw new Error('There is one node.');
+    const [node] = await cluster.startNodes('a');
     const hints = new HintForwarder(node.engine.heard, cluster.time);
     const near = await cluster.harness.schedule({ inMs: 100, url: 'https://example.com/1' });
     const received: unknown[] = [];

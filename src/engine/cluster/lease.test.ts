@@ -25,7 +25,7 @@ describe('a store that is away', () => {
 
   test('for longer than a lease makes no node count as dead when it is back, and nothing is sent twice', async () => {
     await using cluster = await ClusterHarness.open();
-    const nodes = await cluster.settled('a', 'b', 'c');
+    const nodes = await cluster.startNodes('a', 'b', 'c');
     const before = await cluster.slots();
     const pending = await scheduleMany(cluster, 30, 1_000);
     for (const { egress } of nodes) egress.respond = () => null;
@@ -47,11 +47,11 @@ describe('a store that is away', () => {
 
   test('and comes back when a node starts: that node takes no other for dead either', async () => {
     await using cluster = await ClusterHarness.open();
-    const nodes = await cluster.settled('a', 'b');
+    const nodes = await cluster.startNodes('a', 'b');
     const before = await cluster.slots();
     away(nodes);
     await cluster.time.advance(10_000);
-    const newcomer = await cluster.started('c');
+    const newcomer = await cluster.startNode('c');
     await cluster.time.advance(1_900);
     expect(await cluster.slots()).toEqual(before);
     for (const { faults } of nodes) faults.clear();
@@ -62,9 +62,9 @@ describe('a store that is away', () => {
 
   test('hides a node that died meanwhile only for a little longer', async () => {
     await using cluster = await ClusterHarness.open();
-    const nodes = await cluster.settled('a', 'b', 'c');
+    const nodes = await cluster.startNodes('a', 'b', 'c');
     away(nodes);
-    nodes[0]?.kill();
+    nodes[0].kill();
     await cluster.time.advance(10_000);
     for (const { faults } of nodes.slice(1)) faults.clear();
     await cluster.time.advance(3_000);
@@ -75,8 +75,7 @@ describe('a store that is away', () => {
 
   test('between a claim and the read of its payload: the same attempt is sent when it is back', async () => {
     await using cluster = await ClusterHarness.open();
-    const [node] = await cluster.settled('a');
-    if (node === undefined) throw new Error('There is one node.');
+    const [node] = await cluster.startNodes('a');
     const { pending } = await cluster.harness.schedule({ inMs: 1_000 });
     node.faults.set('refuses', 'loadPayloads');
     await cluster.time.advance(2_500);
@@ -90,8 +89,7 @@ describe('a store that is away', () => {
 
   test('until the lease has run out: nothing is sent before the lease is valid again', async () => {
     await using cluster = await ClusterHarness.open();
-    const [node] = await cluster.settled('a');
-    if (node === undefined) throw new Error('There is one node.');
+    const [node] = await cluster.startNodes('a');
     const { pending } = await cluster.harness.schedule({ inMs: 1_000 });
     node.faults.set('refuses', 'loadPayloads', 'renewLease');
     await cluster.time.advance(10_000);
@@ -107,12 +105,12 @@ describe('a store that is away', () => {
 
   test('until another node has the claim: the first node does not send it', async () => {
     await using cluster = await ClusterHarness.open();
-    await cluster.settled('a', 'b');
+    await cluster.startNodes('a', 'b');
     const { pending } = await cluster.harness.schedule({ inMs: 1_000 });
     const [owner, other] = await ownerAndOthers(cluster, pending);
     owner.faults.set('refuses', 'loadPayloads', 'renewLease');
     await cluster.time.advance(20_000);
-    expect(sentBy([other as TestNode])).toEqual([pending.id]);
+    expect(sentBy([other])).toEqual([pending.id]);
     owner.faults.clear();
     await cluster.time.advance(2_000);
     expect(sentBy([owner])).toEqual([]);
@@ -131,10 +129,9 @@ describe.for([
 
   test('makes no node count as dead, whichever node notices first', async () => {
     await using cluster = await ClusterHarness.open();
-    const nodes = await cluster.settled('a', 'b', 'c');
+    const nodes = await cluster.startNodes('a', 'b', 'c');
     const before = await cluster.slots();
     const [first, ...others] = nodes;
-    if (first === undefined) throw new Error('There are three nodes.');
     notices(first);
     for (const node of others) node.clock.measure = async () => notices(node);
     await cluster.time.advance(1_100);
@@ -148,7 +145,7 @@ describe.for([
 
   test('hides a dead node only for a short time', async () => {
     await using cluster = await ClusterHarness.open();
-    const [dead, ...others] = await cluster.settled('a', 'b', 'c');
+    const [dead, ...others] = await cluster.startNodes('a', 'b', 'c');
     dead?.kill();
     for (const node of others) notices(node);
     await cluster.time.advance(5_000);
@@ -162,13 +159,13 @@ describe.for([
 describe('a node that was paused for longer than its lease', () => {
   test('claims nothing when it continues, and learns which slots it has lost', async () => {
     await using cluster = await ClusterHarness.open();
-    await cluster.settled('a', 'b');
+    await cluster.startNodes('a', 'b');
     const { pending } = await cluster.harness.schedule({ inMs: 21_000 });
     const [owner, other] = await ownerAndOthers(cluster, pending);
     await cluster.time.advance(1_000);
     owner.timers.state = 'paused';
     await cluster.time.advance(20_000);
-    expect(slotsOwnedBy([other as TestNode])).toEqual([SLOTS]);
+    expect(slotsOwnedBy([other])).toEqual([SLOTS]);
     const claimed = owner.faults.times('claim');
     owner.timers.resume();
     await cluster.time.settled();
@@ -181,10 +178,9 @@ describe('a node that was paused for longer than its lease', () => {
 
   test('keeps its slots when no node has taken them, and scans for the work that it missed', async () => {
     await using cluster = await ClusterHarness.open();
-    const [alone] = await cluster.settled('a');
+    const [alone] = await cluster.startNodes('a');
     const { pending } = await cluster.harness.schedule({ inMs: 5_000 });
     const before = await cluster.slots();
-    if (alone === undefined) throw new Error('There is one node.');
     alone.timers.state = 'paused';
     await cluster.time.advance(20_000);
     expect(alone.engine.isFiring).toBe(false);
@@ -200,8 +196,7 @@ describe('a node that was paused for longer than its lease', () => {
 describe('a node that cannot renew its lease', () => {
   test('dispatches nothing from shortly before the lease ends until it is renewed', async () => {
     await using cluster = await ClusterHarness.open();
-    const [alone] = await cluster.settled('a');
-    if (alone === undefined) throw new Error('There is one node.');
+    const [alone] = await cluster.startNodes('a');
     alone.faults.set('refuses', 'renewLease');
     const inTime = await cluster.harness.schedule({ inMs: 1_900, url: 'https://example.com/1' });
     const late = await cluster.harness.schedule({ inMs: 3_000, url: 'https://example.com/2' });
@@ -218,8 +213,7 @@ describe('a node that cannot renew its lease', () => {
 
   test('counts the lease from before it requested the renewal', async () => {
     await using cluster = await ClusterHarness.open();
-    const [alone] = await cluster.settled('a');
-    if (alone === undefined) throw new Error('There is one node.');
+    const [alone] = await cluster.startNodes('a');
     // The answer takes longer than the lease is valid.
     const wait = (): Promise<void> => {
       alone.faults.before('renewLease', wait);
@@ -238,8 +232,7 @@ describe('a node that cannot renew its lease', () => {
 describe('a node whose clock is not synchronized', () => {
   test('dispatches nothing and takes no slots until it is', async () => {
     await using cluster = await ClusterHarness.open();
-    const [alone] = await cluster.settled('a');
-    if (alone === undefined) throw new Error('There is one node.');
+    const [alone] = await cluster.startNodes('a');
     const { pending } = await cluster.harness.schedule({ inMs: 2_000 });
     alone.clock.isSynchronized = false;
     await cluster.time.advance(5_000);

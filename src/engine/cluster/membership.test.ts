@@ -9,20 +9,19 @@ import {
   scheduleMany,
   sentBy,
   slotsOwnedBy,
-  type TestNode,
 } from '#test/cluster-harness.ts';
 import { OK } from '#test/engine-harness.ts';
 
 describe('nodes of a cluster', () => {
   test('share the slots evenly, and then no slot moves', async () => {
     await using cluster = await ClusterHarness.open();
-    const nodes = await cluster.settled('a', 'b', 'c');
+    const nodes = await cluster.startNodes('a', 'b', 'c');
     expect(slotsOwnedBy(nodes).toSorted(ascending)).toEqual([85, 85, 86]);
     const before = await cluster.slots();
     await cluster.time.advance(60_000);
     expect(await cluster.slots()).toEqual(before);
     expect(nodes.map(({ cluster: { metrics } }) => metrics.moved.lost)).toEqual([0, 0, 0]);
-    expect(nodes[0]?.cluster.metrics.gauges?.()).toMatchObject({
+    expect(nodes[0].cluster.metrics.gauges?.()).toMatchObject({
       nodes: 3,
       isClockSynchronized: true,
       isLeaseValid: true,
@@ -31,7 +30,7 @@ describe('nodes of a cluster', () => {
 
   test('send the deliveries of their slots in time, and none twice', async () => {
     await using cluster = await ClusterHarness.open();
-    const nodes = await cluster.settled('a', 'b', 'c');
+    const nodes = await cluster.startNodes('a', 'b', 'c');
     const pending = await scheduleMany(cluster, 60, 5_000);
     await cluster.time.advance(5_000);
     expect(sentBy(nodes).toSorted()).toEqual(pending.map(({ id }) => id).toSorted());
@@ -44,10 +43,10 @@ describe('nodes of a cluster', () => {
 
   test('get their share within a second after they join, also when hints are lost', async () => {
     await using cluster = await ClusterHarness.open();
-    const [first] = await cluster.settled('a');
-    const second = await cluster.started('b');
+    const [first] = await cluster.startNodes('a');
+    const second = await cluster.startNode('b');
     await cluster.time.advance(200);
-    expect(slotsOwnedBy([first as TestNode, second])).toEqual([128, 128]);
+    expect(slotsOwnedBy([first, second])).toEqual([128, 128]);
     for (const node of cluster.nodes) node.isConnected = false;
     const third = cluster.node('c');
     third.isConnected = false;
@@ -58,14 +57,14 @@ describe('nodes of a cluster', () => {
 
   test('own every slot when there is only one node', async () => {
     await using cluster = await ClusterHarness.open();
-    expect(slotsOwnedBy(await cluster.settled('a'))).toEqual([SLOTS]);
+    expect(slotsOwnedBy(await cluster.startNodes('a'))).toEqual([SLOTS]);
   });
 });
 
 describe('a node that dies', () => {
   test('loses its slots to the others within five seconds, and its requests are sent again', async () => {
     await using cluster = await ClusterHarness.open();
-    await cluster.settled('a', 'b', 'c');
+    await cluster.startNodes('a', 'b', 'c');
     const { pending } = await cluster.harness.schedule({ inMs: 2_000 });
     const [owner, ...others] = await ownerAndOthers(cluster, pending);
     owner.egress.respond = () => null;
@@ -82,8 +81,7 @@ describe('a node that dies', () => {
 
   test('and was removed by another node first: the second one syncs again at once', async () => {
     await using cluster = await ClusterHarness.open();
-    const [dead, node] = await cluster.settled('a', 'b');
-    if (dead === undefined || node === undefined) throw new Error('There are two nodes.');
+    const [dead, node] = await cluster.startNodes('a', 'b');
     dead.kill();
     // The other node has already removed it when this node tries to.
     node.faults.before('removeDeadNode', () => cluster.harness.disk.leave('a'));
@@ -94,7 +92,7 @@ describe('a node that dies', () => {
 
   test('moves no slots but its own', async () => {
     await using cluster = await ClusterHarness.open();
-    const [dead] = await cluster.settled('a', 'b', 'c');
+    const [dead] = await cluster.startNodes('a', 'b', 'c');
     const before = await cluster.slots();
     dead?.kill();
     await cluster.time.advance(5_000);
@@ -109,7 +107,7 @@ describe('a node that dies', () => {
 describe('a clean stop', () => {
   test('hands the slots over at once, and the requests in flight end as usual', async () => {
     await using cluster = await ClusterHarness.open();
-    await cluster.settled('a', 'b', 'c');
+    await cluster.startNodes('a', 'b', 'c');
     const { pending } = await cluster.harness.schedule({ inMs: 1_000 });
     const [owner, ...others] = await ownerAndOthers(cluster, pending);
     owner.egress.respond = () => null;
@@ -140,7 +138,7 @@ describe('a clean stop', () => {
 
   test('releases slots later when the store refuses them at first', async () => {
     await using cluster = await ClusterHarness.open();
-    await cluster.settled('a', 'b');
+    await cluster.startNodes('a', 'b');
     const { pending } = await cluster.harness.schedule({ inMs: 3_000 });
     const [owner, other] = await ownerAndOthers(cluster, pending);
     owner.faults.set('refuses', 'releaseSlots');
@@ -151,15 +149,15 @@ describe('a clean stop', () => {
     owner.faults.clear();
     await cluster.time.advance(1_000);
     await stopped;
-    expect(slotsOwnedBy([other as TestNode])).toEqual([SLOTS]);
+    expect(slotsOwnedBy([other])).toEqual([SLOTS]);
     await cluster.time.advance(1_000);
     expect(sentBy(cluster.nodes)).toEqual([pending.id]);
-    expect((other as TestNode).egress.sent.map(({ at }) => at)).toEqual([pending.dueAt]);
+    expect(other.egress.sent.map(({ at }) => at)).toEqual([pending.dueAt]);
   });
 
   test('of all nodes leaves all slots free, and no timer', async () => {
     await using cluster = await ClusterHarness.open();
-    await cluster.settled('a', 'b');
+    await cluster.startNodes('a', 'b');
     for (const { engine } of cluster.nodes) {
       void engine.stop(1_000);
       await cluster.time.advance(2_000);
@@ -196,9 +194,9 @@ describe('an answer of the store that was lost', () => {
     'to a release of slots that was done or not (%s): shares become even all the same',
     async (fault) => {
       await using cluster = await ClusterHarness.open();
-      const [node] = await cluster.settled('a');
+      const [node] = await cluster.startNodes('a');
       node?.faults.set(fault, 'releaseSlots');
-      await cluster.started('b');
+      await cluster.startNode('b');
       await cluster.time.advance(1_000);
       node?.faults.clear();
       await cluster.time.advance(3_000);
@@ -211,7 +209,7 @@ describe('an answer of the store that was lost', () => {
 describe('slots', () => {
   test('stay with their owners when a late renewal of a dead node arrives', async () => {
     await using cluster = await ClusterHarness.open();
-    const nodes = await cluster.settled('a', 'b');
+    const nodes = await cluster.startNodes('a', 'b');
     const { disk, now } = cluster.harness;
     const late = { node: 'late', leaseUntil: instant(now - 1), isStopping: false };
     for (const { faults } of nodes) faults.before('removeDeadNode', () => disk.removeDeadNode(late));

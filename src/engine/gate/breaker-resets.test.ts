@@ -260,7 +260,7 @@ test('a process whose lease may have run out leaves the request to the owner of 
 test('of several nodes, the owner of the slot does the reset', async () => {
   await using cluster = await ClusterHarness.open();
   const { harness } = cluster;
-  const nodes = await cluster.settled('a', 'b', 'c');
+  const nodes = await cluster.startNodes('a', 'b', 'c');
   const profile = await harness.profile({ breakerPolicy: POLICY, retryPolicy: ONE_ATTEMPT });
   for (const { egress } of nodes) egress.respond = () => BROKEN;
   await harness.schedule({ profile, inMs: 2_000 });

@@ -138,7 +138,7 @@ describe('a store that is away', () => {
 describe('in a cluster, lost claims', () => {
   test('of an unknown node are closed within seconds by the owner of the slot', async () => {
     await using cluster = await ClusterHarness.open();
-    await cluster.settled('a', 'b');
+    await cluster.startNodes('a', 'b');
     const { delivery } = await claimed(cluster.harness, { inMs: 60_000 }, 'long-gone');
     const [owner, other] = await ownerAndOthers(cluster, delivery);
     await cluster.time.advance(5_000);
@@ -148,8 +148,7 @@ describe('in a cluster, lost claims', () => {
 
   test('of a node that joined after they were listed are left alone', async () => {
     await using cluster = await ClusterHarness.open();
-    const [node] = await cluster.settled('a');
-    if (node === undefined) throw new Error('There is one node.');
+    const [node] = await cluster.startNodes('a');
     const { delivery } = await claimed(cluster.harness, { inMs: 60_000 }, 'newcomer');
     const { disk } = cluster.harness;
     const join = () => {
@@ -165,7 +164,7 @@ describe('in a cluster, lost claims', () => {
 
   test('of the node itself, when the answer to the claim was lost, are closed by it', async () => {
     await using cluster = await ClusterHarness.open();
-    const [node] = await cluster.settled('a');
+    const [node] = await cluster.startNodes('a');
     const { pending } = await cluster.harness.schedule({ inMs: 1_000 });
     node?.faults.set('loses', 'claim');
     await cluster.time.advance(1_000);
@@ -176,7 +175,7 @@ describe('in a cluster, lost claims', () => {
 
   test('of a live node are left alone', async () => {
     await using cluster = await ClusterHarness.open();
-    await cluster.settled('a', 'b');
+    await cluster.startNodes('a', 'b');
     const { delivery } = await claimed(cluster.harness, { inMs: 60_000 }, 'b');
     await cluster.time.advance(30_000);
     expect((await cluster.harness.delivery(delivery.id)).status).toBe('claimed');

@@ -323,7 +323,7 @@ test('the clock is read also while a removal takes long', async () => {
 
 test('of several nodes, only the upkeep node removes history', async () => {
   await using cluster = await ClusterHarness.open();
-  const nodes = await cluster.settled('a', 'b', 'c');
+  const nodes = await cluster.startNodes('a', 'b', 'c');
   const pruned = () => nodes.map(({ faults }) => faults.times('prune'));
   const before = pruned();
   await cluster.time.advance(120_000);

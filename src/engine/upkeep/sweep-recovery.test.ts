@@ -240,7 +240,7 @@ test('a sweep is left to its process until the second scan finds it', async () =
 
 test('of several nodes, only the upkeep node scans for sweeps', async () => {
   await using cluster = await ClusterHarness.open();
-  const nodes = await cluster.settled('a', 'b', 'c');
+  const nodes = await cluster.startNodes('a', 'b', 'c');
   const scans = () => nodes.map(({ faults }) => faults.times('listSweeps'));
   const before = scans();
   await cluster.time.advance(60_000);

@@ -59,7 +59,7 @@ export async function runKills(run: Run): Promise<KillReport> {
     return [
       ...takeoverFaults(kills, stored, cluster.ledger.received),
       ...resumed.flatMap(({ last }, i) =>
-        last <= RESUMED_MS_MAX ? [] : [`kill ${i + 1}: its work went on after ${last} ms`],
+        last <= RESUMED_MS_MAX ? [] : [`kill ${i + 1}: its slots sent again after ${last} ms`],
       ),
     ];
   });

@@ -21,7 +21,7 @@ export interface LostCommitReport extends Report {
 const COMMITS = /^COMMIT|INTO writers/;
 const ANSWER_LOST = 0.05;
 const COMMIT_LOST = 0.02;
-const TROUBLE_MS = 4_000;
+const FAULT_MS = 4_000;
 const PAUSE_MS = 2_000;
 
 export async function runLostCommits(run: Run): Promise<LostCommitReport> {
@@ -32,7 +32,7 @@ export async function runLostCommits(run: Run): Promise<LostCommitReport> {
   const prng = new Prng(run.seed);
   for (let round = 0; round < run.rounds; round++) {
     loseCommits(proxy, prng);
-    await sleep(TROUBLE_MS);
+    await sleep(FAULT_MS);
     proxy.interfere(() => 'pass');
     await sleep(PAUSE_MS);
   }

@@ -68,21 +68,21 @@ export async function runHanging(options: HangingOptions): Promise<HangingReport
   const count = healthy * healthyEach;
   // All are created before the first is due.
   const start = Date.now() + CREATED_WITHIN_MS;
-  const well = await oneShots.group({
+  const healthyGroup = await oneShots.group({
     name: 'healthy',
     count,
     endpoints: healthy,
     body: (i) => ({ fire_at: new Date(start + Math.floor((i / count) * spreadMs)).toISOString() }),
     plan: () => ANSWER_AT_ONCE,
   });
-  await well.allArrived();
+  await healthyGroup.allArrived();
   const during = footprintOf(sched.pid);
   client.close();
-  const { lateness, ended } = measure(dataDir, ledger, well);
+  const { lateness, ended } = measure(dataDir, ledger, healthyGroup);
   await sched.kill();
   return {
     lateness,
-    healthyArrived: well.arrived(),
+    healthyArrived: healthyGroup.arrived(),
     stillHanging: (stuck?.arrived() ?? 0) - ended,
     hangingEnded: ended,
     before,
@@ -90,9 +90,9 @@ export async function runHanging(options: HangingOptions): Promise<HangingReport
   };
 }
 
-function measure(dataDir: string, ledger: Ledger, well: Group) {
+function measure(dataDir: string, ledger: Ledger, healthyGroup: Group) {
   const { deliveries, attempts } = readStored(dataDir);
-  const healthy = new Set(well.ids);
+  const healthy = new Set(healthyGroup.ids);
   const dueAt = new Map(
     deliveries.filter((each) => healthy.has(each.schedule_id)).map((each) => [each.id, each.scheduled_for]),
   );

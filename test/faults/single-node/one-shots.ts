@@ -35,15 +35,15 @@ export interface GroupOptions {
 }
 
 export class OneShots {
-  readonly #harness: OneShotDependencies;
+  readonly #dependencies: OneShotDependencies;
   readonly acknowledged = new Map<string, 'one_shot' | 'recurring'>();
 
-  constructor(harness: OneShotDependencies) {
-    this.#harness = harness;
+  constructor(dependencies: OneShotDependencies) {
+    this.#dependencies = dependencies;
   }
 
   async group({ name, count, endpoints = count, body, plan }: GroupOptions): Promise<Group> {
-    const { client, receiver, ledger } = this.#harness;
+    const { client, receiver, ledger } = this.#dependencies;
     const behaviour = ledger.behaviour(plan);
     const hooks = Array.from({ length: endpoints }, (_, i) => receiver.hookAt(`/${name}/${i}`, behaviour));
     const ids: string[] = [];

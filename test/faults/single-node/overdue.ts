@@ -179,15 +179,15 @@ function disorderOf(
   deliveries: readonly { readonly id: string; readonly url: string; readonly deadline: number | null }[],
   claims: ReadonlyMap<string, number>,
 ): number {
-  const lanes = Map.groupBy(
+  const queues = Map.groupBy(
     deliveries.filter(({ id }) => claims.has(id)),
     ({ url }) => url,
   );
-  const distances = [...lanes.values()].flatMap((lane) => {
-    const byClaim = [...lane].sort((a, b) => (claims.get(a.id) ?? 0) - (claims.get(b.id) ?? 0));
-    const byDeadline = [...lane].sort((a, b) => (a.deadline ?? 0) - (b.deadline ?? 0));
+  const distances = [...queues.values()].flatMap((queue) => {
+    const byClaim = [...queue].sort((a, b) => (claims.get(a.id) ?? 0) - (claims.get(b.id) ?? 0));
+    const byDeadline = [...queue].sort((a, b) => (a.deadline ?? 0) - (b.deadline ?? 0));
     const rank = new Map(byDeadline.map(({ id }, i) => [id, i]));
-    return byClaim.map(({ id }, i) => Math.abs((rank.get(id) ?? 0) - i) / lane.length);
+    return byClaim.map(({ id }, i) => Math.abs((rank.get(id) ?? 0) - i) / queue.length);
   });
   return distances.reduce((sum, each) => sum + each, 0) / distances.length;
 }

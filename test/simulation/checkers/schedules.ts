@@ -38,12 +38,12 @@ export function schedulesChecker(simulation: SimulationView): Checker {
       return;
     }
     if (schedule.state === 'completed') {
-      if (open.length > 0) throw say('has a delivery that goes on');
+      if (open.length > 0) throw say('has a delivery that has not ended');
       if (pending?.status === 'canceled') throw say('ended with a canceled delivery');
       return;
     }
     if (pending === undefined) throw say('has lost its delivery');
-    if (TERMINAL.has(pending.status)) throw say(`goes on, its delivery is ${pending.status}`);
+    if (TERMINAL.has(pending.status)) throw say(`is active, but its delivery is ${pending.status}`);
     if (schedule.timing.kind === 'one_shot') {
       const other = open.find((one) => one !== pending && one.attemptCount === 0);
       if (other !== undefined) throw say('has two deliveries to come');
@@ -68,7 +68,7 @@ export function schedulesChecker(simulation: SimulationView): Checker {
     const expected = firstAfter(timing.cron, timing.timezone, Math.max(before.cronAt ?? 0, now));
     if (expected === null || simulation.clockSetMs >= simulation.time.elapsedMs - 60_000) return;
     if (expected !== after.cronAt) {
-      throw new Violation(NAME, `${after.id} went on to ${iso(after.cronAt)} instead of ${iso(expected)}`);
+      throw new Violation(NAME, `${after.id} advanced to ${iso(after.cronAt)} instead of ${iso(expected)}`);
     }
   };
   /** When the engine decided about the previous occurrence. */

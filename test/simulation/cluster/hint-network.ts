@@ -32,17 +32,17 @@ export class HintNetwork {
   }
 
   of(from: ClusterNode): Peers {
-    const tell = (to: (heard: Peers) => void) => {
+    const send = (to: (peers: Peers) => void) => {
       for (const node of this.#nodes()) if (node !== from) this.#send(node, to);
     };
     return {
-      due: (due) => tell((heard) => heard.due(due)),
-      rescan: () => tell((heard) => heard.rescan()),
-      slotsChanged: () => tell((heard) => heard.slotsChanged()),
+      due: (due) => send((peers) => peers.due(due)),
+      rescan: () => send((peers) => peers.rescan()),
+      slotsChanged: () => send((peers) => peers.slotsChanged()),
     };
   }
 
-  #send(node: ClusterNode, to: (heard: Peers) => void): void {
+  #send(node: ClusterNode, to: (peers: Peers) => void): void {
     const prng = this.#prng;
     const { lostChance, lateChance, doubledChance } = this.#plan;
     const arrives = () => {

@@ -15,10 +15,10 @@ export class LinkFaults {
   isCut = false;
   #isHealed = false;
 
-  constructor(plan: ClusterPlan, prng: Prng, hindered: (ms: number) => void) {
+  constructor(plan: ClusterPlan, prng: Prng, onDisturbed: (ms: number) => void) {
     this.#plan = plan;
     this.#prng = prng;
-    this.#onDisturbed = hindered;
+    this.#onDisturbed = onDisturbed;
   }
 
   heal(): void {
