@@ -11,9 +11,9 @@ import type { Hints } from '#src/ports/hints.ts';
 import { type LoadedDelivery, StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
 import type { Step } from '#src/store/sql/steps.ts';
+import { overriding, type Patch, patched, without } from './bug-tools.ts';
 import type { Observer } from './observer.ts';
-import { type Patch, patched } from './patched.ts';
-import type { AnyStore } from './stores.ts';
+import type { AnyStore } from './watched-store.ts';
 
 export interface Bug {
   /** The checkers that may be the first to notice the bug. */
@@ -58,26 +58,11 @@ function countingBodies(egress: Egress): Egress {
   };
 }
 
-/** Replaces some verbs of the store. */
-function overriding(verbs: (store: AnyStore) => Partial<AnyStore>): (store: AnyStore) => AnyStore {
-  return (store) => {
-    const other = verbs(store);
-    return new Proxy(store, {
-      get(target, name) {
-        const own: unknown = Reflect.get(other, name);
-        if (own !== undefined) return own;
-        const member: unknown = Reflect.get(target, name, target);
-        return typeof member === 'function' ? member.bind(target) : member;
-      },
-    });
-  };
-}
-
 /** Changes deliveries as the engine loads them. */
 function alteringLoads(
   change: (work: LoadedDelivery) => Partial<LoadedDelivery>,
 ): (store: AnyStore) => AnyStore {
-  return overriding((store) => ({
+  return overriding<AnyStore>((store) => ({
     async loadDeliveries(deliveries) {
       const works = await store.loadDeliveries(deliveries);
       return works.map((work) => work && { ...work, ...change(work) });
@@ -111,10 +96,6 @@ const REPLACING_DELIVERIES: ReadonlySet<Step[0]> = new Set([
   'deferDelivery',
 ]);
 
-function without(...names: readonly Step[0][]): (steps: readonly Step[]) => readonly Step[] {
-  return (steps) => steps.filter(([name]) => !names.includes(name));
-}
-
 export const BUGS: Readonly<Record<string, Bug>> = {
   'no fencing: a delivery is replaced in any state': {
     caughtBy: ['lifecycle', 'attempts', 'schedules', 'settling', 'sends', 'api'],
@@ -138,19 +119,19 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'wake-ups are lost: scans find nothing, no hint arrives': {
     caughtBy: ['punctuality'],
-    store: overriding(() => ({ listDue: async () => [] })),
+    store: overriding<AnyStore>(() => ({ listDue: async () => [] })),
     hints: () => ({ due: () => {}, rescan: () => {} }),
   },
   'scanning ahead finds nothing': {
     caughtBy: ['punctuality'],
-    store: overriding((store) => ({
+    store: overriding<AnyStore>((store) => ({
       listDue: async (after, until, limit) => (after === null ? store.listDue(after, until, limit) : []),
     })),
     hints: () => ({ due: () => {}, rescan: () => {} }),
   },
   'scanning for overdue deliveries finds nothing': {
     caughtBy: ['punctuality'],
-    store: overriding((store) => ({
+    store: overriding<AnyStore>((store) => ({
       listDue: async (after, until, limit) => (after === null ? [] : store.listDue(after, until, limit)),
     })),
   },
@@ -173,7 +154,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'a delivery without attempts left gets one more': {
     caughtBy: ['settling'],
-    store: overriding((store) => ({
+    store: overriding<AnyStore>((store) => ({
       settle: (writes) =>
         store.settle(
           writes.map((write) =>
@@ -186,7 +167,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'a dead letter is scheduled again': {
     caughtBy: ['lifecycle'],
-    store: overriding((store) => ({
+    store: overriding<AnyStore>((store) => ({
       async settle(writes) {
         const answers = await store.settle(writes);
         for (const { delivery } of writes) {
@@ -199,7 +180,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'the backoff is a millisecond short': {
     caughtBy: ['settling'],
-    store: overriding((store) => ({
+    store: overriding<AnyStore>((store) => ({
       settle: (writes) =>
         store.settle(
           writes.map((write) => ({
@@ -214,11 +195,11 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'a deferral is not stored': {
     caughtBy: ['punctuality'],
-    store: overriding(() => ({ defer: async (deliveries) => deliveries.map(() => DONE) })),
+    store: overriding<AnyStore>(() => ({ defer: async (deliveries) => deliveries.map(() => DONE) })),
   },
   'gates are never saved': {
     caughtBy: ['breaker'],
-    store: overriding(() => ({ saveGates: async () => {} })),
+    store: overriding<AnyStore>(() => ({ saveGates: async () => {} })),
   },
   'gates are never loaded': {
     caughtBy: ['breaker', 'budget', 'rate'],
@@ -258,7 +239,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'an interrupted attempt cannot be settled': {
     caughtBy: ['stops', 'punctuality'],
-    store: overriding((store) => ({
+    store: overriding<AnyStore>((store) => ({
       settle: async (writes) =>
         writes.some(({ attempt }) => attempt.error === 'interrupted')
           ? Promise.reject(new StoreUnavailable('A bug.'))
@@ -268,7 +249,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'the timeout of the profile is forgotten': {
     // A stop aborts an attempt that should have timed out before. The breaker then misses a failure.
     caughtBy: ['settling', 'breaker'],
-    store: overriding((store) => ({
+    store: overriding<AnyStore>((store) => ({
       async loadPayloads(deliveries) {
         const messages = await store.loadPayloads(deliveries);
         return messages.map((message) => ({
@@ -280,30 +261,30 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'claiming an occurrence does not create the next one': {
     caughtBy: ['schedules'],
-    store: overriding((store) => ({
+    store: overriding<AnyStore>((store) => ({
       claim: (writes) => store.claim(writes.map((write) => ({ ...write, advanced: null }))),
     })),
   },
   'ending an occurrence unsent does not create the next one': {
     caughtBy: ['schedules'],
     firstSeed: 14,
-    store: overriding((store) => ({
+    store: overriding<AnyStore>((store) => ({
       endUnsent: (writes) => store.endUnsent(writes.map((write) => ({ ...write, advanced: null }))),
     })),
   },
   'a one-shot is not completed by the end of its delivery': {
     caughtBy: ['schedules'],
-    store: overriding((store) => ({
+    store: overriding<AnyStore>((store) => ({
       settle: (writes) => store.settle(writes.map((write) => ({ ...write, completed: null }))),
     })),
   },
   'recovery finds nothing': {
     caughtBy: ['punctuality'],
-    store: overriding(() => ({ listLostClaims: async () => [] })),
+    store: overriding<AnyStore>(() => ({ listLostClaims: async () => [] })),
   },
   'settling is acknowledged but not stored': {
     caughtBy: ['punctuality', 'stops'],
-    store: overriding((store) => {
+    store: overriding<AnyStore>((store) => {
       let count = 0;
       return {
         settle: async (writes) => (count++ % 5 === 4 ? writes.map(() => DONE) : store.settle(writes)),
@@ -337,7 +318,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'requests go out while the claim is still being written': {
     caughtBy: ['sends', 'punctuality', 'attempts', 'settling'],
-    store: overriding((store) => ({
+    store: overriding<AnyStore>((store) => ({
       async claim(writes) {
         void store.claim(writes);
         return writes.map(() => DONE);
@@ -366,7 +347,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'a cancel is acknowledged but not stored': {
     caughtBy: ['api'],
-    store: overriding((store) => ({
+    store: overriding<AnyStore>((store) => ({
       replaceSchedule: async (replacement) =>
         replacement.schedule.state === 'canceled' ? DONE : store.replaceSchedule(replacement),
     })),
@@ -374,25 +355,25 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'a pause or cancel misses the other deliveries of the schedule': {
     caughtBy: ['schedules', 'attempts'],
     firstSeed: 7,
-    store: overriding((store) => ({
+    store: overriding<AnyStore>((store) => ({
       replaceSchedule: (replacement) => store.replaceSchedule({ ...replacement, sweep: null }),
     })),
   },
   'an action is acknowledged before it has reached all deliveries': {
     caughtBy: ['sweeps'],
     firstSeed: 7,
-    store: overriding(() => ({ findSweep: async () => null })),
+    store: overriding<AnyStore>(() => ({ findSweep: async () => null })),
   },
   'a repeated API request takes effect twice': {
     caughtBy: ['api'],
-    store: overriding((store) => ({
+    store: overriding<AnyStore>((store) => ({
       addSchedule: (addition) => store.addSchedule({ ...addition, receipt: null }),
     })),
   },
   'retention removes deliveries that are too young': {
     caughtBy: ['lifecycle'],
     firstSeed: 6,
-    store: overriding((store) => ({
+    store: overriding<AnyStore>((store) => ({
       prune: (what, before, limit) => store.prune(what, instant(before + 300_000), limit),
     })),
   },

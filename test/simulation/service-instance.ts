@@ -18,9 +18,9 @@ import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { Bug } from './bugs.ts';
 import type { InstanceFacts } from './checkers/checker.ts';
-import type { AnyStore } from './stores.ts';
 import { seededRandom } from './template.ts';
 import { Scope } from './virtual-time.ts';
+import type { AnyStore } from './watched-store.ts';
 import { type Disk, VirtualWriter } from './writer.ts';
 
 export interface InstanceDependencies {

@@ -3,11 +3,22 @@
  * makes reads fail while the disk is unavailable. A process that has ended gets no answers.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { ClaimWrite, EndWrite, SettleWrite } from '#src/ports/store.ts';
-import { StoreUnavailable } from '#src/ports/store.ts';
+import type { ClusterStore } from '#src/ports/cluster-store.ts';
+import type { ControlStore } from '#src/ports/control-store.ts';
+import {
+  type ClaimWrite,
+  type EndWrite,
+  type SettleWrite,
+  type Store,
+  StoreUnavailable,
+} from '#src/ports/store.ts';
 import type { ClaimAnswer } from './checkers/checker.ts';
-import type { AnyStore } from './stores.ts';
 import type { Scope } from './virtual-time.ts';
+
+/** The store of a single service. */
+export type AnyStore = Store & ControlStore;
+/** The store that the nodes of a cluster share. */
+export type SharedStore = AnyStore & ClusterStore;
 
 export interface Watch {
   readsFail(): boolean;

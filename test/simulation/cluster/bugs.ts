@@ -14,8 +14,8 @@ import type { Peers } from '#src/ports/hints.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sql/steps.ts';
 import { ReferenceClock } from '#src/system/reference-clock.ts';
-import { type Patch, patched } from '../patched.ts';
-import type { SharedStore } from '../stores.ts';
+import { overriding, type Patch, patched, without } from '../bug-tools.ts';
+import type { SharedStore } from '../watched-store.ts';
 
 export interface ClusterBug {
   /** The checkers that may be the first to notice the bug. */
@@ -36,22 +36,6 @@ export interface ClusterBug {
   readonly patch?: Patch;
 }
 
-function without(name: Step[0]): (steps: readonly Step[]) => readonly Step[] {
-  return (steps) => steps.filter(([own]) => own !== name);
-}
-
-/** Replaces some verbs of the store. */
-function overriding(
-  verbs: (store: SharedStore) => Partial<SharedStore>,
-): (store: SharedStore) => SharedStore {
-  return (store) => {
-    const other = verbs(store);
-    return new Proxy(store, {
-      get: (target, name) => Reflect.get(other, name) ?? Reflect.get(target, name, target),
-    });
-  };
-}
-
 const DO_NOTHING = () => ({ value: async () => {} });
 
 export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
@@ -70,7 +54,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'a node takes a lease before its clock is synchronised': {
     caughtBy: ['sends', 'ownership', 'shares'],
-    store: overriding((store) => {
+    store: overriding<SharedStore>((store) => {
       let asked = 0;
       return {
         readClock: () => (asked++ < 3 ? Promise.reject(new StoreUnavailable('A bug.')) : store.readClock()),
@@ -86,7 +70,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
     caughtBy: ['ownership'],
     firstSeed: 6,
     seeds: 40,
-    store: overriding((store) => ({
+    store: overriding<SharedStore>((store) => ({
       async removeDeadNode({ node }) {
         await store.leave(node);
         return 'done';
@@ -95,7 +79,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'leases are read as shorter than they are': {
     caughtBy: ['ownership'],
-    store: overriding((store) => ({
+    store: overriding<SharedStore>((store) => ({
       removeDeadNode: ({ node, leaseUntil }) =>
         store.removeDeadNode({ node, leaseUntil: instant(leaseUntil + 3_000) }),
       async renewLease(lease) {
@@ -133,7 +117,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   'claims of dead nodes are never found': {
     caughtBy: ['punctuality'],
     firstSeed: 6,
-    store: overriding(() => ({ listLostClaims: async () => [] })),
+    store: overriding<SharedStore>(() => ({ listLostClaims: async () => [] })),
   },
   'a node forgets its own claim whose answer was lost': {
     caughtBy: ['punctuality'],
@@ -143,7 +127,9 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'all other nodes are considered dead': {
     caughtBy: ['settling'],
-    store: overriding((store) => ({ listLostClaims: (_, limit) => store.listLostClaims([], limit) })),
+    store: overriding<SharedStore>((store) => ({
+      listLostClaims: (_, limit) => store.listLostClaims([], limit),
+    })),
     patch: patched(Membership.prototype, 'readLiveNodes', () => ({ value: async () => [] })),
   },
   'a node that stops hands nothing over': {
@@ -152,10 +138,10 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'slots are never given back': {
     caughtBy: ['shares', 'punctuality'],
-    store: overriding(() => ({ releaseSlots: async () => {} })),
+    store: overriding<SharedStore>(() => ({ releaseSlots: async () => {} })),
   },
   'free slots are not taken': {
     caughtBy: ['shares'],
-    store: overriding(() => ({ takeSlots: async (node) => ({ node, epochs: new Map() }) })),
+    store: overriding<SharedStore>(() => ({ takeSlots: async (node) => ({ node, epochs: new Map() }) })),
   },
 };

@@ -17,9 +17,9 @@ import { ReferenceClock } from '#src/system/reference-clock.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { InstanceFacts } from '../checkers/checker.ts';
 import { NO_METRICS } from '../service-instance.ts';
-import type { SharedStore } from '../stores.ts';
 import { seededRandom } from '../template.ts';
 import { Scope } from '../virtual-time.ts';
+import type { SharedStore } from '../watched-store.ts';
 import type { ClusterBug } from './bugs.ts';
 
 export interface NodeDependencies {
