@@ -57,13 +57,13 @@ describe.concurrent('bodies arrive byte for byte', () => {
   it.each([
     ['empty', ''],
     ['a space', ' '],
-    ['JSON, as it was written', '{ "a" : 1.0,\t"b":"\\u00fc" }\r\n'],
+    ['JSON with unusual spaces and escapes', '{ "a" : 1.0,\t"b":"\\u00fc" }\r\n'],
     ['beyond ASCII', 'Grüße, Ελλάδα, 日本語, 📨, \u0301'],
     ['control characters', 'a\u0000b\u0001c\u007f\u0085\u2028'],
     ['a byte order mark', '\ufefftext'],
     ['line ends of every kind', 'a\nb\r\nc\rd\n\n'],
-    ['what looks like the end of a request', '\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['periods, as the signature joins with', '.1.2.POST./.'],
+    ['a text like the end of a request', '\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['periods, which separate the parts of the signed text', '.1.2.POST./.'],
     ['262,144 characters', 'x'.repeat(262_144)],
     ['262,144 characters of two bytes each', 'ü'.repeat(262_144)],
   ])('%s', async (_what, body) => {
@@ -89,8 +89,8 @@ describe.concurrent('the path is sent as the URL has it, and signed without the 
     ['a query', '/sign/query', '?a=1&b=%2F&a=2', '/sign/query?a=1&b=%2F&a=2'],
     ['an empty query', '/sign/empty', '?', '/sign/empty?'],
     ['a question mark in the query', '/sign/twice', '?a=?&b', '/sign/twice?a=?&b'],
-    ['percent escapes stay as they are written', '/sign/a%20b%2fc%C3%BC', '', '/sign/a%20b%2fc%C3%BC'],
-    ['characters that a path may hold', "/sign/a;b=c,d@e:f!$&'()*+", '', "/sign/a;b=c,d@e:f!$&'()*+"],
+    ['percent escapes, unchanged', '/sign/a%20b%2fc%C3%BC', '', '/sign/a%20b%2fc%C3%BC'],
+    ['all characters that a path may contain', "/sign/a;b=c,d@e:f!$&'()*+", '', "/sign/a;b=c,d@e:f!$&'()*+"],
     ['8,000 characters', `/sign/${'long'.repeat(1_998)}`, '', `/sign/${'long'.repeat(1_998)}`],
     ['two slashes', '/sign//double/', '', '/sign//double/'],
   ])('%s', async (_what, path, query, sent) => {

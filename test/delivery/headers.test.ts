@@ -224,9 +224,9 @@ describe.concurrent('Content-Type', () => {
     ['a number', '17', ['application/json']],
     ['a text in quotes', '"text"', ['application/json']],
     ['null', 'null', ['application/json']],
-    ['no JSON', 'a=b&c=d', []],
+    ['not JSON', 'a=b&c=d', []],
     ['nearly JSON', "{'a':1}", []],
-    ['JSON with something behind it', '{} x', []],
+    ['JSON with a text after it', '{} x', []],
     ['an empty body', '', []],
     ['no body', undefined, []],
   ])('%s', async (_what, body, expected) => {
@@ -237,7 +237,7 @@ describe.concurrent('Content-Type', () => {
 
   it.each([
     ['the schedule’s own is kept', '{"a":1}', 'application/cloudevents+json'],
-    ['also where the body is no JSON', 'plain', 'text/plain'],
+    ['the schedule’s own is kept for a body that is not JSON', 'plain', 'text/plain'],
   ])('%s', async (_what, body, type) => {
     const target = hook();
     await given({ endpoint: target.url, body, headers: { 'content-TYPE': type } });

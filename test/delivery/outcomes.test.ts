@@ -134,10 +134,10 @@ describe.concurrent('no answer: retryable', () => {
   const failures: readonly (readonly [string, () => Behaviour])[] = [
     ['a reset before the request is read', () => reset('before reading')],
     ['a reset after the request is read', () => reset('after reading')],
-    ['the connection is closed without an answer', () => closeUnanswered()],
-    ['what comes back is no HTTP', () => bytes('SSH-2.0-OpenSSH_9.9\r\n')],
+    ['a close without an answer', () => closeUnanswered()],
+    ['an answer that is not HTTP', () => bytes('SSH-2.0-OpenSSH_9.9\r\n')],
     ['half a head', () => bytes('HTTP/1.1 200 OK\r\nX-Half')],
-    ['informational answers and then the end', () => bytes('HTTP/1.1 100 Continue\r\n\r\n')],
+    ['a close after an informational answer', () => bytes('HTTP/1.1 100 Continue\r\n\r\n')],
   ];
   it.each(failures)('%s', async (_what, behaviour) => {
     await expectUnanswered(hook(behaviour()).url);
@@ -334,9 +334,9 @@ describe.concurrent('connections', () => {
   });
 
   it.each([
-    ['with a word of it', true],
+    ['with connection: close', true],
     ['silently', 'silently'],
-  ] as const)('that the destination closes are no failure: %s', async (_how, closes) => {
+  ] as const)('that the destination closes are not a failure: %s', async (_how, closes) => {
     // It has its own origin, because other deliveries must not use a connection that is about to be closed.
     const target = closing().hook(answer(200, { closes }));
     for (let i = 0; i < 2; i++) {

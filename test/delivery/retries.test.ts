@@ -22,8 +22,8 @@ describe.concurrent('the retry after attempt n is due at its end + min(max, base
     ['a fractional factor', { base: '100ms', factor: 1.5 }, [150, 225, 337.5]],
     ['base 0: at once', { base: '0', factor: 2 }, [0, 0, 0]],
     ['max 0: at once', { base: '1h', factor: 2, max: '0' }, [0, 0, 0]],
-    ['jitter is echoed, not applied', { base: '50ms', factor: 2, jitter: true }, [100, 200, 400]],
-    ['nor left out', { base: '50ms', factor: 2, jitter: false }, [100, 200, 400]],
+    ['jitter true is shown but not applied', { base: '50ms', factor: 2, jitter: true }, [100, 200, 400]],
+    ['jitter false gives the same backoff', { base: '50ms', factor: 2, jitter: false }, [100, 200, 400]],
   ])('%s', async (_what, policy, expected) => {
     const target = hook(answer(500), answer(503), answer(404), answer(200));
     const { pending } = await given({ endpoint: target.url, retry_policy: policy });

@@ -27,8 +27,8 @@ describe('401 missing_api_key', () => {
   it.each([
     ['no header', {}],
     ['an empty header', { authorization: '' }],
-    ['no key behind the scheme', { authorization: 'Bearer' }],
-    ['only spaces behind it', { authorization: 'Bearer   ' }],
+    ['no key after the scheme', { authorization: 'Bearer' }],
+    ['only spaces after the scheme', { authorization: 'Bearer   ' }],
     ['Basic', { authorization: `Basic ${Buffer.from(`${TEST_KEY}:`).toString('base64')}` }],
     ['the key alone', { authorization: TEST_KEY }],
     ['no space', { authorization: `Bearer${TEST_KEY}` }],

@@ -107,8 +107,8 @@ describe('next_runs: the next 5 instants', () => {
 
   it.each([
     ['a fixed time in a gap fires at its end', '30 2', BERLIN.gap, ['01:00']],
-    ['a gap fires once, however many were in it', '*/10 2', BERLIN.gap, ['01:00']],
-    ['the end of a gap is not doubled', '0,30 1-3', BERLIN.gap, ['00:00', '00:30', '01:00', '01:30']],
+    ['several times in a gap fire once', '*/10 2', BERLIN.gap, ['01:00']],
+    ['the end of a gap fires once', '0,30 1-3', BERLIN.gap, ['00:00', '00:30', '01:00', '01:30']],
     ['a fixed time in a fold fires in the first pass', '30 2', BERLIN.fold, ['00:30']],
     ['fixed times in a fold fire in the first pass', '0,30 2', BERLIN.fold, ['00:00', '00:30']],
     ['steps fire through both passes', '*/30 2', BERLIN.fold, ['00:00', '00:30', '01:00', '01:30']],

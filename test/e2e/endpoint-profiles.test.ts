@@ -212,7 +212,7 @@ describe('PATCH /endpoints/{id} is sparse', () => {
   it.each([
     ['url', { url: 'https://a.example/two' }, { url: 'https://a.example/two' }],
     ['method', { method: 'GET' }, { method: 'GET' }],
-    ['headers, replaced whole', { headers: { 'X-Two': planted('two') } }, { header_keys: ['X-Two'] }],
+    ['headers, replaced as a whole', { headers: { 'X-Two': planted('two') } }, { header_keys: ['X-Two'] }],
     ['timeout', { timeout: '20s' }, { timeout: '20s' }],
     [
       'retry_policy, replaced completely: defaults fill the rest',
@@ -226,7 +226,7 @@ describe('PATCH /endpoints/{id} is sparse', () => {
       { breaker_policy: { ...BREAKER, threshold: 9 } },
       { breaker_policy: { ...BREAKER, threshold: 9 } },
     ],
-    ['metadata, replaced whole', { metadata: { team: 'ops' } }, { metadata: { team: 'ops' } }],
+    ['metadata, replaced as a whole', { metadata: { team: 'ops' } }, { metadata: { team: 'ops' } }],
     ['nothing', {}, {}],
     ['unknown fields', { version: 7, archived: true, id: UNKNOWN.endpoint }, {}],
   ])(

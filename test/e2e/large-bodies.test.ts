@@ -51,7 +51,7 @@ describe('a large body', () => {
     ['of spaces', ' '.repeat(100_000), 400, 'invalid_json', null],
     ['that is a list', `[${'1,'.repeat(100_000)}1]`, 400, 'invalid_json', null],
     ['that ends too early', fields(`"x":"${'x'.repeat(100_000)}"`).slice(0, -1), 400, 'invalid_json', null],
-    ['that goes on behind its end', `${fields(`"x":{${members('1')}}`)}x`, 400, 'invalid_json', null],
+    ['with a text after its end', `${fields(`"x":{${members('1')}}`)}x`, 400, 'invalid_json', null],
     ['with a fault nested deep', fields(`"x":${'['.repeat(50_000)}x`), 400, 'invalid_json', null],
     ['with very many labels', fields(`"metadata":{${members('"v"')}}`), 422, 'too_many_labels', 'metadata'],
     ['with very many headers', fields(`"headers":{${members('""')}}`), 413, 'payload_too_large', 'headers'],

@@ -235,7 +235,7 @@ describe('timing', () => {
 
   it.each([
     ['none', { delay: undefined }],
-    ['none but a timezone', { delay: undefined, timezone: 'Europe/Berlin' }],
+    ['only a timezone', { delay: undefined, timezone: 'Europe/Berlin' }],
     ['only null ones', { delay: null, fire_at: null, local_fire_at: null, cron: null }],
   ])('%s', async (what, fields) => expectRefused([what, fields, 422, 'missing_timing', null]));
 });

@@ -56,7 +56,7 @@ describe('400 invalid_json: a body that is not a JSON object', () => {
     ['an open brace', '{'],
     ['a trailing comma', '{"delay":"1h",}'],
     ['single quotes', "{'delay':'1h'}"],
-    ['something behind it', '{} x'],
+    ['a text after the object', '{} x'],
     ['null', 'null'],
     ['a number', '5'],
     ['a string', '"delay"'],
@@ -265,8 +265,8 @@ it('a field named __proto__ is a field like any other', async () => {
 describe('a request that is invalid HTTP is answered with the envelope and Sched-Request-Id too', () => {
   const authorized = `Authorization: Bearer ${TEST_KEY}`;
   it.each([
-    ['no HTTP at all', 'GARBAGE\r\n\r\n', [400]],
-    ['a version that is none', 'GET / HTTP/3.9\r\nHost: x\r\n\r\n', [400]],
+    ['bytes that are not HTTP', 'GARBAGE\r\n\r\n', [400]],
+    ['an unknown HTTP version', 'GET / HTTP/3.9\r\nHost: x\r\n\r\n', [400]],
     ['a malformed header', 'GET /v1/schedules HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n', [400]],
     ['a malformed length', 'POST /v1/schedules HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n', [400]],
     [
