@@ -55,6 +55,16 @@ test('a cached key is not trusted after the clock was set back', async () => {
   expect(authenticator.cachedTenant(HEADER)).toBeNull();
 });
 
+test('no header stays in memory when it is no longer trusted, even if it is not sent again', async () => {
+  const { state, authenticator } = setUp();
+  await authenticator.authenticate(HEADER);
+  state.now = instant(START + 900);
+  expect(authenticator.cachedTenant('Bearer sk_test_of_another_customer')).toBeNull();
+  // At this instant the header would be trusted if it were still known.
+  state.now = instant(START + 1);
+  expect(authenticator.cachedTenant(HEADER)).toBeNull();
+});
+
 test('a header of more than 512 characters is accepted, but not cached', async () => {
   const { tenant, authenticator } = setUp();
   const header = `Bearer ${' '.repeat(600)}${KEY}`;

@@ -1,10 +1,10 @@
 /**
  * Authenticates API keys. The store knows only their SHA-256. A key that was found is trusted for less than a
  * second, so that a revoked key is refused within a second. Until then the same `Authorization` header is
- * accepted without hashing and without reading the store.
+ * accepted without hashing and without reading the store. The first request after that time removes all cached
+ * headers, so that keys do not stay in memory.
  */
 import { timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { hashKey } from '#src/domain/api-key.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -18,33 +18,28 @@ const TENANTS_MAX = 10_000;
 const HEADER_CHARACTERS_MAX = 512;
 const BEARER = /^Bearer +(\S.*)$/i;
 
-interface CachedTenant {
-  readonly tenant: Tenant;
-  readonly readAt: Instant;
-}
-
 export class Authenticator {
   readonly #store: Pick<ControlStore, 'findTenant'>;
   readonly #usage: KeyUsage;
   readonly #clock: Clock;
-  /** Results of earlier checks, by the whole `Authorization` header. */
-  readonly #cache = new LRUCache<string, CachedTenant>({ max: TENANTS_MAX });
+  /** Tenants by the whole `Authorization` header. */
+  readonly #cache = new Map<string, Tenant>();
+  /** When the oldest entry of the cache was read. */
+  #cachedSince: Instant;
 
   constructor(store: Pick<ControlStore, 'findTenant' | 'touchKeys'>, clock: Clock) {
     this.#store = store;
     this.#usage = new KeyUsage(store);
     this.#clock = clock;
+    this.#cachedSince = clock.now();
   }
 
   /** Returns the tenant of an `Authorization` header, if its key was found a moment ago. */
   cachedTenant(authorization: string | undefined): Tenant | null {
-    const cached = this.#cache.get(authorization ?? '');
-    if (cached === undefined) return null;
-    const ageMs = this.#clock.now() - cached.readAt;
+    const ageMs = this.#clock.now() - this.#cachedSince;
     // A negative age means that the clock was set back, so the real age is unknown.
-    if (ageMs >= 0 && ageMs < TRUSTED_MS) return cached.tenant;
-    this.#cache.delete(authorization ?? '');
-    return null;
+    if (ageMs < 0 || ageMs >= TRUSTED_MS) this.#cache.clear();
+    return this.#cache.get(authorization ?? '') ?? null;
   }
 
   /** Returns the tenant of an `Authorization` header, or throws a Refusal. */
@@ -55,10 +50,18 @@ export class Authenticator {
     const readAt = this.#clock.now();
     const tenant = await this.#store.findTenant(hash);
     if (tenant === null || !equal(tenant.keyHash, hash)) throw new Refusal('invalid_api_key');
-    if (authorization.length <= HEADER_CHARACTERS_MAX) this.#cache.set(authorization, { tenant, readAt });
+    this.#remember(authorization, tenant, readAt);
     // A key in constant use comes here about once a second, which is often enough to record its usage.
     this.#usage.record(hash, readAt);
     return tenant;
+  }
+
+  #remember(authorization: string, tenant: Tenant, readAt: Instant): void {
+    if (authorization.length > HEADER_CHARACTERS_MAX) return;
+    if (this.#cache.size >= TENANTS_MAX) this.#cache.clear();
+    if (this.#cache.size === 0) this.#cachedSince = readAt;
+    // A tenant that was read before the others would be trusted for too long.
+    if (readAt >= this.#cachedSince) this.#cache.set(authorization, tenant);
   }
 }
 

@@ -76,7 +76,7 @@ function HiddenPayload({
           ))}
         </ul>
       )}
-      {hasBody ? <p class="text-dim">The body is encrypted at rest and hidden.</p> : null}
+      {hasBody ? <p class="text-dim">A body, if there is one, is encrypted at rest and hidden.</p> : null}
       {hasRole('admin') ? null : <p class="text-sm text-dim">An admin can reveal them.</p>}
     </div>
   );

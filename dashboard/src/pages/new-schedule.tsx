@@ -252,7 +252,7 @@ function AdvancedPart({ form, change, errors }: PartProps) {
             error={errors.idempotency_key}
             isMono
             maxLength={255}
-            hint="Sent with every attempt, so that receivers can deduplicate. Empty: the delivery id."
+            hint="Sent with every attempt, so that receivers can deduplicate. Empty: Sched makes one."
             onValue={(idempotencyKey) => change({ ...form, idempotencyKey })}
           />
         </div>
