@@ -21,34 +21,34 @@ export function apiChecker(simulation: SimulationView): Checker {
   /** Deliveries that were acknowledged as canceled, with the revision in the answer. */
   const held = new Map<DeliveryId, { readonly revision: number; readonly status: string }>();
 
-  const stored = (call: ApiCall): void => {
+  const checkStored = (call: ApiCall): void => {
     const { rendered } = call;
     if (rendered === null || call.replayed) return;
-    const say = (what: string) => new Violation(NAME, `${call.what} was acknowledged, ${what}`);
+    const violation = (what: string) => new Violation(NAME, `${call.what} was acknowledged, ${what}`);
     if (rendered.of === 'profile') {
       const known = observer.profiles.get(rendered.profile.id);
-      if ((known?.revision ?? 0) < rendered.profile.revision) throw say('the profile is not stored');
+      if ((known?.revision ?? 0) < rendered.profile.revision) throw violation('the profile is not stored');
       return;
     }
     const shown = rendered.of === 'delivery' ? rendered.delivery : rendered.view.pending;
     if (rendered.of === 'schedule') {
       const { schedule } = rendered.view;
       const known = observer.schedules.get(schedule.id);
-      if (known === undefined) throw say(`${schedule.id} is not stored`);
-      if (known.revision < schedule.revision) throw say(`${schedule.id} is stored as it was before`);
+      if (known === undefined) throw violation(`${schedule.id} is not stored`);
+      if (known.revision < schedule.revision) throw violation(`${schedule.id} is stored as it was before`);
       if (known.revision === schedule.revision && known.state !== schedule.state) {
-        throw say(`${schedule.id} is stored ${known.state}`);
+        throw violation(`${schedule.id} is stored ${known.state}`);
       }
     }
-    if (shown !== null) delivery(shown, say);
+    if (shown !== null) checkDelivery(shown, violation);
   };
 
-  const delivery = (shown: Delivery, say: (what: string) => Violation): void => {
+  const checkDelivery = (shown: Delivery, violation: (what: string) => Violation): void => {
     const known = observer.deliveries.get(shown.id);
-    if (known === undefined) throw say(`${shown.id} is not stored`);
-    if (known.revision < shown.revision) throw say(`${shown.id} is stored as it was before`);
+    if (known === undefined) throw violation(`${shown.id} is not stored`);
+    if (known.revision < shown.revision) throw violation(`${shown.id} is stored as it was before`);
     if (known.revision === shown.revision && !isDeepStrictEqual(known, shown)) {
-      throw say(`${shown.id} is stored differently`);
+      throw violation(`${shown.id} is stored differently`);
     }
     if (shown.status === 'canceled') held.set(shown.id, shown);
   };
@@ -56,7 +56,7 @@ export function apiChecker(simulation: SimulationView): Checker {
   return {
     name: NAME,
     callAnswered(call) {
-      if (call.error === null) stored(call);
+      if (call.error === null) checkStored(call);
       else if (call.error instanceof StoreUnavailable) {
         if (simulation.disturbedMs < call.calledMs) {
           throw new Violation(NAME, `${call.what} was answered 503, but the store worked`);

@@ -13,24 +13,27 @@ const NAME = 'attempts';
 const PUNCTUAL_MS = 300;
 
 export function attemptsChecker(simulation: SimulationView): Checker {
-  const claim = (before: Delivery, after: Delivery, attempt: Attempt) => {
-    const say = (what: string) => new Violation(NAME, `${after.id} attempt ${attempt.attemptNo} ${what}`);
-    if (!isWaitingStatus(before.status)) throw say(`began while ${before.status}`);
-    if (before.dueAt === null || attempt.dueAt !== before.dueAt) throw say('was due at another instant');
-    if (attempt.firedAt < attempt.dueAt) throw say(`began ${attempt.dueAt - attempt.firedAt} ms early`);
+  const checkClaim = (before: Delivery, after: Delivery, attempt: Attempt) => {
+    const violation = (what: string) =>
+      new Violation(NAME, `${after.id} attempt ${attempt.attemptNo} ${what}`);
+    if (!isWaitingStatus(before.status)) throw violation(`began while ${before.status}`);
+    if (before.dueAt === null || attempt.dueAt !== before.dueAt)
+      throw violation('was due at another instant');
+    if (attempt.firedAt < attempt.dueAt) throw violation(`began ${attempt.dueAt - attempt.firedAt} ms early`);
     const { maxAttempts } = before.retryPolicy;
-    if (attempt.attemptNo > maxAttempts) throw say(`is beyond the ${maxAttempts} allowed`);
+    if (attempt.attemptNo > maxAttempts) throw violation(`is beyond the ${maxAttempts} allowed`);
     const { deadline } = before;
     const isPunctual = before.attemptCount === 0 && attempt.firedAt <= before.scheduledFor + PUNCTUAL_MS;
-    if (deadline !== null && attempt.firedAt > deadline && !isPunctual) throw say('began after the deadline');
+    if (deadline !== null && attempt.firedAt > deadline && !isPunctual)
+      throw violation('began after the deadline');
 
     const schedule = simulation.observer.schedules.get(after.scheduleId);
-    if (schedule === undefined) throw say('belongs to no schedule');
+    if (schedule === undefined) throw violation('belongs to no schedule');
     const isHeld = schedule.state === 'paused' || schedule.state === 'canceled';
     // A pause or cancel does not apply to a replay that was made after it.
     const isLaterReplay =
       before.replayOf !== null && (createdMs.get(before.id) ?? 0) >= (heldMs.get(schedule.id) ?? 0);
-    if (isHeld && !isLaterReplay) throw say(`began while its schedule was ${schedule.state}`);
+    if (isHeld && !isLaterReplay) throw violation(`began while its schedule was ${schedule.state}`);
   };
   const createdMs = new Map<DeliveryId, number>();
   /** When a schedule was last paused or canceled. */
@@ -45,33 +48,33 @@ export function attemptsChecker(simulation: SimulationView): Checker {
       const { before, after, attempts } = change;
       if (after === null) return;
       if (before === null) createdMs.set(after.id, simulation.time.elapsedMs);
-      rows(change, after);
+      checkRows(change, after);
       const last = attempts.at(-1);
       if (after.status === 'claimed' && before?.status !== 'claimed' && before !== null && last) {
-        claim(before, after, last);
+        checkClaim(before, after, last);
       }
     },
   };
 }
 
-function rows({ attemptsBefore, attempts }: DeliveryChange, after: Delivery): void {
-  const say = (what: string) => new Violation(NAME, `${after.id} ${what}`);
+function checkRows({ attemptsBefore, attempts }: DeliveryChange, after: Delivery): void {
+  const violation = (what: string) => new Violation(NAME, `${after.id} ${what}`);
   if (attempts.length !== after.attemptCount) {
-    throw say(`counts ${after.attemptCount} attempts and has ${attempts.length} rows`);
+    throw violation(`counts ${after.attemptCount} attempts and has ${attempts.length} rows`);
   }
   for (const [at, attempt] of attempts.entries()) {
-    if (attempt.attemptNo !== at + 1) throw say(`has attempt ${attempt.attemptNo} in place ${at + 1}`);
+    if (attempt.attemptNo !== at + 1) throw violation(`has attempt ${attempt.attemptNo} in place ${at + 1}`);
     const isLast = at === attempts.length - 1;
     const isOpen = attempt.finishedAt === null;
     if (isOpen !== (isLast && after.status === 'claimed')) {
-      throw say(`is ${after.status}, its attempt ${attempt.attemptNo} ${isOpen ? 'open' : 'closed'}`);
+      throw violation(`is ${after.status}, its attempt ${attempt.attemptNo} ${isOpen ? 'open' : 'closed'}`);
     }
   }
   for (const attempt of attemptsBefore) {
     const now = attempts[attempt.attemptNo - 1];
     if (attempt.finishedAt !== null && !sameAttempt(attempt, now)) {
-      throw say(`had its finished attempt ${attempt.attemptNo} changed`);
+      throw violation(`had its finished attempt ${attempt.attemptNo} changed`);
     }
-    if (now !== undefined && now.id !== attempt.id) throw say('had a row of an attempt replaced');
+    if (now !== undefined && now.id !== attempt.id) throw violation('had a row of an attempt replaced');
   }
 }

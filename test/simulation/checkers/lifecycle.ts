@@ -27,18 +27,19 @@ export function lifecycleChecker(simulation: SimulationView): Checker {
       latest = Math.max(latest, simulation.time.now());
     },
     delivery(change) {
-      if (change.after === null) removed(change, latest - simulation.retentionMs, simulation.retentionMs);
-      else moved(change.before, change.after);
+      if (change.after === null)
+        checkRemoval(change, latest - simulation.retentionMs, simulation.retentionMs);
+      else checkTransition(change.before, change.after);
     },
     deferRequested(delivery) {
       const before = simulation.observer.deliveries.get(delivery.id);
       // The store refuses a delivery that was changed since it was read.
-      if (before?.revision === delivery.revision - 1) untouched(before, delivery);
+      if (before?.revision === delivery.revision - 1) checkUnchanged(before, delivery);
     },
   };
 }
 
-function removed({ before }: DeliveryChange, endedBefore: number, retentionMs: number): void {
+function checkRemoval({ before }: DeliveryChange, endedBefore: number, retentionMs: number): void {
   if (before === null) return;
   const isOld = before.finalizedAt !== null && before.finalizedAt <= endedBefore;
   if (retentionMs === 0 || !TERMINAL.has(before.status) || !isOld) {
@@ -46,7 +47,7 @@ function removed({ before }: DeliveryChange, endedBefore: number, retentionMs: n
   }
 }
 
-function moved(before: Delivery | null, after: Delivery): void {
+function checkTransition(before: Delivery | null, after: Delivery): void {
   const { id, status } = after;
   if (before === null) {
     if (status !== 'scheduled') throw new Violation(NAME, `${id} was created ${status}`);
@@ -58,7 +59,7 @@ function moved(before: Delivery | null, after: Delivery): void {
     if (after.revision !== before.revision + 1) {
       throw new Violation(NAME, `${id} went from revision ${before.revision} to ${after.revision}`);
     }
-    if (before.status === 'claimed' || status === 'claimed') untouched(before, after);
+    if (before.status === 'claimed' || status === 'claimed') checkUnchanged(before, after);
     const attempts = after.attemptCount - before.attemptCount;
     if (attempts !== (status === 'claimed' ? 1 : 0)) {
       throw new Violation(NAME, `${id} became ${status} and counts ${attempts} more attempts`);
@@ -87,7 +88,7 @@ const CUSTOMER_FIELDS = [
   'target',
 ] as const;
 
-function untouched(before: Delivery, after: Delivery): void {
+function checkUnchanged(before: Delivery, after: Delivery): void {
   for (const field of CUSTOMER_FIELDS) {
     if (isDeepStrictEqual(before[field], after[field])) continue;
     throw new Violation(NAME, `${after.id} had its ${field} changed by being sent`);

@@ -15,7 +15,7 @@ import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'punctuality';
 /** After a disturbance the engine rests and scans. This includes the time that both take. */
-const UNFIRED_MS_MAX = 2_500;
+const UNCLAIMED_MS_MAX = 2_500;
 const ABANDONED_MS_MAX = 3_000;
 const LATE_MS_MAX = 60;
 /** A start has to close interrupted attempts, possibly on a slow disk. */
@@ -46,7 +46,7 @@ export function punctualityChecker(simulation: SimulationView): Checker {
   /** When the endpoint was last seen without a free permit. */
   const fullMs = new Map<string, number>();
 
-  const unfired = (delivery: Delivery, nowMs: number): void => {
+  const checkWaiting = (delivery: Delivery, nowMs: number): void => {
     const { id, revision, dueAt } = delivery;
     if (dueAt === null || dueAt > time.now() || observer.isAwaitingSweep(delivery)) {
       dueSince.delete(id);
@@ -61,7 +61,7 @@ export function punctualityChecker(simulation: SimulationView): Checker {
       slowSince(),
       fullMs.get(key) ?? 0,
     );
-    if (nowMs - since > UNFIRED_MS_MAX && !simulation.hasPendingWrite(id)) {
+    if (nowMs - since > UNCLAIMED_MS_MAX && !simulation.hasPendingWrite(id)) {
       const kinds = waitsAs(delivery, time.elapsedAt(dueAt));
       if (kinds.some((kind) => permits.isFull(delivery, kind))) {
         fullMs.set(key, nowMs);
@@ -71,7 +71,7 @@ export function punctualityChecker(simulation: SimulationView): Checker {
     }
   };
 
-  const abandoned = (delivery: Delivery, nowMs: number): void => {
+  const checkClaimed = (delivery: Delivery, nowMs: number): void => {
     const { id, attemptCount, claim } = delivery;
     const sent = observer.sentOf(id, attemptCount);
     const isOurs = claim?.node === instance()?.node;
@@ -93,13 +93,13 @@ export function punctualityChecker(simulation: SimulationView): Checker {
   const lateMsMax = (delivery: Delivery, sinceMs: number): number =>
     LATE_MS_MAX + customerBursts.waitMsMax(delivery, sinceMs);
 
-  const lateSince = (delivery: Delivery, dueMs: number, sinceMs: number): void => {
+  const judgeLateness = (delivery: Delivery, dueMs: number, sinceMs: number): void => {
     const lateMs = time.elapsedMs - sinceMs;
     if (lateMs <= lateMsMax(delivery, sinceMs) || wasFull(delivery, dueMs, sinceMs)) return;
-    throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms after it was due and known`);
+    throw new Violation(NAME, `${delivery.id} was claimed ${lateMs} ms after it was due and known`);
   };
 
-  const claimed = ({ delivery, attempt }: ClaimWrite): void => {
+  const judgeClaim = ({ delivery, attempt }: ClaimWrite): void => {
     const dueMs = time.elapsedAt(attempt.dueAt);
     const knownMs = changedMs.get(delivery.id) ?? 0;
     const lateMs = attempt.firedAt - attempt.dueAt;
@@ -108,11 +108,11 @@ export function punctualityChecker(simulation: SimulationView): Checker {
     const learned = learnedMs.get(delivery.id);
     // The time counts from the revision that is claimed here.
     if (learned?.revision === delivery.revision - 1 && undisturbedSince() + RESTS_MS < knownMs) {
-      lateSince(delivery, dueMs, Math.max(dueMs, learned.ms));
+      judgeLateness(delivery, dueMs, Math.max(dueMs, learned.ms));
     }
     if (dueMs - Math.max(knownMs, undisturbedSince()) < KNOWN_MS) return;
     if (lateMs <= lateMsMax(delivery, dueMs) || wasFull(delivery, dueMs, dueMs)) return;
-    throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms late`);
+    throw new Violation(NAME, `${delivery.id} was claimed ${lateMs} ms late`);
   };
 
   return {
@@ -127,7 +127,7 @@ export function punctualityChecker(simulation: SimulationView): Checker {
       if (after !== null) changedMs.set(after.id, time.elapsedMs);
     },
     claimRequested(write, by) {
-      claimed(write);
+      judgeClaim(write);
       customerBursts.claimed(write.delivery, time.elapsedMs);
       claimRequested(write, by);
     },
@@ -143,8 +143,8 @@ export function punctualityChecker(simulation: SimulationView): Checker {
       for (const id of observer.open) {
         const delivery = observer.deliveries.get(id);
         if (delivery === undefined) continue;
-        if (delivery.status === 'claimed') abandoned(delivery, nowMs);
-        else if (isWaitingStatus(delivery.status)) unfired(delivery, nowMs);
+        if (delivery.status === 'claimed') checkClaimed(delivery, nowMs);
+        else if (isWaitingStatus(delivery.status)) checkWaiting(delivery, nowMs);
       }
     },
   };

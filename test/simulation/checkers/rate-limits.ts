@@ -38,7 +38,7 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
    */
   const claimsInFlight = new Map<string, { readonly key: string; readonly takeBack: (() => void)[] }>();
 
-  const spend = (key: string, rate: number, burst: number, id: string, now: number): (() => void) => {
+  const takeToken = (key: string, rate: number, burst: number, id: string, now: number): (() => void) => {
     const terms = `${rate}/${burst}`;
     // Late deliveries go out together, so the tokens that arrived in the meantime count for them.
     const most = burst + (rate * LAPSE_MS) / 1_000 + 1;
@@ -59,7 +59,7 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
     };
   };
 
-  const step = (key: string, perSecond: number, id: string, now: number): (() => void) => {
+  const takeStep = (key: string, perSecond: number, id: string, now: number): (() => void) => {
     const limit = `${key} ${perSecond}`;
     const pace = paces.get(limit) ?? { gate: key, freeAt: 0, savedFreeAt: 0 };
     if (now < pace.freeAt - 1) {
@@ -74,7 +74,7 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
 
   /** Deliveries whose reservation was lost with the process before it was saved. They do not count. */
   const unaccounted = new Set<DeliveryId>();
-  const forgive = (key: string): void => {
+  const excludeReserved = (key: string): void => {
     for (const id of observer.open) {
       const delivery = observer.deliveries.get(id);
       if (delivery?.reserved && gateKey(delivery) === key) unaccounted.add(id);
@@ -122,8 +122,8 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
       const perSecond = schedule.rateLimit?.perSecond ?? 0;
       // The delivery reserved its token together with its step, so the token was counted before.
       const isEarlier = perSecond > 0 && observer.deliveries.get(delivery.id)?.reserved === true;
-      if (attempt.attemptNo > 1 && !isEarlier) takeBack.push(spend(key, rate, burst, delivery.id, now));
-      if (perSecond > 0) takeBack.push(step(key, perSecond, delivery.id, now));
+      if (attempt.attemptNo > 1 && !isEarlier) takeBack.push(takeToken(key, rate, burst, delivery.id, now));
+      if (perSecond > 0) takeBack.push(takeStep(key, perSecond, delivery.id, now));
     },
     claimAnswered({ attempt }, answer) {
       const taken = claimsInFlight.get(attempt.id)?.takeBack ?? [];
@@ -150,13 +150,13 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
       }
       for (const [key, bucket] of buckets) {
         if (!isAmong(key)) continue;
-        if (bucket.unsaved > 0) forgive(key);
+        if (bucket.unsaved > 0) excludeReserved(key);
         bucket.level += bucket.unsaved;
         bucket.unsaved = 0;
       }
       for (const pace of paces.values()) {
         if (!isAmong(pace.gate)) continue;
-        if (pace.freeAt > pace.savedFreeAt) forgive(pace.gate);
+        if (pace.freeAt > pace.savedFreeAt) excludeReserved(pace.gate);
         pace.freeAt = Math.min(pace.freeAt, pace.savedFreeAt);
       }
     },

@@ -21,8 +21,8 @@ export function schedulesChecker(simulation: SimulationView): Checker {
       .map((delivery) => observer.deliveries.get(delivery))
       .filter((delivery) => delivery !== undefined && delivery.replayOf === null) as Delivery[];
 
-  const check = (schedule: Schedule): void => {
-    const say = (what: string) => new Violation(NAME, `${schedule.id} (${schedule.state}) ${what}`);
+  const checkState = (schedule: Schedule): void => {
+    const violation = (what: string) => new Violation(NAME, `${schedule.id} (${schedule.state}) ${what}`);
     const deliveries = own(schedule.id);
     const pending = deliveries.find(({ id }) => id === schedule.pendingId);
     const open = deliveries.filter(({ status }) => !TERMINAL.has(status));
@@ -30,37 +30,37 @@ export function schedulesChecker(simulation: SimulationView): Checker {
     const isSwept = !observer.sweeps.has(schedule.id);
     if (schedule.state === 'canceled') {
       if (pending !== undefined && pending.status !== 'claimed' && open.includes(pending)) {
-        throw say(`has its next delivery still ${pending.status}`);
+        throw violation(`has its next delivery still ${pending.status}`);
       }
       if (!isSwept) return;
       const left = open.find(({ status }) => status !== 'claimed');
-      if (left !== undefined) throw say(`has ${left.id} still ${left.status}`);
+      if (left !== undefined) throw violation(`has ${left.id} still ${left.status}`);
       return;
     }
     if (schedule.state === 'completed') {
-      if (open.length > 0) throw say('has a delivery that has not ended');
-      if (pending?.status === 'canceled') throw say('ended with a canceled delivery');
+      if (open.length > 0) throw violation('has a delivery that has not ended');
+      if (pending?.status === 'canceled') throw violation('ended with a canceled delivery');
       return;
     }
-    if (pending === undefined) throw say('has lost its delivery');
-    if (TERMINAL.has(pending.status)) throw say(`is active, but its delivery is ${pending.status}`);
+    if (pending === undefined) throw violation('has lost its delivery');
+    if (TERMINAL.has(pending.status)) throw violation(`is active, but its delivery is ${pending.status}`);
     if (schedule.timing.kind === 'one_shot') {
       const other = open.find((one) => one !== pending && one.attemptCount === 0);
-      if (other !== undefined) throw say('has two deliveries to come');
+      if (other !== undefined) throw violation('has two deliveries to come');
     } else {
-      if (pending.status === 'claimed') throw say('has no delivery to come: it is being sent');
+      if (pending.status === 'claimed') throw violation('has no delivery to come: it is being sent');
       const other = open.find((one) => one !== pending && one.attemptCount === 0);
-      if (other !== undefined) throw say(`has two deliveries to come: ${pending.id} and ${other.id}`);
+      if (other !== undefined) throw violation(`has two deliveries to come: ${pending.id} and ${other.id}`);
     }
     const held = schedule.state === 'paused';
     for (const { id, status } of open) {
       if (!isSwept && id !== schedule.pendingId) continue;
-      if (status !== 'claimed' && (status === 'paused') !== held) throw say(`has ${id} ${status}`);
+      if (status !== 'claimed' && (status === 'paused') !== held) throw violation(`has ${id} ${status}`);
     }
   };
 
   /** A recurring schedule advances to its next occurrence and to no other. */
-  const advanced = (before: Schedule, after: Schedule): void => {
+  const checkAdvance = (before: Schedule, after: Schedule): void => {
     const { timing } = after;
     if (timing.kind !== 'recurring' || after.jitter !== null || after.cronAt === null) return;
     if (before.pendingId === after.pendingId) return;
@@ -91,7 +91,7 @@ export function schedulesChecker(simulation: SimulationView): Checker {
         if (hasEnded && before.state !== after.state) {
           throw new Violation(NAME, `${after.id} was ${before.state} and is ${after.state}`);
         }
-        advanced(before, after);
+        checkAdvance(before, after);
       }
     },
     delivery({ before, after }) {
@@ -114,7 +114,7 @@ export function schedulesChecker(simulation: SimulationView): Checker {
     verbEnded(touched) {
       for (const id of touched) {
         const schedule = observer.schedules.get(id);
-        if (schedule !== undefined) check(schedule);
+        if (schedule !== undefined) checkState(schedule);
       }
     },
   };

@@ -23,34 +23,38 @@ export function sendsChecker(simulation: SimulationView): Checker {
     name: NAME,
     requestSent(sent) {
       const { observer } = simulation;
-      const say = (what: string) =>
+      const violation = (what: string) =>
         new Violation(NAME, `${sent.deliveryId} attempt ${sent.attemptNo} ${what}`);
       const instance = simulation.findInstance(sent.node);
-      if (instance === null) throw say('was sent by a process that had ended');
-      if (observer.sentOf(sent.deliveryId, sent.attemptNo) !== null) throw say('was sent twice');
+      if (instance === null) throw violation('was sent by a process that had ended');
+      if (observer.sentOf(sent.deliveryId, sent.attemptNo) !== null) throw violation('was sent twice');
       const delivery = observer.deliveries.get(sent.deliveryId);
       const attempt = observer.attempts.get(sent.deliveryId)?.[sent.attemptNo - 1];
-      if (delivery === undefined || attempt === undefined) throw say('was sent before its row was durable');
+      if (delivery === undefined || attempt === undefined)
+        throw violation('was sent before its row was durable');
       // Other nodes considered it dead and closed its claims. It could not know that.
       const wasCutOff = instance.leaseInvalidMs >= (claimedMs.get(attempt.id) ?? 0);
       if (!wasCutOff) {
         if (delivery.status !== 'claimed' || attempt.finishedAt !== null) {
-          throw say(`was sent while it was ${delivery.status}`);
+          throw violation(`was sent while it was ${delivery.status}`);
         }
-        if (delivery.claim?.node !== sent.node) throw say('was sent under the claim of another process');
-        if (sent.attemptNo !== delivery.attemptCount) throw say('was sent under a later claim');
+        if (delivery.claim?.node !== sent.node)
+          throw violation('was sent under the claim of another process');
+        if (sent.attemptNo !== delivery.attemptCount) throw violation('was sent under a later claim');
       }
       if (sent.at < attempt.dueAt && simulation.clockSetMs < simulation.time.elapsedMs - CLAIMED_BEFORE_MS) {
-        throw say(`was sent ${attempt.dueAt - sent.at} ms before it was due`);
+        throw violation(`was sent ${attempt.dueAt - sent.at} ms before it was due`);
       }
       const known = keys.get(sent.deliveryId) ?? delivery.idempotencyKey;
-      if (sent.idempotencyKey !== known) throw say(`carried the key ${sent.idempotencyKey}, not ${known}`);
+      if (sent.idempotencyKey !== known)
+        throw violation(`carried the key ${sent.idempotencyKey}, not ${known}`);
       keys.set(sent.deliveryId, known);
-      if (sent.url !== new URL(delivery.target.url).href) throw say(`went to ${sent.url}`);
-      if (sent.method !== delivery.target.method) throw say(`went out as ${sent.method}`);
-      if (!isSigned(sent, simulation.secrets.get(delivery.partition) ?? '')) throw say('was not signed');
+      if (sent.url !== new URL(delivery.target.url).href) throw violation(`went to ${sent.url}`);
+      if (sent.method !== delivery.target.method) throw violation(`went out as ${sent.method}`);
+      if (!isSigned(sent, simulation.secrets.get(delivery.partition) ?? ''))
+        throw violation('was not signed');
       const schedule = observer.schedules.get(delivery.scheduleId);
-      if (schedule !== undefined && !isItsBody(sent.body, schedule)) throw say('carried another body');
+      if (schedule !== undefined && !isItsBody(sent.body, schedule)) throw violation('carried another body');
     },
     delivery({ before, after, attempts }) {
       const last = attempts.at(-1);

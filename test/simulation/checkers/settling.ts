@@ -21,38 +21,40 @@ export function settlingChecker(simulation: SimulationView): Checker {
   const claimedMs = (attempt: string): number => claims.get(attempt) ?? 0;
 
   /** Checks the row of an attempt that has ended. */
-  const outcome = (before: Delivery, attempt: Attempt): void => {
+  const checkOutcome = (before: Delivery, attempt: Attempt): void => {
     const sent = observer.sentOf(before.id, attempt.attemptNo);
-    const say = (what: string) =>
+    const violation = (what: string) =>
       new Violation(NAME, `${before.id} attempt ${attempt.attemptNo} (${describeAttempt(attempt)}) ${what}`);
     if (attempt.error === 'interrupted') {
-      if (attempt.outcome !== 'retryable' || attempt.statusCode !== null) throw say('is not an interruption');
+      if (attempt.outcome !== 'retryable' || attempt.statusCode !== null)
+        throw violation('is not an interruption');
       const instance = simulation.findInstance(before.claim?.node);
       const mayGiveUp = instance?.state === 'stopping' && simulation.writer === instance.node;
       const isAtWork = instance !== null && !mayGiveUp && instance.leaseInvalidMs < claimedMs(attempt.id);
-      if (isAtWork && !simulation.isLostClaim(attempt.id)) throw say('was interrupted without a reason');
+      if (isAtWork && !simulation.isLostClaim(attempt.id))
+        throw violation('was interrupted without a reason');
       return;
     }
     if (sent === null) {
-      if (attempt.outcome === 'success') throw say('succeeded without being sent');
+      if (attempt.outcome === 'success') throw violation('succeeded without being sent');
       if (attempt.error === 'internal error' && simulation.disturbedMs >= 0) return;
       if (!attempt.error?.startsWith('forbidden header') || attempt.outcome !== 'terminal')
-        throw say('was never sent');
+        throw violation('was never sent');
       return;
     }
-    if (sent.node !== simulation.writer) throw say('was settled by another process than sent it');
+    if (sent.node !== simulation.writer) throw violation('was settled by another process than sent it');
     // It is not known when a process that crashed in the meantime learned of the end.
     const instance = simulation.findInstance(sent.node);
     const wasPaused = instance === null || instance.resumedMs > sent.elapsedMs;
     const expected = expectedOf(sent, observer.timeoutMsOf(before.id), wasPaused);
-    if (expected === null) throw say('was not aborted exactly at its timeout');
+    if (expected === null) throw violation('was not aborted exactly at its timeout');
     if (attempt.outcome !== expected.outcome || attempt.statusCode !== expected.statusCode) {
-      throw say(`should be ${expected.outcome} ${expected.statusCode}`);
+      throw violation(`should be ${expected.outcome} ${expected.statusCode}`);
     }
-    if (attempt.finishedAt !== sent.endedAt) throw say(`ended at ${sent.endedAt} for the network`);
+    if (attempt.finishedAt !== sent.endedAt) throw violation(`ended at ${sent.endedAt} for the network`);
   };
 
-  const next = (before: Delivery, after: Delivery, attempt: Attempt): void => {
+  const checkNextStatus = (before: Delivery, after: Delivery, attempt: Attempt): void => {
     const schedule = observer.schedules.get(after.scheduleId);
     const finishedAt = attempt.finishedAt ?? 0;
     const { maxAttempts, base, factor, max } = before.retryPolicy;
@@ -67,17 +69,17 @@ export function settlingChecker(simulation: SimulationView): Checker {
       if (before.deadline !== null && retryAt > before.deadline) return 'expired';
       return schedule?.state === 'paused' ? 'paused' : 'retry_scheduled';
     })();
-    const say = (what: string) =>
+    const violation = (what: string) =>
       new Violation(NAME, `${after.id} after attempt ${attempt.attemptNo} ${what}`);
-    if (after.status !== expected) throw say(`is ${after.status}, not ${expected}`);
+    if (after.status !== expected) throw violation(`is ${after.status}, not ${expected}`);
     if (after.dueAt !== null && after.dueAt !== retryAt) {
-      throw say(`is due ${after.dueAt - finishedAt} ms later, not ${retryAt - finishedAt}`);
+      throw violation(`is due ${after.dueAt - finishedAt} ms later, not ${retryAt - finishedAt}`);
     }
   };
 
   /** Checks a delivery that ended without an attempt. */
-  const unsent = (before: Delivery, after: Delivery): void => {
-    const say = (what: string) => new Violation(NAME, `${after.id} ended ${after.status} ${what}`);
+  const checkUnsent = (before: Delivery, after: Delivery): void => {
+    const violation = (what: string) => new Violation(NAME, `${after.id} ended ${after.status} ${what}`);
     const { deadline, attemptCount, scheduledFor } = before;
     const endedAt = after.finalizedAt ?? 0;
     const schedule = observer.schedules.get(after.scheduleId);
@@ -85,15 +87,15 @@ export function settlingChecker(simulation: SimulationView): Checker {
     if (after.status === 'dead_letter') {
       const isExhausted = attemptCount >= before.retryPolicy.maxAttempts;
       const hasNoBudget = attemptCount > 0 && profile !== null && profile?.retryBudget?.rate === 0;
-      if (!isExhausted && !hasNoBudget) throw say('without a reason');
+      if (!isExhausted && !hasNoBudget) throw violation('without a reason');
       return;
     }
-    if (deadline === null) throw say('without a deadline');
+    if (deadline === null) throw violation('without a deadline');
     const isPunctual = attemptCount === 0 && endedAt <= scheduledFor + PUNCTUAL_MS;
     const mayBeGated = before.status !== 'paused' && (attemptCount > 0 || schedule?.rateLimit !== null);
     if (endedAt > deadline && !isPunctual) return;
     if (mayBeGated || endedByGate.has(after.id)) return;
-    throw say(`${deadline - endedAt} ms before its deadline`);
+    throw violation(`${deadline - endedAt} ms before its deadline`);
   };
   /**
    * Deliveries that ended because the breaker would not let them through in time. The breaker checker judges
@@ -117,10 +119,10 @@ export function settlingChecker(simulation: SimulationView): Checker {
       const last = attempts.at(-1);
       if (after.status === 'claimed' && last !== undefined) claims.set(last.id, simulation.time.elapsedMs);
       if (before.status === 'claimed' && last !== undefined) {
-        outcome(before, last);
-        next(before, after, last);
+        checkOutcome(before, last);
+        checkNextStatus(before, after, last);
       } else if (after.status === 'expired' || after.status === 'dead_letter') {
-        unsent(before, after);
+        checkUnsent(before, after);
       } else if (isWaitingStatus(before.status) && isWaitingStatus(after.status)) {
         if (before.status !== after.status) throw new Violation(NAME, `${after.id} changed its waiting`);
       }

@@ -23,10 +23,10 @@ export function ownershipChecker(simulation: ClusterSimulationView): ClusterChec
     (slots.leases.get(node) ?? 0) > time.now() + atLeast;
 
   /** Other nodes free only the slots of dead nodes. */
-  const checkOwnerDied = (owner: string, say: (what: string) => Violation): void => {
+  const checkOwnerDied = (owner: string, violation: (what: string) => Violation): void => {
     const leftMs = (slots.leasesBefore.get(owner) ?? 0) - time.now();
     if (leftMs > CLOCKS_MS)
-      throw say(`was freed by ${simulation.writer}, but its owner has a lease for ${leftMs} ms more`);
+      throw violation(`was freed by ${simulation.writer}, but its owner has a lease for ${leftMs} ms more`);
   };
 
   /** Only the current owner of the slot writes it, in the current epoch. */
@@ -34,11 +34,12 @@ export function ownershipChecker(simulation: ClusterSimulationView): ClusterChec
     const { verbInProgress: writing } = simulation;
     if (writing === null || !DECIDED_BY_OWNERS.has(writing.verb)) return;
     const { slot, owner, epoch } = slots.slotOfGate(gate);
-    const say = (why: string) =>
+    const violation = (why: string) =>
       new Violation(NAME, `${writing.verb} of ${writing.node} for ${what} was accepted: ${why}`);
-    if (owner !== writing.node) throw say(`slot ${slot} is held by ${owner}`);
+    if (owner !== writing.node) throw violation(`slot ${slot} is held by ${owner}`);
     const decidedIn = writing.fence?.epochs.get(slot);
-    if (decidedIn !== epoch) throw say(`slot ${slot} is in epoch ${epoch}, it was decided in ${decidedIn}`);
+    if (decidedIn !== epoch)
+      throw violation(`slot ${slot} is in epoch ${epoch}, it was decided in ${decidedIn}`);
   };
 
   /** Claims in flight, by token. */
@@ -51,22 +52,22 @@ export function ownershipChecker(simulation: ClusterSimulationView): ClusterChec
   return {
     name: NAME,
     slotChanged([before, after]) {
-      const say = (what: string) =>
+      const violation = (what: string) =>
         new Violation(NAME, `slot ${after.slot}, held by ${before.owner} in epoch ${before.epoch}, ${what}`);
       if (after.owner === null) {
-        if (after.epoch !== before.epoch) throw say(`was given back into epoch ${after.epoch}`);
-        if (simulation.writer !== before.owner) checkOwnerDied(before.owner ?? '', say);
+        if (after.epoch !== before.epoch) throw violation(`was given back into epoch ${after.epoch}`);
+        if (simulation.writer !== before.owner) checkOwnerDied(before.owner ?? '', violation);
         if (simulation.writer === before.owner && hasClaimInFlight(before))
-          throw say(
+          throw violation(
             `was given back by ${simulation.verbInProgress?.verb} while a claim in it was being written`,
           );
         return;
       }
-      if (after.epoch !== before.epoch + 1) throw say(`was taken into epoch ${after.epoch}`);
+      if (after.epoch !== before.epoch + 1) throw violation(`was taken into epoch ${after.epoch}`);
       if (simulation.writer !== after.owner)
-        throw say(`was taken for ${after.owner} by ${simulation.writer}`);
+        throw violation(`was taken for ${after.owner} by ${simulation.writer}`);
       if (before.owner !== null && before.owner !== after.owner && hasLease(before.owner, CLOCKS_MS)) {
-        throw say(`was taken by ${after.owner}, and its owner has a lease`);
+        throw violation(`was taken by ${after.owner}, and its owner has a lease`);
       }
       // A call that was delayed on its way is judged by when it was made. It does no harm, because fences
       // refuse its writes.
@@ -75,7 +76,7 @@ export function ownershipChecker(simulation: ClusterSimulationView): ClusterChec
         instance !== null &&
         time.elapsedMs - Math.max(instance.storeDisturbedMs, instance.resumedMs) > PROMPT_MS;
       if (isPrompt && !hasLease(after.owner, -CLOCKS_MS))
-        throw say(`was taken by ${after.owner}, which has no lease`);
+        throw violation(`was taken by ${after.owner}, which has no lease`);
     },
     claimRequested({ delivery, attempt }, { node }) {
       claiming.set(attempt.id, { node, gate: gateKey(delivery) });

@@ -14,7 +14,7 @@ import type { ClusterChecker, ClusterSimulationView } from '../simulation-view.t
 
 const NAME = 'punctuality';
 /** After a disturbance the engine rests and scans. This includes the time that both take. */
-const UNFIRED_MS_MAX = 2_500;
+const UNCLAIMED_MS_MAX = 2_500;
 /** A node that lost track of its own claim finds it by its periodic search. */
 const ABANDONED_MS_MAX = 8_000;
 /** The slot was taken over before, and its new owner searches for open claims. */
@@ -66,7 +66,7 @@ export function punctualityInCluster(simulation: ClusterSimulationView): Cluster
     claimedMsOf.set(gate, [...(claimedMsOf.get(gate) ?? []), time.elapsedMs]);
   };
 
-  const unfired = (delivery: Delivery): void => {
+  const checkWaiting = (delivery: Delivery): void => {
     const { id, revision, dueAt } = delivery;
     if (dueAt === null || dueAt > time.now() || observer.isAwaitingSweep(delivery)) {
       dueSince.delete(id);
@@ -77,7 +77,7 @@ export function punctualityInCluster(simulation: ClusterSimulationView): Cluster
     const dispatchedMs = simulation.undisturbedSinceMs(delivery);
     if (known?.revision !== revision || dispatchedMs === null || simulation.hasPendingWrite(id)) return;
     const overdueMs = time.elapsedMs - Math.max(known.ms, dispatchedMs);
-    if (overdueMs > UNFIRED_MS_MAX && !isCrowded(gateKey(delivery))) {
+    if (overdueMs > UNCLAIMED_MS_MAX && !isCrowded(gateKey(delivery))) {
       throw new Violation(NAME, `${id} was due at ${new Date(dueAt).toISOString()} and was not claimed`);
     }
   };
@@ -88,7 +88,7 @@ export function punctualityInCluster(simulation: ClusterSimulationView): Cluster
     return (sent !== null && sent.outcome === null) || simulation.hasPendingWrite(delivery.id);
   };
 
-  const abandoned = (delivery: Delivery): void => {
+  const checkClaimed = (delivery: Delivery): void => {
     const { id, attemptCount, claim } = delivery;
     const instance = simulation.findInstance(claim?.node);
     const dispatchedMs = simulation.undisturbedSinceMs(delivery);
@@ -128,7 +128,7 @@ export function punctualityInCluster(simulation: ClusterSimulationView): Cluster
       const lateMs = time.elapsedMs - Math.max(dueMs, known.ms, sinceMs);
       const knownMs = Math.max(known.ms, sinceMs, undisturbedMs);
       if (lateMs > lateMsMax && dueMs - knownMs >= KNOWN_MS) {
-        throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms late`);
+        throw new Violation(NAME, `${delivery.id} was claimed ${lateMs} ms late`);
       }
       const writerUndisturbedMs =
         simulation.findInstance(known.by ?? undefined)?.undisturbedSinceMs ?? time.elapsedMs;
@@ -141,7 +141,7 @@ export function punctualityInCluster(simulation: ClusterSimulationView): Cluster
       ) {
         throw new Violation(
           NAME,
-          `${delivery.id} was fired ${lateMs} ms after it was due and a hint was sent`,
+          `${delivery.id} was claimed ${lateMs} ms after it was due and a hint was sent`,
         );
       }
       if (
@@ -149,7 +149,7 @@ export function punctualityInCluster(simulation: ClusterSimulationView): Cluster
         sinceMs - undisturbedMs >= KNOWN_MS &&
         sinceMs > Math.max(dueMs, known.ms)
       ) {
-        throw new Violation(NAME, `${delivery.id} was fired ${lateMs} ms after its slot was taken`);
+        throw new Violation(NAME, `${delivery.id} was claimed ${lateMs} ms after its slot was taken`);
       }
     },
     deferRequested(delivery) {
@@ -170,8 +170,8 @@ export function punctualityInCluster(simulation: ClusterSimulationView): Cluster
       for (const id of observer.open) {
         const delivery = observer.deliveries.get(id);
         if (delivery === undefined) continue;
-        if (delivery.status === 'claimed') abandoned(delivery);
-        else if (isWaitingStatus(delivery.status)) unfired(delivery);
+        if (delivery.status === 'claimed') checkClaimed(delivery);
+        else if (isWaitingStatus(delivery.status)) checkWaiting(delivery);
       }
     },
   };

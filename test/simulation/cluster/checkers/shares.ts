@@ -23,7 +23,7 @@ const CHECK_EVERY_MS = 100;
 export function sharesChecker(simulation: ClusterSimulationView): ClusterChecker {
   const { slots, time } = simulation;
   /** Slots that were freed by other nodes than their owner. */
-  const ofTheDead = new Set<Slot>();
+  const freedByOthers = new Set<Slot>();
   let checkedMs = 0;
 
   /** Since when all nodes have worked undisturbed, or null while one does not. */
@@ -33,28 +33,28 @@ export function sharesChecker(simulation: ClusterSimulationView): ClusterChecker
     return Math.max(simulation.changedMs, ...since.map((ms) => ms ?? 0));
   };
 
-  const isDeadLeased = (): boolean =>
+  const hasLeasedDeadNode = (): boolean =>
     [...slots.leases.keys()].some((node) => simulation.findInstance(node) === null);
 
-  const free = ({ slot, owner, sinceMs }: SlotRow, undisturbedMs: number): void => {
+  const checkFreeSlot = ({ slot, owner, sinceMs }: SlotRow, undisturbedMs: number): void => {
     const nowMs = time.elapsedMs;
     if (owner !== null && simulation.findInstance(owner) !== null) return;
     const since = Math.max(owner === null ? sinceMs : simulation.endedMs(owner), undisturbedMs);
-    const isHinted = simulation.areHintsReliable && sinceMs >= undisturbedMs && !ofTheDead.has(slot);
+    const isHinted = simulation.areHintsReliable && sinceMs >= undisturbedMs && !freedByOthers.has(slot);
     const freeWithinMs = isHinted ? TAKEN_WITHIN_MS : FOUND_WITHIN_MS;
     const deadWithinMs = nowMs - undisturbedMs <= LENIENT_MS ? LENIENT_MS : TAKEN_OVER_WITHIN_MS;
     // A dead node keeps its share of the free slots for as long as its lease. Repeated faults make that
     // longer.
-    const wasLeased = simulation.diedMs > undisturbedMs - LENIENT_MS || isDeadLeased();
-    const isPartOfDead = nowMs - Math.max(simulation.diedMs, undisturbedMs) <= deadWithinMs && wasLeased;
-    const withinMs = owner === null && !isPartOfDead ? freeWithinMs : deadWithinMs;
+    const wasLeased = simulation.diedMs > undisturbedMs - LENIENT_MS || hasLeasedDeadNode();
+    const isShareOfDeadNode = nowMs - Math.max(simulation.diedMs, undisturbedMs) <= deadWithinMs && wasLeased;
+    const withinMs = owner === null && !isShareOfDeadNode ? freeWithinMs : deadWithinMs;
     if (nowMs - since > withinMs) {
       throw new Violation(NAME, `slot ${slot} of ${owner} has had no live owner for ${nowMs - since} ms`);
     }
   };
 
   /** A node that stops keeps no slots while its requests end. */
-  const handedOver = (): void => {
+  const checkHandOver = (): void => {
     for (const { node, stopping, disturbedMs } of simulation.instances) {
       if (stopping === null || time.elapsedMs - Math.max(stopping.sinceMs, disturbedMs) < TAKEN_WITHIN_MS)
         continue;
@@ -63,7 +63,7 @@ export function sharesChecker(simulation: ClusterSimulationView): ClusterChecker
     }
   };
 
-  const even = (undisturbedMs: number): void => {
+  const checkEvenShares = (undisturbedMs: number): void => {
     if (time.elapsedMs - undisturbedMs < EVEN_WITHIN_MS) return;
     const held = new Map(simulation.instances.map(({ node }) => [node, 0]));
     for (const { owner } of slots.all) if (owner !== null) held.set(owner, (held.get(owner) ?? 0) + 1);
@@ -76,8 +76,8 @@ export function sharesChecker(simulation: ClusterSimulationView): ClusterChecker
   return {
     name: NAME,
     slotChanged([before, after]) {
-      if (after.owner === null && simulation.writer !== before.owner) ofTheDead.add(after.slot);
-      else ofTheDead.delete(after.slot);
+      if (after.owner === null && simulation.writer !== before.owner) freedByOthers.add(after.slot);
+      else freedByOthers.delete(after.slot);
       const undisturbedMs = allUndisturbedSince();
       if (undisturbedMs === null || time.elapsedMs - undisturbedMs < EVEN_WITHIN_MS) return;
       throw new Violation(NAME, `slot ${after.slot} moves to ${after.owner} without need`);
@@ -93,11 +93,11 @@ export function sharesChecker(simulation: ClusterSimulationView): ClusterChecker
           throw new Violation(NAME, `${node} is healthy and has no lease`);
         }
       }
-      handedOver();
+      checkHandOver();
       const undisturbedMs = allUndisturbedSince();
       if (undisturbedMs === null) return;
-      for (const slot of slots.all) free(slot, Math.min(undisturbedMs, time.elapsedMs));
-      even(undisturbedMs);
+      for (const slot of slots.all) checkFreeSlot(slot, Math.min(undisturbedMs, time.elapsedMs));
+      checkEvenShares(undisturbedMs);
     },
   };
 }
