@@ -50,7 +50,8 @@ function restartWithFewerHelpers() {
 
 async function start() {
   // Threads read the folder from the environment. Without it, each thread would compile its modules again.
-  process.env.NODE_COMPILE_CACHE ??= fileURLToPath(CACHE_FOLDER);
+  // An empty setting counts as unset. Node would take it for the working directory, which may belong to others.
+  process.env.NODE_COMPILE_CACHE ||= fileURLToPath(CACHE_FOLDER);
   module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
   const { main } = await import('../src/cli/main.ts');
   await main();

@@ -1,6 +1,6 @@
 /** `bin/sched.js` is what `npx sched` and a link on the PATH run. It works on any Node from 20 on. */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -43,6 +43,13 @@ describe.each(nodes)('on %s', (_name, node) => {
     child.kill('SIGTERM');
     expect(await exited).toBe(0);
   });
+});
+
+test('an empty NODE_COMPILE_CACHE puts no compiled code into the working directory', () => {
+  const cwd = temporaryDirectory();
+  const env = { ...process.env, NODE_COMPILE_CACHE: '' };
+  expect(spawnSync(process.execPath, [LAUNCHER, '--version'], { cwd, env }).status).toBe(0);
+  expect(readdirSync(cwd)).toEqual([]);
 });
 
 test('the service uses fewer helper threads on a small machine, and stays the process that was started', async () => {
