@@ -37,13 +37,14 @@ export function startClock(): void {
 }
 
 /**
- * `date`: 15 Nov 2026 · `minute`: 15 Nov, 09:00 · `second`: 15 Nov, 09:00:05 · `exact`: with the year and milliseconds.
+ * `date`: 15 Nov 2026 · `day`: 15 Nov · `minute`: 15 Nov, 09:00 · `second`: 15 Nov, 09:00:05 · `exact`: with the year and milliseconds.
  * A date in another year shows its year in every style.
  */
-export type InstantStyle = 'date' | 'time' | 'minute' | 'second' | 'exact';
+export type InstantStyle = 'date' | 'day' | 'time' | 'minute' | 'second' | 'exact';
 
 const STYLES: Readonly<Record<InstantStyle, Intl.DateTimeFormatOptions>> = {
   date: { year: 'numeric', month: 'short', day: 'numeric' },
+  day: { month: 'short', day: 'numeric' },
   time: { hour: '2-digit', minute: '2-digit' },
   minute: { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
   second: { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },

@@ -43,7 +43,10 @@ test.each<readonly [Pick<Attempt, 'outcome' | 'statusCode' | 'error' | 'finished
     'The attempt is in flight. The receiver has not answered yet.',
   ],
   [failed('HTTP 500', 500), 'shop.example:8443 answered 500 (internal server error). Check its log.'],
-  [failed('HTTP 429', 429), 'shop.example:8443 is rate limiting (429). Set a rate limit on the schedule.'],
+  [
+    failed('HTTP 429', 429),
+    'shop.example:8443 is rate limiting (429). Set a rate limit when you create a schedule for it.',
+  ],
   [failed('HTTP 418', 418), 'shop.example:8443 answered 418. Check its log.'],
   [failed('HTTP 425', 425), 'shop.example:8443 answered 425 (too early).'],
   [

@@ -29,12 +29,12 @@ function attempted(
 
 test('a delivery that waits says what it waits for', () => {
   const { pending } = build.schedule();
-  expect(deliveryText(pending, ALONE)).toBe('The delivery waits for its instant.');
+  expect(deliveryText(pending, ALONE)).toBe('The delivery waits until it is due.');
   expect(deliveryText(pending, { ...ALONE, isDeferredByBreaker: true })).toBe(
     'Too many attempts to its endpoint failed in a row, so the circuit breaker is open. The delivery is deferred until the breaker lets a probe through.',
   );
   expect(deliveryText({ ...pending, reserved: true }, ALONE)).toBe(
-    'The delivery waits for its instant. A token of the rate limit or the retry budget is reserved for it.',
+    'The delivery waits until it is due. A token of the rate limit or the retry budget is reserved for it.',
   );
   expect(deliveryText(life.pause(pending, build.now), ALONE)).toBe(
     'The delivery waits because its schedule is paused. Resume the schedule to send it.',
@@ -50,7 +50,7 @@ test('a delivery that is being sent says which attempt is in flight', () => {
 test('a retry says what failed, which attempt follows and how long after', () => {
   const { delivery, attempts } = attempted(FAILURE, 1);
   expect(deliveryText(delivery, { ...ALONE, attempts })).toBe(
-    'example.com answered 503 (service unavailable). Check whether the receiver is overloaded or in maintenance. Attempt 2 of 8 follows 10 s after the last one ended.',
+    'example.com answered 503 (service unavailable). Check whether the receiver is overloaded or in maintenance. Attempt 2 of 8 follows 10 s after attempt 1 ended.',
   );
   expect(deliveryText(delivery, { ...ALONE, attempts, isDeferredByBreaker: true })).toMatch(
     /^example\.com answered 503 .* the circuit breaker is open\./,

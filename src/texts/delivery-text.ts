@@ -35,7 +35,7 @@ export function deliveryText(
   switch (delivery.status) {
     case 'scheduled':
       if (isDeferredByBreaker) return DEFERRED_BY_BREAKER;
-      return sentences('The delivery waits for its instant.', delivery.reserved ? RESERVED : '');
+      return sentences('The delivery waits until it is due.', delivery.reserved ? RESERVED : '');
     case 'claimed':
       return `Attempt ${attemptCount} of ${retryPolicy.maxAttempts} is in flight.`;
     case 'retry_scheduled':
@@ -92,7 +92,7 @@ function nextAttemptText(
   const next = `Attempt ${attemptCount + 1} of ${retryPolicy.maxAttempts} follows`;
   const endedAt = last?.finishedAt ?? null;
   if (dueAt === null || endedAt === null) return `${next}.`;
-  return `${next} ${lengthText(Math.max(dueAt - endedAt, 0))} after the last one ended.`;
+  return `${next} ${lengthText(Math.max(dueAt - endedAt, 0))} after attempt ${attemptCount} ended.`;
 }
 
 const UNITS = [

@@ -47,7 +47,7 @@ export function explainStatus(host: string, statusCode: number): Explanation {
   if (statusCode === TOO_MANY_REQUESTS)
     return {
       cause: `${host} is rate limiting (429).`,
-      advice: 'Set a rate limit on the schedule',
+      advice: 'Set a rate limit when you create a schedule for it',
     };
   if (statusCode >= 300 && statusCode < 400)
     return {

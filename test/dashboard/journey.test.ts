@@ -129,7 +129,7 @@ test('a failing delivery is retried and dead-lettered, and its page shows every 
   await admin.sees(/503/, attempts);
   await admin.sees(/after it was due/, attempts);
   await admin.choose('Table', attempts);
-  expect(await admin.rows('Attempts, with times since the fire', '503').count()).toBe(2);
+  expect(await admin.rows('Attempts, with times since the start of each', '503').count()).toBe(2);
   admin.expectNoErrors();
 });
 

@@ -81,6 +81,9 @@ function latenessOf(fired: number, isBad: boolean, noise: number): readonly numb
   for (const [index, share] of shares.entries()) classes[index] = Math.floor(fired * share);
   const late = isBad ? [11, 12, 13, 14] : noise > 0.8 ? [9, 11] : [8];
   for (const index of late) classes[index] = (classes[index] ?? 0) + Math.ceil(fired * 0.005);
+  // Every attempt is in one class.
+  const counted = classes.reduce((sum, attempts) => sum + attempts, 0);
+  classes[1] = Math.max(0, (classes[1] ?? 0) + fired - counted);
   return classes;
 }
 

@@ -99,6 +99,9 @@ async function shootAll(
 /** Takes a picture of the whole page, or of the window while a dialog is open. */
 async function shoot(person: Person, page: VisitedPage, viewport: string): Promise<void> {
   await visit(person, sched.url, page);
+  // A chart is drawn after it has measured its width.
+  for (const chart of await person.page.getByRole('slider').all())
+    await chart.locator('svg').first().waitFor();
   const file = `${page.name.replaceAll(/[^a-z0-9]+/gi, '-')}.${viewport}.png`;
   await person.page.screenshot({ path: join(out ?? '', file), fullPage: page.open === undefined });
 }

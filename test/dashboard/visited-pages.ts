@@ -80,7 +80,7 @@ export function everyPage(made: SampleData, replay: string): readonly VisitedPag
     page('people', 'settings/people', 'People', 'You'),
     page('projects', 'settings/projects', 'Projects', /prj_/),
     page('audit', 'settings/audit', 'Audit log', 'invitation.accept'),
-    page('about', 'settings/about', 'About', 'Retention'),
+    page('about', 'settings/about', 'About and retention', 'Retention'),
     NO_SUCH_PAGE,
   ];
 }

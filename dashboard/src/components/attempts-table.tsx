@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<AttemptRow>[] = [
 export function AttemptsTable({ all }: { readonly all: readonly AttemptRow[] }) {
   return (
     <Table
-      caption="Attempts, with times since the fire"
+      caption="Attempts, with times since the start of each"
       columns={COLUMNS}
       rows={all}
       rowKey={({ attempt }) => String(attempt.attempt_no)}

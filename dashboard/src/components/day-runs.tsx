@@ -28,6 +28,7 @@ export function DayRuns({ day, timezone }: { readonly day: CalendarDay; readonly
             <span class="text-sm text-dim">
               {run.last_status_code === null ? '' : `${run.last_status_code} · `}
               {plural(run.attempt_count, 'attempt', 'attempts')}
+              {timeForViewer(run.at, timezone)}
             </span>
           </li>
         ))}

@@ -52,6 +52,10 @@ const DUE: Column<Delivery> = {
           <>
             retry <Relative at={delivery.next_fire_at} />
           </>
+        ) : isDeferred(delivery) ? (
+          <>
+            deferred, attempt <Relative at={delivery.next_fire_at ?? delivery.scheduled_for} />
+          </>
         ) : (
           <Relative at={delivery.scheduled_for} />
         )}
@@ -59,6 +63,11 @@ const DUE: Column<Delivery> = {
     </div>
   ),
 };
+
+/** Whether the gate delays the first attempt. */
+function isDeferred({ status, scheduled_for: due, next_fire_at: next }: Delivery): boolean {
+  return status === 'scheduled' && next !== null && Date.parse(next) > Date.parse(due);
+}
 
 const ATTEMPTS: Column<Delivery> = {
   heading: 'Attempts',

@@ -78,6 +78,8 @@ export interface ConfirmProps {
   readonly children: ComponentChildren;
   /** The button names the action: "Revoke key", not "OK". */
   readonly action: string;
+  /** The button that closes the dialog, where "Cancel" could be read as the action. */
+  readonly dismiss?: string;
   readonly isDanger?: boolean;
   /** The text that must be typed before an action that cannot be undone. */
   readonly typed?: string;
@@ -90,6 +92,7 @@ export function Confirm({
   title,
   children,
   action,
+  dismiss = 'Cancel',
   isDanger = false,
   typed,
   onConfirm,
@@ -124,6 +127,7 @@ export function Confirm({
           isBusy={request.isBusy}
           disabled={!isReady}
           action={action}
+          dismiss={dismiss}
           isDanger={isDanger}
           onClose={onClose}
         />
@@ -138,6 +142,7 @@ export function DialogEnd({
   isBusy,
   disabled = false,
   action,
+  dismiss = 'Cancel',
   isDanger = false,
   onClose,
 }: {
@@ -145,6 +150,7 @@ export function DialogEnd({
   readonly isBusy: boolean;
   readonly disabled?: boolean;
   readonly action: string;
+  readonly dismiss?: string;
   readonly isDanger?: boolean;
   readonly onClose: () => void;
 }) {
@@ -152,7 +158,7 @@ export function DialogEnd({
     <>
       {error === null ? null : <ErrorNote error={error} />}
       <div class="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{dismiss}</Button>
         <Button type="submit" kind={isDanger ? 'danger' : 'primary'} isBusy={isBusy} disabled={disabled}>
           {action}
         </Button>

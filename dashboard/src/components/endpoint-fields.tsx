@@ -122,7 +122,8 @@ function BreakerFields({ form, change, errors }: Omit<EndpointFieldsProps, 'head
       <legend class="mb-1 font-medium">Circuit breaker</legend>
       <p class="mb-2 text-sm text-dim">
         The breaker opens after this many failures in a row (threshold). While it is open, nothing is sent.
-        The open time doubles up to the maximum. Fill in all four or none.
+        Then one request is sent as a probe. If it fails, the open time doubles, up to the maximum. Fill in
+        all four or none.
       </p>
       <div class="grid grid-cols-2 gap-3 sm:grid-cols-4">
         <TextField

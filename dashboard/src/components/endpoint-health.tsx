@@ -56,8 +56,8 @@ export function CloseBreaker({
           onClose={() => setConfirming(false)}
         >
           <p>
-            Deferred deliveries to <code class="font-mono text-sm">{url}</code> are sent at once, at the pace
-            of the endpoint’s limits.
+            Deferred deliveries to <code class="font-mono text-sm">{url}</code> are sent now, as fast as the
+            limits of the endpoint allow.
           </p>
           <p class="text-dim">
             Close it when the receiver works again. If it still fails, the breaker opens again.

@@ -172,10 +172,16 @@ function Cell({
   );
 }
 
+/** Whether a time of day alone would be ambiguous. */
+export function isLongerThanADay({ stepMs, starts }: Heat): boolean {
+  return stepMs * starts.length > 25 * 3_600_000;
+}
+
 function TimeAxis({ heat }: { readonly heat: Heat }) {
   const zone = displayZone.value;
   const every = Math.max(1, Math.ceil(heat.starts.length / LABELS_MAX));
-  const isLong = heat.stepMs * heat.starts.length > 36 * 3_600_000;
+  const isNarrow = useIsNarrow();
+  const isLong = isLongerThanADay(heat);
   return (
     <div aria-hidden="true" class="relative mb-3 h-4 text-xs font-normal text-dim tabular-nums">
       {heat.starts.map((at, index) =>
@@ -185,7 +191,7 @@ function TimeAxis({ heat }: { readonly heat: Heat }) {
             class={`absolute whitespace-nowrap ${(index / every) % 2 === 1 ? 'max-sm:hidden' : ''}`}
             style={{ left: `${(index / heat.starts.length) * 100}%` }}
           >
-            {formatInstant(at, zone, isLong ? 'minute' : 'time')}
+            {formatInstant(at, zone, !isLong ? 'time' : isNarrow ? 'day' : 'minute')}
           </span>
         ) : null,
       )}

@@ -5,7 +5,7 @@ import { Badge, type Tone } from './badge.tsx';
 import type { IconName } from './icon.tsx';
 
 const STATES: Readonly<Record<ReplayJobInfo['state'], readonly [Tone, IconName, string]>> = {
-  gathering: ['accent', 'search', 'Gathering'],
+  gathering: ['accent', 'search', 'Finding deliveries'],
   running: ['accent', 'bolt', 'Replaying'],
   done: ['good', 'check', 'Done'],
   stopped: ['neutral', 'stop', 'Stopped'],

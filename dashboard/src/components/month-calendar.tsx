@@ -54,7 +54,7 @@ export function MonthCalendar({ calendar, month, day, onDay }: MonthCalendarProp
       </div>
       <Agenda weeks={weeks} timezone={calendar.timezone} />
       <p class="mt-3 text-sm text-dim">
-        Days in {calendar.timezone}.{' '}
+        Days and times are in {calendar.timezone}.{' '}
         {calendar.incomplete_days.length === 0 ? '' : 'Days with … have more runs.'}
       </p>
     </div>

@@ -84,7 +84,7 @@ export function DetailList({
       {items.map((item) =>
         item === null ? null : (
           <div key={item[0]} class="flex flex-wrap gap-x-5 sm:contents">
-            <dt class="min-w-28 text-dim">{item[0]}</dt>
+            <dt class="min-w-31 text-dim">{item[0]}</dt>
             <dd class="min-w-0">{item[1]}</dd>
           </div>
         ),

@@ -43,7 +43,7 @@ export function RescheduleDialog({
         </section>
         <p class="text-sm text-dim">
           {schedule.kind === 'recurring'
-            ? 'A recurring timing replaces the recurrence. A single time moves only the next run.'
+            ? 'A cron expression replaces the recurrence. A single time moves only the next run.'
             : 'An attempt that is in flight is not stopped.'}
         </p>
         <DialogEnd error={error} isBusy={isBusy} action="Reschedule" onClose={onClose} />

@@ -70,7 +70,7 @@ export function TtlField(field: Pick<TextFieldProps, 'value' | 'error' | 'onValu
     <TextField
       label="TTL"
       placeholder="24h"
-      hint="The deadline is this long after the first fire. No retry starts after it. Empty: no deadline."
+      hint="The deadline of a delivery is this long after its due time. No retry starts after the deadline. Empty: no deadline."
       {...field}
     />
   );

@@ -55,6 +55,7 @@ export function ScheduleActions({ schedule }: { readonly schedule: Schedule }) {
         <Confirm
           title="Cancel this schedule"
           action="Cancel schedule"
+          dismiss="Keep schedule"
           isDanger
           onConfirm={() => changeState('cancel', 'The schedule is canceled.')}
           onClose={close}

@@ -205,7 +205,7 @@ function ReplayConfirm({ delivery, onClose }: { readonly delivery: Delivery; rea
     <Confirm title="Replay this delivery" action="Replay" onConfirm={replay} onClose={onClose}>
       <p>A new delivery is created and sent now. This one does not change.</p>
       <p class="text-dim">
-        It has the same Idempotency-Key. A receiver that deduplicates ignores it{' '}
+        The new delivery has the same Idempotency-Key. A receiver that deduplicates ignores the new one,{' '}
         {delivery.status === 'succeeded' ? 'because' : 'if'} it has processed this one.
       </p>
     </Confirm>

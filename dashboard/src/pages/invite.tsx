@@ -62,7 +62,7 @@ export function InvitePage() {
 function NoToken() {
   return (
     <div class="space-y-4">
-      <p>The link is not complete. Open it with everything behind the #.</p>
+      <p>The link is incomplete: the part after the # is missing. Copy the whole link and open it again.</p>
       <ButtonLink href={hrefTo('login')}>Sign in</ButtonLink>
     </div>
   );

@@ -104,8 +104,8 @@ export function NewSchedulePage() {
 }
 
 const DESTINATIONS = [
-  { value: 'inline', label: 'Inline URL' },
-  { value: 'profile', label: 'Endpoint profile' },
+  { value: 'inline', label: 'A URL' },
+  { value: 'profile', label: 'An endpoint profile' },
 ] as const;
 
 function DestinationPart({ form, change, errors }: PartProps) {
@@ -154,7 +154,7 @@ function ProfileField({ form, change, errors }: PartProps) {
       label="Endpoint profile"
       value={form.endpointId}
       error={errors.endpoint_id}
-      hint="It gives the method, headers and timeout. Each delivery uses the version of its creation."
+      hint="The profile sets the method, the headers and the timeout. A delivery uses the version that is current when the delivery is created."
       options={[
         { value: '', label: live.data === null ? 'Loading…' : 'Choose an endpoint profile' },
         ...profiles.map(({ id, method, url }) => ({ value: id, label: `${method} ${url}` })),

@@ -101,8 +101,8 @@ function JobView({ job }: { readonly job: ReplayJobInfo }) {
         <Card title="Details">
           <DetailList
             items={[
-              ['Confirmed', formatCount(job.expected)],
-              ['Gathered', formatCount(job.gathered)],
+              ['Expected', formatCount(job.expected)],
+              ['Found', formatCount(job.gathered)],
               ['Replayed', formatCount(job.replayed)],
               [
                 'Skipped',

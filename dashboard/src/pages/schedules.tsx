@@ -81,7 +81,7 @@ function Filters({ filter }: { readonly filter: ScheduleFilter }) {
         type="search"
         label="Search schedules"
         isLabelHidden
-        placeholder="Id, label (team=billing) or part of the destination"
+        placeholder="Id, team=billing or part of a URL"
         value={text}
         onValue={setText}
         maxLength={500}

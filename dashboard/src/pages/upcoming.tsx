@@ -8,7 +8,7 @@ import { Choice } from '../components/choice.tsx';
 import { DestinationText, IdLink } from '../components/copy.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { TextField } from '../components/field.tsx';
-import { HeatTable } from '../components/heat-table.tsx';
+import { HeatTable, isLongerThanADay } from '../components/heat-table.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Instant, Relative } from '../components/instant.tsx';
 import { Card, Loaded, Page } from '../components/page.tsx';
@@ -181,13 +181,14 @@ function UpcomingView({ upcoming }: { readonly upcoming: Upcoming }) {
 
 function Busiest({ heat }: { readonly heat: Heat }) {
   const zone = displayZone.value;
+  const style = isLongerThanADay(heat) ? 'minute' : 'time';
   if (heat.busiest.size === 0) return <p class="text-sm text-dim">The runs are spread evenly.</p>;
   return (
     <p class="flex flex-wrap items-center gap-1.5 text-sm text-dim">
       Busiest:
       {[...heat.busiest].map((column) => (
         <Badge key={column} tone="neutral" icon="chevron">
-          {`${formatInstant(heat.starts[column] ?? 0, zone, 'time')}, ${plural(heat.totals[column] ?? 0, 'run')}`}
+          {`${formatInstant(heat.starts[column] ?? 0, zone, style)}, ${plural(heat.totals[column] ?? 0, 'run')}`}
         </Badge>
       ))}
     </p>

@@ -38,7 +38,7 @@ test('a delivery is shown with the timing of its attempts, and in plain words', 
     },
   ]);
   expect(body.attempts[0].words).toContain('answered 503 (service unavailable)');
-  expect(body.words).toContain('Attempt 2 of 8 follows 10 s after the last one ended.');
+  expect(body.words).toContain('Attempt 2 of 8 follows 10 s after attempt 1 ended.');
 });
 
 test('a delivery that an open breaker defers says so', async () => {
@@ -66,7 +66,7 @@ test('a delivery that is due after the window of the breaker is not deferred by 
     harness.build.gate(endpointKeyOf(pending.target), { gate: { breaker, budget: null, paces: {} } }),
   ]);
   expect((await harness.get(`deliveries/${pending.id}/details`)).body.words).toBe(
-    'The delivery waits for its instant.',
+    'The delivery waits until it is due.',
   );
 });
 

@@ -59,8 +59,8 @@ export function LatenessChart({ overview }: OfOverview) {
         , 99% within{' '}
         <strong class="font-medium text-ink">
           {lateness.p99_ms === null ? '–' : formatMs(lateness.p99_ms)}
-        </strong>
-        .
+        </strong>{' '}
+        of their due time.
       </p>
       <Chart
         label="Lateness over time, median and 99th percentile"
@@ -88,9 +88,10 @@ export function LatenessHistogram({ overview }: OfOverview) {
   return (
     <>
       <p class="mb-2 text-sm text-dim">
-        <strong class="font-medium text-ink">{formatPercent(within_100_ms, attempts)}</strong> within 100 ms,{' '}
-        <strong class="font-medium text-ink">{formatPercent(within_300_ms, attempts)}</strong> within 300 ms,
-        of {plural(attempts, 'attempt', 'attempts')}.
+        Of {plural(attempts, 'attempt')},{' '}
+        <strong class="font-medium text-ink">{formatPercent(within_100_ms, attempts)}</strong> started within
+        100 ms and <strong class="font-medium text-ink">{formatPercent(within_300_ms, attempts)}</strong>{' '}
+        within 300 ms.
       </p>
       <Chart
         label="Attempts by how late they started"

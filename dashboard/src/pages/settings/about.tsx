@@ -14,7 +14,7 @@ const STORES = {
 export function AboutPage() {
   const live = useLive<About>('about');
   return (
-    <SettingsPage title="About">
+    <SettingsPage title="About and retention">
       <Loaded live={live} skeleton={<Skeleton height={220} />}>
         {(about) => (
           <div class="grid items-start gap-4 lg:grid-cols-2">
@@ -30,11 +30,11 @@ export function AboutPage() {
             <Card title="Retention">
               <p class="mb-2">
                 {about.retention === null ? (
-                  'Deliveries that ended are kept forever.'
+                  'Schedules and deliveries that ended are kept forever.'
                 ) : (
                   <>
-                    Deliveries that ended are removed after <strong>{formatDuration(about.retention)}</strong>
-                    , with their attempts.
+                    Schedules and deliveries that ended are removed after{' '}
+                    <strong>{formatDuration(about.retention)}</strong>, with their attempts.
                   </>
                 )}
               </p>

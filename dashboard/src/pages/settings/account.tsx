@@ -114,7 +114,7 @@ const COLUMNS: readonly Column<OpenSession>[] = [
       </span>
     ),
   },
-  { heading: 'Address', cell: ({ address }) => <span class="font-mono text-sm">{address}</span> },
+  { heading: 'IP address', cell: ({ address }) => <span class="font-mono text-sm">{address}</span> },
   { heading: 'Signed in', cell: ({ created_at }) => <Instant at={created_at} style="minute" /> },
   { heading: 'Last seen', cell: ({ seen_at }) => <Relative at={seen_at} /> },
 ];

@@ -34,8 +34,8 @@ export function KeysPage() {
       title="API keys"
       lead={
         <p>
-          Programs call <code class="font-mono">/v1</code> with these keys, for the project{' '}
-          {scope.value?.project} in {mode} mode. A key does not open the dashboard.
+          Programs call <code class="font-mono">/v1</code> with these keys. They are valid for the project{' '}
+          <strong>{scope.value?.project}</strong> in {mode} mode. A key does not open the dashboard.
         </p>
       }
       actions={

@@ -27,8 +27,9 @@ export function SecretsPage() {
       title="Signing secrets"
       lead={
         <p>
-          Every request in {scope.value?.mode} mode is signed with this secret, so that receivers can detect
-          forged requests. An endpoint profile can have its own secret. One per receiver is best.
+          Requests in {scope.value?.mode} mode are signed with this secret, so that receivers can detect
+          forged requests. Receivers that share a secret can forge requests to each other. To prevent that,
+          give each endpoint profile its own secret.
         </p>
       }
       actions={
