@@ -61,7 +61,7 @@ test
         delay: '1s',
         retry_policy: { base: '2s', factor: 1 },
       });
-      await rows(page, '500', '/fails', 'attempt 1', 'Will be retried at').waitFor();
+      await rows(page, '500', '/fails', 'attempt 1', 'Retry scheduled for').waitFor();
       await press(page, '200');
       await rows(page, '200', '/fails', 'attempt 2', 'Succeeded').waitFor();
       // The first attempt also shows the present status of the delivery.
@@ -78,7 +78,7 @@ test
       await press(page, 'Hang');
       await page.getByText('The next request is left hanging, then 200 again.').waitFor();
       await curl(dev, { endpoint: `${dev.hook}/hangs`, delay: '1s' });
-      await rows(page, 'hangs', '/hangs', 'Being sent').click();
+      await rows(page, 'hangs', '/hangs', 'Claimed').click();
       await details(page).getByText('No answer yet').waitFor();
       await press(page, 'Redirect');
       await rows(page, '302', '/hangs', 'Dead letter: redirect (HTTP 302)').waitFor();

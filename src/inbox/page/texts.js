@@ -37,14 +37,14 @@ export function signature({ signature }) {
 /** The text is short enough for a badge. */
 export function answer({ answered }) {
   if (answered.kind === 'answered') return String(answered.status);
-  return answered.kind === 'hangs' ? 'hangs' : 'gave up';
+  return answered.kind === 'hangs' ? 'hangs' : 'closed';
 }
 
 export function answerSentence({ answered }) {
   if (answered.kind === 'answered') return `Answered ${answered.status}.`;
   if (answered.kind === 'hangs')
-    return 'No answer yet. The request hangs until you choose another answer or the sender gives up.';
-  return `The sender gave up after ${span(answered.afterMs)}.`;
+    return 'No answer yet. The request hangs until you choose another answer or the sender closes the connection.';
+  return `The sender closed the connection after ${span(answered.afterMs)}.`;
 }
 
 /** Selects the colour of the badge. */
@@ -56,8 +56,8 @@ export function tone({ answered }) {
 
 const STATUS_TEXTS = {
   scheduled: 'Scheduled',
-  claimed: 'Being sent',
-  retry_scheduled: 'Will be retried',
+  claimed: 'Claimed',
+  retry_scheduled: 'Retry scheduled',
   succeeded: 'Succeeded',
   dead_letter: 'Dead letter',
   expired: 'Expired',
@@ -70,7 +70,7 @@ export function deliveryStatus({ delivery }) {
   const now = delivery?.now ?? null;
   if (now === null) return null;
   const text = STATUS_TEXTS[now.status] ?? now.status;
-  if (now.next_at !== null) return `${text} at ${clock(now.next_at)}`;
+  if (now.next_at !== null) return `${text} for ${clock(now.next_at)}`;
   return now.error === null || now.status === 'succeeded' ? text : `${text}: ${now.error}`;
 }
 
