@@ -207,7 +207,7 @@ export const SETTINGS = {
   retentionMs: setting('2160h', {
     env: 'SCHED_RETENTION',
     value: 'duration',
-    about: 'How long finished deliveries and ended schedules are kept. `0` keeps them for ever.',
+    about: 'How long schedules and deliveries that ended are kept. `0` keeps them for ever.',
     complaint: 'must be a duration of at least 0, such as 2160h or 0',
     parse: durationUpTo(DURATION_MAX_MS),
   }),

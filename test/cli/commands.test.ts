@@ -172,7 +172,21 @@ describe.concurrent('a failed command has an exit code and one line that says wh
       ['schedules', 'create', '--endpoint', 'https://e.com', '--cron', '0 25 * * *'],
       {},
       1,
-      /422 invalid_cron \(cron\): .+ In --cron, the hour has "25", but only 0 to 23 are allowed\.\n$/,
+      /422 invalid_cron \(cron\): .+ In --cron, the hour has "25", but only 0 to 23 are allowed\. \[req_\w+\]\n$/,
+    ],
+    [
+      'refused, with the wrong --tz',
+      ['schedules', 'create', '--endpoint', 'https://e.com', '--cron', '0 9 * * *', '--tz', 'Europe/Berln'],
+      {},
+      1,
+      /422 invalid_cron \(timezone\): .+ --tz "Europe\/Berln" is not an IANA time zone such as Europe\/Berlin\. \[req_\w+\]\n$/,
+    ],
+    [
+      'refused, with the flags for the missing field',
+      ['schedules', 'create', '--endpoint', 'https://e.com'],
+      {},
+      1,
+      /422 missing_timing: .+ The flags are --delay, --at, --local and --cron\. \[req_\w+\]\n$/,
     ],
     [
       'wrong usage',
@@ -195,7 +209,7 @@ describe.concurrent('a failed command has an exit code and one line that says wh
       ['schedules', 'list'],
       wrongKey,
       4,
-      /^sched: 401 invalid_api_key: .+ The API key came from SCHED_API_KEY\.\n$/,
+      /^sched: 401 invalid_api_key: .+ The API key came from SCHED_API_KEY\. \[req_\w+\]\n$/,
     ],
     [
       'no service at the address',

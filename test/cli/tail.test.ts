@@ -17,7 +17,7 @@ interface Line {
   readonly attempt?: { readonly attempt_no: number; readonly outcome: string; readonly status_code: number };
 }
 
-const WATCHING = /Watching \d+ waiting deliveries/;
+const WATCHING = /Watching \d+ waiting deliver/;
 const QUICK_RETRIES = { base: '100ms', factor: 1, max: '100ms' };
 
 /** The events of one schedule in the output, such as `1 retryable 500` and `end succeeded`. */
@@ -82,7 +82,7 @@ test.concurrent('tail reports every attempt and every end, of earlier and of lat
   tail.child.kill('SIGINT');
   const { code, stdout, stderr } = await tail.ended;
   expect(code).toBe(0);
-  expect(stderr).toMatch(/^sched: Watching \d+ waiting deliveries and new ones\. Stop with Ctrl-C\.\n$/);
+  expect(stderr).toMatch(/^sched: Watching \d+ waiting deliver(y|ies) and new ones\. Stop with Ctrl-C\.\n$/);
   expect(eventsOf(stdout, before)).toEqual([
     '1 retryable 500',
     '2 success 200',

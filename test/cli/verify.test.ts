@@ -158,7 +158,13 @@ describe.concurrent('wrong usage ends with exit code 2', () => {
     ['a body without headers', ['--body', 'x'], '', ENV, /--body needs --header/],
     ['an invalid duration', ['--tolerance', '5'], captured(), ENV, /not a duration/],
     ['an invalid instant', ['--at', 'now'], captured(), ENV, /not an RFC 3339 instant/],
-    ['a missing file', ['/nowhere/captured.txt'], '', ENV, /ENOENT/],
+    [
+      'a missing file',
+      ['/nowhere/captured.txt'],
+      '',
+      ENV,
+      /^sched: The file \/nowhere\/captured\.txt does not exist\.\n$/,
+    ],
     ['input that is too long', [], 'x'.repeat(1_100_000), ENV, /more than 1048576 bytes/],
   ])('%s', async (_, args, input, env, why) => {
     const { code, stdout, stderr } = await runPiped(['verify', ...args], { env, input });

@@ -113,7 +113,7 @@ test.each([
   [{ data: '{' }, '--data is not JSON'],
   [{ data: '[1]' }, '--data must be a JSON object'],
   [{ data: '-', body: '-' }, 'cannot both read standard input'],
-  [{ body: '@/nowhere/file' }, '--body: ENOENT'],
+  [{ body: '@/nowhere/file' }, '--body: The file /nowhere/file does not exist.'],
 ])('%j is wrong usage', async (options, why) => {
   await expect(createBody(options)).rejects.toThrow(why);
 });

@@ -63,15 +63,15 @@ export function deliveryColumns(now: number): readonly Column<Delivery>[] {
       isForPeople: true,
     },
     { title: 'ATTEMPTS', cell: ({ attempt_count }) => String(attempt_count), fit: 'drop' },
-    { title: 'LAST', cell: lastText, fit: 'cut' },
+    { title: 'LAST RESPONSE', cell: lastText, fit: 'cut' },
     { title: 'SCHEDULE', cell: ({ schedule_id }) => schedule_id ?? NOTHING, fit: 'drop' },
   ];
 }
 
-/** The result of the last attempt. */
-export function lastText({ last_status_code, error }: Delivery): string {
-  if (last_status_code === null) return error ?? NOTHING;
-  return error === null ? String(last_status_code) : `${last_status_code} ${error}`;
+/** The result of the last attempt. An error that only repeats the status code is left out. */
+export function lastText({ last_status_code: code, error }: Delivery): string {
+  if (code === null) return error ?? NOTHING;
+  return error === null || error === `HTTP ${code}` ? String(code) : `${code} ${error}`;
 }
 
 export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [

@@ -42,7 +42,7 @@ export function deliveryText(delivery: Delivery, screen: Screen, now: number): s
       ...optionalPair('Next attempt', instantWithDistance(delivery.next_fire_at, now)),
       ...optionalPair('Deadline', instantWithDistance(delivery.deadline, now)),
       ['Attempts', String(delivery.attempt_count)],
-      ['Last answer', lastText(delivery)],
+      ['Last response', lastText(delivery)],
       ['Idempotency key', delivery.idempotency_key],
       ...optionalPair('Replay of', delivery.replay_of),
       ...optionalPair('Endpoint profile', endpointProfileText(delivery)),

@@ -10,8 +10,11 @@ const SERVER_ERROR_STATUS = 500;
 
 export function failureOf(error: SchedError, connection: Connection, options: Options): CommandFailure {
   const status = error.status === null ? '' : `${error.status} `;
-  const hint = hintOf(error, connection) + cronHint(error, options);
-  return new CommandFailure(`${status}${error.message}${hint}`, exitOf(error), { cause: error });
+  const hint = hintOf(error, connection) + timingHint(error, options) + flagHint(error);
+  // The request id comes last, so that the hint follows the message that it explains.
+  const id = error.requestId === null ? '' : ` [${error.requestId}]`;
+  const message = error.message.slice(0, error.message.length - id.length);
+  return new CommandFailure(`${status}${message}${hint}${id}`, exitOf(error), { cause: error });
 }
 
 function exitOf(error: SchedError): Exit {
@@ -28,10 +31,18 @@ function hintOf(error: SchedError, { url, apiKey }: Connection): string {
   return ` The address came from ${url.from}${url.from.includes('sched dev') ? '. Is it running?' : '.'}`;
 }
 
-/** The service only says that the expression is invalid. For `--cron`, this adds which field is wrong. */
-function cronHint({ code, param }: SchedError, options: Options): string {
-  const cron = textOf(options, 'cron');
-  const isMeant = cron !== undefined && code === 'invalid_cron' && param === 'cron';
-  const fault = isMeant ? cronFault(cron) : null;
+/** The service only says that the timing is invalid. This adds what is wrong with `--cron` or `--tz`. */
+function timingHint({ code, param }: SchedError, options: Options): string {
+  if (code !== 'invalid_cron') return '';
+  const [cron, zone] = [textOf(options, 'cron'), textOf(options, 'tz')];
+  if (param === 'timezone' && zone !== undefined)
+    return ` --tz ${JSON.stringify(zone)} is not an IANA time zone such as Europe/Berlin.`;
+  const fault = param === 'cron' && cron !== undefined ? cronFault(cron) : null;
   return fault === null ? '' : ` In --cron, ${faultText(fault)}.`;
+}
+
+/** The service names the fields of the API. This names the flags that set them. */
+function flagHint({ code }: SchedError): string {
+  if (code === 'missing_timing') return ' The flags are --delay, --at, --local and --cron.';
+  return code === 'missing_endpoint' ? ' The flags are --endpoint and --endpoint-id.' : '';
 }

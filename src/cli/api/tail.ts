@@ -108,7 +108,9 @@ export class Tail {
       }
       left = Math.max(left - waiting.length, 0);
     }
-    this.#options.notify(`Watching ${this.#watch.size} waiting deliveries and new ones. Stop with Ctrl-C.`);
+    const { size } = this.#watch;
+    const waiting = size === 1 ? '1 waiting delivery' : `${size} waiting deliveries`;
+    this.#options.notify(`Watching ${waiting} and new ones. Stop with Ctrl-C.`);
   }
 
   async #round(): Promise<void> {

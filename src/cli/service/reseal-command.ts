@@ -21,7 +21,9 @@ const REPORT_EVERY = 10_000;
 export function resealCommand(program: Command, dependencies: CliDependencies): void {
   const command = program
     .command('reseal')
-    .description('Seal all stored values again with the current master key, to retire an earlier one');
+    .description(
+      'Encrypt all stored values again with the current master key, so that an earlier key can be removed',
+    );
   addSettings(addJsonOption(command), CONTROL_SETTINGS).action(async () => {
     const settings = readControlSettings(readGiven(command, dependencies.env));
     const report = await withSecrets(settings, (control) =>

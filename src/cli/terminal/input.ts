@@ -22,9 +22,9 @@ export async function readFile(path: string, name: string): Promise<Buffer> {
     await using file = await open(path);
     return await readAll(file.createReadStream({ autoClose: false }), name);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && 'syscall' in error)
-      throw wrongUsage(`${name}: ${messageOf(error)}.`);
-    throw error;
+    if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
+    const reason = error.code === 'ENOENT' ? `The file ${path} does not exist` : messageOf(error);
+    throw wrongUsage(name === path ? `${reason}.` : `${name}: ${reason}.`);
   }
 }
 
