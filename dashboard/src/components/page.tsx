@@ -83,8 +83,8 @@ export function DetailList({
     <dl class="grid gap-x-5 gap-y-1.5 sm:grid-cols-[minmax(7rem,auto)_1fr]">
       {items.map((item) =>
         item === null ? null : (
-          <div key={item[0]} class="flex flex-wrap gap-x-5 sm:contents">
-            <dt class="min-w-31 text-dim">{item[0]}</dt>
+          <div key={item[0]} class="flex flex-wrap gap-x-3 sm:contents">
+            <dt class="min-w-30 text-dim">{item[0]}</dt>
             <dd class="min-w-0">{item[1]}</dd>
           </div>
         ),

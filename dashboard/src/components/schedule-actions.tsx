@@ -33,22 +33,25 @@ export function ScheduleActions({ schedule }: { readonly schedule: Schedule }) {
   if (schedule.state === 'canceled' || schedule.state === 'completed') return null;
   return (
     <>
-      <Button
-        icon={schedule.state === 'paused' ? 'bolt' : 'pause'}
-        isBusy={pausing.isBusy}
-        onClick={() => void pausing.run()}
-      >
-        {schedule.state === 'paused' ? 'Resume' : 'Pause'}
-      </Button>
-      <Button icon="clock" onClick={() => setOpen('reschedule')}>
-        Reschedule…
-      </Button>
-      <Button icon="settings" onClick={() => setOpen('edit')}>
-        Edit…
-      </Button>
-      <Button kind="danger" icon="stop" onClick={() => setOpen('cancel')}>
-        Cancel…
-      </Button>
+      {/* Without icons, the four buttons fit in one row on a phone. */}
+      <div class="contents max-sm:[&_button]:px-2.5 max-sm:[&_svg]:hidden">
+        <Button
+          icon={schedule.state === 'paused' ? 'bolt' : 'pause'}
+          isBusy={pausing.isBusy}
+          onClick={() => void pausing.run()}
+        >
+          {schedule.state === 'paused' ? 'Resume' : 'Pause'}
+        </Button>
+        <Button icon="clock" onClick={() => setOpen('reschedule')}>
+          Reschedule…
+        </Button>
+        <Button icon="settings" onClick={() => setOpen('edit')}>
+          Edit…
+        </Button>
+        <Button kind="danger" icon="stop" onClick={() => setOpen('cancel')}>
+          Cancel…
+        </Button>
+      </div>
       {open === 'edit' ? <EditScheduleDialog schedule={schedule} onClose={close} /> : null}
       {open === 'reschedule' ? <RescheduleDialog schedule={schedule} onClose={close} /> : null}
       {open === 'cancel' ? (
