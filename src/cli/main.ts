@@ -9,6 +9,7 @@ import { CommandFailure, EXIT, type Exit, NegativeAnswer } from './failure.ts';
 import { buildProgram } from './program.ts';
 import { printable } from './terminal/printable.ts';
 import { screenOf } from './terminal/screen.ts';
+import { usageText } from './usage-text.ts';
 
 /** Refusals that concern the user's input, not the stored data. */
 const USAGE_CODES: ReadonlySet<ControlCode> = new Set([
@@ -72,7 +73,10 @@ export async function runCommand(words: readonly string[], io: CommandIo): Promi
   visitCommands(program, (command) => {
     command
       .exitOverride()
-      .configureOutput({ writeOut: dependencies.print, outputError: printError })
+      .configureOutput({
+        writeOut: dependencies.print,
+        outputError: (text) => printError(usageText(lineOf(text))),
+      })
       .showSuggestionAfterError();
   });
   try {
@@ -98,11 +102,14 @@ function exitOf(error: unknown): Exit {
   return isUsage ? EXIT.wrongUsage : EXIT.failed;
 }
 
-/** One line for standard error. Line breaks and control characters are removed. */
+/** One line for standard error. Control characters are removed. */
 function errorLine(text: string): string {
-  const line = text
+  return `sched: ${printable(lineOf(text))}\n`;
+}
+
+function lineOf(text: string): string {
+  return text
     .trim()
     .replace(/^error: /, '')
     .replaceAll(/\s+/g, ' ');
-  return `sched: ${printable(line)}\n`;
 }

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { usageText } from './usage-text.ts';
+
+test.each([
+  ["unknown option '--stat' (Did you mean --state?)", 'There is no option --stat. Did you mean --state?'],
+  ["unknown option '--nothing'", 'There is no option --nothing.'],
+  [
+    "unknown command 'schedule' (Did you mean schedules?)",
+    'There is no command schedule. Did you mean schedules?',
+  ],
+  ["unknown command 'nothing'", 'There is no command nothing. "sched --help" lists the commands.'],
+  ["missing required argument 'id'", 'The argument <id> is missing.'],
+  ["required option '--mode <mode>' not specified", 'The option --mode <mode> is missing.'],
+  ["option '--limit <number>' argument missing", 'The option --limit <number> needs a value.'],
+  [
+    "option '-n, --count <number>' argument 'x' is invalid. It must be a whole number from 1 to 1000.",
+    'The value "x" of --count is not valid. It must be a whole number from 1 to 1000.',
+  ],
+  [
+    "option '--role <role>' argument 'boss' is invalid. Allowed choices are viewer, admin.",
+    'The value "boss" of --role is not valid. It must be one of viewer, admin.',
+  ],
+  [
+    "command-argument value 'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh.",
+    'The value "tcsh" of <shell> is not valid. It must be one of bash, zsh.',
+  ],
+  [
+    "too many arguments for 'completion'. Expected 1 argument but got 2: bash, x.",
+    'The command completion takes 1 argument, not 2: bash, x.',
+  ],
+  ['something else', 'something else'],
+])('%s', (message, sentence) => {
+  expect(usageText(message)).toBe(sentence);
+});
