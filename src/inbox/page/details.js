@@ -108,7 +108,7 @@ function renderAttempts({ number, delivery }, attempts, select) {
     button.addEventListener('click', () => select(each.number));
     return button;
   });
-  const limit = delivery.now === null ? [] : [` of at most ${delivery.now.max_attempts}`];
+  const limit = delivery.now === null ? [] : [` of ${delivery.now.max_attempts} at most`];
   return element('span', { class: 'attempts' }, ...buttons, ...limit);
 }
 
