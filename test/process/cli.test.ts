@@ -8,7 +8,7 @@ import { runCommand } from './run-command.ts';
 import { runSched, type SchedProcess, startSched, temporaryDirectory } from './sched-process.ts';
 import { IS_POSTGRES, storeSettings } from './store-in-use.ts';
 
-const REVOCATION_MS_MAX = 1_000;
+const REVOCATION_MS_MAX = 5_000;
 /** PostgreSQL has an empty database. */
 const NO_DATABASE = IS_POSTGRES
   ? /^sched: The store .+ has schema version 0.+ run `sched migrate`\.\n$/

@@ -19,7 +19,7 @@ describe.concurrent('SIGTERM under load', () => {
     const { faults, figures, exitMs } = await runStops({ stops: STOPS, seed: SEED, clients: 4 });
     console.log(`stops: ${JSON.stringify(figures)}, exits after ${exitMs.map(Math.round).join()} ms`);
     expect(faults).toEqual([]);
-    expect(figures.succeeded).toBeGreaterThan(50);
+    expect(figures.succeeded).toBeGreaterThan(20);
     expect(figures).toMatchObject({ lost: 0, interrupted: 0, duplicates: 0 });
   });
 
