@@ -99,19 +99,23 @@ export async function runKills({ kills, seed, clients }: KillOptions): Promise<K
   };
 }
 
-/** Exactly the attempts that were claimed at a kill were interrupted. */
+/**
+ * Exactly the attempts that were claimed at a kill were interrupted. An attempt may span several kills, if a
+ * process was killed before it closed the attempts of the one before it.
+ */
 function interruptionFaults({ stored }: Audit, kills: readonly Kill[]): readonly string[] {
   const interrupted = stored.attempts.filter(({ error }) => error === 'interrupted');
-  const metBy = interrupted.map(
-    // The first kill after the attempt began. A start that was itself killed may not have closed it.
-    ({ fired_at, finished_at }) => kills.findIndex(({ at }) => fired_at <= at && at <= (finished_at ?? 0)),
-  );
+  const spans = ({ fired_at, finished_at }: (typeof interrupted)[number], { at }: Kill) =>
+    fired_at <= at && at <= (finished_at ?? 0);
   return [
-    ...interrupted.flatMap(({ delivery_id, attempt_no }, i) =>
-      metBy[i] === -1 ? [`${delivery_id}: attempt ${attempt_no} was interrupted by no kill`] : [],
-    ),
-    ...kills.flatMap(({ claimed }, i) => {
-      const closed = metBy.filter((kill) => kill === i).length;
+    ...interrupted
+      .filter((attempt) => !kills.some((kill) => spans(attempt, kill)))
+      .map(
+        ({ delivery_id, attempt_no }) => `${delivery_id}: attempt ${attempt_no} was interrupted by no kill`,
+      ),
+    ...kills.flatMap((kill, i) => {
+      const { claimed } = kill;
+      const closed = interrupted.filter((attempt) => spans(attempt, kill)).length;
       return claimed === null || claimed === closed
         ? []
         : [`kill ${i + 1}: ${claimed} were claimed, ${closed} were closed as interrupted`];
