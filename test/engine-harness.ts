@@ -43,7 +43,7 @@ export const PARTITION = 1 as Partition;
 export const OTHER_PARTITION = 2 as Partition;
 
 /**
- * More timers than any test needs in one advance. Reaching it means that a timer sets itself again for ever.
+ * More timers than any test needs in one advance. Reaching it means that a timer sets itself again forever.
  */
 const TIMERS_MAX = 200_000;
 

@@ -70,7 +70,7 @@ export class ReplayNode {
     });
   }
 
-  /** Kills the process without a stop: nothing that it waits for ever comes. */
+  /** Kills the process without a stop: nothing that it waits forever comes. */
   kill(): void {
     this.#isDead = true;
   }

@@ -278,7 +278,7 @@ describe('values', () => {
     expect(() => fromEnv({ SCHED_EGRESS_CA_FILE: temporaryDirectory() })).toThrow(SettingsError);
   });
 
-  test('durations are rounded up, so that only 0 keeps history for ever', () => {
+  test('durations are rounded up, so that only 0 keeps history forever', () => {
     expect(fromEnv({ SCHED_RETENTION: '0' }).retentionMs).toBe(0);
     expect(fromEnv({ SCHED_AUDIT_RETENTION: '0' }).auditRetentionMs).toBe(0);
     expect(fromEnv({ SCHED_RETENTION: '1ns' }).retentionMs).toBe(1);

@@ -133,7 +133,7 @@ export const SETTINGS = {
     env: 'SCHED_ROLE',
     value: 'role',
     about:
-      'The role of this node in a cluster: `api` serves requests, `dispatcher` sends deliveries and serves only the probes, `all` does both. With SQLite use `all`.',
+      'The role of this node in a cluster: `api` serves requests, `dispatcher` sends deliveries and serves only the probes, `all` does both. With SQLite use `all`, or `api` to send nothing for now.',
     complaint: `must be one of ${ROLES.join(', ')}`,
     parse: oneOf(ROLES),
   }),
@@ -207,14 +207,14 @@ export const SETTINGS = {
   retentionMs: setting('2160h', {
     env: 'SCHED_RETENTION',
     value: 'duration',
-    about: 'How long schedules and deliveries that ended are kept. `0` keeps them for ever.',
+    about: 'How long schedules and deliveries that ended are kept. `0` keeps them forever.',
     complaint: 'must be a duration of at least 0, such as 2160h or 0',
     parse: durationUpTo(DURATION_MAX_MS),
   }),
   auditRetentionMs: setting('8760h', {
     env: 'SCHED_AUDIT_RETENTION',
     value: 'duration',
-    about: 'How long entries of the audit log are kept. `0` keeps them for ever.',
+    about: 'How long entries of the audit log are kept. `0` keeps them forever.',
     complaint: 'must be a duration of at least 0, such as 8760h or 0',
     parse: durationUpTo(DURATION_MAX_MS),
   }),

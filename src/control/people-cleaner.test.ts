@@ -62,7 +62,7 @@ test('a minute after the start and then every hour, old rows are removed', async
   await cleaner.stop();
 });
 
-test('with a retention of 0 the audit log is kept for ever', async () => {
+test('with a retention of 0 the audit log is kept forever', async () => {
   const { cleaner, pruned, next } = openCleaner(0);
   cleaner.start();
   await next();

@@ -34,7 +34,7 @@ export class PeopleCleaner {
   /** The wait before the next round. */
   #waitMs = FIRST_AFTER_MS;
 
-  /** A retention of 0 keeps the audit log for ever. */
+  /** A retention of 0 keeps the audit log forever. */
   constructor(dependencies: PeopleCleanerDependencies, retentionMs: number) {
     this.#dependencies = dependencies;
     this.#retentionMs = retentionMs;

@@ -1,6 +1,6 @@
 /**
- * Decides how long bulk work waits between two pieces. Late timers show that the process has more work than it can do
- * in time. The delay then grows quickly, and shrinks slowly once timers are punctual again. Bulk work therefore uses
+ * Decides how long background work waits between two pieces. Late timers show that the process has more work than it can do
+ * in time. The delay then grows quickly, and shrinks slowly once timers are punctual again. Background work therefore uses
  * the time that is left over, and leaves some.
  */
 

@@ -40,7 +40,7 @@ import { StatsRecorder } from './upkeep/stats-recorder.ts';
 import { SweepRecovery } from './upkeep/sweep-recovery.ts';
 
 export interface EngineOptions {
-  /** How long history is kept; 0 for ever. */
+  /** How long history is kept; 0 forever. */
   readonly retentionMs: number;
   /** Permits to send, in all; left out, `PERMITS_MAX`. */
   readonly permitsMax?: number;

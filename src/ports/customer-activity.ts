@@ -1,6 +1,6 @@
 /**
  * Tells whether several customers were active lately, with API calls or deliveries. A single customer never has to wait
- * for others: bulk work slows down only for other customers.
+ * for others: background work slows down only for other customers.
  */
 import type { Stopwatch } from './system.ts';
 

@@ -37,7 +37,7 @@ function setUp() {
   return { timers, state, slowed, next };
 }
 
-test('bulk work waits longer and longer while timers are late, and less once they are punctual', () => {
+test('background work waits longer and longer while timers are late, and less once they are punctual', () => {
   const { next } = setUp();
   expect(next(20)).toBe(0);
   for (let n = 0; n < 10; n++) next(20);
@@ -55,7 +55,7 @@ test('a longer wait stays as it is, and a process that is not shared is not thro
   expect(next(0)).toBe(0);
 });
 
-test('bulk work waits longer after a long piece while timers are late', () => {
+test('background work waits longer after a long piece while timers are late', () => {
   const { next, slowed, timers } = setUp();
   const nextAfter = (workedMs: number) => {
     slowed.afterWork(workedMs, () => {});
@@ -66,7 +66,7 @@ test('bulk work waits longer after a long piece while timers are late', () => {
   expect(nextAfter(100)).toBeGreaterThan(4 * (nextAfter(1) ?? 0));
 });
 
-test('all bulk work on the same timers slows down together, each up to its own limit', () => {
+test('all background work on the same timers slows down together, each up to its own limit', () => {
   const { next, timers } = setUp();
   for (let n = 0; n < 20; n++) next(20);
   const restBy = (by: LateTimers, msMax?: number) => {

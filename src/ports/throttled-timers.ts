@@ -1,6 +1,6 @@
 /**
- * Timers for bulk work. While customers share the process and timers are late, each piece of such work waits a little
- * longer (`domain/adaptive-throttle.ts`). All bulk work on the same timers slows down together.
+ * Timers for background work. While customers share the process and timers are late, each piece of such work waits a little
+ * longer (`domain/adaptive-throttle.ts`). All background work on the same timers slows down together.
  */
 import { AdaptiveThrottle } from '#src/domain/adaptive-throttle.ts';
 import type { Stopwatch, Timers } from './system.ts';

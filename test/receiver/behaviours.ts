@@ -125,7 +125,7 @@ export function bytes(text: string, then: 'end' | 'reset' | 'stay' = 'end'): Beh
   };
 }
 
-/** Sends informational answers for ever, and no final one. */
+/** Sends informational answers forever, and no final one. */
 export function endlessInformational(): ObservedBehaviour {
   const { promise: cut, resolve } = Promise.withResolvers<void>();
   return {

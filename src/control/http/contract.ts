@@ -111,7 +111,7 @@ export interface ProjectInfo {
 export interface About {
   readonly version: string;
   readonly store: 'sqlite' | 'postgres';
-  /** A Go duration. Null means that data is kept for ever. */
+  /** A Go duration. Null means that data is kept forever. */
   readonly retention: string | null;
   readonly node: string;
 }

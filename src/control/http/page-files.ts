@@ -1,7 +1,7 @@
 /**
  * Serves the files of the built page from memory. The map of files is made at the start, so no path can lead to any
  * other file. A path that is not a file is a location inside the page, which does its own routing. Names below
- * `assets/` contain a hash of the content, so browsers may cache those files for ever.
+ * `assets/` contain a hash of the content, so browsers may cache those files forever.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -25,7 +25,7 @@ test('the size grows when batches of every size are slow, because smaller ones w
   expect(sizeAfter(new OverdueBatchSize(), 60, 100)).toBe(BATCH_SIZE_MAX);
 });
 
-test('a quick batch does not count for ever', () => {
+test('a quick batch does not count forever', () => {
   const batchSize = new OverdueBatchSize();
   sizeAfter(batchSize, 5, 100);
   expect(sizeAfter(batchSize, 100, 20)).toBe(BATCH_SIZE_MIN);

@@ -33,7 +33,7 @@ export interface ReplayRunnerDependencies
 }
 
 export interface ReplayRunnerOptions {
-  /** How long ended jobs are kept; 0 keeps them for ever. */
+  /** How long ended jobs are kept; 0 keeps them forever. */
   readonly retentionMs: number;
 }
 

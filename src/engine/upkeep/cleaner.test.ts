@@ -44,7 +44,7 @@ describe('history', () => {
     await cleaner.stop();
   });
 
-  test('is kept for ever with a retention of 0', async () => {
+  test('is kept forever with a retention of 0', async () => {
     await using harness = await EngineHarness.open();
     const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, 0);
     await delivered(harness);
@@ -213,7 +213,7 @@ describe('the cleaner', () => {
     expect(harness.insight.pruned).toHaveLength(begun + 2);
   });
 
-  test('keeps stats by hour for ever when history is kept for ever', async () => {
+  test('keeps stats by hour forever when history is kept forever', async () => {
     await using harness = await EngineHarness.open();
     const cleaner = new Cleaner(harness, OWNS_EVERY_SLOT, 0);
     cleaner.start();

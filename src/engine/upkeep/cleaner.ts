@@ -28,7 +28,7 @@ export class Cleaner {
   /** The removal in progress; null while nothing is being removed. */
   #removal: Promise<void> | null = null;
 
-  /** A retention of 0 keeps history for ever. */
+  /** A retention of 0 keeps history forever. */
   constructor(
     dependencies: EngineDependencies,
     ownership: Pick<SlotOwnership, 'slots'>,
@@ -127,7 +127,7 @@ export class Cleaner {
     }
   }
 
-  /** Returns the instant before which rows are removed; null keeps them for ever. */
+  /** Returns the instant before which rows are removed; null keeps them forever. */
   #before(what: Prunable, now: Instant): Instant | null {
     if (what === 'receipts') return now;
     if (what === 'gates') return instant(now - GATES_KEPT_MS);

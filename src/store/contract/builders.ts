@@ -37,7 +37,7 @@ export const FAILURE: deliveryLife.AttemptResult = {
 export const REDIRECT: deliveryLife.AttemptResult = {
   outcome: 'terminal',
   statusCode: 302,
-  error: 'HTTP 302',
+  error: 'redirect (HTTP 302)',
 };
 
 /** The same bytes in every run. They are good enough for ids that only have to differ. */
