@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { HAS_BROWSER } from './test/browser/executable.ts';
+import { LongestFirst } from './test/longest-first.ts';
 
 /**
  * Every store opens a thread of its own. A thread that finds its modules compiled takes a fifth of the processor time.
@@ -28,6 +29,7 @@ const DROP_DATABASES = 'test/process/drop-databases.ts';
 export default defineConfig({
   test: {
     reporters: ['default', './test/longest-reporter.ts'],
+    sequence: { sequencer: LongestFirst },
     // In the root alone: all projects share its servers and its browser.
     globalSetup: ['test/postgres/global-setup.ts', 'test/browser/global-setup.ts'],
     // Most of the time is spent waiting: for instants, for processes, for the disk.
