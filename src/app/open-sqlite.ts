@@ -2,7 +2,9 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '#src/ports/system.ts';
+import type { WriterData } from '#src/store/sqlite/executor.ts';
 import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import type { WriteQueue } from '#src/store/sqlite/writer.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { checkNotMoved, checkPlayground, markPlayground } from './data-dir-markers.ts';
 import { messageOf, StartFailure, systemCodeOf } from './failures.ts';
@@ -39,12 +41,19 @@ export async function openSqlite(
       exclusive,
       migrate: create,
       timers: systemTimers,
+      ...(exclusive ? {} : { openWriter: openDirectWriter }),
     });
   } catch (error) {
     throw new StartFailure(`The store in ${directory} cannot be opened. ${messageOf(error)}`, {
       cause: error,
     });
   }
+}
+
+/** Loaded only when needed: the thread of the service does not write. */
+async function openDirectWriter(data: WriterData): Promise<WriteQueue> {
+  const { DirectWriter } = await import('#src/store/sqlite/direct-writer.ts');
+  return new DirectWriter(data);
 }
 
 /** Runs before SQLite, whose only message would be "unable to open database file". */

@@ -17,7 +17,7 @@ import {
   fromScheduleRow,
   type ScheduleRow,
 } from '#src/store/sql/rows.ts';
-import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-verbs.ts';
+import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-rows.ts';
 import { type Db, openForReading } from '#src/store/sqlite/connection.ts';
 import { PreparedQueries } from '#src/store/sqlite/prepared-queries.ts';
 import { Reads } from '#src/store/sqlite/reads.ts';

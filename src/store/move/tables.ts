@@ -21,7 +21,7 @@ import {
 } from '#src/store/sql/columns.ts';
 import { LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
-import { SWEEP_COLUMNS } from '#src/store/sql/sweep-verbs.ts';
+import { SWEEP_COLUMNS } from '#src/store/sql/sweep-rows.ts';
 
 export type Value = string | number | Uint8Array | null;
 /** A row of SQLite. */

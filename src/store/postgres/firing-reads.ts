@@ -12,7 +12,7 @@ import {
   fromFiringScheduleRow,
   readGate,
 } from '#src/store/sql/rows.ts';
-import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-verbs.ts';
+import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-rows.ts';
 import {
   ATTEMPT,
   DELIVERY,

@@ -3,8 +3,14 @@
  * matters: users are locked before the rows that belong to them.
  */
 
-import { AUDIT, INVITATION, SESSION, USER_FIXED, USER_MUTABLE } from '#src/store/sql/people-rows.ts';
-import { PRUNE_BATCH_MAX } from '#src/store/sql/people-verbs.ts';
+import {
+  AUDIT,
+  INVITATION,
+  PRUNE_BATCH_MAX,
+  SESSION,
+  USER_FIXED,
+  USER_MUTABLE,
+} from '#src/store/sql/people-rows.ts';
 import type { PeopleStatementName } from '#src/store/sql/statement-names.ts';
 import { rows } from './array-rows.ts';
 import { PLAIN, positionsOf, type Statement, statementBuilders } from './statement-builders.ts';

@@ -23,7 +23,7 @@ import {
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { sealedStatements } from '#src/store/sql/sealed.ts';
 import type { StatementName } from '#src/store/sql/statement-names.ts';
-import { notAwaitingSweep } from '#src/store/sql/sweep-verbs.ts';
+import { notAwaitingSweep } from '#src/store/sql/sweep-rows.ts';
 import { rows } from './array-rows.ts';
 import { insightStatements } from './insight-statements.ts';
 import { peopleStatements } from './people-statements.ts';

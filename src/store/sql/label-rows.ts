@@ -10,7 +10,6 @@ import {
   type ScheduleKind,
   type ScheduleState,
 } from '#src/domain/schedule.ts';
-import { SCHEDULE_TRANSITIONS } from '#src/domain/schedule-lifecycle.ts';
 import type { ScheduleFilter } from '#src/ports/store.ts';
 
 /**
@@ -31,10 +30,6 @@ export function rangesOf({
 /** Lists for statements that look up the row of a label and a schedule by its whole key, whatever its state is. */
 export const EVERY_STATE = quoted(SCHEDULE_STATES);
 export const EVERY_KIND = quoted(SCHEDULE_KINDS);
-/** States in which the end of a delivery can complete a schedule. */
-export const COMPLETABLE_STATES = SCHEDULE_STATES.filter(
-  (state) => SCHEDULE_TRANSITIONS[state].complete !== undefined,
-);
 
 function quoted(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ');

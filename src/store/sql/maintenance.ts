@@ -8,7 +8,8 @@ import type { TrustedTime } from '#src/domain/trusted-time.ts';
 import { BEFORE_EVERY_ID } from './page-bounds.ts';
 import type { SqlRunner } from './steps.ts';
 import { SweepQueue } from './sweep-queue.ts';
-import { fromSweepRow, SWEEP_BATCH_MAX, SWEEP_COLUMNS, type SweepRow } from './sweep-verbs.ts';
+import { fromSweepRow, SWEEP_COLUMNS, type SweepRow } from './sweep-rows.ts';
+import { SWEEP_BATCH_MAX } from './sweep-verbs.ts';
 import type { makeVerbs } from './verbs.ts';
 
 interface TrustedTimeRow {

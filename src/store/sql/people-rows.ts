@@ -13,6 +13,9 @@ import type {
   User,
 } from '#src/ports/people-store.ts';
 
+/** Rows of one kind that one transaction removes. Other writes wait for it, so there are few. */
+export const PRUNE_BATCH_MAX = 500;
+
 export interface UserRow {
   readonly id: UserId;
   readonly name: string;

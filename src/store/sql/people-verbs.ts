@@ -23,9 +23,6 @@ import {
 } from './people-rows.ts';
 import { pick, type Step } from './steps.ts';
 
-/** Rows of one kind that one transaction removes. Other writes wait for it, so there are few. */
-export const PRUNE_BATCH_MAX = 500;
-
 /** A value that no session hash has. */
 const NO_SESSION = '';
 

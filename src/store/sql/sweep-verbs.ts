@@ -12,9 +12,6 @@ import {
   sweep as sweepOf,
   type UnfinishedSweep,
 } from '#src/domain/delivery-lifecycle.ts';
-import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
-import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import { STATE_AFTER_ACTION } from '#src/domain/schedule-lifecycle.ts';
 import type { Parameter, Step } from './steps.ts';
@@ -26,32 +23,6 @@ export const SWEEP_FIRST_BATCH_MAX = 10;
 
 /** The number of statuses that a statement has parameters for. No action changes more. */
 const STATUSES_MAX = 3;
-
-/** SQL: no unfinished sweep will pause or cancel this delivery. A resume does not stop deliveries that wait. */
-export function notAwaitingSweep(deliveries: string): string {
-  return `NOT EXISTS (SELECT 1 FROM sweeps w WHERE w.partition = ${deliveries}.partition
-    AND w.schedule_id = ${deliveries}.schedule_id AND w.ordered <> 'resume' AND ${deliveries}.id <= w.last_id)`;
-}
-
-export const SWEEP_COLUMNS = ['partition', 'schedule_id', 'ordered', 'ordered_at', 'last_id'] as const;
-
-export interface SweepRow {
-  readonly partition: Partition;
-  readonly schedule_id: ScheduleId;
-  readonly ordered: UnfinishedSweep['action'];
-  readonly ordered_at: Instant;
-  readonly last_id: DeliveryId;
-}
-
-export function fromSweepRow(row: SweepRow): UnfinishedSweep {
-  return {
-    partition: row.partition,
-    scheduleId: row.schedule_id,
-    action: row.ordered,
-    requestedAt: row.ordered_at,
-    lastId: row.last_id,
-  };
-}
 
 /**
  * The part of the action that changes the first deliveries, and stores the sweep if there are more. It replaces an

@@ -12,7 +12,13 @@ import type { DeliveryId, KeyId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { LabelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
-import type { FiringSchedule, Schedule, ScheduleState } from '#src/domain/schedule.ts';
+import {
+  type FiringSchedule,
+  SCHEDULE_STATES,
+  type Schedule,
+  type ScheduleState,
+} from '#src/domain/schedule.ts';
+import { SCHEDULE_TRANSITIONS } from '#src/domain/schedule-lifecycle.ts';
 import { type Fence, type Slot, slotOf } from '#src/domain/slot.ts';
 import type { TrustedTime } from '#src/domain/trusted-time.ts';
 import type { NodeLease, SlotState } from '#src/ports/cluster-store.ts';
@@ -43,7 +49,6 @@ import {
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
 } from './columns.ts';
-import { COMPLETABLE_STATES } from './label-rows.ts';
 import { toDeliveryRow, toProfileHeadRow, toScheduleRow } from './rows.ts';
 import {
   advanceSchedule,
@@ -64,6 +69,11 @@ import {
   settleDelivery,
 } from './steps.ts';
 import { beginSweep, continueSweep, endSweep, removeStaleSweep, SWEEP_BATCH_MAX } from './sweep-verbs.ts';
+
+/** States in which the end of a delivery can complete a schedule. */
+const COMPLETABLE_STATES = SCHEDULE_STATES.filter(
+  (state) => SCHEDULE_TRANSITIONS[state].complete !== undefined,
+);
 
 /** Identifies a row that is removed only if its revision is still the one that was read. */
 interface Revised<Id> {

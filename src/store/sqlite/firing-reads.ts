@@ -31,7 +31,7 @@ import {
   fromDeliveryRow,
   readGate,
 } from '#src/store/sql/rows.ts';
-import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-verbs.ts';
+import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-rows.ts';
 import type { Db } from './connection.ts';
 import { PreparedQueries } from './prepared-queries.ts';
 import { Reads } from './reads.ts';

@@ -1,7 +1,13 @@
 /** Statements about users, invitations, sessions, failed logins and the audit log. */
 
-import { AUDIT, INVITATION, SESSION, USER_FIXED, USER_MUTABLE } from '#src/store/sql/people-rows.ts';
-import { PRUNE_BATCH_MAX } from '#src/store/sql/people-verbs.ts';
+import {
+  AUDIT,
+  INVITATION,
+  PRUNE_BATCH_MAX,
+  SESSION,
+  USER_FIXED,
+  USER_MUTABLE,
+} from '#src/store/sql/people-rows.ts';
 import type { PeopleStatementName } from '#src/store/sql/statement-names.ts';
 import { insertInto, type Statement } from './statement-builders.ts';
 

@@ -22,7 +22,7 @@ import {
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { sealedStatements } from '#src/store/sql/sealed.ts';
 import type { StatementName } from '#src/store/sql/statement-names.ts';
-import { notAwaitingSweep } from '#src/store/sql/sweep-verbs.ts';
+import { notAwaitingSweep } from '#src/store/sql/sweep-rows.ts';
 import { DISK_CHECK_STATEMENTS, type DiskCheckStatementName } from './disk-check.ts';
 import { INSIGHT_STATEMENTS } from './insight-statements.ts';
 import { PEOPLE_STATEMENTS } from './people-statements.ts';
