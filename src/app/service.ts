@@ -18,6 +18,7 @@ import type { ClusterDependencies } from '#src/engine/dependencies.ts';
 import { Engine } from '#src/engine/engine.ts';
 import { ReplayRunner } from '#src/engine/replays/replay-runner.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
+import type { Clock, Timers } from '#src/ports/system.ts';
 import type { ClusterMetrics, Log } from '#src/ports/telemetry.ts';
 import { describeHost, unverifiedHosts } from '#src/store/postgres/address.ts';
 import { systemClock } from '#src/system/clock.ts';
@@ -41,6 +42,10 @@ export interface ServiceIo {
   /** Writes to standard output. */
   readonly print: (text: string) => void;
   readonly log: Log;
+  /** The default is the clock of the machine. Nodes on PostgreSQL follow the clock of the database instead. */
+  readonly clock?: Clock;
+  /** The default is the timers of the process. */
+  readonly timers?: Timers;
 }
 
 export interface Service {
@@ -55,6 +60,7 @@ export async function startService(
   variant: ServiceVariant = SERVE,
 ): Promise<Service> {
   const { isPlayground } = variant;
+  const timers = { ...systemTimers, ...io.timers };
   warnOfUnverified(settings, io.log);
   const random = systemRandom();
   const metrics = prometheusMetrics();
@@ -67,7 +73,7 @@ export async function startService(
     const { databaseUrl: address } = settings;
     const cluster = address === null ? null : await loadCluster(address, store, node, io.log);
     if (cluster !== null) undo.unshift(() => cluster.close());
-    const clock = cluster?.clock ?? systemClock;
+    const clock = cluster?.clock ?? io.clock ?? systemClock;
     prepareZones(clock.now());
     const control = { store, clock, random, ids: new IdMint((count) => random.bytes(count)) };
     const vault = await openVault(settings, control, true);
@@ -82,7 +88,7 @@ export async function startService(
       allowHttp: settings.egressAllowHttp,
       allowLocalhost: isPlayground,
       certificates: settings.egressCertificates,
-      timers: systemTimers,
+      timers,
     });
     undo.unshift(() => egress.close());
     const dependencies = {
@@ -90,7 +96,7 @@ export async function startService(
       insight: store.insight,
       egress,
       vault,
-      timers: systemTimers,
+      timers,
       log: io.log,
       metrics,
       node,
@@ -117,7 +123,7 @@ export async function startService(
       store,
       vault,
       clock,
-      timers: systemTimers,
+      timers,
       random,
       log: io.log,
       metrics,

@@ -1,8 +1,7 @@
 /**
  * Recurring schedules across daylight saving time, a clock that is set while deliveries wait, and long
- * timeouts. The service runs with a shifted clock (see `shifted-clock.ts`).
+ * timeouts. The service runs with a shifted clock (see `service-clock.ts`).
  */
-import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { Api } from '#test/e2e/client.ts';
 import {
@@ -19,7 +18,7 @@ import {
 } from '#test/e2e/expectations.ts';
 import { answer, hang, held } from '#test/receiver/behaviours.ts';
 import { type Hook, startReceiver } from '#test/receiver/receiver.ts';
-import { type Given, given, SERVICES_AT_ONCE, startService, TEST_KEY } from './harness.ts';
+import { type Given, given, SERVICES_AT_ONCE, startWithFastTimers, TEST_KEY } from './harness.ts';
 import { ShiftedService } from './shifted-service.ts';
 import { sleep, waitForDue, waitForEnd, waitForStatus, waitUntil } from './waits.ts';
 
@@ -286,8 +285,8 @@ describe.concurrent('the clock of the machine is set while deliveries wait', () 
   });
 });
 
-describe.concurrent('a process that starts with a clock far ahead', () => {
-  /** Resolves when the cleaner of the running process has searched for everything that may be old. */
+describe.concurrent('a service that starts with a clock far ahead', () => {
+  /** Resolves when the cleaner of the running service has searched for everything that may be old. */
   async function waitForCleaner({ api }: ShiftedService): Promise<void> {
     await vi.waitFor(
       async () => {
@@ -358,13 +357,13 @@ describe.concurrent('the default breaker', () => {
 });
 
 describe.concurrent('timeouts', () => {
-  it('an attempt times out after 30 seconds, unless the endpoint profile sets another timeout', async () => {
+  it('an attempt times out after 30 seconds, unless the endpoint profile sets another timeout', async ({
+    onTestFinished,
+  }) => {
     const factor = 20;
     await using receiver = await startReceiver();
-    await using sched = await startService(undefined, {
-      NODE_OPTIONS: `--import=${join(import.meta.dirname, 'fast-timers.ts')}`,
-      TIMERS_FASTER_BY: `${factor}`,
-    });
+    const sched = await startWithFastTimers(factor);
+    onTestFinished(async () => void (await sched.stop()));
     const api = Api.at(() => sched.url).as(TEST_KEY);
     const target = receiver.hook(hang(), answer(200));
     const { pending } = await given(api, { endpoint: target.url, retry_policy: { base: '10ms' } });

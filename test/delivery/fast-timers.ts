@@ -1,14 +1,26 @@
 /**
- * A module for `node --import` that shortens long timers of a process. Timers of 20 s or more run in a
- * fraction of their time. Shorter ones are unchanged.
+ * Timers of 20 s or more run in a fraction of their time. Shorter ones are unchanged. A service in the thread of the
+ * tests gets such timers. A process imports this module before the service (`node --import`).
  */
-const factor = Number(process.env.TIMERS_FASTER_BY);
+import type { Timers } from '#src/ports/system.ts';
+import { systemTimers } from '#src/system/timers.ts';
+
 const LONG_MS = 20_000;
 
-const realSetTimeout = globalThis.setTimeout;
-
-function setFastTimeout(act: (...args: unknown[]) => void, ms = 0, ...args: unknown[]): NodeJS.Timeout {
-  return realSetTimeout(act, ms >= LONG_MS ? ms / factor : ms, ...args);
+function fastMs(ms: number, factor: number): number {
+  return ms >= LONG_MS ? ms / factor : ms;
 }
 
-globalThis.setTimeout = Object.assign(setFastTimeout, realSetTimeout);
+export function fastTimers(factor: number): Timers {
+  return { after: (ms, act) => systemTimers.after(fastMs(ms, factor), act) };
+}
+
+function replaceSetTimeout(factor: number): void {
+  const realSetTimeout = globalThis.setTimeout;
+  const setFastTimeout = (act: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
+    realSetTimeout(act, fastMs(ms, factor), ...args);
+  globalThis.setTimeout = Object.assign(setFastTimeout, realSetTimeout);
+}
+
+const { TIMERS_FASTER_BY } = process.env;
+if (TIMERS_FASTER_BY !== undefined) replaceSetTimeout(Number(TIMERS_FASTER_BY));

@@ -151,6 +151,7 @@ describe.concurrent('many at the same instant', () => {
     const pending = await Promise.all(
       Array.from({ length: 100 }, (_, i) => given({ endpoint: target.url, fire_at: fireAt, body: `${i}` })),
     );
+    await target.arrived(100);
     await Promise.all(pending.map(({ pending: { id } }) => waitForStatus(api, id, 'succeeded')));
     expect(target.requests.map(({ body }) => Number(body.toString())).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 100 }, (_, i) => i),

@@ -5,6 +5,7 @@
  * hence its own endpoint. At the end everything is audited (see `audit.ts`).
  */
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { Api, PLANTED } from '#test/e2e/client.ts';
 import { created, onlyDelivery, ordered, rescheduled } from '#test/e2e/expectations.ts';
@@ -21,6 +22,7 @@ import {
   startReceiver,
 } from '#test/receiver/receiver.ts';
 import { audit } from './audit.ts';
+import { fastTimers } from './fast-timers.ts';
 
 export const TEST_KEY = 'sk_test_deliveryDELIVERY0123456789';
 export const LIVE_KEY = 'sk_live_deliveryDELIVERY0123456789';
@@ -35,6 +37,8 @@ export const SETTINGS = {
   SCHED_EGRESS_ALLOW_HTTP: 'true',
   SCHED_EGRESS_CA_FILE: CA_FILE,
 };
+
+const FAST_TIMERS = join(import.meta.dirname, 'fast-timers.ts');
 
 /** The concurrency of a file whose tests each start a service, which has as many processes as nodes. */
 export const SERVICES_AT_ONCE = NODES === 1 ? 20 : 2;
@@ -157,6 +161,17 @@ export function startService(
   env: Readonly<Record<string, string>> = {},
 ): Promise<SchedProcess> {
   return startSched({ dataDir, env: { ...SETTINGS, ...env } });
+}
+
+/** Starts a service whose timers of 20 s and more run in a fraction of their time. */
+export function startWithFastTimers(
+  factor: number,
+  dataDir: string = temporaryDirectory(),
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningService> {
+  const inProcess = { NODE_OPTIONS: `--import=${FAST_TIMERS}`, TIMERS_FASTER_BY: `${factor}` };
+  const options = { dataDir, env: { ...SETTINGS, ...inProcess, ...env } };
+  return startCheapest(options, { timers: fastTimers(factor) });
 }
 
 /** No key, secret, header value or body may appear in a process's output. */

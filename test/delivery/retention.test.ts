@@ -2,25 +2,30 @@
  * `SCHED_RETENTION` says how long history is kept, and `SCHED_AUDIT_RETENTION` how long the audit log is.
  * Deliveries that are still to be sent stay.
  */
-import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { readControlSettings } from '#src/app/config.ts';
 import { withControl } from '#src/app/control-session.ts';
 import { Api } from '#test/e2e/client.ts';
 import { created, expectError, expectStatus, onlyDelivery } from '#test/e2e/expectations.ts';
-import { runCommand } from '#test/process/run-command.ts';
-import { type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
+import { type RunningService, runCommand, startCheapest } from '#test/process/run-command.ts';
+import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { storeSettings } from '#test/process/store-in-use.ts';
 import { answer } from '#test/receiver/behaviours.ts';
 import { startReceiver } from '#test/receiver/receiver.ts';
-import { startService, TEST_KEY } from './harness.ts';
+import { SETTINGS, startWithFastTimers, TEST_KEY } from './harness.ts';
 
 const RETENTION = { SCHED_RETENTION: '1s' };
+const FASTER_BY = 60;
 const PATIENCE = { timeout: 20_000, interval: 100 };
+
+function stopAtEnd(sched: RunningService): RunningService {
+  onTestFinished(async () => void (await sched.stop()));
+  return sched;
+}
 
 it('removes finished deliveries, their attempts and ended schedules, and keeps active ones', async () => {
   await using receiver = await startReceiver();
-  await using sched = await startService(undefined, RETENTION);
+  const sched = stopAtEnd(await startCheapest({ env: { ...SETTINGS, ...RETENTION } }));
   const api = Api.at(() => sched.url).as(TEST_KEY);
   const hook = receiver.hook(answer(200));
   const kept = await created(api, { endpoint: hook.url, cron: '0 0 1 1 *' });
@@ -35,29 +40,24 @@ it('removes finished deliveries, their attempts and ended schedules, and keeps a
   expect((await onlyDelivery(api, kept.id)).status).toBe('scheduled');
 });
 
-const FAST_TIMERS = {
-  NODE_OPTIONS: `--import=${join(import.meta.dirname, 'fast-timers.ts')}`,
-  TIMERS_FASTER_BY: '60',
-};
-
-async function auditEntries({ dataDir }: SchedProcess): Promise<number> {
+async function auditEntries({ dataDir }: RunningService): Promise<number> {
   const settings = readControlSettings({ flags: {}, env: await storeSettings(dataDir) });
   const filter = { userId: null, projectId: null, action: null };
   return withControl(settings, async ({ store }) => (await store.people.listAudit(filter, null, 9)).length);
 }
 
 /** Starts with an entry in the audit log. Old entries are removed soon after a start, and then every hour. */
-async function startWithAudit(env: Readonly<Record<string, string>>): Promise<SchedProcess> {
+async function startWithAudit(env: Readonly<Record<string, string>>): Promise<RunningService> {
   const dataDir = temporaryDirectory();
   for (const args of [['migrate'], ['user', 'create']]) {
     expect(await runCommand(args, { dataDir })).toMatchObject({ code: 0 });
   }
-  return startService(dataDir, { ...FAST_TIMERS, ...env });
+  return stopAtEnd(await startWithFastTimers(FASTER_BY, dataDir, env));
 }
 
 it('keeps the audit log by its own retention, not by that of deliveries', async () => {
-  await using keeping = await startWithAudit(RETENTION);
-  await using forgetting = await startWithAudit({ SCHED_AUDIT_RETENTION: '1ms' });
+  const keeping = await startWithAudit(RETENTION);
+  const forgetting = await startWithAudit({ SCHED_AUDIT_RETENTION: '1ms' });
   await vi.waitFor(async () => expect(await auditEntries(forgetting)).toBe(0), PATIENCE);
   expect(await auditEntries(keeping)).toBe(1);
 });

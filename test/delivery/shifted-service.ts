@@ -1,26 +1,27 @@
 /**
  * A service with a shifted clock, and a receiver for it. The clock that is set is the one that the service
- * uses: that of its process, or that of the database.
+ * uses: its own, or that of the database.
  */
 import { expect } from 'vitest';
 import { Api } from '#test/e2e/client.ts';
 import { DatabaseClock } from '#test/process/database-clock.ts';
-import { type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
-import { ServiceClock, type SettableClock } from '#test/process/service-clock.ts';
+import { type RunningService, startCheapest } from '#test/process/run-command.ts';
+import { temporaryDirectory } from '#test/process/sched-process.ts';
+import { type SettableClock, ThreadClock } from '#test/process/service-clock.ts';
 import { IS_POSTGRES } from '#test/process/store-in-use.ts';
 import type { Behaviour } from '#test/receiver/behaviours.ts';
 import { type Hook, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { audit } from './audit.ts';
-import { expectNoSecrets, SIGNING_SECRET, startService, TEST_KEY } from './harness.ts';
+import { expectNoSecrets, SETTINGS, SIGNING_SECRET, TEST_KEY } from './harness.ts';
 
 export class ShiftedService implements AsyncDisposable {
   readonly api = Api.at(() => this.#sched.url).as(TEST_KEY);
   readonly receiver: Receiver;
   readonly #dataDir: string;
   readonly #clock: SettableClock;
-  #sched: SchedProcess;
+  #sched: RunningService;
 
-  private constructor(receiver: Receiver, sched: SchedProcess, clock: SettableClock) {
+  private constructor(receiver: Receiver, sched: RunningService, clock: SettableClock) {
     this.receiver = receiver;
     this.#sched = sched;
     this.#dataDir = sched.dataDir;
@@ -32,8 +33,8 @@ export class ShiftedService implements AsyncDisposable {
     const receiver = await startReceiver();
     const dataDir = temporaryDirectory();
     const offsetMs = offsetTo(time);
-    const clock = IS_POSTGRES ? await DatabaseClock.in(dataDir, offsetMs) : new ServiceClock(offsetMs);
-    return new ShiftedService(receiver, await startService(dataDir, clock.env), clock);
+    const clock = IS_POSTGRES ? await DatabaseClock.in(dataDir, offsetMs) : new ThreadClock(offsetMs);
+    return new ShiftedService(receiver, await start(dataDir, clock), clock);
   }
 
   hook(...script: readonly Behaviour[]): Hook {
@@ -56,9 +57,9 @@ export class ShiftedService implements AsyncDisposable {
 
   /** Stops it, and starts another on the same data with the clock set to `time`. */
   async restartAt(time: string): Promise<void> {
-    expect(await this.#sched.stop()).toEqual({ code: 0, signal: null });
+    expect((await this.#sched.stop()).code).toBe(0);
     await this.#clock.set(offsetTo(time));
-    this.#sched = await startService(this.#dataDir, this.#clock.env);
+    this.#sched = await start(this.#dataDir, this.#clock);
   }
 
   /** Stops it after an audit of all received requests. */
@@ -70,9 +71,13 @@ export class ShiftedService implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#sched[Symbol.asyncDispose]();
+    await this.#sched.stop();
     await this.receiver[Symbol.asyncDispose]();
   }
+}
+
+function start(dataDir: string, { time }: SettableClock): Promise<RunningService> {
+  return startCheapest({ dataDir, env: SETTINGS }, time);
 }
 
 function offsetTo(time: string | number): number {

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execute, query } from '#test/postgres/databases.ts';
-import type { SchedProcess } from './sched-process.ts';
+import type { RunningService } from './run-command.ts';
 import type { SettableClock } from './service-clock.ts';
 import { databaseUrlOf } from './store-in-use.ts';
 
@@ -15,7 +15,7 @@ const NEAR_MS = 500;
 
 export class DatabaseClock implements SettableClock {
   /** The clocks of the nodes do not change. */
-  readonly env = {};
+  readonly time = {};
   readonly #url: string;
   #offsetMs = 0;
 
@@ -50,7 +50,7 @@ export class DatabaseClock implements SettableClock {
   }
 
   /** Resolves when every node has noticed. */
-  async stepTo(offsetMs: number, sched: SchedProcess): Promise<void> {
+  async stepTo(offsetMs: number, sched: Pick<RunningService, 'urls'>): Promise<void> {
     await this.set(offsetMs);
     await Promise.all(sched.urls.map((url) => noticed(url, offsetMs)));
   }

@@ -6,7 +6,7 @@
  *     const { code, stdout, stderr } = await runCommand(['key', 'list'], { dataDir });
  *     await using service = await startInThread({ dataDir });
  */
-import { startService } from '#src/app/service.ts';
+import { type ServiceIo, startService } from '#src/app/service.ts';
 import type { Settings } from '#src/app/settings.ts';
 import { runCommand as run } from '#src/cli/main.ts';
 import { systemLog } from '#src/system/log.ts';
@@ -42,6 +42,9 @@ export interface ServiceInThread extends RunningService, AsyncDisposable {
   stop(): Promise<Finished>;
 }
 
+/** The time of a service in the thread of the tests. The default is that of the machine. */
+export type ServiceTime = Pick<ServiceIo, 'clock' | 'timers'>;
+
 /** Collects text as a pipe does. */
 class Pipe {
   text = '';
@@ -67,15 +70,18 @@ export function runCommandWith(
 }
 
 /** Starts one node in the thread of the tests, which costs least. Several nodes are processes, as in production. */
-export function startCheapest(options: SchedOptions): Promise<RunningService> {
-  return NODES === 1 ? startInThread(options) : startSched(options);
+export function startCheapest(options: SchedOptions, time?: ServiceTime): Promise<RunningService> {
+  return NODES === 1 ? startInThread(options, time) : startSched(options);
 }
 
 /** Starts the service and waits until it listens. */
-export async function startInThread(options: SchedOptions = {}): Promise<ServiceInThread> {
+export async function startInThread(
+  options: SchedOptions = {},
+  time: ServiceTime = {},
+): Promise<ServiceInThread> {
   const { dataDir = temporaryDirectory(), args = [] } = options;
   const env = { ...(await storeSettings(dataDir)), SCHED_PORT: '0', ...options.env };
-  const command = new Command(['serve', ...args], env);
+  const command = new Command(['serve', ...args], env, time);
   const [started, stopAsked] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
   const finished = command.run((url) => {
     started.resolve(url);
@@ -111,12 +117,14 @@ type WhileListening = (url: string) => Promise<void>;
 class Command implements Output {
   readonly #args: readonly string[];
   readonly #env: Readonly<Record<string, string>>;
+  readonly #time: ServiceTime;
   readonly #stdout = new Pipe();
   readonly #stderr = new Pipe();
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>>) {
+  constructor(args: readonly string[], env: Readonly<Record<string, string>>, time: ServiceTime = {}) {
     this.#args = args;
     this.#env = env;
+    this.#time = time;
   }
 
   get stdout(): string {
@@ -141,7 +149,8 @@ class Command implements Output {
   async #serve(settings: Settings, whileListening: WhileListening): Promise<void> {
     const lines = { write: (line: string) => this.#stderr.write(line), flush: () => {} };
     const print = (text: string) => void this.#stdout.write(text);
-    const service = await startService(settings, { print, log: systemLog(settings.logLevel, lines) });
+    const log = systemLog(settings.logLevel, lines);
+    const service = await startService(settings, { print, log, ...this.#time });
     try {
       print(`Sched listens on ${service.url}\n`);
       await whileListening(service.url);

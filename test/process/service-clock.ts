@@ -1,23 +1,47 @@
-/** The clock of a service whose time differs from that of the test. See `shifted-clock.ts`. */
+/** Clocks of a service whose time differs from that of the test. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { instant } from '#src/domain/instant.ts';
+import type { RunningService, ServiceTime } from './run-command.ts';
 import { type SchedProcess, temporaryDirectory } from './sched-process.ts';
 
 const PRELOAD = join(import.meta.dirname, 'shifted-clock.ts');
 
 /** A clock of a service that a test sets, by its offset from the clock of the machine. */
 export interface SettableClock {
-  /** The flags of the service. */
-  readonly env: Readonly<Record<string, string>>;
+  /** The time of a service that runs in the thread of the tests. */
+  readonly time: ServiceTime;
   /** The time of the service. */
   now(): number;
   /** Sets the clock for the next start. */
   set(offsetMs: number): void | Promise<void>;
   /** Sets the clock of the running service. */
-  stepTo(offsetMs: number, sched: SchedProcess): Promise<void>;
+  stepTo(offsetMs: number, sched: Pick<RunningService, 'urls'>): void | Promise<void>;
 }
 
-export class ServiceClock implements SettableClock {
+/** The clock of a service that runs in the thread of the tests. */
+export class ThreadClock implements SettableClock {
+  #offsetMs: number;
+
+  constructor(offsetMs: number) {
+    this.#offsetMs = offsetMs;
+  }
+
+  readonly now = (): number => Date.now() + this.#offsetMs;
+
+  readonly time: ServiceTime = { clock: { now: () => instant(this.now()) } };
+
+  set(offsetMs: number): void {
+    this.#offsetMs = offsetMs;
+  }
+
+  stepTo(offsetMs: number): void {
+    this.set(offsetMs);
+  }
+}
+
+/** The clock of a process. See `shifted-clock.ts`. */
+export class ServiceClock {
   readonly #file = join(temporaryDirectory(), 'clock');
   #offsetMs = 0;
   #steps = 0;
@@ -26,18 +50,21 @@ export class ServiceClock implements SettableClock {
     this.set(offsetMs);
   }
 
+  /** The flags of the process. */
   get env(): Readonly<Record<string, string>> {
     return { NODE_OPTIONS: `--import=${PRELOAD}`, SHIFTED_CLOCK_FILE: this.#file };
   }
 
   readonly now = (): number => Date.now() + this.#offsetMs;
 
+  /** Sets the clock for the next start. */
   set(offsetMs: number): void {
     this.#offsetMs = offsetMs;
     this.#steps = 0;
     writeFileSync(this.#file, String(offsetMs));
   }
 
+  /** Sets the clock of the running process. */
   async stepTo(offsetMs: number, sched: SchedProcess): Promise<void> {
     const steps = this.#steps + 1;
     this.set(offsetMs);
