@@ -15,6 +15,7 @@ import {
   rescheduled,
   schedule,
 } from '#test/e2e/expectations.ts';
+import { type RunningService, startCheapest } from '#test/process/run-command.ts';
 import { type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
 import { answer, type Behaviour, hang, held } from '#test/receiver/behaviours.ts';
 import { type Hook, headerOf, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
@@ -23,6 +24,7 @@ import {
   expectNoSecrets,
   given,
   SERVICES_AT_ONCE,
+  SETTINGS,
   SIGNING_SECRET,
   startService,
   TEST_KEY,
@@ -39,11 +41,14 @@ beforeAll(async () => {
 });
 afterAll(() => receiver[Symbol.asyncDispose]());
 
-/** One data directory, and the processes that run on it one after the other. */
+/**
+ * One data directory, and the services that run on it one after the other. A process gets the signal. The service
+ * that continues its work runs in the thread of the tests, which costs less.
+ */
 class RestartableService implements AsyncDisposable {
   readonly #dataDir = temporaryDirectory();
   readonly #env: Readonly<Record<string, string>>;
-  #sched: SchedProcess | null = null;
+  #sched: RunningService | null = null;
   readonly #hooks: Hook[] = [];
   readonly api = Api.at(() => this.sched.url).as(TEST_KEY);
 
@@ -51,7 +56,7 @@ class RestartableService implements AsyncDisposable {
     this.#env = env;
   }
 
-  get sched(): SchedProcess {
+  get sched(): RunningService {
     if (this.#sched === null) throw new Error('The service is not running.');
     return this.#sched;
   }
@@ -63,11 +68,17 @@ class RestartableService implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    this.#sched = await startService(this.#dataDir, this.#env);
+    this.#sched = await startCheapest({ dataDir: this.#dataDir, env: { ...SETTINGS, ...this.#env } });
+  }
+
+  async startProcess(): Promise<SchedProcess> {
+    const process = await startService(this.#dataDir, this.#env);
+    this.#sched = process;
+    return process;
   }
 
   async stop(): Promise<void> {
-    expect(await this.sched.stop()).toEqual({ code: 0, signal: null });
+    expect((await this.sched.stop()).code).toBe(0);
     expectNoSecrets(this.sched.output, [SIGNING_SECRET]);
   }
 
@@ -81,19 +92,14 @@ class RestartableService implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#sched?.[Symbol.asyncDispose]();
+    await this.#sched?.stop();
   }
-}
-
-async function started(env?: Readonly<Record<string, string>>): Promise<RestartableService> {
-  const service = new RestartableService(env);
-  await service.start();
-  return service;
 }
 
 describe.concurrent('downtime', () => {
   it('deliveries that became due are sent once, those past their deadline expire, and the rest is unchanged', async () => {
-    await using service = await started();
+    await using service = new RestartableService();
+    await service.start();
     const { api } = service;
     const retried = service.hook(answer(500), answer(200));
     const broken = service.hook(answer(500));
@@ -168,7 +174,8 @@ describe.concurrent('downtime', () => {
 
 describe.concurrent('SIGTERM', () => {
   it('a request in flight is finished and settled, and later deliveries are left to the next start', async () => {
-    await using service = await started();
+    await using service = new RestartableService();
+    const process = await service.startProcess();
     const { api } = service;
     const gate = held(answer(202));
     const target = service.hook(gate);
@@ -178,12 +185,12 @@ describe.concurrent('SIGTERM', () => {
       given(api, { endpoint: other.url, delay: '6s' }),
     ]);
     await target.arrived();
-    service.sched.signal('SIGTERM');
-    await service.sched.said(/"msg":"stopping"/);
+    process.signal('SIGTERM');
+    await process.said(/"msg":"stopping"/);
     await sleep(ms(waiting.pending.scheduled_for) - Date.now() + 200);
     expect(other.requests).toEqual([]);
     gate.release();
-    expect(await service.sched.exited).toEqual({ code: 0, signal: null });
+    expect(await process.exited).toEqual({ code: 0, signal: null });
 
     await service.start();
     const { delivery, attempts } = await waitForEnd(api, sent.pending.id);
@@ -195,13 +202,16 @@ describe.concurrent('SIGTERM', () => {
   });
 
   it('a request that outlasts the grace period is interrupted, and retried after the start', async () => {
-    await using service = await started({ SCHED_SHUTDOWN_GRACE: '300ms' });
+    await using service = new RestartableService({ SCHED_SHUTDOWN_GRACE: '300ms' });
+    const process = await service.startProcess();
     const { api } = service;
     const target = service.hook(hang(), answer(200));
     const { id } = await createdProfile(api, { url: target.url, breaker_policy: OPENED_BY_ONE });
     const { pending } = await given(api, { endpoint_id: id, retry_policy: { base: '50ms', factor: 1 } });
     await target.arrived();
-    await service.stop();
+    process.signal('SIGTERM');
+    expect(await process.exited).toEqual({ code: 0, signal: null });
+    expectNoSecrets(process.output, [SIGNING_SECRET]);
     expect(target.requests).toHaveLength(1);
 
     await service.start();
@@ -218,7 +228,8 @@ describe.concurrent('SIGTERM', () => {
 
 describe.concurrent('SIGKILL while deliveries are being sent', () => {
   it('the attempt is closed as interrupted, retried with the same key, and counts towards max_attempts', async () => {
-    await using service = await started();
+    await using service = new RestartableService();
+    const process = await service.startProcess();
     const { api } = service;
     const retried = service.hook(hang(), answer(200));
     const only = service.hook(hang());
@@ -253,7 +264,7 @@ describe.concurrent('SIGKILL while deliveries are being sent', () => {
     const { next_fire_at: openUntil } = await waitForDue(api, opening.pending.id, Date.now() + MINUTE);
     const [open] = await attemptsOf(api, first.pending.id);
     expect(open).toMatchObject({ outcome: 'retryable', finished_at: null });
-    await service.sched.kill();
+    await process.kill();
     await service.start();
 
     const { delivery, attempts } = await waitForEnd(api, first.pending.id);

@@ -11,7 +11,7 @@ import { type Audit, audit } from './audit.ts';
 import { Ledger } from './ledger.ts';
 import { Load } from './load.ts';
 import { RetryingClient } from './retrying-client.ts';
-import { startAndKill, startService } from './service.ts';
+import { startAndKill, startService, startServiceInThread } from './service.ts';
 import { CLAIMED, countWhere, UNFINISHED, waitUntilNone } from './stored.ts';
 
 export interface KillOptions {
@@ -71,7 +71,7 @@ export async function runKills({ kills, seed, clients }: KillOptions): Promise<K
     done.push({ at: Date.now(), claimed: null });
   }
 
-  await using sched = await startService(dataDir);
+  await using sched = await startServiceInThread(dataDir);
   client.open(sched.url);
   await load.stop();
   const drainedMs = await waitUntilNone(dataDir, UNFINISHED, DRAIN_MS_MAX);

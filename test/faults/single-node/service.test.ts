@@ -1,5 +1,5 @@
 /**
- * Faults of a service that sends: it is stopped or frozen, its clock is set, or its store fails. Each test
+ * Faults of a service that sends: it is stopped or frozen, its clock is set, or its writer crashes. Each test
  * has its own service, data directory and receiver. The tests run concurrently, because they mostly wait.
  */
 import { describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { runClockSteps } from './clock-steps.ts';
 import { runFrozen } from './frozen.ts';
 import { formatSpread } from './numbers.ts';
 import { runHangingStop, runStops } from './stops.ts';
-import { runStoreFault, runWriterCrash } from './store-faults.ts';
+import { runWriterCrash } from './store-faults.ts';
 
 const STOPS = 3;
 const FROZEN_MS = 3_000;
@@ -60,35 +60,6 @@ describe.concurrent('the time jumps for the service', () => {
 });
 
 describe.concurrent('the store fails while deliveries are due and others are in flight', () => {
-  test('while no commit succeeds nothing is sent, and outcomes are settled when there is space again', async () => {
-    const report = await runStoreFault('refusing', COUNT);
-    expect(report.faults).toEqual([]);
-    expect(report).toMatchObject({ readiness: 503, sentMeanwhile: 0, answeredAgain: 0 });
-    expect(report.figures).toMatchObject({ succeeded: 2 * COUNT, attempts: 2 * COUNT, interrupted: 0 });
-  });
-
-  test('while the file cannot grow only stored attempts are sent, and the rest when there is space again', async () => {
-    const { faults, figures, answeredAgain } = await runStoreFault('full', COUNT);
-    expect(faults).toEqual([]);
-    expect(answeredAgain).toBe(0);
-    expect(figures).toMatchObject({ succeeded: 2 * COUNT, attempts: 2 * COUNT, interrupted: 0 });
-  });
-
-  test('claims that are stored but report an error are not sent, but closed and retried', async () => {
-    const { faults, figures, sentMeanwhile, answeredAgain } = await runStoreFault('false-errors', COUNT);
-    expect(faults).toEqual([]);
-    expect({ sentMeanwhile, answeredAgain }).toEqual({ sentMeanwhile: 0, answeredAgain: 0 });
-    expect(figures).toMatchObject({ succeeded: 2 * COUNT, received: 2 * COUNT, interruptedSeen: 0 });
-    expect(figures.interrupted).toBeGreaterThanOrEqual(COUNT);
-  });
-
-  test('after repeated crashes of the writer thread everything continues as soon as one runs', async () => {
-    const { faults, figures, sentMeanwhile } = await runStoreFault('crash-after-commit', COUNT);
-    expect(faults).toEqual([]);
-    expect(sentMeanwhile).toBe(0);
-    expect(figures).toMatchObject({ succeeded: 2 * COUNT, lost: 0 });
-  });
-
   test('after a crash of the writer thread and a stop, the next start finds everything', async () => {
     const { faults, figures, readiness, sentMeanwhile } = await runWriterCrash('crash-after-commit', COUNT);
     expect(faults).toEqual([]);

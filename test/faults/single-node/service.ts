@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { type ServiceInThread, type ServiceTime, startInThread } from '#test/process/run-command.ts';
 import { type SchedProcess, startSched } from '#test/process/sched-process.ts';
 import { CA_FILE } from '#test/receiver/receiver.ts';
 
@@ -40,6 +41,15 @@ function environmentOf({ env = {}, preload }: ServiceOptions): Readonly<Record<s
 
 export function startService(dataDir: string, options: ServiceOptions = {}): Promise<SchedProcess> {
   return startSched({ dataDir, env: environmentOf(options) });
+}
+
+/** Costs less than a process. It serves where nothing ends the service by a signal, or measures it. */
+export function startServiceInThread(
+  dataDir: string,
+  { env }: Pick<ServiceOptions, 'env'> = {},
+  time?: ServiceTime,
+): Promise<ServiceInThread> {
+  return startInThread({ dataDir, env: { ...SETTINGS, ...env } }, time);
 }
 
 /** Starts the service and kills it after `afterMs`, while it may open the store or close lost attempts. */

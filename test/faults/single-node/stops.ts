@@ -10,7 +10,7 @@ import { type Audit, audit } from './audit.ts';
 import { ANSWER_AT_ONCE, Ledger } from './ledger.ts';
 import { Load } from './load.ts';
 import { RetryingClient } from './retrying-client.ts';
-import { startService } from './service.ts';
+import { startService, startServiceInThread } from './service.ts';
 import { CLAIMED, countWhere, readStored, UNFINISHED, waitUntilNone } from './stored.ts';
 
 const LIFE_MS = [0, 1_500] as const;
@@ -47,17 +47,14 @@ export async function runStops(options: {
   const exitMs: number[] = [];
   const faults: string[] = [];
 
-  for (let round = 0; round <= stops; round++) {
+  for (let round = 0; round < stops; round++) {
     await using sched = await startService(dataDir, { env: { SCHED_SHUTDOWN_GRACE: `${GRACE_MS}ms` } });
     client.open(sched.url);
     if (round === 0) {
       await load.start();
       await sleep(LIFE_MS[1]);
     }
-    if (round === stops) {
-      await load.stop();
-      await waitUntilNone(dataDir, UNFINISHED, DRAIN_MS_MAX);
-    } else await sleep(prng.between(...LIFE_MS));
+    await sleep(prng.between(...LIFE_MS));
     const { code, signal, ms } = await stopTimed(sched);
     client.close();
     exitMs.push(ms);
@@ -66,6 +63,12 @@ export async function runStops(options: {
     const claimed = countWhere(dataDir, CLAIMED);
     if (claimed > 0) faults.push(`stop ${round + 1}: left ${claimed} claimed`);
   }
+  await using last = await startServiceInThread(dataDir);
+  client.open(last.url);
+  await load.stop();
+  await waitUntilNone(dataDir, UNFINISHED, DRAIN_MS_MAX);
+  client.close();
+  await last.stop();
   const result = audit({ dataDir, acknowledged: load.acknowledged, received: ledger.received });
   return { ...result, faults: [...faults, ...result.faults], exitMs };
 }
@@ -102,7 +105,7 @@ export async function runHangingStop(hanging: number): Promise<HangingStopReport
     ({ error, finished_at }) => error === 'interrupted' && (finished_at ?? Number.MAX_VALUE) <= exitedAt,
   ).length;
 
-  await using again = await startService(dataDir);
+  await using again = await startServiceInThread(dataDir);
   client.open(again.url);
   await waitUntilNone(dataDir, UNFINISHED, DRAIN_MS_MAX);
   client.close();

@@ -7,13 +7,13 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Exit, type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
-import { startReceiver } from '#test/receiver/receiver.ts';
-import { type Audit, audit } from './audit.ts';
+import { type Receiver, startReceiver } from '#test/receiver/receiver.ts';
+import { type Audit, audit, type Figures } from './audit.ts';
 import { ANSWER_AT_ONCE, Ledger } from './ledger.ts';
 import { type Group, OneShots } from './one-shots.ts';
 import type { StoreFault } from './preload/store-fault.ts';
 import { RetryingClient } from './retrying-client.ts';
-import { type ServiceOptions, startService } from './service.ts';
+import { type ServiceOptions, startService, startServiceInThread } from './service.ts';
 import { SmallDisk } from './small-disk.ts';
 import { UNFINISHED, waitUntilNone } from './stored.ts';
 
@@ -61,19 +61,26 @@ interface CreatedGroups {
   readonly untilAllDueMs: number;
 }
 
-class StoreFaultScenario implements AsyncDisposable {
+/**
+ * One service, and the faults of its store one after the other. Each of them has its own deliveries. Faults after
+ * which attempts are interrupted come last, because from then on every audit tolerates that.
+ */
+export class StoreFaultScenario implements AsyncDisposable {
   readonly dataDir: string;
   readonly fault = new StoreFaultFile();
   readonly client = new RetryingClient();
-  readonly ledger = new Ledger();
-  readonly receiver: Awaited<ReturnType<typeof startReceiver>>;
-  readonly oneShots: OneShots;
-  readonly #answer = Promise.withResolvers<void>();
+  readonly #ledger = new Ledger();
+  readonly #receiver: Receiver;
+  readonly #oneShots: OneShots;
+  readonly #processes: SchedProcess[] = [];
+  #figures: Figures | null = null;
+  #answer = Promise.withResolvers<void>();
+  #rounds = 0;
 
-  private constructor(receiver: StoreFaultScenario['receiver'], dataDir: string) {
+  private constructor(receiver: Receiver, dataDir: string) {
     this.dataDir = dataDir;
-    this.receiver = receiver;
-    this.oneShots = new OneShots({ client: this.client, receiver, ledger: this.ledger });
+    this.#receiver = receiver;
+    this.#oneShots = new OneShots({ client: this.client, receiver, ledger: this.#ledger });
   }
 
   static async open(dataDir = temporaryDirectory()): Promise<StoreFaultScenario> {
@@ -82,42 +89,63 @@ class StoreFaultScenario implements AsyncDisposable {
 
   async start(): Promise<SchedProcess> {
     const sched = await startService(this.dataDir, this.fault.options);
+    this.#processes.push(sched);
     this.client.open(sched.url);
     return sched;
   }
 
   /** Creates `count` deliveries in flight, and `count` that come due a moment later. */
   async create(count: number): Promise<CreatedGroups> {
-    const due = await this.oneShots.group({
-      name: 'due',
+    const round = ++this.#rounds;
+    const { promise: answered } = this.#answer;
+    const due = await this.#oneShots.group({
+      name: `due-${round}`,
       count,
       body: () => ({ delay: `${DUE_MS}ms`, retry_policy: RETRY_POLICY }),
       plan: () => ANSWER_AT_ONCE,
     });
     const allDueAt = performance.now() + DUE_MS;
-    const inFlight = await this.oneShots.group({
-      name: 'in-flight',
+    const inFlight = await this.#oneShots.group({
+      name: `in-flight-${round}`,
       count,
       body: () => ({ delay: '1s', retry_policy: RETRY_POLICY }),
-      plan: () => this.#answer.promise.then(() => ANSWER_AT_ONCE),
+      plan: () => answered.then(() => ANSWER_AT_ONCE),
     });
     await inFlight.allArrived();
     if (due.arrived() > 0) throw new Error('What should have come due later has arrived.');
     return { inFlight, due, untilAllDueMs: allDueAt - performance.now() };
   }
 
+  /** Answers the requests in flight. Those that are created later are held again. */
   answer(): void {
     this.#answer.resolve();
+    this.#answer = Promise.withResolvers<void>();
   }
 
   async readiness(sched: SchedProcess): Promise<number> {
     return (await fetch(`${sched.url}/readyz`)).status;
   }
 
+  /** Audits everything since the start. The figures are those since the last audit. */
+  audit(toleratedErrors: readonly string[]): Audit {
+    const { acknowledged } = this.#oneShots;
+    const { received } = this.#ledger;
+    const result = audit({ dataDir: this.dataDir, acknowledged, received, toleratedErrors });
+    const figures = this.#figures === null ? result.figures : difference(result.figures, this.#figures);
+    this.#figures = result.figures;
+    return { ...result, figures };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.client.close();
-    await this.receiver[Symbol.asyncDispose]();
+    for (const sched of this.#processes) await sched[Symbol.asyncDispose]();
+    await this.#receiver[Symbol.asyncDispose]();
   }
+}
+
+function difference(figures: Figures, before: Figures): Figures {
+  const names = Object.keys(figures) as (keyof Figures)[];
+  return Object.fromEntries(names.map((name) => [name, figures[name] - before[name]])) as unknown as Figures;
 }
 
 /** A fault that ends. */
@@ -126,36 +154,51 @@ interface TemporaryFault {
   end(): void;
 }
 
-export async function runStoreFault(
-  fault: 'full' | 'refusing' | 'false-errors' | 'crash-after-commit',
+export type TemporaryStoreFault = 'full' | 'refusing' | 'false-errors' | 'crash-after-commit';
+
+/** Runs a service through one fault, and stops it. */
+export async function runStoreFault(fault: TemporaryStoreFault, count: number): Promise<StoreFaultReport> {
+  await using scenario = await StoreFaultScenario.open();
+  const sched = await scenario.start();
+  const report = await runThroughStoreFault(scenario, sched, fault, count);
+  const { code } = await sched.stop();
+  return { ...report, faults: [...report.faults, ...exitFaults(code)] };
+}
+
+export function runThroughStoreFault(
+  scenario: StoreFaultScenario,
+  sched: SchedProcess,
+  fault: TemporaryStoreFault,
   count: number,
 ): Promise<StoreFaultReport> {
-  await using scenario = await StoreFaultScenario.open();
   const file = scenario.fault;
   const temporary = { begin: () => file.begin(fault), end: () => file.end() };
-  return await runThroughFault(
-    scenario,
-    temporary,
-    count,
-    fault === 'false-errors' || fault === 'crash-after-commit' ? ['interrupted'] : [],
-  );
+  const interrupts = fault === 'false-errors' || fault === 'crash-after-commit';
+  return runThroughFault(scenario, sched, temporary, count, interrupts ? ['interrupted'] : []);
 }
 
 /** A real file system without a free byte. */
 export async function runFullFileSystem(count: number): Promise<StoreFaultReport> {
   using disk = new SmallDisk();
   await using scenario = await StoreFaultScenario.open(disk.directory);
+  const sched = await scenario.start();
   const fault = { begin: () => disk.fill(), end: () => disk.free() };
-  return await runThroughFault(scenario, fault, count, []);
+  const report = await runThroughFault(scenario, sched, fault, count, []);
+  const { code } = await sched.stop();
+  return { ...report, faults: [...report.faults, ...exitFaults(code)] };
+}
+
+function exitFaults(code: number | null): readonly string[] {
+  return code === 0 ? [] : [`exit code ${code}`];
 }
 
 async function runThroughFault(
   scenario: StoreFaultScenario,
+  sched: SchedProcess,
   fault: TemporaryFault,
   count: number,
   toleratedErrors: readonly string[],
 ): Promise<StoreFaultReport> {
-  await using sched = await scenario.start();
   const { inFlight, due, untilAllDueMs } = await scenario.create(count);
   fault.begin();
   scenario.answer();
@@ -167,27 +210,15 @@ async function runThroughFault(
   // The answer to a probe is shared for a second, even one from before the end of the fault.
   await sleep(SHARED_MS);
   const isReadyAgain = (await scenario.readiness(sched)) === 200;
-  const { code } = await sched.stop();
-  const result = auditOf(scenario, toleratedErrors);
+  const result = scenario.audit(toleratedErrors);
   return {
     ...result,
-    faults: [
-      ...result.faults,
-      ...(code === 0 ? [] : [`exit code ${code}`]),
-      ...(isReadyAgain ? [] : ['is not ready again']),
-    ],
+    faults: [...result.faults, ...(isReadyAgain ? [] : ['is not ready again'])],
     sentMeanwhile,
     readiness,
     deliveredMs,
     answeredAgain: inFlight.arrived() - count,
   };
-}
-
-function auditOf(
-  { dataDir, oneShots, ledger }: StoreFaultScenario,
-  toleratedErrors: readonly string[],
-): Audit {
-  return audit({ dataDir, acknowledged: oneShots.acknowledged, received: ledger.received, toleratedErrors });
 }
 
 export interface WriterCrashReport extends StoreFaultReport {
@@ -201,7 +232,7 @@ export async function runWriterCrash(
   count: number,
 ): Promise<WriterCrashReport> {
   await using scenario = await StoreFaultScenario.open();
-  await using sched = await scenario.start();
+  const sched = await scenario.start();
   const { inFlight, due, untilAllDueMs } = await scenario.create(count);
   scenario.fault.begin(fault);
   scenario.answer();
@@ -215,11 +246,11 @@ export async function runWriterCrash(
   if (exit === 'did not exit') await sched.kill();
   scenario.fault.end();
 
-  await using again = await scenario.start();
+  await using again = await startServiceInThread(scenario.dataDir);
   const deliveredMs = await waitUntilNone(scenario.dataDir, UNFINISHED, DRAIN_MS_MAX);
   await again.stop();
   return {
-    ...auditOf(scenario, ['interrupted']),
+    ...scenario.audit(['interrupted']),
     sentMeanwhile,
     readiness,
     deliveredMs,
