@@ -3,9 +3,9 @@
  * The stored time is therefore at most a minute late, and a busy key costs one write a minute. No request waits
  * for the write.
  */
-import { LRUCache } from 'lru-cache';
 import type { Instant } from '#src/domain/instant.ts';
 import type { ControlStore, KeyUse } from '#src/ports/control-store.ts';
+import { largeCache } from '#src/ports/large-cache.ts';
 
 const WRITE_INTERVAL_MS = 60_000;
 const KEYS_MAX = 10_000;
@@ -15,7 +15,7 @@ const BATCH_MAX = 500;
 export class KeyUsage {
   readonly #store: Pick<ControlStore, 'touchKeys'>;
   /** The last use of each key, by its hash. It was written, or waits to be written. */
-  readonly #written = new LRUCache<string, Instant>({ max: KEYS_MAX });
+  readonly #written = largeCache<string, Instant>(KEYS_MAX);
   #waiting: KeyUse[] = [];
   #isWriting = false;
 

@@ -4,8 +4,8 @@
  * again costs the store nothing.
  */
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { Instant } from '#src/domain/instant.ts';
+import { largeCache } from '#src/ports/large-cache.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import { type AuditDependencies, type AuditedAction, recordAudit } from './audit.ts';
 
@@ -19,7 +19,7 @@ export type RefusedAction = Omit<AuditedAction, 'action' | 'subject' | 'detail'>
 
 export class RoleRefusals {
   readonly #dependencies: AuditDependencies & { readonly log: Log };
-  readonly #written = new LRUCache<string, Instant>({ max: CACHED_MAX });
+  readonly #written = largeCache<string, Instant>(CACHED_MAX);
 
   constructor(dependencies: AuditDependencies & { readonly log: Log }) {
     this.#dependencies = dependencies;

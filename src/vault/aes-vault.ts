@@ -15,7 +15,8 @@ import {
   createSecretKey,
   type KeyObject,
 } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { largeCache } from '#src/ports/large-cache.ts';
 import type { Random } from '#src/ports/system.ts';
 import { type ResealingVault, SEALED_HEAD_BYTES } from '#src/ports/vault.ts';
 
@@ -111,7 +112,7 @@ function masterKey(key: Uint8Array): MasterKey {
   return {
     id: id.subarray(0, KEY_ID_BYTES),
     key: createSecretKey(key),
-    scopes: new LRUCache({ max: SCOPES_MAX }),
+    scopes: largeCache(SCOPES_MAX),
   };
 }
 

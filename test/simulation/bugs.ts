@@ -103,6 +103,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'a claim without its condition': {
     caughtBy: ['lifecycle', 'attempts', 'schedules', 'settling', 'sends'],
+    firstSeed: 2,
     steps: (steps, observer) => unguarded(new Set(['claimDelivery']), steps, observer),
   },
   'a claim that forgets the row of its attempt': {
@@ -111,6 +112,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'settling ignores the state of the schedule': {
     caughtBy: ['settling', 'schedules'],
+    firstSeed: 2,
     steps: without('scheduleInState'),
   },
   'a settled attempt leaves its row open': {
@@ -203,10 +205,12 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'gates are never loaded': {
     caughtBy: ['breaker', 'budget', 'rate'],
+    firstSeed: 4,
     store: alteringLoads(() => ({ gate: null })),
   },
   'the breaker takes one failure more to open': {
     caughtBy: ['breaker'],
+    firstSeed: 2,
     store: alteringLoads(({ profile }) => ({
       profile: profile?.breakerPolicy
         ? {
@@ -218,18 +222,22 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'the window of the breaker is forgotten: the default is used': {
     caughtBy: ['breaker'],
+    firstSeed: 2,
     store: alteringLoads(({ profile }) => ({ profile: profile && { ...profile, breakerPolicy: null } })),
   },
   'the retry budget of the profile is forgotten': {
     caughtBy: ['budget'],
+    firstSeed: 3,
     store: alteringLoads(({ profile }) => ({ profile: profile && { ...profile, retryBudget: null } })),
   },
   'the rate limit is forgotten': {
     caughtBy: ['rate'],
+    firstSeed: 2,
     store: alteringLoads(({ schedule }) => ({ schedule: { ...schedule, rateLimit: null } })),
   },
   'the rate limit is read as half its value': {
     caughtBy: ['reservations'],
+    firstSeed: 2,
     store: alteringLoads(({ schedule }) => ({
       schedule: {
         ...schedule,
@@ -249,6 +257,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'the timeout of the profile is forgotten': {
     // A stop aborts an attempt that should have timed out before. The breaker then misses a failure.
     caughtBy: ['settling', 'breaker'],
+    firstSeed: 2,
     store: overriding<AnyStore>((store) => ({
       async loadPayloads(deliveries) {
         const messages = await store.loadPayloads(deliveries);
@@ -261,6 +270,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'claiming an occurrence does not create the next one': {
     caughtBy: ['schedules'],
+    firstSeed: 2,
     store: overriding<AnyStore>((store) => ({
       claim: (writes) => store.claim(writes.map((write) => ({ ...write, advanced: null }))),
     })),
@@ -284,6 +294,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'settling is acknowledged but not stored': {
     caughtBy: ['punctuality', 'stops'],
+    firstSeed: 2,
     store: overriding<AnyStore>((store) => {
       let count = 0;
       return {
@@ -347,6 +358,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'a cancel is acknowledged but not stored': {
     caughtBy: ['api'],
+    firstSeed: 2,
     store: overriding<AnyStore>((store) => ({
       replaceSchedule: async (replacement) =>
         replacement.schedule.state === 'canceled' ? DONE : store.replaceSchedule(replacement),
@@ -366,6 +378,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'a repeated API request takes effect twice': {
     caughtBy: ['api'],
+    firstSeed: 4,
     store: overriding<AnyStore>((store) => ({
       addSchedule: (addition) => store.addSchedule({ ...addition, receipt: null }),
     })),

@@ -10,7 +10,7 @@
 import { parseArgs } from 'node:util';
 import { CLUSTER_SITUATIONS } from './cluster/coverage.ts';
 import { SITUATIONS } from './coverage.ts';
-import { runJobs } from './pool.ts';
+import { Pool } from './pool.ts';
 import { Report } from './report.ts';
 import type { RunResult } from './run.ts';
 
@@ -117,14 +117,19 @@ async function main(given: SimulationOptions): Promise<void> {
     spanMsMax: span,
     isTraced: trace,
   }));
-  await runJobs(jobs, {
-    signal: interruption.signal,
-    ended: (result) => {
-      report.add(result);
-      if (result.failure !== null || trace) line.print(describeResult(result, given));
-      return result.failure !== null && !keepGoing;
-    },
-  });
+  const pool = new Pool();
+  try {
+    await pool.run(jobs, {
+      signal: interruption.signal,
+      ended: (result) => {
+        report.add(result);
+        if (result.failure !== null || trace) line.print(describeResult(result, given));
+        return result.failure !== null && !keepGoing;
+      },
+    });
+  } finally {
+    await pool.close();
+  }
   line.stop();
   line.print(report.summary(performance.now(), nodes === 1 ? SITUATIONS : CLUSTER_SITUATIONS));
   if (report.hasFailed) process.exitCode = 1;

@@ -22,7 +22,7 @@ export interface Job {
   readonly isTraced?: boolean;
 }
 
-export interface PoolOptions {
+interface JobsOptions {
   /** Receives every result at once. When it returns true, no further job begins. */
   readonly ended?: (result: RunResult) => boolean;
   /** Ends everything at once. Unfinished jobs are missing from the results. */
@@ -31,43 +31,55 @@ export interface PoolOptions {
 
 const THREADS_MAX = 8;
 
-/** Returns the results in the order of the jobs, without those that were not run. */
-export async function runJobs(
-  jobs: readonly Job[],
-  { ended = () => false, signal }: PoolOptions = {},
-): Promise<readonly RunResult[]> {
-  const results = new Map<number, RunResult>();
-  let next = 0;
-  let isOver = signal?.aborted === true;
-  const threads = Math.min(availableParallelism(), THREADS_MAX, jobs.length);
-  const directory = mkdtempSync(join(MEMORY_ROOT, 'sched-sim-'));
-  try {
-    await Promise.all(
-      Array.from({ length: threads }, async () => {
-        const worker = new Worker(new URL('./pool-thread.ts', import.meta.url), { workerData: directory });
-        const breakOff = () => {
-          isOver = true;
-          void worker.terminate();
-        };
-        signal?.addEventListener('abort', breakOff);
-        try {
+/** Threads start when the first jobs need them. They serve all later jobs too, because a start is expensive. */
+export class Pool {
+  readonly #directory = mkdtempSync(join(MEMORY_ROOT, 'sched-sim-'));
+  readonly #threads: Worker[] = [];
+
+  /** Returns the results in the order of the jobs, without those that were not run. One call at a time. */
+  async run(jobs: readonly Job[], options: JobsOptions = {}): Promise<readonly RunResult[]> {
+    const { ended = () => false, signal } = options;
+    const results = new Map<number, RunResult>();
+    let next = 0;
+    let isOver = signal?.aborted === true;
+    const breakOff = () => {
+      isOver = true;
+      void this.close();
+    };
+    signal?.addEventListener('abort', breakOff);
+    try {
+      await Promise.all(
+        this.#threadsFor(jobs.length).map(async (thread) => {
           while (!isOver && next < jobs.length) {
             const index = next++;
-            const result = await ask(worker, jobs[index] as Job);
+            const result = await ask(thread, jobs[index] as Job);
             if (result === null) return;
             results.set(index, result);
             isOver ||= ended(result);
           }
-        } finally {
-          signal?.removeEventListener('abort', breakOff);
-          await worker.terminate();
-        }
-      }),
-    );
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
+        }),
+      );
+    } finally {
+      signal?.removeEventListener('abort', breakOff);
+    }
+    return [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
   }
-  return [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
+
+  #threadsFor(jobs: number): readonly Worker[] {
+    const needed = Math.min(availableParallelism(), THREADS_MAX, jobs);
+    while (this.#threads.length < needed) {
+      this.#threads.push(
+        new Worker(new URL('./pool-thread.ts', import.meta.url), { workerData: this.#directory }),
+      );
+    }
+    return this.#threads.slice(0, needed);
+  }
+
+  /** Ends the threads, also in the middle of a job. */
+  async close(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.terminate()));
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
 }
 
 /** Resolves to null when the thread ended before it answered. */

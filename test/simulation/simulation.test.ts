@@ -3,12 +3,12 @@
  * proves that the checkers can fail: these seeds catch every deliberate bug, or the bug names other seeds
  * that catch it. The message of a failure contains the command that repeats it.
  */
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BUGS } from './bugs.ts';
 import { CLUSTER_BUGS } from './cluster/bugs.ts';
 import { CLUSTER_SITUATIONS } from './cluster/coverage.ts';
 import { SITUATIONS } from './coverage.ts';
-import { type Job, runJobs } from './pool.ts';
+import { type Job, Pool } from './pool.ts';
 import type { RunResult } from './run.ts';
 
 interface Slice {
@@ -48,10 +48,16 @@ const SLICES: readonly Slice[] = [
   },
 ];
 
+let pool: Pool;
+beforeAll(() => {
+  pool = new Pool();
+});
+afterAll(() => pool.close());
+
 describe.each(SLICES)('$title', ({ seeds, shape, situations, bugs }) => {
   let results: Promise<readonly RunResult[]> | null = null;
   function allSeeds(): Promise<readonly RunResult[]> {
-    results ??= runJobs(Array.from({ length: seeds }, (_, at): Job => ({ seed: at + 1, ...shape })));
+    results ??= pool.run(Array.from({ length: seeds }, (_, at): Job => ({ seed: at + 1, ...shape })));
     return results;
   }
 
@@ -76,7 +82,7 @@ describe.each(SLICES)('$title', ({ seeds, shape, situations, bugs }) => {
   }, async () => {
     const some = [7, 8, 9, 10];
     const once = (await allSeeds()).filter(({ seed }) => some.includes(seed));
-    const again = await runJobs(some.map((seed) => ({ seed, ...shape })));
+    const again = await pool.run(some.map((seed) => ({ seed, ...shape })));
     expect(again.map(({ digest }) => digest)).toEqual(once.map(({ digest }) => digest));
     expect(new Set(once.map(({ digest }) => digest)).size).toBe(some.length);
   });
@@ -85,7 +91,7 @@ describe.each(SLICES)('$title', ({ seeds, shape, situations, bugs }) => {
     timeout: BUSY_MACHINE_MS,
   }, async () => {
     const named = Object.entries(bugs);
-    const caught = await runJobs(
+    const caught = await pool.run(
       named.map(([bug, { firstSeed = 1, seeds: seedsMax = seeds }]): Job => {
         return { seed: firstSeed, bug, seedsMax, ...shape };
       }),

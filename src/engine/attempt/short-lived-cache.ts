@@ -1,6 +1,7 @@
 /** A cache that keeps each read for a second, and shares a read in flight between callers. */
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import type { Instant } from '#src/domain/instant.ts';
+import { largeCache } from '#src/ports/large-cache.ts';
 
 const FRESH_MS = 1_000;
 
@@ -15,7 +16,7 @@ export class ShortLivedCache<Key extends string | number, Value> {
   readonly #kept: LRUCache<Key, Read<Value>>;
 
   constructor(max: number) {
-    this.#kept = new LRUCache({ max });
+    this.#kept = largeCache(max);
   }
 
   get(key: Key, now: Instant, read: () => Promise<Value>): Promise<Value> {

@@ -2,7 +2,6 @@
  * The gates of endpoints in memory. A gate that is not saved, or that is pinned, is in use and stays in memory. All
  * others are kept in an LRU cache: they can be read from the store again.
  */
-import { LRUCache } from 'lru-cache';
 import type { EndpointRef } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Gate, isForgettable } from '#src/domain/gate.ts';
@@ -11,6 +10,7 @@ import type { Partition } from '#src/domain/project.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { slotOfEndpoint } from '#src/engine/cluster/slot-ownership.ts';
 import { endpointRefKey } from '#src/ports/endpoint-cache.ts';
+import { largeCache } from '#src/ports/large-cache.ts';
 
 /** Gates in memory that are not in use. */
 const SPARE_GATES_MAX = 20_000;
@@ -30,7 +30,7 @@ type Entry = { -readonly [Field in keyof CachedGate]: CachedGate[Field] };
 export class GateCache {
   /** Gates in use, the one changed longest ago first. */
   readonly #inUse = new Map<string, Entry>();
-  readonly #spare = new LRUCache<string, Entry>({ max: SPARE_GATES_MAX });
+  readonly #spare = largeCache<string, Entry>(SPARE_GATES_MAX);
   /** How often each gate is pinned, also gates that are not in memory yet. */
   readonly #pins = new Map<string, number>();
 

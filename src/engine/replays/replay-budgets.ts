@@ -4,13 +4,13 @@
  *
  * Buckets are kept in memory only. After a restart they are full, so an endpoint may get its burst once more.
  */
-import { LRUCache } from 'lru-cache';
 import type { EndpointRef } from '#src/domain/due-delivery.ts';
 import { DEFAULT_RETRY_BUDGET } from '#src/domain/endpoint-profile.ts';
 import { parseId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { availableTokens, type Bucket, type BucketTerms, takeTokens } from '#src/domain/token-bucket.ts';
 import { endpointRefKey } from '#src/ports/endpoint-cache.ts';
+import { largeCache } from '#src/ports/large-cache.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
 
@@ -31,7 +31,7 @@ export interface ReplayBudgetsDependencies {
 
 export class ReplayBudgets {
   readonly #dependencies: ReplayBudgetsDependencies;
-  readonly #budgets = new LRUCache<string, Budget>({ max: BUDGETS_MAX });
+  readonly #budgets = largeCache<string, Budget>(BUDGETS_MAX);
 
   constructor(dependencies: ReplayBudgetsDependencies) {
     this.#dependencies = dependencies;

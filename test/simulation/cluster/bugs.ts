@@ -54,6 +54,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'a node takes a lease before its clock is synchronised': {
     caughtBy: ['sends', 'ownership', 'shares'],
+    firstSeed: 2,
     store: overriding<SharedStore>((store) => {
       let asked = 0;
       return {
@@ -64,6 +65,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'slots are given back while batches are in flight': {
     caughtBy: ['ownership'],
+    firstSeed: 4,
     patch: patched(BatchesInFlight.prototype, 'ended', DO_NOTHING),
   },
   'dead nodes are removed even after they renewed their lease': {
@@ -91,6 +93,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'gates are kept when their slot is lost': {
     caughtBy: ['breaker', 'budget', 'rate', 'reservations'],
+    firstSeed: 17,
     seeds: 40,
     patch: patched(Gates.prototype, 'forgetSlots', () => ({ value: () => {} })),
   },
@@ -108,10 +111,12 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'other nodes get no hints about due deliveries': {
     caughtBy: ['punctuality'],
+    firstSeed: 2,
     peers: (peers) => ({ ...peers, due: () => {} }),
   },
   'slots that were gained are not scanned': {
     caughtBy: ['punctuality'],
+    firstSeed: 2,
     patch: patched(ScanScheduler.prototype, 'restart', () => ({ value: () => {} })),
   },
   'claims of dead nodes are never found': {
@@ -134,6 +139,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'a node that stops hands nothing over': {
     caughtBy: ['shares'],
+    firstSeed: 4,
     patch: patched(Membership.prototype, 'handOver', DO_NOTHING),
   },
   'slots are never given back': {
