@@ -1,5 +1,5 @@
 /**
- * The first steps of a new user, in a real browser against the real process, once on SQLite and once on PostgreSQL. The
+ * The first steps of a new user, in a real browser against the real service, once on SQLite and once on PostgreSQL. The
  * tests depend on each other: each continues where the previous one ended.
  */
 import { expect, test } from 'vitest';

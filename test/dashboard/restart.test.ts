@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { created } from '#test/e2e/expectations.ts';
 import { Person } from './person.ts';
 import { PROJECT } from './sample-data.ts';
-import { useService } from './service.ts';
+import { useRestartableService } from './service.ts';
 
-const service = useService();
+const service = useRestartableService();
 const TABLE = 'Deliveries, newest first';
 
 test('a page keeps its data while the service restarts, and catches up', async () => {

@@ -1,7 +1,7 @@
 /** The start of a service with its dashboard: the built page, its settings, its first invitation. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import type { SchedProcess } from '#test/process/sched-process.ts';
+import type { RunningService } from '#test/process/run-command.ts';
 import { CA_FILE } from '#test/receiver/receiver.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -24,7 +24,7 @@ export function buildPage(): void {
 }
 
 /** The link that the first start prints. */
-export function invitationOf({ output }: SchedProcess): string {
+export function invitationOf({ output }: Pick<RunningService, 'output'>): string {
   const [link] = INVITATION.exec(output.stdout) ?? [];
   if (link === undefined) throw new Error(`No invitation was printed.\n${output.stdout}`);
   return link;

@@ -1,5 +1,6 @@
 /**
- * Runs `sched dev` as its own process on a free port, for tests.
+ * Runs `sched dev` as its own process on a free port, for tests of signals, exits and real streams. Other tests use
+ * `dev-in-thread.ts`, which costs less.
  *
  *     await using dev = await startDev();
  *     await dev.create({ endpoint: `${dev.hook}/one`, delay: '1s' });
@@ -7,8 +8,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { DEV_TEST_KEY } from '#src/app/dev/keys.ts';
-import { type Exit, type Output, temporaryDirectory } from '#test/process/sched-process.ts';
+import { type Exit, temporaryDirectory } from '#test/process/sched-process.ts';
+import { callsTo, type RunningDev } from './dev-in-thread.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MAIN = 'bin/sched.js';
@@ -21,19 +22,12 @@ export interface DevOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface DevProcess extends AsyncDisposable {
-  readonly url: string;
-  readonly hook: string;
+export interface DevProcess extends RunningDev {
   readonly pid: number;
-  readonly output: Output;
   readonly exited: Promise<Exit>;
   /** Waits until standard output matches the pattern. */
   waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
   signal(signal: NodeJS.Signals): void;
-  /** Creates a schedule, and returns its id. */
-  create(body: object): Promise<string>;
-  /** Calls the API, and throws unless the answer is a success. */
-  call<T>(method: string, path: string, body?: object): Promise<T>;
 }
 
 const running = new Set<ChildProcess>();
@@ -93,27 +87,13 @@ export async function startDev(options: DevOptions = {}): Promise<DevProcess> {
     await end();
     throw error;
   });
-  const call = <T>(method: string, path: string, body?: object) => callApi<T>(url, method, path, body);
   return {
-    url,
-    hook: `${url}/inbox/hook`,
+    ...callsTo(url),
     pid: child.pid ?? -1,
     output,
     exited,
     waitForOutput,
     signal: (signal) => void child.kill(signal),
-    create: async (body) => (await call<{ readonly id: string }>('POST', '/v1/schedules', body)).id,
-    call,
     [Symbol.asyncDispose]: end,
   };
-}
-
-async function callApi<T>(url: string, method: string, path: string, body: object | undefined): Promise<T> {
-  const answer = await fetch(`${url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${DEV_TEST_KEY}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  if (!answer.ok) throw new Error(`${method} ${path} was answered ${answer.status} ${await answer.text()}`);
-  return (await answer.json()) as T;
 }

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchChromium, type TestBrowser } from '#test/browser/chromium.ts';
-import { type DevProcess, startDev } from './dev-process.ts';
+import { type RunningDev, startDevInThread } from './dev-in-thread.ts';
 import { details, press, rows, waitForText, waitUntilLive } from './inbox-page.ts';
 
 const SENDERS = 10;
@@ -20,10 +20,10 @@ const WATCH_ROWS = `
 `;
 
 let browser: TestBrowser;
-let dev: DevProcess;
+let dev: RunningDev;
 
 beforeAll(async () => {
-  [browser, dev] = await Promise.all([launchChromium(), startDev()]);
+  [browser, dev] = await Promise.all([launchChromium(), startDevInThread()]);
 });
 afterAll(async () => {
   await browser[Symbol.asyncDispose]();

@@ -4,7 +4,8 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium, type TestBrowser } from '#test/browser/chromium.ts';
-import { type DevProcess, startDev } from './dev-process.ts';
+import { type RunningDev, startDevInThread } from './dev-in-thread.ts';
+import { startDev } from './dev-process.ts';
 import { details, press, rows, waitForText, waitUntilLive } from './inbox-page.ts';
 
 const HAS_CURL = spawnSync('curl', ['--version']).status === 0;
@@ -21,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => browser[Symbol.asyncDispose]());
 
 /** Runs the printed command, or the same command with another body. */
-async function curl({ output }: DevProcess, body?: object): Promise<void> {
+async function curl({ output }: RunningDev, body?: object): Promise<void> {
   const [printed = ''] = /^curl [\s\S]*?\n\s+-d '.*'$/m.exec(output.stdout) ?? [];
   const command = body === undefined ? printed : printed.replace(/-d '.*'$/m, `-d '${JSON.stringify(body)}'`);
   const { stdout } = await promisify(execFile)('sh', ['-c', command]);
@@ -33,7 +34,7 @@ test
   .concurrent(
     'shows a first delivery, a retry, a hang and a redirect live, without an error in the browser',
     async () => {
-      await using dev = await startDev();
+      await using dev = await startDevInThread();
       const { page, errors } = await browser.open(`${dev.url}/inbox`);
       await waitUntilLive(page);
       await page.getByRole('heading', { name: 'No requests yet' }).waitFor();
@@ -99,7 +100,7 @@ test.concurrent('a page that stays open while the service restarts catches up', 
     await rows(page, '/before').waitFor();
   }
   await page.getByText('Reconnecting').waitFor();
-  await using after = await startDev({ args: ['--port', port] });
+  await using after = await startDevInThread({ '--port': port });
   await fetch(`${after.hook}/after`);
   await rows(page, '/after').waitFor();
   await waitUntilLive(page);
@@ -107,9 +108,9 @@ test.concurrent('a page that stays open while the service restarts catches up', 
 });
 
 describe.concurrent('the inbox page', () => {
-  let dev: DevProcess;
+  let dev: RunningDev;
   beforeAll(async () => {
-    dev = await startDev();
+    dev = await startDevInThread();
   });
   afterAll(() => dev[Symbol.asyncDispose]());
 

@@ -1,14 +1,14 @@
 /** Tests the receiver of the inbox over HTTP: what it shows of a request, and how it answers. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type DevProcess, startDev } from './dev-process.ts';
+import { type RunningDev, startDevInThread } from './dev-in-thread.ts';
 import { type EventStream, openStream, type Summary } from './event-stream.ts';
 
-let dev: DevProcess;
+let dev: RunningDev;
 let stream: EventStream;
 
 beforeAll(async () => {
-  dev = await startDev();
+  dev = await startDevInThread();
   stream = await openStream(dev.url);
 });
 afterAll(async () => {

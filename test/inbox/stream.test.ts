@@ -2,18 +2,18 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEV_TEST_KEY } from '#src/app/dev/keys.ts';
-import { startSched } from '#test/process/sched-process.ts';
-import { type DevProcess, startDev } from './dev-process.ts';
+import { startInThread } from '#test/process/run-command.ts';
+import { type RunningDev, startDevInThread } from './dev-in-thread.ts';
 import { openStream, type ReceivedEvent } from './event-stream.ts';
 
 const STREAMS_MAX = 32;
 const ARRIVALS_MAX = 200;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-let dev: DevProcess;
+let dev: RunningDev;
 
 beforeAll(async () => {
-  dev = await startDev({ args: ['--log-level', 'info'] });
+  dev = await startDevInThread({ '--log-level': 'info' });
 });
 afterAll(() => dev[Symbol.asyncDispose]());
 
@@ -191,7 +191,7 @@ describe('the inbox', () => {
   });
 
   test('does not exist in `sched serve`', async () => {
-    await using sched = await startSched();
+    await using sched = await startInThread();
     for (const path of ['/inbox', '/inbox/hook', '/inbox/events']) {
       expect((await fetch(`${sched.url}${path}`)).status).toBe(404);
     }

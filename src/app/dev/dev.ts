@@ -14,7 +14,7 @@ import type { DeliveryEvent } from '#src/inbox/recent-deliveries.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { withDeliveryEvents } from './delivery-events.ts';
-import { firstCurl, firstRequest, greeting } from './greeting.ts';
+import { firstCurl, firstRequest, type GreetingOptions, greeting } from './greeting.ts';
 import { DEV_SIGNING_SECRET } from './keys.ts';
 import { readDevSettings } from './settings.ts';
 import { lineOf, type Paint } from './terminal-line.ts';
@@ -29,12 +29,20 @@ export async function runDev(given: Given, paint: Paint): Promise<never> {
     return temporary;
   });
   const dataDir = temporary === null ? settings.dataDir : null;
+  const print = (text: string) => void process.stdout.write(text);
+  return runService(settings, devVariant({ dataDir, ignored }, print, paint));
+}
+
+/** What `sched dev` adds to `sched serve`. */
+export function devVariant(
+  about: GreetingOptions,
+  print: (text: string) => void,
+  paint: Paint,
+): ServiceVariant {
   const listeners: ((event: DeliveryEvent) => void)[] = [
-    (event) => {
-      process.stdout.write(lineOf(event, systemClock.now(), paint) ?? '');
-    },
+    (event) => print(lineOf(event, systemClock.now(), paint) ?? ''),
   ];
-  const variant: ServiceVariant = {
+  return {
     isPlayground: true,
     wrapStore: (store) =>
       withDeliveryEvents(store, (event) => {
@@ -46,9 +54,8 @@ export async function runDev(given: Given, paint: Paint): Promise<never> {
       inbox.mount(server);
     },
     invitation: (link) => `Open the dashboard as its first admin: ${link}\n`,
-    greeting: (url) => greeting(url, { dataDir, ignored }, paint),
+    greeting: (url) => greeting(url, about, paint),
   };
-  return runService(settings, variant);
 }
 
 /** The directory is removed at any end of the process except SIGKILL. */
