@@ -11,7 +11,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DEV_TEST_KEY, DEV_URL } from '#src/app/dev/keys.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
+import { runCommandWith } from '#test/process/run-command.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
+import { type CommandServer, startCommandServer } from './command-server.ts';
 import { type Block, PAGES, type Page, pageAt, ROOT } from './pages.ts';
 import { readersProject, write } from './project.ts';
 import { Session, type SessionOptions } from './session.ts';
@@ -48,6 +50,7 @@ const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
   'docs/operations.md': ['npx sched migrate --distribute', 'pg_dump', 'npx sched secret create'],
 };
 
+let commands: CommandServer;
 let dev: Session;
 const databases: TestDatabase[] = [];
 
@@ -80,16 +83,18 @@ function openSession(url: string | null, options: Partial<SessionOptions> = {}):
     known.set(section, made);
     return made;
   };
-  return new Session({ url, npx: 'quick', settings: 'ours', databaseUrl, ...options });
+  return new Session({ url, npx: commands.npxScript, settings: 'ours', databaseUrl, ...options });
 }
 
 beforeAll(async () => {
+  commands = await startCommandServer();
   dev = openSession(null);
   await dev.run('npx sched dev', '');
 });
 
 afterAll(async () => {
   await dev?.[Symbol.asyncDispose]();
+  await commands?.[Symbol.asyncDispose]();
   for (const database of databases) await database.drop();
 });
 
@@ -159,7 +164,7 @@ describe('a reader can run', () => {
   for (const page of PAGES.filter(({ blocks }) => blocks.some(isRun)).toSorted(byWork)) {
     test.concurrent(nameOf(page), PAGE, async () => {
       await using session = openSession(dev.url, {
-        npx: page.path === WITH_REAL_NPX ? 'real' : 'quick',
+        ...(page.path === WITH_REAL_NPX ? { npx: null } : {}),
         settings: hasNothingSet(page) ? 'none' : 'ours',
       });
       const afterwards = await AROUND[page.path]?.(session, page);
@@ -177,8 +182,8 @@ const AROUND: Readonly<Record<string, Around>> = {
   'docs/quick-start.md': endsWithDelivery,
   // The page needs a stopped service with data in SQLite.
   'docs/operations.md': async (session) => {
-    await using before = openSession(dev.url);
-    await before.run(`export SCHED_DATA_DIR='${session.folder}/data'\nnpx sched serve`, '');
+    const env = { SCHED_DATA_DIR: join(session.folder, 'data'), SCHED_PORT: '0' };
+    expect(await runCommandWith(env, ['serve'])).toMatchObject({ code: 0 });
     return async () => undefined;
   },
   // The page needs a dead letter to replay.
@@ -252,6 +257,11 @@ test('a failing command is reported with its page and output', async () => {
   await using other = openSession(dev.url);
   const refused = { ...page, blocks: [sh('curl http://127.0.0.1:8080/v1/schedules\necho "not reached"')] };
   await expect(follow(refused, other)).rejects.toThrow(/missing_api_key/);
+
+  // The second command of a kind runs in the thread of the tests.
+  await using third = openSession(dev.url);
+  const wrong = { ...page, blocks: [sh('npx sched preview "0 9 * * *"\nnpx sched preview "no cron"')] };
+  await expect(follow(wrong, third)).rejects.toThrow(/exit code 2.*09:00.*sched: .*cron/s);
 
   function sh(text: string): Block {
     return { place, line: 1, language: 'sh', mark: '', text };

@@ -10,7 +10,7 @@
  * - `postgres://…` is an empty database of the test, a different one in each section of the page.
  * - `npm ci` does nothing, because the packages of this checkout are installed.
  * - `npm install` runs in an empty project beside the checkout, without a registry. `/tmp` is a folder of the session.
- * - `npx sched` calls the launcher directly, because npx takes a second to find it, unless `npx` is `real`.
+ * - `npx sched` is a program of the test, because npx takes a second to find the command. `npx: null` is the real one.
  * - curl fails if the answer is an error, because a reader would notice that.
  *
  * A command that runs until it is stopped (`npx sched dev`, `npm start`) runs in the background of the session.
@@ -42,7 +42,8 @@ process.on('exit', () => {
 export interface SessionOptions {
   /** The service that runs before the page starts one, or null. */
   readonly url: string | null;
-  readonly npx: 'real' | 'quick';
+  /** A program that replaces npx. Null: the real one. */
+  readonly npx: string | null;
   readonly settings: 'ours' | 'none';
   readonly databaseUrl: (place: string) => Promise<string>;
 }
@@ -66,7 +67,7 @@ export class Session implements AsyncDisposable {
     linkCheckout(this.folder);
     for (const name of ['project', 'tmp', 'bin']) mkdirSync(join(home, name));
     writeFileSync(join(home, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n');
-    if (options.npx === 'quick') writeFileSync(join(home, 'bin/npx'), QUICK_NPX, { mode: 0o755 });
+    if (options.npx !== null) writeFileSync(join(home, 'bin/npx'), options.npx, { mode: 0o755 });
     this.#shell = spawn('bash', ['--noprofile', '--norc'], {
       cwd: this.folder,
       env: environment(home, options),
@@ -168,8 +169,6 @@ export class Session implements AsyncDisposable {
   }
 }
 
-/** A program, not a shell function: it becomes the service, so that the shell sees when the service ends. */
-const QUICK_NPX = `#!/bin/sh\n[ "$1" = sched ] || exit 1\nshift\nexec node '${ROOT}/bin/sched.js' "$@"\n`;
 const READERS_NPM = `npm() {
   case "$1" in
     ci) [ -d node_modules ] ;;
@@ -191,7 +190,7 @@ function environment(home: string, { url, npx, settings }: SessionOptions): Node
   const { PATH = '' } = process.env;
   const own = PATH.split(delimiter).filter((folder) => !folder.includes('node_modules'));
   const hasNode = own.some((folder) => existsSync(join(folder, 'node')));
-  const path = npx === 'real' && hasNode ? own : [join(home, 'bin'), join(ROOT, 'node_modules/.bin'), ...own];
+  const path = npx === null && hasNode ? own : [join(home, 'bin'), join(ROOT, 'node_modules/.bin'), ...own];
   const address = url === null ? {} : { SCHED_URL: url, SCHED_API_KEY: DEV_TEST_KEY };
   return {
     ...Object.fromEntries(inherited),
