@@ -131,11 +131,26 @@ export function startAtTerminal(args: readonly string[], options: TerminalOption
   };
 }
 
+interface Screen {
+  readonly code: number | null;
+  /** All output, with its control sequences. */
+  readonly screen: string;
+}
+
 /** Runs a command at a terminal until it ends. */
-export async function runAtTerminal(args: readonly string[], options: TerminalOptions = {}) {
+export async function runAtTerminal(args: readonly string[], options: TerminalOptions = {}): Promise<Screen> {
   await using terminal = startAtTerminal(args, options);
   const code = await terminal.ended;
   return { code, screen: terminal.screen };
+}
+
+/** Runs a command without a process. It is told that it writes to a terminal, and prints the same. */
+export async function runAsAtTerminal(
+  args: readonly string[],
+  { env = {}, columns = 100 }: TerminalOptions = {},
+): Promise<Screen> {
+  const { code, stdout, stderr } = await runCommandWith(environment(env), args, columns);
+  return { code, screen: (stdout + stderr).replaceAll('\n', '\r\n') };
 }
 
 /** Lets tests wait until a growing text matches. */

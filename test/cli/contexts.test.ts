@@ -27,7 +27,8 @@ afterAll(() => server.close());
 function store() {
   const path = join(temporaryDirectory(), 'config', 'contexts.json');
   const env = { SCHED_CONFIG: path };
-  const context = (args: readonly string[], input = '') => runPiped(['context', ...args], { env, input });
+  const context = (args: readonly string[], input?: string) =>
+    runPiped(['context', ...args], { env, ...(input === undefined ? {} : { input }) });
   return { path, env, context };
 }
 
@@ -116,14 +117,14 @@ test.concurrent('other processes can store contexts while one waits at its promp
   expect(readFileSync(path, 'utf8')).toContain(LIVE_KEY);
 });
 
-test.concurrent.each<[readonly string[], string, number, string]>([
+test.concurrent.each<[readonly string[], string | undefined, number, string]>([
   [['set', 'staging'], TEST_KEY, 2, '--url'],
   [['set', 'staging', '--url', 'example.com'], TEST_KEY, 2, '--url must be an address'],
   [['set', 'No Name', '--url', 'https://e.com'], TEST_KEY, 2, 'A context name has'],
   [['set', 'staging', '--url', 'https://e.com'], 'not a key', 2, 'must be an API key'],
   [['set', 'staging', '--url', 'https://e.com'], '', 2, 'must be an API key'],
-  [['use', 'nope'], '', 1, 'There is no context "nope"'],
-  [['remove', 'nope'], '', 1, 'There is no context "nope"'],
+  [['use', 'nope'], undefined, 1, 'There is no context "nope"'],
+  [['remove', 'nope'], undefined, 1, 'There is no context "nope"'],
 ])('context %j with input %j is refused', async (args, input, exit, why) => {
   const { code, stdout, stderr } = await store().context(args, input);
   expect({ code, stdout }).toEqual({ code: exit, stdout: '' });

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Sched, type Schedule } from '#sdk/index.ts';
 import { SETTINGS, TEST_KEY } from '#test/delivery/harness.ts';
+import { startInThread } from '#test/process/run-command.ts';
 import { startSched, temporaryDirectory } from '#test/process/sched-process.ts';
 import { answer } from '#test/receiver/behaviours.ts';
 import { startAtTerminal, startPiped, withoutColours } from './command.ts';
@@ -49,7 +50,7 @@ test.concurrent('tail waits for a service that stopped, says so once, and contin
   await tail.waitForText(WATCHING);
   await first.kill();
   await tail.waitForText(/The service does not answer: .+ Waiting for it\./);
-  await using second = await startSched(settings);
+  await using second = await startInThread(settings);
   await tail.waitForText(/The service answers again\./);
   const there = new Sched({ url: second.url, apiKey: TEST_KEY });
   const { id } = await there.schedules.create({ endpoint: receiver().hook().url, delay: '1s' });

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Ended, runAtTerminal, runPiped, withoutColours } from './command.ts';
+import { type Ended, runAsAtTerminal, runAtTerminal, runPiped, withoutColours } from './command.ts';
 
 const KEY = { SCHED_API_KEY: 'sk_test_terminalTERMINAL0123456789' };
 /** A text that sets the title, clears the screen, reverses the reading direction, and adds lines. */
@@ -115,7 +115,7 @@ const COMMANDS: readonly (readonly string[])[] = [
 describe.concurrent('texts from the service cannot control the terminal', () => {
   test.concurrent.each(COMMANDS.map((args) => [args.join(' '), args] as const))('%s', async (_, args) => {
     // The terminal is wide enough to cut nothing.
-    const { screen } = await runAtTerminal(args, { env, columns: 500 });
+    const { screen } = await runAsAtTerminal(args, { env, columns: 500 });
     const text = withoutColours(screen).replaceAll('\r\n', '\n');
     expect(text).toContain('owned');
     expect(text).not.toMatch(/[^\P{Cc}\n]/u);
@@ -131,12 +131,29 @@ describe.concurrent('texts from the service cannot control the terminal', () => 
   });
 });
 
+// Each of these commands prints to a real terminal what the tests below check without a process.
+test.concurrent.each([
+  [['schedules', 'list'], 80],
+  [['deliveries', 'list'], 100],
+  [['schedules', 'show', SCHEDULE.id], 500],
+] as const)('%j at a real terminal with %i columns is the same without a process', async (args, columns) => {
+  const real = await runAtTerminal(args, { env, columns });
+  expect(timeless(await runAsAtTerminal(args, { env, columns }))).toEqual(timeless(real));
+  expect(real.code).toBe(0);
+  expect(real.screen).toContain(ID);
+});
+
+/** The distance of an instant from now changes between two runs. */
+function timeless({ code, screen }: { readonly code: number | null; readonly screen: string }) {
+  return { code, screen: screen.replaceAll(/\d+ (?=\w+ ago|s\b|min\b|h\b|d\b|mo\b|y\b)/g, '') };
+}
+
 describe.concurrent('tables', () => {
   test.concurrent.each([40, 60, 70, 80, 100, 132, 200])(
     'fit %i columns and have whole ids',
     async (columns) => {
       for (const args of COMMANDS.filter(([, verb]) => verb === 'list')) {
-        const { screen } = await runAtTerminal(args, { env, columns });
+        const { screen } = await runAsAtTerminal(args, { env, columns });
         const lines = withoutColours(screen).split('\r\n');
         for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
         expect(lines[1]).toContain(ID);
@@ -152,7 +169,7 @@ describe.concurrent('tables', () => {
   });
 
   test.concurrent('show the distance of an instant at a terminal only', async () => {
-    const { screen } = await runAtTerminal(['deliveries', 'list'], { env, columns: 132 });
+    const { screen } = await runAsAtTerminal(['deliveries', 'list'], { env, columns: 132 });
     expect(screen).toMatch(/2026-11-15 08:00:00.007Z .*(?:ago|in \d)/);
     expect((await runPiped(['deliveries', 'list'], { env })).stdout).not.toMatch(/ago|in \d/);
   });
@@ -163,7 +180,7 @@ describe.concurrent('colours', () => {
   const GREEN = '\u001b[32msucceeded\u001b[0m';
 
   test.concurrent('are printed at a terminal', async () => {
-    const { screen } = await runAtTerminal(['deliveries', 'list'], { env });
+    const { screen } = await runAsAtTerminal(['deliveries', 'list'], { env });
     expect(screen).toContain(RED);
     expect(screen).toContain(GREEN);
   });
@@ -174,7 +191,7 @@ describe.concurrent('colours', () => {
     ['a dumb terminal', [], { TERM: 'dumb' }],
     ['--json', ['--json'], {}],
   ])('are not printed with %s', async (_, flags, extra) => {
-    const { screen } = await runAtTerminal(['deliveries', 'list', ...flags], { env: { ...env, ...extra } });
+    const { screen } = await runAsAtTerminal(['deliveries', 'list', ...flags], { env: { ...env, ...extra } });
     expect(screen).toContain('dead_letter');
     expect(screen).not.toContain('\u001b');
   });

@@ -51,8 +51,10 @@ function file(content: string): string {
   return path;
 }
 
-async function verdict(args: readonly string[], input = '', env: Record<string, string> = ENV) {
-  const { code, stdout } = await runPiped(['verify', '--json', ...args], { env, input });
+/** The verdict about a captured request in a file. */
+async function verdict(args: readonly string[], request?: string, env: Record<string, string> = ENV) {
+  const path = request === undefined ? [] : [file(request)];
+  const { code, stdout } = await runPiped(['verify', '--json', ...path, ...args], { env });
   return { code, ...(JSON.parse(stdout) as Record<string, unknown>) };
 }
 
@@ -84,7 +86,7 @@ describe.concurrent('a request that Sched signed', () => {
       const path = file(captured({}, BODY + lineBreak));
       expect(await verdict([path])).toMatchObject({ code: 0, body: 'without_its_last_line_break' });
     }
-    const { stdout } = await runPiped(['verify'], { env: ENV, input: captured({}, `${BODY}\n`) });
+    const { stdout } = await runPiped(['verify', file(captured({}, `${BODY}\n`))], { env: ENV });
     expect(stdout).toMatch(/^Body +signed without the final line break of the capture$/m);
     const sentSo = captured({ body: `${BODY}\n` });
     expect(await verdict([], sentSo)).toMatchObject({ code: 0, body: 'as_given' });
@@ -99,7 +101,7 @@ describe.concurrent('a request that Sched signed', () => {
     const secrets = file(`${OTHER_SECRET}\n${SECRET}\n`);
     const flags = headers().flatMap((line) => ['--header', line]);
     const args = [...flags, '--path', PATH, '--body', `@${file(BODY)}`, '--secret-file', secrets];
-    expect(await verdict(args, '', {})).toMatchObject({ code: 0, verified: true });
+    expect(await verdict(args, undefined, {})).toMatchObject({ code: 0, verified: true });
   });
 });
 
@@ -108,7 +110,7 @@ describe.concurrent('a request that does not verify ends with exit code 1 and a 
     ['body_reserialised', {}, '{"total":1,"name":"Grüße"}', 'spaces after commas and colons'],
     ['no_signature_matches', { secret: OTHER_SECRET }, BODY, 'secret'],
   ])('%s', async (reason, signing, body, hint) => {
-    const { code, stdout } = await runPiped(['verify'], { env: ENV, input: captured(signing, body) });
+    const { code, stdout } = await runPiped(['verify', file(captured(signing, body))], { env: ENV });
     expect(code).toBe(1);
     expect(stdout).toContain(`Not verified (${reason}): `);
     expect(stdout).toContain(hint);
@@ -150,24 +152,28 @@ describe.concurrent('a request that does not verify ends with exit code 1 and a 
 });
 
 describe.concurrent('wrong usage ends with exit code 2', () => {
-  test.concurrent.each<[string, readonly string[], string, Record<string, string>, RegExp]>([
-    ['no secret', [], captured(), {}, /SCHED_SIGNING_SECRET or --secret-file/],
+  const REQUEST = file(captured());
+  const MISSING = '/nowhere/captured.txt';
+
+  test.concurrent.each<[string, readonly string[], string | undefined, Record<string, string>, RegExp]>([
+    ['no secret', [REQUEST], undefined, {}, /SCHED_SIGNING_SECRET or --secret-file/],
     ['no headers', [], '', ENV, /no headers/],
-    ['a line that is not a header', [], `${PATH}\n\n`, ENV, /not a header/],
-    ['no path', [], headers().join('\n'), ENV, /path is not known/],
-    ['a body without headers', ['--body', 'x'], '', ENV, /--body needs --header/],
-    ['an invalid duration', ['--tolerance', '5'], captured(), ENV, /not a duration/],
-    ['an invalid instant', ['--at', 'now'], captured(), ENV, /not an RFC 3339 instant/],
+    ['a line that is not a header', [file(`${PATH}\n\n`)], undefined, ENV, /not a header/],
+    ['no path', [file(headers().join('\n'))], undefined, ENV, /path is not known/],
+    ['a body without headers', ['--body', 'x'], undefined, ENV, /--body needs --header/],
+    ['an invalid duration', [REQUEST, '--tolerance', '5'], undefined, ENV, /not a duration/],
+    ['an invalid instant', [REQUEST, '--at', 'now'], undefined, ENV, /not an RFC 3339 instant/],
     [
       'a missing file',
-      ['/nowhere/captured.txt'],
-      '',
+      [MISSING],
+      undefined,
       ENV,
-      /^sched: The file \/nowhere\/captured\.txt does not exist\.\n$/,
+      new RegExp(`^sched: The file ${MISSING} does not exist\\.\n$`),
     ],
     ['input that is too long', [], 'x'.repeat(1_100_000), ENV, /more than 1048576 bytes/],
   ])('%s', async (_, args, input, env, why) => {
-    const { code, stdout, stderr } = await runPiped(['verify', ...args], { env, input });
+    const given = input === undefined ? {} : { input };
+    const { code, stdout, stderr } = await runPiped(['verify', ...args], { env, ...given });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^sched: .+\n$/);
     expect(stderr).toMatch(why);

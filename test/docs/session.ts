@@ -196,6 +196,8 @@ function environment(home: string, { url, npx, settings }: SessionOptions): Node
     ...Object.fromEntries(inherited),
     PATH: path.join(delimiter),
     CURL_HOME: home,
+    // Programs of the pages import the sources of the SDK. They need not be compiled each time.
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     // npx remembers the path of a checkout. The cache of a test must be temporary.
     npm_config_cache: join(home, 'npm'),
     npm_config_offline: 'true',

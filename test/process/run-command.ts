@@ -45,9 +45,16 @@ export interface ServiceInThread extends RunningService, AsyncDisposable {
 /** The time of a service in the thread of the tests. The default is that of the machine. */
 export type ServiceTime = Pick<ServiceIo, 'clock' | 'timers'>;
 
-/** Collects text as a pipe does. */
-class Pipe {
+/** Collects text. With a number of columns it claims to be a terminal. */
+class Collector {
+  readonly isTTY: boolean;
+  readonly columns: number;
   text = '';
+
+  constructor(columns?: number) {
+    this.isTTY = columns !== undefined;
+    this.columns = columns ?? 0;
+  }
 
   write(text: string): boolean {
     this.text += text;
@@ -61,12 +68,13 @@ export async function runCommand(args: readonly string[], options: SchedOptions 
   return new Command([...args, ...(options.args ?? [])], { ...(await storeSettings(dataDir)), ...env }).run();
 }
 
-/** Runs a command to its end. It sees these environment variables and no other. */
+/** Runs a command to its end. It sees these environment variables and no other, and a terminal of `columns` if given. */
 export function runCommandWith(
   env: Readonly<Record<string, string>>,
   args: readonly string[],
+  columns?: number,
 ): Promise<Finished> {
-  return new Command(args, env).run();
+  return new Command(args, env, columns === undefined ? {} : { columns }).run();
 }
 
 /** Starts one node in the thread of the tests, which costs least. Several nodes are processes, as in production. */
@@ -118,13 +126,19 @@ class Command implements Output {
   readonly #args: readonly string[];
   readonly #env: Readonly<Record<string, string>>;
   readonly #time: ServiceTime;
-  readonly #stdout = new Pipe();
-  readonly #stderr = new Pipe();
+  readonly #stdout: Collector;
+  readonly #stderr: Collector;
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>>, time: ServiceTime = {}) {
+  constructor(
+    args: readonly string[],
+    env: Readonly<Record<string, string>>,
+    { columns, ...time }: ServiceTime & { readonly columns?: number } = {},
+  ) {
     this.#args = args;
     this.#env = env;
     this.#time = time;
+    this.#stdout = new Collector(columns);
+    this.#stderr = new Collector(columns);
   }
 
   get stdout(): string {
