@@ -65,15 +65,17 @@ export function labelsContract(suite: Suite): void {
       const fixture = await suite.fixture();
       const common = ['env', 'prod'] as const;
       const rare = ['order', '7'] as const;
-      const added: ScheduleId[] = [];
-      for (let i = 0; i < 600; i++) {
-        const made = fixture.schedule({ metadata: i % 200 === 0 ? [common, rare] : [common] });
-        added.push(made.schedule.id);
+      const made = Array.from({ length: 600 }, (_, index) => {
         fixture.tick();
-        const addition = { ...made, payload: null, profile: null, receipt: null };
-        expect(await fixture.store.addSchedule(addition)).toBe('done');
-      }
-      const expected = added.filter((_, index) => index % 200 === 0).toReversed();
+        return fixture.schedule({ metadata: index % 200 === 0 ? [common, rare] : [common] });
+      });
+      const additions = made.map((each) => ({ ...each, payload: null, profile: null, receipt: null }));
+      const answers = await Promise.all(additions.map((addition) => fixture.store.addSchedule(addition)));
+      expect(new Set(answers)).toEqual(new Set(['done']));
+      const expected = made
+        .filter((_, index) => index % 200 === 0)
+        .map(({ schedule }) => schedule.id)
+        .toReversed();
       for (const labels of [
         [common, rare],
         [rare, common],

@@ -1,11 +1,28 @@
-import { test } from 'vitest';
+import { afterAll, beforeAll, test } from 'vitest';
+import { START } from '#src/store/contract/builders.ts';
 import { storeContract } from '#src/store/contract/store-contract.ts';
-import { openedIn } from '#test/postgres/contract-databases.ts';
-import { createDatabase } from '#test/postgres/databases.ts';
+import { systemTimers } from '#src/system/timers.ts';
+import { addressOf, openedIn } from '#test/postgres/contract-databases.ts';
+import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { IS_POSTGRES } from '#test/process/store-in-use.ts';
+import { connector } from './connect.ts';
+import { decodeText } from './parameter-encoding.ts';
+import { migrate } from './schema-version.ts';
 
-storeContract('the PostgreSQL store', async () => openedIn(await createDatabase(await sharedPostgres())));
+/** Databases of the contract are copies of one that has the schema already. Creating it anew costs more. */
+let template: TestDatabase | null = null;
+beforeAll(async () => {
+  template = await createDatabase(await sharedPostgres());
+  const client = await connector(addressOf(template.url), { timers: systemTimers, decodeText })();
+  await migrate(client, START, () => Promise.resolve());
+  await client.end();
+});
+afterAll(() => template?.drop());
+
+storeContract('the PostgreSQL store', async () =>
+  openedIn(await createDatabase(await sharedPostgres(), template?.name)),
+);
 
 // This takes half a minute more, so only `npm run test:postgres` runs it.
 const older = IS_POSTGRES ? await olderPostgres() : undefined;
