@@ -1,14 +1,15 @@
-/** The dashboard of the real service in its own process, from the link of the first start to signing out. */
+/** The dashboard of the real service, from the link of the first start to signing out. */
 import { expect, test } from 'vitest';
 import type { About, Listed, NewKey, UserInfo } from '#src/control/http/contract.ts';
 import type { Overview } from '#src/control/http/data-contract.ts';
+import { startInThread } from '#test/process/run-command.ts';
 import { startSched } from '#test/process/sched-process.ts';
 import { API, Browser, expectRefused } from './browser.ts';
 import { PASSWORD } from './harness.ts';
 
 test('with a configured origin, the first link leads there, and the dashboard answers only there', async () => {
   const origin = 'https://sched.example.com';
-  await using sched = await startSched({ env: { SCHED_PUBLIC_URL: origin } });
+  await using sched = await startInThread({ env: { SCHED_PUBLIC_URL: origin } });
   expect(sched.output.stdout).toContain(`  ${origin}/dashboard/invite#`);
   expectRefused(await new Browser(sched.url).get('whoami'), 421, 'wrong_host');
   const headers = { 'x-forwarded-proto': 'https' };
@@ -52,7 +53,7 @@ test('the link that the first start printed makes the first admin', async () => 
 });
 
 test('a node that only sends deliveries has no dashboard and prints no invitation', async () => {
-  await using sched = await startSched({ env: { SCHED_ROLE: 'dispatcher' } });
+  await using sched = await startInThread({ env: { SCHED_ROLE: 'dispatcher' } });
   expect((await fetch(`${sched.url}/dashboard`)).status).toBe(404);
   expect((await fetch(`${sched.url}${API}/session`)).status).toBe(404);
   expect(sched.output.stdout).not.toContain('/dashboard/invite');

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScheduleResource } from '#src/api/contract/resources.ts';
 import { Client, inParallel } from '#test/faults/client.ts';
-import { type SchedProcess, startSched } from '#test/process/sched-process.ts';
+import { type ServiceInThread, startInThread } from '#test/process/run-command.ts';
 import { RawConnection } from './raw-connection.ts';
 
 const AT_ONCE = 64;
@@ -17,11 +17,11 @@ const PAGE_CHARACTERS_MAX = 3_200_000;
 /** The largest label that fits into a request body. */
 const LARGEST_LABEL = 'x'.repeat(1_048_000);
 
-let sched: SchedProcess;
+let sched: ServiceInThread;
 let client: Client;
 
 beforeAll(async () => {
-  sched = await startSched();
+  sched = await startInThread();
   client = new Client(sched.url, sched.testKey, AT_ONCE);
 });
 

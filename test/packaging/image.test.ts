@@ -20,6 +20,10 @@ const PACKAGE = JSON.parse(read('package.json')) as Readonly<
   Record<'dependencies' | 'devDependencies' | 'optionalDependencies', Readonly<Record<string, string>>>
 >;
 
+const IGNORE_RULES = read('.dockerignore')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'));
+
 /** The user of the image. A test that runs as root must change to it, because root ignores permissions. */
 const USER = { uid: 1000, gid: 1000 } as const;
 
@@ -172,10 +176,7 @@ async function listening(service: ChildProcess): Promise<string> {
 
 /** The last matching line decides, as in Docker. An ignored folder includes everything below it. */
 function isIgnored(path: string): boolean {
-  const rules = read('.dockerignore')
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'));
-  return rules.reduce((ignored, rule) => {
+  return IGNORE_RULES.reduce((ignored, rule) => {
     const pattern = rule.replace(/^!/, '');
     // Docker treats a name that starts with a dot like any other.
     const matches = pattern === '*' || matchesGlob(path, pattern) || matchesGlob(path, `${pattern}/**`);

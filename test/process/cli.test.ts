@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readControlSettings } from '#src/app/config.ts';
 import { withControl } from '#src/app/control-session.ts';
-import { runCommand } from './run-command.ts';
-import { runSched, type SchedProcess, startSched, temporaryDirectory } from './sched-process.ts';
+import { runCommand, startInThread } from './run-command.ts';
+import { runSched, startSched, temporaryDirectory } from './sched-process.ts';
 import { IS_POSTGRES, storeSettings } from './store-in-use.ts';
 
 const REVOCATION_MS_MAX = 5_000;
@@ -16,7 +16,7 @@ const NO_DATABASE = IS_POSTGRES
 /** With PostgreSQL the master key is always set. */
 const NO_SECRETS = IS_POSTGRES ? /There is no project "nope"/ : /The master key .* is missing/;
 
-async function statusWith(sched: SchedProcess, key: string): Promise<number> {
+async function statusWith(sched: { readonly url: string }, key: string): Promise<number> {
   const answer = await fetch(`${sched.url}/v1/schedules`, { headers: { authorization: `Bearer ${key}` } });
   await answer.body?.cancel();
   return answer.status;
@@ -125,7 +125,7 @@ describe('beside the running service', () => {
   });
 
   test('a new project has its own keys, and sees nothing of the others', async () => {
-    await using sched = await startSched();
+    await using sched = await startInThread();
     const { dataDir } = sched;
     expect(await json(dataDir, 'project', 'create', 'shop')).toMatchObject({
       name: 'shop',
@@ -161,7 +161,7 @@ describe('projects', () => {
     const dataDir = join(temporaryDirectory(), 'new');
     await json(dataDir, 'project', 'create', 'shop');
     const { key } = await newKey(dataDir, '--project', 'shop', '--mode', 'test');
-    await using sched = await startSched({ dataDir });
+    await using sched = await startInThread({ dataDir });
     expect(await statusWith(sched, key)).toBe(200);
   });
 });
@@ -225,7 +225,7 @@ describe('secrets', () => {
     const dataDir = temporaryDirectory();
     await json(dataDir, 'project', 'create', 'default');
     const { key } = await newKey(dataDir, '--mode', 'test');
-    await using sched = await startSched({ dataDir });
+    await using sched = await startInThread({ dataDir });
     const answer = await fetch(`${sched.url}/v1/endpoints`, {
       method: 'POST',
       headers: {
@@ -374,11 +374,11 @@ describe('wrong usage: exit code 2 and one line', () => {
 
 test.concurrent('--version and --help', async () => {
   expect(await runSched(['--version'])).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' });
-  const help = await runSched(['--help']);
+  const help = await runCommand(['--help']);
   expect(help.code).toBe(0);
   for (const command of ['serve', 'migrate', 'project', 'key', 'secret'])
     expect(help.stdout).toContain(command);
-  expect((await runSched(['serve', '--help'])).stdout).toMatch(
+  expect((await runCommand(['serve', '--help'])).stdout).toMatch(
     /--port <number> .*\[SCHED_PORT,\s+default\s+8080\]/s,
   );
 });

@@ -54,7 +54,7 @@ describe('the first start without provided credentials', () => {
     await first.stop();
     for (const text of secrets) expect(first.output.stderr).not.toContain(text);
 
-    await using second = await startSched({ dataDir });
+    await using second = await startInThread({ dataDir });
     expect(second.output.stdout).toMatch(onlyTheAddress);
     expect(await statusWith(second, first.testKey)).toBe(200);
   });

@@ -22,8 +22,8 @@ import { createDatabase, query, type TestDatabase } from '#test/postgres/databas
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { answer, hang } from '#test/receiver/behaviours.ts';
 import { headerOf, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
-import { runCommand } from './run-command.ts';
-import { type SchedProcess, startSched, temporaryDirectory } from './sched-process.ts';
+import { type RunningService, runCommand, startInThread } from './run-command.ts';
+import { startSched, temporaryDirectory } from './sched-process.ts';
 
 /** This store is always SQLite, whatever store the other tests use. */
 const ON_SQLITE = { ...SETTINGS, SCHED_DATABASE_URL: '', SCHED_MASTER_KEY: '' };
@@ -61,8 +61,9 @@ async function shown(api: Api) {
 
 test('objects from SQLite are listed, sent, retried and replayed on PostgreSQL', async () => {
   await using database = await emptyDatabase();
-  let sched: SchedProcess = await startSched({ env: ON_SQLITE });
-  const { dataDir } = sched;
+  await using onSqlite = await startSched({ env: ON_SQLITE });
+  const { dataDir } = onSqlite;
+  let sched: RunningService = onSqlite;
   const api = Api.at(() => sched.url).as(TEST_KEY);
   const hooks = {
     done: receiver.hook(),
@@ -93,7 +94,7 @@ test('objects from SQLite are listed, sent, retried and replayed on PostgreSQL',
   await hooks.cut.arrived();
   const before = await shown(api);
   expect(before.labelled).toEqual([paused.id]);
-  await sched.kill();
+  await onSqlite.kill();
 
   const { code, stdout, stderr } = await move(dataDir, database.url, '--json');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -104,8 +105,8 @@ test('objects from SQLite are listed, sent, retried and replayed on PostgreSQL',
   });
 
   const env = { ...SETTINGS, SCHED_DATABASE_URL: database.url, SCHED_MASTER_KEY: keyIn(dataDir) };
-  sched = await startSched({ env });
-  await using _ = sched;
+  await using onPostgres = await startInThread({ env });
+  sched = onPostgres;
   const { deliveries: _fires, attempts: _tries, schedules: _move, ...unchanged } = before;
   expect(await shown(api)).toMatchObject(unchanged);
   expect(await idempotent.post('/v1/schedules', once)).toMatchObject({ status: 201, text: first.text });
@@ -197,7 +198,7 @@ describe('a move that fails prints one line and leaves nothing behind', () => {
 
   test('while the service runs on it', async () => {
     await using database = await emptyDatabase();
-    await using sched = await startSched({ env: ON_SQLITE });
+    await using sched = await startInThread({ env: ON_SQLITE });
     await refused(sched.dataDir, database.url, /is in use by another Sched/);
     expect(await isEmpty(database)).toBe(true);
   });

@@ -13,7 +13,7 @@ import { createDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { headerOf, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { verify } from '#test/receiver/verify.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand, type ServiceInThread, startInThread } from './run-command.ts';
 import { temporaryDirectory } from './sched-process.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -113,6 +113,11 @@ function keyFiles(key: Uint8Array, previous: Uint8Array | null): Readonly<Record
   };
 }
 
+/** A service in the thread of the tests. `reseal` itself runs beside one in a process. */
+function start(raw: Raw, keys: Readonly<Record<string, string>>): Promise<ServiceInThread> {
+  return startInThread({ dataDir: raw.dataDir, env: { ...SETTINGS, ...raw.env, ...keys } });
+}
+
 let receiver: Receiver;
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -139,7 +144,7 @@ describe.each([
     let shown: Awaited<ReturnType<typeof given>>;
     let secret: string;
     {
-      await using sched = await startService(raw.dataDir, { ...raw.env, ...keyFiles(old, null) });
+      await using sched = await start(raw, keyFiles(old, null));
       const api = Api.at(() => sched.url).as(TEST_KEY);
       const profile = await createdProfile(api, { url: hook.url, headers: { 'x-profile': 'first' } });
       await patchedProfile(api, profile.id, { timeout: '7s' });
@@ -187,7 +192,7 @@ describe.each([
       expect(audited).toEqual([done, done]);
       await sched.stop();
     }
-    await using sched = await startService(raw.dataDir, { ...raw.env, ...keyFiles(key, null) });
+    await using sched = await start(raw, keyFiles(key, null));
     const api = Api.at(() => sched.url).as(TEST_KEY);
     await rescheduled(api, shown.id, { delay: '1s' });
     expect((await waitForEnd(api, shown.pending.id)).delivery.status).toBe('succeeded');
@@ -204,7 +209,7 @@ describe.each([
     await using raw = await open();
     const key = randomBytes(32);
     const env = { ...raw.env, ...keyFiles(key, null) };
-    await using sched = await startService(raw.dataDir, env);
+    await using sched = await start(raw, env);
     const api = Api.at(() => sched.url).as(TEST_KEY);
     const { id } = await given(api, { endpoint: 'https://example.com/', delay: '1h', body: 'hidden' });
     const [row] = await raw.run('SELECT partition, sealed FROM payloads');

@@ -1,30 +1,34 @@
 /** A password that is sent to an unverified server causes a warning in the log. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TestDatabase } from '#test/postgres/databases.ts';
 import { type PostgresServer, startPostgres } from '#test/postgres/server.ts';
-import { type Finished, startSched } from './sched-process.ts';
+import { runCommand } from './run-command.ts';
+import type { Finished } from './sched-process.ts';
 
 const CERTIFICATES = join(import.meta.dirname, '../certificates');
 const LINE = 'the connection to PostgreSQL is not verified: set sslmode=verify-full in SCHED_DATABASE_URL';
 const env = {
   SCHED_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   SCHED_LOG_LEVEL: 'warn',
+  SCHED_PORT: '0',
 };
 
 let server: PostgresServer;
+let database: TestDatabase;
 beforeAll(async () => {
   const tls = { certificate: join(CERTIFICATES, 'receiver.pem'), key: join(CERTIFICATES, 'receiver.key') };
   server = await startPostgres({ tls });
+  database = await server.createDatabase();
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
 /** Returns the log of one run. */
 async function logged(host: string, parameters: string): Promise<readonly Record<string, unknown>[]> {
-  await using database = await server.createDatabase();
   const url = `${database.url.replace('127.0.0.1', host)}?${parameters}`;
-  await using sched = await startSched({ env: { ...env, SCHED_DATABASE_URL: url } });
-  await sched.stop();
-  return linesOf(sched.output);
+  const finished = await runCommand(['serve'], { env: { ...env, SCHED_DATABASE_URL: url } });
+  expect(finished).toMatchObject({ code: 0, stdout: expect.stringContaining('Sched listens on ') });
+  return linesOf(finished);
 }
 
 function linesOf({ stderr }: Pick<Finished, 'stderr'>): readonly Record<string, unknown>[] {

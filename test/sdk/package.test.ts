@@ -8,7 +8,8 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Sched } from '#sdk/index.ts';
-import { type SchedProcess, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
+import { type ServiceInThread, startInThread } from '#test/process/run-command.ts';
+import { temporaryDirectory } from '#test/process/sched-process.ts';
 
 const run = promisify(execFile);
 
@@ -45,10 +46,10 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
 };
 
 const project = temporaryDirectory();
-let service: SchedProcess | null = null;
+let service: ServiceInThread | null = null;
 
 beforeAll(async () => {
-  const start = startSched({ env: { SCHED_BOOTSTRAP_TEST_KEY: TEST_KEY, SCHED_ROLE: 'api' } });
+  const start = startInThread({ env: { SCHED_BOOTSTRAP_TEST_KEY: TEST_KEY, SCHED_ROLE: 'api' } });
   writeFileSync(join(project, 'package.json'), '{ "name": "a-user-of-sched", "type": "module" }\n');
   const packed = await run('npm', ['pack', '--json', '--pack-destination', project], {
     cwd: join(ROOT, 'sdk'),
