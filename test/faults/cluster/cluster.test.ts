@@ -5,13 +5,16 @@
  */
 import { expect, test } from 'vitest';
 import { formatSpread } from '#test/faults/single-node/numbers.ts';
-import { runKills } from './kills.ts';
+import { createDatabase } from '#test/postgres/databases.ts';
+import { sharedPostgres } from '#test/postgres/shared.ts';
+import { runKillsOn } from './kills.ts';
 
 const SEED = 20_261_115;
-const LIGHT = { seed: SEED, perSecond: 40, durable: false };
+const LIGHT = { seed: SEED, perSecond: 24, durable: false };
 
 test('after a SIGKILL of a node nothing is lost, and only its attempts in flight are sent again', async () => {
-  const { figures, faults, inFlight } = await runKills({ ...LIGHT, rounds: 1 });
+  await using database = await createDatabase(await sharedPostgres());
+  const { figures, faults, inFlight } = await runKillsOn(database.url, { ...LIGHT, rounds: 1 });
   const { lateness, ...counted } = figures;
   console.log(`kill, seed ${SEED}: ${JSON.stringify(counted)}, late by ${formatSpread(lateness)}`);
   expect(faults).toEqual([]);

@@ -40,6 +40,11 @@ const RESUMED_MS_MAX = 10_000;
 export async function runKills(run: Run): Promise<KillReport> {
   await using server = await startPostgres({ durable: run.durable });
   const { url } = await server.createDatabase();
+  return await runKillsOn(url, run);
+}
+
+/** Uses a database of a server that others may use too. */
+export async function runKillsOn(url: string, run: Run): Promise<KillReport> {
   await using cluster = await LoadedCluster.open({ url: () => url }, run);
   const prng = new Prng(run.seed);
   const kills: Takeover[] = [];

@@ -89,8 +89,8 @@ export class Load {
   async #oneShot(): Promise<void> {
     const prng = this.#prng;
     const kind = prng.weighted<ReceiverKind>([
-      [80, 'quick'],
-      [12, 'slow'],
+      [72, 'quick'],
+      [20, 'slow'],
       [5, 'flaky'],
       [3, 'failing'],
     ]);
