@@ -12,6 +12,7 @@ test('a hundred hanging endpoints do not delay a hundred healthy ones', async ()
     healthy: HEALTHY,
     healthyEach: 2,
     spreadMs: 1_000,
+    inThread: true,
   });
   console.log(`healthy ones late by ${formatSpread(report.lateness)}, ${report.stillHanging} hanging`);
   expect(report).toMatchObject({ healthyArrived: 2 * HEALTHY, hangingEnded: 0 });

@@ -8,7 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Prng } from '#test/fuzz/prng.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
-import { ServiceClock } from '#test/process/service-clock.ts';
+import { ServiceClock, ThreadClock } from '#test/process/service-clock.ts';
 import { startReceiver } from '#test/receiver/receiver.ts';
 import { type Audit, audit } from './audit.ts';
 import { type Footprint, footprintOf } from './footprint.ts';
@@ -16,13 +16,15 @@ import { ANSWER_AT_ONCE, Ledger } from './ledger.ts';
 import { type Spread, spreadOf } from './numbers.ts';
 import { type Group, OneShots } from './one-shots.ts';
 import { RetryingClient } from './retrying-client.ts';
-import { startService } from './service.ts';
+import { startService, startServiceInThread } from './service.ts';
 import { UNFINISHED, waitUntilNone } from './stored.ts';
 
 export interface OverdueOptions {
   readonly overdue: number;
   readonly endpoints: number;
   readonly seed: number;
+  /** Whether the services run in this thread, which costs less. Nothing can be measured then. */
+  readonly inThread?: boolean;
 }
 
 export interface OverdueReport extends Audit {
@@ -56,20 +58,17 @@ const FRESH_AT_ONCE = 5;
 const FRESH_EVERY_MS = 250;
 const DRAIN_MS_MAX = 180_000;
 
-export async function runOverdue({ overdue, endpoints, seed }: OverdueOptions): Promise<OverdueReport> {
+export async function runOverdue(options: OverdueOptions): Promise<OverdueReport> {
+  const { overdue, inThread = false } = options;
   const dataDir = temporaryDirectory();
   await using receiver = await startReceiver();
   const ledger = new Ledger();
   const client = new RetryingClient();
   const oneShots = new OneShots({ client, receiver, ledger });
-  const { recurring, old, expiring } = await runTwoHoursAgo(dataDir, client, oneShots, {
-    overdue,
-    endpoints,
-    seed,
-  });
+  const { recurring, old, expiring } = await runTwoHoursAgo(dataDir, client, oneShots, options);
 
   const startedAt = Date.now();
-  await using sched = await startService(dataDir);
+  await using sched = await (inThread ? startServiceInThread(dataDir) : startService(dataDir));
   client.open(sched.url);
   const fresh: string[] = [];
   const freshBusy: string[] = [];
@@ -80,7 +79,7 @@ export async function runOverdue({ overdue, endpoints, seed }: OverdueOptions): 
     await sleep(FRESH_EVERY_MS);
   }
   const drainedMs = Date.now() - startedAt;
-  const footprint = footprintOf(sched.pid);
+  const footprint = 'pid' in sched ? footprintOf(sched.pid) : null;
   await waitUntilNone(dataDir, UNFINISHED, DRAIN_MS_MAX);
   client.close();
   const { code } = await sched.stop();
@@ -147,11 +146,13 @@ async function runTwoHoursAgo(
   dataDir: string,
   client: RetryingClient,
   oneShots: OneShots,
-  { overdue, endpoints, seed }: OverdueOptions,
+  { overdue, endpoints, seed, inThread = false }: OverdueOptions,
 ): Promise<{ readonly recurring: readonly string[]; readonly old: Group; readonly expiring: number }> {
   const prng = new Prng(seed);
   const isExpiring = Array.from({ length: overdue }, () => prng.chance(PASSED_SHARE));
-  await using sched = await startService(dataDir, { env: new ServiceClock(-AGO_MS).env });
+  await using sched = await (inThread
+    ? startServiceInThread(dataDir, {}, new ThreadClock(-AGO_MS).time)
+    : startService(dataDir, { env: new ServiceClock(-AGO_MS).env }));
   client.open(sched.url);
   const old = await oneShots.group({
     name: 'overdue',
