@@ -3,12 +3,12 @@
  */
 import { lookup } from 'node:dns/promises';
 import { hostname } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Api } from '#test/e2e/client.ts';
 import { createdProfile, expectError, ms, schedule } from '#test/e2e/expectations.ts';
-import type { SchedProcess } from '#test/process/sched-process.ts';
+import { type RunningService, startCheapest } from '#test/process/run-command.ts';
 import { headerOf } from '#test/receiver/receiver.ts';
-import { given as givenTo, startService, TEST_KEY, useDeliveries } from './harness.ts';
+import { given as givenTo, SETTINGS, TEST_KEY, useDeliveries } from './harness.ts';
 import { waitForEnd, waitForStatus } from './waits.ts';
 
 const NOTHING_ALLOWED = { SCHED_EGRESS_ALLOW: '', SCHED_EGRESS_ALLOW_HTTP: '' };
@@ -104,15 +104,17 @@ describe.concurrent('no connection is made to this machine, in any spelling of i
   });
 });
 
-let sched: SchedProcess;
+let sched: RunningService;
 const allowed = Api.at(() => sched.url).as(TEST_KEY);
 beforeAll(async () => {
-  sched = await startService(undefined, {
-    HTTPS_PROXY: `http://127.0.0.1:${receiver().port}`,
-    HTTP_PROXY: `http://127.0.0.1:${receiver().port}`,
-  });
+  vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${receiver().port}`);
+  vi.stubEnv('HTTP_PROXY', `http://127.0.0.1:${receiver().port}`);
+  sched = await startCheapest({ env: SETTINGS });
 });
-afterAll(() => sched[Symbol.asyncDispose]());
+afterAll(async () => {
+  await sched.stop();
+  vi.unstubAllEnvs();
+});
 
 describe.concurrent('with 127.0.0.0/8, ::1 and http allowed by the operator, the rest stays blocked', () => {
   it.each([

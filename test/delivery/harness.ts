@@ -5,10 +5,11 @@
  * hence its own endpoint. At the end everything is audited (see `audit.ts`).
  */
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
+import type { Timers } from '#src/ports/system.ts';
+import { systemTimers } from '#src/system/timers.ts';
 import { Api, PLANTED } from '#test/e2e/client.ts';
-import { created, onlyDelivery, ordered, rescheduled } from '#test/e2e/expectations.ts';
+import { created, onlyDelivery } from '#test/e2e/expectations.ts';
 import type { Delivery, Schedule } from '#test/e2e/resources.ts';
 import { type RunningService, runCommand, startCheapest } from '#test/process/run-command.ts';
 import { type SchedProcess, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
@@ -22,7 +23,6 @@ import {
   startReceiver,
 } from '#test/receiver/receiver.ts';
 import { audit } from './audit.ts';
-import { fastTimers } from './fast-timers.ts';
 
 export const TEST_KEY = 'sk_test_deliveryDELIVERY0123456789';
 export const LIVE_KEY = 'sk_live_deliveryDELIVERY0123456789';
@@ -38,12 +38,12 @@ export const SETTINGS = {
   SCHED_EGRESS_CA_FILE: CA_FILE,
 };
 
-const FAST_TIMERS = join(import.meta.dirname, 'fast-timers.ts');
+const LONG_TIMER_MS = 20_000;
+/** A stop at the end of a file need not wait longer for a request in flight. */
+const GRACE = { SCHED_SHUTDOWN_GRACE: '5s' };
 
 /** The concurrency of a file whose tests each start a service, which has as many processes as nodes. */
 export const SERVICES_AT_ONCE = NODES === 1 ? 20 : 2;
-
-const WARM_UP_TIMES = 10;
 
 /** More than any file has. */
 const TESTS_AT_ONCE = 500;
@@ -88,8 +88,7 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
 
   beforeAll(async () => {
     const receiver = await startReceiver();
-    const sched = await startCheapest({ env: { ...SETTINGS, ...env } });
-    if (NODES > 1) await Promise.all(sched.urls.map(warmUp));
+    const sched = await startCheapest({ env: { ...SETTINGS, ...GRACE, ...env } });
     running = { receiver, sched };
   });
   afterAll(async () => {
@@ -125,18 +124,6 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
   };
 }
 
-/**
- * Several new processes share the machine. Without a warm-up their first answers would take most of a second.
- */
-async function warmUp(url: string): Promise<void> {
-  const api = Api.at(() => url).as(TEST_KEY);
-  for (let times = 0; times < WARM_UP_TIMES; times++) {
-    const { id } = await given(api, { endpoint: 'https://receiver.example/', delay: '24h' });
-    await rescheduled(api, id, { delay: '25h' });
-    await ordered(api, id, 'cancel');
-  }
-}
-
 function addReceiver(options: ReceiverOptions): () => Receiver {
   let receiver: Receiver | null = null;
   beforeAll(async () => {
@@ -169,9 +156,9 @@ export function startWithFastTimers(
   dataDir: string = temporaryDirectory(),
   env: Readonly<Record<string, string>> = {},
 ): Promise<RunningService> {
-  const inProcess = { NODE_OPTIONS: `--import=${FAST_TIMERS}`, TIMERS_FASTER_BY: `${factor}` };
-  const options = { dataDir, env: { ...SETTINGS, ...inProcess, ...env } };
-  return startCheapest(options, { timers: fastTimers(factor) });
+  const fastMs = (ms: number) => (ms >= LONG_TIMER_MS ? ms / factor : ms);
+  const timers: Timers = { after: (ms, act) => systemTimers.after(fastMs(ms), act) };
+  return startCheapest({ dataDir, env: { ...SETTINGS, ...env } }, { timers });
 }
 
 /** No key, secret, header value or body may appear in a process's output. */

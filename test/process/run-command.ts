@@ -16,7 +16,6 @@ import {
   type Output,
   printed,
   type SchedOptions,
-  startSched,
   TEST_KEY,
   temporaryDirectory,
 } from './sched-process.ts';
@@ -77,9 +76,40 @@ export function runCommandWith(
   return new Command(args, env, columns === undefined ? {} : { columns }).run();
 }
 
-/** Starts one node in the thread of the tests, which costs least. Several nodes are processes, as in production. */
+/**
+ * Starts the service in the thread of the tests, which costs least. Several nodes share nothing but the thread and
+ * the database. The nodes of `test/faults/cluster` are processes, as in production.
+ */
 export function startCheapest(options: SchedOptions, time?: ServiceTime): Promise<RunningService> {
-  return NODES === 1 ? startInThread(options, time) : startSched(options);
+  return NODES === 1 ? startInThread(options, time) : startNodesInThread(options, time);
+}
+
+async function startNodesInThread(options: SchedOptions, time?: ServiceTime): Promise<RunningService> {
+  const { dataDir = temporaryDirectory() } = options;
+  const start = () => startInThread({ ...options, dataDir }, time);
+  const nodes = await Promise.all(Array.from({ length: NODES }, start));
+  const urls = nodes.map(({ url }) => url);
+  let turn = 0;
+  return {
+    get url() {
+      turn += 1;
+      return urls[turn % urls.length] ?? '';
+    },
+    urls,
+    dataDir,
+    output: {
+      get stdout() {
+        return nodes.map(({ output }) => output.stdout).join('');
+      },
+      get stderr() {
+        return nodes.map(({ output }) => output.stderr).join('');
+      },
+    },
+    async stop() {
+      const finished = await Promise.all(nodes.map((node) => node.stop()));
+      return { code: finished.find(({ code }) => code !== 0)?.code ?? 0 };
+    },
+  };
 }
 
 /** Starts the service and waits until it listens. */
