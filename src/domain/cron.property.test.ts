@@ -105,8 +105,12 @@ const ODD_YEARS: readonly (readonly [string, number, number])[] = [
   ['Pacific/Apia', 2010, 2014], // a whole day
 ];
 
-/** Returns a function from a UTC minute to the wall clock of a zone. */
-function wallClock(zone: string): (utc: Minute) => Minute {
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** A format is expensive to make, so each zone has one. */
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
   const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone: zone,
     year: 'numeric',
@@ -116,6 +120,13 @@ function wallClock(zone: string): (utc: Minute) => Minute {
     minute: '2-digit',
     hourCycle: 'h23',
   });
+  formats.set(zone, format);
+  return format;
+}
+
+/** Returns a function from a UTC minute to the wall clock of a zone. */
+function wallClock(zone: string): (utc: Minute) => Minute {
+  const format = formatOf(zone);
   return (utc) => Date.parse(`${format.format(utc * MINUTE_MS).replace(' ', 'T')}Z`) / MINUTE_MS;
 }
 
@@ -123,13 +134,15 @@ function wallClock(zone: string): (utc: Minute) => Minute {
 function wallMinutes(zone: string, from: Minute, to: Minute): readonly Minute[] {
   const clock = wallClock(zone);
   const walls: Minute[] = [];
+  let wall = clock(from);
   while (from + walls.length <= to) {
     const start = from + walls.length;
-    const wall = clock(start);
     // A quarter of an hour that begins and ends with the same offset has no other offset in it.
-    const steady = clock(start + 15) === wall + 15;
+    const quarterLater = clock(start + 15);
+    const steady = quarterLater === wall + 15;
     const count = steady ? Math.min(15, to - start + 1) : 1;
     for (let minute = 0; minute < count; minute += 1) walls.push(wall + minute);
+    wall = steady ? quarterLater : clock(start + 1);
   }
   return walls;
 }
@@ -139,11 +152,14 @@ function clockChanges(zone: string, firstYear: number, lastYear: number): readon
   const clock = wallClock(zone);
   const offset = (utc: Minute): number => clock(utc) - utc;
   const changes: Minute[] = [];
+  const start = Date.UTC(firstYear, 0, 1) / MINUTE_MS;
   const end = Date.UTC(lastYear + 1, 0, 1) / MINUTE_MS;
-  for (let day = Date.UTC(firstYear, 0, 1) / MINUTE_MS; day < end; day += DAY) {
+  let offsetAfter = offset(start);
+  for (let day = start; day < end; day += DAY) {
     let [before, after] = [day, day + DAY];
-    const offsetAfter = offset(after);
-    if (offset(before) === offsetAfter) continue;
+    const offsetBefore = offsetAfter;
+    offsetAfter = offset(after);
+    if (offsetBefore === offsetAfter) continue;
     while (after - before > 1) {
       const middle = Math.floor((before + after) / 2);
       if (offset(middle) === offsetAfter) after = middle;
@@ -154,15 +170,24 @@ function clockChanges(zone: string, firstYear: number, lastYear: number): readon
   return changes;
 }
 
+/** The date of the day that was asked for last. A walk asks for the minutes of a day one after another. */
+let shown: { readonly day: number; readonly date: Date } = { day: 0, date: new Date(0) };
+
+function dateOf(wall: Minute): Date {
+  const day = Math.floor(wall / DAY);
+  if (shown.day !== day) shown = { day, date: new Date(day * DAY * MINUTE_MS) };
+  return shown.date;
+}
+
 function matches(expression: Expression, wall: Minute): boolean {
   const minuteOfDay = ((wall % DAY) + DAY) % DAY;
   if (!expression.minute.values.has(minuteOfDay % HOUR)) return false;
   if (!expression.hour.values.has(Math.floor(minuteOfDay / HOUR))) return false;
-  const date = new Date(wall * MINUTE_MS);
+  const date = dateOf(wall);
   if (!expression.month.values.has(date.getUTCMonth() + 1)) return false;
   const dayOfMonth = expression.dayOfMonth.values.has(date.getUTCDate());
   const dayOfWeek = expression.dayOfWeek.values.has(date.getUTCDay());
-  const star = [expression.dayOfMonth, expression.dayOfWeek].some((field) => field.text.startsWith('*'));
+  const star = expression.dayOfMonth.text.startsWith('*') || expression.dayOfWeek.text.startsWith('*');
   return star ? dayOfMonth && dayOfWeek : dayOfMonth || dayOfWeek;
 }
 

@@ -278,6 +278,8 @@ describe('the results equal those of Intl', () => {
 describe('from instant to wall time and back', () => {
   const zone = fc.constantFrom(...ALL_ZONES);
   const second = fc.integer({ min: Date.UTC(2000, 0, 1) / 1_000, max: Date.UTC(2060, 0, 1) / 1_000 });
+  /** Both properties get the same zones and seconds, because the blocks of a zone are expensive to compute. */
+  const [seed = 0] = fc.sample(fc.integer(), 1);
 
   test('an instant is among the instants of its own wall time', () => {
     fc.assert(
@@ -291,7 +293,7 @@ describe('from instant to wall time and back', () => {
           expect(resolved).toEqual({ kind: 'single', at: ms });
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: 1_000, seed },
     );
   });
 
@@ -304,19 +306,21 @@ describe('from instant to wall time and back', () => {
         if (resolved.kind === 'gap') expect(shown).toBeGreaterThan(local);
         else expect(shown).toBe(local);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 1_000, seed },
     );
   });
 
   test('the borders of blocks make no difference', () => {
+    const wrong: string[] = [];
     for (const name of ['Pacific/Kiritimati', 'Etc/GMT+12', 'Pacific/Auckland', 'America/New_York']) {
       for (let hour = 0; hour < 1_100 * 24; hour += 3) {
         const ms = instant(Date.UTC(2026, 0, 1) + hour * 3_600_000);
-        expect(localInstant(name, toLocal(name, ms))).toBeLessThanOrEqual(ms);
-        expect(spanAt(name, ms).start).toBeLessThanOrEqual(ms);
-        expect(spanAt(name, ms).end).toBeGreaterThan(ms);
+        const { start, end } = spanAt(name, ms);
+        if (localInstant(name, toLocal(name, ms)) > ms || start > ms || end <= ms)
+          wrong.push(`${name} ${formatInstant(ms)}`);
       }
     }
+    expect(wrong).toEqual([]);
   });
 
   test('the ends of the time range are accepted', () => {
