@@ -179,10 +179,16 @@ function dateOf(wall: Minute): Date {
   return shown.date;
 }
 
-function matches(expression: Expression, wall: Minute): boolean {
-  const minuteOfDay = ((wall % DAY) + DAY) % DAY;
-  if (!expression.minute.values.has(minuteOfDay % HOUR)) return false;
-  if (!expression.hour.values.has(Math.floor(minuteOfDay / HOUR))) return false;
+/** Returns a function that tells whether the expression matches a wall clock. A walk calls it for every minute. */
+function matcher(expression: Expression): (wall: Minute) => boolean {
+  const isDueAt = new Uint8Array(DAY);
+  for (const hour of expression.hour.values) {
+    for (const minute of expression.minute.values) isDueAt[hour * HOUR + minute] = 1;
+  }
+  return (wall) => isDueAt[((wall % DAY) + DAY) % DAY] === 1 && matchesDay(expression, wall);
+}
+
+function matchesDay(expression: Expression, wall: Minute): boolean {
   const date = dateOf(wall);
   if (!expression.month.values.has(date.getUTCMonth() + 1)) return false;
   const dayOfMonth = expression.dayOfMonth.values.has(date.getUTCDate());
@@ -197,13 +203,14 @@ function matches(expression: Expression, wall: Minute): boolean {
  */
 function walk(expression: Expression, from: Minute, walls: readonly Minute[]): readonly Minute[] {
   const interval = expression.minute.interval || expression.hour.interval;
+  const matches = matcher(expression);
   const found: Minute[] = [];
   let latest = walls[0] ?? 0;
   let previous = latest;
-  for (const [index, wall] of walls.entries()) {
-    if (index === 0) continue;
-    let due = matches(expression, wall) && (wall > latest || interval);
-    for (let skipped = previous + 1; skipped < wall && !due; skipped += 1) due = matches(expression, skipped);
+  for (let index = 1; index < walls.length; index += 1) {
+    const wall = walls[index] ?? 0;
+    let due = matches(wall) && (wall > latest || interval);
+    for (let skipped = previous + 1; skipped < wall && !due; skipped += 1) due = matches(skipped);
     if (due) found.push(from + index);
     latest = Math.max(latest, wall);
     previous = wall;
@@ -445,8 +452,9 @@ test('for any rare expression, the next occurrence is the earliest matching minu
     fc.property(rare, start, (expression, from) => {
       const [minute = 0] = expression.minute.values;
       const [hour = 0] = expression.hour.values;
+      const matches = matcher(expression);
       let due = Math.floor(from / DAY) * DAY + hour * HOUR + minute;
-      while (due <= from || (due <= from + years && !matches(expression, due))) due += DAY;
+      while (due <= from || (due <= from + years && !matches(due))) due += DAY;
       const until = instant((from + years) * MINUTE_MS);
       expect(
         nextOccurrence(parsed(expression), 'UTC', instant(from * MINUTE_MS), until),
