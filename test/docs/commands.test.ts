@@ -9,6 +9,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DEV_TEST_KEY, DEV_URL } from '#src/app/dev/keys.ts';
+import { type RunningDev, startDevInThread } from '#test/inbox/dev-in-thread.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { runCommandWith } from '#test/process/run-command.ts';
@@ -51,7 +52,8 @@ const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
 };
 
 let commands: CommandServer;
-let dev: Session;
+/** The service that a page uses until it starts its own. */
+let dev: RunningDev;
 const databases: TestDatabase[] = [];
 
 async function newDatabase(): Promise<string> {
@@ -76,7 +78,7 @@ function hasNothingSet({ path }: Page): boolean {
   return path === WITH_NOTHING_SET && IS_DEV_PORT_FREE;
 }
 
-function openSession(url: string | null, options: Partial<SessionOptions> = {}): Session {
+function openSession(url: string, options: Partial<SessionOptions> = {}): Session {
   const known = new Map<string, Promise<string>>();
   const databaseUrl = (section: string) => {
     const made = known.get(section) ?? newDatabase();
@@ -88,8 +90,7 @@ function openSession(url: string | null, options: Partial<SessionOptions> = {}):
 
 beforeAll(async () => {
   commands = await startCommandServer();
-  dev = openSession(null);
-  await dev.run('npx sched dev', '');
+  dev = await startDevInThread();
 });
 
 afterAll(async () => {

@@ -40,8 +40,8 @@ process.on('exit', () => {
 });
 
 export interface SessionOptions {
-  /** The service that runs before the page starts one, or null. */
-  readonly url: string | null;
+  /** The service that runs before the page starts one. */
+  readonly url: string;
   /** A program that replaces npx. Null: the real one. */
   readonly npx: string | null;
   readonly settings: 'ours' | 'none';
@@ -61,7 +61,7 @@ export class Session implements AsyncDisposable {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    this.#url = options.url ?? DEV_URL;
+    this.#url = options.url;
     const home = temporaryDirectory();
     this.folder = join(home, 'sched');
     linkCheckout(this.folder);
@@ -191,7 +191,7 @@ function environment(home: string, { url, npx, settings }: SessionOptions): Node
   const own = PATH.split(delimiter).filter((folder) => !folder.includes('node_modules'));
   const hasNode = own.some((folder) => existsSync(join(folder, 'node')));
   const path = npx === null && hasNode ? own : [join(home, 'bin'), join(ROOT, 'node_modules/.bin'), ...own];
-  const address = url === null ? {} : { SCHED_URL: url, SCHED_API_KEY: DEV_TEST_KEY };
+  const address = { SCHED_URL: url, SCHED_API_KEY: DEV_TEST_KEY };
   return {
     ...Object.fromEntries(inherited),
     PATH: path.join(delimiter),
