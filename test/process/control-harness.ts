@@ -9,7 +9,9 @@ import { type Cost, Passwords } from '#src/control/passwords.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Log } from '#src/ports/telemetry.ts';
+import { DirectWriter } from '#src/store/sqlite/direct-writer.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import type { OpenWriter } from '#src/store/sqlite/writer.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
 
@@ -37,7 +39,15 @@ export function logTo(lines: string[]): Log {
 
 export async function openControlHarness(): Promise<ControlHarness> {
   const directory = mkdtempSync(join(tmpdir(), 'sched-control-'));
-  const store = await SqliteStore.open({ directory, now: START, exclusive: true });
+  // A writer in this thread saves the start of another one.
+  const openWriter: OpenWriter = async (data) => new DirectWriter(data);
+  const store = await SqliteStore.open({
+    directory,
+    now: START,
+    exclusive: true,
+    durable: false,
+    openWriter,
+  });
   const random = systemRandom();
   let now = START;
   const clock = { now: () => now };
