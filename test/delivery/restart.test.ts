@@ -17,6 +17,7 @@ import {
 } from '#test/e2e/expectations.ts';
 import { type RunningService, startCheapest } from '#test/process/run-command.ts';
 import { type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
+import { CLOCK_OFF_MS_MAX } from '#test/process/store-in-use.ts';
 import { answer, type Behaviour, hang, held } from '#test/receiver/behaviours.ts';
 import { type Hook, headerOf, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { audit } from './audit.ts';
@@ -201,16 +202,25 @@ describe.concurrent('SIGTERM', () => {
     await service.audit();
   });
 
-  it('a request that outlasts the grace period is interrupted, and retried after the start', async () => {
+  it('requests that outlast the grace period are closed as interrupted before the exit, and retried after the start', async () => {
     await using service = new RestartableService({ SCHED_SHUTDOWN_GRACE: '300ms' });
     const process = await service.startProcess();
     const { api } = service;
     const target = service.hook(hang(), answer(200));
+    const several = service.hook(...Array.from({ length: 4 }, () => hang()), answer(200));
     const { id } = await createdProfile(api, { url: target.url, breaker_policy: OPENED_BY_ONE });
-    const { pending } = await given(api, { endpoint_id: id, retry_policy: { base: '50ms', factor: 1 } });
+    const retry_policy = { base: '50ms', factor: 1 };
+    const [{ pending }, ...others] = await Promise.all([
+      given(api, { endpoint_id: id, retry_policy }),
+      ...Array.from({ length: 4 }, () => given(api, { endpoint: several.url, retry_policy })),
+    ]);
     await target.arrived();
+    await several.arrived(4);
+    const signalAt = performance.now();
     process.signal('SIGTERM');
     expect(await process.exited).toEqual({ code: 0, signal: null });
+    const exitedAt = Date.now();
+    expect(performance.now() - signalAt).toBeGreaterThanOrEqual(300);
     expectNoSecrets(process.output, [SIGNING_SECRET]);
     expect(target.requests).toHaveLength(1);
 
@@ -222,6 +232,14 @@ describe.concurrent('SIGTERM', () => {
       { outcome: 'retryable', status_code: null, error: 'interrupted', finished_at: expect.any(String) },
       { outcome: 'success' },
     ]);
+    // The stopping process closed them, not the next one.
+    expect(ms(attempts[0]?.finished_at)).toBeLessThanOrEqual(exitedAt + CLOCK_OFF_MS_MAX);
+    for (const other of others) {
+      const { attempts: both } = await waitForEnd(api, other.pending.id);
+      expect(both).toMatchObject([{ error: 'interrupted' }, { outcome: 'success' }]);
+      expect(ms(both[0]?.finished_at)).toBeLessThanOrEqual(exitedAt + CLOCK_OFF_MS_MAX);
+    }
+    expect([target.requests.length, several.requests.length]).toEqual([2, 8]);
     await service.audit();
   });
 });

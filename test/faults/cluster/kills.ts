@@ -34,6 +34,7 @@ export interface KillReport extends Report {
 /** Data that a process wrote to its socket before it died is still processed. */
 const SETTLE_MS = 150;
 const DEAD_MS = 6_000;
+const NUMBERS = [1, 2, 3];
 const PAUSE_MS = [1_000, 3_000] as const;
 const RESUMED_MS_MAX = 10_000;
 
@@ -45,11 +46,12 @@ export async function runKills(run: Run): Promise<KillReport> {
 
 /** Uses a database of a server that others may use too. */
 export async function runKillsOn(url: string, run: Run): Promise<KillReport> {
-  await using cluster = await LoadedCluster.open({ url: () => url }, run);
   const prng = new Prng(run.seed);
+  const toKill = Array.from({ length: run.rounds }, () => prng.pick(NUMBERS));
+  const isInThread = (number: number) => run.inThread === true && !toKill.includes(number);
+  await using cluster = await LoadedCluster.open({ url: () => url }, run, { isInThread });
   const kills: Takeover[] = [];
-  for (let round = 0; round < run.rounds; round++) {
-    const number = prng.pick(cluster.nodes.numbers);
+  for (let number = toKill.shift(); number !== undefined; number = toKill.shift()) {
     const { name } = await cluster.nodes.kill(number);
     const at = Date.now();
     await sleep(SETTLE_MS);

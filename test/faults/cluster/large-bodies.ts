@@ -32,7 +32,7 @@ const NOT_RENEWED = 'the lease could not be renewed';
 export async function runLargeBodies(run: Run): Promise<LargeBodiesReport> {
   await using server = await startPostgres({ durable: run.durable });
   const { url } = await server.createDatabase();
-  await using cluster = await LoadedCluster.open({ url: () => url }, run, NODES);
+  await using cluster = await LoadedCluster.open({ url: () => url }, run, { count: NODES });
   const { load, ledger, nodes } = cluster;
   const { balancer } = nodes;
   const numbers = Array.from({ length: BODIES }, (_, number) => number);

@@ -17,8 +17,13 @@ export interface LoadOptions {
   readonly ledger: Ledger;
   readonly seed: number;
   readonly perSecond: number;
+  /** The percentage of deliveries whose receiver is slow, so that they are in flight for a while. */
+  readonly slowPercent?: number | undefined;
 }
 
+/** Percentages of the load. The rest fails at first, or always. */
+const QUICK_OR_SLOW = 92;
+const SLOW_PERCENT = 12;
 const PATHS = 600;
 const SLOW_PATHS = 60;
 const RECURRING = 12;
@@ -88,9 +93,10 @@ export class Load {
 
   async #oneShot(): Promise<void> {
     const prng = this.#prng;
+    const { slowPercent: slow = SLOW_PERCENT } = this.#options;
     const kind = prng.weighted<ReceiverKind>([
-      [72, 'quick'],
-      [20, 'slow'],
+      [QUICK_OR_SLOW - slow, 'quick'],
+      [slow, 'slow'],
       [5, 'flaky'],
       [3, 'failing'],
     ]);

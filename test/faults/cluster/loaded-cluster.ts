@@ -6,7 +6,7 @@ import type { Behaviour } from '#test/receiver/behaviours.ts';
 import { type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { type Audit, audit } from './audit.ts';
 import { Load } from './load.ts';
-import { Nodes } from './nodes.ts';
+import { Nodes, type NodesOptions } from './nodes.ts';
 import { installTriggers, readStored, type Stored, waitUntilAllEnded } from './stored.ts';
 
 export interface Run {
@@ -16,6 +16,10 @@ export interface Run {
   readonly perSecond: number;
   /** Whether commits reach the disk. */
   readonly durable: boolean;
+  /** The percentage of deliveries whose receiver is slow. */
+  readonly slowPercent?: number;
+  /** Whether nodes that no fault ends run in this thread, which costs less. Nothing can be measured then. */
+  readonly inThread?: boolean;
 }
 
 export interface Database {
@@ -38,6 +42,8 @@ export interface Report extends Audit {
   readonly outputs: readonly string[];
 }
 
+type NodeOptions = Partial<Pick<NodesOptions, 'count' | 'isInThread'>>;
+
 const NODES = 3;
 const WARM_UP_MS = 3_000;
 const DRAIN_MS_MAX = 60_000;
@@ -55,18 +61,23 @@ export class LoadedCluster implements AsyncDisposable {
   readonly #delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
   #begunAt = 0;
 
-  private constructor(database: Database, receiver: Receiver, { seed, perSecond }: Run, count: number) {
+  private constructor(
+    database: Database,
+    receiver: Receiver,
+    { seed, perSecond, slowPercent }: Run,
+    options: NodeOptions,
+  ) {
     const { url, databaseUrl = url() } = database;
     this.#database = database;
     this.#receiver = receiver;
-    this.nodes = new Nodes({ count, url, databaseUrl });
+    this.nodes = new Nodes({ count: NODES, url, databaseUrl, ...options });
     const { balancer } = this.nodes;
-    this.load = new Load({ balancer, receiver, ledger: this.ledger, seed, perSecond });
+    this.load = new Load({ balancer, receiver, ledger: this.ledger, seed, perSecond, slowPercent });
   }
 
   /** Resolves when the nodes are ready and the load has begun. */
-  static async open(database: Database, run: Run, count = NODES): Promise<LoadedCluster> {
-    const cluster = new LoadedCluster(database, await startReceiver(), run, count);
+  static async open(database: Database, run: Run, options: NodeOptions = {}): Promise<LoadedCluster> {
+    const cluster = new LoadedCluster(database, await startReceiver(), run, options);
     try {
       for (const number of cluster.nodes.numbers) {
         await cluster.nodes.start(number);

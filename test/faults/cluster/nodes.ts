@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startService } from '#test/faults/single-node/service.ts';
+import { startService, startServiceInThread } from '#test/faults/single-node/service.ts';
 import { query } from '#test/postgres/databases.ts';
 import { type Exit, type SchedProcess, temporaryDirectory } from '#test/process/sched-process.ts';
 import { LoadBalancer } from './load-balancer.ts';
@@ -14,8 +14,11 @@ export interface Node {
   readonly number: number;
   /** The node's name in the database. */
   readonly name: string;
-  readonly process: SchedProcess;
+  readonly process: NodeProcess;
 }
+
+/** A node in the thread of the tests can be stopped, but neither killed nor frozen. */
+type NodeProcess = Pick<SchedProcess, 'url' | 'output' | 'signal' | 'stop' | 'kill' | keyof AsyncDisposable>;
 
 export interface NodesOptions {
   readonly count: number;
@@ -23,6 +26,8 @@ export interface NodesOptions {
   readonly databaseUrl: string;
   /** The database URL for the tests, as it is at the moment. */
   readonly url: () => string;
+  /** Whether the node runs in the thread of the tests, which costs less. The default is a process. */
+  readonly isInThread?: (number: number) => boolean;
 }
 
 const READY_EVERY_MS = 50;
@@ -60,13 +65,13 @@ export class Nodes implements AsyncDisposable {
    * are known.
    */
   async start(number: number): Promise<Node> {
-    const process = await startService(temporaryDirectory(), {
-      env: {
-        SCHED_DATABASE_URL: this.#options.databaseUrl,
-        SCHED_MASTER_KEY: this.#masterKey,
-        SCHED_SHUTDOWN_GRACE: GRACE,
-      },
-    });
+    const env = {
+      SCHED_DATABASE_URL: this.#options.databaseUrl,
+      SCHED_MASTER_KEY: this.#masterKey,
+      SCHED_SHUTDOWN_GRACE: GRACE,
+    };
+    const startNode = this.#options.isInThread?.(number) ? startInThread : startProcess;
+    const process = await startNode(env);
     const node = { number, process, name: '' };
     this.#living.set(number, node);
     await waitUntilReady(process);
@@ -123,12 +128,31 @@ export class Nodes implements AsyncDisposable {
   }
 }
 
+function startProcess(env: Readonly<Record<string, string>>): Promise<NodeProcess> {
+  return startService(temporaryDirectory(), { env });
+}
+
+async function startInThread(env: Readonly<Record<string, string>>): Promise<NodeProcess> {
+  const service = await startServiceInThread(temporaryDirectory(), { env });
+  const refuse = () => {
+    throw new Error('This node is not a process.');
+  };
+  return {
+    url: service.url,
+    output: service.output,
+    signal: refuse,
+    kill: refuse,
+    stop: async () => ({ code: (await service.stop()).code, signal: null }),
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
+}
+
 function outputOf({ number, name, process }: Node): string {
   return `node ${number} (${name})\n${process.output.stdout}${process.output.stderr}`;
 }
 
 /** Returns the milliseconds that it took. */
-export async function waitUntilReady({ url, output }: SchedProcess): Promise<number> {
+export async function waitUntilReady({ url, output }: Pick<SchedProcess, 'url' | 'output'>): Promise<number> {
   const start = performance.now();
   for (;;) {
     const answer = await fetch(`${url}/readyz`).catch(() => null);

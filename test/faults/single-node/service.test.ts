@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { runClockSteps } from './clock-steps.ts';
 import { runFrozen } from './frozen.ts';
 import { formatSpread } from './numbers.ts';
-import { runHangingStop, runStops } from './stops.ts';
+import { runStops } from './stops.ts';
 import { runWriterCrash } from './store-faults.ts';
 
 const STOPS = 3;
@@ -21,19 +21,6 @@ describe.concurrent('SIGTERM under load', () => {
     expect(faults).toEqual([]);
     expect(figures.succeeded).toBeGreaterThan(20);
     expect(figures).toMatchObject({ lost: 0, interrupted: 0, duplicates: 0 });
-  });
-
-  test('an attempt that hangs beyond the grace period is closed as interrupted before the exit, and retried', async () => {
-    const { faults, figures, exitMs, hanging } = await runHangingStop(5);
-    expect(faults).toEqual([]);
-    expect(figures).toMatchObject({
-      succeeded: hanging,
-      interrupted: hanging,
-      attempts: 2 * hanging,
-      duplicates: 0,
-    });
-    expect(exitMs).toBeGreaterThan(900);
-    expect(exitMs).toBeLessThan(5_000);
   });
 });
 
