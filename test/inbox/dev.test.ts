@@ -9,10 +9,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { spawn as spawnPty } from '@lydell/node-pty';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEV_LIVE_KEY, DEV_SIGNING_SECRET, DEV_TEST_KEY } from '#src/app/dev/keys.ts';
-import { runSched, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
+import { runCommand, startInThread } from '#test/process/run-command.ts';
+import { temporaryDirectory } from '#test/process/sched-process.ts';
+import { startDevInThread } from './dev-in-thread.ts';
 import { type DevOptions, type DevProcess, launchDev, startDev } from './dev-process.ts';
 import { openStream } from './event-stream.ts';
 
+/** Such a test has the process to itself. */
+const SEQUENTIAL = { concurrent: false } as const;
+const LOG_MS_MAX = 60_000;
 const MAIN = join(import.meta.dirname, '../../bin/sched.js');
 
 /** Lists the temporary directories of `sched dev` in `directory`. */
@@ -64,6 +69,7 @@ function setAnswer(dev: DevProcess, answer: string, times: number | null): Promi
 
 describe.concurrent('in a shell with the settings of a service, sched dev', () => {
   const dataDir = temporaryDirectory();
+  const TMPDIR = temporaryDirectory();
   let dev: DevProcess;
 
   beforeAll(async () => {
@@ -72,7 +78,7 @@ describe.concurrent('in a shell with the settings of a service, sched dev', () =
       SCHED_DATA_DIR: dataDir,
       SCHED_ROLE: 'api',
     };
-    dev = await startDev({ env: service });
+    dev = await startDev({ env: { ...service, TMPDIR } });
   });
   afterAll(() => dev[Symbol.asyncDispose]());
 
@@ -127,32 +133,36 @@ describe.concurrent('in a shell with the settings of a service, sched dev', () =
     await dev.waitForOutput(/\/private {2}address is not allowed .* dead_letter/);
     expect([four.paths, six.paths]).toEqual([['/by-name'], ['/by-ipv6']]);
   });
-});
 
-test.concurrent('Ctrl-C ends it within seconds and leaves no files, even while a page is open and requests hang', async () => {
-  const TMPDIR = temporaryDirectory();
-  await using dev = await startDev({ env: { TMPDIR } });
-  using hanging = await startReceiver('127.0.0.1', () => {});
-  using stream = await openStream(dev.url);
-  await setAnswer(dev, 'hang', null);
-  await dev.create({ endpoint: `${dev.hook}/hangs`, delay: '1s' });
-  await dev.create({ endpoint: `http://127.0.0.1:${hanging.port}/`, delay: '1s' });
-  await Promise.all([stream.arrival('/inbox/hook/hangs'), hanging.asked]);
-  expect(leftovers(TMPDIR)).toHaveLength(1);
-  const from = performance.now();
-  dev.signal('SIGINT');
-  expect(await dev.exited).toEqual({ code: 0, signal: null });
-  expect(performance.now() - from).toBeLessThan(5_000);
-  await stream.ended;
-  // A request to the inbox is answered at once. One to another receiver is aborted after the grace.
-  expect(dev.output.stdout).toMatch(/\/hangs {2}500 {2}attempt 1/);
-  expect(dev.output.stdout).toMatch(/interrupted {2}attempt 1/);
-  expect(leftovers(TMPDIR)).toEqual([]);
-  expect(dev.output.stderr).toBe('');
+  // The last test, because it ends the process.
+  test(
+    'ends within seconds by Ctrl-C and leaves no files, even while a page is open and requests hang',
+    SEQUENTIAL,
+    async () => {
+      using hanging = await startReceiver('127.0.0.1', () => {});
+      using stream = await openStream(dev.url);
+      await setAnswer(dev, 'hang', null);
+      await dev.create({ endpoint: `${dev.hook}/hangs`, delay: '1s' });
+      await dev.create({ endpoint: `http://127.0.0.1:${hanging.port}/`, delay: '1s' });
+      await Promise.all([stream.arrival('/inbox/hook/hangs'), hanging.asked]);
+      expect(leftovers(TMPDIR)).toHaveLength(1);
+      const from = performance.now();
+      dev.signal('SIGINT');
+      expect(await dev.exited).toEqual({ code: 0, signal: null });
+      expect(performance.now() - from).toBeLessThan(5_000);
+      await stream.ended;
+      // A request to the inbox is answered at once. One to another receiver is aborted after the grace.
+      expect(dev.output.stdout).toMatch(/\/hangs {2}500 {2}attempt 1/);
+      expect(dev.output.stdout).toMatch(/interrupted {2}attempt 1/);
+      expect(leftovers(TMPDIR)).toEqual([]);
+      expect(dev.output.stderr).toBe('');
+    },
+  );
 });
 
 test.concurrent('its data directory can be reused, is refused by a service, and a rotated secret is used', async () => {
-  const args = ['--data-dir', temporaryDirectory()];
+  const dataDir = temporaryDirectory();
+  const args = ['--data-dir', dataDir];
   let id: string;
   {
     await using dev = await startDev({ args });
@@ -162,14 +172,14 @@ test.concurrent('its data directory can be reused, is refused by a service, and 
   }
   const elsewhere = { SCHED_DATABASE_URL: 'postgres://127.0.0.1:1/sched' };
   const [served, moved, rotated] = await Promise.all([
-    runSched(['serve', '--port', '0', ...args]),
-    runSched(['move', ...args], { env: elsewhere }),
-    runSched(['secret', 'rotate', '--mode', 'test', '--overlap', '0s', ...args]),
+    runCommand(['serve', '--port', '0', ...args]),
+    runCommand(['move', ...args], { env: elsewhere }),
+    runCommand(['secret', 'rotate', '--mode', 'test', '--overlap', '0s', ...args]),
   ]);
   const refused = { code: 1, stdout: '', stderr: expect.stringContaining('belongs to `sched dev`') };
   expect([served, moved]).toMatchObject([refused, refused]);
   expect(rotated.code).toBe(0);
-  await using dev = await startDev({ args });
+  await using dev = await startDevInThread({ '--data-dir': dataDir });
   expect(await dev.call('GET', `/v1/schedules/${id}`)).toMatchObject({ state: 'active' });
   using stream = await openStream(dev.url);
   await dev.create({ endpoint: `${dev.hook}/rotated`, delay: '1s' });
@@ -188,7 +198,7 @@ describe.concurrent('sched dev does not start', () => {
 
   test('on the data of a service', async () => {
     const dataDir = temporaryDirectory();
-    expect((await runSched(['migrate', '--data-dir', dataDir])).code).toBe(0);
+    expect((await runCommand(['migrate', '--data-dir', dataDir])).code).toBe(0);
     expect(await failedStart(1, { args: ['--data-dir', dataDir] })).toContain('belongs to a service');
   });
 });
@@ -239,7 +249,7 @@ describe.concurrent('sched dev ends', () => {
 
 test.concurrent('`sched serve` does not reach names of this machine, even if loopback is allowed', async () => {
   using own = await startReceiver('127.0.0.1');
-  await using sched = await startSched({
+  await using sched = await startInThread({
     env: {
       SCHED_EGRESS_ALLOW: '127.0.0.0/8,::1/128',
       SCHED_EGRESS_ALLOW_HTTP: 'true',
@@ -251,6 +261,8 @@ test.concurrent('`sched serve` does not reach names of this machine, even if loo
     headers: { authorization: `Bearer ${DEV_TEST_KEY}` },
     body: JSON.stringify({ endpoint: `http://localhost:${own.port}/by-name`, delay: '1s' }),
   });
-  await sched.said(/"error":"localhost is not allowed".*"delivery_status":"dead_letter"/);
+  await expect
+    .poll(() => sched.output.stderr, { timeout: LOG_MS_MAX })
+    .toMatch(/"error":"localhost is not allowed".*"delivery_status":"dead_letter"/);
   expect(own.paths).toEqual([]);
 });
