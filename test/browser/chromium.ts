@@ -1,13 +1,20 @@
 /**
- * A real browser for tests (see `executable.ts`). It ends with its scope.
+ * A real browser for tests (see `executable.ts`). All files of a worker share one, which ends with the process. The windows
+ * that a file has opened close with its scope.
  *
- *     await using browser = await launchChromium();
+ *     await using browser = await useChromium();
  *     const { page, errors } = await browser.open(url);
  *     …
  *     expect(errors).toEqual([]);
  */
 import chromium from '@sparticuz/chromium';
-import { type Browser, type BrowserContextOptions, type Page, chromium as playwright } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+  chromium as playwright,
+} from 'playwright-core';
 import { browserPath } from './executable.ts';
 
 /** The limit for a step on a page, on a machine that is shared with other tests. */
@@ -30,7 +37,8 @@ const UNWANTED = new Set([
   '--in-process-gpu',
 ]);
 
-const WANTED = ['--disable-gpu'];
+/** Windows have separate cookies in a shared process too, and a process for each takes processor time. */
+const WANTED = ['--disable-gpu', '--renderer-process-limit=1'];
 
 export interface OpenPage {
   readonly page: Page;
@@ -39,28 +47,42 @@ export interface OpenPage {
 }
 
 export interface TestBrowser extends AsyncDisposable {
-  readonly browser: Browser;
   open(url: string, options?: BrowserContextOptions): Promise<OpenPage>;
 }
 
-export async function launchChromium(): Promise<TestBrowser> {
-  const browser = await playwright.launch({
-    executablePath: await browserPath(),
-    args: [...chromium.args.filter((argument) => !UNWANTED.has(argument)), ...WANTED],
-  });
+let shared: Promise<Browser> | null = null;
+
+export async function useChromium(): Promise<TestBrowser> {
+  shared ??= launch();
+  const browser = await shared;
+  const contexts: BrowserContext[] = [];
   return {
-    browser,
-    open: (url, options) => openPage(browser, url, options),
-    [Symbol.asyncDispose]: () => browser.close(),
+    open: async (url, options) => {
+      const context = await browser.newContext(options);
+      contexts.push(context);
+      return openPage(context, url);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(contexts.map((context) => context.close()));
+    },
   };
 }
 
-async function openPage(
-  browser: Browser,
-  url: string,
-  options: BrowserContextOptions = {},
-): Promise<OpenPage> {
-  const context = await browser.newContext(options);
+/** Ends the browser. Tests do not need it: their process ends it. */
+export async function closeChromium(): Promise<void> {
+  const browser = await shared;
+  shared = null;
+  await browser?.close();
+}
+
+async function launch(): Promise<Browser> {
+  return playwright.launch({
+    executablePath: await browserPath(),
+    args: [...chromium.args.filter((argument) => !UNWANTED.has(argument)), ...WANTED],
+  });
+}
+
+async function openPage(context: BrowserContext, url: string): Promise<OpenPage> {
   const page = await context.newPage();
   page.setDefaultTimeout(STEP_MS_MAX);
   const errors: string[] = [];

@@ -15,10 +15,11 @@ import { IS_POSTGRES } from '#test/process/store-in-use.ts';
 import { Person } from './person.ts';
 import { createSampleData, PROJECT, replayDeadLetters, type SampleData } from './sample-data.ts';
 import { useService } from './service.ts';
-import { everyDialog, everyPage, SIGNED_OUT_PAGES, type VisitedPage, visit } from './visited-pages.ts';
+import { everyDialog, everyPage, load, SIGNED_OUT_PAGES, type VisitedPage, visit } from './visited-pages.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const AXE_OPTIONS = { resultTypes: ['violations'], iframes: false, preload: false };
+const ROWS_CHECKED_MAX = 30;
 const NAME = 'ada@example.com';
 const SCRIPT = `"'><img src=x onerror=window.hacked=1><script>window.hacked=1</script><svg onload=window.hacked=1>`;
 const HEADER = "X-`$'*|~!#%&";
@@ -78,8 +79,17 @@ window.axeOptions = {
 };
 addEventListener('securitypolicyviolation', (event) => { (window.violations ??= []).push(event.blockedURI); });`;
 
-/** This runs in the page: it returns findings of axe-core, scripts that ran, blocked requests, outside links, and width. */
-const FIND_FAULTS = `axe.run(document, axeOptions).then(({ violations }) => ({
+/**
+ * This runs in the page: it returns findings of axe-core, scripts that ran, blocked requests, outside links, and width.
+ * Contrast takes most of the time. It is not computed again for the page behind a dialog. Rows of a long table are alike,
+ * so axe-core looks at the first ones.
+ */
+const FIND_FAULTS = `(() => {
+  const withinDialog = document.querySelector('dialog:modal') === null ? '' : 'dialog[open] ';
+  axe.configure({ rules: [{ id: 'color-contrast', selector: withinDialog + '*' }] });
+  const furtherRows = [...document.querySelectorAll('tbody tr:nth-child(n + ${ROWS_CHECKED_MAX + 1})')];
+  return axe.run({ include: [document], exclude: furtherRows }, axeOptions);
+})().then(({ violations }) => ({
   violations: violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => id + ' ' + nodes.length + ' times, first ' + nodes[0].target + ': ' + nodes[0].failureSummary),
@@ -97,8 +107,8 @@ async function checkedAndSignedIn(options: BrowserContextOptions): Promise<Perso
   const person = await Person.at(service.browser(), 'about:blank', options);
   await person.page.context().addInitScript({ content: INIT_SCRIPT });
   for (const page of SIGNED_OUT_PAGES) {
-    await person.page.goto('about:blank');
-    await check(person, page);
+    await load(person, service.sched().url, page);
+    await expectNoFaults(person, page);
   }
   await signIn(person);
   return person;
@@ -111,7 +121,11 @@ async function signIn(person: Person): Promise<void> {
 }
 
 async function check(person: Person, page: VisitedPage): Promise<void> {
-  await visit(person, service.sched().url, page);
+  await visit(person, page);
+  await expectNoFaults(person, page);
+}
+
+async function expectNoFaults(person: Person, page: VisitedPage): Promise<void> {
   expect({ page: page.name, ...(await person.page.evaluate<object>(FIND_FAULTS)) }).toEqual({
     page: page.name,
     ...NO_FAULTS,

@@ -65,7 +65,7 @@ describe.skipIf(IS_POSTGRES)('at every width', () => {
       // The browser does not draw what is fully transparent. Its layout is the same.
       await person.page.evaluate("document.documentElement.style.opacity = '0'");
       for (const page of pages) {
-        await visit(person, service.sched().url, page);
+        await visit(person, page);
         for (const width of WIDTHS) {
           await person.page.setViewportSize({ width, height: HEIGHT });
           const faults = await person.page.evaluate<readonly string[]>(FIND_FAULTS);

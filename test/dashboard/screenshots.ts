@@ -4,7 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { launchChromium, type TestBrowser } from '#test/browser/chromium.ts';
+import { closeChromium, type TestBrowser, useChromium } from '#test/browser/chromium.ts';
 import { Api } from '#test/e2e/client.ts';
 import { startSched, temporaryDirectory } from '#test/process/sched-process.ts';
 import { answer, delayed } from '#test/receiver/behaviours.ts';
@@ -13,7 +13,7 @@ import { Person } from './person.ts';
 import { createSampleData, replayDeadLetters } from './sample-data.ts';
 import { writeSampleHistory } from './sample-history.ts';
 import { buildPage, invitationOf, SETTINGS } from './start.ts';
-import { everyDialog, everyPage, SIGNED_OUT_PAGES, type VisitedPage, visit } from './visited-pages.ts';
+import { everyDialog, everyPage, load, SIGNED_OUT_PAGES, type VisitedPage, visit } from './visited-pages.ts';
 
 const NAME = 'ada@example.com';
 const VIEWPORTS = [
@@ -37,7 +37,7 @@ await first.stop();
 await writeSampleHistory(dataDir);
 await using sched = await startSched({ dataDir, env: SETTINGS });
 await using receiver = await startReceiver();
-await using browser = await launchChromium();
+await using browser = await useChromium();
 const invitation = new URL(invitationOf(first));
 const api = Api.at(() => sched.url).as(first.testKey);
 
@@ -48,6 +48,7 @@ const replay = await replayDeadLetters(admin, sched.url);
 await admin.leave();
 const pages = [...everyPage(made, replay), ...everyDialog(made)];
 for (const [viewport, options] of VIEWPORTS) await shootAll(browser, viewport, options);
+await closeChromium();
 
 async function makeMany(to: Api, where: Receiver): Promise<void> {
   const good = ['orders', 'reminders', 'invoices'].map((name) =>
@@ -86,19 +87,21 @@ async function shootAll(
     timezoneId: 'Europe/Zurich',
   });
   for (const page of SIGNED_OUT_PAGES) {
-    await person.page.goto('about:blank');
+    await load(person, sched.url, page);
     await shoot(person, page, viewport);
   }
   await person.page.goto(`${sched.url}/dashboard/login`);
   await person.signIn(NAME);
   await person.heading('Overview');
-  for (const page of pages) await shoot(person, page, viewport);
+  for (const page of pages) {
+    await visit(person, page);
+    await shoot(person, page, viewport);
+  }
   await person.leave();
 }
 
 /** Takes a picture of the whole page, or of the window while a dialog is open. */
 async function shoot(person: Person, page: VisitedPage, viewport: string): Promise<void> {
-  await visit(person, sched.url, page);
   // A chart is drawn after it has measured its width.
   for (const chart of await person.page.getByRole('slider').all())
     await chart.locator('svg').first().waitFor();

@@ -1,6 +1,6 @@
 /** The real service with its dashboard, a receiver and a browser, one of each per test file. */
 import { afterAll, beforeAll, expect } from 'vitest';
-import { launchChromium, type TestBrowser } from '#test/browser/chromium.ts';
+import { type TestBrowser, useChromium } from '#test/browser/chromium.ts';
 import { Api } from '#test/e2e/client.ts';
 import { type RunningService, startCheapest } from '#test/process/run-command.ts';
 import { printed, type SchedProcess, startSched, TEST_KEY } from '#test/process/sched-process.ts';
@@ -61,7 +61,7 @@ function serviceOf(start: () => Promise<Started>): Service {
   };
   beforeAll(async () => {
     buildPage();
-    const [receiver, browser] = await Promise.all([startReceiver(), launchChromium()]);
+    const [receiver, browser] = await Promise.all([startReceiver(), useChromium()]);
     running = { ...(await start()), receiver, browser };
   });
   afterAll(async () => {

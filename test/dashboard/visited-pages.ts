@@ -148,17 +148,26 @@ async function goTo(person: Person, path: string): Promise<void> {
 
 const lastVisits = new WeakMap<Person, VisitedPage>();
 
-export async function visit(person: Person, origin: string, page: VisitedPage): Promise<void> {
+/** Loads a page, for users who are not signed in. */
+export async function load(person: Person, origin: string, page: VisitedPage): Promise<void> {
+  await person.page.goto(`${origin}/dashboard/${page.path}`);
+  await waitUntilShown(person, page);
+}
+
+/** Goes to a page within the loaded dashboard. */
+export async function visit(person: Person, page: VisitedPage): Promise<void> {
   const last = lastVisits.get(person);
   lastVisits.set(person, page);
-  if (person.page.url().startsWith(`${origin}/`)) {
-    // Another page in between closes open dialogs, and shows when a page with the same heading has appeared.
-    if (last === undefined || last.open !== undefined || last.title === page.title) {
-      await goTo(person, NO_SUCH_PAGE.path);
-      await person.heading(NO_SUCH_PAGE.title);
-    }
-    await goTo(person, page.path);
-  } else await person.page.goto(`${origin}/dashboard/${page.path}`);
+  // Another page in between closes open dialogs, and shows when a page with the same heading has appeared.
+  if (last === undefined || last.open !== undefined || last.title === page.title) {
+    await goTo(person, NO_SUCH_PAGE.path);
+    await person.heading(NO_SUCH_PAGE.title);
+  }
+  await goTo(person, page.path);
+  await waitUntilShown(person, page);
+}
+
+async function waitUntilShown(person: Person, page: VisitedPage): Promise<void> {
   await person.heading(page.title);
   if (page.shows !== '') await person.sees(page.shows, person.page.getByRole('main'));
   await page.open?.(person);

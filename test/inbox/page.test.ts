@@ -3,7 +3,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchChromium, type TestBrowser } from '#test/browser/chromium.ts';
+import { type TestBrowser, useChromium } from '#test/browser/chromium.ts';
 import { type RunningDev, startDevInThread } from './dev-in-thread.ts';
 import { startDev } from './dev-process.ts';
 import { details, press, rows, waitForText, waitUntilLive } from './inbox-page.ts';
@@ -17,7 +17,7 @@ const SEQUENTIAL = { concurrent: false } as const;
 let browser: TestBrowser;
 
 beforeAll(async () => {
-  browser = await launchChromium();
+  browser = await useChromium();
 });
 afterAll(() => browser[Symbol.asyncDispose]());
 
