@@ -1,20 +1,20 @@
 /**
  * Runs commands of a shell in the thread of the tests. A process of `sched` costs a fifth of a second of processor
  * time, and the pages have dozens of commands. The first command of each kind is a process all the same, and so is
- * every command that reads a pipe or files: see `npxScript`.
+ * every command that reads a pipe or a captured request: see `npxScript`.
  *
  * A request is a list of texts that each end with a zero byte: the number of words, the words, the environment, and an
  * empty text. The answer is the exit code, standard output and standard error, each ended by a zero byte.
  */
 import { mkdirSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { runCommandWith } from '#test/process/run-command.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { ROOT } from './pages.ts';
 
-/** These commands use nothing of the process but its environment, unless their input is a pipe. */
-const IN_THREAD = ['schedules', 'deliveries', 'endpoints', 'preview'];
+/** These commands use nothing of the process but its environment and folder, unless their input is a pipe. */
+const IN_THREAD = ['schedules', 'deliveries', 'endpoints', 'preview', 'context', 'key', 'secret'];
 
 export interface CommandServer extends AsyncDisposable {
   /** A program that runs `npx sched …`. */
@@ -53,8 +53,10 @@ async function answer(socket: Socket, [count = '0', ...texts]: readonly string[]
     const at = text.indexOf('=');
     return [text.slice(0, at), text.slice(at + 1)];
   });
+  const env = Object.fromEntries(pairs);
+  const { PWD: folder = '', SCHED_DATA_DIR: dataDir = 'data' } = env;
   const { code, stdout, stderr } = await runCommandWith(
-    Object.fromEntries(pairs),
+    { ...env, SCHED_DATA_DIR: resolve(folder, dataDir) },
     texts.slice(0, Number(count)),
   );
   socket.end(`${code}\0${stdout}\0${stderr}\0`);
