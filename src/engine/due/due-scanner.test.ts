@@ -39,8 +39,15 @@ class DueStore {
     return listed.slice(0, limit).map((partition) => ({ partition, slot: null, after: null }));
   };
 
+  /** The rows of each customer in order. Rows are only added, so their number tells whether this is current. */
+  #grouped = { count: 0, byCustomer: new Map<Partition, readonly DueDelivery[]>() };
+
   #byCustomer(): ReadonlyMap<Partition, readonly DueDelivery[]> {
-    return Map.groupBy(this.rows.toSorted(byPlace), ({ partition }) => partition);
+    if (this.#grouped.count !== this.rows.length) {
+      const byCustomer = Map.groupBy(this.rows.toSorted(byPlace), ({ partition }) => partition);
+      this.#grouped = { count: this.rows.length, byCustomer };
+    }
+    return this.#grouped.byCustomer;
   }
 
   readonly listDueOfCustomers: EngineDependencies['store']['listDueOfCustomers'] = async (
@@ -72,20 +79,33 @@ class Found {
   readonly upcoming: DueDelivery[] = [];
   readonly overdue: DueDelivery[] = [];
   readonly #known = new Set<string>();
+  readonly #upcomingSet = new Set<DueDelivery>();
+  readonly #upcomingOf = new Map<Partition, number>();
   pages = 0;
   upcomingRoom = Number.POSITIVE_INFINITY;
   hasRoomForOverdue = true;
   isWanted: (due: DueDelivery) => boolean = () => true;
 
   hasRoomForUpcoming(partition: Partition): boolean {
-    return this.upcoming.filter((due) => due.partition === partition).length < this.upcomingRoom;
+    return (this.#upcomingOf.get(partition) ?? 0) < this.upcomingRoom;
   }
 
   addUpcoming(due: DueDelivery): boolean {
-    if (this.upcoming.includes(due)) return true;
+    if (this.#upcomingSet.has(due)) return true;
     if (!this.hasRoomForUpcoming(due.partition)) return false;
     this.upcoming.push(due);
+    this.#upcomingSet.add(due);
+    this.#upcomingOf.set(due.partition, (this.#upcomingOf.get(due.partition) ?? 0) + 1);
     return true;
+  }
+
+  /** Forgets all upcoming deliveries but the first. */
+  keepUpcoming(count: number): void {
+    const kept = this.upcoming.slice(0, count);
+    this.upcoming.length = 0;
+    this.#upcomingSet.clear();
+    this.#upcomingOf.clear();
+    for (const due of kept) this.addUpcoming(due);
   }
 
   addReady(due: DueDelivery): boolean {
@@ -184,14 +204,14 @@ describe('a scan of upcoming deliveries', () => {
     expect(found.upcoming.filter(({ partition }) => partition === OTHER)).toEqual(others);
     expect(store.visits.flat()).toContain(OTHER);
     expect(new Set(store.visits.flat()).size).toBe(1);
-    found.upcoming.splice(3 * PAGE_ROWS);
+    found.keepUpcoming(3 * PAGE_ROWS);
     store.asked.splice(0);
     store.visits.splice(0);
     await scan('upcoming');
     // There is still no room, so only the other customer is visited.
     expect(new Set(store.visits.flat())).toEqual(new Set([OTHER]));
     expect(store.asked).toEqual([]);
-    found.upcoming.splice(0);
+    found.keepUpcoming(0);
     await scan('upcoming');
     expect(found.upcoming.filter(({ partition }) => partition !== OTHER)).toHaveLength(3 * PAGE_ROWS);
   });
