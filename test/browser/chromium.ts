@@ -18,7 +18,7 @@ import {
 import { browserPath } from './executable.ts';
 
 /** The limit for a step on a page, on a machine that is shared with other tests. */
-const STEP_MS_MAX = 15_000;
+const STEP_MS_MAX = 60_000;
 
 /**
  * Arguments that the package adds for cloud functions, and that tests must not have. In a single process, separate

@@ -15,12 +15,17 @@ export const SETTINGS = {
   SCHED_SHUTDOWN_GRACE: '1s',
 };
 
+let isBuilt = false;
+
+/** Builds the page, once for all test files of a worker. */
 export function buildPage(): void {
+  if (isBuilt) return;
   const { status, stderr } = spawnSync(process.execPath, ['scripts/build-dashboard.ts'], {
     cwd: ROOT,
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`The page could not be built.\n${stderr}`);
+  isBuilt = true;
 }
 
 /** The link that the first start prints. */
