@@ -44,19 +44,19 @@ export async function audit(
 
 async function recordOf(apis: readonly Api[], id: string): Promise<Recorded | null> {
   for (const api of apis) {
-    const { status } = await api.get<Delivery>(`/v1/deliveries/${id}`);
-    if (status === 200) return readWhole(api, id);
+    const { status, json } = await api.get<Delivery>(`/v1/deliveries/${id}`);
+    if (status === 200) return readWhole(api, json);
   }
   return null;
 }
 
 /** Reads a delivery again when an attempt began between the two reads. */
-async function readWhole(api: Api, id: string): Promise<Recorded> {
-  for (;;) {
-    const before = await api.get<Delivery>(`/v1/deliveries/${id}`);
-    const attempts = await attemptsOf(api, id);
-    const after = await api.get<Delivery>(`/v1/deliveries/${id}`);
-    if (before.json.attempt_count === after.json.attempt_count) return { delivery: after.json, attempts };
+async function readWhole(api: Api, shown: Delivery): Promise<Recorded> {
+  for (let before = shown; ; ) {
+    const attempts = await attemptsOf(api, shown.id);
+    const { json: after } = await api.get<Delivery>(`/v1/deliveries/${shown.id}`);
+    if (before.attempt_count === after.attempt_count) return { delivery: after, attempts };
+    before = after;
   }
 }
 
