@@ -18,7 +18,8 @@ const SHARED_OPTIONS = {
 const IN_A_BROWSER = [
   'dashboard/every-page',
   'dashboard/journey',
-  'dashboard/without-stream',
+  'dashboard/layout',
+  'dashboard/restart',
   'inbox/page',
   'inbox/page-bounds',
 ];
