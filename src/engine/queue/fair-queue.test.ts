@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -440,22 +440,21 @@ describe('room to wait', () => {
     expect(queue.hasRoom).toBe(true);
   });
 
-  describe('for overdue deliveries, when all of it is taken,', () => {
+  test('is bounded over all queues, and deliveries in time have room of their own', () => {
     const queue = new FairQueue();
-    beforeAll(() => fillOverdue(queue));
+    fillOverdue(queue);
+    expect([queue.waiting, queue.overdue, queue.hasRoom]).toEqual([WAITING_MAX, WAITING_MAX, false]);
+    expect(queue.add(towards('new'), 'overdue')).toBe(false);
+    expect(queue.add(towards('new'), 'in_time')).toBe(true);
+    expect([queue.waiting, queue.overdue]).toEqual([WAITING_MAX + 1, WAITING_MAX]);
+  });
 
-    test('is bounded over all queues, and deliveries in time have room of their own', () => {
-      expect([queue.waiting, queue.overdue, queue.hasRoom]).toEqual([WAITING_MAX, WAITING_MAX, false]);
-      expect(queue.add(towards('new'), 'overdue')).toBe(false);
-      expect(queue.add(towards('new'), 'in_time')).toBe(true);
-      expect([queue.waiting, queue.overdue]).toEqual([WAITING_MAX + 1, WAITING_MAX]);
-    });
-
-    test('is free again when deliveries are taken', () => {
-      expect(queue.hasRoom).toBe(false);
-      queue.take('overdue', 1);
-      expect(queue.hasRoom).toBe(true);
-    });
+  test('is free again when deliveries are taken', () => {
+    const queue = new FairQueue();
+    fillOverdue(queue);
+    expect(queue.hasRoom).toBe(false);
+    queue.take('overdue', 1);
+    expect(queue.hasRoom).toBe(true);
   });
 });
 
