@@ -105,10 +105,12 @@ describe.concurrent('as many consecutive failures as the threshold open the brea
 
   it('other deliveries wait for the outcome of one probe, then they are sent', async () => {
     const gate = held();
-    const { target, endpoint_id } = await guarded([answer(500), answer(500), gate, answer(200)]);
+    const { target, endpoint_id } = await guarded([answer(500), answer(500), gate, answer(200)], {
+      probe_timeout: '60s',
+    });
     const failing = await given({ endpoint_id });
     await target.arrived(2);
-    const fireAt = fromNow(2_000);
+    const fireAt = fromNow(5_000);
     const others = await Promise.all(
       Array.from({ length: 5 }, () => given({ endpoint_id, fire_at: fireAt })),
     );

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, vi } from 'vitest';
 import type { Timers } from '#src/ports/system.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { Api, PLANTED } from '#test/e2e/client.ts';
-import { created, onlyDelivery } from '#test/e2e/expectations.ts';
+import { created, onlyDelivery, ordered } from '#test/e2e/expectations.ts';
 import type { Delivery, Schedule } from '#test/e2e/resources.ts';
 import { type RunningService, runCommand, startCheapest } from '#test/process/run-command.ts';
 import { type SchedProcess, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
@@ -44,6 +44,8 @@ const GRACE = { SCHED_SHUTDOWN_GRACE: '5s' };
 
 /** The concurrency of a file whose tests each start a service, which has as many processes as nodes. */
 export const SERVICES_AT_ONCE = NODES === 1 ? 20 : 2;
+
+const WARM_UP_TIMES = 3;
 
 /** More than any file has. */
 const TESTS_AT_ONCE = 500;
@@ -89,6 +91,7 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
   beforeAll(async () => {
     const receiver = await startReceiver();
     const sched = await startCheapest({ env: { ...SETTINGS, ...GRACE, ...env } });
+    if (NODES > 1) await Promise.all(sched.urls.map(warmUp));
     running = { receiver, sched };
   });
   afterAll(async () => {
@@ -122,6 +125,15 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
       return JSON.parse(stdout) as T;
     },
   };
+}
+
+/** Opens the connections to the database that the first tests need, because several nodes open many. */
+async function warmUp(url: string): Promise<void> {
+  const api = Api.at(() => url).as(TEST_KEY);
+  for (let times = 0; times < WARM_UP_TIMES; times++) {
+    const { id } = await given(api, { endpoint: 'https://receiver.example/', delay: '24h' });
+    await ordered(api, id, 'cancel');
+  }
 }
 
 function addReceiver(options: ReceiverOptions): () => Receiver {

@@ -7,6 +7,8 @@ import { waitForEnd, waitForStatus, waitUntil } from './waits.ts';
 
 const { api, hook, given } = useDeliveries();
 
+/** Even a busy machine creates all deliveries of a test within this time. */
+const AHEAD_MS = 8_000;
 const RETRY_MS = 10;
 /** A breaker that does not open, for endless failures. */
 const NO_BREAKER = { threshold: 1_000, base_open: '1s', max_open: '1s', probe_timeout: '1s' };
@@ -87,7 +89,7 @@ describe.concurrent('retry_budget', () => {
       retry_budget: { rate: 4, burst: 2 },
       retry_policy: { base: `${RETRY_MS}ms`, factor: 1, max_attempts: 2 },
     });
-    const fireAt = fromNow(2_500);
+    const fireAt = fromNow(AHEAD_MS);
     const all = await Promise.all(
       Array.from({ length: 7 }, () => given({ endpoint_id: id, fire_at: fireAt })),
     );
@@ -124,7 +126,7 @@ describe.concurrent('the default budget', () => {
       breaker_policy: NO_BREAKER,
       retry_policy: { base: `${RETRY_MS}ms`, factor: 1, max_attempts: 2 },
     });
-    const fireAt = fromNow(4_000);
+    const fireAt = fromNow(AHEAD_MS);
     const all = await Promise.all(
       Array.from({ length: 106 }, () => given({ endpoint_id: id, fire_at: fireAt })),
     );
@@ -147,7 +149,7 @@ describe.concurrent('rate_limit of a schedule', () => {
 
   it('limits the requests per second to its endpoint, one at a time', async () => {
     const target = hook();
-    const fireAt = fromNow(2_500);
+    const fireAt = fromNow(AHEAD_MS);
     const all = await Promise.all(
       Array.from({ length: 8 }, () =>
         given({ endpoint: target.url, fire_at: fireAt, rate_limit: { per_second: 5 } }),
@@ -162,7 +164,7 @@ describe.concurrent('rate_limit of a schedule', () => {
 
   it('a delivery that waits stays scheduled, without an attempt and with a later next_fire_at', async () => {
     const target = hook();
-    const fireAt = fromNow(2_500);
+    const fireAt = fromNow(AHEAD_MS);
     const slow = { endpoint: target.url, fire_at: fireAt, rate_limit: { per_second: 0.02 } };
     const [first, second] = await Promise.all([given(slow), given(slow)]);
     await target.arrived();
