@@ -34,7 +34,7 @@ export default defineConfig({
     // In the root alone: all projects share its servers and its browser.
     globalSetup: ['test/postgres/global-setup.ts', 'test/browser/global-setup.ts'],
     // Most of the time is spent waiting: for instants, for processes, for the disk.
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
       {
         // On SQLite, unless SCHED_TEST_STORE says otherwise: see `test/process/store-in-use.ts`.

@@ -1,11 +1,17 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { trackActivity } from './activity.ts';
 import { get, getAutomatically, post } from './api.ts';
 
 const MINUTE_MS = 60_000;
 const sent: Headers[] = [];
 
+/** The user clicks when a test begins. */
 beforeEach(() => {
   sent.length = 0;
+  const listeners: (() => void)[] = [];
+  vi.stubGlobal('addEventListener', (_sign: string, listener: () => void) => listeners.push(listener));
+  trackActivity();
+  listeners[0]?.();
   vi.stubGlobal('fetch', async (_url: string, { headers }: { readonly headers: HeadersInit }) => {
     sent.push(new Headers(headers));
     return new Response('{}');

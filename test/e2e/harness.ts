@@ -47,8 +47,11 @@ export interface Sched {
   readonly addProject: (name: string) => Promise<Readonly<Record<Mode, Api>>>;
 }
 
-/** Call it at the top of a test file. The service runs as long as its tests. */
-export function useSched(): Sched {
+/**
+ * Call it at the top of a test file. The service runs as long as its tests. A test that measures the memory of the
+ * service starts it with `startSched`, as a process of its own.
+ */
+export function useSched(startService: typeof startCheapest = startCheapest): Sched {
   let dataDir = '';
   const keys = [TEST_KEY, LIVE_KEY];
   let running: RunningService | null = null;
@@ -56,7 +59,7 @@ export function useSched(): Sched {
   const drive = new Drive(() => dataDir);
 
   const start = async () => {
-    running = await startCheapest({ dataDir, env: SETTINGS });
+    running = await startService({ dataDir, env: SETTINGS });
   };
   const service = () => {
     if (running === null) throw new Error('The service is not running.');

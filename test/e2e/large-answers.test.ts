@@ -1,11 +1,12 @@
 /** Large answers: a client that requests very many and reads none cannot exhaust the memory of the service. */
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { startSched } from '#test/process/sched-process.ts';
 import { expectStatus } from './expectations.ts';
 import { TEST_KEY, useSched } from './harness.ts';
 import { type List, ONE_SHOT, type Schedule } from './resources.ts';
 
-const { api, anonymous, url, addProject } = useSched();
+const { api, anonymous, url, addProject } = useSched(startSched);
 
 const LABEL_CHARACTERS = 900_000;
 const ASKED = 600;

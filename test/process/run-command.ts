@@ -16,10 +16,11 @@ import {
   type Output,
   printed,
   type SchedOptions,
+  startSched,
   TEST_KEY,
   temporaryDirectory,
 } from './sched-process.ts';
-import { NODES, storeSettings } from './store-in-use.ts';
+import { NODES, NODES_ARE_PROCESSES, storeSettings } from './store-in-use.ts';
 
 /** What a service in a thread and one in processes have in common. */
 export interface RunningService {
@@ -77,11 +78,12 @@ export function runCommandWith(
 }
 
 /**
- * Starts the service in the thread of the tests, which costs least. Several nodes share nothing but the thread and
- * the database. The nodes of `test/faults/cluster` are processes, as in production.
+ * Starts the service in the thread of the tests, which costs least. Several nodes share the thread and the modules. With
+ * `SCHED_TEST_PROCESSES=true`, as in `npm run test:cluster`, they are processes. Only a thread can be given its own time.
  */
 export function startCheapest(options: SchedOptions, time?: ServiceTime): Promise<RunningService> {
-  return NODES === 1 ? startInThread(options, time) : startNodesInThread(options, time);
+  if (NODES === 1) return startInThread(options, time);
+  return NODES_ARE_PROCESSES && time === undefined ? startSched(options) : startNodesInThread(options, time);
 }
 
 async function startNodesInThread(options: SchedOptions, time?: ServiceTime): Promise<RunningService> {

@@ -14,6 +14,7 @@ export const IS_POSTGRES = process.env.SCHED_TEST_STORE === 'postgres';
 /** Nodes measure the time of the database, with an error of up to half a round trip. */
 export const CLOCK_OFF_MS_MAX = IS_POSTGRES ? 10 : 0;
 export const NODES = IS_POSTGRES ? Number(process.env.SCHED_TEST_NODES ?? 1) : 1;
+export const NODES_ARE_PROCESSES = process.env.SCHED_TEST_PROCESSES === 'true';
 
 const databases = new Map<string, Promise<TestDatabase>>();
 
