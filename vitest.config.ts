@@ -14,6 +14,8 @@ const SHARED_OPTIONS = {
   hookTimeout: 120_000,
   // A worker keeps its process and its modules for the next file. Starting them anew costs more than most files.
   isolate: false,
+  // Concurrent tests mostly wait for instants. The first file of a worker sets this for all its files.
+  maxConcurrency: 100,
 };
 const IN_A_BROWSER = [
   'dashboard/every-page',
@@ -33,8 +35,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // In the root alone: all projects share its servers and its browser.
     globalSetup: ['test/postgres/global-setup.ts', 'test/browser/global-setup.ts'],
-    // Most of the time is spent waiting: for instants, for processes, for the disk.
-    maxWorkers: 4,
+    // Files wait for instants, for processes and for the disk. More workers than processors use that time.
+    maxWorkers: 3,
     projects: [
       {
         // On SQLite, unless SCHED_TEST_STORE says otherwise: see `test/process/store-in-use.ts`.

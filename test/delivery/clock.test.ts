@@ -18,11 +18,9 @@ import {
 } from '#test/e2e/expectations.ts';
 import { answer, hang, held } from '#test/receiver/behaviours.ts';
 import { type Hook, startReceiver } from '#test/receiver/receiver.ts';
-import { type Given, given, SERVICES_AT_ONCE, startWithFastTimers, TEST_KEY } from './harness.ts';
+import { CONCURRENT_SERVICES, type Given, given, startWithFastTimers, TEST_KEY } from './harness.ts';
 import { ShiftedService } from './shifted-service.ts';
 import { sleep, waitForDue, waitForEnd, waitForStatus, waitUntil } from './waits.ts';
-
-vi.setConfig({ maxConcurrency: SERVICES_AT_ONCE });
 
 /** The clock is set to this long before an instant. The rest passes in real time. */
 const BEFORE_MS = 500;
@@ -59,7 +57,7 @@ function utc(timestamp: string): string {
   return timestamp.replace(':00.000Z', 'Z');
 }
 
-describe.concurrent('cron across daylight saving time', () => {
+describe('cron across daylight saving time', CONCURRENT_SERVICES, () => {
   it('Europe/Berlin in spring: 02:30 is in the gap and is sent once, at 03:00', async () => {
     await using service = await ShiftedService.at('2027-03-28T00:40:00Z');
     const { api } = service;
@@ -152,7 +150,7 @@ describe.concurrent('cron across daylight saving time', () => {
   });
 });
 
-describe.concurrent('every minute', () => {
+describe('every minute', CONCURRENT_SERVICES, () => {
   it('each occurrence is sent in its minute, and those missed by a clock jump or a downtime do not pile up', async () => {
     await using service = await ShiftedService.at('2027-01-05T12:00:30Z');
     const { api } = service;
@@ -202,7 +200,7 @@ describe.concurrent('every minute', () => {
   });
 });
 
-describe.concurrent('the clock of the machine is set while deliveries wait', () => {
+describe('the clock of the machine is set while deliveries wait', CONCURRENT_SERVICES, () => {
   it('an hour forward: overdue deliveries are sent once, none is early, and timeouts are not affected', async () => {
     await using service = await ShiftedService.at('2027-01-05T12:00:00Z');
     const { api } = service;
@@ -285,7 +283,7 @@ describe.concurrent('the clock of the machine is set while deliveries wait', () 
   });
 });
 
-describe.concurrent('a service that starts with a clock far ahead', () => {
+describe('a service that starts with a clock far ahead', CONCURRENT_SERVICES, () => {
   /** Resolves when the cleaner of the running service has searched for everything that may be old. */
   async function waitForCleaner({ api }: ShiftedService): Promise<void> {
     await vi.waitFor(
@@ -319,7 +317,7 @@ describe.concurrent('a service that starts with a clock far ahead', () => {
   });
 });
 
-describe.concurrent('the default breaker', () => {
+describe('the default breaker', CONCURRENT_SERVICES, () => {
   const RETRIES = { retry_policy: { base: '10ms', factor: 1, max_attempts: 50 } };
 
   /** The window in minutes that the attempt numbered `attempts` opened. The clock is then set to its end. */
@@ -356,7 +354,7 @@ describe.concurrent('the default breaker', () => {
   });
 });
 
-describe.concurrent('timeouts', () => {
+describe('timeouts', CONCURRENT_SERVICES, () => {
   it('an attempt times out after 30 seconds, unless the endpoint profile sets another timeout', async ({
     onTestFinished,
   }) => {

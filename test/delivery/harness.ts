@@ -5,7 +5,7 @@
  * hence its own endpoint. At the end everything is audited (see `audit.ts`).
  */
 import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { Timers } from '#src/ports/system.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { Api, PLANTED } from '#test/e2e/client.ts';
@@ -42,13 +42,10 @@ const LONG_TIMER_MS = 20_000;
 /** A stop at the end of a file need not wait longer for a request in flight. */
 const GRACE = { SCHED_SHUTDOWN_GRACE: '5s' };
 
-/** The concurrency of a file whose tests each start a service, which has as many processes as nodes. */
-export const SERVICES_AT_ONCE = NODES === 1 ? 20 : 2;
+/** For tests that each start a service. Several nodes are too many processes to start at once. */
+export const CONCURRENT_SERVICES = { concurrent: NODES === 1 };
 
 const WARM_UP_TIMES = 3;
-
-/** More than any file has. */
-const TESTS_AT_ONCE = 500;
 
 /** A schedule with its one delivery. */
 export interface Given {
@@ -77,7 +74,6 @@ export interface Deliveries {
 
 /** A test file calls this at its top level. */
 export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliveries {
-  vi.setConfig({ maxConcurrency: TESTS_AT_ONCE });
   const secrets = [SIGNING_SECRET];
   let running: { readonly sched: RunningService; readonly receiver: Receiver } | null = null;
   const harness = () => {

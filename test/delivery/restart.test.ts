@@ -2,7 +2,7 @@
  * The process stops or crashes, and another continues its work. Nothing is lost. A request is sent twice only
  * if it was interrupted, and then with the same Idempotency-Key.
  */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from '#test/e2e/client.ts';
 import {
   attemptsOf,
@@ -22,17 +22,15 @@ import { answer, type Behaviour, hang, held } from '#test/receiver/behaviours.ts
 import { type Hook, headerOf, type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { audit } from './audit.ts';
 import {
+  CONCURRENT_SERVICES,
   expectNoSecrets,
   given,
-  SERVICES_AT_ONCE,
   SETTINGS,
   SIGNING_SECRET,
   startService,
   TEST_KEY,
 } from './harness.ts';
 import { sleep, waitForDue, waitForEnd, waitForStatus } from './waits.ts';
-
-vi.setConfig({ maxConcurrency: SERVICES_AT_ONCE });
 
 const OPENED_BY_ONE = { threshold: 1, base_open: '10m', max_open: '1h', probe_timeout: '10m' };
 
@@ -97,7 +95,7 @@ class RestartableService implements AsyncDisposable {
   }
 }
 
-describe.concurrent('downtime', () => {
+describe('downtime', CONCURRENT_SERVICES, () => {
   it('deliveries that became due are sent once, those past their deadline expire, and the rest is unchanged', async () => {
     await using service = new RestartableService();
     await service.start();
@@ -173,7 +171,7 @@ describe.concurrent('downtime', () => {
   });
 });
 
-describe.concurrent('SIGTERM', () => {
+describe('SIGTERM', CONCURRENT_SERVICES, () => {
   it('a request in flight is finished and settled, and later deliveries are left to the next start', async () => {
     await using service = new RestartableService();
     const process = await service.startProcess();
@@ -244,7 +242,7 @@ describe.concurrent('SIGTERM', () => {
   });
 });
 
-describe.concurrent('SIGKILL while deliveries are being sent', () => {
+describe('SIGKILL while deliveries are being sent', CONCURRENT_SERVICES, () => {
   it('the attempt is closed as interrupted, retried with the same key, and counts towards max_attempts', async () => {
     await using service = new RestartableService();
     const process = await service.startProcess();
