@@ -54,7 +54,8 @@ export default defineConfig({
         },
       },
       {
-        // What every file of the interface rests on, again on one node; all of it: `npm run test:postgres`.
+        // What every file of the interface rests on, and the dashboard's calls, again on one node. The rest of it and
+        // the pages: `npm run test:postgres`.
         test: {
           ...SHARED_OPTIONS,
           name: 'postgres',
@@ -62,8 +63,7 @@ export default defineConfig({
             ...['deliveries', 'idempotency', 'restart', 'schedule-states'].map(
               (file) => `test/e2e/${file}.test.ts`,
             ),
-            'test/sdk/client.test.ts',
-            'test/dashboard/journey.test.ts',
+            'test/control/service.test.ts',
           ],
           exclude: [...configDefaults.exclude, ...LEFT_OUT],
           setupFiles: [DROP_DATABASES],

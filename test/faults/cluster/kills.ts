@@ -37,6 +37,10 @@ const DEAD_MS = 6_000;
 const NUMBERS = [1, 2, 3];
 const PAUSE_MS = [1_000, 3_000] as const;
 const RESUMED_MS_MAX = 10_000;
+/** With two attempts in flight, at least one is still in flight at the kill. */
+const IN_FLIGHT_MIN = 2;
+const CLAIMS_EVERY_MS = 20;
+const SENDING_MS_MAX = 10_000;
 
 export async function runKills(run: Run): Promise<KillReport> {
   await using server = await startPostgres({ durable: run.durable });
@@ -52,6 +56,7 @@ export async function runKillsOn(url: string, run: Run): Promise<KillReport> {
   await using cluster = await LoadedCluster.open({ url: () => url }, run, { isInThread });
   const kills: Takeover[] = [];
   for (let number = toKill.shift(); number !== undefined; number = toKill.shift()) {
+    await waitUntilSending(url, cluster.nodes.at(number).name);
     const { name } = await cluster.nodes.kill(number);
     const at = Date.now();
     await sleep(SETTLE_MS);
@@ -71,6 +76,15 @@ export async function runKillsOn(url: string, run: Run): Promise<KillReport> {
     ];
   });
   return { ...report, inFlight: kills.map(({ inFlight }) => inFlight.size), resumed };
+}
+
+/** A kill of a node that sends nothing would show nothing. */
+async function waitUntilSending(url: string, name: string): Promise<void> {
+  const end = performance.now() + SENDING_MS_MAX;
+  while (performance.now() < end) {
+    if ((await claimedBy(url, name)).size >= IN_FLIGHT_MIN) return;
+    await sleep(CLAIMS_EVERY_MS);
+  }
 }
 
 export function resumedAfter(

@@ -98,13 +98,6 @@ export class StoreFaultScenario implements AsyncDisposable {
   async create(count: number): Promise<CreatedGroups> {
     const round = ++this.#rounds;
     const { promise: answered } = this.#answer;
-    const due = await this.#oneShots.group({
-      name: `due-${round}`,
-      count,
-      body: () => ({ delay: `${DUE_MS}ms`, retry_policy: RETRY_POLICY }),
-      plan: () => ANSWER_AT_ONCE,
-    });
-    const allDueAt = performance.now() + DUE_MS;
     const inFlight = await this.#oneShots.group({
       name: `in-flight-${round}`,
       count,
@@ -112,6 +105,13 @@ export class StoreFaultScenario implements AsyncDisposable {
       plan: () => answered.then(() => ANSWER_AT_ONCE),
     });
     await inFlight.allArrived();
+    const due = await this.#oneShots.group({
+      name: `due-${round}`,
+      count,
+      body: () => ({ delay: `${DUE_MS}ms`, retry_policy: RETRY_POLICY }),
+      plan: () => ANSWER_AT_ONCE,
+    });
+    const allDueAt = performance.now() + DUE_MS;
     if (due.arrived() > 0) throw new Error('What should have come due later has arrived.');
     return { inFlight, due, untilAllDueMs: allDueAt - performance.now() };
   }
