@@ -21,7 +21,7 @@ interface DevCalls {
   call<T>(method: string, path: string, body?: object): Promise<T>;
 }
 
-/** What `sched dev` in a thread and as a process have in common. */
+/** `sched dev` of a test, in a thread or as a process. */
 export interface RunningDev extends DevCalls, AsyncDisposable {
   readonly output: Output;
 }

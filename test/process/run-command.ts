@@ -22,7 +22,7 @@ import {
 } from './sched-process.ts';
 import { NODES, NODES_ARE_PROCESSES, storeSettings } from './store-in-use.ts';
 
-/** What a service in a thread and one in processes have in common. */
+/** The service of a test, in a thread or in processes. */
 export interface RunningService {
   /** With several nodes, each read returns the URL of the next one. */
   readonly url: string;

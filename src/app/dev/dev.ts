@@ -33,7 +33,7 @@ export async function runDev(given: Given, paint: Paint): Promise<never> {
   return runService(settings, devVariant({ dataDir, ignored }, print, paint));
 }
 
-/** What `sched dev` adds to `sched serve`. */
+/** Adds the inbox, the lines of deliveries and the greeting of `sched dev` to the service. */
 export function devVariant(
   about: GreetingOptions,
   print: (text: string) => void,
