@@ -1,7 +1,8 @@
 /** The texts of the first start. They contain secrets, so they go to standard output and not to the log. */
-import { DEFAULT_PROJECT, type GeneratedCredential } from '#src/control/bootstrap.ts';
+import type { GeneratedCredential } from '#src/control/bootstrap.ts';
 import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { invitationPath, inviteFirstAdmin } from '#src/control/invitations.ts';
+import { DEFAULT_PROJECT } from '#src/domain/project.ts';
 
 export function createdKeysText(generated: readonly GeneratedCredential[]): string {
   if (generated.length === 0) return '';

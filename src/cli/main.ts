@@ -1,37 +1,14 @@
-/** The `sched` process: builds the command tree, runs the command that was typed, and sets the exit code. */
-import { type Command, CommanderError } from 'commander';
-import { messageOf, SettingsError } from '#src/app/failures.ts';
-import { systemClock, systemTimers } from '#src/app/process.ts';
+/**
+ * The `sched` process: runs the command that was typed, and sets the exit code. `--version` is answered here. Everything
+ * else loads the command tree.
+ */
+import { packageVersion } from '#src/app/process.ts';
 import type { Settings } from '#src/app/settings.ts';
-import { type ControlCode, ControlRefusal } from '#src/control/refusal.ts';
-import type { CliDependencies } from './command.ts';
-import { CommandFailure, EXIT, type Exit, NegativeAnswer } from './failure.ts';
-import { buildProgram } from './program.ts';
-import { printable } from './terminal/printable.ts';
-import { screenOf } from './terminal/screen.ts';
-import { usageText } from './usage-text.ts';
+import { EXIT, type Exit } from './failure.ts';
+import type { CommandIo } from './run-program.ts';
+import { errorLine } from './terminal/printable.ts';
 
-/** Refusals that concern the user's input, not the stored data. */
-const USAGE_CODES: ReadonlySet<ControlCode> = new Set([
-  'invalid_project_name',
-  'invalid_overlap',
-  'too_many_projects',
-]);
-
-/** Streams that a command writes to. */
-export interface CommandIo {
-  readonly env: CliDependencies['env'];
-  readonly stdout: OutputStream;
-  readonly stderr: OutputStream;
-  /** Runs the service until it ends. */
-  readonly serve: CliDependencies['serve'];
-}
-
-interface OutputStream {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  write(text: string): unknown;
-}
+const VERSION_FLAGS: ReadonlySet<string | undefined> = new Set(['-v', '--version']);
 
 export async function main(): Promise<void> {
   let isOutputLost = false;
@@ -55,61 +32,10 @@ async function serve(settings: Settings): Promise<void> {
 
 /** Runs the command that these words name. It uses nothing of the process but standard input and signals. */
 export async function runCommand(words: readonly string[], io: CommandIo): Promise<Exit> {
-  const { env, stdout, stderr } = io;
-  const printError = (text: string) => void stderr.write(errorLine(text));
-  const dependencies = {
-    env,
-    print: (text: string) => void stdout.write(text),
-    notify: printError,
-    screen: screenOf(stdout, env, words.includes('--no-color')),
-    serve: io.serve,
-    clock: systemClock,
-    timers: systemTimers,
-  };
-  const program = await buildProgram(
-    dependencies,
-    words.find((word) => !word.startsWith('-')),
-  );
-  visitCommands(program, (command) => {
-    command
-      .exitOverride()
-      .configureOutput({
-        writeOut: dependencies.print,
-        outputError: (text) => printError(usageText(lineOf(text))),
-      })
-      .showSuggestionAfterError();
-  });
-  try {
-    await program.parseAsync(words, { from: 'user' });
+  if (VERSION_FLAGS.has(words[0])) {
+    io.stdout.write(`${packageVersion()}\n`);
     return EXIT.done;
-  } catch (error) {
-    // Commander has already printed the error, the help or the version.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUsage;
-    if (!(error instanceof NegativeAnswer)) printError(messageOf(error));
-    return exitOf(error);
   }
-}
-
-function visitCommands(command: Command, visit: (command: Command) => void): void {
-  visit(command);
-  for (const child of command.commands) visitCommands(child, visit);
-}
-
-function exitOf(error: unknown): Exit {
-  if (error instanceof CommandFailure) return error.exit;
-  const isUsage =
-    error instanceof SettingsError || (error instanceof ControlRefusal && USAGE_CODES.has(error.code));
-  return isUsage ? EXIT.wrongUsage : EXIT.failed;
-}
-
-/** One line for standard error. Control characters are removed. */
-function errorLine(text: string): string {
-  return `sched: ${printable(lineOf(text))}\n`;
-}
-
-function lineOf(text: string): string {
-  return text
-    .trim()
-    .replace(/^error: /, '')
-    .replaceAll(/\s+/g, ' ');
+  const { runProgram } = await import('./run-program.ts');
+  return runProgram(words, io);
 }

@@ -1,6 +1,7 @@
 /**
- * The tree of commands. Only the file of the called command is loaded: the server, the stores and the time zones
- * are most of the code, and few commands need all of them. Help and completion load the whole tree.
+ * The tree of commands. Only the file of the called command is loaded. Help and completion load the whole tree, so
+ * these files load little: the server, the stores and the time zones are most of the code, and a command imports them
+ * when it runs.
  */
 import { Command } from 'commander';
 import { packageVersion } from '#src/app/process.ts';
@@ -85,9 +86,8 @@ export async function buildProgram(dependencies: CliDependencies, called?: strin
     GROUPS.some(({ commands }) => Object.hasOwn(commands, called));
   for (const { heading, commands } of GROUPS) {
     program.commandsGroup(heading);
-    for (const [name, load] of Object.entries(commands)) {
-      if (!isAlone || name === called) (await load())(program, dependencies);
-    }
+    const needed = Object.entries(commands).filter(([name]) => !isAlone || name === called);
+    for (const add of await Promise.all(needed.map(([, load]) => load()))) add(program, dependencies);
   }
   for (const command of program.commands) command.helpCommand(false);
   return program;

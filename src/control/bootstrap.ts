@@ -10,15 +10,13 @@
  * were all revoked gets no new one. A provided secret that was rotated away does not return.
  */
 import { hashKey } from '#src/domain/api-key.ts';
-import { MODES, type Mode } from '#src/domain/project.ts';
+import { DEFAULT_PROJECT, MODES, type Mode } from '#src/domain/project.ts';
 import type { Project } from '#src/ports/control-store.ts';
 import type { SealingDependencies } from './dependencies.ts';
 import { addKey, makeKey } from './keys.ts';
 import { addProject } from './projects.ts';
 import { ControlRefusal } from './refusal.ts';
 import { addSecret, ensureSecret, wasSecret } from './secrets.ts';
-
-export const DEFAULT_PROJECT = 'default';
 
 /** Credentials that the operator provides. The settings have checked their form. */
 export interface ProvidedCredentials {

@@ -2,6 +2,9 @@
 export const MODES = ['test', 'live'] as const;
 export type Mode = (typeof MODES)[number];
 
+/** The project that exists from the first start. */
+export const DEFAULT_PROJECT = 'default';
+
 /** The number of one mode of one project. It is the first part of every stored key. */
 export type Partition = number & { readonly __brand: 'Partition' };
 

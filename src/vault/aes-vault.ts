@@ -19,8 +19,7 @@ import type { LRUCache } from 'lru-cache';
 import { largeCache } from '#src/ports/large-cache.ts';
 import type { Random } from '#src/ports/system.ts';
 import { type ResealingVault, SEALED_HEAD_BYTES } from '#src/ports/vault.ts';
-
-export const MASTER_KEY_BYTES = 32;
+import { MASTER_KEY_BYTES } from './master-key.ts';
 
 const FORMAT = 1;
 const KEY_ID_BYTES = SEALED_HEAD_BYTES - 1;

@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Random } from '#src/ports/system.ts';
-import { MASTER_KEY_BYTES } from './aes-vault.ts';
 
+export const MASTER_KEY_BYTES = 32;
 export const MASTER_KEY_FILE = 'master.key';
 
 /** Parses 32 bytes in base64. Returns null for any other text. */

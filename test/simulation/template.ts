@@ -10,7 +10,8 @@ import type { Partition } from '#src/domain/project.ts';
 import type { Random } from '#src/ports/system.ts';
 import { openForWriting } from '#src/store/sqlite/connection.ts';
 import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
-import { AesVault, MASTER_KEY_BYTES } from '#src/vault/aes-vault.ts';
+import { AesVault } from '#src/vault/aes-vault.ts';
+import { MASTER_KEY_BYTES } from '#src/vault/master-key.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { VirtualWriter } from './writer.ts';
 

@@ -1,81 +1,19 @@
 import type { Command } from 'commander';
-import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
-import { withControl } from '#src/app/control-session.ts';
-import {
-  addAction,
-  addModeOption,
-  addProjectOption,
-  addSettings,
-  type CliDependencies,
-  modeOf,
-  projectOf,
-} from '#src/cli/command.ts';
-import { instantOr, table } from '#src/cli/terminal/output.ts';
-import { createKey, listKeys, revokeKey } from '#src/control/keys.ts';
-import { formatInstant } from '#src/domain/instant.ts';
-import type { ApiKey } from '#src/ports/control-store.ts';
-import { auditCommand } from './command-audit.ts';
+import type { CliDependencies } from '#src/cli/command.ts';
+import { addAction, addModeOption, addProjectOption } from './service-options.ts';
 
 export function keyCommands(program: Command, dependencies: CliDependencies): void {
   const keys = program.command('key').description('Create, list and revoke API keys');
+  const actions = () => import('./key-actions.ts');
 
-  const create = addModeOption(
-    addProjectOption(keys.command('create').description('Create an API key and print it once')),
-  );
-  addAction(addSettings(create, CONTROL_SETTINGS), dependencies, async (given) => {
-    const project = projectOf(given);
-    const mode = modeOf(given);
-    const { text, key } = await withControl(readControlSettings(given), (control) =>
-      auditCommand(
-        control,
-        { action: 'key.create', project, mode },
-        () => createKey(control, project, mode),
-        (made) => made.key.id,
-      ),
-    );
-    return {
-      json: { ...jsonOf(key, project), key: text },
-      text: `Key ${key.id} for mode ${mode} of project ${project} is created. Keep it, it is not shown again:\n\n  ${text}\n`,
-    };
-  });
+  const create = addProjectOption(keys.command('create').description('Create an API key and print it once'));
+  addAction(addModeOption(create), dependencies, async (given) => (await actions()).runCreate(given));
 
   const list = addProjectOption(
     keys.command('list').description('List the API keys of a project, including revoked ones'),
   );
-  addAction(addSettings(list, CONTROL_SETTINGS), dependencies, async (given) => {
-    const project = projectOf(given);
-    const all = await withControl(readControlSettings(given), (control) => listKeys(control, project));
-    const rows = all.map((key) => [
-      key.id,
-      key.mode,
-      `…${key.hint}`,
-      formatInstant(key.createdAt),
-      instantOr(key.lastUsedAt, '-'),
-      instantOr(key.revokedAt, '-'),
-    ]);
-    return {
-      json: all.map((key) => jsonOf(key, project)),
-      text: table([['ID', 'MODE', 'KEY', 'CREATED', 'LAST USED', 'REVOKED'], ...rows]),
-    };
-  });
+  addAction(list, dependencies, async (given) => (await actions()).runList(given));
 
   const revoke = keys.command('revoke').argument('<id>').description('Revoke an API key for good');
-  addAction(addSettings(revoke, CONTROL_SETTINGS), dependencies, async (given, id) => {
-    await withControl(readControlSettings(given), (control) =>
-      auditCommand(control, { action: 'key.revoke', subject: id }, () => revokeKey(control, id)),
-    );
-    return { json: { id, revoked: true }, text: `Key ${id} is revoked.` };
-  });
-}
-
-function jsonOf(key: ApiKey, project: string) {
-  return {
-    id: key.id,
-    project,
-    mode: key.mode,
-    hint: key.hint,
-    created_at: formatInstant(key.createdAt),
-    last_used_at: key.lastUsedAt === null ? null : formatInstant(key.lastUsedAt),
-    revoked_at: key.revokedAt === null ? null : formatInstant(key.revokedAt),
-  };
+  addAction(revoke, dependencies, async (given, id) => (await actions()).runRevoke(given, id));
 }

@@ -1,19 +1,22 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { CONTROL_SETTINGS, type MoveSettings, readMoveSettings } from '#src/app/config.ts';
-import { moveStore } from '#src/app/move-store.ts';
-import { nameOfStore } from '#src/app/open-store.ts';
-import { addAction, addSettings, type CliDependencies } from '#src/cli/command.ts';
+import { type MoveSettings, readMoveSettings } from '#src/app/config.ts';
+import type { CliDependencies } from '#src/cli/command.ts';
 import { table } from '#src/cli/terminal/output.ts';
 import { showProgress } from '#src/cli/terminal/screen.ts';
+import { addAction } from './service-options.ts';
 
 export function moveCommand(program: Command, dependencies: CliDependencies): void {
   const command = program
     .command('move')
     .description('Copy everything from the data directory to an empty PostgreSQL database')
     .addHelpText('after', '\nStop the service first.');
-  addAction(addSettings(command, CONTROL_SETTINGS), dependencies, async (given) => {
+  addAction(command, dependencies, async (given) => {
     const settings = readMoveSettings(given);
+    const [{ moveStore }, { nameOfStore }] = await Promise.all([
+      import('#src/app/move-store.ts'),
+      import('#src/app/open-store.ts'),
+    ]);
     const moved = await moveStore(settings, ({ table, rows }) => showProgress(`${table} ${rows}`)).finally(
       () => showProgress(''),
     );

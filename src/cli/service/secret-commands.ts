@@ -1,81 +1,47 @@
 import type { Command } from 'commander';
-import { CONTROL_SETTINGS, readControlSettings } from '#src/app/config.ts';
-import { withSecrets } from '#src/app/control-session.ts';
-import {
-  addAction,
-  addOptionalModeOption,
-  addProjectOption,
-  addSettings,
-  type CliDependencies,
-  modeOf,
-  projectOf,
-} from '#src/cli/command.ts';
-import { type Answer, instantOr, table } from '#src/cli/terminal/output.ts';
-import { type OpenSecret, OVERLAP_DEFAULT, rotateSecret, showSecrets } from '#src/control/secrets.ts';
-import { formatInstant } from '#src/domain/instant.ts';
-import { auditCommand } from './command-audit.ts';
-import {
-  addEndpointOption,
-  endpointOf,
-  endpointSecretCommands,
-  rotateForEndpoint,
-  showForEndpoint,
-} from './endpoint-secret-commands.ts';
+import type { CliDependencies } from '#src/cli/command.ts';
+import { OVERLAP_DEFAULT } from '#src/control/secrets.ts';
+import { addAction, addOptionalModeOption, addProjectOption } from './service-options.ts';
+
+const ENDPOINT = '--endpoint <id>';
 
 export function secretCommands(program: Command, dependencies: CliDependencies): void {
   const secrets = program.command('secret').description('Show and change signing secrets');
+  const actions = () => import('./secret-actions.ts');
 
   const show = secrets.command('show').description('Show the signing secrets in use, newest first');
-  addEndpointOption(addOptionalModeOption(addProjectOption(show)));
-  addAction(addSettings(show, CONTROL_SETTINGS), dependencies, async (given) => {
-    if (endpointOf(given) !== null) return showForEndpoint(given);
-    const [project, mode] = [projectOf(given), modeOf(given)];
-    return answerOf(
-      await withSecrets(readControlSettings(given), (control) =>
-        auditCommand(control, { action: 'secret.reveal', project, mode }, () =>
-          showSecrets(control, project, mode),
-        ),
-      ),
-    );
-  });
+  addAction(addOwnerOptions(show), dependencies, async (given) => (await actions()).runShow(given));
 
   const rotate = secrets
     .command('rotate')
     .description('Create a new signing secret; earlier ones sign too during the overlap')
     .option('--overlap <duration>', 'how long the earlier secrets sign too', OVERLAP_DEFAULT);
-  addEndpointOption(addOptionalModeOption(addProjectOption(rotate)));
-  addAction(addSettings(rotate, CONTROL_SETTINGS), dependencies, async (given) => {
-    if (endpointOf(given) !== null) return rotateForEndpoint(given);
-    const [project, mode, overlap] = [projectOf(given), modeOf(given), given.flags['--overlap']];
-    return answerOf(
-      await withSecrets(readControlSettings(given), (control) =>
-        auditCommand(
-          control,
-          { action: 'secret.rotate', project, mode, detail: { overlap: overlap ?? OVERLAP_DEFAULT } },
-          () => rotateSecret(control, project, mode, overlap),
-          ([newest]) => newest?.id ?? '',
-        ),
-      ),
-    );
-  });
+  addAction(addOwnerOptions(rotate), dependencies, async (given) => (await actions()).runRotate(given));
 
-  endpointSecretCommands(secrets, dependencies);
+  const endpointActions = () => import('./endpoint-secret-actions.ts');
+  const create = secrets
+    .command('create')
+    .description('Create a signing secret for an endpoint profile; it signs alone after the overlap')
+    .requiredOption(ENDPOINT, 'endpoint profile')
+    .option('--overlap <duration>', "how long the project's secrets sign too", OVERLAP_DEFAULT);
+  addAction(addOptionalModeOption(addProjectOption(create)), dependencies, async (given) =>
+    (await endpointActions()).runCreate(given),
+  );
+
+  const remove = secrets
+    .command('remove')
+    .description("Remove the signing secrets of an endpoint profile; the project's secrets sign instead")
+    .requiredOption(ENDPOINT, 'endpoint profile')
+    .option('--overlap <duration>', 'how long the removed secrets sign too', OVERLAP_DEFAULT);
+  addAction(addOptionalModeOption(addProjectOption(remove)), dependencies, async (given) =>
+    (await endpointActions()).runRemove(given),
+  );
 }
 
-function answerOf(secrets: readonly OpenSecret[]): Answer {
-  const rows = secrets.map(({ id, text, createdAt, expiresAt }) => [
-    text,
-    id,
-    formatInstant(createdAt),
-    instantOr(expiresAt, '-'),
-  ]);
-  return {
-    json: secrets.map(({ id, text, createdAt, expiresAt }) => ({
-      id,
-      secret: text,
-      created_at: formatInstant(createdAt),
-      expires_at: expiresAt === null ? null : formatInstant(expiresAt),
-    })),
-    text: table([['SECRET', 'ID', 'CREATED', 'SIGNS UNTIL'], ...rows]),
-  };
+/** The secrets belong to a mode of a project, or to an endpoint profile. */
+function addOwnerOptions(command: Command): Command {
+  return addOptionalModeOption(addProjectOption(command)).option(
+    ENDPOINT,
+    'endpoint profile whose secrets are meant; default: the secrets of the project',
+  );
 }

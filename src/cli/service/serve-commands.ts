@@ -2,8 +2,9 @@
 import { type Command, Option } from 'commander';
 import { readSettings } from '#src/app/config.ts';
 import { SETTINGS } from '#src/app/settings.ts';
-import { addSettings, type CliDependencies, readGiven } from '#src/cli/command.ts';
+import type { CliDependencies } from '#src/cli/command.ts';
 import { paint } from '#src/cli/terminal/screen.ts';
+import { addSettings, readGiven } from './service-options.ts';
 
 const DEV_AFTER_HELP = `
 The keys are fixed and publicly known, so the service listens on this machine

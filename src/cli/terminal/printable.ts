@@ -16,6 +16,15 @@ export function printable(text: string): string {
   return text.replace(WHITE, ' ').replace(CONTROLS, '').replace(BIDI_CONTROLS, '');
 }
 
+/** Returns one line for standard error. */
+export function errorLine(text: string): string {
+  return `sched: ${printable(joinLines(text))}\n`;
+}
+
+export function joinLines(text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ');
+}
+
 /** Returns the value as one line of JSON, with every control character escaped. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replace(UNESCAPED_IN_JSON, escaped);

@@ -1,16 +1,6 @@
-/** `sched secret … --endpoint ep_…`: commands for the signing secrets of one endpoint profile. */
-import type { Command } from 'commander';
-import { CONTROL_SETTINGS, type Given, readControlSettings } from '#src/app/config.ts';
+/** The work of `sched secret … --endpoint ep_…`: the signing secrets of one endpoint profile. */
+import { type Given, readControlSettings } from '#src/app/config.ts';
 import { withSecrets } from '#src/app/control-session.ts';
-import {
-  addAction,
-  addOptionalModeOption,
-  addProjectOption,
-  addSettings,
-  type CliDependencies,
-  modeOf,
-  projectOf,
-} from '#src/cli/command.ts';
 import { type Answer, instantOr, table } from '#src/cli/terminal/output.ts';
 import type { SealingDependencies } from '#src/control/dependencies.ts';
 import {
@@ -27,6 +17,7 @@ import { ControlRefusal } from '#src/control/refusal.ts';
 import { OVERLAP_DEFAULT } from '#src/control/secrets.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import { auditCommand } from './command-audit.ts';
+import { modeOf, projectOf } from './service-options.ts';
 
 type Change = (
   dependencies: SealingDependencies,
@@ -34,35 +25,12 @@ type Change = (
   overlap: string,
 ) => Promise<readonly OpenEndpointSecret[]>;
 
-const ENDPOINT = '--endpoint <id>';
-
-export function endpointSecretCommands(secrets: Command, dependencies: CliDependencies): void {
-  const create = secrets
-    .command('create')
-    .description('Create a signing secret for an endpoint profile; it signs alone after the overlap')
-    .requiredOption(ENDPOINT, 'endpoint profile')
-    .option('--overlap <duration>', "how long the project's secrets sign too", OVERLAP_DEFAULT);
-  addOptionalModeOption(addProjectOption(create));
-  addAction(addSettings(create, CONTROL_SETTINGS), dependencies, (given) =>
-    changeSecrets(given, 'secret.create', createEndpointSecret),
-  );
-
-  const remove = secrets
-    .command('remove')
-    .description("Remove the signing secrets of an endpoint profile; the project's secrets sign instead")
-    .requiredOption(ENDPOINT, 'endpoint profile')
-    .option('--overlap <duration>', 'how long the removed secrets sign too', OVERLAP_DEFAULT);
-  addOptionalModeOption(addProjectOption(remove));
-  addAction(addSettings(remove, CONTROL_SETTINGS), dependencies, (given) =>
-    changeSecrets(given, 'secret.remove', removeEndpointSecrets),
-  );
+export function runCreate(given: Given): Promise<Answer> {
+  return changeSecrets(given, 'secret.create', createEndpointSecret);
 }
 
-export function addEndpointOption(command: Command): Command {
-  return command.option(
-    ENDPOINT,
-    'endpoint profile whose secrets are meant; default: the secrets of the project',
-  );
+export function runRemove(given: Given): Promise<Answer> {
+  return changeSecrets(given, 'secret.remove', removeEndpointSecrets);
 }
 
 export function endpointOf({ flags }: Given): string | null {

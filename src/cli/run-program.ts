@@ -1,0 +1,81 @@
+/** Builds the command tree, runs the command that was typed, and turns its errors into lines and exit codes. */
+import { type Command, CommanderError } from 'commander';
+import { messageOf, SettingsError } from '#src/app/failures.ts';
+import { systemClock, systemTimers } from '#src/app/process.ts';
+import { type ControlCode, ControlRefusal } from '#src/control/refusal.ts';
+import type { CliDependencies } from './command.ts';
+import { CommandFailure, EXIT, type Exit, NegativeAnswer } from './failure.ts';
+import { buildProgram } from './program.ts';
+import { errorLine, joinLines } from './terminal/printable.ts';
+import { screenOf } from './terminal/screen.ts';
+import { usageText } from './usage-text.ts';
+
+/** Refusals that concern the user's input, not the stored data. */
+const USAGE_CODES: ReadonlySet<ControlCode> = new Set([
+  'invalid_project_name',
+  'invalid_overlap',
+  'too_many_projects',
+]);
+
+/** Streams that a command writes to. */
+export interface CommandIo {
+  readonly env: CliDependencies['env'];
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  /** Runs the service until it ends. */
+  readonly serve: CliDependencies['serve'];
+}
+
+interface OutputStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+export async function runProgram(words: readonly string[], io: CommandIo): Promise<Exit> {
+  const { env, stdout, stderr } = io;
+  const printError = (text: string) => void stderr.write(errorLine(text));
+  const dependencies = {
+    env,
+    print: (text: string) => void stdout.write(text),
+    notify: printError,
+    screen: screenOf(stdout, env, words.includes('--no-color')),
+    serve: io.serve,
+    clock: systemClock,
+    timers: systemTimers,
+  };
+  const program = await buildProgram(
+    dependencies,
+    words.find((word) => !word.startsWith('-')),
+  );
+  visitCommands(program, (command) => {
+    command
+      .exitOverride()
+      .configureOutput({
+        writeOut: dependencies.print,
+        outputError: (text) => printError(usageText(joinLines(text).replace(/^error: /, ''))),
+      })
+      .showSuggestionAfterError();
+  });
+  try {
+    await program.parseAsync(words, { from: 'user' });
+    return EXIT.done;
+  } catch (error) {
+    // Commander has already printed the error, the help or the version.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUsage;
+    if (!(error instanceof NegativeAnswer)) printError(messageOf(error));
+    return exitOf(error);
+  }
+}
+
+function visitCommands(command: Command, visit: (command: Command) => void): void {
+  visit(command);
+  for (const child of command.commands) visitCommands(child, visit);
+}
+
+function exitOf(error: unknown): Exit {
+  if (error instanceof CommandFailure) return error.exit;
+  const isUsage =
+    error instanceof SettingsError || (error instanceof ControlRefusal && USAGE_CODES.has(error.code));
+  return isUsage ? EXIT.wrongUsage : EXIT.failed;
+}
