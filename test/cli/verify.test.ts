@@ -140,6 +140,38 @@ describe.concurrent('a request that does not verify ends with exit code 1 and a 
     });
   });
 
+  test.concurrent.each<[string, readonly string[], string, Record<string, string>, string]>([
+    ['path_differs', ['--path', `/prefix${PATH}`], BODY, ENV, 'without its first segment'],
+    ['method_differs', ['--method', 'PUT'], BODY, ENV, 'the method POST'],
+    ['secret_padded', [], BODY, { SCHED_SIGNING_SECRET: `"${SECRET}"` }, 'quotation marks around the secret'],
+    ['secret_without_prefix', [], BODY, { SCHED_SIGNING_SECRET: SECRET.slice(6) }, 'whsec_ is put in front'],
+    ['body_reserialised', [], '{"total":1,"name":"Grüße"}', ENV, 'spaces after commas and colons'],
+  ])('%s is found also if the file ends with a line break', async (reason, args, body, env, hint) => {
+    for (const lineBreak of ['', '\n', '\r\n']) {
+      const found = await verdict(args, captured({}, body + lineBreak), env);
+      expect(found).toMatchObject({ code: 1, reason, matched: expect.stringContaining(hint) });
+      if (reason !== 'body_reserialised')
+        expect(found).toHaveProperty('body', lineBreak === '' ? 'as_given' : 'without_its_last_line_break');
+    }
+  });
+
+  test.concurrent('the text names the mistake and the line break', async () => {
+    const path = file(captured({ secondsAgo: 4_000 }, `${BODY}\n`));
+    const { stdout } = await runPiped(['verify', path, '--path', `${PATH}/`], { env: ENV });
+    expect(stdout).toContain('Not verified (timestamp_too_old)');
+    expect(stdout).toContain('(path_differs): The signature matches the path without the slash at its end.');
+    expect(stdout).toContain('\nThe body was signed without the final line break of the capture.\n');
+  });
+
+  test.concurrent('a line break at the end is not taken for a body, nor for a change on the way', async () => {
+    const declared = (body: string, bytes: number, signing: Signing = {}) =>
+      captured(signing, body).replace('\r\n', `\r\nContent-Length: ${bytes}\r\n`);
+    expect(await verdict([], declared('\n', 5))).toMatchObject({ code: 1, reason: 'body_not_read' });
+    const wrong = await verdict([], declared(`${BODY}\n`, Buffer.byteLength(BODY), { secret: OTHER_SECRET }));
+    expect(wrong).toMatchObject({ code: 1, reason: 'no_signature_matches' });
+    expect(wrong).not.toMatchObject({ message: expect.stringContaining('Content-Length') });
+  });
+
   test.concurrent('a missing header and a different path are refused', async () => {
     const [, ...rest] = headers();
     const withoutId = [`POST ${PATH}`, ...rest, '', BODY].join('\n');

@@ -71,17 +71,20 @@ export async function verifyCaptured(
   if (result.ok) return { answer: verifiedAnswer(result, form, nowMs, dependencies), isVerified: true };
   const isOnlyTime = result.reason === 'timestamp_too_old' || result.reason === 'timestamp_in_future';
   const ignoringAge = isOnlyTime
-    ? (await verifyBodies({ ...question, toleranceSeconds: Number.MAX_SAFE_INTEGER })).result
+    ? await verifyBodies({ ...question, toleranceSeconds: Number.MAX_SAFE_INTEGER })
     : null;
-  return { answer: refusedAnswer(result, ignoringAge, dependencies), isVerified: false };
+  return { answer: refusedAnswer({ result, form }, ignoringAge, dependencies), isVerified: false };
 }
 
-interface Result {
-  readonly result: Verified | NotVerified;
+interface Result<R = Verified | NotVerified> {
+  readonly result: R;
   readonly form: BodyCandidate['form'];
 }
 
-/** Returns the result of the first body that verifies. If none does, it returns the result of the first body. */
+/**
+ * Returns the result of the first body that verifies. If none does, it returns the first result that names a mistake:
+ * a body with a line break too many must not hide that the path differs.
+ */
 async function verifyBodies({
   bodies,
   secrets,
@@ -89,14 +92,15 @@ async function verifyBodies({
   nowMs,
   ...request
 }: VerifyInput): Promise<Result> {
-  let first: Result | null = null;
+  const refusals: Result<NotVerified>[] = [];
   for (const { bytes: body, form } of bodies) {
     const result = await verify({ ...request, body }, secrets, { toleranceSeconds, now: nowMs });
     if (result.ok) return { result, form };
-    first ??= { result, form };
+    refusals.push({ result, form });
   }
-  if (first === null) throw new Error('There is no body to check.');
-  return first;
+  const [first] = refusals;
+  if (first === undefined) throw new Error('There is no body to check.');
+  return refusals.find(({ result }) => result.reason !== 'no_signature_matches') ?? first;
 }
 
 async function readRequest(file: string | undefined, options: Options) {
@@ -106,7 +110,7 @@ async function readRequest(file: string | undefined, options: Options) {
     if (file !== undefined) throw wrongUsage('Give either a captured request or --header, not both.');
     const bytes = await readBytes(body ?? '', '--body');
     const captured: CapturedRequest = { method: null, target: null, headers: headersOf(lines), body: bytes };
-    return { captured, bodies: bodyCandidates(bytes) };
+    return { captured, bodies: bodyCandidates(captured) };
   }
   if (body !== undefined)
     throw wrongUsage('--body needs --header. A captured request contains its own body.');
@@ -114,15 +118,17 @@ async function readRequest(file: string | undefined, options: Options) {
   const captured = parseCaptured(
     file === undefined ? await readStdin('The request') : await readFile(file, file),
   );
-  return { captured, bodies: bodyCandidates(captured.body) };
+  return { captured, bodies: bodyCandidates(captured) };
 }
 
-function bodyCandidates(bytes: Uint8Array): readonly BodyCandidate[] {
-  const text = Buffer.from(bytes).toString('latin1');
-  const shorter = text.replace(/\r?\n$/, '');
-  const given: BodyCandidate = { bytes, form: 'as_given' };
-  if (shorter === text) return [given];
-  return [given, { bytes: bytes.subarray(0, shorter.length), form: 'without_its_last_line_break' }];
+/** The body that has the declared length comes first. */
+function bodyCandidates({ body, headers }: CapturedRequest): readonly BodyCandidate[] {
+  const text = Buffer.from(body).toString('latin1');
+  const { length } = text.replace(/\r?\n$/, '');
+  const given: BodyCandidate = { bytes: body, form: 'as_given' };
+  if (length === text.length) return [given];
+  const shorter: BodyCandidate = { bytes: body.subarray(0, length), form: 'without_its_last_line_break' };
+  return headers['content-length']?.[0] === String(length) ? [shorter, given] : [given, shorter];
 }
 
 async function readPasted() {
@@ -205,27 +211,36 @@ function verifiedAnswer(
 
 /** `ignoringAge` is the result without regard to the timestamp, or null if the timestamp was accepted. */
 function refusedAnswer(
-  result: NotVerified,
-  ignoringAge: Verified | NotVerified | null,
+  { result, form }: Result<NotVerified>,
+  ignoringAge: Result | null,
   { screen }: CliDependencies,
 ): Answer {
   const { ok: _, ...facts } = result;
+  const signature = ignoringAge?.result ?? null;
   const lines = [
     `${paint('Not verified', 'red', screen)} (${result.reason}): ${printable(result.message)}`,
-    ...(ignoringAge === null ? [] : [signatureText(ignoringAge)]),
+    ...(signature === null ? [] : [signatureText(signature)]),
+    ...bodyNote(ignoringAge ?? { result, form }),
   ];
   return {
     json: {
       verified: false,
       ...facts,
-      signature_matches: ignoringAge === null ? null : ignoringAge.ok,
-      ...(ignoringAge?.ok === false && {
-        signature_reason: ignoringAge.reason,
-        signature_message: ignoringAge.message,
+      body: (ignoringAge ?? { form }).form,
+      signature_matches: signature === null ? null : signature.ok,
+      ...(signature?.ok === false && {
+        signature_reason: signature.reason,
+        signature_message: signature.message,
       }),
     },
     text: lines.join('\n'),
   };
+}
+
+/** The form of the body is known only if the signature matches, be it after a mistake is undone. */
+function bodyNote({ result, form }: Result): readonly string[] {
+  const isKnown = result.ok || 'matched' in result;
+  return form === 'as_given' || !isKnown ? [] : [`The body was ${FORM_TEXTS[form]}.`];
 }
 
 function signatureText(result: Verified | NotVerified): string {
