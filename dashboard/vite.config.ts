@@ -35,6 +35,7 @@ export default defineConfig({
     cssTarget: BROWSERS,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    license: { fileName: 'licenses.md' },
     reportCompressedSize: true,
   },
   server: {

@@ -1,6 +1,6 @@
 /**
- * Builds the dashboard if its sources changed since the last build. It runs after `npm ci` and before `npm start`, and
- * prints nothing if there is nothing to do. Without the build tools (`npm ci --omit=dev`), an existing build is kept.
+ * Builds the dashboard if its sources changed since the last build. It runs after `npm ci`, before `npm start` and
+ * before `npm pack`, and prints nothing if there is nothing to do.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,10 +16,11 @@ const DIGEST_FILE = join(DIST, '.built');
 const digest = sourcesDigest();
 if (!isFresh(digest)) {
   if (hasTools()) await build(digest);
-  else if (!existsSync(DIGEST_FILE)) {
+  else {
     console.error(
       'The dashboard was not built, because the development packages are missing. Run npm ci without --omit=dev.',
     );
+    process.exitCode = 1;
   }
 }
 

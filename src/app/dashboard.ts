@@ -1,5 +1,5 @@
 /** Builds the dashboard, its control API and its page, and adds it to the server. */
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { Shared } from '#src/api/server.ts';
 import { pausesOf } from '#src/commands/pauses.ts';
@@ -35,7 +35,7 @@ import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 
 /** The output folder of `npm run dashboard:build`. */
-const PAGE_FOLDER = join(import.meta.dirname, '../../dashboard/dist');
+const PAGE_FOLDER = fileURLToPath(new URL('../../dashboard/dist/', import.meta.url));
 const MS_PER_SECOND = 1_000;
 
 export interface DashboardDependencies

@@ -1,9 +1,10 @@
 /** Serves the files in `page/`: plain HTML, CSS and JavaScript that needs no build. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 
-const FOLDER = join(import.meta.dirname, 'page');
+const FOLDER = fileURLToPath(new URL('./page/', import.meta.url));
 
 const TYPES = {
   html: 'text/html; charset=utf-8',

@@ -41,7 +41,8 @@ const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
     'openssl rand',
     'mkdir -m 700',
     'docker compose',
-    'sudo mkdir',
+    'npm ci && npm pack',
+    'sudo npm install',
     'kubectl apply',
   ],
   // These need the data of a running service. `sched user` runs in the tests of docs/cli.md.

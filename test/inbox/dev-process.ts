@@ -12,12 +12,15 @@ import { type Exit, temporaryDirectory } from '#test/process/sched-process.ts';
 import { callsTo, type RunningDev } from './dev-in-thread.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const MAIN = 'bin/sched.js';
+const MAIN = join(ROOT, 'bin/sched.js');
 /** Matches the whole greeting, up to its last line. */
 const READY = /^Sched listens on (http:\/\/\S+)$[\s\S]*Ctrl-C/m;
 const WAIT_MS_MAX = 60_000;
 
 export interface DevOptions {
+  /** The default is the program of the checkout. */
+  readonly program?: string;
+  readonly cwd?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -36,10 +39,10 @@ process.on('exit', () => {
 });
 
 /** Starts the process without waiting for it to listen. */
-export function launchDev({ args = [], env = {} }: DevOptions = {}) {
+export function launchDev({ program = MAIN, cwd = ROOT, args = [], env = {} }: DevOptions = {}) {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SCHED_'));
-  const child = spawn(process.execPath, [MAIN, 'dev', '--port', '0', ...args], {
-    cwd: ROOT,
+  const child = spawn(process.execPath, [program, 'dev', '--port', '0', ...args], {
+    cwd,
     // The data directory is created there, and stays if the process is killed.
     env: { ...Object.fromEntries(inherited), TMPDIR: temporaryDirectory(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,10 +1,10 @@
 /** Tests the directives of the systemd unit, and verifies it with systemd where it is installed. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
-import { graceSeconds, PACKAGING, ROOT, read, unknownSettings } from './files.ts';
+import { graceSeconds, PACKAGING, read, unknownSettings } from './files.ts';
 
 const UNIT = read('deploy/systemd/sched.service');
 const HAS_SYSTEMD = spawnSync('systemd-analyze', ['--version']).status === 0;
@@ -14,11 +14,11 @@ function directive(name: string): string | undefined {
 }
 
 describe('deploy/systemd/sched.service', () => {
-  test('runs the service from a checkout', () => {
-    const [node = '', main = '', command] =
-      directive('ExecStart')?.replaceAll('/opt/sched/', '').split(' ') ?? [];
+  test('runs the installed package with the runtime that npm installs beside it', () => {
+    const [node, main = '', command] = directive('ExecStart')?.replaceAll('/opt/sched/', '').split(' ') ?? [];
     expect([node, command]).toEqual(['node_modules/.bin/node', 'serve']);
-    expect(existsSync(join(ROOT, main))).toBe(true);
+    const { bin } = JSON.parse(read('package.json')) as { readonly bin: Readonly<Record<string, string>> };
+    expect(main).toBe(`node_modules/sched/${bin.sched}`);
   });
 
   test('has its own data directory, does not restart on wrong settings, and waits for a stop', () => {
