@@ -17,6 +17,7 @@ interface Operation {
 interface Parameter {
   readonly in: string;
   readonly name: string;
+  readonly description?: string;
   readonly schema: Schema;
 }
 interface Schema {
@@ -30,7 +31,7 @@ interface Schema {
   readonly items?: Schema;
   readonly additionalProperties?: Schema;
   readonly description?: string;
-  readonly example?: unknown;
+  readonly examples?: readonly unknown[];
 }
 
 const HEAD = `/**
@@ -49,9 +50,6 @@ const LINE_LENGTH_MAX = 110;
 
 const REFERENCE = '#/components/schemas/';
 
-/** The form of metadata in a query: `metadata[team]=billing`. */
-const LABELS = 'metadata[key]';
-
 export function sdkTypes(document: ApiDocument): string {
   const objects = Object.entries(document.components.schemas).map(([name, schema]) =>
     interfaceOf(NAMES[name] ?? name, schema),
@@ -67,17 +65,13 @@ export function sdkTypes(document: ApiDocument): string {
   return [HEAD, ...objects, ...queries].join('\n');
 }
 
+/** The description of a parameter is beside its schema. */
 function queryObject(parameters: readonly Parameter[]): Schema {
-  const properties = parameters.map(({ name, schema }): readonly [string, Schema] =>
-    name === LABELS
-      ? ['metadata', { type: 'object', additionalProperties: schema, ...describedAs(schema) }]
-      : [name, schema],
-  );
+  const properties = parameters.map(({ name, description, schema }): readonly [string, Schema] => [
+    name,
+    description === undefined ? schema : { ...schema, description },
+  ]);
   return { type: 'object', properties: Object.fromEntries(properties) };
-}
-
-function describedAs({ description }: Schema): Pick<Schema, 'description'> {
-  return description === undefined ? {} : { description };
 }
 
 function interfaceOf(name: string, schema: Schema): string {
@@ -133,16 +127,15 @@ function referenced(reference: string): string {
 }
 
 function literal(value: unknown): string {
+  if (value === null) return 'null';
   if (typeof value !== 'string')
     throw new Error(`Only texts are expected as values: ${JSON.stringify(value)}.`);
   return `'${value}'`;
 }
 
-/** The description of a nullable field is at the alternative that is not null. */
-function comment(schema: Schema, indent: string): string {
-  const half = schema.anyOf?.find(({ type }) => type !== 'null');
-  const description = schema.description ?? half?.description;
-  const example = schema.example ?? half?.example;
+/** The values of a fixed set are in the type, so they need no example. */
+function comment({ description, enum: values, const: only, examples }: Schema, indent: string): string {
+  const [example] = values === undefined && only === undefined ? (examples ?? []) : [];
   const said = [description, typeof example === 'string' ? `For example \`${example}\`.` : undefined];
   const text = said
     .filter((part) => part !== undefined)

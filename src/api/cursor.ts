@@ -8,7 +8,7 @@ import { Refusal } from '#src/domain/errors.ts';
 import type { Partition } from '#src/domain/project.ts';
 
 const CHECKSUM_BYTES = 6;
-const CURSOR_CHARACTERS_MAX = 128;
+export const CURSOR_CHARACTERS_MAX = 128;
 
 /** Names one list of one tenant, such as `schedules` or `deliveries of sch_…`. */
 export interface List {

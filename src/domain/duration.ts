@@ -18,7 +18,7 @@ const UNIT_CHARACTERS_MAX = 2;
  * Longer texts are refused, because the caller chooses their cost. Only zeros or repeated units could make a valid text
  * longer.
  */
-const DURATION_CHARACTERS_MAX = 1_000;
+export const DURATION_CHARACTERS_MAX = 1_000;
 
 export const NS_PER_MS = 1_000_000n;
 const NS_MAX = 2n ** 63n - 1n;

@@ -43,7 +43,13 @@ interface IdKinds {
 }
 export type IdKind = keyof IdKinds;
 
-const TAIL = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+const TAIL_FORM = '[0-7][0-9a-hjkmnp-tv-z]{25}';
+const TAIL = new RegExp(`^${TAIL_FORM}$`);
+
+/** Returns the regular expression of the ids of a kind, for documentation. */
+export function idPattern(kind: IdKind): string {
+  return `^${kind}_${TAIL_FORM}$`;
+}
 
 /** Returns the id, or null when the text does not have the form of this kind. */
 export function parseId<K extends IdKind>(kind: K, text: string): IdKinds[K] | null {

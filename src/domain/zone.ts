@@ -46,7 +46,7 @@ const BLOCKS_PER_ZONE_MAX = 256;
 /** The number of spellings, because a name is valid in any case: `utc` as well as `UTC`. */
 const ZONE_NAMES_MAX = 2_000;
 /** The longest name today has 32 characters. */
-const ZONE_NAME_CHARACTERS_MAX = 64;
+export const ZONE_NAME_CHARACTERS_MAX = 64;
 
 /** Any zone with clock changes. */
 const SOME_ZONE = 'Europe/Berlin';

@@ -66,7 +66,7 @@ describe('/openapi.json', () => {
   });
 
   it.each([
-    ['/v1/schedules', ['cursor', 'limit', 'state', 'kind', 'metadata[key]']],
+    ['/v1/schedules', ['cursor', 'limit', 'state', 'kind', 'metadata']],
     ['/v1/schedules/{id}/deliveries', ['id', 'cursor', 'limit']],
     ['/v1/endpoints', ['cursor', 'limit', 'include_archived']],
     ['/v1/deliveries', ['cursor', 'limit', 'status', 'schedule_id', 'created_after', 'created_before']],

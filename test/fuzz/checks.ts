@@ -1,4 +1,5 @@
 /** The rules that every answer must follow. */
+import { OPERATION_DOCS } from '#src/api/contract/operation-docs.ts';
 import { OPERATIONS } from '#src/api/contract/operations.ts';
 import { ERRORS } from '#src/domain/errors.ts';
 import type { FuzzRequest } from './fuzz-request.ts';
@@ -9,7 +10,7 @@ const ERROR_MEMBERS = ['type', 'code', 'message', 'param', 'request_id'];
 
 /** The fields that a refusal may name. */
 const PARAMS: ReadonlySet<string> = new Set([
-  ...Object.values(OPERATIONS).flatMap(({ query }) => (query === null ? [] : Object.keys(query.shape))),
+  ...Object.values(OPERATION_DOCS).flatMap(({ query }) => (query === null ? [] : Object.keys(query.shape))),
   ...Object.keys(OPERATIONS.createSchedule.body.schema.shape),
   ...Object.keys(OPERATIONS.createEndpoint.body.schema.shape),
   'Sched-Version',
@@ -79,7 +80,7 @@ function checkError(json: ErrorEnvelope, status: number, requestId: string): voi
 
 function checkShape(request: FuzzRequest, json: unknown): void {
   if (request.operation === null) return;
-  const result = OPERATIONS[request.operation].answer.safeParse(json);
+  const result = OPERATION_DOCS[request.operation].answer.safeParse(json);
   ensure(
     result.success,
     `not a ${request.operation} answer: ${result.error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ')}`,

@@ -1,30 +1,61 @@
 /** The request bodies. Unknown fields are ignored, and null counts as absent. */
 import { z } from 'zod';
 import * as field from './fields.ts';
+import { CRON_FORM, DURATION_FORM, INSTANT_FORM, LOCAL_TIME_FORM, ZONE_FORM } from './forms.ts';
 
 const timing = {
   delay: z
     .string()
     .nullish()
-    .meta({ description: 'Time from now until the request is sent. At least 1s.', example: '5m' }),
-  fire_at: z.string().nullish().meta({
-    format: 'date-time',
-    description: 'The instant to send at, in RFC 3339 with an offset or Z.',
-    example: '2027-01-01T09:00:00+01:00',
-  }),
-  local_fire_at: z.string().nullish().meta({
-    description: 'The local time to send at, as YYYY-MM-DDTHH:MM:SS in `timezone`.',
-    example: '2027-01-01T09:00:00',
-  }),
-  cron: z.string().nullish().meta({
-    description: 'A cron expression with five fields: minute, hour, day of month, month, day of week.',
-    example: '0 9 * * MON-FRI',
-  }),
-  timezone: z.string().nullish().meta({
-    description: 'The IANA time zone of `local_fire_at` and `cron`. The default is UTC.',
-    example: 'Europe/Berlin',
-  }),
+    .meta({
+      ...DURATION_FORM,
+      description:
+        'The time from now until the request is sent, for a one-shot schedule. At least 1s, and at most 10 years.',
+      example: '5m',
+    }),
+  fire_at: z
+    .string()
+    .nullish()
+    .meta({
+      ...INSTANT_FORM,
+      description:
+        'The instant to send at, in RFC 3339 with an offset or Z. At least 1 second and at most 10 years ahead.',
+      example: '2027-01-01T09:00:00+01:00',
+    }),
+  local_fire_at: z
+    .string()
+    .nullish()
+    .meta({
+      ...LOCAL_TIME_FORM,
+      description:
+        'The local time to send at, as `YYYY-MM-DDTHH:MM:SS` in `timezone`. A time that a clock change skips moves forward by the gap. Of a time that occurs twice, the first is taken.',
+      example: '2027-01-01T09:00:00',
+    }),
+  cron: z
+    .string()
+    .nullish()
+    .meta({
+      ...CRON_FORM,
+      description:
+        'A cron expression for a recurring schedule, with five fields: minute, hour, day of month, month, day of week.',
+      example: '0 9 * * MON-FRI',
+    }),
+  timezone: z
+    .string()
+    .nullish()
+    .meta({
+      ...ZONE_FORM,
+      description: 'The IANA time zone of `local_fire_at` and `cron`. The default is UTC.',
+      example: 'Europe/Berlin',
+    }),
 };
+
+const rateLimitOfSchedule = field.rateLimit.nullish().meta({
+  description: 'Limits how many deliveries per second this schedule sends to its endpoint.',
+});
+const retryPolicyOfSchedule = field.retryPolicy.nullish().meta({
+  description: 'When failed attempts are repeated. The default is the policy of the endpoint profile.',
+});
 
 export const ScheduleCreate = z
   .object({
@@ -36,15 +67,15 @@ export const ScheduleCreate = z
     ...timing,
     ttl: field.ttl.nullish(),
     idempotency_key: field.idempotencyKey.nullish(),
-    retry_policy: field.retryPolicy.nullish(),
-    rate_limit: field.rateLimit.nullish(),
+    retry_policy: retryPolicyOfSchedule,
+    rate_limit: rateLimitOfSchedule,
     jitter: field.jitter.nullish(),
     metadata: field.metadata.nullish(),
   })
   .meta({
     id: 'ScheduleCreate',
     description:
-      'Needs exactly one destination (`endpoint` or `endpoint_id`) and exactly one timing (`delay`, `fire_at`, `local_fire_at` or `cron`).',
+      'What to send, where and when. It needs exactly one destination (`endpoint` or `endpoint_id`) and exactly one timing (`delay`, `fire_at`, `local_fire_at` or `cron`).',
   });
 
 export const ScheduleUpdate = z
@@ -52,17 +83,18 @@ export const ScheduleUpdate = z
     endpoint: field.url.nullish(),
     method: field.method.nullish(),
     ttl: field.ttl.nullish(),
-    retry_policy: field.retryPolicy.nullish(),
+    retry_policy: retryPolicyOfSchedule,
     metadata: field.metadata.nullish(),
   })
   .meta({
     id: 'ScheduleUpdate',
-    description: 'Fields that are left out do not change. Use reschedule to change the timing.',
+    description:
+      'What to change. Fields that are left out do not change. `null` clears `ttl`, `retry_policy` and `metadata`. Use reschedule to change the timing.',
   });
 
 export const ScheduleReschedule = z.object(timing).meta({
   id: 'ScheduleReschedule',
-  description: 'Needs exactly one of `delay`, `fire_at`, `local_fire_at` and `cron`.',
+  description: 'The new timing. It needs exactly one of `delay`, `fire_at`, `local_fire_at` and `cron`.',
 });
 
 /** The fields that determine when a schedule fires. */
@@ -74,15 +106,22 @@ export const EndpointWrite = z
     method: field.method.nullish(),
     headers: field.headers.nullish(),
     timeout: field.timeout.nullish(),
-    retry_policy: field.retryPolicy.nullish(),
-    retry_budget: field.retryBudget.nullish(),
-    rate_limit: field.rateLimit.nullish().meta({ description: 'Stored and returned, but not enforced yet.' }),
-    breaker_policy: field.breakerPolicy.nullish(),
+    retry_policy: field.retryPolicy.nullish().meta({
+      description: 'When failed attempts are repeated, for schedules that have no policy of their own.',
+    }),
+    retry_budget: field.retryBudget.nullish().meta({ description: 'Limits the retries to this endpoint.' }),
+    rate_limit: field.rateLimit
+      .nullish()
+      .meta({ description: 'It is stored and returned, but not enforced yet.' }),
+    breaker_policy: field.breakerPolicy
+      .nullish()
+      .meta({ description: 'When to stop sending to this endpoint because it fails.' }),
     metadata: field.metadata.nullish(),
   })
   .meta({
     id: 'EndpointWrite',
-    description: 'A create needs `url`. In a PATCH, fields that are left out do not change.',
+    description:
+      'A destination and its policy. A create needs `url`. In a PATCH, fields that are left out do not change, and `null` resets a field to its default.',
   });
 
 /** The names of all fields of all request bodies, including nested objects. */

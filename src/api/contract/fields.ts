@@ -5,8 +5,7 @@
  * create a closure for every value.
  */
 import { z } from 'zod';
-import 'zod-openapi';
-import { METHODS } from '#src/domain/destination.ts';
+import { METHODS, URL_CHARACTERS_MAX } from '#src/domain/destination.ts';
 import { parseDuration } from '#src/domain/duration.ts';
 import { BREAKER_BOUNDS, TIMEOUT_MAX_MS } from '#src/domain/endpoint-profile.ts';
 import type { ErrorCode } from '#src/domain/errors.ts';
@@ -15,6 +14,7 @@ import { parseId } from '#src/domain/id.ts';
 import { LABELS_MAX } from '#src/domain/labels.ts';
 import { BODY_CHARACTERS_MAX } from '#src/domain/payload.ts';
 import { DEFAULT_RETRY_POLICY, RETRY_BOUNDS } from '#src/domain/retry.ts';
+import { DURATION_FORM, exampleId, idForm } from './forms.ts';
 
 type StringMap = Readonly<Record<string, string>>;
 
@@ -30,20 +30,35 @@ function addFault<T>({ issues, value }: z.core.ParsePayload<T>, code: ErrorCode)
   issues.push({ code: 'custom', input: value, params: { code } });
 }
 
-function stringMap(description: string, example: StringMap) {
+function stringMap(
+  description: string,
+  example: StringMap,
+  bounds: { readonly maxProperties?: number; readonly valueCharactersMax?: number },
+) {
+  const { maxProperties, valueCharactersMax } = bounds;
   return z.custom<StringMap>(isStringMap).meta({
     description,
-    override: { type: 'object', additionalProperties: { type: 'string' }, example },
+    override: {
+      type: 'object',
+      additionalProperties: {
+        type: 'string',
+        ...(valueCharactersMax !== undefined && { maxLength: valueCharactersMax }),
+      },
+      ...(maxProperties !== undefined && { maxProperties }),
+      example,
+    },
   });
 }
 
 export const method = z
   .enum(METHODS)
-  .meta({ description: 'The HTTP method. The default is POST.', example: 'POST' });
+  .meta({ description: 'The HTTP method of the request. The default is POST.', example: 'POST' });
 
 export const url = z.string().meta({
   format: 'uri',
-  description: 'The HTTPS URL to send to, without credentials.',
+  maxLength: URL_CHARACTERS_MAX,
+  description:
+    'The HTTPS URL to send to, without credentials. Its address is checked at every connection and must be public.',
   example: 'https://example.com/hooks/reminder',
 });
 
@@ -51,13 +66,16 @@ export const endpointId = z
   .string()
   .refine((text) => parseId('ep', text) !== null)
   .meta({
-    description: 'The endpoint profile to send to, instead of `endpoint`.',
-    example: 'ep_01jcq3v8k4zqgw5m2r7n9x0abc',
+    ...idForm('ep'),
+    description:
+      'The endpoint profile to send to, instead of `endpoint`. URL, method and timeout come from the profile.',
+    example: exampleId('ep'),
   });
 
 export const headers = stringMap(
-  'Custom headers. They are encrypted at rest, and their values are never returned. Names and values together have at most 16,384 bytes.',
+  'Custom headers. They are encrypted at rest, and their values are never returned. Names and values together have at most 16,384 bytes. Names such as `Host` that belong to the connection dead-letter the delivery.',
   { 'X-Tenant': 'acme' },
+  { valueCharactersMax: HEADERS_BYTES_MAX },
 ).check((payload) => {
   const { value } = payload;
   let bytes = 0;
@@ -73,9 +91,11 @@ function isPlainText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-export const metadata = stringMap('Up to 50 labels. Lists can be filtered by them.', {
-  team: 'billing',
-}).check((payload) => {
+export const metadata = stringMap(
+  'Up to 50 labels, each a name and a value. The list of schedules can be filtered by them.',
+  { team: 'billing' },
+  { maxProperties: LABELS_MAX },
+).check((payload) => {
   const { value } = payload;
   const names = Object.keys(value);
   if (!names.every((name) => isPlainText(name) && isPlainText(value[name] ?? ''))) {
@@ -93,7 +113,8 @@ export const body = z
     if (hasMoreCharacters(value, BODY_CHARACTERS_MAX)) addFault(payload, 'payload_too_large');
   })
   .meta({
-    description: 'The request body. It is sent as UTF-8, encrypted at rest and never returned.',
+    description:
+      'The request body, as text. It is sent unchanged as UTF-8, encrypted at rest and never returned. A body that is JSON is sent as `application/json`, unless a header says otherwise.',
     maxLength: BODY_CHARACTERS_MAX,
     example: '{"hello":"world"}',
   });
@@ -111,7 +132,9 @@ const IDEMPOTENCY_KEY = /^[\u0021-\u007e](?:[\u0020-\u007e]{0,253}[\u0021-\u007e
 
 export const idempotencyKey = z.string().regex(IDEMPOTENCY_KEY).meta({
   description:
-    'Sent to the receiver as the header Idempotency-Key. Up to 255 visible ASCII characters. A recurring schedule appends the instant of each occurrence.',
+    'The receiver gets it as the header `Idempotency-Key` and deduplicates on it. A recurring schedule appends the instant of each occurrence. The default is the id of the delivery, or of the recurring schedule.',
+  minLength: 1,
+  maxLength: 255,
   example: 'invoice-4711',
 });
 
@@ -135,15 +158,15 @@ function duration(
         (maxMs === undefined || nanoseconds <= BigInt(maxMs) * NS_PER_MS)
       );
     })
-    .meta({ description, example });
+    .meta({ ...DURATION_FORM, description, example });
 }
 
 export const ttl = duration(
-  'The delivery expires this long after its scheduled instant. Retries stop then too.',
+  'A delivery expires this long after its scheduled instant, and no retry is made after that. By default it never expires.',
   '24h',
 );
 export const jitter = duration(
-  'Each occurrence is shifted by up to plus or minus this time. The shift of an occurrence is always the same.',
+  'Each occurrence is moved by up to this time, earlier or later. The shift of an occurrence is always the same. The default is no shift.',
   '30s',
   {
     minMs: 0,
@@ -153,31 +176,35 @@ export const jitter = duration(
 /** Nested fields of a policy may be null, which counts as absent. */
 export const retryPolicy = z
   .object({
-    max_attempts: z
-      .int()
-      .min(RETRY_BOUNDS.maxAttempts.min)
-      .max(RETRY_BOUNDS.maxAttempts.max)
+    max_attempts: z.int().min(RETRY_BOUNDS.maxAttempts.min).max(RETRY_BOUNDS.maxAttempts.max).nullish().meta({
+      description: 'The number of attempts, the first one included. The default is 8.',
+      example: DEFAULT_RETRY_POLICY.maxAttempts,
+    }),
+    strategy: z
+      .literal('exponential')
       .nullish()
-      .meta({ example: DEFAULT_RETRY_POLICY.maxAttempts }),
-    strategy: z.literal('exponential').nullish(),
-    base: duration('The wait, multiplied by `factor` with each attempt. 0 to 24h.', '5s', {
+      .meta({ description: 'How the waits grow. Only `exponential` exists.', example: 'exponential' }),
+    base: duration('The wait that `factor` multiplies. 0 to 24h. The default is 5s.', '5s', {
       minMs: RETRY_BOUNDS.baseMs.min,
       maxMs: RETRY_BOUNDS.baseMs.max,
     }).nullish(),
-    factor: z.number().min(RETRY_BOUNDS.factor.min).max(RETRY_BOUNDS.factor.max).nullish(),
-    max: duration('The longest wait between attempts. 0 to 168h.', '1h', {
+    factor: z.number().min(RETRY_BOUNDS.factor.min).max(RETRY_BOUNDS.factor.max).nullish().meta({
+      description: 'Each wait is this many times as long as the one before. The default is 2.',
+      example: DEFAULT_RETRY_POLICY.factor,
+    }),
+    max: duration('The longest wait between two attempts. 0 to 168h. The default is 1h.', '1h', {
       minMs: RETRY_BOUNDS.maxMs.min,
       maxMs: RETRY_BOUNDS.maxMs.max,
     }).nullish(),
-    jitter: z
-      .boolean()
-      .nullish()
-      .meta({ description: 'Stored and returned, but has no effect: the backoff is deterministic.' }),
+    jitter: z.boolean().nullish().meta({
+      description: 'It is stored and returned, but has no effect: the backoff is exact. The default is true.',
+      example: DEFAULT_RETRY_POLICY.jitter,
+    }),
   })
   .meta({
     id: 'RetryPolicyInput',
     description:
-      'The retry after attempt n is due min(max, base x factor^n) after the end of that attempt. Fields that are left out have their defaults.',
+      'When failed attempts are repeated. The retry after attempt n is due min(`max`, `base` × `factor`^n) after the end of that attempt. Fields that are left out have their defaults.',
   });
 
 export const timeout = duration(
@@ -189,26 +216,44 @@ export const timeout = duration(
   },
 );
 
-export const retryBudget = z.object({ rate: z.number().min(0), burst: z.number().min(0) }).meta({
-  id: 'RetryBudget',
-  description: 'Limits the retries to this endpoint: `rate` per second, and `burst` at once.',
-});
+export const retryBudget = z
+  .object({
+    rate: z.number().min(0).meta({ description: 'The retries per second.', example: 10 }),
+    burst: z.number().min(0).meta({ description: 'The retries that may be made at once.', example: 100 }),
+  })
+  .meta({
+    id: 'RetryBudget',
+    description:
+      'A token bucket for the retries to this endpoint. A retry without a token waits for one. The default is a rate of 10 and a burst of 100.',
+  });
 
 export const rateLimit = z
-  .object({ per_second: z.number().min(0) })
-  .meta({ id: 'RateLimit', description: 'The largest number of deliveries per second. 0 means no limit.' });
+  .object({
+    per_second: z
+      .number()
+      .min(0)
+      .meta({ description: 'The largest number of deliveries per second. 0 means no limit.', example: 5 }),
+  })
+  .meta({ id: 'RateLimit', description: 'How many deliveries per second an endpoint gets.' });
 
-const openWindow = (example: string) =>
-  duration('Above 0 and at most 24h.', example, { aboveMs: 0, maxMs: BREAKER_BOUNDS.windowMaxMs });
+const openWindow = (description: string, example: string) =>
+  duration(`${description} Above 0 and at most 24h.`, example, {
+    aboveMs: 0,
+    maxMs: BREAKER_BOUNDS.windowMaxMs,
+  });
 
 export const breakerPolicy = z
   .object({
-    threshold: z.int().min(BREAKER_BOUNDS.threshold.min).max(BREAKER_BOUNDS.threshold.max),
-    base_open: openWindow('30s'),
-    max_open: openWindow('1h'),
-    probe_timeout: openWindow('30s'),
+    threshold: z.int().min(BREAKER_BOUNDS.threshold.min).max(BREAKER_BOUNDS.threshold.max).meta({
+      description: 'The breaker opens after this many failures in a row.',
+      example: 5,
+    }),
+    base_open: openWindow('How long the breaker stays open at first.', '30s'),
+    max_open: openWindow('How long it stays open at most. The time doubles with each failed probe.', '1h'),
+    probe_timeout: openWindow('How long other deliveries wait for the result of a probe.', '30s'),
   })
   .meta({
     id: 'BreakerPolicy',
-    description: 'When to stop sending to a failing endpoint. All four fields are required.',
+    description:
+      'When to stop sending to a failing endpoint, and for how long. All four fields are required. The default opens after 5 failures, for 30s to 1h.',
   });

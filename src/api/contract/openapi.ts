@@ -1,12 +1,23 @@
-/** Builds the OpenAPI 3.1 document from the operations, their schemas and the table of errors. */
+/**
+ * Builds the OpenAPI 3.1 document from the operations, their schemas and the table of errors. It is needed only when
+ * somebody reads the document, so the service loads this file and its texts then, and not at the start.
+ */
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '#src/commands/idempotency.ts';
 import { ERRORS, type ErrorCode } from '#src/domain/errors.ts';
+import type { IdKind } from '#src/domain/id.ts';
 import { CURRENT_VERSION } from '#src/domain/project.ts';
+import { errorExamples } from './error-examples.ts';
+import { OPERATION_EXAMPLES } from './examples.ts';
+import { DATE_FORM, exampleId, idForm } from './forms.ts';
+import { OPERATION_DOCS, TAGS, type Tag } from './operation-docs.ts';
 import { OPERATIONS, type Operation, type OperationId } from './operations.ts';
 import { ApiError } from './resources.ts';
+import { type OpenApiDocument, simplifyDocument } from './simplify-document.ts';
+import { WEBHOOKS } from './webhooks.ts';
 
-export type OpenApiDocument = ReturnType<typeof createDocument>;
+export type { OpenApiDocument };
 
 const ALWAYS: readonly ErrorCode[] = [
   'missing_api_key',
@@ -23,17 +34,35 @@ JSON. Durations are written as in Go (\`30s\`, \`1h30m\`), and instants as in RF
 \`Sched-Request-Id\`. An operation that accepts \`Idempotency-Key\` takes effect once per key within 24 hours. A
 repeated answer has the header \`Idempotent-Replayed: true\`. Clients must ignore unknown fields.`;
 
-const responseHeaders = z.object({
-  'Sched-Request-Id': z.string().meta({ description: 'The id of this request, for logs and support.' }),
-  'Sched-Version': z.string().meta({ description: 'The version of the API that served the request.' }),
-});
+const KEY_DESCRIPTION = `The API key, sent as \`Authorization: Bearer <key>\`. A key that begins with \`sk_test_\` sees
+only test data of its project, and one that begins with \`sk_live_\` only live data.`;
 
-const replayHeader = z.object({
-  'Idempotent-Replayed': z
-    .literal('true')
-    .optional()
-    .meta({ description: 'Present if this is the stored answer to an earlier request with the same key.' }),
+const requestId = z.string().meta({
+  ...idForm('req'),
+  description: 'The id of this request, for logs and support.',
+  example: exampleId('req'),
+  header: { id: 'Sched-Request-Id' },
 });
+const servedVersion = z.string().meta({
+  ...DATE_FORM,
+  description: 'The version of the API that served the request.',
+  example: CURRENT_VERSION,
+  header: { id: 'Sched-Version' },
+});
+const replayed = z
+  .literal('true')
+  .optional()
+  .meta({
+    description: 'Present if this is the stored answer to an earlier request with the same key.',
+    example: 'true',
+    header: { id: 'Idempotent-Replayed' },
+  });
+
+/** The headers of every answer, of an answer that is not an error, and of one to a request with a key. */
+const everyHeader = { 'Sched-Request-Id': requestId };
+const successHeaders = z.object({ ...everyHeader, 'Sched-Version': servedVersion });
+const idempotentHeaders = successHeaders.extend({ 'Idempotent-Replayed': replayed });
+const errorHeaders = z.object(everyHeader);
 
 export function openApiDocument(): OpenApiDocument {
   const paths: ZodOpenApiPathsObject = {};
@@ -45,83 +74,102 @@ export function openApiDocument(): OpenApiDocument {
     openapi: '3.1.0',
     info: {
       title: 'Sched',
+      summary: 'Scheduled HTTP requests, on time and never lost.',
       version: 'v0',
       description: DESCRIPTION,
+      contact: { name: 'The operator of this service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This service' }],
     security: [{ apiKey: [] }],
-    tags: [...new Set(Object.values(OPERATIONS).map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: (Object.keys(TAGS) as Tag[]).map((name) => ({ name, description: TAGS[name] })),
     components: {
       securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'sk_test_… or sk_live_…' },
+        apiKey: { type: 'http', scheme: 'bearer', description: KEY_DESCRIPTION },
       },
+      examples: errorExamples(),
     },
     paths,
+    webhooks: WEBHOOKS,
   });
-  return allowMoreFields(document);
-}
-
-const OUTPUT_SUFFIX = 'Output';
-
-/**
- * Answers may get new fields at any time, so `additionalProperties: false` is removed. Objects that are used in
- * requests and in answers then have two equal schemas, of which one is kept.
- */
-function allowMoreFields(document: OpenApiDocument): OpenApiDocument {
-  const text = JSON.stringify(document, (key, value: unknown) =>
-    key === 'additionalProperties' && value === false ? undefined : value,
-  );
-  const names = Object.keys(document.components?.schemas ?? {});
-  const duplicates = names.filter((name) => names.includes(`${name}${OUTPUT_SUFFIX}`));
-  const merged = duplicates.reduce(
-    (json, name) => json.replaceAll(`schemas/${name}${OUTPUT_SUFFIX}"`, `schemas/${name}"`),
-    text,
-  );
-  const result = JSON.parse(merged) as OpenApiDocument;
-  for (const name of duplicates) delete result.components?.schemas?.[`${name}${OUTPUT_SUFFIX}`];
-  return result;
+  return simplifyDocument(document);
 }
 
 function describe(id: OperationId, operation: Operation): ZodOpenApiOperationObject {
-  const headers = operation.idempotent ? responseHeaders.extend(replayHeader.shape) : responseHeaders;
+  const { tag, summary, description, query, answer } = OPERATION_DOCS[id];
+  const examples = OPERATION_EXAMPLES[id];
   return {
     operationId: id,
-    tags: [operation.tag],
-    summary: operation.summary,
-    ...(operation.description === undefined ? {} : { description: operation.description }),
+    tags: [tag],
+    summary,
+    description,
     requestParams: {
-      ...(operation.path.includes('{id}') && { path: z.object({ id: z.string() }) }),
-      ...(operation.query && { query: operation.query }),
+      ...(operation.path.includes('{id}') && { path: pathParameters(operation) }),
+      ...(query && { query }),
       header: requestHeaders(operation),
     },
     ...(operation.body && {
       requestBody: {
         required: operation.body.required,
-        content: { 'application/json': { schema: operation.body.schema } },
+        content: {
+          'application/json': {
+            schema: operation.body.schema,
+            ...(examples.request && { examples: examples.request }),
+          },
+        },
       },
     }),
     responses: {
       [`${operation.status}`]: {
-        description: operation.status === 201 ? 'Created' : 'OK',
-        headers,
-        content: { 'application/json': { schema: operation.answer } },
+        description: answerDescription(operation, id),
+        headers: operation.idempotent ? idempotentHeaders : successHeaders,
+        content: { 'application/json': { schema: answer, examples: examples.answer } },
       },
       ...errorResponses(operation),
     },
   };
 }
 
-function requestHeaders(operation: Operation) {
-  const version = z.iso.date().optional().meta({
-    description: 'The version of the API. The default is the version of the project.',
-    example: CURRENT_VERSION,
+function answerDescription({ method, status }: Operation, id: OperationId): string {
+  if (id.startsWith('list')) return 'One page of the list.';
+  if (status === 201) return 'The object that was created.';
+  return method === 'GET' ? 'The object.' : 'The object as it is now.';
+}
+
+const OBJECTS: readonly (readonly [path: string, kind: IdKind, name: string])[] = [
+  ['/schedules/', 'sch', 'schedule'],
+  ['/endpoints/', 'ep', 'endpoint profile'],
+  ['/deliveries/', 'dlv', 'delivery'],
+];
+
+function pathParameters({ path }: Operation) {
+  const object = OBJECTS.find(([start]) => path.startsWith(start));
+  if (object === undefined) throw new Error(`The path ${path} names no object.`);
+  const [, kind, name] = object;
+  return z.object({
+    id: z.string().meta({
+      ...idForm(kind),
+      description: `The id of the ${name}. An unknown id answers 404.`,
+      example: exampleId(kind),
+    }),
   });
-  const key = z
+}
+
+function requestHeaders(operation: Operation) {
+  const version = z
     .string()
-    .max(255)
     .optional()
-    .meta({ description: 'Makes the request safe to repeat. A UUID is a good choice.' });
+    .meta({
+      ...DATE_FORM,
+      description:
+        'The version of the API, as a date. The newest version that is not later serves the request. The default is the version of the project.',
+      example: CURRENT_VERSION,
+    });
+  const key = z.string().max(IDEMPOTENCY_KEY_CHARACTERS_MAX).optional().meta({
+    description:
+      'Makes the request safe to repeat: within 24 hours the same key gives the same answer. A UUID is a good choice.',
+    example: '4e1f4f5e-3c6b-4d8a-9a52-0c1c4b7f3f10',
+  });
   return operation.idempotent
     ? z.object({ 'Idempotency-Key': key, 'Sched-Version': version })
     : z.object({ 'Sched-Version': version });
@@ -137,8 +185,15 @@ function errorResponses(operation: Operation): ZodOpenApiOperationObject['respon
       const codesOfStatus = codes.filter((code) => ERRORS[code].status === status);
       const response = {
         description: codesOfStatus.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
-        headers: z.object({ 'Sched-Request-Id': z.string() }),
-        content: { 'application/json': { schema: ApiError } },
+        headers: errorHeaders,
+        content: {
+          'application/json': {
+            schema: ApiError,
+            examples: Object.fromEntries(
+              codesOfStatus.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+            ),
+          },
+        },
       };
       return [`${status}`, response];
     }),

@@ -1,0 +1,203 @@
+/** What the OpenAPI document says about each operation: its texts, its query and its answer. */
+import { z } from 'zod';
+import { CURSOR_CHARACTERS_MAX } from '#src/api/cursor.ts';
+import { LIMIT_MAX } from '#src/api/query.ts';
+import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
+import { LABELS_MAX } from '#src/domain/labels.ts';
+import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
+import { exampleId, INSTANT_FORM } from './forms.ts';
+import type { OperationId } from './operations.ts';
+import { Attempt, Delivery, Endpoint, listOf, Schedule } from './resources.ts';
+
+export const TAGS = {
+  Schedules: 'A schedule says what to send, where and when. It is one-shot or recurring.',
+  'Endpoint profiles':
+    'An endpoint profile is a destination with its policy: URL, headers, timeout, retries and circuit breaker. Many schedules can use it.',
+  Deliveries:
+    'A delivery is one occurrence of a schedule. It is sent until it succeeds, and every attempt is recorded.',
+  Webhooks: 'The requests that Sched sends to your endpoints.',
+} as const;
+
+export type Tag = keyof typeof TAGS;
+
+export interface OperationDoc {
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly description: string;
+  readonly query: z.ZodObject | null;
+  readonly answer: z.ZodType;
+}
+
+const page = {
+  cursor: z.string().optional().meta({
+    description: '`next_cursor` of the previous page of the same list. Leave it out for the first page.',
+    maxLength: CURSOR_CHARACTERS_MAX,
+    example: 'q83vEjRWc2NoXzAxbTdmM2dzMDB6cWd3NW0ycjduOXgwYWJj',
+  }),
+  limit: z.int().optional().meta({
+    description:
+      'The number of items on a page. The default is 20. A value out of range is replaced and not refused.',
+    minimum: 1,
+    maximum: LIMIT_MAX,
+    example: 20,
+  }),
+};
+
+/** Filters by label are sent as `metadata[team]=billing`. */
+const labelFilter = z
+  .record(z.string(), z.string())
+  .optional()
+  .meta({
+    description:
+      'Lists only schedules with these labels, sent as `metadata[team]=billing`. Several labels must all match.',
+    maxProperties: LABELS_MAX,
+    example: { team: 'billing' },
+    param: { style: 'deepObject', explode: true },
+  });
+
+function createdBound(description: string) {
+  return z
+    .string()
+    .optional()
+    .meta({ ...INSTANT_FORM, description, example: '2026-11-15T00:00:00Z' });
+}
+
+const ScheduleList = listOf('Schedule', Schedule);
+const DeliveryList = listOf('Delivery', Delivery);
+const AttemptList = listOf('Attempt', Attempt);
+const EndpointList = listOf('Endpoint', Endpoint);
+
+function schedules(
+  summary: string,
+  description: string,
+  answer: z.ZodType = Schedule,
+  query: z.ZodObject | null = null,
+): OperationDoc {
+  return { tag: 'Schedules', summary, description, query, answer };
+}
+
+function profiles(
+  summary: string,
+  description: string,
+  answer: z.ZodType = Endpoint,
+  query: z.ZodObject | null = null,
+): OperationDoc {
+  return { tag: 'Endpoint profiles', summary, description, query, answer };
+}
+
+function deliveries(
+  summary: string,
+  description: string,
+  answer: z.ZodType = Delivery,
+  query: z.ZodObject | null = null,
+): OperationDoc {
+  return { tag: 'Deliveries', summary, description, query, answer };
+}
+
+export const OPERATION_DOCS: Readonly<Record<OperationId, OperationDoc>> = {
+  createSchedule: schedules(
+    'Create a schedule',
+    'Stores what to send, where and when. After the answer 201, the delivery is attempted, or it ends with a recorded status.',
+  ),
+  listSchedules: schedules(
+    'List schedules',
+    'The newest schedules come first. With several labels, a page may be short or empty although `has_more` is true.',
+    ScheduleList,
+    z.object({
+      ...page,
+      state: z
+        .enum(SCHEDULE_STATES)
+        .optional()
+        .meta({ description: 'Lists only schedules in this state.', example: 'active' }),
+      kind: z
+        .enum(SCHEDULE_KINDS)
+        .optional()
+        .meta({ description: 'Lists only schedules of this kind.', example: 'recurring' }),
+      metadata: labelFilter,
+    }),
+  ),
+  getSchedule: schedules('Get a schedule', 'Shows a schedule and its next runs.'),
+  updateSchedule: schedules(
+    'Change a schedule',
+    'Also changes the pending delivery, unless it is being sent. Timing fields are ignored: use reschedule.',
+  ),
+  rescheduleSchedule: schedules(
+    'Change when a schedule fires',
+    'For a recurring schedule, an instant moves only the next occurrence, and `cron` replaces the recurrence. `cron` makes a one-shot schedule recurring. A delivery that is being sent is not moved.',
+  ),
+  pauseSchedule: schedules(
+    'Pause a schedule',
+    'Pending deliveries wait until the schedule is resumed. Pausing a paused or ended schedule changes nothing.',
+  ),
+  resumeSchedule: schedules(
+    'Resume a schedule',
+    'A one-shot schedule whose instant has passed fires at once, or expires if its ttl has passed. A recurring schedule skips the occurrences that it missed.',
+  ),
+  cancelSchedule: schedules(
+    'Cancel a schedule',
+    'Cannot be undone. The history is kept. A delivery that is being sent finishes its attempt and is not retried.',
+  ),
+  listScheduleDeliveries: schedules(
+    'List the deliveries of a schedule',
+    'The newest deliveries come first.',
+    DeliveryList,
+    z.object(page),
+  ),
+  createEndpoint: profiles(
+    'Create an endpoint profile',
+    'Stores a destination with its policy. Schedules name it as `endpoint_id`.',
+  ),
+  listEndpoints: profiles(
+    'List endpoint profiles',
+    'The newest endpoint profiles come first. Archived ones are left out unless they are asked for.',
+    EndpointList,
+    z.object({
+      ...page,
+      include_archived: z
+        .boolean()
+        .optional()
+        .meta({ description: 'Also lists archived profiles. The default is false.', example: true }),
+    }),
+  ),
+  getEndpoint: profiles('Get an endpoint profile', 'Shows the current version, also of an archived profile.'),
+  updateEndpoint: profiles(
+    'Change an endpoint profile',
+    'Creates a new version. Existing deliveries keep their version, and later ones use the new version.',
+  ),
+  archiveEndpoint: profiles(
+    'Archive an endpoint profile',
+    'The profile can still be read, but new schedules cannot use it. Archiving an archived profile changes nothing.',
+  ),
+  listDeliveries: deliveries(
+    'List deliveries',
+    'The newest deliveries come first.',
+    DeliveryList,
+    z.object({
+      ...page,
+      status: z
+        .enum(DELIVERY_STATUSES)
+        .optional()
+        .meta({ description: 'Lists only deliveries with this status.', example: 'dead_letter' }),
+      schedule_id: z
+        .string()
+        .optional()
+        .meta({
+          description: 'Lists only deliveries of this schedule. An unknown id gives an empty list.',
+          example: exampleId('sch'),
+        }),
+      created_after: createdBound('Lists only deliveries that were created after this instant.'),
+      created_before: createdBound('Lists only deliveries that were created before this instant.'),
+    }),
+  ),
+  getDelivery: deliveries('Get a delivery', 'Shows a delivery with its status.'),
+  replayDelivery: deliveries(
+    'Replay a finished delivery',
+    'Creates a new delivery that is due now, with the same request and the same Idempotency-Key. A receiver that deduplicates ignores it if it has processed the original.',
+  ),
+  listAttempts: deliveries(
+    'List the attempts of a delivery',
+    'The first attempt comes first. An attempt in flight is listed too.',
+    AttemptList,
+    z.object(page),
+  ),
+};
