@@ -3,10 +3,10 @@
  * an `ApiError` with the code and the field that the service names.
  */
 import type { ErrorBody } from '../../sdk/src/api-types.ts';
-import type { WhoAmI } from '../../src/control/http/contract.ts';
+import type { SessionInfo, WhoAmI } from '../../src/control/http/contract.ts';
 import { wasActiveRecently } from './activity.ts';
 import { parseResponse } from './model/parse-response.ts';
-import { csrf, goToSignIn, session } from './session.ts';
+import { csrf, goToSignIn, isDev, session } from './session.ts';
 
 const API = '/dashboard/api/';
 /** Longer than any response should take. After it the page shows an error. */
@@ -75,7 +75,11 @@ async function request<T>(
   const text = await answer.text();
   if (answer.ok) return parseResponse(text) as T;
   const error = toApiError(answer, text);
-  if (error.status === 401 && error.code === 'not_signed_in') goToSignIn();
+  if (error.code === 'not_signed_in') {
+    if (!isDev.peek()) goToSignIn();
+    // A restart of `sched dev` without `--data-dir` ends every session.
+    else if (await renewSession()) return request<T>(method, path, body, signal);
+  }
   // A user who signed in again in another tab has a new token.
   if (error.code === 'bad_csrf_token' && (await renewSession()))
     return request<T>(method, path, body, signal);
@@ -85,13 +89,39 @@ async function request<T>(
 /** Loads the session. Returns whether the same user has another session now. */
 export async function renewSession(): Promise<boolean> {
   const before = session.peek();
-  const after = await get<WhoAmI>('whoami');
+  const after = await findSession();
   if (after === null) {
     goToSignIn();
     return false;
   }
   session.value = after;
-  return typeof before !== 'string' && before.user.id === after.user.id && before.csrf !== after.csrf;
+  if (typeof before === 'string' || before.csrf === after.csrf) return false;
+  // After a restart of `sched dev` without `--data-dir` the same person is another user.
+  return before.user.id === after.user.id || after.is_dev;
+}
+
+let opening: Promise<SessionInfo> | null = null;
+
+async function findSession(): Promise<SessionInfo | null> {
+  const found = await get<WhoAmI>('whoami');
+  if (found === null || 'user' in found) return found;
+  opening ??= openLocalSession().finally(() => {
+    opening = null;
+  });
+  return opening;
+}
+
+/** `sched dev` gives a session to a page that has none. */
+async function openLocalSession(): Promise<SessionInfo> {
+  await post('local-session');
+  // A browser that keeps no cookies would need a session for each request.
+  const found = await get<WhoAmI>('whoami');
+  if (found !== null && 'user' in found) return found;
+  throw new ApiError(
+    0,
+    'no_cookie',
+    'The browser keeps no cookies of this page. Allow them, then try again.',
+  );
 }
 
 async function send(

@@ -6,6 +6,7 @@ const SESSION: SessionInfo = {
   user: { id: 'usr_1', name: 'ada', role: 'operator' },
   csrf: 'token',
   projects: [{ id: 'prj_1', name: 'my shop', created_at: '2026-11-15T08:00:00.000Z' }],
+  is_dev: false,
   expires_at: '2026-11-16T08:00:00.000Z',
 };
 

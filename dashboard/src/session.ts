@@ -26,6 +26,9 @@ export function csrf(): string {
   return typeof who === 'string' ? '' : who.csrf;
 }
 
+/** Whether the service is `sched dev`. */
+export const isDev = computed(() => typeof session.value !== 'string' && session.value.is_dev);
+
 export interface Scope {
   readonly project: string;
   readonly mode: ModeName;

@@ -20,7 +20,7 @@ import { peopleRoutes } from '#src/control/http/routes/people.ts';
 import { projectRoutes } from '#src/control/http/routes/projects.ts';
 import { secretRoutes } from '#src/control/http/routes/secrets.ts';
 import { sessionRoutes } from '#src/control/http/routes/session.ts';
-import { signInRoutes } from '#src/control/http/routes/sign-in.ts';
+import { type LocalSignIn, signInRoutes } from '#src/control/http/routes/sign-in.ts';
 import { mountControl } from '#src/control/http/server.ts';
 import { SessionGuard } from '#src/control/http/session-guard.ts';
 import { LiveStreams } from '#src/control/live/live-streams.ts';
@@ -52,6 +52,8 @@ export interface DashboardDependencies
   /** Allowed origins of the dashboard. Null allows all. */
   readonly publicOrigins: readonly string[] | null;
   readonly about: About;
+  /** The route that opens the dashboard of `sched dev` without a password. Null in every other service. */
+  readonly localSignIn: LocalSignIn | null;
   readonly pageFolder?: string;
 }
 
@@ -103,7 +105,7 @@ function routesOf(dependencies: DashboardDependencies & PeopleDependencies, shar
   const { insight, jobs } = dependencies.store;
   const data: DataDependencies = { ...dependencies, ...shared, insight, jobs, node: dependencies.about.node };
   return {
-    publicRoutes: signInRoutes(dependencies, () => insight.warmUp()),
+    publicRoutes: signInRoutes(dependencies, dependencies.localSignIn, () => insight.warmUp()),
     routes: [
       ...sessionRoutes(dependencies),
       ...projectRoutes(dependencies),

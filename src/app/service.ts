@@ -2,6 +2,7 @@
  * The composition root: the only place that knows which store, vault, clock and server the service uses.
  * Each step needs the steps before it. If a step fails, the earlier ones are undone.
  */
+import { type HomeOptions, mountHome } from '#src/api/home.ts';
 import { buildServer } from '#src/api/server.ts';
 import { type BootstrapReport, bootstrap } from '#src/control/bootstrap.ts';
 import type { ControlDependencies, SealingDependencies } from '#src/control/dependencies.ts';
@@ -11,6 +12,7 @@ import { PeopleCleaner } from '#src/control/people-cleaner.ts';
 import { ControlRefusal } from '#src/control/refusal.ts';
 import { formatDuration, NS_PER_MS } from '#src/domain/duration.ts';
 import { IdMint } from '#src/domain/id.ts';
+import { isLoopbackHost } from '#src/domain/public-address.ts';
 import { prepareZones } from '#src/domain/zone.ts';
 import { createEgress } from '#src/egress/client.ts';
 import { HintForwarder, NO_PEERS } from '#src/engine/cluster/hint-forwarder.ts';
@@ -60,6 +62,7 @@ export async function startService(
   variant: ServiceVariant = SERVE,
 ): Promise<Service> {
   const { isPlayground } = variant;
+  requireLoopback(settings, variant);
   const timers = { ...systemTimers, ...io.timers };
   warnOfUnverified(settings, io.log);
   const random = systemRandom();
@@ -133,6 +136,10 @@ export async function startService(
       httpAllowed,
       extend: (server, shared) => {
         if (settings.role !== 'dispatcher') {
+          mountHome(
+            server,
+            homeOf(settings, variant, () => url),
+          );
           mountDashboard(server, shared, {
             ...dependencies,
             httpAllowed,
@@ -142,6 +149,7 @@ export async function startService(
             publicOrigins: settings.publicOrigins,
             trustedProxies: settings.trustedProxies ?? [],
             about: aboutService(settings, node),
+            localSignIn: variant.localSignIn,
           });
         }
         variant.extendServer(server, { ...control, vault, url: () => url });
@@ -149,8 +157,8 @@ export async function startService(
     });
     url = await listen(server, settings);
     const [dashboardUrl = url] = settings.publicOrigins ?? [];
-    if (settings.role !== 'dispatcher') {
-      await printFirstInvitation(control, dashboardUrl, runExclusively, io, variant);
+    if (settings.role !== 'dispatcher' && variant.invitation !== null) {
+      await printFirstInvitation(control, dashboardUrl, runExclusively, io, variant.invitation);
     }
     // This is not awaited. The start closes the attempts of the last process, and the store may be full.
     void engine?.start();
@@ -176,6 +184,23 @@ export async function startService(
     await runInOrder(undo);
     throw error;
   }
+}
+
+/** The keys of `sched dev` are public and its dashboard has no password, so no other machine may reach it. */
+function requireLoopback({ host }: Settings, { isPlayground }: ServiceVariant): void {
+  if (isPlayground && !isLoopbackHost(host)) throw new Error('sched dev listens on loopback addresses only.');
+}
+
+/** A dashboard with an address of its own refuses requests under any other name. */
+function homeOf({ publicOrigins }: Settings, { home }: ServiceVariant, url: () => string): HomeOptions {
+  const [origin = ''] = publicOrigins ?? [];
+  return {
+    version: packageVersion(),
+    dashboard: `${origin}/dashboard`,
+    inbox: home.inbox,
+    curl: (reader) => home.curl(url(), reader),
+    url,
+  };
 }
 
 function aboutService({ databaseUrl, retentionMs }: Settings, node: string): About {
@@ -226,7 +251,7 @@ async function printFirstInvitation(
   url: string,
   runExclusively: <T>(work: () => Promise<T>) => Promise<T>,
   { print, log }: ServiceIo,
-  { invitation }: ServiceVariant,
+  invitation: (link: string) => string,
 ): Promise<void> {
   try {
     const link = await firstInvitation(dependencies, url, runExclusively);

@@ -125,17 +125,7 @@ export async function acceptInvitation(
   // This check saves the cost of a hash. The store decides whether the name is free.
   if ((await people.findUserByName(name)) !== null) throw new ControlRefusal('name_taken', name);
   const passwordHash = await dependencies.passwords.hash(strong);
-  const now = dependencies.clock.now();
-  const user: User = {
-    id: dependencies.ids.mint('usr', now),
-    name,
-    role,
-    projects,
-    passwordHash,
-    createdAt: now,
-    passwordChangedAt: now,
-    revision: FIRST_REVISION,
-  };
+  const user = newUser(dependencies, { name, role, projects, passwordHash });
   switch (await people.acceptInvitation(hash, user)) {
     case 'missing':
       throw new ControlRefusal('invitation_gone', '');
@@ -144,6 +134,20 @@ export async function acceptInvitation(
     case 'done':
       return user;
   }
+}
+
+export function newUser(
+  { clock, ids }: Pick<ControlDependencies, 'clock' | 'ids'>,
+  given: Pick<User, 'name' | 'role' | 'projects' | 'passwordHash'>,
+): User {
+  const now = clock.now();
+  return {
+    id: ids.mint('usr', now),
+    ...given,
+    createdAt: now,
+    passwordChangedAt: now,
+    revision: FIRST_REVISION,
+  };
 }
 
 export async function removeInvitation(

@@ -55,7 +55,7 @@ export class Passwords {
 
   /** A null hash stands for an unknown user. The password is then wrong, and the check takes as long as any other. */
   async check(password: string, stored: string | null): Promise<Verdict> {
-    const parsed = parsePhc(stored ?? this.#decoy());
+    const parsed = parsePhc(stored ?? this.unmatched());
     if (parsed === null) throw new Error('A stored password hash cannot be read.');
     const { salt, tag, cost } = parsed;
     const derived = await this.#derive(password, salt, cost, tag.length);
@@ -66,7 +66,7 @@ export class Passwords {
   }
 
   /** A random hash that no password matches. */
-  #decoy(): string {
+  unmatched(): string {
     return formatPhc(this.#cost, this.#random.bytes(SALT_BYTES), this.#random.bytes(TAG_BYTES));
   }
 

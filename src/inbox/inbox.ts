@@ -15,7 +15,7 @@ import { type DeliveryEvent, RecentDeliveries } from './recent-deliveries.ts';
 import { isAddressedToLoopback, isFromOwnPage } from './request-guard.ts';
 import { Responder, readAnswerMode } from './responder.ts';
 
-const PATH = '/inbox';
+export const PATH = '/inbox';
 const HOOK = `${PATH}/hook`;
 const HOOK_ROUTES: ReadonlySet<string | undefined> = new Set([HOOK, `${HOOK}/*`]);
 

@@ -107,6 +107,7 @@ async function openDashboard(
           publicOrigins: null,
           ...settings,
           about: ABOUT,
+          localSignIn: null,
           httpAllowed: false,
           isCluster: false,
           wakeReplays: () => {},

@@ -52,9 +52,12 @@ test('the link that the first start printed makes the first admin', async () => 
   for (const secret of [PASSWORD, key.json.key, json.csrf]) expect(written).not.toContain(secret);
 });
 
-test('a node that only sends deliveries has no dashboard and prints no invitation', async () => {
+test('a node that only sends deliveries has no dashboard and no page, and prints no invitation', async () => {
   await using sched = await startInThread({ env: { SCHED_ROLE: 'dispatcher' } });
-  expect((await fetch(`${sched.url}/dashboard`)).status).toBe(404);
+  for (const path of ['/', '/dashboard']) {
+    const answer = await fetch(`${sched.url}${path}`, { headers: { accept: 'text/html' } });
+    expect([answer.status, await answer.json()]).toMatchObject([404, { error: { code: 'not_found' } }]);
+  }
   expect((await fetch(`${sched.url}${API}/session`)).status).toBe(404);
   expect(sched.output.stdout).not.toContain('/dashboard/invite');
 });

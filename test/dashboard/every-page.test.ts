@@ -97,7 +97,7 @@ const FIND_FAULTS = `(() => {
   blocked: window.violations ?? [],
   outside: [...document.querySelectorAll('a[href], form[action], img, iframe, object, embed')]
     .map((element) => element.href ?? element.action ?? element.src ?? element.data)
-    .filter((address) => !String(address).startsWith(location.origin + '/dashboard/')),
+    .filter((address) => !/^\\/(dashboard\\/|docs$)/.test(String(address).replace(location.origin, ''))),
   tooWide: Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth),
 }))`;
 const NO_FAULTS = { violations: [], hacked: null, blocked: [], outside: [], tooWide: 0 };

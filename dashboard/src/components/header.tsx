@@ -11,6 +11,7 @@ import { browserZone, chooseZone, type ZoneChoice, zoneChoice } from '../time.ts
 import { Choice } from './choice.tsx';
 import { Icon } from './icon.tsx';
 import { Menu } from './menu.tsx';
+import { outsideLinks } from './nav.tsx';
 import { toast } from './toast.tsx';
 
 const MODES = [
@@ -198,6 +199,11 @@ function UserMenu({ who }: { readonly who: SessionInfo }) {
             <a class={ITEM} href={hrefTo('settings/account')} onClick={close}>
               Your account
             </a>
+            {outsideLinks().map(([href, label]) => (
+              <a key={href} class={`md:hidden ${ITEM}`} href={href}>
+                {label}
+              </a>
+            ))}
             <button
               type="button"
               class={ITEM}

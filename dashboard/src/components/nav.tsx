@@ -1,6 +1,6 @@
 /** The navigation: at the side on wide screens, at the bottom on phones. */
 import { path } from '../router.ts';
-import { hrefInProject, scope } from '../session.ts';
+import { hrefInProject, isDev, scope } from '../session.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 interface Item {
@@ -26,6 +26,11 @@ function currentPage(): string | null {
   return first === 'p' ? page : null;
 }
 
+/** Pages of the service outside the dashboard. On phones they are in the user menu. */
+export function outsideLinks(): readonly (readonly [href: string, label: string])[] {
+  return [...(isDev.value ? ([['/inbox', 'Inbox']] as const) : []), ['/docs', 'API reference']];
+}
+
 export function Nav() {
   const current = currentPage();
   const settings = scope.value === null ? '/dashboard/settings/account' : hrefInProject('settings/keys');
@@ -42,6 +47,11 @@ export function Nav() {
           />
         ))}
         <NavLink href={settings} label="Settings" icon="settings" isCurrent={current === 'settings'} />
+      </ul>
+      <ul class="mt-3 hidden border-t border-line pt-3 md:block">
+        {outsideLinks().map(([href, label]) => (
+          <NavLink key={href} href={href} label={label} icon="right" isCurrent={false} />
+        ))}
       </ul>
     </nav>
   );

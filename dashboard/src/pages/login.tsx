@@ -1,19 +1,20 @@
 /** The page to sign in. It leads to the page that was asked for. */
 import { useEffect, useState } from 'preact/hooks';
-import type { SessionInfo } from '../../../src/control/http/contract.ts';
-import { post } from '../api.ts';
-import { Button } from '../components/button.tsx';
+import type { SessionInfo, WhoAmI } from '../../../src/control/http/contract.ts';
+import { get, post } from '../api.ts';
+import { Button, ButtonLink } from '../components/button.tsx';
 import { ErrorNote } from '../components/error.tsx';
 import { TextField } from '../components/field.tsx';
 import { Logo } from '../components/header.tsx';
 import { SignedOutLayout } from '../components/layout.tsx';
-import { navigate, path, query } from '../router.ts';
+import { BASE, navigate, path, query } from '../router.ts';
 import { pageAfterSignIn, session } from '../session.ts';
 import { useRequest } from '../use-request.ts';
 
 export function LoginPage() {
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
+  const [isLocal, setLocal] = useState(false);
   const request = useRequest(async () => {
     const entered = await post<SessionInfo>('login', { name, password });
     // The address names the wanted page only until the session is set.
@@ -23,6 +24,10 @@ export function LoginPage() {
   });
   useEffect(() => {
     document.title = 'Sign in · Sched';
+    get<WhoAmI>('whoami').then(
+      (who) => setLocal(who !== null && 'local_session' in who),
+      () => {},
+    );
   }, []);
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -65,10 +70,16 @@ export function LoginPage() {
           </div>
         </form>
       </div>
-      <p class="mt-4 px-2 text-center text-sm text-dim">
-        No account? Ask an admin for an invitation. The first start of the service prints one, and{' '}
-        <code class="font-mono whitespace-nowrap">sched user create</code> creates another.
-      </p>
+      {isLocal ? (
+        <div class="mt-4 grid text-center">
+          <ButtonLink href={BASE}>Open without a password, as sched dev</ButtonLink>
+        </div>
+      ) : (
+        <p class="mt-4 px-2 text-center text-sm text-dim">
+          No account? Ask an admin for an invitation. The first start of the service prints one, and{' '}
+          <code class="font-mono whitespace-nowrap">sched user create</code> creates another.
+        </p>
+      )}
     </SignedOutLayout>
   );
 }

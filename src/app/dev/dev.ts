@@ -9,13 +9,14 @@ import type { Given } from '#src/app/config.ts';
 import { runService } from '#src/app/run-service.ts';
 import type { ServerDependencies, ServiceVariant } from '#src/app/service-variant.ts';
 import { signingSecrets } from '#src/control/endpoint-secrets.ts';
-import { hookUrl, Inbox } from '#src/inbox/inbox.ts';
+import { hookUrl, PATH as INBOX, Inbox } from '#src/inbox/inbox.ts';
 import type { DeliveryEvent } from '#src/inbox/recent-deliveries.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { withDeliveryEvents } from './delivery-events.ts';
 import { firstCurl, firstRequest, type GreetingOptions, greeting } from './greeting.ts';
 import { DEV_SIGNING_SECRET } from './keys.ts';
+import { localSignIn } from './local-sign-in.ts';
 import { readDevSettings } from './settings.ts';
 import { lineOf, type Paint } from './terminal-line.ts';
 
@@ -53,7 +54,9 @@ export function devVariant(
       listeners.push((event) => inbox.handle(event));
       inbox.mount(server);
     },
-    invitation: (link) => `Open the dashboard as its first admin: ${link}\n`,
+    home: { inbox: INBOX, curl: firstCurl },
+    localSignIn,
+    invitation: null,
     greeting: (url) => greeting(url, about, paint),
   };
 }

@@ -1,4 +1,5 @@
 /** The text that `sched dev` prints when it has started, with a first request to paste. */
+import { curlCommand } from '#src/api/home.ts';
 import { hookUrl, pageUrl } from '#src/inbox/inbox.ts';
 import { DEV_LIVE_KEY, DEV_SIGNING_SECRET, DEV_TEST_KEY } from './keys.ts';
 import type { Paint } from './terminal-line.ts';
@@ -13,6 +14,7 @@ export interface GreetingOptions {
 export function greeting(url: string, { dataDir, ignored }: GreetingOptions, paint: Paint): string {
   const rows = [
     ['inbox', pageUrl(url)],
+    ['dashboard', `${url}/dashboard`],
     ['receiver', hookUrl(url)],
     ['API', `${url}/v1`],
     ['reference', `${url}/docs`],
@@ -55,13 +57,8 @@ export function firstRequest(url: string): FirstRequest {
   };
 }
 
-/** The URL is quoted, because sh, bash and zsh read the brackets of an IPv6 address as a pattern. */
-export function firstCurl(url: string): string {
+/** `origin` is the address that the command uses. With a forwarded port it differs from the service's own. */
+export function firstCurl(url: string, origin = url): string {
   const { key, body } = firstRequest(url);
-  return [
-    `curl '${url}/v1/schedules' \\`,
-    `  -H 'Authorization: Bearer ${key}' \\`,
-    `  -H 'Content-Type: application/json' \\`,
-    `  -d '${JSON.stringify(body)}'`,
-  ].join('\n');
+  return curlCommand(origin, key, body);
 }

@@ -2,7 +2,7 @@
  * The contract between the dashboard's page and the control plane. It contains only types, and the page imports them
  * too. All paths are below `/dashboard/api`. It is not an API for customers and may change with any version.
  *
- *   POST login, logout, logout-everywhere, password, invitation, invitation/lookup     GET whoami, sessions
+ *   POST login, local-session (only `sched dev`), logout, logout-everywhere, password, invitation, invitation/lookup     GET whoami, sessions
  *   GET  projects · POST projects
  *   GET  users · POST users/:id, users/:id/remove · GET, POST invitations · POST invitations/:id/remove
  *   GET  audit, about
@@ -52,6 +52,8 @@ export type ControlErrorCode =
   | 'bad_origin'
   /** 403: the CSRF token belongs to another session. */
   | 'bad_csrf_token'
+  /** 403: `sched dev` is reached from another machine, or through a proxy. */
+  | 'not_local'
   /** 421: the host of the request is not one of `SCHED_PUBLIC_URL`. */
   | 'wrong_host'
   /** 422: the current password is wrong. The user stays signed in. */
@@ -96,10 +98,17 @@ export interface SessionInfo {
   /** The projects that the user may see. */
   readonly projects: readonly ProjectInfo[];
   readonly expires_at: string;
+  /** Whether the service is `sched dev`, which has an inbox. */
+  readonly is_dev: boolean;
+}
+
+/** Nobody is signed in to `sched dev`. The page may begin a session by itself (`POST local-session`). */
+export interface LocalSessionOffer {
+  readonly local_session: true;
 }
 
 /** Null means that nobody is signed in. This is not an error. */
-export type WhoAmI = SessionInfo | null;
+export type WhoAmI = SessionInfo | LocalSessionOffer | null;
 
 export interface ProjectInfo {
   readonly id: string;

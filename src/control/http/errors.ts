@@ -18,6 +18,11 @@ const ACCESS_REFUSALS = {
     message:
       'This request does not come from the dashboard itself. If a proxy is in front of the service, it must pass on the Host header, and X-Forwarded-Proto if it terminates TLS.',
   },
+  not_local: {
+    status: 403,
+    message:
+      'This request does not come straight from a browser on the machine of `sched dev`. Open the dashboard there, at the address that it printed, or sign in with a password.',
+  },
   wrong_host: { status: 421, message: 'The dashboard is not at this address.' },
   bad_csrf_token: {
     status: 403,

@@ -5,8 +5,8 @@
  * checked too. The session's CSRF token is checked in addition: see `session-guard.ts`.
  */
 import type { IncomingMessage } from 'node:http';
+import { headerOf, ownOrigin } from '#src/api/request-headers.ts';
 import { AccessRefusal } from './errors.ts';
-import { headerOf, ownOrigin } from './request-headers.ts';
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);

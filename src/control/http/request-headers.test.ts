@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { agentOf } from '#src/api/request-headers.ts';
 import { clearCookieHeaders, presentedToken, setCookieHeaders } from './cookie.ts';
 import { isFromOwnPage } from './origin-check.ts';
-import { agentOf } from './request-headers.ts';
 
 type Headers = readonly (readonly [name: string, value: string])[];
 

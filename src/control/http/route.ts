@@ -3,6 +3,7 @@
  * server (`server.ts`) checks the session, the origin, the CSRF token, the role and the project scope for all routes,
  * and writes the audit log.
  */
+import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { Mode, Partition } from '#src/domain/project.ts';
 import type { Role } from '#src/domain/role.ts';
@@ -84,6 +85,8 @@ export interface PublicRequest extends ClientAddress {
 export interface PublicRoute {
   readonly method: 'GET' | 'POST';
   readonly path: string;
+  /** Refuses a request by its headers, before its body is read. */
+  readonly check?: (request: IncomingMessage) => void;
   readonly handle: (visitor: PublicRequest) => Promise<Answer>;
 }
 

@@ -1,6 +1,6 @@
 /** The security headers of every answer below `/dashboard`: only own files, no frames, no caching. */
 import type { IncomingMessage } from 'node:http';
-import { isBehindTls } from './request-headers.ts';
+import { isBehindTls } from '#src/api/request-headers.ts';
 
 const POLICY = {
   'default-src': "'none'",

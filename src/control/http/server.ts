@@ -10,6 +10,7 @@ import type { BodyBudget } from '#src/api/body-budget.ts';
 import { rawBody, readBody } from '#src/api/call.ts';
 import { JSON_TYPE } from '#src/api/errors.ts';
 import { isLongAnswer, sendLong } from '#src/api/long-answer.ts';
+import { agentOf } from '#src/api/request-headers.ts';
 import type { PauseLength, Pauses } from '#src/commands/pauses.ts';
 import type { LiveStreams } from '#src/control/live/live-streams.ts';
 import { Refusal } from '#src/domain/errors.ts';
@@ -22,7 +23,6 @@ import { clearCookieHeaders, presentedToken, setCookieHeaders } from './cookie.t
 import { refuse } from './errors.ts';
 import { checkPublicOrigin } from './origin-check.ts';
 import { pageFiles } from './page-files.ts';
-import { agentOf } from './request-headers.ts';
 import type { Answer, Caller, JsonBody, PublicRoute } from './route.ts';
 import { securityHeaders } from './security-headers.ts';
 import { isAutomatic, type SessionGuard } from './session-guard.ts';
@@ -84,8 +84,11 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
       ? {}
       : readBody(rawBody(request), { required: false, acceptsPart: false }, pauseOf(customer));
   scope.decorateRequest('caller', null);
-  for (const { method, path, handle } of options.publicRoutes) {
-    const onRequest = async ({ raw }: FastifyRequest) => guard.checkOrigin(raw);
+  for (const { method, path, check, handle } of options.publicRoutes) {
+    const onRequest = async ({ raw }: FastifyRequest) => {
+      guard.checkOrigin(raw);
+      check?.(raw);
+    };
     scope.route({
       method,
       url: `/${path}`,

@@ -5,6 +5,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { headerOf } from '#src/api/request-headers.ts';
 import {
   csrfToken,
   findSession,
@@ -15,7 +16,6 @@ import type { ClientAddressResolver } from './client-address.ts';
 import { presentedToken } from './cookie.ts';
 import { AccessRefusal } from './errors.ts';
 import { isFromOwnPage } from './origin-check.ts';
-import { headerOf } from './request-headers.ts';
 import type { Caller } from './route.ts';
 
 const CSRF_HEADER = 'x-sched-csrf';

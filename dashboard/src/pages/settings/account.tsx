@@ -21,6 +21,9 @@ import { session } from '../../session.ts';
 import { useRequest } from '../../use-request.ts';
 import { SettingsPage } from './settings-page.tsx';
 
+/** The user whom `sched dev` signs in by itself. */
+const LOCAL_USER = 'sched dev';
+
 export function AccountPage() {
   const who = session.value;
   if (typeof who === 'string') return null;
@@ -38,7 +41,11 @@ export function AccountPage() {
           />
         </Card>
         <Card title="Password">
-          <ChangePassword name={who.user.name} />
+          {who.user.name === LOCAL_USER ? (
+            <p class="text-dim">This user of sched dev has no password.</p>
+          ) : (
+            <ChangePassword name={who.user.name} />
+          )}
         </Card>
         <div class="lg:col-span-2">
           <Sessions />

@@ -23,19 +23,35 @@ const INVITED = 'an invitation';
 /** Signing in concerns no project. */
 const NO_PROJECT = { projectId: null, mode: null, detail: {} } as const;
 
+/** Begins a session of the user. */
+export type BeginSession = (request: PublicRequest, user: User) => Promise<Answer>;
+
+/** Makes the route by which the page of `sched dev` gets a session without a password. */
+export type LocalSignIn = (dependencies: PeopleDependencies, begin: BeginSession) => PublicRoute;
+
+/** The path of that route. */
+export const LOCAL_SESSION = 'local-session';
+
 /** `onSignIn` is called when a user is about to open pages. */
-export function signInRoutes(dependencies: PeopleDependencies, onSignIn: () => void): readonly PublicRoute[] {
-  const signIn = (request: PublicRequest, user: User) => {
+export function signInRoutes(
+  people: PeopleDependencies,
+  localSignIn: LocalSignIn | null,
+  onSignIn: () => void,
+): readonly PublicRoute[] {
+  const dependencies = { ...people, isDev: localSignIn !== null };
+  const signedOut: WhoAmI = localSignIn === null ? null : { local_session: true };
+  const begin: BeginSession = (request, user) => {
     onSignIn();
     return openSession(dependencies, request, user);
   };
   return [
+    ...(localSignIn === null ? [] : [localSignIn(dependencies, begin)]),
     {
       method: 'GET',
       path: 'whoami',
       handle: async ({ token, isAutomatic }) => {
         const found = token === null ? null : await findSession(dependencies, token, !isAutomatic);
-        if (token === null || found === null) return json(null satisfies WhoAmI);
+        if (token === null || found === null) return json(signedOut);
         onSignIn();
         return json((await sessionInfo(dependencies, found.user, found.session, token)) satisfies WhoAmI);
       },
@@ -57,7 +73,7 @@ export function signInRoutes(dependencies: PeopleDependencies, onSignIn: () => v
           action: 'session.begin',
           subject: user.name,
         };
-        return runAudited(dependencies, action, () => signIn(request, user));
+        return runAudited(dependencies, action, () => begin(request, user));
       },
     },
     {
@@ -92,14 +108,16 @@ export function signInRoutes(dependencies: PeopleDependencies, onSignIn: () => v
           () => acceptInvitation(dependencies, { token, name, password }),
           (made) => made.name,
         );
-        return signIn(request, user);
+        return begin(request, user);
       },
     },
   ];
 }
 
+type SessionDependencies = PeopleDependencies & { readonly isDev: boolean };
+
 async function openSession(
-  dependencies: PeopleDependencies,
+  dependencies: SessionDependencies,
   request: PublicRequest,
   user: User,
 ): Promise<Answer> {
@@ -109,7 +127,7 @@ async function openSession(
 }
 
 async function sessionInfo(
-  dependencies: PeopleDependencies,
+  dependencies: SessionDependencies,
   user: User,
   session: Session,
   token: string,
@@ -120,5 +138,6 @@ async function sessionInfo(
     csrf: csrfToken(token),
     projects: (await projectsOf(dependencies, user)).map(presentProject),
     expires_at: formatInstant(session.expiresAt),
+    is_dev: dependencies.isDev,
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Reads headers of a request. A proxy in front of the service passes on `Host` and names the scheme in
  * `X-Forwarded-Proto`. A client that sends a false scheme harms only itself, since a page of another site cannot make a
- * browser send this header. `client-address.ts` finds the address of the client.
+ * browser send this header. `control/http/client-address.ts` finds the address of the client.
  */
 import type { IncomingMessage } from 'node:http';
 
