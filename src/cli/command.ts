@@ -25,6 +25,11 @@ export function addJsonOption(command: Command): Command {
   return command.option('--json', 'print JSON');
 }
 
-export function printAnswer({ json, text }: Answer, options: Options, { print }: CliDependencies): void {
+export function printAnswer(
+  { json, text, note }: Answer,
+  options: Options,
+  { print, notify }: CliDependencies,
+): void {
   print(`${isSet(options, 'json') ? jsonLine(json) : text}\n`);
+  if (note !== undefined) notify(note);
 }

@@ -161,6 +161,25 @@ describe.concurrent('tables', () => {
     },
   );
 
+  test.concurrent.each([
+    ['schedules', 80, 'ID STATE FIRES IN ENDPOINT'],
+    ['schedules', 120, 'ID STATE FIRES IN TIMING ENDPOINT'],
+    ['schedules', 500, 'ID STATE NEXT FIRES IN TIMING METHOD ENDPOINT METADATA'],
+    ['deliveries', 60, 'ID STATUS WHEN'],
+    ['deliveries', 80, 'ID STATUS WHEN LAST RESPONSE'],
+    ['deliveries', 120, 'ID STATUS SCHEDULED FOR WHEN ATTEMPTS LAST RESPONSE'],
+    ['deliveries', 200, 'ID STATUS SCHEDULED FOR WHEN ATTEMPTS LAST RESPONSE SCHEDULE'],
+  ])('of %s at %i columns have the columns %s', async (what, columns, titles) => {
+    const { screen } = await runAsAtTerminal([what, 'list'], { env, columns });
+    const [first = ''] = withoutColours(screen).split('\r\n');
+    expect(first.replaceAll(/ +/g, ' ')).toBe(titles);
+  });
+
+  test.concurrent('keep the host and the end of a URL', async () => {
+    const { screen } = await runAsAtTerminal(['schedules', 'list'], { env, columns: 80 });
+    expect(screen).toMatch(/ example\.com\/…\S+/);
+  });
+
   test.concurrent('are not cut in a pipe', async () => {
     const { stdout } = await runPiped(['schedules', 'list'], { env });
     expect(stdout).toContain(`https://example.com/${'a'.repeat(90)}/`);

@@ -1,11 +1,16 @@
 /** The columns of each list. */
 import type { Attempt, Delivery, Endpoint, Schedule } from '#sdk/index.ts';
+import type { Cut } from '#src/cli/terminal/fit-columns.ts';
 import { type Cell, type Column, styled } from '#src/cli/terminal/output.ts';
 import { styleOf } from '#src/cli/terminal/screen.ts';
+import { shortUrl } from '#src/cli/terminal/short-url.ts';
 import { relative, shortInstant } from '#src/cli/terminal/time-text.ts';
 import { type Instant, parseInstant } from '#src/domain/instant.ts';
 
 const NOTHING = '-';
+
+export const URL_CUT: Cut = { min: 16, wanted: 30, shorten: shortUrl };
+const STATUS_CUT: Cut = { min: 8, wanted: 11 };
 
 export function statusCell(status: string): Cell {
   return styled(status, styleOf(status));
@@ -34,37 +39,43 @@ export function timingText({ cron, timezone }: Schedule): string {
 }
 
 export function scheduleColumns(now: number): readonly Column<Schedule>[] {
+  const distance = (at: string | null) => relativeText(at, now).replace(/^in /, '');
   return [
-    { title: 'ID', cell: ({ id }) => id },
-    { title: 'STATE', cell: ({ state }) => statusCell(state) },
-    { title: 'NEXT', cell: ({ next_fire_at }) => instantText(next_fire_at) },
+    { title: 'ID', cell: ({ id }) => id, rank: 1 },
+    { title: 'STATE', cell: ({ state }) => statusCell(state), rank: 2, cut: STATUS_CUT },
+    { title: 'NEXT', cell: ({ next_fire_at }) => instantText(next_fire_at), rank: 6 },
     {
-      title: 'IN',
-      cell: ({ next_fire_at }) => styled(relativeText(next_fire_at, now).replace(/^in /, ''), 'dim'),
-      fit: 'drop',
+      title: 'FIRES IN',
+      cell: ({ next_fire_at }) => styled(distance(next_fire_at) || NOTHING, 'dim'),
+      rank: 3,
       isForPeople: true,
     },
-    { title: 'TIMING', cell: timingText, fit: 'cut_or_drop' },
-    { title: 'METHOD', cell: ({ method }) => method, fit: 'drop' },
-    { title: 'ENDPOINT', cell: ({ endpoint }) => endpoint, fit: 'cut' },
-    { title: 'METADATA', cell: ({ metadata }) => metadataText(metadata), fit: 'drop' },
+    { title: 'TIMING', cell: timingText, rank: 5, cut: { min: 11, wanted: 28 } },
+    { title: 'METHOD', cell: ({ method }) => method, rank: 7 },
+    { title: 'ENDPOINT', cell: ({ endpoint }) => endpoint, rank: 4, cut: URL_CUT },
+    {
+      title: 'METADATA',
+      cell: ({ metadata }) => metadataText(metadata),
+      rank: 8,
+      cut: { min: 16, wanted: 32 },
+    },
   ];
 }
 
 export function deliveryColumns(now: number): readonly Column<Delivery>[] {
   return [
-    { title: 'ID', cell: ({ id }) => id },
-    { title: 'STATUS', cell: ({ status }) => statusCell(status) },
-    { title: 'SCHEDULED FOR', cell: ({ scheduled_for }) => instantText(scheduled_for) },
+    { title: 'ID', cell: ({ id }) => id, rank: 1 },
+    { title: 'STATUS', cell: ({ status }) => statusCell(status), rank: 2, cut: STATUS_CUT },
+    { title: 'SCHEDULED FOR', cell: ({ scheduled_for }) => instantText(scheduled_for), rank: 6 },
     {
       title: 'WHEN',
       cell: ({ scheduled_for }) => styled(relativeText(scheduled_for, now), 'dim'),
-      fit: 'drop',
+      rank: 3,
       isForPeople: true,
     },
-    { title: 'ATTEMPTS', cell: ({ attempt_count }) => String(attempt_count), fit: 'drop' },
-    { title: 'LAST RESPONSE', cell: lastText, fit: 'cut' },
-    { title: 'SCHEDULE', cell: ({ schedule_id }) => schedule_id ?? NOTHING, fit: 'drop' },
+    { title: 'ATTEMPTS', cell: ({ attempt_count }) => String(attempt_count), rank: 5 },
+    { title: 'LAST RESPONSE', cell: lastText, rank: 4, cut: { min: 13, wanted: 13 } },
+    { title: 'SCHEDULE', cell: ({ schedule_id }) => schedule_id ?? NOTHING, rank: 7 },
   ];
 }
 
@@ -75,13 +86,13 @@ export function lastText({ last_status_code: code, error }: Delivery): string {
 }
 
 export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
-  { title: 'ATTEMPT', cell: ({ attempt_no }) => String(attempt_no) },
-  { title: 'OUTCOME', cell: outcomeCell },
-  { title: 'CODE', cell: ({ status_code }) => String(status_code ?? NOTHING) },
-  { title: 'FIRED AT', cell: ({ fired_at }) => instantText(fired_at) },
-  { title: 'LATE', cell: ({ lateness_ms }) => `${lateness_ms} ms` },
-  { title: 'TOOK', cell: ({ egress_ms }) => (egress_ms === null ? NOTHING : `${egress_ms} ms`) },
-  { title: 'ERROR', cell: ({ error }) => error ?? NOTHING, fit: 'cut' },
+  { title: 'ATTEMPT', cell: ({ attempt_no }) => String(attempt_no), rank: 1 },
+  { title: 'OUTCOME', cell: outcomeCell, rank: 2 },
+  { title: 'CODE', cell: ({ status_code }) => String(status_code ?? NOTHING), rank: 3 },
+  { title: 'FIRED AT', cell: ({ fired_at }) => instantText(fired_at), rank: 5 },
+  { title: 'LATE', cell: ({ lateness_ms }) => `${lateness_ms} ms`, rank: 7 },
+  { title: 'TOOK', cell: ({ egress_ms }) => (egress_ms === null ? NOTHING : `${egress_ms} ms`), rank: 6 },
+  { title: 'ERROR', cell: ({ error }) => error ?? NOTHING, rank: 4, cut: { min: 12, wanted: 18 } },
 ];
 
 /** An attempt in flight has the outcome `retryable` until its real outcome is known. */
@@ -90,10 +101,15 @@ export function outcomeCell({ outcome, finished_at }: Attempt): Cell {
 }
 
 export const ENDPOINT_COLUMNS: readonly Column<Endpoint>[] = [
-  { title: 'ID', cell: ({ id }) => id },
-  { title: 'VERSION', cell: ({ version }) => String(version) },
-  { title: 'METHOD', cell: ({ method }) => method },
-  { title: 'URL', cell: ({ url }) => url, fit: 'cut' },
-  { title: 'ARCHIVED', cell: ({ archived }) => (archived ? 'yes' : 'no'), fit: 'drop' },
-  { title: 'METADATA', cell: ({ metadata }) => metadataText(metadata), fit: 'drop' },
+  { title: 'ID', cell: ({ id }) => id, rank: 1 },
+  { title: 'VERSION', cell: ({ version }) => String(version), rank: 4 },
+  { title: 'METHOD', cell: ({ method }) => method, rank: 3 },
+  { title: 'URL', cell: ({ url }) => url, rank: 2, cut: URL_CUT },
+  { title: 'ARCHIVED', cell: ({ archived }) => (archived ? 'yes' : 'no'), rank: 5 },
+  {
+    title: 'METADATA',
+    cell: ({ metadata }) => metadataText(metadata),
+    rank: 6,
+    cut: { min: 16, wanted: 32 },
+  },
 ];

@@ -6,6 +6,7 @@ import { readSecretFromStdin } from '#src/cli/terminal/input.ts';
 import { type Answer, tableOf } from '#src/cli/terminal/output.ts';
 import { askSecret, canAsk } from '#src/cli/terminal/prompt.ts';
 import { keyHint, parseApiKey } from '#src/domain/api-key.ts';
+import { URL_CUT } from './columns.ts';
 import {
   type Context,
   type Contexts,
@@ -154,9 +155,9 @@ function contextsAnswer({ current, byName }: Contexts, { screen }: CliDependenci
       [
         { title: 'NAME', cell: ({ name }) => name },
         { title: 'CURRENT', cell: ({ name }) => (name === current ? 'yes' : '-') },
-        { title: 'MODE', cell: ({ apiKey }) => parseApiKey(apiKey) ?? '-' },
-        { title: 'KEY', cell: ({ apiKey }) => `…${keyHint(apiKey)}` },
-        { title: 'URL', cell: ({ url }) => url, fit: 'cut' },
+        { title: 'MODE', cell: ({ apiKey }) => parseApiKey(apiKey) ?? '-', rank: 4 },
+        { title: 'KEY', cell: ({ apiKey }) => `…${keyHint(apiKey)}`, rank: 5 },
+        { title: 'URL', cell: ({ url }) => url, rank: 3, cut: URL_CUT },
       ],
       all,
       screen,

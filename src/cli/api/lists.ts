@@ -33,11 +33,11 @@ export async function listAnswer<T extends object>(
     notify(`The list has more than ${ITEMS_MAX} items. Narrow it down with filters or --limit.`);
     throw new NegativeAnswer();
   }
-  if (found.length > most && screen.columns !== null)
-    notify(`The list goes on. Use --limit ${most * 5} or --all to see more.`);
+  const isForPerson = screen.columns !== null;
   return {
     json: items as unknown as Json,
-    text:
-      items.length === 0 && screen.columns !== null ? 'The list is empty.' : tableOf(columns, items, screen),
+    text: items.length === 0 && isForPerson ? 'The list is empty.' : tableOf(columns, items, screen),
+    ...(found.length > most &&
+      isForPerson && { note: `The list goes on. Use --limit ${most * 5} or --all to see more.` }),
   };
 }

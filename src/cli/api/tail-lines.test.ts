@@ -51,16 +51,29 @@ function at(columns: number | null, shown: TailEvent): string {
 
 test('a line at 80 columns', () => {
   expect(at(80, SUCCEEDED)).toBe(`08:00:00  ${ID}  #1   200  +7 ms    → succeeded`);
-  expect(at(80, RETRIED)).toBe(`08:00:00  ${ID}  #1   -    +7 ms    → retry in 10 s: c…`);
-  expect(at(80, DEAD)).toBe(`08:00:00  ${ID}  #1   -    +7 ms    → dead_letter: con…`);
+  expect(at(80, RETRIED)).toBe(`08:00:00  ${ID}  #1   → retry in 10 s: connection refu…`);
+  expect(at(80, DEAD)).toBe(`08:00:00  ${ID}  #1   → dead_letter: connection refuse…`);
   expect(at(80, CANCELED)).toBe(`08:00:00  ${ID}  end                → canceled`);
 });
 
 test('a line at 100 columns', () => {
   expect(at(100, RETRIED)).toBe(
-    `08:00:00.007  ${ID}  #1   -    7 ms late     → retry in 10 s: connection r…`,
+    `08:00:00.007  ${ID}  #1   → retry in 10 s: connection refused by 203.0.113…`,
   );
   expect(at(100, CANCELED)).toBe(`08:00:00.007  ${ID}  end                     → canceled`);
+});
+
+test('a terminal does not repeat the status code as the error, and a pipe has both', () => {
+  const failed = event('retry_scheduled', { outcome: 'retryable', status_code: 500, error: 'HTTP 500' });
+  expect(at(80, failed)).toBe(`08:00:00  ${ID}  #1   500  +7 ms    → retry in 10 s`);
+  expect(at(40, failed)).toBe(`${ID}  → retry…`);
+  expect(at(null, failed)).toContain('retryable  500  7 ms late     → retry in 10 s: HTTP 500');
+});
+
+test('an error takes the place of the lateness, and keeps a status code', () => {
+  const error = 'the address is not allowed';
+  const refused = event('dead_letter', { outcome: 'terminal', status_code: 302, error });
+  expect(at(80, refused)).toBe(`08:00:00  ${ID}  #1   302  → dead_letter: the address …`);
 });
 
 test('a line in a pipe is not cut', () => {

@@ -1,6 +1,7 @@
 /**
  * Formats one line for each event of `sched tail`. Columns have fixed widths, because later lines are not known yet.
- * A narrower terminal gets fewer and shorter columns. Every line has the whole id, and says what comes next.
+ * A narrower terminal gets fewer and shorter columns. Every line has the whole id, and says what comes next. A line that
+ * is too long for its error leaves out how late the attempt was, and then a missing status code.
  */
 import type { Delivery } from '#sdk/index.ts';
 import { jsonLine, printable } from '#src/cli/terminal/printable.ts';
@@ -11,6 +12,7 @@ import { parseInstant } from '#src/domain/instant.ts';
 import type { TailEvent } from './tail.ts';
 
 const GAP = '  ';
+const NO_CODE = '-';
 /** The width of `→ retry in 10 s`. */
 const END_WIDTH_MIN = 16;
 
@@ -38,7 +40,7 @@ const ATTEMPT_NUMBER: Column = {
 const OUTCOME: Column = { width: 9, text: (event) => ofAttempt(event, '', ({ outcome }) => outcome) };
 const CODE: Column = {
   width: 3,
-  text: (event) => ofAttempt(event, '', ({ status_code }) => `${status_code ?? '-'}`),
+  text: (event) => ofAttempt(event, '', ({ status_code }) => `${status_code ?? NO_CODE}`),
 };
 const LATE: Column = {
   width: 12,
@@ -69,13 +71,30 @@ export function eventJson(event: TailEvent): string {
 /** Null for an end that the line of its last attempt already showed. */
 export function eventText(event: TailEvent, screen: Screen): string | null {
   if (event.kind === 'end' && event.isReported) return null;
-  const { columns } = screen;
   const style = styleOf(event.kind === 'attempt' ? event.attempt.outcome : event.delivery.status);
-  const cells = layoutOf(columns).map((column) => cellOf(column, event, style, screen));
+  const layout = layoutOf(screen.columns);
+  const end = `→ ${printable(endOf(event, screen.columns !== null && layout.includes(CODE)))}`;
+  const cells = shownColumns(layout, event, widthOf(end), screen.columns).map((column) =>
+    cellOf(column, event, style, screen),
+  );
   const usedWidth = cells.reduce((sum, { width }) => sum + width + GAP.length, 0);
-  const end = `→ ${printable(endOf(event))}`;
-  const shown = columns === null ? end : cutTo(end, columns - usedWidth);
+  const shown = screen.columns === null ? end : cutTo(end, screen.columns - usedWidth);
   return [...cells.map(({ painted }) => painted), paint(shown, style, screen)].join(GAP);
+}
+
+function shownColumns(
+  layout: readonly Column[],
+  event: TailEvent,
+  endWidth: number,
+  columns: number | null,
+): readonly Column[] {
+  if (columns === null) return layout;
+  let shown = layout;
+  for (const spare of [LATE, DELAY, ...(CODE.text(event) === NO_CODE ? [CODE] : [])]) {
+    const width = shown.reduce((sum, { width }) => sum + width + GAP.length, endWidth);
+    if (width > columns) shown = shown.filter((column) => column !== spare);
+  }
+  return shown;
 }
 
 function layoutOf(columns: number | null): readonly Column[] {
@@ -91,11 +110,15 @@ function cellOf(column: Column, event: TailEvent, style: Style | null, screen: S
   return { width: widthOf(text), painted: paint(text, column === OUTCOME ? style : null, screen) };
 }
 
-/** The result comes before the reason, because a narrow terminal cuts the end of the line. */
-function endOf(event: TailEvent): string {
+/**
+ * The result comes before the reason, because a narrow terminal cuts the end of the line. With `isCodeShown`, a reason
+ * that only repeats the status code is left out.
+ */
+function endOf(event: TailEvent, isCodeShown: boolean): string {
   const { error } = event.kind === 'attempt' ? event.attempt : event.delivery;
   const next = event.kind === 'attempt' ? nextOf(event) : event.delivery.status;
-  return error === null ? next : `${next}: ${error}`;
+  const isRepeated = isCodeShown && event.kind === 'attempt' && error === `HTTP ${event.attempt.status_code}`;
+  return error === null || isRepeated ? next : `${next}: ${error}`;
 }
 
 /** The step that follows the attempt. */

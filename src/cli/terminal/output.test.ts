@@ -30,8 +30,8 @@ interface Item {
 const COLUMNS: readonly Column<Item>[] = [
   { title: 'ID', cell: ({ id }) => id },
   { title: 'SINCE', cell: () => 'just now', isForPeople: true },
-  { title: 'URL', cell: ({ url }) => url, fit: 'cut' },
-  { title: 'NOTE', cell: ({ note }) => note, fit: 'drop' },
+  { title: 'URL', cell: ({ url }) => url, cut: { min: 12, wanted: 20 } },
+  { title: 'NOTE', cell: ({ note }) => note },
 ];
 const ITEMS = [
   { id: 'id_1', url: `https://example.com/${'x'.repeat(60)}`, note: 'something longer' },
@@ -51,12 +51,22 @@ test.each([100, 80, 60, 50, 40])('every line fits a terminal with %i columns', (
   expect(lines[1]).toContain('id_1');
 });
 
-test('cells are cut before a column is dropped', () => {
+test('cells are cut before a column is left out', () => {
   const at = (columns: number) => tableOf(COLUMNS, ITEMS, { columns, hasColours: false });
   expect(at(60)).toContain('something longer');
   expect(at(60)).toContain('…');
   expect(at(40)).not.toContain('NOTE');
   expect(at(40)).toContain('https://example.com/xxx…');
+});
+
+test('a column that is too wide shortens all of its cells in its own way', () => {
+  const shorten = (text: string) => text.replace('https://', '').slice(0, 12);
+  const columns: readonly Column<Item>[] = [
+    { title: 'URL', cell: ({ url }) => url, cut: { min: 12, wanted: 12, shorten } },
+  ];
+  const at = (width: number) => tableOf(columns, ITEMS, { columns: width, hasColours: false });
+  expect(at(40)).toBe('URL\nexample.com/\nexample.com/');
+  expect(at(80)).toContain(ITEMS[0]?.url);
 });
 
 test('colours do not move columns, and end with their text', () => {

@@ -1,10 +1,10 @@
 /**
  * Formats what a command prints. A person gets a table, a list of fields or a line; a program gets one line of JSON.
  *
- * A table fits the width of the terminal. First, cells that may be cut are cut. Then columns that may be dropped are
- * dropped. At last the other columns are dropped from the right, except the first one. A pipe gets everything.
+ * A table fits the width of the terminal: see `fit-columns.ts`. A pipe gets everything.
  */
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
+import { type Fit, fitWidths } from './fit-columns.ts';
 import { printable } from './printable.ts';
 import { PLAIN, paint, type Screen, type Style } from './screen.ts';
 import { cutTo, padTo, widthOf } from './width.ts';
@@ -15,6 +15,8 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export interface Answer {
   readonly json: Json;
   readonly text: string;
+  /** A line for standard error, below the answer. */
+  readonly note?: string;
 }
 
 /** A text, and its style if the screen has colours. */
@@ -24,22 +26,14 @@ export interface Styled {
 }
 export type Cell = string | Styled;
 
-/**
- * Decides what happens to a column if the terminal is too narrow. With `cut_or_drop` it is cut first, and dropped after all
- * columns with `drop`.
- */
-export type Fit = 'keep' | 'cut' | 'drop' | 'cut_or_drop';
-
-export interface Column<T> {
+export interface Column<T> extends Fit {
   readonly title: string;
   readonly cell: (item: T) => Cell;
-  readonly fit?: Fit;
   /** The column repeats another one in a friendlier form. A pipe does not get it. */
   readonly isForPeople?: boolean;
 }
 
 const GAP = '  ';
-const CUT_WIDTH_MIN = 12;
 
 export function styled(text: string, style: Style | null): Styled {
   return { text, style };
@@ -50,11 +44,7 @@ export function tableOf<T>(columns: readonly Column<T>[], items: readonly T[], s
   const shown = columns.filter(({ isForPeople = false }) => screen.columns !== null || !isForPeople);
   const titles = shown.map(({ title }) => styled(title, 'bold'));
   const rows = items.map((item) => shown.map(({ cell }) => cell(item)));
-  return table(
-    [titles, ...rows],
-    screen,
-    shown.map(({ fit = 'keep' }) => fit),
-  );
+  return table([titles, ...rows], screen, shown);
 }
 
 /** Columns are as wide as their widest cell. Lines have no trailing spaces. */
@@ -64,8 +54,11 @@ export function table(
   fits: readonly Fit[] = [],
 ): string {
   const clean = rows.map((row) => row.map(cleanCell));
-  const widths = fitWidths(naturalWidths(clean), fits, screen.columns);
-  return clean.map((row) => tableLine(row, widths, screen)).join('\n');
+  const natural = naturalWidths(clean);
+  if (screen.columns === null) return clean.map((row) => tableLine(row, natural, screen)).join('\n');
+  const widths = fitWidths(natural, fits, screen.columns, GAP.length);
+  const shortened = clean.map((row) => row.map((cell, i) => shorten(cell, widths[i], natural[i], fits[i])));
+  return shortened.map((row) => tableLine(row, widths, screen)).join('\n');
 }
 
 function cleanCell(cell: Cell): Styled {
@@ -80,48 +73,15 @@ function naturalWidths(rows: readonly (readonly Styled[])[]): readonly number[] 
   return widths;
 }
 
-/** Returns widths that fit the terminal. A dropped column has the width 0. */
-function fitWidths(
-  natural: readonly number[],
-  fits: readonly Fit[],
-  columns: number | null,
-): readonly number[] {
-  if (columns === null) return natural;
-  const droppable = [...indexesOf(fits, 'drop'), ...indexesOf(fits, 'cut_or_drop')];
-  const others = fits.map((_, i) => i).filter((i) => i > 0 && !droppable.includes(i));
-  const widths = [...natural];
-  for (const dropped of [...droppable, ...others.toReversed()]) {
-    const cut = cutWidths(widths, fits, columns);
-    if (excessOf(cut, columns) <= 0) return cut;
-    widths[dropped] = 0;
-  }
-  return cutWidths(widths, fits, columns);
-}
-
-/** Returns the indexes from the last to the first. */
-function indexesOf(fits: readonly Fit[], fit: Fit): readonly number[] {
-  return fits.flatMap((each, i) => (each === fit ? [i] : [])).toReversed();
-}
-
-function cutWidths(natural: readonly number[], fits: readonly Fit[], columns: number): readonly number[] {
-  const widths = [...natural];
-  for (const i of [...indexesOf(fits, 'cut_or_drop'), ...indexesOf(fits, 'cut')]) {
-    const width = widths[i] ?? 0;
-    const excess = Math.max(excessOf(widths, columns), 0);
-    widths[i] = Math.max(width - excess, Math.min(width, CUT_WIDTH_MIN));
-  }
-  return widths;
-}
-
-function excessOf(widths: readonly number[], columns: number): number {
-  const shown = widths.filter((width) => width > 0);
-  return shown.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - columns;
+function shorten({ text, style }: Styled, width = 0, natural = 0, fit: Fit = {}): Styled {
+  if (width >= natural || width === 0) return { text, style };
+  return { text: (fit.cut?.shorten ?? cutTo)(text, width), style };
 }
 
 function tableLine(row: readonly Styled[], widths: readonly number[], screen: Screen): string {
   const shown = row.flatMap(({ text, style }, i) => {
     const width = widths[i] ?? 0;
-    return width === 0 ? [] : [{ text: cutTo(text, width), style, width }];
+    return width === 0 ? [] : [{ text, style, width }];
   });
   const lastFilled = shown.findLastIndex(({ text }) => text !== '');
   return shown

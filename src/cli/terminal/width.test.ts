@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutTo, padTo, widthOf } from './width.ts';
+import { cutMiddle, cutStart, cutTo, padTo, widthOf } from './width.ts';
 
 test.each([
   ['', 0],
@@ -25,6 +25,21 @@ test.each([
 ])('%j in %i cells is %j', (text, cells, cut) => {
   expect(cutTo(text, cells)).toBe(cut);
   expect(widthOf(cutTo(text, cells))).toBeLessThanOrEqual(cells);
+});
+
+test.each([
+  ['fits', 4, 'fits', 'fits'],
+  ['too long', 5, '…long', 'to…ng'],
+  ['too long', 4, '…ong', 't…ng'],
+  ['東京都', 5, '…京都', '東…都'],
+  ['東京都', 4, '…都', '…都'],
+  ['x👩‍👩‍👧y', 3, '…y', 'x…y'],
+  ['anything', 1, '…', '…'],
+  ['anything', 0, '', ''],
+])('%j in %i cells is %j without its start, and %j without its middle', (text, cells, end, ends) => {
+  expect(cutStart(text, cells)).toBe(end);
+  expect(cutMiddle(text, cells)).toBe(ends);
+  for (const cut of [end, ends]) expect(widthOf(cut)).toBeLessThanOrEqual(cells);
 });
 
 test('padding counts cells, not characters', () => {

@@ -26,17 +26,39 @@ export function widthOf(text: string): number {
   return cells;
 }
 
-/** Cuts a text to at most `cellsMax` cells. `…` marks the cut. */
+/** Cuts the end of a text, so that it takes at most `cellsMax` cells. `…` marks the cut. */
 export function cutTo(text: string, cellsMax: number): string {
   if (widthOf(text) <= cellsMax) return text;
-  let kept = '';
-  let cells = 1;
-  for (const grapheme of graphemes(text)) {
+  return cellsMax < 1 ? '' : firstCells(graphemes(text), cellsMax - 1).join('') + CUT;
+}
+
+/** Cuts the start of a text. */
+export function cutStart(text: string, cellsMax: number): string {
+  if (widthOf(text) <= cellsMax) return text;
+  return cellsMax < 1 ? '' : CUT + lastCells(text, cellsMax - 1);
+}
+
+/** Cuts the middle of a text. Its end gets one cell more than its start if they cannot be equal. */
+export function cutMiddle(text: string, cellsMax: number): string {
+  if (widthOf(text) <= cellsMax) return text;
+  const startCells = Math.max(Math.floor((cellsMax - 1) / 2), 0);
+  return firstCells(graphemes(text), startCells).join('') + cutStart(text, cellsMax - startCells);
+}
+
+function lastCells(text: string, cellsMax: number): string {
+  const fromEnd = [...graphemes(text)].toReversed();
+  return firstCells(fromEnd, cellsMax).toReversed().join('');
+}
+
+function firstCells(parts: Iterable<string>, cellsMax: number): string[] {
+  const kept: string[] = [];
+  let cells = 0;
+  for (const grapheme of parts) {
     cells += cellsOf(grapheme);
     if (cells > cellsMax) break;
-    kept += grapheme;
+    kept.push(grapheme);
   }
-  return cellsMax < 1 ? '' : kept + CUT;
+  return kept;
 }
 
 export function padTo(text: string, cells: number): string {

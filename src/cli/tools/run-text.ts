@@ -12,7 +12,7 @@ export function runsText(runs: readonly Run[], zone: string, now: number, screen
   const columns: readonly Column<Run>[] = [
     { title: `LOCAL (${zone})`, cell: ({ local, offsetMs }) => localText(local, offsetMs) },
     { title: 'UTC', cell: ({ at }) => shortInstant(at) },
-    { title: 'WHEN', cell: ({ at }) => styled(relative(at, now), 'dim'), fit: 'drop' },
+    { title: 'WHEN', cell: ({ at }) => styled(relative(at, now), 'dim') },
   ];
   if (screen.columns !== null) {
     const [titles = '', ...lines] = tableOf(columns, runs, screen).split('\n');
