@@ -318,6 +318,7 @@ export interface ErrorBody {
       | 'invalid_api_key'
       | 'not_found'
       | 'invalid_request'
+      | 'unknown_field'
       | 'invalid_json'
       | 'invalid_duration'
       | 'invalid_fire_at'

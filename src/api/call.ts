@@ -17,7 +17,10 @@ import type { ReadAnswer } from './answer-budget.ts';
 import { SMALL_BODY_BYTES_MAX } from './body-budget.ts';
 import { BODY_FIELDS } from './contract/bodies.ts';
 import type { Operation } from './contract/operations.ts';
+import { type FieldPath, fieldsOf, findIgnored } from './ignored-fields.ts';
+import { wantsStrict } from './prefer.ts';
 import type { JsonObject } from './read-bodies.ts';
+import { unknownField } from './unknown-field.ts';
 
 /** Calls `read` when the budget allows the answer, and again if the answer is long. */
 export type AnswerWithinBudget = (read: ReadAnswer) => Promise<RenderedAnswer>;
@@ -27,9 +30,14 @@ const NO_BODY = Buffer.alloc(0);
 /** A class, because each object literal with a getter would get its own hidden class in the engine. */
 export class Call {
   readonly tenant: Tenant;
-  readonly body: JsonObject;
+  /** The fields of the body that have no effect. */
+  readonly ignored: readonly FieldPath[];
+  /** A strict request is refused if it has an ignored field. */
+  readonly isStrict: boolean;
   /** Answers a request that reads from the store, within the budget of answers. */
   readonly answer: AnswerWithinBudget;
+  readonly #operation: Operation;
+  readonly #body: JsonObject;
   readonly #id: string;
   readonly #url: string;
   readonly #idempotency: Idempotency;
@@ -37,21 +45,36 @@ export class Call {
 
   /** `id` is the text in the path. Only the query of `url` is used, and it is parsed on demand. */
   constructor(
+    operation: Operation,
     tenant: Tenant,
     id: string,
     url: string,
     body: JsonObject,
+    isStrict: boolean,
     answer: AnswerWithinBudget,
     idempotency: Idempotency,
     idempotent: IdempotentRequest | null,
   ) {
     this.tenant = tenant;
-    this.body = body;
+    this.ignored = findIgnored(body, fieldsOf(operation));
+    this.isStrict = isStrict;
     this.answer = answer;
+    this.#operation = operation;
+    this.#body = body;
     this.#id = id;
     this.#url = url;
     this.#idempotency = idempotency;
     this.#idempotent = idempotent;
+  }
+
+  /**
+   * Returns the fields of the body, and refuses a strict request with an ignored field. A handler calls this before it
+   * checks any field, and after it has found the object and checked its state.
+   */
+  fields(): JsonObject {
+    const [first] = this.ignored;
+    if (this.isStrict && first !== undefined) throw unknownField(this.#operation, first);
+    return this.#body;
   }
 
   get query(): URLSearchParams {
@@ -88,10 +111,13 @@ export function callOf(
     const idempotent = operation.idempotent
       ? readIdempotency(request.headers['idempotency-key'], `${request.method} ${splitUrl(url)[0]}`, raw)
       : null;
-    return new Call(tenant, id, url, body, answer, idempotency, idempotent);
+    const isStrict = wantsStrict(request.headers.prefer);
+    return new Call(operation, tenant, id, url, body, isStrict, answer, idempotency, idempotent);
   };
-  if (operation.body === null) return build({});
-  const body = readBody(raw, { required: operation.body.required, acceptsPart: true }, pause);
+  const body =
+    operation.body === null
+      ? readUnusedBody(raw, pause)
+      : readBody(raw, { required: operation.body.required, acceptsPart: true }, pause);
   return body instanceof Promise ? body.then(build) : build(body);
 }
 
@@ -124,6 +150,21 @@ export function readBody(
   } catch (error) {
     return refuseJson(error);
   }
+}
+
+/** Reads the body of an operation that takes none. It need not be JSON, and then it has no fields. */
+function readUnusedBody(raw: Buffer, pause: YieldToEventLoop): JsonObject | Promise<JsonObject> {
+  try {
+    const body = readBody(raw, { required: false, acceptsPart: true }, pause);
+    return body instanceof Promise ? body.catch(withoutFields) : body;
+  } catch (error) {
+    return withoutFields(error);
+  }
+}
+
+function withoutFields(error: unknown): JsonObject {
+  if (error instanceof Refusal) return {};
+  throw error;
 }
 
 const BYTE_ORDER_MARK = '\ufeff';

@@ -68,6 +68,7 @@ export function handlers(
         call.id('sch'),
         action,
         scheduleAs(200, call.tenant.mode),
+        () => call.fields(),
       );
   }
 
@@ -94,7 +95,7 @@ export function handlers(
         createSchedule(
           commands,
           call.tenant.partition,
-          (now) => readScheduleCreate(call.body, now, httpAllowed),
+          (now) => readScheduleCreate(call.fields(), now, httpAllowed),
           scheduleAs(201, call.tenant.mode),
           keep,
         ),
@@ -115,7 +116,7 @@ export function handlers(
           call.tenant.partition,
           call.id('sch'),
           (schedule) => {
-            const edit = readScheduleUpdate(call.body, schedule, httpAllowed);
+            const edit = readScheduleUpdate(call.fields(), schedule, httpAllowed);
             guard?.schedule(schedule, edit);
             return edit;
           },
@@ -130,7 +131,7 @@ export function handlers(
           commands,
           call.tenant.partition,
           call.id('sch'),
-          (now) => readReschedule(call.body, now),
+          (now) => readReschedule(call.fields(), now),
           scheduleAs(200, call.tenant.mode),
           keep,
         ),
@@ -152,7 +153,7 @@ export function handlers(
         createProfile(
           commands,
           call.tenant.partition,
-          () => readEndpointCreate(call.body, httpAllowed),
+          () => readEndpointCreate(call.fields(), httpAllowed),
           profileAs(201, call.tenant.mode),
           keep,
         ),
@@ -184,7 +185,7 @@ export function handlers(
           call.tenant.partition,
           call.id('ep'),
           async (profile) => {
-            const edit = readEndpointUpdate(call.body, httpAllowed);
+            const edit = readEndpointUpdate(call.fields(), httpAllowed);
             await guard?.profile(profile, edit);
             return edit;
           },
@@ -194,7 +195,9 @@ export function handlers(
       ),
 
     archiveEndpoint: (call) =>
-      archiveProfile(commands, call.tenant.partition, call.id('ep'), profileAs(200, call.tenant.mode)),
+      archiveProfile(commands, call.tenant.partition, call.id('ep'), profileAs(200, call.tenant.mode), () =>
+        call.fields(),
+      ),
 
     listDeliveries: async (call) => {
       const { query } = call;
@@ -224,6 +227,7 @@ export function handlers(
           call.id('dlv'),
           (delivery) => json(201, showDelivery(delivery, call.tenant.mode)),
           keep,
+          () => call.fields(),
         ),
       ),
 

@@ -21,9 +21,11 @@ import { BODY_BYTES_MAX, BodyBudget, SMALL_BODY_BYTES_MAX } from './body-budget.
 import { type AnswerWithinBudget, Call, callOf, rawBody } from './call.ts';
 import { OPERATIONS, type Operation, type OperationId } from './contract/operations.ts';
 import { JSON_TYPE, refusalOf, refuse } from './errors.ts';
-import { handlers } from './handlers.ts';
+import { type Handler, handlers } from './handlers.ts';
+import { IGNORED_FIELDS_HEADER, ignoredFieldsHeader } from './ignored-fields.ts';
 import { isLongAnswer, sendLong } from './long-answer.ts';
 import { MalformedRequests } from './malformed-requests.ts';
+import { STRICT_APPLIED, wantsStrict } from './prefer.ts';
 import { mountProbes } from './probes.ts';
 import { mountReference } from './reference.ts';
 import { isDecodable, replaceUndecodable } from './request-target.ts';
@@ -189,6 +191,9 @@ async function v1(
       request.tenant = tenant;
       if (request.is404) throw new Refusal('not_found');
       reply.header('Sched-Version', servedVersion(request, tenant));
+      if (request.method !== 'GET' && wantsStrict(request.headers.prefer)) {
+        reply.header('Preference-Applied', STRICT_APPLIED);
+      }
       return bodies.admit(request, reply, customerOf(tenant));
     };
     const cached = authenticator.cachedTenant(authorization);
@@ -210,9 +215,11 @@ async function v1(
         const customer = customerOf(tenant);
         const pause = (length?: PauseLength) => commands.pause(tenant.partition, length);
         const answer: AnswerWithinBudget = (read) => answers.read(reply.raw, customer, read);
+        const run = (call: Call) =>
+          call.ignored.length === 0 ? handle[id](call) : nameIgnored(reply, call, handle[id]);
         const act = () => {
           const call = callOf(request, operation, tenant, answer, idempotency, pause);
-          return call instanceof Call ? handle[id](call) : call.then(handle[id]);
+          return call instanceof Call ? run(call) : call.then(run);
         };
         const actIfAuthenticated = () => {
           // A body may take a minute to arrive. A key that was revoked in the meantime must not change anything.
@@ -231,6 +238,22 @@ async function v1(
       },
     });
   }
+}
+
+/**
+ * Runs a call with ignored fields. Its answer names them, and a refusal does too. A strict call succeeds only if it
+ * repeats one that was not strict: the fields were ignored then, so that answer names them as well.
+ */
+async function nameIgnored(
+  reply: FastifyReply,
+  call: Call,
+  handle: Handler,
+): Promise<RenderedAnswer | IdempotentAnswer> {
+  const name = () => reply.header(IGNORED_FIELDS_HEADER, ignoredFieldsHeader(call.ignored));
+  if (!call.isStrict) name();
+  const answer = await handle(call);
+  name();
+  return answer;
 }
 
 /** The two modes of a project share one share of the budgets. */

@@ -13,17 +13,22 @@ import {
   retryUntilWritten,
 } from './command.ts';
 
-/** A finished delivery never changes again. Only retention can come in between, which removes it. */
+/**
+ * A finished delivery never changes again. Only retention can come in between, which removes it. `checkFields` throws
+ * to refuse the request after the delivery and its status were checked.
+ */
 export function replayDelivery(
   { store, clock, ids, hints }: Commands,
   partition: Partition,
   id: DeliveryId,
   render: Render<Delivery>,
   makeReceipt: MakeReceipt,
+  checkFields: () => void = () => {},
 ): Promise<RenderedAnswer> {
   return retryUntilWritten(async () => {
     const original = requireFound(await store.findDelivery(partition, id));
     if (!isReplayable(original.status)) throw new Refusal('not_replayable');
+    checkFields();
     const now = clock.now();
     const delivery = replay(original, ids.mint('dlv', now), now);
     const answer = render(delivery);

@@ -91,14 +91,17 @@ export function editProfile(
   return mutex.run(`${partition}/${id}`, () => retryUntilWritten(write));
 }
 
+/** `checkFields` throws to refuse the request after the endpoint profile was found. */
 export function archiveProfile(
   { store, clock, mutex }: Commands,
   partition: Partition,
   id: EndpointId,
   render: Render<EndpointProfile>,
+  checkFields: () => void = () => {},
 ): Promise<RenderedAnswer> {
   const write = async (): Promise<WriteResult> => {
     const before = requireFound(await store.findProfile(partition, id));
+    checkFields();
     const profile = archived(before, clock.now());
     const written = profile === before ? 'done' : await store.archiveProfile(profile);
     if (written === 'in_use') throw new Refusal('profile_in_use');

@@ -113,15 +113,21 @@ export function rescheduleSchedule(
 const ACTIONS = { pause: life.pause, resume: life.resume, cancel: life.cancel };
 export type ScheduleAction = keyof typeof ACTIONS;
 
+/** `checkFields` throws to refuse the request after the schedule was found. */
 export function applyScheduleAction(
   commands: Commands,
   partition: Partition,
   id: ScheduleId,
   action: ScheduleAction,
   render: Render<ScheduleView>,
+  checkFields: () => void = () => {},
 ): Promise<RenderedAnswer> {
   const finish = () => finishSweep(commands, partition, id);
-  return change(commands, partition, id, render, () => null, ACTIONS[action], finish);
+  const decide = (view: ScheduleView, now: Instant) => {
+    checkFields();
+    return ACTIONS[action](view, now);
+  };
+  return change(commands, partition, id, render, () => null, decide, finish);
 }
 
 /**

@@ -37,6 +37,7 @@ const DOCUMENTED = `
   400 invalid_request_error invalid_request
   400 invalid_request_error invalid_fire_at
   400 invalid_request_error invalid_version
+  400 invalid_request_error unknown_field
   409 invalid_request_error schedule_not_active
   422 invalid_request_error missing_endpoint
   500 api_error             internal_error

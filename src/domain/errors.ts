@@ -36,6 +36,11 @@ export const ERRORS = {
   },
 
   invalid_request: { status: 400, type: INVALID, message: 'A field has a wrong type or value.' },
+  unknown_field: {
+    status: 400,
+    type: INVALID,
+    message: 'A field of the body is unknown here, and the request asked for strict handling.',
+  },
   invalid_json: { status: 400, type: INVALID, message: 'The request body must be a JSON object.' },
   invalid_duration: {
     status: 400,

@@ -34,6 +34,7 @@ export function checkAnswer(request: FuzzRequest, answer: Answer, apiKey: string
   ensure(REQUEST_ID.test(requestId), `Sched-Request-Id is '${requestId}' on a ${status}`);
   ensure(!mentions(answer, request.secret), 'the answer contains a planted secret');
   ensure(!mentions(answer, apiKey), 'the answer contains the API key');
+  checkIgnoredFields(headers);
   if (request.method === 'HEAD') return null;
 
   ensure(
@@ -73,8 +74,29 @@ function checkError(json: ErrorEnvelope, status: number, requestId: string): voi
   ensure(typeof error.message === 'string' && error.message !== '', `no message: ${shown}`);
   const { param } = error;
   ensure(
-    param === null || (typeof param === 'string' && PARAMS.has(param)),
+    param === null ||
+      (code === 'unknown_field' && isShownName(param)) ||
+      (typeof param === 'string' && PARAMS.has(param)),
     `param is not a field: ${shown}`,
+  );
+}
+
+/** An unknown field is repeated, but only a part of it that can be shown. */
+function isShownName(name: unknown): boolean {
+  return typeof name === 'string' && name.length <= 100 && !/[\p{C}\p{Zl}\p{Zp}]/u.test(name);
+}
+
+const IGNORED_FIELD = /^(?:[\w%!~*'()-]|\.|""){1,100}$/;
+const IGNORED_FIELDS_MAX = 20;
+
+/** The names come from the request, so the header is the place where a hostile one could add to the answer. */
+function checkIgnoredFields(headers: Answer['headers']): void {
+  const value = headers.get('sched-ignored-fields');
+  if (value === undefined) return;
+  const names = value.split(', ');
+  ensure(
+    names.length <= IGNORED_FIELDS_MAX && names.every((name) => IGNORED_FIELD.test(name)),
+    `Sched-Ignored-Fields is '${value}'`,
   );
 }
 

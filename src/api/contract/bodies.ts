@@ -124,14 +124,26 @@ export const EndpointWrite = z
       'A destination and its policy. A create needs `url`. In a PATCH, fields that are left out do not change, and `null` resets a field to its default.',
   });
 
+/** The fields of an object, each with its own fields if it is an object too. The names in a map are not fields. */
+export type KnownFields = ReadonlyMap<string, KnownFields>;
+
+export const NO_FIELDS: KnownFields = new Map();
+
+/** Reads the fields from the schema, so a new field is known without a second list. */
+export function knownFields(schema: z.core.$ZodType): KnownFields {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return knownFields(schema.def.innerType);
+  if (!(schema instanceof z.ZodObject)) return NO_FIELDS;
+  return new Map(Object.entries(schema.shape).map(([name, field]) => [name, knownFields(field)]));
+}
+
 /** The names of all fields of all request bodies, including nested objects. */
 export const BODY_FIELDS: ReadonlySet<string> = new Set(
-  [ScheduleCreate, ScheduleUpdate, ScheduleReschedule, SchedulePreview, EndpointWrite].flatMap(fieldsIn),
+  [ScheduleCreate, ScheduleUpdate, ScheduleReschedule, SchedulePreview, EndpointWrite].flatMap((schema) =>
+    namesIn(knownFields(schema)),
+  ),
 );
 
-function fieldsIn(schema: z.core.$ZodType): readonly string[] {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
-    return fieldsIn(schema.def.innerType);
-  if (!(schema instanceof z.ZodObject)) return [];
-  return Object.entries(schema.shape).flatMap(([name, field]) => [name, ...fieldsIn(field)]);
+function namesIn(fields: KnownFields): readonly string[] {
+  return [...fields].flatMap(([name, inner]) => [name, ...namesIn(inner)]);
 }

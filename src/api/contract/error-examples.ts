@@ -9,6 +9,7 @@ const PARAMS: Readonly<Record<ErrorCode, string | null>> = {
   invalid_api_key: null,
   not_found: null,
   invalid_request: 'metadata',
+  unknown_field: 'timeout',
   invalid_json: null,
   invalid_duration: 'delay',
   invalid_fire_at: 'fire_at',

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import { STRICT_APPLIED } from '#src/api/prefer.ts';
 import { IDEMPOTENCY_KEY_CHARACTERS_MAX } from '#src/commands/idempotency.ts';
 import { ERRORS, type ErrorCode } from '#src/domain/errors.ts';
 import type { IdKind } from '#src/domain/id.ts';
@@ -32,7 +33,10 @@ const DESCRIPTION = `Sched stores schedules and sends the HTTP request of each s
 Every request needs the header \`Authorization: Bearer <key>\`. A key sees only its own project and mode. Bodies are
 JSON. Durations are written as in Go (\`30s\`, \`1h30m\`), and instants as in RFC 3339. Every answer has the header
 \`Sched-Request-Id\`. An operation that accepts \`Idempotency-Key\` takes effect once per key within 24 hours. A
-repeated answer has the header \`Idempotent-Replayed: true\`. Clients must ignore unknown fields.`;
+repeated answer has the header \`Idempotent-Replayed: true\`. Clients must ignore unknown fields.
+
+A body field that the operation does not know is ignored, and the header \`Sched-Ignored-Fields\` of the answer names
+it. With the header \`Prefer: handling=strict\` it is refused with \`unknown_field\`.`;
 
 const KEY_DESCRIPTION = `The API key, sent as \`Authorization: Bearer <key>\`. A key that begins with \`sk_test_\` sees
 only test data of its project, and one that begins with \`sk_live_\` only live data.`;
@@ -58,11 +62,40 @@ const replayed = z
     header: { id: 'Idempotent-Replayed' },
   });
 
-/** The headers of every answer, of an answer that is not an error, and of one to a request with a key. */
-const everyHeader = { 'Sched-Request-Id': requestId };
-const successHeaders = z.object({ ...everyHeader, 'Sched-Version': servedVersion });
-const idempotentHeaders = successHeaders.extend({ 'Idempotent-Replayed': replayed });
-const errorHeaders = z.object(everyHeader);
+const preferenceApplied = z
+  .literal(STRICT_APPLIED)
+  .optional()
+  .meta({
+    description: 'Present if the request asked for strict handling.',
+    example: STRICT_APPLIED,
+    header: { id: 'Preference-Applied' },
+  });
+const ignoredFields = z
+  .string()
+  .optional()
+  .meta({
+    description:
+      'The body fields that were ignored, at most 20, separated by commas. A nested field is a path with dots. Names are percent-encoded, and have at most 100 characters.',
+    example: 'timeout, retry_policy.max_retries',
+    header: { id: 'Sched-Ignored-Fields' },
+  });
+
+const versionHeader = { 'Sched-Version': servedVersion };
+const replayedHeader = { 'Idempotent-Replayed': replayed };
+
+/** The headers that every answer has, errors included. */
+function everyHeader({ method }: Operation) {
+  const fieldHeaders = { 'Preference-Applied': preferenceApplied, 'Sched-Ignored-Fields': ignoredFields };
+  return { 'Sched-Request-Id': requestId, ...(method !== 'GET' && fieldHeaders) };
+}
+
+function successHeaders(operation: Operation) {
+  return z.object({
+    ...everyHeader(operation),
+    ...versionHeader,
+    ...(operation.idempotent && replayedHeader),
+  });
+}
 
 export function openApiDocument(): OpenApiDocument {
   const paths: ZodOpenApiPathsObject = {};
@@ -122,7 +155,7 @@ function describe(id: OperationId, operation: Operation): ZodOpenApiOperationObj
     responses: {
       [`${operation.status}`]: {
         description: answerDescription(operation, id),
-        headers: operation.idempotent ? idempotentHeaders : successHeaders,
+        headers: successHeaders(operation),
         content: { 'application/json': { schema: answer, examples: examples.answer } },
       },
       ...errorResponses(operation),
@@ -170,22 +203,30 @@ function requestHeaders(operation: Operation) {
       'Makes the request safe to repeat: within 24 hours the same key gives the same answer. A UUID is a good choice.',
     example: '4e1f4f5e-3c6b-4d8a-9a52-0c1c4b7f3f10',
   });
-  return operation.idempotent
-    ? z.object({ 'Idempotency-Key': key, 'Sched-Version': version })
-    : z.object({ 'Sched-Version': version });
+  const prefer = z.string().optional().meta({
+    description:
+      'Preferences as in RFC 7240. With `handling=strict`, a body field that would be ignored is refused with `unknown_field`.',
+    example: STRICT_APPLIED,
+  });
+  return z.object({
+    ...(operation.idempotent && { 'Idempotency-Key': key }),
+    ...(operation.method !== 'GET' && { Prefer: prefer }),
+    'Sched-Version': version,
+  });
 }
 
 /** The error responses by status, each with its possible codes. */
 function errorResponses(operation: Operation): ZodOpenApiOperationObject['responses'] {
   const notFound: readonly ErrorCode[] = operation.path.includes('{id}') ? ['not_found'] : [];
-  const codes = [...new Set([...operation.errors, ...notFound, ...ALWAYS])];
+  const strict: readonly ErrorCode[] = operation.method === 'GET' ? [] : ['unknown_field'];
+  const codes = [...new Set([...operation.errors, ...strict, ...notFound, ...ALWAYS])];
   const statuses = [...new Set(codes.map((code) => ERRORS[code].status))].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => {
       const codesOfStatus = codes.filter((code) => ERRORS[code].status === status);
       const response = {
         description: codesOfStatus.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('\n\n'),
-        headers: errorHeaders,
+        headers: z.object(everyHeader(operation)),
         content: {
           'application/json': {
             schema: ApiError,

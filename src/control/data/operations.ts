@@ -27,6 +27,8 @@ const ACTIONS: Readonly<Partial<Record<OperationId, string>>> = {
   archiveEndpoint: 'endpoint.archive',
   replayDelivery: 'delivery.replay',
 };
+/** The page sends only fields that have an effect. An ignored one would be a fault that nobody sees. */
+const IS_STRICT = true;
 const FIELD_NAME = /^[a-z_]{1,32}$/;
 
 type OperationsDependencies = Pick<DataDependencies, 'commands' | 'idempotency' | 'httpAllowed' | 'insight'>;
@@ -61,7 +63,8 @@ export function operationRoutes(dependencies: OperationsDependencies): readonly 
           JSON.stringify(given),
         )
       : null;
-    return new Call(tenant, id, `?${query.toString()}`, given, answerAtOnce, idempotency, idempotent);
+    const url = `?${query.toString()}`;
+    return new Call(operation, tenant, id, url, body, IS_STRICT, answerAtOnce, idempotency, idempotent);
   }
 }
 
