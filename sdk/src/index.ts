@@ -1,5 +1,6 @@
 /** `@sched/sdk`: the client of a Sched service, and `verify`. Receivers for frameworks have their own entry points. */
 export type * from './api-types.ts';
+export type { TemporalInstant } from './client/convenient.ts';
 export type { Deliveries } from './client/deliveries.ts';
 export type { Endpoints } from './client/endpoints.ts';
 export { ERROR_CODES, type ErrorCode } from './client/error-codes.ts';
@@ -15,6 +16,19 @@ export {
   SchedError,
 } from './client/errors.ts';
 export type { Fetch } from './client/exchange.ts';
+export type {
+  BreakerPolicyInput,
+  Destination,
+  EndpointCreate,
+  EndpointUpdate,
+  ListDeliveriesQuery,
+  Payload,
+  RetryPolicyInput,
+  ScheduleCreate,
+  ScheduleReschedule,
+  ScheduleUpdate,
+  Timing,
+} from './client/inputs.ts';
 export type { CallOptions, SchedOptions, WriteOptions } from './client/options.ts';
 export type { List, Pages } from './client/pages.ts';
 export { Sched } from './client/sched.ts';

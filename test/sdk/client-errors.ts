@@ -151,10 +151,12 @@ export function errors({ url }: Service): void {
     expect(error).toBeInstanceOf(type);
     expect(error).toBeInstanceOf(SchedError);
     expect(error).toMatchObject({ name: type.prototype.constructor.name, ...facts });
-    const { code, param, requestId, message } = error as SchedError;
+    const { code, requestId, message } = error as SchedError;
     expect(requestId).toMatch(REQUEST_ID);
-    const begins = `${code}${param === null ? '' : ` (${param})`}: `;
-    expect(message.startsWith(begins) && message.endsWith(` [${requestId}]`)).toBe(true);
+    // The message is the sentence of the service. A text of the whole error has the rest too.
+    expect(message).toMatch(/^[A-Z].*\.$/s);
+    expect(message).not.toContain(requestId);
+    for (const part of [message, code, requestId ?? '']) expect(String(error)).toContain(part);
     // A refusal is not retried.
     expect(seen.filter(({ status }) => status === facts.status)).toHaveLength(1);
     expectNoKey(error);
@@ -166,7 +168,7 @@ export function errors({ url }: Service): void {
     const error = await rejection(sched.schedules.get(UNKNOWN.schedule));
     expect(error).toBeInstanceOf(type);
     expect(error).toMatchObject(facts);
-    if (facts.status) expect((error as Error).message).toContain(`${facts.code}: `);
+    if (facts.status) expect(String(error)).toContain(`(${facts.status} ${facts.code}`);
     expect(proxy.requests).toHaveLength(1);
     expectNoKey(error);
   });

@@ -17,7 +17,7 @@ export function readAnswer<T>(answer: Answer, object: string): T {
   }
   if (!isErrorBody(json)) throw unexpectedAnswer(status, requestId, explainStatus(status));
   const { type, code, message, param, request_id } = json.error;
-  throw errorOf({ type, code, status, param, requestId: request_id, explanation: message });
+  throw errorOf({ type, code, status, param, requestId: request_id, message });
 }
 
 function explainStatus(status: number): string {

@@ -1,7 +1,9 @@
-import type { Attempt, Delivery, ListAttemptsQuery, ListDeliveriesQuery } from '../api-types.ts';
+import type { Attempt, Delivery, ListAttemptsQuery } from '../api-types.ts';
+import { encodeId } from './arguments.ts';
+import type { ListDeliveriesQuery } from './inputs.ts';
 import type { CallOptions, WriteOptions } from './options.ts';
 import { list, type Pages } from './pages.ts';
-import { encodeId, type Transport } from './transport.ts';
+import type { Transport } from './transport.ts';
 
 const DELIVERIES = '/deliveries';
 const ANSWERS = { answers: 'delivery' } as const;
@@ -16,15 +18,13 @@ export class Deliveries {
 
   /** Lists deliveries, newest first. */
   list(query?: ListDeliveriesQuery, options?: CallOptions): Pages<Delivery> {
-    return list(this.#transport, () => DELIVERIES, { ...query }, options);
+    return list(this.#transport, () => DELIVERIES, query, options);
   }
 
   /** Reads one delivery. Rejects with a `NotFoundError` if it does not exist. */
   async get(id: string, options?: CallOptions): Promise<Delivery> {
-    return this.#transport.call(
-      { method: 'GET', path: `${DELIVERIES}/${encodeId(id)}`, ...ANSWERS },
-      options,
-    );
+    const path = `${DELIVERIES}/${encodeId('deliveries.get', id)}`;
+    return this.#transport.call({ method: 'GET', path, ...ANSWERS }, options);
   }
 
   /**
@@ -32,12 +32,13 @@ export class Deliveries {
    * a receiver that deduplicates ignores it if it processed the original.
    */
   async replay(id: string, options?: WriteOptions): Promise<Delivery> {
-    const path = `${DELIVERIES}/${encodeId(id)}/replay`;
+    const path = `${DELIVERIES}/${encodeId('deliveries.replay', id)}/replay`;
     return this.#transport.call({ method: 'POST', path, hasIdempotencyKey: true, ...ANSWERS }, options);
   }
 
   /** Lists the attempts of a delivery, in the order in which they were made. */
   attempts(id: string, query?: ListAttemptsQuery, options?: CallOptions): Pages<Attempt> {
-    return list(this.#transport, () => `${DELIVERIES}/${encodeId(id)}/attempts`, { ...query }, options);
+    const path = () => `${DELIVERIES}/${encodeId('deliveries.attempts', id)}/attempts`;
+    return list(this.#transport, path, query, options);
   }
 }

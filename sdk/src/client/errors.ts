@@ -13,13 +13,15 @@ export interface ErrorFacts {
   readonly status: number | null;
   readonly param: string | null;
   readonly requestId: string | null;
-  /** A sentence for people. */
-  readonly explanation: string;
+  /** Sentences for people, as the service sent them. */
+  readonly message: string;
 }
 
-/** The base class of all errors of this client. */
+/**
+ * The base class of all errors of this client. The message is for people: it says what was wrong, what is allowed, and
+ * often an example. Programs should branch on the class or on `code`.
+ */
 export class SchedError extends Error {
-  override readonly name: string = 'SchedError';
   readonly type: ErrorType;
   readonly code: ErrorCode;
   /** The status of the HTTP answer, or null if there was no answer. */
@@ -30,48 +32,56 @@ export class SchedError extends Error {
   readonly requestId: string | null;
 
   constructor(facts: ErrorFacts, options?: { readonly cause?: unknown }) {
-    super(formatMessage(facts), options);
+    super(facts.message, options);
     this.type = facts.type;
     this.code = facts.code;
     this.status = facts.status;
     this.param = facts.param;
     this.requestId = facts.requestId;
   }
+
+  /** One line with everything that a log needs: `NotFoundError: … (404 not_found, req_…)`. */
+  override toString(): string {
+    const code = this.status === null ? this.code : `${this.status} ${this.code}`;
+    const param = this.param === null ? '' : ` in ${this.param}`;
+    const id = this.requestId === null ? '' : `, ${this.requestId}`;
+    return `${this.name}: ${this.message} (${code}${param}${id})`;
+  }
 }
 
 /** The request is invalid. Sending it again unchanged does not help. */
-export class InvalidRequestError extends SchedError {
-  override readonly name = 'InvalidRequestError';
-}
+export class InvalidRequestError extends SchedError {}
 
 /** The API key is missing, unknown or revoked. */
-export class AuthenticationError extends SchedError {
-  override readonly name = 'AuthenticationError';
-}
+export class AuthenticationError extends SchedError {}
 
 /** The object does not exist in the project and mode of this API key. */
-export class NotFoundError extends SchedError {
-  override readonly name = 'NotFoundError';
-}
+export class NotFoundError extends SchedError {}
 
 /** The `Idempotency-Key` was used for another request, is too long, or is still in progress after all retries. */
-export class IdempotencyError extends SchedError {
-  override readonly name = 'IdempotencyError';
-}
+export class IdempotencyError extends SchedError {}
 
 /** The service received too many requests. */
-export class RateLimitError extends SchedError {
-  override readonly name = 'RateLimitError';
-}
+export class RateLimitError extends SchedError {}
 
 /** The service failed, or the answer did not come from Sched. */
-export class ApiError extends SchedError {
-  override readonly name = 'ApiError';
-}
+export class ApiError extends SchedError {}
 
 /** There was no answer, so the call may have taken effect. Repeating it with the same idempotency key is safe. */
-export class ConnectionError extends SchedError {
-  override readonly name = 'ConnectionError';
+export class ConnectionError extends SchedError {}
+
+// The names are not own fields, so that a printed error does not repeat them. A minifier would change `class.name`.
+for (const [name, each] of Object.entries({
+  SchedError,
+  InvalidRequestError,
+  AuthenticationError,
+  NotFoundError,
+  IdempotencyError,
+  RateLimitError,
+  ApiError,
+  ConnectionError,
+})) {
+  Object.defineProperty(each.prototype, 'name', { value: name, configurable: true, writable: true });
 }
 
 const CLASS_OF_TYPE: Readonly<Record<ErrorType, typeof SchedError>> = {
@@ -97,13 +107,13 @@ export function unexpectedAnswer(status: number, requestId: string | null, expla
     status,
     param: null,
     requestId,
-    explanation: `HTTP ${status}, ${explanation}`,
+    message: `HTTP ${status}, ${explanation}`,
   });
 }
 
 export function connectionError(
   code: 'connection_failed' | 'timeout',
-  explanation: string,
+  message: string,
   cause?: unknown,
 ): ConnectionError {
   const facts = {
@@ -112,13 +122,7 @@ export function connectionError(
     status: null,
     param: null,
     requestId: null,
-    explanation,
+    message,
   } as const;
   return new ConnectionError(facts, { cause });
-}
-
-function formatMessage({ code, param, requestId, explanation }: ErrorFacts): string {
-  const field = param === null ? '' : ` (${param})`;
-  const id = requestId === null ? '' : ` [${requestId}]`;
-  return `${code}${field}: ${explanation}${id}`;
 }

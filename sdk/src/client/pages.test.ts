@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readOptions } from './options.ts';
-import { type List, list, Pages, type Query } from './pages.ts';
+import { type List, list, Pages } from './pages.ts';
 import { SYSTEM_DEPENDENCIES, Transport } from './transport.ts';
 
 function page(data: readonly number[], next: string | null): List<number> {
@@ -91,7 +91,7 @@ describe('a list', () => {
 });
 
 describe('a query', () => {
-  async function sent(query: Query): Promise<string> {
+  async function sent(query: object): Promise<string> {
     const urls: string[] = [];
     const fetch = async (url: string) => {
       urls.push(url);
@@ -112,7 +112,7 @@ describe('a query', () => {
   const BASE = 'http://sched.example/v1/schedules';
   const nothing = { team: null, other: undefined } as unknown as Record<string, string>;
 
-  test.each<readonly [Query, string]>([
+  test.each<readonly [object, string]>([
     [{}, ''],
     [{ state: 'active', limit: 5, include_archived: false }, '?state=active&limit=5&include_archived=false'],
     [{ metadata: { 'a b': 'c&d' } }, '?metadata%5Ba+b%5D=c%26d'],
@@ -122,7 +122,7 @@ describe('a query', () => {
     expect(await sent(query)).toBe(BASE + search);
   });
 
-  test.each<readonly [string, Query]>([
+  test.each<readonly [string, object]>([
     ['schedule_id', { schedule_id: '' }],
     ['status', { status: '' }],
     ['cursor', { cursor: '' }],
@@ -130,6 +130,26 @@ describe('a query', () => {
     ['metadata[]', { metadata: { '': 'billing' } }],
   ])('with an empty %s is refused, because it would match everything', async (name, query) => {
     expect(await sent(query)).toContain(`TypeError: ${name} must not be empty`);
+  });
+
+  test('has instants as dates', async () => {
+    const after = new Date(Date.UTC(2027, 0, 1));
+    expect(await sent({ created_after: after, created_before: null })).toBe(
+      `${BASE}?created_after=2027-01-01T00%3A00%3A00.000Z`,
+    );
+  });
+
+  // The service ignores filters that it does not know, such as `status[0]`, and would list everything.
+  test.each<readonly [unknown, string]>([
+    ['active', 'A list takes an object with filters, such as { limit: 50 }. It got a text.'],
+    [[], 'A list takes an object with filters, such as { limit: 50 }. It got an array.'],
+    [{ metadata: 'billing' }, "metadata must be an object, such as { team: 'billing' }. It got a text."],
+    [{ metadata: { team: {} } }, 'metadata[team] must be a single value. It got an object.'],
+    [{ status: ['expired', 'canceled'] }, 'status must be a single value. It got an array.'],
+    [{ created_after: new Date('') }, 'created_after is an invalid Date.'],
+    [{ created_after: 5 }, 'created_after is a number. Pass a Date'],
+  ])('%j is refused', async (query, message) => {
+    expect(await sent(query as object)).toContain(`TypeError: ${message}`);
   });
 });
 

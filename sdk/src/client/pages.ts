@@ -4,6 +4,8 @@
  *
  *     for await (const schedule of sched.schedules.list({ state: 'active' })) …
  */
+import { describeValue, isFields } from '../describe-value.ts';
+import { toApiQuery } from './convenient.ts';
 import { unexpectedAnswer } from './errors.ts';
 import type { CallOptions } from './options.ts';
 import type { Transport } from './transport.ts';
@@ -15,11 +17,6 @@ export interface List<T> {
   readonly has_more: boolean;
   readonly next_cursor: string | null;
 }
-
-type Scalar = string | number | boolean;
-
-/** A value of undefined or null is left out. JavaScript callers may pass null. */
-export type Query = Readonly<Record<string, Scalar | Readonly<Record<string, string>> | null | undefined>>;
 
 /** A list that is read on demand: as items, as pages, or as an array. */
 export class Pages<T> implements AsyncIterable<T> {
@@ -58,7 +55,9 @@ export class Pages<T> implements AsyncIterable<T> {
 
   /** Reads at most `max` items, and requests only the pages needed for them. */
   async toArray(max: number): Promise<T[]> {
-    if (!(max >= 0)) throw new TypeError('max must be a number of at least 0.');
+    if (!(max >= 0)) {
+      throw new TypeError('toArray needs the largest number of items, such as toArray(100).');
+    }
     const items: T[] = [];
     if (max < 1) return items;
     for await (const item of this) {
@@ -69,15 +68,18 @@ export class Pages<T> implements AsyncIterable<T> {
   }
 }
 
-/** `path` is evaluated late, so that an invalid id rejects like every other mistake. */
+/**
+ * `path` and `query` are evaluated late, so that an invalid id or filter rejects like every other mistake. JavaScript
+ * callers may pass null for no query.
+ */
 export function list<T>(
   transport: Transport,
   path: () => string,
-  query: Query = {},
-  options: CallOptions = {},
+  query?: object | null,
+  options?: CallOptions,
 ): Pages<T> {
   return new Pages(async (cursor) => {
-    const parameters = searchOf(cursor === undefined ? query : { ...query, cursor });
+    const parameters = searchOf({ ...checkQuery(query ?? {}), ...(cursor !== undefined && { cursor }) });
     return transport.call<List<T>>(
       { method: 'GET', path: path(), query: parameters, answers: 'list' },
       options,
@@ -85,23 +87,51 @@ export function list<T>(
   });
 }
 
+type Query = Readonly<Record<string, unknown>>;
+
+function checkQuery(query: object): Query {
+  if (isFields(query)) return toApiQuery(query);
+  throw new TypeError(
+    `A list takes an object with filters, such as { limit: 50 }. It got ${describeValue(query)}.`,
+  );
+}
+
+const LABELS = 'metadata';
+
 /** `{ metadata: { team: 'billing' } }` becomes `metadata[team]=billing`. */
 function searchOf(query: Query): URLSearchParams {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (typeof value !== 'object' || value === null) append(search, name, value);
-    else for (const [label, text] of Object.entries(value)) append(search, `${name}[${label}]`, text);
+    if (name !== LABELS || isAbsent(value)) append(search, name, value);
+    else
+      for (const [label, text] of Object.entries(checkLabels(value)))
+        append(search, `${name}[${label}]`, text);
   }
   return search;
 }
 
-const WITHOUT_LABEL = 'metadata[]';
+function checkLabels(value: unknown): Query {
+  if (isFields(value)) return value;
+  throw new TypeError(
+    `metadata must be an object, such as { team: 'billing' }. It got ${describeValue(value)}.`,
+  );
+}
 
-/** The service ignores an empty filter. A filter that lost its value would then match everything. */
-function append(search: URLSearchParams, name: string, value: Scalar | null | undefined): void {
-  if (value === undefined || value === null) return;
+const WITHOUT_LABEL = `${LABELS}[]`;
+
+/** The service ignores an empty or unknown filter. A filter that lost its value would then match everything. */
+function append(search: URLSearchParams, name: string, value: unknown): void {
+  if (isAbsent(value)) return;
   if (value === '' || name === WITHOUT_LABEL) {
     throw new TypeError(`${name} must not be empty. Leave it out to match everything.`);
   }
+  if (!['string', 'number', 'boolean'].includes(typeof value)) {
+    throw new TypeError(`${name} must be a single value. It got ${describeValue(value)}.`);
+  }
   search.append(name, String(value));
+}
+
+/** A value of undefined or null is left out. */
+function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
 }

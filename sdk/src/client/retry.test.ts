@@ -9,7 +9,7 @@ function error(facts: Partial<ErrorFacts>) {
     status: 400,
     param: null,
     requestId: null,
-    explanation: '',
+    message: '',
     ...facts,
   });
 }

@@ -5,9 +5,10 @@ import { Schedules } from './schedules.ts';
 import { SYSTEM_DEPENDENCIES, Transport } from './transport.ts';
 
 /**
- * A client of one service. Its API key decides the project and the mode.
+ * A client of one service. Its API key decides the project and the mode. The address and the key come from the options,
+ * or from the environment variables `SCHED_URL` and `SCHED_API_KEY`.
  *
- *     const sched = new Sched({ url: 'https://sched.example.com', apiKey });
+ *     const sched = new Sched();
  *     await sched.schedules.create({ endpoint: 'https://example.com/hook', delay: '5m' });
  *
  * The key is only in private fields, so printing a client or an error never shows it.
@@ -17,7 +18,7 @@ export class Sched {
   readonly deliveries: Deliveries;
   readonly endpoints: Endpoints;
 
-  constructor(options: SchedOptions) {
+  constructor(options?: SchedOptions) {
     const transport = new Transport(readOptions(options), SYSTEM_DEPENDENCIES);
     this.schedules = new Schedules(transport);
     this.deliveries = new Deliveries(transport);

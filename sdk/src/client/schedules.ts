@@ -1,15 +1,11 @@
-import type {
-  Delivery,
-  ListScheduleDeliveriesQuery,
-  ListSchedulesQuery,
-  Schedule,
-  ScheduleCreate,
-  ScheduleReschedule,
-  ScheduleUpdate,
-} from '../api-types.ts';
+import type { Delivery, ListScheduleDeliveriesQuery, ListSchedulesQuery, Schedule } from '../api-types.ts';
+import { checkBody, encodeId } from './arguments.ts';
+import { toApiFields } from './convenient.ts';
+import type { ScheduleCreate, ScheduleReschedule, ScheduleUpdate } from './inputs.ts';
 import type { CallOptions, WriteOptions } from './options.ts';
 import { list, type Pages } from './pages.ts';
-import { encodeId, type Transport } from './transport.ts';
+import { withJsonBody } from './payload.ts';
+import type { Transport } from './transport.ts';
 
 const SCHEDULES = '/schedules';
 const ANSWERS = { answers: 'schedule' } as const;
@@ -25,8 +21,12 @@ export class Schedules {
   /**
    * Creates a schedule. Once this resolves, the schedule is stored: each delivery is attempted, or ends with a recorded
    * status.
+   *
+   *     await sched.schedules.create({ endpoint: 'https://example.com/hook', delay: 5_000, json: { hello: 'world' } });
    */
-  async create(body: ScheduleCreate, options?: WriteOptions): Promise<Schedule> {
+  async create(schedule: ScheduleCreate, options?: WriteOptions): Promise<Schedule> {
+    const example = "{ endpoint: 'https://example.com/hook', delay: '5m' }";
+    const body = toApiFields(withJsonBody(checkBody('schedules.create', schedule, example)));
     return this.#transport.call(
       { method: 'POST', path: SCHEDULES, body, hasIdempotencyKey: true, ...ANSWERS },
       options,
@@ -35,20 +35,22 @@ export class Schedules {
 
   /** Lists schedules, newest first. */
   list(query?: ListSchedulesQuery, options?: CallOptions): Pages<Schedule> {
-    return list(this.#transport, () => SCHEDULES, { ...query }, options);
+    return list(this.#transport, () => SCHEDULES, query, options);
   }
 
   /** Reads one schedule. Rejects with a `NotFoundError` if it does not exist. */
   async get(id: string, options?: CallOptions): Promise<Schedule> {
-    return this.#transport.call({ method: 'GET', path: `${SCHEDULES}/${encodeId(id)}`, ...ANSWERS }, options);
+    const path = `${SCHEDULES}/${encodeId('schedules.get', id)}`;
+    return this.#transport.call({ method: 'GET', path, ...ANSWERS }, options);
   }
 
   /**
    * Changes a schedule. Fields that are left out stay as they are. The change also applies to the pending delivery,
    * unless it is being sent.
    */
-  async update(id: string, body: ScheduleUpdate, options?: WriteOptions): Promise<Schedule> {
-    const path = `${SCHEDULES}/${encodeId(id)}`;
+  async update(id: string, changes: ScheduleUpdate, options?: WriteOptions): Promise<Schedule> {
+    const path = `${SCHEDULES}/${encodeId('schedules.update', id)}`;
+    const body = toApiFields(checkBody('schedules.update', changes, "{ ttl: '1h' }"));
     return this.#transport.call(
       { method: 'PATCH', path, body, hasIdempotencyKey: true, ...ANSWERS },
       options,
@@ -56,8 +58,9 @@ export class Schedules {
   }
 
   /** Changes the fire time. `cron` replaces the recurrence. */
-  async reschedule(id: string, body: ScheduleReschedule, options?: WriteOptions): Promise<Schedule> {
-    const path = `${SCHEDULES}/${encodeId(id)}/reschedule`;
+  async reschedule(id: string, timing: ScheduleReschedule, options?: WriteOptions): Promise<Schedule> {
+    const path = `${SCHEDULES}/${encodeId('schedules.reschedule', id)}/reschedule`;
+    const body = toApiFields(checkBody('schedules.reschedule', timing, "{ delay: '5m' }"));
     return this.#transport.call({ method: 'POST', path, body, hasIdempotencyKey: true, ...ANSWERS }, options);
   }
 
@@ -81,11 +84,12 @@ export class Schedules {
 
   /** Lists the deliveries of a schedule, newest first. */
   deliveries(id: string, query?: ListScheduleDeliveriesQuery, options?: CallOptions): Pages<Delivery> {
-    return list(this.#transport, () => `${SCHEDULES}/${encodeId(id)}/deliveries`, { ...query }, options);
+    const path = () => `${SCHEDULES}/${encodeId('schedules.deliveries', id)}/deliveries`;
+    return list(this.#transport, path, query, options);
   }
 
   #changeState(id: string, verb: 'pause' | 'resume' | 'cancel', options?: CallOptions): Promise<Schedule> {
-    const path = `${SCHEDULES}/${encodeId(id)}/${verb}`;
+    const path = `${SCHEDULES}/${encodeId(`schedules.${verb}`, id)}/${verb}`;
     return this.#transport.call({ method: 'POST', path, ...ANSWERS }, options);
   }
 }

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Fetch } from './exchange.ts';
-import { readOptions } from './options.ts';
+import { readOptions, type SchedOptions } from './options.ts';
 import { sleep } from './sleep.ts';
-import { type Dependencies, encodeId, Transport } from './transport.ts';
+import { type Dependencies, Transport } from './transport.ts';
 
 const OBJECT = { object: 'schedule', id: 'sch_1', of_a_newer_service: true };
 const GET = { method: 'GET', path: '/schedules/sch_1', answers: 'schedule' } as const;
@@ -12,7 +12,7 @@ const ok = () => Response.json(OBJECT);
 const failed = (headers: Record<string, string> = {}) => new Response('', { status: 503, headers });
 
 /** Returns the answers in order and repeats the last one. Pauses are recorded and skipped. */
-function given(answers: readonly (() => Response)[], retries = 3) {
+function given(answers: readonly (() => Response)[], options: Partial<SchedOptions> = {}) {
   const sent: RequestInit[] = [];
   const pauses: number[] = [];
   let keys = 0;
@@ -28,7 +28,12 @@ function given(answers: readonly (() => Response)[], retries = 3) {
     nowMs: () => 0,
     sleep: async (ms) => void pauses.push(ms),
   };
-  const settings = readOptions({ url: 'http://sched.example', apiKey: 'sk_test_0123456789', fetch, retries });
+  const settings = readOptions({
+    url: 'http://sched.example',
+    apiKey: 'sk_test_0123456789',
+    fetch,
+    ...options,
+  });
   return { transport: new Transport(settings, harness), sent, pauses };
 }
 
@@ -73,7 +78,25 @@ describe('a call', () => {
     expect(new Headers(sent[0]?.headers).get('idempotency-key')).toBe('mine');
   });
 
-  test.each([{ idempotencyKey: '' }, { timeoutMs: -1 }])(
+  test('with a body asks for strict handling, unless the client opts out', async () => {
+    const prefers = async (call: typeof GET | typeof POST, options?: Partial<SchedOptions>) => {
+      const { transport, sent } = given([ok], options);
+      await transport.call(call);
+      return new Headers(sent[0]?.headers).get('prefer');
+    };
+    expect(await prefers(POST)).toBe('handling=strict');
+    expect(await prefers(POST, { strict: false })).toBeNull();
+    expect(await prefers(GET)).toBeNull();
+  });
+
+  test('with a body that is not JSON is refused before anything is sent', async () => {
+    const { transport, sent } = given([ok]);
+    const call = transport.call({ ...POST, body: { metadata: { order: 4711n } } });
+    await expect(call).rejects.toThrow('The request cannot be written as JSON: "order" is a BigInt.');
+    expect(sent).toHaveLength(0);
+  });
+
+  test.each([{ idempotencyKey: '' }, { timeoutMs: -1 }, 'key' as unknown as object, { signal: {} as AbortSignal }])(
     'with %o is refused before anything is sent',
     async (wrong) => {
       const { transport, sent } = given([ok]);
@@ -81,20 +104,6 @@ describe('a call', () => {
       expect(sent).toHaveLength(0);
     },
   );
-});
-
-describe('an id in a path', () => {
-  test.each(['', '.', '..', 'sch_\ud800', undefined as unknown as string])('%j is refused', (id) => {
-    expect(() => encodeId(id)).toThrow(TypeError);
-  });
-
-  test('outside ASCII is passed to the service', () => {
-    expect(encodeId('sch_📨')).toBe('sch_%F0%9F%93%A8');
-  });
-
-  test('cannot lead to another path', () => {
-    expect(encodeId('a/../b?c#d%2F')).toBe('a%2F..%2Fb%3Fc%23d%252F');
-  });
 });
 
 describe('sleep', () => {

@@ -2,7 +2,14 @@
 import { readAnswer } from './answer.ts';
 import { SchedError } from './errors.ts';
 import { exchange, type OutgoingRequest } from './exchange.ts';
-import { checkIdempotencyKey, checkTimeout, type Settings, type WriteOptions } from './options.ts';
+import {
+  checkCallOptions,
+  checkIdempotencyKey,
+  checkTimeout,
+  type Settings,
+  type WriteOptions,
+} from './options.ts';
+import { writeJson } from './payload.ts';
 import { backoffMs, isRetryable, parseRetryAfter } from './retry.ts';
 import { sleep } from './sleep.ts';
 
@@ -33,6 +40,9 @@ export const SYSTEM_DEPENDENCIES: Dependencies = {
   sleep,
 };
 
+/** The service then refuses fields that it would ignore. An older service ignores this header. */
+const STRICT = { prefer: 'handling=strict' } as const;
+
 export class Transport {
   readonly #settings: Settings;
   readonly #dependencies: Dependencies;
@@ -42,10 +52,10 @@ export class Transport {
     this.#dependencies = dependencies;
   }
 
-  async call<T>(call: Call, options: WriteOptions = {}): Promise<T> {
+  async call<T>(call: Call, options?: WriteOptions): Promise<T> {
     const { fetch, retries } = this.#settings;
-    const { signal, timeoutMs = this.#settings.timeoutMs } = options;
-    const request = this.#buildRequest(call, options.idempotencyKey);
+    const { signal, idempotencyKey, timeoutMs = this.#settings.timeoutMs } = checkCallOptions(options);
+    const request = this.#buildRequest(call, idempotencyKey);
     const limits = { signal, timeoutMs: checkTimeout(timeoutMs) };
     for (let attempts = 1; ; attempts++) {
       let retryAfter: string | null = null;
@@ -66,7 +76,7 @@ export class Transport {
     { method, path, query, body, hasIdempotencyKey = false }: Call,
     idempotencyKey?: string,
   ): OutgoingRequest {
-    const { base, headers } = this.#settings;
+    const { base, headers, isStrict } = this.#settings;
     const search = query?.toString() ?? '';
     return {
       method,
@@ -74,22 +84,12 @@ export class Transport {
       headers: {
         ...headers,
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && isStrict && STRICT),
         ...(hasIdempotencyKey && {
           'idempotency-key': checkIdempotencyKey(idempotencyKey ?? this.#dependencies.newKey()),
         }),
       },
-      body: body === undefined ? null : JSON.stringify(body),
+      body: body === undefined ? null : writeJson('The request', body),
     };
   }
-}
-
-/** A surrogate without its other half cannot be encoded in a URL. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
-/** Refuses an id that would lead to another path. The service decides whether any other id exists. */
-export function encodeId(id: string): string {
-  if (typeof id !== 'string' || ['', '.', '..'].includes(id) || LONE_SURROGATE.test(id)) {
-    throw new TypeError('An id is needed, such as sch_01jcq3v8k4zqgw5m2r7n9x0abc.');
-  }
-  return encodeURIComponent(id);
 }

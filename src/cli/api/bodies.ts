@@ -3,7 +3,7 @@
  * service validates it. `--data` is the whole body as JSON. An additional flag sets its field in that body. If the
  * field is an object, the flag sets only its own member of the object.
  */
-import type { EndpointWrite, ScheduleCreate, ScheduleReschedule, ScheduleUpdate } from '#sdk/index.ts';
+import type { EndpointCreate, ScheduleCreate, ScheduleReschedule, ScheduleUpdate } from '#sdk/index.ts';
 import { wrongUsage } from '#src/cli/failure.ts';
 import { type Options, textOf, textsOf } from '#src/cli/options.ts';
 import { readText } from '#src/cli/terminal/input.ts';
@@ -64,7 +64,7 @@ export async function rescheduleBody(options: Options): Promise<ScheduleReschedu
   return mergeIntoData(options, plainFields(options, TIMING_FIELDS));
 }
 
-export async function endpointBody(options: Options): Promise<EndpointWrite> {
+export async function endpointBody(options: Options): Promise<EndpointCreate> {
   return mergeIntoData(options, {
     ...plainFields(options, ENDPOINT_PROFILE_FIELDS),
     ...headersField(options),
@@ -81,11 +81,11 @@ export async function endpointBody(options: Options): Promise<EndpointWrite> {
   });
 }
 
-/** Applies the fields of the flags to the body of `--data`. */
-async function mergeIntoData(options: Options, flags: Body): Promise<Body> {
+/** Applies the fields of the flags to the body of `--data`. The service checks the result, so its type is not known. */
+async function mergeIntoData<T extends object>(options: Options, flags: Body): Promise<T> {
   const body = await dataOf(options);
   for (const [field, value] of Object.entries(flags)) body[field] = mergeField(field, body[field], value);
-  return body;
+  return body as T;
 }
 
 function mergeField(field: string, data: unknown, flag: unknown): unknown {

@@ -9,12 +9,12 @@ import type { Connection } from './connection.ts';
 const SERVER_ERROR_STATUS = 500;
 
 export function failureOf(error: SchedError, connection: Connection, options: Options): CommandFailure {
-  const status = error.status === null ? '' : `${error.status} `;
+  const { status, code, param, message, requestId } = error;
+  const what = `${status === null ? '' : `${status} `}${code}${param === null ? '' : ` (${param})`}`;
   const hint = hintOf(error, connection) + timingHint(error, options) + flagHint(error);
   // The request id comes last, so that the hint follows the message that it explains.
-  const id = error.requestId === null ? '' : ` [${error.requestId}]`;
-  const message = error.message.slice(0, error.message.length - id.length);
-  return new CommandFailure(`${status}${message}${hint}${id}`, exitOf(error), { cause: error });
+  const id = requestId === null ? '' : ` [${requestId}]`;
+  return new CommandFailure(`${what}: ${message}${hint}${id}`, exitOf(error), { cause: error });
 }
 
 function exitOf(error: SchedError): Exit {
