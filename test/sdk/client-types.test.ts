@@ -1,7 +1,10 @@
 /** The SDK and the service describe the same API. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { DEV_KEYS, DEV_URL } from '#sdk/client/connection.ts';
+import { toApiFields, toApiQuery } from '#sdk/client/convenient.ts';
 import { ERROR_CODES } from '#sdk/index.ts';
+import { DEV_LIVE_KEY, DEV_TEST_KEY, DEV_URL as SERVED_URL } from '#src/app/dev/keys.ts';
 import { ERRORS } from '#src/domain/errors.ts';
 import { type ApiDocument, sdkTypes } from '../../scripts/write-sdk-types.ts';
 
@@ -14,6 +17,47 @@ test('the types match docs/openapi.json (`npm run sdk:types` writes them)', () =
 
 test('the error codes match the table of errors', () => {
   expect([...ERROR_CODES].sort()).toEqual(Object.keys(ERRORS).sort());
+});
+
+test('the client knows the address and the keys of sched dev', () => {
+  expect([DEV_URL, ...DEV_KEYS]).toEqual([SERVED_URL, DEV_TEST_KEY, DEV_LIVE_KEY]);
+});
+
+interface Field {
+  readonly anyOf?: readonly Field[];
+  readonly format?: string;
+  readonly example?: unknown;
+}
+
+const POLICIES = { RetryPolicyInput: 'retry_policy', BreakerPolicy: 'breaker_policy' } as const;
+
+test('milliseconds and dates are accepted for every duration and instant of a request', () => {
+  const { components, paths } = JSON.parse(read('docs/openapi.json')) as ApiDocument;
+  const found: string[] = [];
+  const check = (field: string, schema: Field, convert: (value: unknown) => unknown) => {
+    const halves = [schema, ...(schema.anyOf ?? [])];
+    if (halves.some(({ example }) => typeof example === 'string' && /^\d+(ms|s|m|h)$/.test(example)))
+      expect([field, convert(1_500)]).toEqual([field, '1.5s']);
+    else if (halves.some(({ format }) => format === 'date-time'))
+      expect([field, convert(new Date(0))]).toEqual([field, '1970-01-01T00:00:00.000Z']);
+    else return;
+    found.push(field);
+  };
+  for (const name of ['ScheduleCreate', 'ScheduleUpdate', 'ScheduleReschedule', 'EndpointWrite'] as const)
+    for (const [field, schema] of Object.entries(components.schemas[name]?.properties ?? {}))
+      check(field, schema, (value) => toApiFields({ [field]: value })[field]);
+  for (const [name, place] of Object.entries(POLICIES))
+    for (const [field, schema] of Object.entries(components.schemas[name]?.properties ?? {}))
+      check(field, schema, (value) => toApiFields({ [field]: value }, place)[field]);
+  for (const { name, in: place, schema } of Object.values(paths).flatMap(
+    (path) => path.get?.parameters ?? [],
+  ))
+    if (place === 'query') check(name, schema, (value) => toApiQuery({ [name]: value })[name]);
+  expect([...new Set(found)].sort()).toEqual(
+    'base base_open created_after created_before delay fire_at jitter max max_open probe_timeout timeout ttl'.split(
+      ' ',
+    ),
+  );
 });
 
 test('a schema that cannot be expressed as a type is an error', () => {

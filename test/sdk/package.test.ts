@@ -171,8 +171,8 @@ const TYPED = `
     for await (const { status } of sched.schedules.deliveries(schedule.id)) if (status === 'expired') break;
     // @ts-expect-error: no such state
     if (schedule.state === 'sleeping') throw new Error();
-    // @ts-expect-error: a number is no duration
-    await sched.schedules.create({ endpoint: 'https://a.example', delay: 5 });
+    // @ts-expect-error: true is no duration
+    await sched.schedules.create({ endpoint: 'https://a.example', delay: true });
     // @ts-expect-error: answers are not to be written to
     schedule.metadata = {};
     const result = await verify(request, ['whsec_a', 'whsec_b'], { toleranceSeconds: 60 });

@@ -31,6 +31,6 @@ export function checkBody<T extends object>(
   body: T,
   example: string,
 ): T & Readonly<Record<string, unknown>> {
-  if (isFields(body)) return body as T & Readonly<Record<string, unknown>>;
+  if (isFields(body)) return body;
   throw new TypeError(`${call} needs an object, such as ${example}. It got ${describeValue(body)}.`);
 }

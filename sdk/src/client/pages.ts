@@ -125,7 +125,7 @@ function append(search: URLSearchParams, name: string, value: unknown): void {
   if (value === '' || name === WITHOUT_LABEL) {
     throw new TypeError(`${name} must not be empty. Leave it out to match everything.`);
   }
-  if (!['string', 'number', 'boolean'].includes(typeof value)) {
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
     throw new TypeError(`${name} must be a single value. It got ${describeValue(value)}.`);
   }
   search.append(name, String(value));

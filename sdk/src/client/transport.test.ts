@@ -96,14 +96,16 @@ describe('a call', () => {
     expect(sent).toHaveLength(0);
   });
 
-  test.each([{ idempotencyKey: '' }, { timeoutMs: -1 }, 'key' as unknown as object, { signal: {} as AbortSignal }])(
-    'with %o is refused before anything is sent',
-    async (wrong) => {
-      const { transport, sent } = given([ok]);
-      await expect(transport.call(POST, wrong)).rejects.toThrow(TypeError);
-      expect(sent).toHaveLength(0);
-    },
-  );
+  test.each([
+    { idempotencyKey: '' },
+    { timeoutMs: -1 },
+    'key' as unknown as object,
+    { signal: {} as AbortSignal },
+  ])('with %o is refused before anything is sent', async (wrong) => {
+    const { transport, sent } = given([ok]);
+    await expect(transport.call(POST, wrong)).rejects.toThrow(TypeError);
+    expect(sent).toHaveLength(0);
+  });
 });
 
 describe('sleep', () => {
