@@ -43,16 +43,13 @@ const HEAD = `/**
  */
 `;
 
-/** A type named `Error` would hide the global one. */
-const NAMES: Readonly<Record<string, string>> = { Error: 'ErrorBody' };
-
 const LINE_LENGTH_MAX = 110;
 
 const REFERENCE = '#/components/schemas/';
 
 export function sdkTypes(document: ApiDocument): string {
   const objects = Object.entries(document.components.schemas).map(([name, schema]) =>
-    interfaceOf(NAMES[name] ?? name, schema),
+    interfaceOf(name, schema),
   );
   const queries = Object.values(document.paths)
     .flatMap((path) => Object.values(path))
@@ -122,8 +119,7 @@ function elementType({ items }: Schema, indent: string): string {
 }
 
 function referenced(reference: string): string {
-  const name = reference.slice(REFERENCE.length);
-  return NAMES[name] ?? name;
+  return reference.slice(REFERENCE.length);
 }
 
 function literal(value: unknown): string {

@@ -296,7 +296,8 @@ export const ApiError = z
       })
       .meta({ description: 'The error.' }),
   })
-  .meta({ id: 'Error', description: 'Every answer that is not 2xx has this form.' });
+  // A type named `Error` would hide the global one in generated code.
+  .meta({ id: 'ErrorBody', description: 'Every answer that is not 2xx has this form.' });
 
 export type ScheduleResource = z.infer<typeof Schedule>;
 export type DeliveryResource = z.infer<typeof Delivery>;
