@@ -10,6 +10,7 @@ import { Refusal } from '#src/domain/errors.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
 import type { Clock } from '#src/ports/system.ts';
+import { missingKeyText, unknownKeyText } from '#src/texts/api-key-fault-text.ts';
 import { KeyUsage } from './key-usage.ts';
 
 const TRUSTED_MS = 900;
@@ -45,11 +46,15 @@ export class Authenticator {
   /** Returns the tenant of an `Authorization` header, or throws a Refusal. */
   async authenticate(authorization: string | undefined): Promise<Tenant> {
     const key = BEARER.exec(authorization ?? '')?.[1]?.trimEnd();
-    if (authorization === undefined || key === undefined) throw new Refusal('missing_api_key');
+    if (authorization === undefined || key === undefined) {
+      throw new Refusal('missing_api_key', null, missingKeyText(authorization));
+    }
     const hash = hashKey(key);
     const readAt = this.#clock.now();
     const tenant = await this.#store.findTenant(hash);
-    if (tenant === null || !equal(tenant.keyHash, hash)) throw new Refusal('invalid_api_key');
+    if (tenant === null || !equal(tenant.keyHash, hash)) {
+      throw new Refusal('invalid_api_key', null, unknownKeyText(key));
+    }
     this.#remember(authorization, tenant, readAt);
     // A key in constant use comes here about once a second, which is often enough to record its usage.
     this.#usage.record(hash, readAt);

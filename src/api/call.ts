@@ -10,9 +10,25 @@ import {
   type IdempotentRequest,
 } from '#src/commands/idempotency.ts';
 import { Refusal } from '#src/domain/errors.ts';
-import { type IdKind, parseId } from '#src/domain/id.ts';
-import { type JsonBounds, readJson, readJsonInSlices, type YieldToEventLoop } from '#src/domain/json.ts';
+import { parseId } from '#src/domain/id.ts';
+import {
+  firstFaultIn,
+  type JsonBounds,
+  JsonSyntaxError,
+  readJson,
+  readJsonInSlices,
+  type YieldToEventLoop,
+} from '#src/domain/json.ts';
 import type { Tenant } from '#src/ports/control-store.ts';
+import { type ObjectKind, wrongIdText } from '#src/texts/id-fault-text.ts';
+import { keyTooLongText } from '#src/texts/idempotency-fault-text.ts';
+import {
+  EMPTY_BODY_TEXT,
+  jsonSyntaxText,
+  NOT_UTF8_TEXT,
+  notAnObjectText,
+  TOO_MANY_MEMBERS_TEXT,
+} from '#src/texts/json-fault-text.ts';
 import type { ReadAnswer } from './answer-budget.ts';
 import { SMALL_BODY_BYTES_MAX } from './body-budget.ts';
 import { BODY_FIELDS } from './contract/bodies.ts';
@@ -83,9 +99,9 @@ export class Call {
   }
 
   /** Parses the id in the path. A text that is not an id is an object that does not exist. */
-  id<K extends IdKind>(kind: K): NonNullable<ReturnType<typeof parseId<K>>> {
+  id<K extends ObjectKind>(kind: K): NonNullable<ReturnType<typeof parseId<K>>> {
     const parsed = parseId(kind, this.#id);
-    if (parsed === null) throw new Refusal('not_found');
+    if (parsed === null) throw new Refusal('not_found', null, wrongIdText(this.#id, kind, 'The id'));
     return parsed;
   }
 
@@ -136,19 +152,20 @@ export function readBody(
   pause: YieldToEventLoop,
 ): JsonObject | Promise<JsonObject> {
   if (raw.length === 0 && !required) return {};
-  if (!isUtf8(raw)) throw new Refusal('invalid_json');
+  if (!isUtf8(raw)) throw invalidJson(NOT_UTF8_TEXT);
   const whole = raw.toString();
   const text = whole.startsWith(BYTE_ORDER_MARK) ? whole.slice(1) : whole;
+  const refuse = (error: unknown) => refuseJson(error, text);
   if (raw.length > SMALL_BODY_BYTES_MAX) {
     return readJsonInSlices(text, BOUNDS, pause).then(({ value, isWhole }) => {
-      if (!isWhole && !acceptsPart) throw new Refusal('payload_too_large');
+      if (!isWhole && !acceptsPart) throw new Refusal('payload_too_large', null, TOO_MANY_MEMBERS_TEXT);
       return objectOf(value);
-    }, refuseJson);
+    }, refuse);
   }
   try {
     return objectOf(readJson(text));
   } catch (error) {
-    return refuseJson(error);
+    return refuse(error);
   }
 }
 
@@ -176,12 +193,22 @@ const BYTE_ORDER_MARK = '\ufeff';
 const BOUNDS: JsonBounds = { membersMax: 10_000, depthMax: 8, always: BODY_FIELDS };
 
 function objectOf(value: unknown): JsonObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal('invalid_json');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidJson(notAnObjectText(value));
+  }
   return value as JsonObject;
 }
 
-function refuseJson(error: unknown): never {
-  throw error instanceof SyntaxError ? new Refusal('invalid_json') : error;
+function refuseJson(error: unknown, text: string): never {
+  if (!(error instanceof SyntaxError)) throw error;
+  if (text.trim() === '') throw invalidJson(EMPTY_BODY_TEXT);
+  // A large text knows the position already, so that it is not read twice.
+  const position = error instanceof JsonSyntaxError ? error.position : firstFaultIn(text);
+  throw invalidJson(jsonSyntaxText(text, position));
+}
+
+function invalidJson(message: string): Refusal {
+  return new Refusal('invalid_json', null, message);
 }
 
 /** `operation` is the method and path. Returns null for a request without a key. */
@@ -193,7 +220,9 @@ export function readIdempotency(
   if (typeof key !== 'string' || key === '') return null;
   // Headers arrive as Latin-1, but the limit counts the characters of a key in UTF-8.
   const characters = Buffer.from(key, 'latin1').toString().length;
-  if (characters > IDEMPOTENCY_KEY_CHARACTERS_MAX) throw new Refusal('idempotency_key_too_long');
+  if (characters > IDEMPOTENCY_KEY_CHARACTERS_MAX) {
+    throw new Refusal('idempotency_key_too_long', null, keyTooLongText(characters));
+  }
   const fingerprint = createHash('sha256').update(`${operation}\n`).update(raw).digest('hex');
   return { key, fingerprint };
 }

@@ -3,6 +3,8 @@ import type { FastifyError, FastifyReply } from 'fastify';
 import { ERRORS, type ErrorCode, Refusal } from '#src/domain/errors.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
+import { counted } from '#src/texts/quote.ts';
+import { BODY_BYTES_MAX } from './body-budget.ts';
 import type { ErrorResource } from './contract/resources.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -22,11 +24,20 @@ export function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
     .send(errorBody(refusal, reply.request.id));
 }
 
-/** Codes for the refusals of the framework. */
-const CODE_OF_FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
-};
+/** Codes and messages for the refusals of the framework. */
+const OF_FRAMEWORK: ReadonlyMap<string, readonly [ErrorCode, message: string]> = new Map([
+  [
+    'FST_ERR_CTP_BODY_TOO_LARGE',
+    [
+      'payload_too_large',
+      `The request body has more than ${counted(BODY_BYTES_MAX)} bytes. Send a reference to large data instead.`,
+    ],
+  ],
+  [
+    'FST_ERR_CTP_INVALID_CONTENT_LENGTH',
+    ['invalid_json', 'The request body does not have the length that Content-Length says. Send it whole.'],
+  ],
+]);
 
 export function refusalOf(error: unknown, requestId: string, log: Log): Refusal {
   if (error instanceof Refusal) return error;
@@ -35,8 +46,8 @@ export function refusalOf(error: unknown, requestId: string, log: Log): Refusal 
     return new Refusal('unavailable');
   }
   const { code, statusCode } = error as Partial<FastifyError>;
-  const known = CODE_OF_FRAMEWORK[code ?? ''];
-  if (known !== undefined) return new Refusal(known);
+  const known = OF_FRAMEWORK.get(code ?? '');
+  if (known !== undefined) return new Refusal(known[0], null, known[1]);
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return new Refusal('invalid_request');
   log.error({ request_id: requestId, error: describe(error) }, 'internal error');

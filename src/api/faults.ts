@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import { ERRORS, type ErrorCode, Refusal } from '#src/domain/errors.ts';
 import type { Fault } from '#src/domain/timing.ts';
+import { bodyFaultText, type RefusedBody } from '#src/texts/body-fault-text.ts';
 
 /** All other fields have the code `invalid_request`. */
 const CODE_OF_FIELD: Readonly<Record<string, ErrorCode>> = {
@@ -42,11 +43,22 @@ function rank(code: ErrorCode): number {
   return index >= 0 ? index : REPORTED_FIRST.length + ERRORS[code].status;
 }
 
+/** Where the fault is. The path is empty if a field is missing. */
+interface Found {
+  readonly code: ErrorCode;
+  readonly path: readonly PropertyKey[];
+}
+
 export class Faults {
-  #first: { readonly code: ErrorCode; readonly param: string | null } | null = null;
+  readonly #refused: RefusedBody;
+  #first: Found | null = null;
+
+  constructor(refused: RefusedBody) {
+    this.#refused = refused;
+  }
 
   add(code: ErrorCode, param: string | null): void {
-    if (this.#first === null || rank(code) < rank(this.#first.code)) this.#first = { code, param };
+    this.#add({ code, path: param === null ? [] : [param] });
   }
 
   addFault({ code, param }: Fault): void {
@@ -56,13 +68,20 @@ export class Faults {
   /** Adds the issues of a schema. `params.code` names the code if a field has several. */
   addIssues(issues: readonly z.core.$ZodIssue[]): void {
     for (const issue of issues) {
-      const param = String(issue.path[0]);
+      const { path } = issue;
       const own = issue.code === 'custom' ? (issue.params?.code as ErrorCode | undefined) : undefined;
-      this.add(own ?? CODE_OF_FIELD[param] ?? 'invalid_request', param);
+      this.#add({ code: own ?? CODE_OF_FIELD[String(path[0])] ?? 'invalid_request', path });
     }
   }
 
+  #add(found: Found): void {
+    if (this.#first === null || rank(found.code) < rank(this.#first.code)) this.#first = found;
+  }
+
   throwIfAny(): void {
-    if (this.#first !== null) throw new Refusal(this.#first.code, this.#first.param);
+    if (this.#first === null) return;
+    const { code, path } = this.#first;
+    const param = path[0] === undefined ? null : String(path[0]);
+    throw new Refusal(code, param, bodyFaultText(code, path, this.#refused));
   }
 }

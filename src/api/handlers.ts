@@ -105,7 +105,8 @@ export function handlers(
 
     getSchedule: (call) =>
       call.answer(async () => {
-        const view = requireFound(await store.findSchedule(call.tenant.partition, call.id('sch')));
+        const id = call.id('sch');
+        const view = requireFound(await store.findSchedule(call.tenant.partition, id), id);
         return json(200, presentSchedule(view, call.tenant.mode));
       }),
 
@@ -143,7 +144,7 @@ export function handlers(
 
     listScheduleDeliveries: async (call) => {
       const scheduleId = call.id('sch');
-      requireFound(await store.findSchedule(call.tenant.partition, scheduleId));
+      requireFound(await store.findSchedule(call.tenant.partition, scheduleId), scheduleId);
       const page = readPage(call.query, call.tenant.partition, `deliveries of ${scheduleId}`, 'dlv');
       return deliveryList(call, page, { scheduleId, status: null, createdAfter: null, createdBefore: null });
     },
@@ -174,7 +175,8 @@ export function handlers(
 
     getEndpoint: (call) =>
       call.answer(async () => {
-        const profile = requireFound(await store.findProfile(call.tenant.partition, call.id('ep')));
+        const id = call.id('ep');
+        const profile = requireFound(await store.findProfile(call.tenant.partition, id), id);
         return json(200, presentProfile(profile, call.tenant.mode));
       }),
 
@@ -215,7 +217,8 @@ export function handlers(
     },
 
     getDelivery: async (call) => {
-      const delivery = requireFound(await store.findDelivery(call.tenant.partition, call.id('dlv')));
+      const id = call.id('dlv');
+      const delivery = requireFound(await store.findDelivery(call.tenant.partition, id), id);
       return json(200, showDelivery(delivery, call.tenant.mode));
     },
 
@@ -233,7 +236,7 @@ export function handlers(
 
     listAttempts: async (call) => {
       const id = call.id('dlv');
-      requireFound(await store.findDelivery(call.tenant.partition, id));
+      requireFound(await store.findDelivery(call.tenant.partition, id), id);
       const page = readPage(call.query, call.tenant.partition, `attempts of ${id}`, 'attempt_no');
       return call.answer((bytesMax) =>
         answerSmallPage(

@@ -2,6 +2,9 @@
 import { Refusal } from '#src/domain/errors.ts';
 import { type Instant, instant, parseInstant } from '#src/domain/instant.ts';
 import { LABELS_MAX, type Labels } from '#src/domain/labels.ts';
+import { instantFaultText } from '#src/texts/instant-fault-text.ts';
+import { Names } from '#src/texts/nearest-name.ts';
+import { listed, quoted } from '#src/texts/quote.ts';
 
 export const LIMIT_DEFAULT = 20;
 export const LIMIT_MAX = 100;
@@ -27,8 +30,7 @@ export function readChoice<T extends string>(
   const text = readText(query, name);
   if (text === null) return null;
   const choice = choices.find((candidate) => candidate === text);
-  if (choice === undefined)
-    throw new Refusal('invalid_request', name, `${name} must be one of: ${choices.join(', ')}.`);
+  if (choice === undefined) throw new Refusal('invalid_request', name, wrongChoiceText(name, text, choices));
   return choice;
 }
 
@@ -38,11 +40,20 @@ export function readInstant(query: URLSearchParams, name: string, rounded: 'up' 
   if (text === null) return null;
   // The + of an offset arrives as a space if the client did not encode it.
   const at = parseInstant(text.replace(' ', '+'));
-  if (at === null) throw new Refusal('invalid_request', name, `${name} must be an RFC 3339 instant.`);
+  if (at === null) throw new Refusal('invalid_request', name, instantFaultText(text, name, SOME_DAY));
   return rounded === 'up' && BELOW_MILLISECONDS.test(text) ? instant(at + 1) : at;
 }
 
+function wrongChoiceText(name: string, text: string, choices: readonly string[]): string {
+  const meant = new Names(choices).nearest(text);
+  const must = `${name} must be ${listed(choices, 'or')}, not ${quoted(text)}.`;
+  return meant === null ? must : `${must} Did you mean ${meant}?`;
+}
+
 const BELOW_MILLISECONDS = /\.\d{3}0*[1-9]/;
+
+/** The example of a filter may lie in the past. */
+const SOME_DAY = instant(Date.UTC(2026, 10, 14));
 
 const LABEL = /^metadata\[(.+)\]$/s;
 
@@ -54,7 +65,11 @@ export function readLabels(query: URLSearchParams): Labels {
     if (label !== undefined && value !== '') labels.push([label, value]);
   }
   if (labels.length > LABELS_MAX) {
-    throw new Refusal('invalid_request', 'metadata', `At most ${LABELS_MAX} labels can be asked for.`);
+    throw new Refusal(
+      'invalid_request',
+      'metadata',
+      `metadata filters by ${labels.length} labels. At most ${LABELS_MAX} are allowed.`,
+    );
   }
   return labels;
 }

@@ -60,7 +60,7 @@ function collectUrl(body: JsonObject, name: 'endpoint' | 'url', httpAllowed: boo
 }
 
 export function readScheduleCreate(body: JsonObject, now: Instant, httpAllowed: boolean): NewSchedule {
-  const faults = new Faults();
+  const faults = new Faults({ body, now, httpAllowed });
   const isProfileBacked = has(body, 'endpoint_id');
   if (isProfileBacked && has(body, 'endpoint')) faults.add('multiple_endpoint', 'endpoint_id');
   if (isProfileBacked && has(body, 'method')) faults.add('method_on_profile', 'method');
@@ -92,7 +92,7 @@ function destinationOf(fields: z.output<typeof ScheduleCreate>): Destination {
 }
 
 export function readScheduleUpdate(body: JsonObject, schedule: Schedule, httpAllowed: boolean): ScheduleEdit {
-  const faults = new Faults();
+  const faults = new Faults({ body, now: null, httpAllowed });
   if (schedule.destination.kind === 'profile') {
     if (has(body, 'endpoint')) faults.add('multiple_endpoint', 'endpoint');
     if (has(body, 'method')) faults.add('method_on_profile', 'method');
@@ -111,7 +111,7 @@ export function readScheduleUpdate(body: JsonObject, schedule: Schedule, httpAll
 }
 
 export function readReschedule(body: JsonObject, now: Instant): Timing {
-  const faults = new Faults();
+  const faults = new Faults({ body, now, httpAllowed: false });
   const timing = collectTiming(body, now, faults);
   parse(ScheduleReschedule, body, faults);
   faults.throwIfAny();
@@ -124,7 +124,7 @@ export function readPreview(
   body: JsonObject,
   now: Instant,
 ): { readonly timing: Timing; readonly jitter: string | null } {
-  const faults = new Faults();
+  const faults = new Faults({ body, now, httpAllowed: false });
   const timing = collectTiming(body, now, faults);
   const fields = parse(SchedulePreview, body, faults);
   faults.throwIfAny();
@@ -133,7 +133,7 @@ export function readPreview(
 }
 
 export function readEndpointCreate(body: JsonObject, httpAllowed: boolean): ProfileFields {
-  const faults = new Faults();
+  const faults = new Faults({ body, now: null, httpAllowed });
   if (!has(body, 'url')) faults.add('missing_url', 'url');
   const edit = collectEndpoint(body, httpAllowed, faults);
   return {
@@ -150,7 +150,7 @@ export function readEndpointCreate(body: JsonObject, httpAllowed: boolean): Prof
 }
 
 export function readEndpointUpdate(body: JsonObject, httpAllowed: boolean): Partial<ProfileFields> {
-  return collectEndpoint(body, httpAllowed, new Faults());
+  return collectEndpoint(body, httpAllowed, new Faults({ body, now: null, httpAllowed }));
 }
 
 function collectEndpoint(body: JsonObject, httpAllowed: boolean, faults: Faults): Partial<ProfileFields> {

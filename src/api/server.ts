@@ -7,7 +7,7 @@ import { type PauseLength, pausesOf } from '#src/commands/pauses.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
 import type { YieldToEventLoop } from '#src/domain/json.ts';
-import { versionFor } from '#src/domain/project.ts';
+import { CURRENT_VERSION, versionFor } from '#src/domain/project.ts';
 import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
 import { customerActivity } from '#src/ports/customer-activity.ts';
 import type { Hints } from '#src/ports/hints.ts';
@@ -30,6 +30,7 @@ import { mountProbes } from './probes.ts';
 import { mountReference } from './reference.ts';
 import { isDecodable, replaceUndecodable } from './request-target.ts';
 import { SendTimeout } from './send-timeout.ts';
+import { unknownPathText } from './unknown-path.ts';
 
 export interface ApiOptions {
   readonly store: Store & ControlStore;
@@ -142,7 +143,7 @@ export function buildServer(options: ApiOptions): FastifyInstance {
     done();
   });
   server.setErrorHandler((error, request, reply) => refuse(reply, refusalOf(error, request.id, log)));
-  server.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found')));
+  server.setNotFoundHandler((request, reply) => refuse(reply, unknownPath(request)));
 
   const { store, vault, hints } = options;
   const pauses = pausesOf(options.timers);
@@ -189,7 +190,7 @@ async function v1(
     const { authorization } = request.headers;
     const admit = (tenant: Tenant) => {
       request.tenant = tenant;
-      if (request.is404) throw new Refusal('not_found');
+      if (request.is404) throw unknownPath(request);
       reply.header('Sched-Version', servedVersion(request, tenant));
       if (request.method !== 'GET' && wantsStrict(request.headers.prefer)) {
         reply.header('Preference-Applied', STRICT_APPLIED);
@@ -201,7 +202,7 @@ async function v1(
     if (cached === null) return authenticator.authenticate(authorization).then(admit);
     return admit(cached) ?? done();
   });
-  scope.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found')));
+  scope.setNotFoundHandler((request, reply) => refuse(reply, unknownPath(request)));
 
   for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
     scope.route({
@@ -256,6 +257,10 @@ async function nameIgnored(
   return answer;
 }
 
+function unknownPath({ method, url, originalUrl }: FastifyRequest): Refusal {
+  return new Refusal('not_found', null, unknownPathText(method, url, originalUrl));
+}
+
 /** The two modes of a project share one share of the budgets. */
 function customerOf({ projectId }: Tenant): string {
   return projectId;
@@ -278,7 +283,11 @@ function servedVersion(request: FastifyRequest, tenant: Tenant): string {
   const version = versionFor(
     typeof requested === 'string' && requested !== '' ? requested : tenant.pinnedVersion,
   );
-  if (version === null) throw new Refusal('invalid_version', 'Sched-Version');
+  if (version === null) {
+    const example = CURRENT_VERSION;
+    const message = `Sched-Version is not a date. Write it as YYYY-MM-DD, such as ${example}, or leave the header out.`;
+    throw new Refusal('invalid_version', 'Sched-Version', message);
+  }
   return version;
 }
 

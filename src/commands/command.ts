@@ -11,6 +11,7 @@ import type { Hints } from '#src/ports/hints.ts';
 import { type Receipt, type Store, StoreUnavailable, type WriteOutcome } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
 import type { Vault } from '#src/ports/vault.ts';
+import { noObjectText } from '#src/texts/id-fault-text.ts';
 import type { PauseLength } from './pauses.ts';
 
 export interface Commands {
@@ -87,7 +88,8 @@ export function areLarge(labels: Labels): boolean {
   return labels.reduce((sum, [name, value]) => sum + name.length + value.length, 0) > SHORT_JSON_MAX;
 }
 
-export function requireFound<T>(object: T | null): T {
-  if (object === null) throw new Refusal('not_found');
+/** The message names the object if its id is given. */
+export function requireFound<T>(object: T | null, id?: string): T {
+  if (object === null) throw new Refusal('not_found', null, id === undefined ? undefined : noObjectText(id));
   return object;
 }

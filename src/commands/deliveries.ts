@@ -4,6 +4,7 @@ import { Refusal } from '#src/domain/errors.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
+import { notReplayableText } from '#src/texts/state-fault-text.ts';
 import {
   type Commands,
   type MakeReceipt,
@@ -26,8 +27,10 @@ export function replayDelivery(
   checkFields: () => void = () => {},
 ): Promise<RenderedAnswer> {
   return retryUntilWritten(async () => {
-    const original = requireFound(await store.findDelivery(partition, id));
-    if (!isReplayable(original.status)) throw new Refusal('not_replayable');
+    const original = requireFound(await store.findDelivery(partition, id), id);
+    if (!isReplayable(original.status)) {
+      throw new Refusal('not_replayable', null, notReplayableText(original.status));
+    }
     checkFields();
     const now = clock.now();
     const delivery = replay(original, ids.mint('dlv', now), now);

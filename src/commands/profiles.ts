@@ -11,6 +11,7 @@ import { encodeHeaders } from '#src/domain/payload.ts';
 import { openProfileHeaders } from '#src/domain/profile-headers.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { profileHeadersContext } from '#src/domain/sealing-contexts.ts';
+import { PROFILE_IN_USE_TEXT } from '#src/texts/state-fault-text.ts';
 import {
   areLarge,
   type Commands,
@@ -66,7 +67,7 @@ export function editProfile(
   makeReceipt: MakeReceipt,
 ): Promise<RenderedAnswer> {
   const write = async (): Promise<WriteResult> => {
-    const before = requireFound(await store.findProfile(partition, id));
+    const before = requireFound(await store.findProfile(partition, id), id);
     if (areLarge(before.metadata)) await pause(partition);
     const { headers, ...edit } = await read(before);
     const now = clock.now();
@@ -100,11 +101,11 @@ export function archiveProfile(
   checkFields: () => void = () => {},
 ): Promise<RenderedAnswer> {
   const write = async (): Promise<WriteResult> => {
-    const before = requireFound(await store.findProfile(partition, id));
+    const before = requireFound(await store.findProfile(partition, id), id);
     checkFields();
     const profile = archived(before, clock.now());
     const written = profile === before ? 'done' : await store.archiveProfile(profile);
-    if (written === 'in_use') throw new Refusal('profile_in_use');
+    if (written === 'in_use') throw new Refusal('profile_in_use', null, PROFILE_IN_USE_TEXT);
     return { written, answer: render(profile) };
   };
   return mutex.run(`${partition}/${id}`, () => retryUntilWritten(write));

@@ -17,6 +17,9 @@ import {
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { payloadContext } from '#src/domain/sealing-contexts.ts';
 import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
+import { cronFaultText } from '#src/texts/cron-fault-text.ts';
+import { noObjectText } from '#src/texts/id-fault-text.ts';
+import { profileArchivedText, scheduleEndedText } from '#src/texts/state-fault-text.ts';
 import {
   areLarge,
   type Commands,
@@ -61,13 +64,17 @@ export async function createSchedule(
       { ...terms, partition, id, deliveryId, profile, headerNames, payloadBytes },
       now,
     );
-    if (made === null) throw new Refusal('invalid_cron', 'cron');
+    if (made === null) throw new Refusal('invalid_cron', 'cron', neverOccursText(terms.timing));
     if (areLarge(terms.metadata)) await pause(partition);
     const answer = render({ ...made, profile });
     const written = await store.addSchedule({ ...made, payload, profile, receipt: makeReceipt(answer, now) });
     if (written === 'done') hints.due(dueDeliveryOf(made.pending));
     return { written, answer };
   });
+}
+
+function neverOccursText(timing: Timing): string {
+  return cronFaultText(timing.kind === 'recurring' ? timing.cron : '', 'cron');
 }
 
 /** Finds the endpoint profile of a new schedule. */
@@ -77,8 +84,8 @@ async function requireUsableProfile(
   id: EndpointId,
 ): Promise<EndpointProfile> {
   const profile = await store.findProfile(partition, id);
-  if (profile === null) throw new Refusal('invalid_endpoint', 'endpoint_id');
-  if (profile.archived) throw new Refusal('endpoint_archived', 'endpoint_id');
+  if (profile === null) throw new Refusal('invalid_endpoint', 'endpoint_id', noObjectText(id));
+  if (profile.archived) throw new Refusal('endpoint_archived', 'endpoint_id', profileArchivedText(id));
   return profile;
 }
 
@@ -105,7 +112,8 @@ export function rescheduleSchedule(
   makeReceipt: MakeReceipt,
 ): Promise<RenderedAnswer> {
   return change(commands, partition, id, render, makeReceipt, (view, now) => {
-    if (isEnded(view.schedule)) throw new Refusal('schedule_not_active');
+    const { state } = view.schedule;
+    if (isEnded(view.schedule)) throw new Refusal('schedule_not_active', null, scheduleEndedText(state));
     return life.reschedule(view, read(now), now);
   });
 }
@@ -144,7 +152,7 @@ function change(
   finish: () => Promise<void> = async () => {},
 ): Promise<RenderedAnswer> {
   const write = async (): Promise<WriteResult> => {
-    const view = requireFound(await store.findSchedule(partition, id));
+    const view = requireFound(await store.findSchedule(partition, id), id);
     if (areLarge(view.schedule.metadata)) await pause(partition);
     const now = clock.now();
     const changed = decide(view, now);

@@ -25,6 +25,16 @@ const NO_SINK: JsonSink = {
   scalar: () => {},
 };
 
+/** The text is not JSON from this position on. */
+export class JsonSyntaxError extends SyntaxError {
+  readonly position: number;
+
+  constructor(position: number) {
+    super(`not JSON at position ${position}`);
+    this.position = position;
+  }
+}
+
 export interface BoundedJson {
   readonly value: unknown;
   /** False when the bounds cut off a part of the value. */
@@ -33,7 +43,7 @@ export interface BoundedJson {
 
 /**
  * Reads the value of a JSON text. A long text is read within bounds. Rejects with a SyntaxError when the text is not
- * JSON.
+ * JSON: with a JsonSyntaxError if the text is long.
  */
 export async function readJsonInSlices(
   text: string,
@@ -71,5 +81,20 @@ export async function isJsonTextInSlices(text: string, pause: YieldToEventLoop):
 async function scan(text: string, sink: JsonSink, pause: YieldToEventLoop): Promise<void> {
   await pause();
   const scanner = new JsonScanner(text, sink);
-  while (!scanner.advance(SLICE_CHARACTERS)) await pause();
+  try {
+    while (!scanner.advance(SLICE_CHARACTERS)) await pause();
+  } catch (error) {
+    throw error instanceof SyntaxError ? new JsonSyntaxError(scanner.position) : error;
+  }
+}
+
+/** Returns the position from which a short text is not JSON. The runtime does not name it for every text. */
+export function firstFaultIn(text: string): number {
+  const scanner = new JsonScanner(text, NO_SINK);
+  try {
+    scanner.advance(Number.POSITIVE_INFINITY);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return scanner.position;
 }

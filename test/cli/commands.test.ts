@@ -172,14 +172,14 @@ describe.concurrent('a failed command has an exit code and one line that says wh
       ['schedules', 'create', '--endpoint', 'https://e.com', '--cron', '0 25 * * *'],
       {},
       1,
-      /422 invalid_cron \(cron\): .+ In --cron, the hour has "25", but only 0 to 23 are allowed\. \[req_\w+\]\n$/,
+      /422 invalid_cron \(cron\): cron "0 25 \* \* \*" is not valid: the hour has "25", but only 0 to 23 are allowed\. \[req_\w+\]\n$/,
     ],
     [
       'refused, with the wrong --tz',
       ['schedules', 'create', '--endpoint', 'https://e.com', '--cron', '0 9 * * *', '--tz', 'Europe/Berln'],
       {},
       1,
-      /422 invalid_cron \(timezone\): .+ --tz "Europe\/Berln" is not an IANA time zone such as Europe\/Berlin\. \[req_\w+\]\n$/,
+      /422 invalid_cron \(timezone\): timezone "Europe\/Berln" is not an IANA time zone\. Did you mean "Europe\/Berlin"\? \[req_\w+\]\n$/,
     ],
     [
       'refused, with the flags for the missing field',

@@ -97,11 +97,14 @@ test.concurrent('at a terminal, a note is below its run, and the table fits', as
 describe.concurrent('invalid input ends with exit code 2 and names the wrong part', () => {
   test.concurrent.each([
     [['60 * * * *'], 'the minute has "60", but only 0 to 59 are allowed'],
-    [['0 9 * * FRI-MON'], 'the day of week has the range FRI-MON, which ends before it starts'],
-    [['@daily'], '@daily is not supported'],
+    [['0 9 * * FRI-MON'], 'the day of week has the range "FRI-MON", which ends before it starts'],
+    [['@daily'], '"@daily" is not valid: nicknames are not supported. Write "0 0 * * *".'],
     [['0 0 30 2 *'], 'no year has such a date'],
-    [['0 9 * * *', '--tz', 'CEST'], '--tz "CEST" is not an IANA time zone'],
-    [['--local', '2027-02-30T00:00:00'], '--local "2027-02-30T00:00:00" is not a date'],
+    [['0 9 * * *', '--tz', 'CEST'], '--tz "CEST" is not an IANA time zone. Did you mean "Europe/Berlin"?'],
+    [
+      ['--local', '2027-02-30T00:00:00'],
+      '--local "2027-02-30T00:00:00" does not exist: this month has 28 days',
+    ],
     [['0 9 * * *', '--from', 'today'], '--from "today" is not an RFC 3339 instant'],
     [['0 9 * * *', '--local', '2027-01-01T00:00:00'], 'Give either a cron expression, or a wall-clock time'],
     [[], 'Give either a cron expression'],

@@ -1,17 +1,14 @@
 /** Turns an error of the service into one line and an exit code. */
 import { AuthenticationError, ConnectionError, NotFoundError, type SchedError } from '#sdk/index.ts';
 import { CommandFailure, EXIT, type Exit } from '#src/cli/failure.ts';
-import { type Options, textOf } from '#src/cli/options.ts';
-import { faultText } from '#src/cli/tools/cron-fault-text.ts';
-import { cronFault } from '#src/domain/cron-fault.ts';
 import type { Connection } from './connection.ts';
 
 const SERVER_ERROR_STATUS = 500;
 
-export function failureOf(error: SchedError, connection: Connection, options: Options): CommandFailure {
+export function failureOf(error: SchedError, connection: Connection): CommandFailure {
   const { status, code, param, message, requestId } = error;
   const what = `${status === null ? '' : `${status} `}${code}${param === null ? '' : ` (${param})`}`;
-  const hint = hintOf(error, connection) + timingHint(error, options) + flagHint(error);
+  const hint = hintOf(error, connection) + flagHint(error);
   // The request id comes last, so that the hint follows the message that it explains.
   const id = requestId === null ? '' : ` [${requestId}]`;
   return new CommandFailure(`${what}: ${message}${hint}${id}`, exitOf(error), { cause: error });
@@ -29,16 +26,6 @@ function hintOf(error: SchedError, { url, apiKey }: Connection): string {
   if (error instanceof AuthenticationError) return ` The API key came from ${apiKey.from}.`;
   if (!(error instanceof ConnectionError) && error.code !== 'unexpected_answer') return '';
   return ` The address came from ${url.from}${url.from.includes('sched dev') ? '. Is it running?' : '.'}`;
-}
-
-/** The service only says that the timing is invalid. This adds what is wrong with `--cron` or `--tz`. */
-function timingHint({ code, param }: SchedError, options: Options): string {
-  if (code !== 'invalid_cron') return '';
-  const [cron, zone] = [textOf(options, 'cron'), textOf(options, 'tz')];
-  if (param === 'timezone' && zone !== undefined)
-    return ` --tz ${JSON.stringify(zone)} is not an IANA time zone such as Europe/Berlin.`;
-  const fault = param === 'cron' && cron !== undefined ? cronFault(cron) : null;
-  return fault === null ? '' : ` In --cron, ${faultText(fault)}.`;
 }
 
 /** The service names the fields of the API. This names the flags that set them. */

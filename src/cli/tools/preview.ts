@@ -4,12 +4,13 @@ import { wrongUsage } from '#src/cli/failure.ts';
 import type { Answer } from '#src/cli/terminal/output.ts';
 import type { Screen } from '#src/cli/terminal/screen.ts';
 import { cachedCron } from '#src/domain/cron.ts';
-import { cronFault } from '#src/domain/cron-fault.ts';
 import { formatInstant, type Instant, instant, parseInstant } from '#src/domain/instant.ts';
 import { localRun, nextRunsOf, type Run } from '#src/domain/run-notes.ts';
 import { horizon, readTiming } from '#src/domain/timing.ts';
 import { isZone, parseLocalTime } from '#src/domain/zone.ts';
-import { faultText } from './cron-fault-text.ts';
+import { cronFaultText } from '#src/texts/cron-fault-text.ts';
+import { instantFaultText, localTimeFaultText } from '#src/texts/instant-fault-text.ts';
+import { zoneFaultText } from '#src/texts/zone-fault-text.ts';
 import { runJson, runsText } from './run-text.ts';
 
 export interface PreviewRequest {
@@ -28,12 +29,11 @@ export interface Preview {
 
 export function preview(asked: PreviewRequest, screen: Screen, nowMs: number): Preview {
   const { cron, local, zone, from, count } = asked;
-  const now = from === undefined ? instant(nowMs) : instantOf(from);
-  if (!isZone(zone))
-    throw wrongUsage(`--tz ${JSON.stringify(zone)} is not an IANA time zone such as Europe/Berlin.`);
+  const now = from === undefined ? instant(nowMs) : instantOf(from, nowMs);
+  if (!isZone(zone)) throw wrongUsage(zoneFaultText(zone, '--tz'));
   if ((cron === undefined) === (local === undefined))
     throw wrongUsage('Give either a cron expression, or a wall-clock time with --local.');
-  const runs = cron === undefined ? [localTimeRun(local ?? '', zone)] : cronRuns(cron, zone, now, count);
+  const runs = cron === undefined ? [localTimeRun(local ?? '', zone, now)] : cronRuns(cron, zone, now, count);
   const refusal = local === undefined ? null : refusalOf(local, zone, now);
   return {
     answer: {
@@ -62,29 +62,22 @@ function refusalOf(local: string, zone: string, now: Instant): keyof typeof REFU
   return read.fault.code === 'fire_at_too_far' ? 'fire_at_too_far' : 'fire_at_in_past';
 }
 
-function instantOf(text: string): Instant {
+function instantOf(text: string, nowMs: number): Instant {
   const at = parseInstant(text);
-  if (at === null)
-    throw wrongUsage(
-      `--from ${JSON.stringify(text)} is not an RFC 3339 instant such as 2027-03-26T00:00:00Z.`,
-    );
+  if (at === null) throw wrongUsage(instantFaultText(text, '--from', instant(nowMs)));
   return at;
 }
 
-function localTimeRun(text: string, zone: string): Run {
+function localTimeRun(text: string, zone: string, now: Instant): Run {
   const local = parseLocalTime(text);
-  if (local === null)
-    throw wrongUsage(`--local ${JSON.stringify(text)} is not a date and time such as 2027-03-28T02:30:00.`);
+  if (local === null) throw wrongUsage(localTimeFaultText(text, '--local', now));
   return localRun(zone, local);
 }
 
 function cronRuns(text: string, zone: string, now: Instant, count: number): readonly Run[] {
-  const fault = cronFault(text);
-  if (fault !== null) throw wrongUsage(`The cron expression is not valid: ${faultText(fault)}.`);
   const cron = cachedCron(text);
   // The service refuses an expression without an occurrence before the horizon. Later occurrences may lie beyond it.
   const runs = cron === null ? [] : nextRunsOf(cron, zone, now, horizon(now), count);
-  if (runs.length === 0)
-    throw wrongUsage('The cron expression does not fire within 10 years, so the service would refuse it.');
+  if (runs.length === 0) throw wrongUsage(cronFaultText(text, 'The cron expression'));
   return runs;
 }
