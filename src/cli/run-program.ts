@@ -53,12 +53,12 @@ export async function runProgram(words: readonly string[], io: CommandIo): Promi
       .exitOverride()
       .configureOutput({
         writeOut: dependencies.print,
-        outputError: (text) => printError(usageText(joinLines(text).replace(/^error: /, ''))),
+        outputError: (text) => printError(usageText(joinLines(text).replace(/^error: /, ''), command)),
       })
       .showSuggestionAfterError();
   });
   try {
-    await program.parseAsync(words, { from: 'user' });
+    await program.parseAsync(withHelpFlag(words, program), { from: 'user' });
     return EXIT.done;
   } catch (error) {
     // Commander has already printed the error, the help or the version.
@@ -66,6 +66,21 @@ export async function runProgram(words: readonly string[], io: CommandIo): Promi
     if (!(error instanceof NegativeAnswer)) printError(messageOf(error));
     return exitOf(error);
   }
+}
+
+/** `sched help key create` and `sched key help create` mean `sched key create --help`. */
+function withHelpFlag(words: readonly string[], program: Command): readonly string[] {
+  const [first, second] = words;
+  const isGroup = program.commands.some((each) => each.name() === first && each.commands.length > 0);
+  if (first !== 'help' && !(isGroup && second === 'help')) return words;
+  const path = words.toSpliced(words.indexOf('help'), 1);
+  // For an unknown word, the flag would print the help of its parent, without saying that the word is unknown.
+  return areCommands(path, program) ? [...path, '--help'] : path;
+}
+
+function areCommands([word, ...rest]: readonly string[], { commands }: Command): boolean {
+  const found = commands.find((child) => child.name() === word);
+  return found === undefined ? word === undefined || commands.length === 0 : areCommands(rest, found);
 }
 
 function visitCommands(command: Command, visit: (command: Command) => void): void {

@@ -1,15 +1,33 @@
+import { Command, Option } from 'commander';
 import { expect, test } from 'vitest';
 import { usageText } from './usage-text.ts';
 
+const program = new Command('sched');
+const schedules = program.command('schedules');
+const list = schedules.command('list').option('--limit <number>').option('--state <state>');
+const key = program
+  .command('key')
+  .addOption(new Option('--mode <mode>').choices(['test', 'live']).makeOptionMandatory());
+
 test.each([
   ["unknown option '--stat' (Did you mean --state?)", 'There is no option --stat. Did you mean --state?'],
-  ["unknown option '--nothing'", 'There is no option --nothing.'],
+  [
+    "unknown option '--nothing'",
+    'There is no option --nothing. "sched schedules list --help" lists the options.',
+  ],
+  [
+    "unknown option '--token=sk_live_x'",
+    'There is no option --token. "sched schedules list --help" lists the options.',
+  ],
   [
     "unknown command 'schedule' (Did you mean schedules?)",
     'There is no command schedule. Did you mean schedules?',
   ],
-  ["unknown command 'nothing'", 'There is no command nothing. "sched --help" lists the commands.'],
-  ["missing required argument 'id'", 'The argument <id> is missing.'],
+  [
+    "unknown command 'nothing'",
+    'There is no command nothing. "sched schedules list --help" lists the commands.',
+  ],
+  ["missing required argument 'id'", 'The argument <id> is missing: sched schedules list <id>'],
   ["required option '--mode <mode>' not specified", 'The option --mode <mode> is missing.'],
   ["option '--limit <number>' argument missing", 'The option --limit <number> needs a value.'],
   [
@@ -30,5 +48,10 @@ test.each([
   ],
   ['something else', 'something else'],
 ])('%s', (message, sentence) => {
-  expect(usageText(message)).toBe(sentence);
+  expect(usageText(message, list)).toBe(sentence);
+});
+
+test('a missing option has its choices', () => {
+  const message = "required option '--mode <mode>' not specified";
+  expect(usageText(message, key)).toBe('The option --mode <mode> is missing. It must be one of test, live.');
 });

@@ -1,10 +1,8 @@
 /** Says in plain sentences what is wrong with the words that the user typed. Commander says it in fragments. */
+import type { Command } from 'commander';
+import { elsewhereText, meantCommands, meantFlags, pathOf } from './meant-words.ts';
 
 const SENTENCES: readonly (readonly [RegExp, string])[] = [
-  [/^unknown option '(.+?)'/, 'There is no option $1.'],
-  [/^unknown command '(.+?)'/, 'There is no command $1.'],
-  [/^missing required argument '(.+?)'/, 'The argument <$1> is missing.'],
-  [/^required option '(.+?)' not specified/, 'The option $1 is missing.'],
   [/^option '(.+?)' argument missing/, 'The option $1 needs a value.'],
   [/^option '(?:-\w, )?(--[\w-]+)[^']*' argument '(.*?)' is invalid\./, 'The value "$2" of $1 is not valid.'],
   [
@@ -16,13 +14,44 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     'The command $1 takes $2, not $3',
   ],
   [/ Allowed choices are /, ' It must be one of '],
-  [/ \(Did you mean (.+?)\?\)$/, ' Did you mean $1?'],
 ];
 
-/** `message` is one line of Commander. Text that no sentence is known for stays as it is. */
-export function usageText(message: string): string {
-  const text = SENTENCES.reduce((line, [pattern, sentence]) => line.replace(pattern, sentence), message);
-  return text.startsWith('There is no command') && !text.endsWith('?')
-    ? `${text} "sched --help" lists the commands.`
-    : text;
+const FAULT = /^(unknown option|unknown command|missing required argument|required option) '(.+?)'/;
+const SUGGESTION = / \(Did you mean (.+?)\?\)$/;
+
+/** `message` is one line of commander about `command`. Text that no sentence is known for stays as it is. */
+export function usageText(message: string, command: Command): string {
+  const [, suggested] = SUGGESTION.exec(message) ?? [];
+  const [, kind = '', word = ''] = FAULT.exec(message) ?? [];
+  // The value of a flag may be a secret.
+  const flag = word.replace(/=.*$/, '');
+  switch (kind) {
+    case 'unknown option':
+      return `There is no option ${flag}.${optionAdvice(flag, suggested, command)}`;
+    case 'unknown command':
+      return `There is no command ${word}.${commandAdvice(word, suggested, command)}`;
+    case 'missing required argument':
+      return `The argument <${word}> is missing: ${pathOf(command)} <${word}>`;
+    case 'required option':
+      return `The option ${word} is missing.${choicesOf(word, command)}`;
+    default:
+      return SENTENCES.reduce((line, [pattern, sentence]) => line.replace(pattern, sentence), message);
+  }
+}
+
+function optionAdvice(flag: string, suggested: string | undefined, command: Command): string {
+  const elsewhere = elsewhereText(flag, command);
+  if (elsewhere !== null) return ` ${elsewhere}`;
+  const meant = meantFlags(flag, command) ?? suggested;
+  return meant === undefined ? ` "${pathOf(command)} --help" lists the options.` : ` Did you mean ${meant}?`;
+}
+
+function commandAdvice(word: string, suggested: string | undefined, command: Command): string {
+  const meant = meantCommands(word, command) ?? suggested;
+  return meant === undefined ? ` "${pathOf(command)} --help" lists the commands.` : ` Did you mean ${meant}?`;
+}
+
+function choicesOf(flags: string, { options }: Command): string {
+  const choices = options.find((option) => option.flags === flags)?.argChoices;
+  return choices === undefined ? '' : ` It must be one of ${choices.join(', ')}.`;
 }

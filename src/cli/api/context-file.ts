@@ -139,9 +139,16 @@ export function checkUrl(text: string, name: string): string {
     url.username + url.password + url.search + url.hash === '';
   if (!isPlain)
     throw wrongUsage(
-      `${name} must be an address such as https://sched.example.com, without user, query or fragment.`,
+      `${name} must be an address such as https://sched.example.com, without user, query or fragment.${schemeHint(text)}`,
     );
   return url.href.replace(/\/+$/, '');
+}
+
+/** `localhost:8080` lacks only its scheme. Only a host and a port are repeated, because other text may be a secret. */
+function schemeHint(text: string): string {
+  const [, host] = /^([a-z0-9.-]{1,100})(?::\d{1,5})?\/?$/i.exec(text) ?? [];
+  if (host === undefined) return '';
+  return ` Write ${/^(?:localhost|127\.)/i.test(host) ? 'http' : 'https'}://${text}`;
 }
 
 /** The message never shows the key, even if it is wrong. */

@@ -19,9 +19,10 @@ export function lockDirectory(directory: string): DirectoryLock {
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
-    throw new StoreUnavailable(`The data directory ${directory} is in use by another Sched.`, {
-      cause: error,
-    });
+    throw new StoreUnavailable(
+      `The data directory ${directory} is in use by another Sched. Stop it, or choose another directory with --data-dir or SCHED_DATA_DIR.`,
+      { cause: error },
+    );
   }
   return { release: () => db.close() };
 }

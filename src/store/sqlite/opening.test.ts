@@ -156,7 +156,7 @@ describe('one data directory', () => {
     const first = await open(directory);
     await expect(open(directory)).rejects.toThrow(StoreUnavailable);
     await expect(open(directory)).rejects.toThrow(
-      `The data directory ${directory} is in use by another Sched.`,
+      `The data directory ${directory} is in use by another Sched. Stop it, or choose another directory`,
     );
     await first.check(START);
     await first.close();

@@ -1,0 +1,137 @@
+/**
+ * What people type who know another tool or the fields of the API, and what it is called here. The suggestions of
+ * commander go by the spelling alone: it would offer `secret` for `start`.
+ */
+import type { Command } from 'commander';
+
+/** A word is suggested only where it exists. Several words are alternatives. */
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  add: ['create', 'schedules create'],
+  auth: ['context'],
+  change: ['update'],
+  config: ['context'],
+  connect: ['context'],
+  create: ['schedules create'],
+  cron: ['preview'],
+  delete: ['cancel', 'archive', 'revoke', 'remove', 'schedules cancel'],
+  describe: ['show', 'schedules show'],
+  disable: ['pause'],
+  edit: ['update'],
+  enable: ['resume'],
+  get: ['show', 'schedules show'],
+  init: ['dev'],
+  list: ['schedules list', 'deliveries list'],
+  log: ['tail'],
+  login: ['context'],
+  logs: ['tail'],
+  ls: ['list', 'schedules list', 'deliveries list'],
+  move: ['reschedule'],
+  new: ['create', 'schedules create'],
+  next: ['preview'],
+  patch: ['update'],
+  pause: ['schedules pause'],
+  profile: ['context'],
+  redeliver: ['replay'],
+  remove: ['cancel', 'archive', 'revoke'],
+  replay: ['deliveries replay'],
+  resend: ['replay'],
+  resume: ['schedules resume'],
+  retry: ['replay', 'deliveries replay'],
+  rm: ['cancel', 'archive', 'revoke', 'remove', 'schedules cancel'],
+  run: ['dev', 'serve'],
+  server: ['serve', 'dev'],
+  show: ['schedules show'],
+  start: ['dev', 'serve', 'resume'],
+  stop: ['pause', 'cancel'],
+  up: ['dev', 'serve'],
+  version: ['--version'],
+  view: ['show'],
+  watch: ['tail'],
+};
+
+const FLAGS: Readonly<Record<string, readonly string[]>> = {
+  '--api-key': ['--api-key-file'],
+  '--destination': ['--endpoint'],
+  '--fire-at': ['--at'],
+  '--format': ['--json'],
+  '--headers': ['--header'],
+  '--in': ['--delay'],
+  '--key': ['--api-key-file', '--request-key'],
+  '--label': ['--metadata'],
+  '--local-fire-at': ['--local'],
+  '--output': ['--json'],
+  '--payload': ['--body'],
+  '--retries': ['--max-attempts'],
+  '--time': ['--at', '--local'],
+  '--timezone': ['--tz'],
+  '--to': ['--endpoint'],
+  '--zone': ['--tz'],
+  '-d': ['--data', '--body'],
+  '-H': ['--header'],
+  '-o': ['--json'],
+  '-p': ['--port'],
+  '-X': ['--method'],
+};
+
+const TIMING_FLAGS: ReadonlySet<string> = new Set(['--delay', '--at', '--local', '--cron', '--tz']);
+const UPDATE_FLAGS: ReadonlySet<string> = new Set([
+  '--endpoint',
+  '--method',
+  '--ttl',
+  '--max-attempts',
+  '--metadata',
+]);
+/** Flags that belong to another command, by the words of the command that they were given to. */
+const ELSEWHERE: Readonly<Record<string, (flag: string) => string | null>> = {
+  'sched schedules update': (flag) =>
+    isTiming(flag)
+      ? `"sched schedules reschedule" changes the time of a schedule: it has ${inUse(flag)}.`
+      : null,
+  'sched schedules reschedule': (flag) =>
+    UPDATE_FLAGS.has(flag)
+      ? `"sched schedules update" changes everything but the time: it has ${flag}.`
+      : null,
+};
+
+function inUse(flag: string): string {
+  return FLAGS[flag]?.[0] ?? flag;
+}
+
+function isTiming(flag: string): boolean {
+  return TIMING_FLAGS.has(inUse(flag));
+}
+
+/** The words that call a command, such as `sched schedules list`. */
+export function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}
+
+/** Returns what was probably meant by a word that is not a command here, or null. */
+export function meantCommands(word: string, command: Command): string | null {
+  const known = COMMANDS[word.toLowerCase()]?.filter(
+    (each) => each.startsWith('--') || existsIn(command, each.split(' ')),
+  );
+  return alternatives(known ?? []);
+}
+
+function existsIn(command: Command, [first, ...rest]: readonly string[]): boolean {
+  const found = command.commands.find((child) => child.name() === first);
+  return found !== undefined && (rest.length === 0 || existsIn(found, rest));
+}
+
+/** Returns what was probably meant by a flag that the command does not have, or null. */
+export function meantFlags(flag: string, { options }: Command): string | null {
+  const known = FLAGS[flag]?.filter((each) =>
+    options.some(({ long, short }) => each === long || each === short),
+  );
+  return alternatives(known ?? []);
+}
+
+/** Says which other command has the flag, or null. */
+export function elsewhereText(flag: string, command: Command): string | null {
+  return ELSEWHERE[pathOf(command)]?.(flag) ?? null;
+}
+
+function alternatives(words: readonly string[]): string | null {
+  return words.length === 0 ? null : words.join(' or ');
+}
