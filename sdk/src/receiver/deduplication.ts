@@ -10,6 +10,7 @@
  * - Keys that are done must be kept longer than the longest time between two attempts of a delivery. That time includes
  *   the wait before a retry, the time that a breaker is open, and the time that a schedule is paused.
  */
+import { checkOptions } from './checks.ts';
 
 /** The state of a key before `begin`. With `new`, the caller now has the key. */
 export type BeginResult = 'new' | 'in_progress' | 'done';
@@ -45,10 +46,11 @@ export class MemoryStore implements DeduplicationStore {
   /** The expiry time of each done key, in the order of these times. */
   readonly #done = new Map<string, number>();
 
-  constructor(options: MemoryStoreOptions = {}) {
-    this.#ttlMs = options.ttlMs ?? TTL_MS;
-    this.#keysMax = options.keysMax ?? KEYS_MAX;
-    this.#now = options.now ?? Date.now;
+  constructor(options?: MemoryStoreOptions) {
+    const { ttlMs = TTL_MS, keysMax = KEYS_MAX, now = Date.now } = checkOptions('MemoryStore', options);
+    this.#ttlMs = ttlMs;
+    this.#keysMax = keysMax;
+    this.#now = now;
     if (!(this.#ttlMs > 0)) throw new RangeError('ttlMs must be a number above 0.');
     if (!(this.#keysMax >= 1)) throw new RangeError('keysMax must be a number of at least 1.');
   }

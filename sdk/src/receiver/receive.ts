@@ -9,7 +9,7 @@
  * answers 500. Sched then retries.
  */
 
-import { checkTolerance, NO_SECRET, usableSecrets } from './checks.ts';
+import { checkReceiverOptions, checkTolerance, NO_SECRET, usableSecrets } from './checks.ts';
 import type { BeginResult, DeduplicationStore } from './deduplication.ts';
 import { ReceivedDelivery } from './delivery.ts';
 import { type PathOption, type ReceivedRequest, splitUrl } from './normalized-request.ts';
@@ -83,6 +83,7 @@ export class DeliveryReceiver<A extends Answer> {
 
   /** Checks the options, so that a mistake shows at the start and not at the first delivery. */
   constructor(options: ReceiverOptions<A>) {
+    checkReceiverOptions(options);
     const { secret, toleranceSeconds, bodyBytesMax = BODY_BYTES_MAX } = options;
     if (usableSecrets(secret).length === 0) throw new TypeError(NO_SECRET);
     checkTolerance(toleranceSeconds);

@@ -187,3 +187,38 @@ function lower(headers: Record<string, string>): Record<string, string> {
 function lists(headers: Record<string, string>): Record<string, string[]> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]));
 }
+
+describe('a mistake in JavaScript gets a sentence', () => {
+  const FORM =
+    'verify(request, secret) needs the request: a Request of Fetch, or { method, url, headers, body }.';
+  it.each<readonly [string, readonly unknown[], string]>([
+    ['no arguments', [], `${FORM} It got undefined.`],
+    ['null', [null, SECRET], `${FORM} It got null.`],
+    ['the body alone', [BODY, SECRET], `${FORM} It got a text.`],
+    ['a promise', [Promise.resolve({}), SECRET], `${FORM} It got a promise (await it first).`],
+    ['an empty object', [{}, SECRET], `${FORM} It got an object without method, url, headers.`],
+    [
+      'no headers',
+      [{ method: 'POST', url: '/', body: '' }, SECRET],
+      `${FORM} It got an object without headers.`,
+    ],
+    [
+      'a secret of another type',
+      [received(), 5],
+      'The signing secret must be a text, or a list of texts. It got a number.',
+    ],
+    [
+      'options of another type',
+      [received(), SECRET, 300],
+      'The options of verify are an object. It got a number.',
+    ],
+  ])('%s', async (_what, args, message) => {
+    const call = verify(...(args as Parameters<typeof verify>));
+    await expect(call).rejects.toThrow(new TypeError(message));
+  });
+
+  it('null for no options is accepted', async () => {
+    const options = null as unknown as object;
+    expect(await outcome(received(), '', options)).toBe('secret_missing');
+  });
+});

@@ -11,7 +11,7 @@
  * request is accepted because of it. The message is for the developer. Do not send more than the reason to the sender.
  */
 
-import { checkTolerance, NO_SECRET, usableSecrets } from './checks.ts';
+import { checkOptions, checkRequest, checkTolerance, NO_SECRET, usableSecrets } from './checks.ts';
 import { diagnose } from './diagnosis.ts';
 import {
   type NormalizedRequest,
@@ -82,12 +82,19 @@ interface Claim {
 export async function verify(
   request: ReceivedRequest | Request,
   secret: string | readonly string[],
-  options: VerifyOptions = {},
+  options?: VerifyOptions,
 ): Promise<Verified | NotVerified> {
-  const toleranceSeconds = checkTolerance(options.toleranceSeconds);
+  checkRequest(request);
+  const {
+    path: signedPath,
+    now = Date.now(),
+    diagnose: isDiagnosed = true,
+    ...rest
+  } = checkOptions('verify', options);
+  const toleranceSeconds = checkTolerance(rest.toleranceSeconds);
   const secrets = usableSecrets(secret);
   if (secrets.length === 0) return refused('secret_missing', NO_SECRET);
-  const received = await normalizeRequest(request, options.path);
+  const received = await normalizeRequest(request, signedPath);
   if ('ok' in received) return received;
   const claim = readClaim(received);
   if ('ok' in claim) return claim;
@@ -95,7 +102,7 @@ export async function verify(
     return refused('timestamps_differ', 'Sched-Timestamp differs from the t of Sched-Signature.');
   }
   const timestamp = Number(claim.timestamp);
-  const refusedTime = checkTimestamp(timestamp, options.now ?? Date.now(), toleranceSeconds);
+  const refusedTime = checkTimestamp(timestamp, now, toleranceSeconds);
   if (refusedTime !== null) return refusedTime;
 
   const { signature, deliveryId, attempt, idempotencyKey } = claim;
@@ -105,7 +112,7 @@ export async function verify(
   if (await hasValidSignature(signature.signatures, keys, signedBytes(signed, body))) {
     return { ok: true, deliveryId, attempt: Number(attempt), idempotencyKey, timestamp, body };
   }
-  if (options.diagnose === false) {
+  if (!isDiagnosed) {
     return refused('no_signature_matches', 'No signature matches this request.');
   }
   return diagnose({ request: received, signed, signatures: signature.signatures, secrets, keys });
