@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Sched } from '#sdk/index.ts';
 import { receiver } from '#sdk/receiver/express.ts';
 import { MemoryStore, type NotVerified, type ReceivedDelivery } from '#sdk/receiver/index.ts';
 import { given, SIGNING_SECRET, startService, TEST_KEY } from '#test/delivery/harness.ts';
@@ -72,6 +73,26 @@ describe.concurrent('a delivery of the service', () => {
     const got = handled.find(({ deliveryId }) => deliveryId === delivery.id);
     expect(got).toMatchObject({ idempotencyKey: delivery.idempotency_key, path: '/hooks/a%20b' });
     expect(got?.text()).toBe(BODY);
+  });
+
+  it('arrives as JSON if it was created with json, unless the endpoint profile has another type', async () => {
+    const { schedules, endpoints } = new Sched({ url: sched.url, apiKey: TEST_KEY });
+    const url = `http://127.0.0.1:${server.port}/hooks/json`;
+    const type = 'application/cloudevents+json';
+    const profile = await endpoints.create({ url, headers: { 'Content-Type': type } });
+    const json = { text: 'Grüße' };
+    const made = [
+      await schedules.create({ endpoint: url, delay: 1_000, json }),
+      await schedules.create({ endpoint_id: profile.id, delay: 1_000, json }),
+    ];
+    const types = made.map(async ({ id }) => {
+      const [pending] = await schedules.deliveries(id).toArray(1);
+      const { delivery } = await waitForEnd(api, pending?.id ?? '');
+      const got = handled.find(({ deliveryId }) => deliveryId === delivery.id);
+      expect(got?.json()).toEqual(json);
+      return got?.headers.get('content-type');
+    });
+    expect(await Promise.all(types)).toEqual(['application/json', type]);
   });
 
   it.each(['GET', 'DELETE'])('verifies as %s without a body', async (method) => {

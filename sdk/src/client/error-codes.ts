@@ -4,6 +4,7 @@ export const ERROR_CODES = [
   'invalid_api_key',
   'not_found',
   'invalid_request',
+  'unknown_field',
   'invalid_json',
   'invalid_duration',
   'invalid_fire_at',
