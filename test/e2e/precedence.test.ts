@@ -30,6 +30,7 @@ interface Request {
   readonly hasKey: boolean;
   readonly path: string;
   readonly idempotencyKey?: string;
+  readonly isStrict?: boolean;
   readonly fields: Readonly<Record<string, unknown>>;
   /** Changes the JSON text. */
   readonly spoil?: (json: string) => string;
@@ -41,6 +42,7 @@ type Area =
   | 'path'
   | 'json'
   | 'idempotency'
+  | 'unknown'
   | 'destination'
   | 'timing'
   | 'ttl'
@@ -83,6 +85,14 @@ const RANKS: readonly (readonly Fault[])[] = [
   ],
   [fault('key length', 'idempotency', [400, 'idempotency_key_too_long'], { idempotencyKey: TOO_LONG })],
   [fault('idempotency', 'idempotency', [409, 'idempotency_key_reuse'], { idempotencyKey: USED })],
+  [
+    {
+      name: 'unknown_field',
+      area: 'unknown',
+      refusal: [400, 'unknown_field'],
+      apply: (request) => ({ ...request, isStrict: true, fields: { ...request.fields, timeout: '5s' } }),
+    },
+  ],
   [
     inFields('multiple_endpoint', 'destination', [400, 'multiple_endpoint'], () => ({
       endpoint_id: archived,
@@ -128,10 +138,13 @@ const RANKS: readonly (readonly Fault[])[] = [
 ];
 const FAULTS = RANKS.flat();
 
-function send({ hasKey, path, idempotencyKey, fields, spoil }: Request): Promise<Answer> {
+function send({ hasKey, path, idempotencyKey, isStrict, fields, spoil }: Request): Promise<Answer> {
   const caller = hasKey ? api : anonymous;
   const json = JSON.stringify(fields);
-  const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+  const headers = {
+    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    ...(isStrict && { prefer: 'handling=strict' }),
+  };
   return caller.send('POST', path, { raw: spoil ? spoil(json) : json, headers });
 }
 

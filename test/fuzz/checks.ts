@@ -4,6 +4,7 @@ import { OPERATIONS } from '#src/api/contract/operations.ts';
 import { ERRORS } from '#src/domain/errors.ts';
 import type { FuzzRequest } from './fuzz-request.ts';
 import type { Answer } from './raw-connection.ts';
+import { UNKNOWN_FIELDS } from './unknown-fields.ts';
 
 const REQUEST_ID = /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 const ERROR_MEMBERS = ['type', 'code', 'message', 'param', 'request_id'];
@@ -35,6 +36,10 @@ export function checkAnswer(request: FuzzRequest, answer: Answer, apiKey: string
   ensure(!mentions(answer, request.secret), 'the answer contains a planted secret');
   ensure(!mentions(answer, apiKey), 'the answer contains the API key');
   checkIgnoredFields(headers);
+  if (request.kind === UNKNOWN_FIELDS) {
+    ensure(headers.has('sched-ignored-fields') === status < 300, `ignored fields on a ${status}`);
+    ensure(headers.has('preference-applied') === status >= 300, `a preference on a ${status}`);
+  }
   if (request.method === 'HEAD') return null;
 
   ensure(

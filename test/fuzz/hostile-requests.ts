@@ -90,9 +90,11 @@ function requestWithBody(
   rest: Partial<FuzzRequest> = {},
 ): FuzzRequest {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const isStrict = rest.expected === undefined && context.prng.chance(0.3);
+  const headers = isStrict ? [['Prefer', 'handling=strict'] as const] : [];
   return buildRequest(
     context,
-    { method: at.method, path: at.path, body: bytes },
+    { method: at.method, path: at.path, headers, body: bytes },
     { kind, operation: at.operation, target: at.target, ...rest },
   );
 }

@@ -3,6 +3,7 @@ import { strangeHeaders, strangePath, strangeQuery } from './address-requests.ts
 import type { FuzzRequest, RequestContext } from './fuzz-request.ts';
 import { anyJson, brokenBytes, huge, nearMiss, prototypeNames, wrongType } from './hostile-requests.ts';
 import { chunked, hangUp, malformed, oversized } from './transport-requests.ts';
+import { unknownFields } from './unknown-fields.ts';
 import { change, createEndpoint, createSchedule, read, repeat } from './valid-requests.ts';
 
 const MIX: readonly (readonly [weight: number, make: (context: RequestContext) => FuzzRequest])[] = [
@@ -15,6 +16,7 @@ const MIX: readonly (readonly [weight: number, make: (context: RequestContext) =
   [6, nearMiss],
   [8, anyJson],
   [6, prototypeNames],
+  [6, unknownFields],
   [1, huge],
   [6, brokenBytes],
   [5, strangePath],

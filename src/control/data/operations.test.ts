@@ -79,6 +79,32 @@ test('requests have the error codes of /v1, and objects of another project are n
   expect(elsewhere).toMatchObject({ code: 'not_found' });
 });
 
+test('a field that would be ignored is always refused, and nothing changes', async () => {
+  const harness = await open();
+  const { body: schedule } = await harness.post('schedules', NEW);
+  const { body: profile } = await harness.post('endpoints', { url: 'https://example.com/hook' });
+  const refused = [
+    await harness.post('schedules', { ...NEW, timeout: '5s' }),
+    await harness.patch(`schedules/${schedule.id}`, { ttl: '1h', cron: '* * * * *' }),
+    await harness.post(`schedules/${schedule.id}/reschedule`, { delay: '1h', endpoint: 'https://b.example' }),
+    await harness.post(`schedules/${schedule.id}/cancel`, { reason: 'none' }),
+    await harness.post('endpoints', { url: 'https://example.com/hook', retry_policy: { max_retries: 3 } }),
+    await harness.patch(`endpoints/${profile.id}`, { archived: true }),
+  ];
+  expect(refused.map(({ status, body }) => [status, body.error.code, body.error.param])).toEqual(
+    ['timeout', 'cron', 'endpoint', 'reason', 'retry_policy', 'archived'].map((param) => [
+      400,
+      'unknown_field',
+      param,
+    ]),
+  );
+  expect((await harness.get(`schedules/${schedule.id}`)).body).toEqual(schedule);
+  expect((await harness.get('schedules')).body.data).toHaveLength(1);
+  expect((await harness.get('endpoints')).body.data).toEqual([profile]);
+  const missing = await harness.patch('schedules/sch_00000000000000000000000000', { cron: '* * * * *' });
+  expect(missing.status).toBe(404);
+});
+
 test('a viewer may read everything and change nothing', async () => {
   const harness = await open();
   for (const { method, path: pattern } of Object.values(OPERATIONS)) {
