@@ -41,10 +41,13 @@ const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
     'openssl rand',
     'mkdir -m 700',
     'docker compose',
-    'npm ci && npm pack',
     'sudo npm install',
     'kubectl apply',
   ],
+  // `test/packaging` packs and installs.
+  'docs/installing.md': ['npm ci && npm pack'],
+  // It needs a published package.
+  'docs/releasing.md': ['cd "$(mktemp -d)"'],
   // These need the data of a running service. `sched user` runs in the tests of docs/cli.md.
   'docs/dashboard.md': ['npx sched user create'],
   // These need a Citus cluster, PostgreSQL tools of the server's version, or an endpoint profile. The secrets of
@@ -235,6 +238,15 @@ describe('the pages', () => {
     expect(pageAt('README.md').prose).toContain(`\`${CI_COMMAND}\``);
   });
 
+  test('name the packed files with their versions', () => {
+    const version = (path: string) =>
+      (JSON.parse(readFileSync(join(ROOT, path), 'utf8')) as { readonly version: string }).version;
+    const [own, sdk] = [version('package.json'), version('sdk/package.json')];
+    expect(sdk).toBe(own);
+    const named = PAGES.flatMap(({ text }) => [...text.matchAll(/\bsched-(?:sdk-)?(\d[\w.-]*)\.tgz/g)]);
+    expect(new Set(named.map(([, one]) => one))).toEqual(new Set([own]));
+  });
+
   test('name only npm scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       readonly scripts: Readonly<Record<string, string>>;
@@ -244,7 +256,10 @@ describe('the pages', () => {
     ]);
     const unknown = named.map(([, script = '']) => script).filter((name) => !(name in scripts));
     expect(
-      unknown.filter((name) => !['ci', 'install', 'link', 'pack', 'prune', 'run'].includes(name)),
+      unknown.filter(
+        (name) =>
+          !['audit', 'ci', 'deprecate', 'install', 'link', 'pack', 'publish', 'run', 'view'].includes(name),
+      ),
     ).toEqual([]);
     expect(named.length).toBeGreaterThan(8);
   });
