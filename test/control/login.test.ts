@@ -75,9 +75,9 @@ describe('an invitation', () => {
     expect(look.json).toEqual({ role: 'operator', expires_at: expect.any(String) });
 
     const browser = browse();
-    expectRefused(await browser.accept(token, 'invited', 'short'), 422, 'weak_password');
-    expectRefused(await browser.accept(token, 'no name', PASSWORD), 422, 'invalid_name');
-    expectRefused(await browser.accept(token, 'admin', PASSWORD), 409, 'name_taken');
+    expectRefused(await browser.accept(token, 'invited', 'short'), 422, 'weak_password', 'password');
+    expectRefused(await browser.accept(token, 'no name', PASSWORD), 422, 'invalid_name', 'name');
+    expectRefused(await browser.accept(token, 'admin', PASSWORD), 409, 'name_taken', 'name');
     const { status, json: session } = await browser.accept(token, 'Invited', PASSWORD);
     expect(status).toBe(200);
     expect(session.user).toMatchObject({ name: 'invited', role: 'operator' });

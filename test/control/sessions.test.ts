@@ -147,11 +147,13 @@ describe('the end of a session', () => {
       await browser.post('password', { current: 'not it', password: next }),
       422,
       'wrong_password',
+      'current',
     );
     expectRefused(
       await browser.post('password', { current: PASSWORD, password: 'short' }),
       422,
       'weak_password',
+      'password',
     );
     expect((await other.get('sessions')).status).toBe(200);
 

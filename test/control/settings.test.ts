@@ -87,6 +87,7 @@ describe('secrets', () => {
       await admin.post('p/default/live/secrets/rotate', { overlap: 'soon' }),
       422,
       'invalid_overlap',
+      'overlap',
     );
     expectRefused(
       await admin.post('p/default/live/secrets/rotate', { overlap: 5 }),
@@ -138,7 +139,7 @@ describe('secrets of an endpoint profile', () => {
     const removed = await admin.post<Listed<EndpointSecretInfo>>(`${path}/remove`, { overlap: '0' });
     expect(removed.json.data).toEqual([]);
     expectRefused(await admin.post(`${path}/remove`), 409, 'no_endpoint_secret');
-    expectRefused(await admin.post(path, { overlap: 'soon' }), 422, 'invalid_overlap');
+    expectRefused(await admin.post(path, { overlap: 'soon' }), 422, 'invalid_overlap', 'overlap');
 
     const log = await listed<AuditLine>('audit?action=secret.');
     const done = log.filter(({ subject, outcome }) => subject === profile.json.id && outcome === 'done');
@@ -180,8 +181,8 @@ describe('users', () => {
     expectRefused(await browser.get('sessions'), 401, 'not_signed_in');
 
     const post = (body: object) => admin.post(`users/${colleague?.id}`, body);
-    expectRefused(await post({ role: 'owner', projects: null }), 422, 'invalid_role');
-    expectRefused(await post({ role: 'viewer', projects: ['nowhere'] }), 422, 'unknown_project');
+    expectRefused(await post({ role: 'owner', projects: null }), 422, 'invalid_role', 'role');
+    expectRefused(await post({ role: 'viewer', projects: ['nowhere'] }), 422, 'unknown_project', 'projects');
     expectRefused(await post({ role: 'viewer', projects: 'shop' }), 400, 'invalid_request', 'projects');
     expectRefused(await post({ projects: null }), 400, 'invalid_request', 'role');
     expectRefused(await admin.post('users/usr_nobody/remove'), 404, 'unknown_user');
@@ -210,7 +211,7 @@ describe('the audit log', () => {
   test('has the user, time, address and outcome of every change, and no secrets', async () => {
     const { admin } = dashboard();
     await admin.post('projects', { name: 'audited' });
-    expectRefused(await admin.post('projects', { name: 'audited' }), 409, 'project_exists');
+    expectRefused(await admin.post('projects', { name: 'audited' }), 409, 'project_exists', 'name');
     const lines = await listed<AuditLine>('audit?action=project.');
     expect(
       lines.map(({ actor, subject, outcome, code, address }) => [actor, subject, outcome, code, address]),

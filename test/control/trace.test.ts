@@ -157,8 +157,8 @@ describe('an invitation', () => {
     const { admin, browse } = dashboard();
     const { json } = await admin.post<{ path: string; id: string }>('invitations', { role: 'viewer' });
     const token = json.path.split('#')[1] ?? '';
-    expectRefused(await browse().accept(token, 'admin', PASSWORD), 409, 'name_taken');
-    expectRefused(await browse().accept(token, 'admin', 'short'), 422, 'weak_password');
+    expectRefused(await browse().accept(token, 'admin', PASSWORD), 409, 'name_taken', 'name');
+    expectRefused(await browse().accept(token, 'admin', 'short'), 422, 'weak_password', 'password');
     expect((await browse().accept(token, 'newcomer', PASSWORD)).status).toBe(200);
     const entry = { actor: 'an invitation', user_id: null, detail: { invitation: json.id, role: 'viewer' } };
     expect((await entriesOf('invitation.accept')).slice(0, 3)).toMatchObject([

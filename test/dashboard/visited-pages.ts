@@ -85,6 +85,20 @@ export function everyPage(made: SampleData, replay: string): readonly VisitedPag
   ];
 }
 
+/** A form with errors at a field and in a group of fields. The page finds them without a request. */
+const REFUSED_FORM: VisitedPage = {
+  name: 'new schedule with errors',
+  path: `${PROJECT}/schedules/new`,
+  title: 'New schedule',
+  shows: 'One run',
+  open: async (person) => {
+    await person.press('Add header');
+    await person.fill('Value of header 1', 'x');
+    await person.press('Create schedule');
+    await person.sees('Every header needs a name.');
+  },
+};
+
 export function everyDialog(made: SampleData): readonly VisitedPage[] {
   const { schedules, deliveries, endpoint } = made;
   const schedule = `${PROJECT}/schedules/${schedules.recurring}`;
@@ -123,6 +137,7 @@ export function everyDialog(made: SampleData): readonly VisitedPage[] {
     dialog('settings/projects', 'Projects', /^New project/, 'New project'),
     dialog('settings/account', 'Your account', /^Sign out everywhere/, 'Sign out everywhere?'),
     dialog(PROJECT, 'Overview', /^User menu/, ''),
+    REFUSED_FORM,
   ].map((page) => (page.name === 'dialog: ' ? menu(page) : page));
 }
 

@@ -2,13 +2,9 @@
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import { patch } from '../api.ts';
 import { refreshLive } from '../live.ts';
+import type { FieldErrors } from '../model/field-errors.ts';
 import { findPairError, LABELS_MAX } from '../model/pairs.ts';
-import {
-  type FieldErrors,
-  type ScheduleForm,
-  scheduleChanges,
-  scheduleFormOf,
-} from '../model/schedule-form.ts';
+import { type ScheduleForm, scheduleChanges, scheduleFormOf } from '../model/schedule-form.ts';
 import { newTiming } from '../model/timing-form.ts';
 import { apiPath } from '../session.ts';
 import { useForm } from '../use-form.ts';
@@ -21,6 +17,11 @@ import { toast } from './toast.tsx';
 function check(form: ScheduleForm): FieldErrors {
   const labels = findPairError(form.labels, 'label');
   return labels === null ? {} : { metadata: labels };
+}
+
+function fieldsOf({ destination }: ScheduleForm): readonly string[] {
+  const place = destination === 'inline' ? ['endpoint', 'method'] : [];
+  return [...place, 'ttl', 'retry_policy', 'metadata'];
 }
 
 export function EditScheduleDialog({
@@ -40,7 +41,7 @@ export function EditScheduleDialog({
     await refreshLive();
   };
   const first = scheduleFormOf(schedule, newTiming('UTC', Date.now()));
-  const { form, change, errors, error, isBusy, submit, element } = useForm(first, check, send);
+  const { form, change, errors, error, isBusy, submit, element } = useForm(first, send, fieldsOf, check);
   return (
     <Dialog title="Edit schedule" onClose={onClose} isWide isKept>
       <form ref={element} onSubmit={submit} noValidate class="space-y-5">

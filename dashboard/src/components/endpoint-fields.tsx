@@ -1,11 +1,27 @@
 /** The fields of an endpoint profile, to create and to edit it. */
 import type { EndpointForm } from '../model/endpoint-form.ts';
+import type { FieldErrors } from '../model/field-errors.ts';
 import { HEADERS_MAX, LABELS_MAX } from '../model/pairs.ts';
-import type { FieldErrors } from '../model/schedule-form.ts';
 import { DestinationFields } from './destination-fields.tsx';
 import { Checkbox, TextField } from './field.tsx';
+import { FieldGroup, type GroupedField } from './field-group.tsx';
 import { PairsField } from './pairs-field.tsx';
 import { RetryFields } from './retry-fields.tsx';
+
+const BUDGET_FIELDS: readonly GroupedField<EndpointForm>[] = [
+  { key: 'budgetRate', label: 'Rate', name: 'rate', placeholder: '10', isNumber: true },
+  { key: 'budgetBurst', label: 'Burst', name: 'burst', placeholder: '100', isNumber: true },
+];
+
+const BREAKER_HINT =
+  'The breaker opens after this many failures in a row (threshold). While it is open, nothing is sent. Then one request is sent as a probe. If it fails, the open time doubles, up to the maximum. Fill in all four or none.';
+
+const BREAKER_FIELDS: readonly GroupedField<EndpointForm['breaker']>[] = [
+  { key: 'threshold', label: 'Threshold', name: 'threshold', placeholder: '5', isNumber: true },
+  { key: 'baseOpen', label: 'Base open', name: 'base_open', placeholder: '30s' },
+  { key: 'maxOpen', label: 'Max open', name: 'max_open', placeholder: '1h' },
+  { key: 'probeTimeout', label: 'Probe timeout', name: 'probe_timeout', placeholder: '30s' },
+];
 
 interface EndpointFieldsProps {
   readonly form: EndpointForm;
@@ -41,7 +57,7 @@ export function EndpointFields({ form, change, errors, headersBefore }: Endpoint
           value={form.perSecond}
           error={errors.rate_limit}
           inputMode="decimal"
-          hint="Requests per second. Stored, but not enforced yet."
+          hint="Requests per second. It is stored and not enforced: set the rate limit of the schedules instead."
           onValue={(perSecond) => change({ ...form, perSecond })}
         />
       </div>
@@ -50,30 +66,23 @@ export function EndpointFields({ form, change, errors, headersBefore }: Endpoint
         error={errors.retry_policy}
         onForm={(retry) => change({ ...form, retry })}
       />
-      <fieldset>
-        <legend class="mb-1 font-medium">Retry budget</legend>
-        <p class="mb-2 text-sm text-dim">
-          The most retries and replays per second (rate) and at once (burst). Fill in both or none.
-        </p>
-        <div class="grid grid-cols-2 gap-3 sm:max-w-sm">
-          <TextField
-            label="Rate"
-            value={form.budgetRate}
-            placeholder="10"
-            inputMode="decimal"
-            error={errors.retry_budget}
-            onValue={(budgetRate) => change({ ...form, budgetRate })}
-          />
-          <TextField
-            label="Burst"
-            value={form.budgetBurst}
-            placeholder="100"
-            inputMode="decimal"
-            onValue={(budgetBurst) => change({ ...form, budgetBurst })}
-          />
-        </div>
-      </fieldset>
-      <BreakerFields form={form} change={change} errors={errors} />
+      <FieldGroup
+        legend="Retry budget"
+        hint="The most retries and replays per second (rate) and at once (burst). Fill in both or none."
+        fields={BUDGET_FIELDS}
+        form={form}
+        onForm={change}
+        error={errors.retry_budget}
+        columns="sm:max-w-sm"
+      />
+      <FieldGroup
+        legend="Circuit breaker"
+        hint={BREAKER_HINT}
+        fields={BREAKER_FIELDS}
+        form={form.breaker}
+        onForm={(breaker) => change({ ...form, breaker })}
+        error={errors.breaker_policy}
+      />
       <PairsField
         legend="Metadata"
         noun="label"
@@ -111,48 +120,5 @@ function HeadersPart({ form, change, errors, headersBefore }: EndpointFieldsProp
         />
       ) : null}
     </div>
-  );
-}
-
-function BreakerFields({ form, change, errors }: Omit<EndpointFieldsProps, 'headersBefore'>) {
-  const set = (part: Partial<EndpointForm['breaker']>) =>
-    change({ ...form, breaker: { ...form.breaker, ...part } });
-  return (
-    <fieldset>
-      <legend class="mb-1 font-medium">Circuit breaker</legend>
-      <p class="mb-2 text-sm text-dim">
-        The breaker opens after this many failures in a row (threshold). While it is open, nothing is sent.
-        Then one request is sent as a probe. If it fails, the open time doubles, up to the maximum. Fill in
-        all four or none.
-      </p>
-      <div class="grid grid-cols-2 gap-3 sm:grid-cols-4">
-        <TextField
-          label="Threshold"
-          value={form.breaker.threshold}
-          inputMode="numeric"
-          placeholder="5"
-          error={errors.breaker_policy}
-          onValue={(threshold) => set({ threshold })}
-        />
-        <TextField
-          label="Base open"
-          value={form.breaker.baseOpen}
-          placeholder="30s"
-          onValue={(baseOpen) => set({ baseOpen })}
-        />
-        <TextField
-          label="Max open"
-          value={form.breaker.maxOpen}
-          placeholder="1h"
-          onValue={(maxOpen) => set({ maxOpen })}
-        />
-        <TextField
-          label="Probe timeout"
-          value={form.breaker.probeTimeout}
-          placeholder="30s"
-          onValue={(probeTimeout) => set({ probeTimeout })}
-        />
-      </div>
-    </fieldset>
   );
 }

@@ -6,6 +6,8 @@ interface FieldText {
   readonly label: ComponentChildren;
   readonly hint?: ComponentChildren;
   readonly error?: string | null | undefined;
+  /** The id of the element that says what is wrong, if it belongs to several fields. */
+  readonly errorId?: string | undefined;
   readonly isLabelHidden?: boolean;
 }
 
@@ -28,21 +30,30 @@ function Frame({
           {hint}
         </p>
       )}
-      {error === undefined || error === null ? null : (
-        <p id={`${id}-error`} class="mt-1 text-sm text-bad" role="alert">
-          {error}
-        </p>
-      )}
+      <FieldError id={`${id}-error`} error={error} />
     </div>
   );
 }
 
-function describedBy(id: string, { hint, error }: FieldText): string | undefined {
-  const ids = [
-    ...(error === undefined || error === null ? [] : [`${id}-error`]),
-    ...(hint === undefined ? [] : [`${id}-hint`]),
-  ];
-  return ids.length === 0 ? undefined : ids.join(' ');
+export function FieldError({ id, error }: { readonly id: string; readonly error: FieldText['error'] }) {
+  return error === undefined || error === null ? null : (
+    <p id={id} class="mt-1 text-sm text-bad" role="alert">
+      {error}
+    </p>
+  );
+}
+
+/** The attributes by which a screen reader finds the hint and the error. A form moves the focus to what is invalid. */
+function attributesOf(id: string, { hint, error, errorId }: FieldText) {
+  const describedBy = error === undefined || error === null ? errorId : `${id}-error`;
+  const ids = [describedBy, hint === undefined ? undefined : `${id}-hint`].filter(
+    (each) => each !== undefined,
+  );
+  return {
+    id,
+    'aria-invalid': describedBy === undefined ? undefined : ('true' as const),
+    'aria-describedby': ids.join(' ') || undefined,
+  };
 }
 
 export interface TextFieldProps extends FieldText {
@@ -68,6 +79,7 @@ export function TextField({
   label,
   hint,
   error,
+  errorId,
   isLabelHidden,
   value,
   onValue,
@@ -76,18 +88,16 @@ export function TextField({
   ...rest
 }: TextFieldProps) {
   const id = useId();
-  const text = { label, hint, error, isLabelHidden: isLabelHidden ?? false };
+  const text = { label, hint, error, errorId, isLabelHidden: isLabelHidden ?? false };
   // The types of preact separate each kind of input. Here the kind is a value.
   const kind = { ...rest, type } as InputHTMLAttributes<HTMLInputElement>;
   return (
     <Frame id={id} {...text}>
       <input
         {...kind}
-        id={id}
+        {...attributesOf(id, text)}
         class={`control ${isMono ? 'font-mono text-sm' : ''}`}
         value={value}
-        aria-invalid={error === undefined || error === null ? undefined : 'true'}
-        aria-describedby={describedBy(id, text)}
         onInput={(event) => onValue(event.currentTarget.value)}
       />
     </Frame>
@@ -118,14 +128,12 @@ export function TextArea({
   return (
     <Frame id={id} {...text}>
       <textarea
-        id={id}
+        {...attributesOf(id, text)}
         rows={rows}
         class={`control ${isMono ? 'font-mono text-sm' : ''}`}
         value={value}
         placeholder={placeholder}
         spellcheck={false}
-        aria-invalid={error === undefined || error === null ? undefined : 'true'}
-        aria-describedby={describedBy(id, text)}
         onInput={(event) => onValue(event.currentTarget.value)}
       />
     </Frame>
@@ -159,11 +167,10 @@ export function SelectField<V extends string>({
   return (
     <Frame id={id} {...text}>
       <select
-        id={id}
+        {...attributesOf(id, text)}
         class="control"
         value={value}
         disabled={disabled}
-        aria-describedby={describedBy(id, text)}
         onChange={(event) => onValue(event.currentTarget.value as V)}
       >
         {options.map((option) => (

@@ -49,7 +49,7 @@ export function Header({ who }: { readonly who: SessionInfo }) {
         </div>
       </div>
       {scope.value?.mode === 'test' && path.value.startsWith('p/') ? (
-        <p class="border-t border-line bg-warn-soft px-3 py-0.5 text-center text-xs text-warn md:px-4">
+        <p class="mode-note">
           <strong>Test mode.</strong> Requests are really sent.
           <span class="hidden sm:inline"> Schedules, keys and secrets are separate from live mode.</span>
         </p>
@@ -86,7 +86,7 @@ function ScopeSwitch({ who }: { readonly who: SessionInfo }) {
       <label class="flex min-w-0 items-center">
         <span class="sr-only">Project</span>
         <select
-          class="min-h-8.5 max-w-28 min-w-0 truncate rounded-md border border-line bg-card px-2 font-medium sm:max-w-56"
+          class="project-select"
           value={at.project}
           onChange={(event) => go(event.currentTarget.value, at.mode)}
         >

@@ -13,10 +13,7 @@ export function Layout({
 }) {
   return (
     <>
-      <a
-        href="#main"
-        class="sr-only z-30 rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
-      >
+      <a href="#main" class="skip-link">
         Skip to content
       </a>
       <Header who={who} />

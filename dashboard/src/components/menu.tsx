@@ -40,7 +40,7 @@ export function Menu({ label, button, children }: MenuProps) {
         type="button"
         aria-label={label}
         aria-expanded={isOpen}
-        class="flex min-h-8.5 items-center gap-1.5 rounded-md px-2 text-dim hover:bg-sunken hover:text-ink"
+        class="menu-button"
         onClick={() => setOpen(!isOpen)}
       >
         {button}

@@ -112,7 +112,7 @@ function Grid({
                   tabIndex={one.date === day ? 0 : -1}
                   aria-pressed={one.date === day}
                   aria-current={one.date === today ? 'date' : undefined}
-                  class={`flex h-18 w-full flex-col items-stretch gap-1 overflow-hidden p-1.5 text-left hover:bg-sunken aria-pressed:bg-accent-soft ${one.isInMonth ? '' : 'bg-page'}`}
+                  class={`month-day ${one.isInMonth ? '' : 'bg-page'}`}
                   onClick={() => onDay(one.date)}
                 >
                   <span class="sr-only">{describeDay(one)}</span>

@@ -51,10 +51,7 @@ export function OverlapDialog({
           <legend class="mb-1.5 font-medium">{legend}</legend>
           <div class="grid gap-2">
             {OVERLAPS.map((option) => (
-              <label
-                key={option.value}
-                class="flex items-start gap-2.5 rounded-md border border-line px-3 py-2 has-checked:border-accent has-checked:bg-accent-soft"
-              >
+              <label key={option.value} class="option">
                 <input
                   type="radio"
                   name="overlap"

@@ -1,8 +1,9 @@
 /** Rows with a name and a value, for headers and labels. */
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { indexNamedIn } from '../model/field-errors.ts';
 import type { Pair } from '../model/pairs.ts';
 import { Button } from './button.tsx';
-import { TextField } from './field.tsx';
+import { FieldError, TextField } from './field.tsx';
 
 export function PairsField({
   legend,
@@ -26,6 +27,14 @@ export function PairsField({
   readonly isSecret?: boolean;
 }) {
   const rows = useRef<HTMLDivElement>(null);
+  const errorId = useId();
+  const wrong =
+    error === undefined
+      ? null
+      : indexNamedIn(
+          error,
+          pairs.map(({ name }) => name.trim()),
+        );
   const change = (index: number, part: Partial<Pair>) =>
     onPairs(pairs.map((pair, at) => (at === index ? { ...pair, ...part } : pair)));
   const isAdding = useRef(false);
@@ -52,6 +61,7 @@ export function PairsField({
               isMono
               placeholder="Name"
               value={pair.name}
+              errorId={index === wrong ? errorId : undefined}
               autocomplete="off"
               onValue={(name) => change(index, { name })}
             />
@@ -73,11 +83,7 @@ export function PairsField({
           </div>
         ))}
       </div>
-      {error === undefined ? null : (
-        <p class="mt-1 text-sm text-bad" role="alert">
-          {error}
-        </p>
-      )}
+      <FieldError id={errorId} error={error} />
       <div class={pairs.length === 0 ? '' : 'mt-2'}>
         <Button icon="plus" disabled={pairs.length >= max} onClick={add}>
           Add {noun}

@@ -11,7 +11,7 @@ export interface NewPasswordProps {
   readonly name: string;
   readonly value: string;
   readonly onValue: (value: string) => void;
-  readonly error?: string | null;
+  readonly error?: string | null | undefined;
 }
 
 export function NewPassword({ label, name, value, onValue, error = null }: NewPasswordProps) {

@@ -2,7 +2,14 @@
 import type { Schedule } from '../../../sdk/src/api-types.ts';
 import { post } from '../api.ts';
 import { refreshLive } from '../live.ts';
-import { newTiming, previewBody, type TimingForm, timingBody, timingOf } from '../model/timing-form.ts';
+import {
+  newTiming,
+  previewBody,
+  type TimingForm,
+  timingBody,
+  timingFields,
+  timingOf,
+} from '../model/timing-form.ts';
 import { apiPath } from '../session.ts';
 import { displayZone } from '../time.ts';
 import { useForm } from '../use-form.ts';
@@ -26,7 +33,7 @@ export function RescheduleDialog({
   };
   const check = (form: TimingForm) => (timingBody(form) === null ? { [form.kind]: 'Enter a time.' } : {});
   const first = timingOf(schedule, newTiming(displayZone.peek(), Date.now()));
-  const { form, change, errors, error, isBusy, submit, element } = useForm(first, check, send);
+  const { form, change, errors, error, isBusy, submit, element } = useForm(first, send, timingFields, check);
   const request = previewBody(form, schedule.jitter ?? '');
   const preview = usePreview(request);
   return (
@@ -39,7 +46,7 @@ export function RescheduleDialog({
           tabIndex={0}
           class="max-h-64 overflow-y-auto rounded-md border border-line px-3 py-2"
         >
-          <TimingPreview state={preview} hasRequest={request !== null} />
+          <TimingPreview state={preview} hasRequest={request !== null} fields={timingFields(form)} />
         </section>
         <p class="text-sm text-dim">
           {schedule.kind === 'recurring'

@@ -3,6 +3,20 @@
 import { describeWaits } from '../model/describe-policy.ts';
 import { DEFAULT_RETRY, type RetryForm } from '../model/policy-form.ts';
 import { TextField, type TextFieldProps } from './field.tsx';
+import { FieldGroup, type GroupedField } from './field-group.tsx';
+
+const FIELDS: readonly GroupedField<RetryForm>[] = [
+  {
+    key: 'maxAttempts',
+    label: 'Max attempts',
+    name: 'max_attempts',
+    placeholder: DEFAULT_RETRY.maxAttempts,
+    isNumber: true,
+  },
+  { key: 'base', label: 'Base', name: 'base', placeholder: DEFAULT_RETRY.base },
+  { key: 'factor', label: 'Factor', name: 'factor', placeholder: DEFAULT_RETRY.factor, isNumber: true },
+  { key: 'max', label: 'Max', name: 'max', placeholder: DEFAULT_RETRY.max },
+];
 
 /** The waits of the policy as it is typed. An empty field counts with its default. */
 function waitsOf(form: RetryForm): string | null {
@@ -22,46 +36,19 @@ export function RetryFields({
 }) {
   const waits = waitsOf(form);
   return (
-    <fieldset>
-      <legend class="mb-1 font-medium">Retry policy</legend>
-      <p class="mb-2 text-sm text-dim">
-        {waits === null ? '' : `Waits between attempts: ${waits}. `}The wait after attempt n is base ×
-        factorⁿ. Empty fields use the default.
-      </p>
-      <div class="grid grid-cols-2 gap-3 sm:grid-cols-4">
-        <TextField
-          label="Max attempts"
-          value={form.maxAttempts}
-          placeholder={DEFAULT_RETRY.maxAttempts}
-          inputMode="numeric"
-          onValue={(maxAttempts) => onForm({ ...form, maxAttempts })}
-        />
-        <TextField
-          label="Base"
-          value={form.base}
-          placeholder={DEFAULT_RETRY.base}
-          onValue={(base) => onForm({ ...form, base })}
-        />
-        <TextField
-          label="Factor"
-          value={form.factor}
-          placeholder={DEFAULT_RETRY.factor}
-          inputMode="decimal"
-          onValue={(factor) => onForm({ ...form, factor })}
-        />
-        <TextField
-          label="Max"
-          value={form.max}
-          placeholder={DEFAULT_RETRY.max}
-          onValue={(max) => onForm({ ...form, max })}
-        />
-      </div>
-      {error === undefined ? null : (
-        <p class="mt-1 text-sm text-bad" role="alert">
-          {error}
-        </p>
-      )}
-    </fieldset>
+    <FieldGroup
+      legend="Retry policy"
+      hint={
+        <>
+          {waits === null ? '' : `Waits between attempts: ${waits}. `}The wait after attempt n is base ×
+          factorⁿ. Empty fields use the default.
+        </>
+      }
+      fields={FIELDS}
+      form={form}
+      onForm={onForm}
+      error={error}
+    />
   );
 }
 

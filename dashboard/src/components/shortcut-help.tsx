@@ -22,10 +22,7 @@ export function ShortcutHelp() {
           <div key={keys} class="contents">
             <dt>
               {keys.split(' ').map((key) => (
-                <kbd
-                  key={key}
-                  class="mr-1 inline-block min-w-6 rounded border border-line bg-sunken px-1.5 text-center font-mono text-sm"
-                >
+                <kbd key={key} class="key">
                   {key}
                 </kbd>
               ))}

@@ -1,6 +1,6 @@
 /** The four kinds of timing, with a preview. It is used to create a schedule and to reschedule it. */
 import { describeCron } from '../model/describe-cron.ts';
-import type { FieldErrors } from '../model/schedule-form.ts';
+import type { FieldErrors } from '../model/field-errors.ts';
 import {
   CRON_PRESETS,
   DELAY_UNITS,
@@ -147,12 +147,15 @@ function Presets({ form, onForm }: Omit<TimingControlProps, 'errors'>) {
 export function TimingPreview({
   state,
   hasRequest,
+  fields,
 }: {
   readonly state: PreviewState;
   readonly hasRequest: boolean;
+  /** The fields of the API that the form shows. */
+  readonly fields: readonly string[];
 }) {
   const { preview, error } = state;
-  if (error !== null && error.param === null) return <ErrorNote error={error} />;
+  if (error !== null && !fields.includes(error.param ?? '')) return <ErrorNote error={error} />;
   if (error !== null) return <p class="text-dim">Correct the timing to see the next runs.</p>;
   if (!hasRequest) return <p class="text-dim">Enter a timing to see the next runs.</p>;
   if (preview === null) return <Skeleton height={96} />;

@@ -48,11 +48,7 @@ export function Toasts() {
       <div class="sr-only" role="status" aria-live="polite">
         {announced.value}
       </div>
-      <div
-        class="pointer-events-none fixed inset-x-3 bottom-16 z-30 flex flex-col items-center gap-2 md:inset-x-auto md:right-4 md:bottom-4 md:items-end"
-        role="status"
-        aria-live="polite"
-      >
+      <div class="toasts" role="status" aria-live="polite">
         {toasts.value.map(({ id, tone, text }) => (
           <div
             key={id}

@@ -211,7 +211,7 @@ function AttemptDetails({ row: { attempt, phases } }: { readonly row: AttemptRow
     <div class="mb-2 ml-2 border-l-2 border-line py-1 pl-4">
       {attempt.words === '' ? null : <p class="mb-2 max-w-prose">{attempt.words}</p>}
       {attempt.error === null ? null : <p class="mb-2 font-mono text-xs text-dim">{attempt.error}</p>}
-      <dl class="grid max-w-xl grid-cols-[minmax(8rem,auto)_1fr] gap-x-4 gap-y-0.5 text-sm tabular-nums">
+      <dl class="legend-list">
         {facts.map(([name, value]) => (
           <div key={name} class="contents">
             <dt class="text-dim">{name}</dt>

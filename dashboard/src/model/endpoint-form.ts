@@ -1,5 +1,6 @@
 /** The form of an endpoint profile, and the bodies of POST and PATCH. */
 import type { Endpoint, EndpointWrite } from '../../../sdk/src/api-types.ts';
+import type { FieldErrors } from './field-errors.ts';
 import { findPairError, type Pair, pairsOf, recordOf } from './pairs.ts';
 import {
   type BreakerForm,
@@ -13,7 +14,7 @@ import {
   retryBody,
   retryFormOf,
 } from './policy-form.ts';
-import { type FieldErrors, isSame, type Method } from './schedule-form.ts';
+import { isSame, type Method } from './schedule-form.ts';
 
 export interface EndpointForm {
   readonly url: string;
@@ -58,6 +59,12 @@ export function endpointFormOf(endpoint: Endpoint): EndpointForm {
     breaker: breakerFormOf(endpoint.breaker_policy),
     labels: pairsOf(endpoint.metadata),
   };
+}
+
+/** The fields of the API that the form shows. An error of any other field belongs to the whole form. */
+export function endpointFields({ replacesHeaders }: EndpointForm): readonly string[] {
+  const { metadata, ...others } = fullBody(NEW_ENDPOINT);
+  return Object.keys({ ...others, metadata, ...(replacesHeaders && { headers: {} }) });
 }
 
 export function validateEndpoint(form: EndpointForm): FieldErrors {

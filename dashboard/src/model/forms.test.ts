@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Endpoint, Schedule } from '../../../sdk/src/api-types.ts';
-import { endpointBody, endpointChanges, endpointFormOf, NEW_ENDPOINT } from './endpoint-form.ts';
+import {
+  endpointBody,
+  endpointChanges,
+  endpointFields,
+  endpointFormOf,
+  NEW_ENDPOINT,
+} from './endpoint-form.ts';
+import { indexNamedIn } from './field-errors.ts';
 import { findPairError, recordOf } from './pairs.ts';
 import { breakerBody } from './policy-form.ts';
 import {
@@ -8,6 +15,7 @@ import {
   newSchedule,
   scheduleBody,
   scheduleChanges,
+  scheduleFields,
   scheduleFormOf,
   validateSchedule,
 } from './schedule-form.ts';
@@ -192,4 +200,65 @@ it('a body that starts like JSON but is not valid gets a hint', () => {
   expect(bodyHint('hello').kind).toBe('text');
   expect(bodyHint('{"a": 1}').kind).toBe('json');
   expect(bodyHint('{"a": 1').kind).toBe('broken');
+});
+
+describe('the fields at which an error can be shown', () => {
+  it('of a schedule are those that its destination and its timing show', () => {
+    const form = newSchedule(TIMING);
+    expect(scheduleFields(form)).toEqual(
+      expect.arrayContaining(['endpoint', 'method', 'delay', 'headers', 'ttl']),
+    );
+    expect(scheduleFields(form)).not.toContain('timezone');
+    const other = { ...form, destination: 'profile', timing: { ...TIMING, kind: 'cron' } } as const;
+    expect(scheduleFields(other)).toEqual(expect.arrayContaining(['endpoint_id', 'cron', 'timezone']));
+    expect(scheduleFields(other)).not.toEqual(expect.arrayContaining(['endpoint']));
+  });
+
+  it('include every field of a body', () => {
+    const filled = {
+      ...newSchedule(TIMING),
+      body: 'x',
+      ttl: '1h',
+      jitter: '1s',
+      perSecond: '1',
+      idempotencyKey: 'x',
+    };
+    const pairs = { headers: [{ name: 'a', value: 'b' }], labels: [{ name: 'a', value: 'b' }] };
+    const retry = { maxAttempts: '3', base: '', factor: '', max: '' };
+    expect(scheduleFields(filled)).toEqual(
+      expect.arrayContaining(Object.keys(scheduleBody({ ...filled, ...pairs, retry }))),
+    );
+    const endpoint = {
+      ...NEW_ENDPOINT,
+      ...pairs,
+      url: 'x',
+      timeout: '1s',
+      retry,
+      budgetRate: '1',
+      perSecond: '1',
+    };
+    expect(endpointFields(endpoint)).toEqual(expect.arrayContaining(Object.keys(endpointBody(endpoint))));
+  });
+
+  it('of an endpoint profile have headers only while they are replaced', () => {
+    expect(endpointFields(NEW_ENDPOINT)).toContain('headers');
+    expect(endpointFields({ ...NEW_ENDPOINT, replacesHeaders: false })).not.toContain('headers');
+  });
+});
+
+describe('the input that a message is about', () => {
+  const names = ['max_attempts', 'base', 'factor', 'max'];
+
+  it('is the one that it names as a word', () => {
+    expect(indexNamedIn('retry_policy.base must be a duration.', names)).toBe(1);
+    expect(indexNamedIn('`max` must be at least 1s.', names)).toBe(3);
+    expect(indexNamedIn('max_attempts must be at most 25.', names)).toBe(0);
+    expect(indexNamedIn('The label “a.b c” is used twice.', ['x', 'a.b c'])).toBe(1);
+  });
+
+  it('is the one without a name, else the first, if it names none', () => {
+    expect(indexNamedIn('Every header needs a name.', ['X-Key', ''])).toBe(1);
+    expect(indexNamedIn('It is too large.', ['X-Key', 'X-Other'])).toBe(0);
+    expect(indexNamedIn('It is too large.', [])).toBe(0);
+  });
 });

@@ -1,8 +1,9 @@
 /** The form of a schedule, and the bodies of POST and PATCH. */
 import type { Endpoint, Schedule, ScheduleCreate, ScheduleUpdate } from '../../../sdk/src/api-types.ts';
+import type { FieldErrors } from './field-errors.ts';
 import { findPairError, type Pair, pairsOf, recordOf } from './pairs.ts';
 import { NO_RETRY, type RetryForm, rateLimitBody, retryBody, retryFormOf } from './policy-form.ts';
-import { type TimingForm, timingBody } from './timing-form.ts';
+import { type TimingForm, timingBody, timingFields } from './timing-form.ts';
 
 export const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'] as const;
 export type Method = Endpoint['method'];
@@ -22,9 +23,6 @@ export interface ScheduleForm {
   readonly idempotencyKey: string;
   readonly labels: readonly Pair[];
 }
-
-/** Errors by the name of the field in the API, which is the `param` of an error. */
-export type FieldErrors = Readonly<Record<string, string>>;
 
 export function newSchedule(timing: TimingForm): ScheduleForm {
   return {
@@ -55,6 +53,22 @@ export function scheduleFormOf(schedule: Schedule, timing: TimingForm): Schedule
     retry: retryFormOf(schedule.retry_policy),
     labels: pairsOf(schedule.metadata),
   };
+}
+
+/** The fields of the API in the part of the form that is closed at first. */
+export const ADVANCED_FIELDS: readonly string[] = [
+  'metadata',
+  'ttl',
+  'jitter',
+  'rate_limit',
+  'idempotency_key',
+  'retry_policy',
+];
+
+/** The fields of the API that the form shows. An error of any other field belongs to the whole form. */
+export function scheduleFields({ destination, timing }: ScheduleForm): readonly string[] {
+  const place = destination === 'inline' ? ['endpoint', 'method'] : ['endpoint_id'];
+  return [...place, ...timingFields(timing), 'headers', 'body', ...ADVANCED_FIELDS];
 }
 
 /** Errors that the page finds without a request. */

@@ -64,6 +64,11 @@ export function timingOf(schedule: Schedule, fresh: TimingForm): TimingForm {
   };
 }
 
+/** The fields of the API that the form shows. */
+export function timingFields({ kind }: Pick<TimingForm, 'kind'>): readonly string[] {
+  return kind === 'cron' || kind === 'local_fire_at' ? [kind, 'timezone'] : [kind];
+}
+
 /** Null: nothing is filled in yet. */
 export function timingBody(form: TimingForm): PreviewRequest | null {
   switch (form.kind) {

@@ -24,6 +24,7 @@ import { describeBreaker, describeBudget, describeRetries } from '../model/descr
 import {
   type EndpointForm,
   endpointChanges,
+  endpointFields,
   endpointFormOf,
   validateEndpoint,
 } from '../model/endpoint-form.ts';
@@ -120,8 +121,9 @@ function EditDialog({ endpoint, onClose }: { readonly endpoint: Endpoint; readon
   };
   const { form, change, errors, error, isBusy, submit, element } = useForm(
     endpointFormOf(endpoint),
-    validateEndpoint,
     send,
+    endpointFields,
+    validateEndpoint,
   );
   return (
     <Dialog title="Edit endpoint profile" onClose={onClose} isWide isKept>
@@ -157,7 +159,7 @@ function ProfileDetails({ endpoint }: { readonly endpoint: Endpoint }) {
           ['Circuit breaker', describeBreaker(endpoint.breaker_policy)],
           endpoint.rate_limit === null
             ? null
-            : ['Rate limit', `${endpoint.rate_limit.per_second} per second`],
+            : ['Rate limit', `${endpoint.rate_limit.per_second} per second, not enforced`],
           ['Version', endpoint.version],
           ['Metadata', <Labels key="labels" labels={endpoint.metadata} shownMax={LABELS_MAX} />],
           ['Created', <Instant key="created" at={endpoint.created_at} />],

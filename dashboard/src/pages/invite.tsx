@@ -16,7 +16,7 @@ import { Skeleton } from '../components/skeleton.tsx';
 import { countCharacters, PASSWORD_CHARACTERS_MIN } from '../password.ts';
 import { hrefTo, navigate } from '../router.ts';
 import { ROLE_LABELS, session } from '../session.ts';
-import { useRequest } from '../use-request.ts';
+import { useForm } from '../use-form.ts';
 
 function takeToken(): string {
   const token = location.hash.slice(1);
@@ -69,24 +69,17 @@ function NoToken() {
 }
 
 function Accept({ token, invitation }: { readonly token: string; readonly invitation: InvitationSummary }) {
-  const [name, setName] = useState('');
-  const [password, setPassword] = useState('');
-  const request = useRequest(async () => {
-    session.value = await post<SessionInfo>('invitation', { token, name, password });
-    navigate(hrefTo(''), { replace: true });
-  });
-  const { error } = request;
-  const errorAt = (...codes: readonly string[]) =>
-    error !== null && codes.includes(error.code) ? error.message : null;
-  const atField = errorAt('invalid_name', 'name_taken', 'weak_password');
+  const { form, change, errors, error, isBusy, submit, element } = useForm(
+    { name: '', password: '' },
+    async (account) => {
+      session.value = await post<SessionInfo>('invitation', { token, ...account });
+      navigate(hrefTo(''), { replace: true });
+    },
+    Object.keys,
+  );
+  const { name, password } = form;
   return (
-    <form
-      class="space-y-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void request.run();
-      }}
-    >
+    <form ref={element} onSubmit={submit} class="space-y-4">
       <p class="text-dim">
         Your role will be “{ROLE_LABELS[invitation.role]}”. The invitation expires{' '}
         <Relative at={invitation.expires_at} />.
@@ -95,26 +88,26 @@ function Accept({ token, invitation }: { readonly token: string; readonly invita
         label="Name"
         name="username"
         value={name}
-        onValue={setName}
+        onValue={(text) => change({ ...form, name: text })}
         autocomplete="username"
         required
         autoFocus
         hint="You sign in with it. Use an e-mail address, or letters, digits and . _ @ + -"
-        error={errorAt('invalid_name', 'name_taken')}
+        error={errors.name}
       />
       <NewPassword
         label="Password"
         name={name}
         value={password}
-        onValue={setPassword}
-        error={errorAt('weak_password')}
+        onValue={(text) => change({ ...form, password: text })}
+        error={errors.password}
       />
-      {error === null || atField !== null ? null : <ErrorNote error={error} />}
+      {error === null ? null : <ErrorNote error={error} />}
       <div class="grid">
         <Button
           type="submit"
           kind="primary"
-          isBusy={request.isBusy}
+          isBusy={isBusy}
           disabled={countCharacters(password) < PASSWORD_CHARACTERS_MIN || name.trim() === ''}
         >
           Create account

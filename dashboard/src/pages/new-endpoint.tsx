@@ -6,7 +6,13 @@ import { EndpointFields } from '../components/endpoint-fields.tsx';
 import { ErrorNote } from '../components/error.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { toast } from '../components/toast.tsx';
-import { type EndpointForm, endpointBody, NEW_ENDPOINT, validateEndpoint } from '../model/endpoint-form.ts';
+import {
+  type EndpointForm,
+  endpointBody,
+  endpointFields,
+  NEW_ENDPOINT,
+  validateEndpoint,
+} from '../model/endpoint-form.ts';
 import { navigate } from '../router.ts';
 import { apiPath, hasRole, hrefInProject } from '../session.ts';
 import { useForm } from '../use-form.ts';
@@ -20,8 +26,9 @@ async function create(form: EndpointForm): Promise<void> {
 export function NewEndpointPage() {
   const { form, change, errors, error, isBusy, submit, element } = useForm(
     NEW_ENDPOINT,
-    validateEndpoint,
     create,
+    endpointFields,
+    validateEndpoint,
   );
   if (!hasRole('operator')) {
     return (

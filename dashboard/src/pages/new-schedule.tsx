@@ -1,4 +1,5 @@
 /** The form for a new schedule, with a preview of its next runs. */
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { EndpointList, Schedule } from '../../../sdk/src/api-types.ts';
 import { post } from '../api.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
@@ -14,13 +15,15 @@ import { previewErrors, TimingControl, TimingPreview } from '../components/timin
 import { toast } from '../components/toast.tsx';
 import { formatBytes } from '../format.ts';
 import { useLive } from '../live.ts';
+import type { FieldErrors } from '../model/field-errors.ts';
 import { HEADERS_MAX, LABELS_MAX } from '../model/pairs.ts';
 import {
+  ADVANCED_FIELDS,
   bodyHint,
-  type FieldErrors,
   newSchedule,
   type ScheduleForm,
   scheduleBody,
+  scheduleFields,
   validateSchedule,
 } from '../model/schedule-form.ts';
 import { newTiming, previewBody } from '../model/timing-form.ts';
@@ -52,8 +55,9 @@ async function create(form: ScheduleForm): Promise<void> {
 export function NewSchedulePage() {
   const { form, change, errors, error, isBusy, submit, element } = useForm(
     firstForm(),
-    validateSchedule,
     create,
+    scheduleFields,
+    validateSchedule,
   );
   const request = previewBody(form.timing, form.jitter);
   const preview = usePreview(request);
@@ -88,7 +92,7 @@ export function NewSchedulePage() {
         </div>
         <div class="space-y-4 lg:sticky lg:top-26">
           <Card title="Next runs">
-            <TimingPreview state={preview} hasRequest={request !== null} />
+            <TimingPreview state={preview} hasRequest={request !== null} fields={scheduleFields(form)} />
           </Card>
           {error === null ? null : <ErrorNote error={error} />}
           <div class="flex justify-end gap-2">
@@ -211,12 +215,15 @@ function PayloadPart({ form, change, errors }: PartProps) {
   );
 }
 
-const ADVANCED_FIELDS = ['ttl', 'jitter', 'rate_limit', 'idempotency_key', 'retry_policy', 'metadata'];
-
 function AdvancedPart({ form, change, errors }: PartProps) {
   const hasFault = ADVANCED_FIELDS.some((name) => errors[name] !== undefined);
+  const element = useRef<HTMLDetailsElement>(null);
+  // It stays open while the error is corrected.
+  useLayoutEffect(() => {
+    if (hasFault && element.current !== null) element.current.open = true;
+  }, [hasFault]);
   return (
-    <details class="card" open={hasFault || undefined}>
+    <details ref={element} class="card">
       <summary class="px-4 py-3 font-semibold">Metadata, TTL, retry policy and more</summary>
       <div class="space-y-5 px-4 pb-4">
         <PairsField

@@ -72,6 +72,20 @@ const STATUS_OF: Readonly<Record<ControlCode, number>> = {
   job_ended: 409,
 };
 
+/** The field that a refusal is about. The page shows the message there. */
+const PARAM_OF: Readonly<Partial<Record<ControlCode, string>>> = {
+  invalid_project_name: 'name',
+  project_exists: 'name',
+  invalid_name: 'name',
+  name_taken: 'name',
+  wrong_password: 'current',
+  weak_password: 'password',
+  invalid_role: 'role',
+  too_many_projects: 'projects',
+  unknown_project: 'projects',
+  invalid_overlap: 'overlap',
+};
+
 const MS_PER_SECOND = 1_000;
 
 /** The message of /v1 speaks of an API key, which the dashboard does not use. */
@@ -93,7 +107,7 @@ export function describeError(error: unknown, requestId: string, log: Log): Erro
   }
   if (error instanceof ControlRefusal) {
     const { code, message, waitMs } = error;
-    return { status: STATUS_OF[code], code, message, param: null, waitMs };
+    return { status: STATUS_OF[code], code, message, param: PARAM_OF[code] ?? null, waitMs };
   }
   const { code, param, message: apiMessage } = refusalOf(error, requestId, log);
   const message = code === 'not_found' ? NOT_FOUND : apiMessage;

@@ -18,7 +18,7 @@ import { refreshLive, useLive } from '../../live.ts';
 import { countCharacters, PASSWORD_CHARACTERS_MIN } from '../../password.ts';
 import { hrefTo, navigate } from '../../router.ts';
 import { session } from '../../session.ts';
-import { useRequest } from '../../use-request.ts';
+import { useForm } from '../../use-form.ts';
 import { SettingsPage } from './settings-page.tsx';
 
 /** The user whom `sched dev` signs in by itself. */
@@ -55,49 +55,44 @@ export function AccountPage() {
   );
 }
 
+const NO_PASSWORDS = { current: '', password: '' };
+
 function ChangePassword({ name }: { readonly name: string }) {
-  const [current, setCurrent] = useState('');
-  const [password, setPassword] = useState('');
-  const request = useRequest(async () => {
-    await post<Done>('password', { current, password });
-    setCurrent('');
-    setPassword('');
-    toast('good', 'The password is changed. Your other sessions have ended.');
-    await refreshLive();
-  });
-  const { error } = request;
-  const at = (code: string) => (error?.code === code ? error.message : null);
-  const isAtField = at('wrong_password') !== null || at('weak_password') !== null;
+  const { form, change, errors, error, isBusy, submit, element } = useForm(
+    NO_PASSWORDS,
+    async (passwords) => {
+      await post<Done>('password', passwords);
+      change(NO_PASSWORDS);
+      toast('good', 'The password is changed. Your other sessions have ended.');
+      await refreshLive();
+    },
+    Object.keys,
+  );
+  const { current, password } = form;
   return (
-    <form
-      class="max-w-sm space-y-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void request.run();
-      }}
-    >
+    <form ref={element} onSubmit={submit} class="max-w-sm space-y-4">
       <input type="hidden" name="username" autocomplete="username" value={name} />
       <TextField
         label="Current password"
         type="password"
         value={current}
-        onValue={setCurrent}
+        onValue={(text) => change({ ...form, current: text })}
         autocomplete="current-password"
         required
-        error={at('wrong_password')}
+        error={errors.current}
       />
       <NewPassword
         label="New password"
         name={name}
         value={password}
-        onValue={setPassword}
-        error={at('weak_password')}
+        onValue={(text) => change({ ...form, password: text })}
+        error={errors.password}
       />
-      {error === null || isAtField ? null : <ErrorNote error={error} />}
+      {error === null ? null : <ErrorNote error={error} />}
       <Button
         type="submit"
         kind="primary"
-        isBusy={request.isBusy}
+        isBusy={isBusy}
         disabled={current === '' || countCharacters(password) < PASSWORD_CHARACTERS_MIN}
       >
         Change password

@@ -13,7 +13,7 @@ import { type Column, Table } from '../../components/table.tsx';
 import { toast } from '../../components/toast.tsx';
 import { refreshLive, useLive } from '../../live.ts';
 import { hasRole, hrefInProject, scope } from '../../session.ts';
-import { useRequest } from '../../use-request.ts';
+import { useForm } from '../../use-form.ts';
 import { SettingsPage } from './settings-page.tsx';
 
 const COLUMNS: readonly Column<ProjectInfo>[] = [
@@ -70,36 +70,39 @@ export function ProjectsPage() {
 }
 
 function NewProject({ onClose }: { readonly onClose: () => void }) {
-  const [name, setName] = useState('');
-  const request = useRequest(async () => {
+  const send = async (name: string) => {
     const created = await post<ProjectInfo>('projects', { name: name.trim() });
     // The header lists the projects of the session.
     await renewSession();
     await refreshLive();
     toast('good', `${created.name} is created. Create its keys under API keys.`);
     onClose();
-  });
+  };
+  const {
+    form: name,
+    change,
+    errors,
+    error,
+    isBusy,
+    submit,
+    element,
+  } = useForm<string>('', send, () => ['name']);
   return (
     <Dialog title="New project" onClose={onClose}>
-      <form
-        class="space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void request.run();
-        }}
-      >
+      <form ref={element} onSubmit={submit} class="space-y-4">
         <TextField
           label="Name"
           value={name}
-          onValue={setName}
+          onValue={change}
+          error={errors.name}
           required
           autoFocus
           autocomplete="off"
           hint="It is part of URLs and commands, and cannot be changed."
         />
         <DialogEnd
-          error={request.error}
-          isBusy={request.isBusy}
+          error={error}
+          isBusy={isBusy}
           disabled={name.trim() === ''}
           action="Create project"
           onClose={onClose}
