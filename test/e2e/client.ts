@@ -1,9 +1,10 @@
 /**
  * The API as a client sees it. Every answer is checked against the rules that hold for all answers: it has its own
- * request id, and it contains no planted secret.
+ * request id, it contains no planted secret, and `docs/openapi.json` describes it.
  */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { readJson } from '#sdk/json/read-json.ts';
+import { undocumented } from './document.ts';
 
 export interface Answer<T = unknown> {
   readonly status: number;
@@ -92,6 +93,10 @@ export class Api {
       throw new Error(
         `${short(method, path)}: ${answer.status} shows a header value or a body: ${answer.text}`,
       );
+    }
+    const fault = undocumented(method, path, answer.status, answer.headers, answer.json);
+    if (fault !== '') {
+      throw new Error(`${short(method, path)}: ${answer.status} is not as openapi.json says: ${fault}`);
     }
     return answer;
   }

@@ -47,12 +47,15 @@ const requestId = z.string().meta({
   example: exampleId('req'),
   header: { id: 'Sched-Request-Id' },
 });
-const servedVersion = z.string().meta({
-  ...DATE_FORM,
-  description: 'The version of the API that served the request.',
-  example: CURRENT_VERSION,
-  header: { id: 'Sched-Version' },
-});
+const servedVersion = z
+  .string()
+  .optional()
+  .meta({
+    ...DATE_FORM,
+    description: 'The version of the API that served the request. Absent if the key was refused.',
+    example: CURRENT_VERSION,
+    header: { id: 'Sched-Version' },
+  });
 const replayed = z
   .literal('true')
   .optional()
@@ -80,19 +83,21 @@ const ignoredFields = z
     header: { id: 'Sched-Ignored-Fields' },
   });
 
-const versionHeader = { 'Sched-Version': servedVersion };
 const replayedHeader = { 'Idempotent-Replayed': replayed };
 
-/** The headers that every answer has, errors included. */
+/** The headers that every answer can have, errors included. */
 function everyHeader({ method }: Operation) {
   const fieldHeaders = { 'Preference-Applied': preferenceApplied, 'Sched-Ignored-Fields': ignoredFields };
-  return { 'Sched-Request-Id': requestId, ...(method !== 'GET' && fieldHeaders) };
+  return {
+    'Sched-Request-Id': requestId,
+    'Sched-Version': servedVersion,
+    ...(method !== 'GET' && fieldHeaders),
+  };
 }
 
 function successHeaders(operation: Operation) {
   return z.object({
     ...everyHeader(operation),
-    ...versionHeader,
     ...(operation.idempotent && replayedHeader),
   });
 }
