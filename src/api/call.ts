@@ -20,8 +20,8 @@ import {
   type YieldToEventLoop,
 } from '#src/domain/json.ts';
 import type { Tenant } from '#src/ports/control-store.ts';
+import { longIdempotencyHeaderText } from '#src/texts/field-fault-text.ts';
 import { type ObjectKind, wrongIdText } from '#src/texts/id-fault-text.ts';
-import { keyTooLongText } from '#src/texts/idempotency-fault-text.ts';
 import {
   EMPTY_BODY_TEXT,
   jsonSyntaxText,
@@ -221,7 +221,7 @@ export function readIdempotency(
   // Headers arrive as Latin-1, but the limit counts the characters of a key in UTF-8.
   const characters = Buffer.from(key, 'latin1').toString().length;
   if (characters > IDEMPOTENCY_KEY_CHARACTERS_MAX) {
-    throw new Refusal('idempotency_key_too_long', null, keyTooLongText(characters));
+    throw new Refusal('idempotency_key_too_long', null, longIdempotencyHeaderText(characters));
   }
   const fingerprint = createHash('sha256').update(`${operation}\n`).update(raw).digest('hex');
   return { key, fingerprint };

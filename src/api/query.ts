@@ -2,8 +2,8 @@
 import { Refusal } from '#src/domain/errors.ts';
 import { type Instant, instant, parseInstant } from '#src/domain/instant.ts';
 import { LABELS_MAX, type Labels } from '#src/domain/labels.ts';
+import { nearestName } from '#src/domain/nearest-name.ts';
 import { instantFaultText } from '#src/texts/instant-fault-text.ts';
-import { Names } from '#src/texts/nearest-name.ts';
 import { listed, quoted } from '#src/texts/quote.ts';
 
 export const LIMIT_DEFAULT = 20;
@@ -45,7 +45,7 @@ export function readInstant(query: URLSearchParams, name: string, rounded: 'up' 
 }
 
 function wrongChoiceText(name: string, text: string, choices: readonly string[]): string {
-  const meant = new Names(choices).nearest(text);
+  const meant = nearestName(text, choices);
   const must = `${name} must be ${listed(choices, 'or')}, not ${quoted(text)}.`;
   return meant === null ? must : `${must} Did you mean ${meant}?`;
 }

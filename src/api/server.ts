@@ -7,7 +7,7 @@ import { type PauseLength, pausesOf } from '#src/commands/pauses.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
 import type { YieldToEventLoop } from '#src/domain/json.ts';
-import { CURRENT_VERSION, versionFor } from '#src/domain/project.ts';
+import { versionFor } from '#src/domain/project.ts';
 import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
 import { customerActivity } from '#src/ports/customer-activity.ts';
 import type { Hints } from '#src/ports/hints.ts';
@@ -283,11 +283,7 @@ function servedVersion(request: FastifyRequest, tenant: Tenant): string {
   const version = versionFor(
     typeof requested === 'string' && requested !== '' ? requested : tenant.pinnedVersion,
   );
-  if (version === null) {
-    const example = CURRENT_VERSION;
-    const message = `Sched-Version is not a date. Write it as YYYY-MM-DD, such as ${example}, or leave the header out.`;
-    throw new Refusal('invalid_version', 'Sched-Version', message);
-  }
+  if (version === null) throw new Refusal('invalid_version', 'Sched-Version');
   return version;
 }
 

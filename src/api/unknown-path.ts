@@ -1,6 +1,6 @@
 /** Says which call was probably meant by a request to a path or method that does not exist. */
 
-import { Names } from '#src/texts/nearest-name.ts';
+import { Names } from '#src/domain/nearest-name.ts';
 import { listed, quoted } from '#src/texts/quote.ts';
 import { OPERATIONS, type Operation } from './contract/operations.ts';
 

@@ -12,7 +12,6 @@ import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
-import { KEY_IN_PROGRESS_TEXT, KEY_REUSED_TEXT } from '#src/texts/idempotency-fault-text.ts';
 import { IdempotencyKeyTaken, type MakeReceipt, type RenderedAnswer } from './command.ts';
 
 export const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000;
@@ -47,14 +46,14 @@ export class Idempotency {
     if (request === null) return firstAnswer(await act(() => null));
 
     const key = `${partition}/${request.key}`;
-    if (this.#inFlight.has(key)) throw inProgress();
+    if (this.#inFlight.has(key)) throw new Refusal('idempotency_in_progress');
     this.#inFlight.add(key);
     try {
       return firstAnswer(await act(receiptMaker(request)));
     } catch (error) {
       const earlier = await this.#findEarlierAnswer(partition, request);
       if (earlier !== null) return earlier;
-      throw error instanceof IdempotencyKeyTaken ? inProgress() : error;
+      throw error instanceof IdempotencyKeyTaken ? new Refusal('idempotency_in_progress') : error;
     } finally {
       this.#inFlight.delete(key);
     }
@@ -66,15 +65,9 @@ export class Idempotency {
   ): Promise<IdempotentAnswer | null> {
     const receipt = await this.#store.findReceipt(partition, request.key, this.#clock.now());
     if (receipt === null) return null;
-    if (receipt.fingerprint !== request.fingerprint) {
-      throw new Refusal('idempotency_key_reuse', null, KEY_REUSED_TEXT);
-    }
+    if (receipt.fingerprint !== request.fingerprint) throw new Refusal('idempotency_key_reuse');
     return { status: receipt.status, body: receipt.body, replayed: true };
   }
-}
-
-function inProgress(): Refusal {
-  return new Refusal('idempotency_in_progress', null, KEY_IN_PROGRESS_TEXT);
 }
 
 function firstAnswer({ status, body }: RenderedAnswer): IdempotentAnswer {

@@ -11,7 +11,6 @@ import { encodeHeaders } from '#src/domain/payload.ts';
 import { openProfileHeaders } from '#src/domain/profile-headers.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { profileHeadersContext } from '#src/domain/sealing-contexts.ts';
-import { PROFILE_IN_USE_TEXT } from '#src/texts/state-fault-text.ts';
 import {
   areLarge,
   type Commands,
@@ -105,7 +104,7 @@ export function archiveProfile(
     checkFields();
     const profile = archived(before, clock.now());
     const written = profile === before ? 'done' : await store.archiveProfile(profile);
-    if (written === 'in_use') throw new Refusal('profile_in_use', null, PROFILE_IN_USE_TEXT);
+    if (written === 'in_use') throw new Refusal('profile_in_use');
     return { written, answer: render(profile) };
   };
   return mutex.run(`${partition}/${id}`, () => retryUntilWritten(write));

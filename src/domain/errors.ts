@@ -22,12 +22,12 @@ export const ERRORS = {
   missing_api_key: {
     status: 401,
     type: 'authentication_error',
-    message: 'No API key was given. Send it as: Authorization: Bearer <key>.',
+    message: 'No API key was given. Send the header "Authorization: Bearer <key>".',
   },
   invalid_api_key: {
     status: 401,
     type: 'authentication_error',
-    message: 'This API key is unknown or revoked.',
+    message: 'This API key is unknown or revoked. "sched key create" creates a new one.',
   },
   not_found: {
     status: 404,
@@ -76,7 +76,8 @@ export const ERRORS = {
   invalid_version: {
     status: 400,
     type: INVALID,
-    message: 'Sched-Version must be a date in the form YYYY-MM-DD.',
+    message:
+      'Sched-Version is not a date. Write it as YYYY-MM-DD, such as 2026-11-15, or leave the header out.',
   },
   payload_too_large: { status: 413, type: INVALID, message: 'The payload is larger than allowed.' },
 
@@ -88,12 +89,14 @@ export const ERRORS = {
   idempotency_key_reuse: {
     status: 409,
     type: 'idempotency_error',
-    message: 'This Idempotency-Key was used for a different request.',
+    message:
+      'This Idempotency-Key was used for a different request in the last 24 hours: another method, path or body. Use a new key for each request, and the same key only to repeat one unchanged.',
   },
   idempotency_in_progress: {
     status: 409,
     type: 'idempotency_error',
-    message: 'A request with this Idempotency-Key is still in progress. Try again shortly.',
+    message:
+      'The first request with this Idempotency-Key is still in progress. Send it again in a moment, with the same key.',
   },
 
   not_replayable: {
@@ -104,7 +107,8 @@ export const ERRORS = {
   profile_in_use: {
     status: 409,
     type: INVALID,
-    message: 'An active or paused schedule still uses this endpoint profile.',
+    message:
+      'An active or paused schedule still uses this endpoint profile. Cancel those schedules first, then archive the profile.',
   },
   schedule_not_active: {
     status: 409,
@@ -171,7 +175,12 @@ export const ERRORS = {
       'breaker_policy needs threshold (1-1000) and base_open, max_open, probe_timeout (each above 0, at most 24h).',
   },
 
-  internal_error: { status: 500, type: 'api_error', message: 'Something went wrong on our side.' },
+  internal_error: {
+    status: 500,
+    type: 'api_error',
+    message:
+      'The service failed, and its log has the details under request_id. Send the request again with the same Idempotency-Key.',
+  },
   unavailable: {
     status: 503,
     type: 'api_error',

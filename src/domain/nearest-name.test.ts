@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { editDistance, nearestName } from './nearest-name.ts';
 
@@ -12,8 +13,21 @@ describe('the edit distance', () => {
     ['ca', 'abc', 3],
     ['kitten', 'sitting', 3],
   ])('of %j and %j is %i', (from, to, distance) => {
-    expect(editDistance(from, to)).toBe(distance);
-    expect(editDistance(to, from)).toBe(distance);
+    expect(editDistance(from, to, 9)).toBe(distance);
+    expect(editDistance(to, from, 9)).toBe(distance);
+    expect(editDistance(from, to, distance)).toBe(distance);
+    if (distance > 0) expect(editDistance(from, to, distance - 1)).toBeGreaterThan(distance - 1);
+  });
+
+  test('does not depend on the bound, and a bound never hides a near name', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 8 });
+    fc.assert(
+      fc.property(text, text, fc.nat(9), (from, to, max) => {
+        const distance = editDistance(from, to, 20);
+        expect(Math.min(editDistance(from, to, max), max + 1)).toBe(Math.min(distance, max + 1));
+        expect(editDistance(to, from, 20)).toBe(distance);
+      }),
+    );
   });
 });
 

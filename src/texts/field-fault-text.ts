@@ -6,11 +6,11 @@ import { DEFAULT_METHOD, METHODS } from '#src/domain/destination.ts';
 import { BREAKER_BOUNDS, DEFAULT_BREAKER_POLICY, TIMEOUT_MAX_MS } from '#src/domain/endpoint-profile.ts';
 import { HEADERS_BYTES_MAX } from '#src/domain/headers.ts';
 import { LABELS_MAX } from '#src/domain/labels.ts';
+import { Names } from '#src/domain/nearest-name.ts';
 import { BODY_CHARACTERS_MAX } from '#src/domain/payload.ts';
 import { DEFAULT_RETRY_POLICY, RETRY_BOUNDS } from '#src/domain/retry.ts';
 import { type DurationRule, durationFaultText } from './duration-fault-text.ts';
 import { wrongIdText } from './id-fault-text.ts';
-import { Names } from './nearest-name.ts';
 import { counted, described, HINT_CHARACTERS_MAX, listed, quoted, typeNamed } from './quote.ts';
 
 interface NumberRule {
@@ -174,6 +174,11 @@ function bodyFault(value: unknown): string {
 }
 
 const KEY_CHARACTERS_MAX = 255;
+
+/** The message about the header `Idempotency-Key`. It is a different key from the field, with the same length. */
+export function longIdempotencyHeaderText(characters: number): string {
+  return `Idempotency-Key has ${counted(characters)} characters. At most ${KEY_CHARACTERS_MAX} are allowed: use a UUID.`;
+}
 
 function idempotencyKeyFault(value: unknown): string {
   const rule = `1 to ${KEY_CHARACTERS_MAX} visible ASCII characters, such as "invoice-4711"`;

@@ -14,9 +14,6 @@ export function scheduleEndedText(state: ScheduleState): string {
   return `This schedule is ${state}, so it cannot be rescheduled. Create a new schedule.`;
 }
 
-export const PROFILE_IN_USE_TEXT =
-  'An active or paused schedule still uses this endpoint profile. Cancel those schedules first, then archive the profile.';
-
 export function profileArchivedText(id: string): string {
   return `The endpoint profile "${id}" is archived, so no new schedule can use it. Use another profile, or create one.`;
 }

@@ -1,6 +1,7 @@
 /** Says what is wrong with the name of a time zone, and which name was probably meant. */
+
+import { Names } from '#src/domain/nearest-name.ts';
 import { isZone } from '#src/domain/zone.ts';
-import { Names } from './nearest-name.ts';
 import { described, quoted } from './quote.ts';
 
 const EXAMPLE = '"Europe/Berlin"';
