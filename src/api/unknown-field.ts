@@ -4,6 +4,7 @@
  */
 import { Refusal } from '#src/domain/errors.ts';
 import { nearestName } from '#src/domain/nearest-name.ts';
+import { isPrintable } from '#src/texts/quote.ts';
 import type { KnownFields } from './contract/bodies.ts';
 import { OPERATIONS, type Operation } from './contract/operations.ts';
 import { type FieldPath, fieldsAt, fieldsOf, NAME_CHARACTERS_MAX } from './ignored-fields.ts';
@@ -178,9 +179,7 @@ function snakeCase(name: string): string {
     .toLowerCase();
 }
 
-/** Characters that are invisible or change the direction of the text around them. */
-const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
-
 function printable(name: string): string {
-  return name.slice(0, NAME_CHARACTERS_MAX).replace(UNPRINTABLE, '?');
+  const shown = name.slice(0, NAME_CHARACTERS_MAX);
+  return Array.from(shown, (character) => (isPrintable(character) ? character : '?')).join('');
 }

@@ -10,6 +10,10 @@ export const HINT_CHARACTERS_MAX = 40;
 /** Control and format characters, lone surrogates, unassigned characters, and every space except the plain one. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
 
+export function isPrintable(character: string): boolean {
+  return !UNPRINTABLE.test(character);
+}
+
 /** Returns the text in double quotes, escaped like JSON. A long text is cut between two characters. */
 export function quoted(text: string, charactersMax: number = VALUE_CHARACTERS_MAX): string {
   let shown = '';
@@ -23,7 +27,7 @@ export function quoted(text: string, charactersMax: number = VALUE_CHARACTERS_MA
 
 function escaped(character: string): string {
   if (character === '"' || character === '\\') return `\\${character}`;
-  if (!UNPRINTABLE.test(character)) return character;
+  if (isPrintable(character)) return character;
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
