@@ -6,7 +6,7 @@ import tailwindcss from '@tailwindcss/vite';
 import { defineConfig, type Plugin } from 'vite';
 
 /** The oldest versions that have `light-dark()` and `<dialog>`. */
-const BROWSERS = ['chrome123', 'edge123', 'firefox121', 'safari17.5'];
+export const BROWSERS = ['chrome123', 'edge123', 'firefox121', 'safari17.5'];
 
 /** The first paint waits for the script, which sets the theme of the user. */
 const waitForTheme: Plugin = {

@@ -1,6 +1,6 @@
 /**
- * Builds the dashboard if its sources changed since the last build. It runs after `npm ci`, before `npm start` and
- * before `npm pack`, and prints nothing if there is nothing to do.
+ * Builds the dashboard, and the script of the reference, if their sources changed since the last build. It runs after
+ * `npm ci`, before `npm start` and before `npm pack`, and prints nothing if there is nothing to do.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ function hasTools(): boolean {
 /** The digest of all source files, and of the versions of the build tools. */
 function sourcesDigest(): string {
   const hash = createHash('sha256');
-  const sources = globSync(['src/**/*.{ts,tsx,css,svg}', 'index.html', 'vite.config.ts'], { cwd: DASHBOARD });
+  const sources = globSync(['src/**/*.{ts,tsx,css,svg}', 'index.html', 'vite*.config.ts'], { cwd: DASHBOARD });
   const paths = sources.filter((path) => !path.endsWith('.test.ts')).toSorted();
   for (const path of paths) hash.update(`${path}\0`).update(readFileSync(join(DASHBOARD, path)));
   return hash.update(readFileSync(join(ROOT, 'package-lock.json'))).digest('hex');
@@ -50,6 +50,9 @@ async function build(builtFrom: string): Promise<void> {
   // Tests also call this script, and the production build must be the same for every caller.
   process.env.NODE_ENV = 'production';
   const { build: viteBuild } = await import('vite');
-  await viteBuild({ configFile: join(DASHBOARD, 'vite.config.ts'), logLevel: 'error' });
+  // The first build empties the folder of both.
+  for (const config of ['vite.config.ts', 'vite.docs.config.ts']) {
+    await viteBuild({ configFile: join(DASHBOARD, config), logLevel: 'error' });
+  }
   writeFileSync(DIGEST_FILE, builtFrom);
 }

@@ -1,33 +1,73 @@
 /**
- * Serves `/openapi.json`, and `/docs`, the same document as a page. Both are rendered once, on first use. Their texts
- * are loaded then, so that the service starts sooner.
+ * Serves `/openapi.json`, and `/docs`, the same document as a page. Both are made once, on first use. Their code is loaded
+ * then too, so the start of the service does not wait for it.
  */
-import type { FastifyInstance } from 'fastify';
-import { JSON_TYPE } from './errors.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { PageFile } from './page-file.ts';
+import type { ReferencePageOptions } from './reference/page.ts';
 
-const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
-
-export function mountReference(server: FastifyInstance): void {
-  const document = lazy(async () => (await import('./contract/openapi.ts')).openApiDocument());
-  const json = lazy(async () => JSON.stringify(await document()));
-  const page = lazy(async () => (await import('./reference-page.ts')).renderReference(await document()));
-
-  server.get('/openapi.json', async (_request, reply) => {
-    return reply.header('content-type', JSON_TYPE).send(await json());
-  });
-  server.get('/docs', async (_request, reply) => {
-    return reply
-      .header('content-type', 'text/html; charset=utf-8')
-      .header('content-security-policy', PAGE_POLICY)
-      .header('x-content-type-options', 'nosniff')
-      .send(await page());
-  });
+export interface ReferenceOptions extends ReferencePageOptions {
+  /** The folder with the script and the style of the page. */
+  readonly folder: string;
 }
 
-function lazy<T>(create: () => T): () => T {
-  let created: { readonly value: T } | null = null;
+/** The page loads only its own files, and sends requests only to the service that it came from. */
+const PAGE_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+/** The browser asks each time whether its copy is current, so an update of the service shows at once. */
+const CACHING = 'no-cache';
+
+export function mountReference(server: FastifyInstance, options: ReferenceOptions): void {
+  const files: Readonly<Record<string, () => Promise<PageFile>>> = {
+    '/openapi.json': lazy(async () => {
+      const { openApiDocument } = await import('./contract/openapi.ts');
+      return new PageFile('openapi.json', Buffer.from(JSON.stringify(openApiDocument())), CACHING);
+    }),
+    '/docs': lazy(async () => {
+      const [{ openApiDocument }, { renderReference }] = await Promise.all([
+        import('./contract/openapi.ts'),
+        import('./reference/page.ts'),
+      ]);
+      const html = renderReference(openApiDocument(), options);
+      return new PageFile('docs.html', Buffer.from(html), CACHING);
+    }),
+    '/docs/page.css': lazy(async () => fileIn(options.folder, 'page.css')),
+    '/docs/page.js': lazy(async () => fileIn(options.folder, 'page.js')),
+  };
+  for (const [url, file] of Object.entries(files)) {
+    server.route({
+      method: ['GET', 'HEAD'],
+      url,
+      handler: async (request, reply): Promise<FastifyReply> => {
+        if (url !== '/openapi.json') reply.headers(PAGE_HEADERS);
+        return (await file()).send(request, reply);
+      },
+    });
+  }
+}
+
+function fileIn(folder: string, name: string): PageFile {
+  return new PageFile(name, readFileSync(join(folder, name)), CACHING);
+}
+
+/** A failure is not kept, so the next request tries again. */
+function lazy<T>(create: () => Promise<T>): () => Promise<T> {
+  let created: Promise<T> | null = null;
   return () => {
-    created ??= { value: create() };
-    return created.value;
+    created ??= create().catch((error: unknown) => {
+      created = null;
+      throw error;
+    });
+    return created;
   };
 }

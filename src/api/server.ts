@@ -1,4 +1,4 @@
-/** Builds the HTTP server with `/v1`, the reference pages and the probes. Every error has the same envelope. */
+/** Builds the HTTP server with `/v1` and the probes. Every error has the same envelope. */
 import { createServer } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Commands, KeyedMutex, type RenderedAnswer } from '#src/commands/command.ts';
@@ -27,7 +27,6 @@ import { isLongAnswer, sendLong } from './long-answer.ts';
 import { MalformedRequests } from './malformed-requests.ts';
 import { STRICT_APPLIED, wantsStrict } from './prefer.ts';
 import { mountProbes } from './probes.ts';
-import { mountReference } from './reference.ts';
 import { isDecodable, replaceUndecodable } from './request-target.ts';
 import { SendTimeout } from './send-timeout.ts';
 import { unknownPathText } from './unknown-path.ts';
@@ -171,7 +170,6 @@ export function buildServer(options: ApiOptions): FastifyInstance {
   options.extend?.(server, shared);
   if (options.servesApi) {
     server.register(async (scope) => v1(scope, options, shared), { prefix: '/v1' });
-    mountReference(server);
   }
   mountProbes(server, options);
   return server;

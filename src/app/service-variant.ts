@@ -1,6 +1,7 @@
 /** Additions that a command such as `sched dev` makes to `sched serve`. A variant only adds; it removes nothing. */
 import type { FastifyInstance } from 'fastify';
 import { curlCommand, type HomeOptions } from '#src/api/home.ts';
+import type { ReferenceOptions } from '#src/api/reference.ts';
 import type { SealingDependencies } from '#src/control/dependencies.ts';
 import type { LocalSignIn } from '#src/control/http/routes/sign-in.ts';
 import { invitationText } from './first-start.ts';
@@ -21,6 +22,8 @@ interface Variant {
     /** A command that creates a first schedule. `url` is the service's own address, and `origin` that of the reader. */
     readonly curl: (url: string, origin: string) => string;
   };
+  /** What the page of the reference offers besides. */
+  readonly reference: ReferenceOptions['dev'];
   /** The text that is printed when the service listens. */
   readonly greeting: (url: string) => string;
 }
@@ -56,6 +59,7 @@ export const SERVE: ServiceVariant = {
   isPlayground: false,
   home: { inbox: null, curl: (_url, origin) => curlCommand(origin, EXAMPLE_KEY, EXAMPLE_REQUEST) },
   localSignIn: null,
+  reference: null,
   wrapStore: (store) => store,
   extendServer: () => {},
   invitation: invitationText,

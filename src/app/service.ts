@@ -2,7 +2,9 @@
  * The composition root: the only place that knows which store, vault, clock and server the service uses.
  * Each step needs the steps before it. If a step fails, the earlier ones are undone.
  */
+import { fileURLToPath } from 'node:url';
 import { type HomeOptions, mountHome } from '#src/api/home.ts';
+import { mountReference, type ReferenceOptions } from '#src/api/reference.ts';
 import { buildServer } from '#src/api/server.ts';
 import { type BootstrapReport, bootstrap } from '#src/control/bootstrap.ts';
 import type { ControlDependencies, SealingDependencies } from '#src/control/dependencies.ts';
@@ -39,6 +41,9 @@ import { openVault } from './open-vault.ts';
 import { nodeName, packageVersion } from './process.ts';
 import { SERVE, type ServiceVariant } from './service-variant.ts';
 import { SETTINGS, type Settings } from './settings.ts';
+
+/** The script and the style of the reference, from `npm run dashboard:build`. */
+const REFERENCE_FOLDER = fileURLToPath(new URL('../../dashboard/dist/docs/', import.meta.url));
 
 export interface ServiceIo {
   /** Writes to standard output. */
@@ -140,6 +145,7 @@ export async function startService(
             server,
             homeOf(settings, variant, () => url),
           );
+          mountReference(server, referenceOf(settings, variant));
           mountDashboard(server, shared, {
             ...dependencies,
             httpAllowed,
@@ -191,16 +197,24 @@ function requireLoopback({ host }: Settings, { isPlayground }: ServiceVariant): 
   if (isPlayground && !isLoopbackHost(host)) throw new Error('sched dev listens on loopback addresses only.');
 }
 
-/** A dashboard with an address of its own refuses requests under any other name. */
-function homeOf({ publicOrigins }: Settings, { home }: ServiceVariant, url: () => string): HomeOptions {
-  const [origin = ''] = publicOrigins ?? [];
+function homeOf(settings: Settings, { home }: ServiceVariant, url: () => string): HomeOptions {
   return {
     version: packageVersion(),
-    dashboard: `${origin}/dashboard`,
+    dashboard: dashboardAddress(settings),
     inbox: home.inbox,
     curl: (reader) => home.curl(url(), reader),
     url,
   };
+}
+
+function referenceOf(settings: Settings, { reference }: ServiceVariant): ReferenceOptions {
+  return { folder: REFERENCE_FOLDER, dashboard: dashboardAddress(settings), dev: reference };
+}
+
+/** A dashboard with an address of its own refuses requests under any other name. */
+function dashboardAddress({ publicOrigins }: Settings): string {
+  const [origin = ''] = publicOrigins ?? [];
+  return `${origin}/dashboard`;
 }
 
 function aboutService({ databaseUrl, retentionMs }: Settings, node: string): About {

@@ -16,7 +16,7 @@ import { isAddressedToLoopback, isFromOwnPage } from './request-guard.ts';
 import { Responder, readAnswerMode } from './responder.ts';
 
 export const PATH = '/inbox';
-const HOOK = `${PATH}/hook`;
+export const HOOK = `${PATH}/hook`;
 const HOOK_ROUTES: ReadonlySet<string | undefined> = new Set([HOOK, `${HOOK}/*`]);
 
 export interface InboxOptions {

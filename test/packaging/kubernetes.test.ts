@@ -126,7 +126,7 @@ describe('deploy/kubernetes', () => {
     expect(paths.map(({ path, pathType }) => `${path} ${pathType}`)).toEqual([
       '/v1 Prefix',
       '/dashboard Prefix',
-      '/docs Exact',
+      '/docs Prefix',
       '/openapi.json Exact',
     ]);
     expect(KUBERNETES).toContain('deploy/kubernetes/ingress.yaml.example');

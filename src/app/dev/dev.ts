@@ -9,13 +9,13 @@ import type { Given } from '#src/app/config.ts';
 import { runService } from '#src/app/run-service.ts';
 import type { ServerDependencies, ServiceVariant } from '#src/app/service-variant.ts';
 import { signingSecrets } from '#src/control/endpoint-secrets.ts';
-import { hookUrl, PATH as INBOX, Inbox } from '#src/inbox/inbox.ts';
+import { HOOK, hookUrl, PATH as INBOX, Inbox } from '#src/inbox/inbox.ts';
 import type { DeliveryEvent } from '#src/inbox/recent-deliveries.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { withDeliveryEvents } from './delivery-events.ts';
 import { firstCurl, firstRequest, type GreetingOptions, greeting } from './greeting.ts';
-import { DEV_SIGNING_SECRET } from './keys.ts';
+import { DEV_SIGNING_SECRET, DEV_TEST_KEY } from './keys.ts';
 import { localSignIn } from './local-sign-in.ts';
 import { readDevSettings } from './settings.ts';
 import { lineOf, type Paint } from './terminal-line.ts';
@@ -45,6 +45,7 @@ export function devVariant(
   ];
   return {
     isPlayground: true,
+    reference: { inbox: INBOX, hook: HOOK, key: DEV_TEST_KEY },
     wrapStore: (store) =>
       withDeliveryEvents(store, (event) => {
         for (const handle of listeners) handle(event);

@@ -1,0 +1,106 @@
+/** The search over operations, fields and error codes. Its index is read from the page at the first use. */
+import { element } from './dom.ts';
+import { type Entry, findEntries } from './search-index.ts';
+
+export function startSearch(): void {
+  const input = document.getElementById('search');
+  const results = document.getElementById('results');
+  const status = results?.querySelector('p');
+  const list = results?.querySelector('ul');
+  if (!(input instanceof HTMLInputElement) || !results || !status || !list) return;
+  let entries: readonly Entry[] | null = null;
+
+  const close = () => {
+    results.hidden = true;
+  };
+  const show = () => {
+    const query = input.value.trim();
+    if (query === '') return close();
+    entries ??= readEntries();
+    const found = findEntries(entries, query);
+    status.textContent = countText(found.length, query);
+    list.replaceChildren(...found.map(resultOf));
+    results.hidden = false;
+  };
+
+  input.addEventListener('input', show);
+  input.addEventListener('focus', show);
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') list.querySelector('a')?.click();
+  });
+  results.addEventListener('click', (event) => {
+    if (!(event.target instanceof Element) || event.target.closest('a') === null) return;
+    close();
+    input.value = '';
+  });
+  input.parentElement?.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') {
+      close();
+      input.focus();
+      close();
+    }
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') moveFocus(event, input, list);
+  });
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    event.preventDefault();
+    input.focus();
+  });
+  document.addEventListener('focusin', (event) => {
+    if (event.target instanceof Node && !input.parentElement?.contains(event.target)) close();
+  });
+  document.addEventListener('pointerdown', (event) => {
+    if (event.target instanceof Node && !input.parentElement?.contains(event.target)) close();
+  });
+}
+
+function countText(count: number, query: string): string {
+  if (count === 0) return `Nothing has “${query}” in its name or text.`;
+  return count === 1 ? '1 result' : `${count} results`;
+}
+
+function resultOf({ kind, id, name, context }: Entry): HTMLLIElement {
+  const link = element('a', { href: `#${id}` }, element('strong', {}, name), ' ', element('span', {}, `${kind}, ${context}`));
+  return element('li', {}, link);
+}
+
+function moveFocus(event: KeyboardEvent, input: HTMLInputElement, list: HTMLUListElement): void {
+  const stops = [input, ...list.querySelectorAll('a')];
+  const at = stops.findIndex((stop) => stop === document.activeElement);
+  const next = stops[at + (event.key === 'ArrowDown' ? 1 : -1)];
+  if (next === undefined) return;
+  event.preventDefault();
+  next.focus();
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null;
+}
+
+function readEntries(): readonly Entry[] {
+  const sections = [...document.querySelectorAll<HTMLElement>('section.operation[id]')];
+  return [
+    ...sections.flatMap(entriesOfSection),
+    ...[...document.querySelectorAll<HTMLElement>('#errors li[id]')].map((item) => entryOf(item, 'Error', 'all operations')),
+  ];
+}
+
+function entriesOfSection(section: HTMLElement): readonly Entry[] {
+  const title = textOf(section.querySelector('h2, h3'));
+  const call = textOf(section.querySelector('.call'));
+  const fields = [...section.querySelectorAll<HTMLElement>('.fields li[id]')];
+  return [
+    { kind: 'Operation', id: section.id, name: title, context: call, text: `${section.id} ${textOf(section.querySelector('.about > p:not(.call)'))}` },
+    ...fields.map((item) => entryOf(item, item.id.includes('-error-') ? 'Error' : 'Field', title)),
+  ];
+}
+
+function entryOf(item: HTMLElement, kind: Entry['kind'], place: string): Entry {
+  const isAnswer = kind === 'Field' && item.id.includes('-answer-');
+  const name = textOf(item.querySelector('.name code'));
+  return { kind, id: item.id, name, context: `${place}${isAnswer ? ', answer' : ''}`, text: textOf(item.querySelector('p')) };
+}
+
+function textOf(node: Element | null): string {
+  return node?.textContent?.trim() ?? '';
+}

@@ -1,0 +1,201 @@
+/** Reads the OpenAPI document in the form that the reference page shows. */
+import type { OpenApiDocument } from '#src/api/contract/openapi.ts';
+
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly format?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly example?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly additionalProperties?: Schema | boolean;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly style?: string;
+  readonly schema?: Schema;
+  readonly example?: unknown;
+}
+
+interface MediaType {
+  readonly schema?: Schema;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value?: unknown }>>;
+}
+
+export interface Content {
+  readonly description?: string;
+  readonly required?: boolean;
+  readonly content?: Readonly<Record<string, MediaType>>;
+}
+
+interface Described {
+  readonly operationId?: string;
+  readonly tags?: readonly string[];
+  readonly summary?: string;
+  readonly description?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Content;
+  readonly responses?: Readonly<Record<string, Content>>;
+}
+
+export interface Operation {
+  readonly id: string;
+  readonly tag: string;
+  readonly method: string;
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters: readonly Parameter[];
+  readonly body: Content | null;
+  readonly answers: readonly Answer[];
+  readonly errors: readonly ErrorMeaning[];
+}
+
+export interface Answer extends Content {
+  readonly status: number;
+}
+
+export interface ErrorMeaning {
+  readonly code: string;
+  readonly status: number;
+  readonly meaning: string;
+}
+
+const JSON_CONTENT = 'application/json';
+const FIRST_ERROR_STATUS = 400;
+/** The description of an error answer has a paragraph for each code. */
+const CODE = /^`(\w+)`: (.+)$/s;
+
+export class ReferenceDocument {
+  readonly title: string;
+  readonly description: string;
+  readonly operations: readonly Operation[];
+  readonly webhooks: readonly Operation[];
+  readonly #schemas: Readonly<Record<string, Schema>>;
+
+  constructor(document: OpenApiDocument) {
+    this.title = document.info.title;
+    this.description = document.info.description ?? '';
+    this.#schemas = (document.components?.schemas ?? {}) as Readonly<Record<string, Schema>>;
+    this.operations = operationsOf(document.paths);
+    this.webhooks = operationsOf(document.webhooks);
+  }
+
+  get tags(): readonly string[] {
+    return [...new Set(this.operations.map(({ tag }) => tag))];
+  }
+
+  /** Every error code of every operation, in the order of the statuses. */
+  get errors(): readonly (ErrorMeaning & { readonly operations: readonly Operation[] })[] {
+    const byCode = new Map(
+      this.operations.flatMap(({ errors }) => errors.map((error) => [error.code, error] as const)),
+    );
+    return [...byCode.values()]
+      .toSorted((a, b) => a.status - b.status)
+      .map((error) => ({
+        ...error,
+        operations: this.operations.filter(({ errors }) => errors.some(({ code }) => code === error.code)),
+      }));
+  }
+
+  /** Follows references. The description of a field wins over that of the object that it refers to. */
+  resolve(schema: Schema): Schema {
+    const { $ref, ...own } = schema;
+    if ($ref === undefined) return schema;
+    const target = this.#schemas[$ref.split('/').at(-1) ?? ''];
+    if (target === undefined) throw new Error(`The document has no schema ${$ref}.`);
+    return this.resolve({ ...target, ...own });
+  }
+
+  schemaOf({ content }: Content): Schema | null {
+    const schema = content?.[JSON_CONTENT]?.schema;
+    return schema === undefined ? null : this.resolve(schema);
+  }
+
+  /** The example of a body: its own, or one that is composed of the examples of its fields. */
+  exampleOf(body: Content): unknown {
+    const media = body.content?.[JSON_CONTENT];
+    if (media === undefined) return undefined;
+    const [first] = Object.values(media.examples ?? {});
+    return media.example ?? first?.value ?? (media.schema && this.exampleOfSchema(media.schema));
+  }
+
+  exampleOfSchema(schema: Schema): unknown {
+    const { example, examples, const: constant, enum: values, ...rest } = this.resolve(schema);
+    const given = example ?? examples?.[0] ?? constant ?? values?.[0] ?? rest.default;
+    if (given !== undefined) return given;
+    const [option] = rest.anyOf ?? rest.oneOf ?? [];
+    if (option !== undefined) return this.exampleOfSchema(option);
+    if (rest.items !== undefined) return [this.exampleOfSchema(rest.items)];
+    if (rest.properties !== undefined) {
+      return Object.fromEntries(
+        Object.entries(rest.properties).map(([name, field]) => [name, this.exampleOfSchema(field)]),
+      );
+    }
+    return EMPTY[[rest.type ?? 'null'].flat()[0] ?? 'null'] ?? null;
+  }
+}
+
+const EMPTY: Readonly<Record<string, unknown>> = {
+  string: 'text',
+  integer: 1,
+  number: 1,
+  boolean: true,
+  object: {},
+  array: [],
+};
+
+function operationsOf(paths: object | undefined): readonly Operation[] {
+  return Object.entries(paths ?? {}).flatMap(([path, item]) =>
+    Object.entries(item as Readonly<Record<string, Described>>).map(([method, described]) =>
+      operationOf(path, method, described),
+    ),
+  );
+}
+
+function operationOf(path: string, method: string, described: Described): Operation {
+  const answers = Object.entries(described.responses ?? {}).map(([status, answer]) => ({
+    ...answer,
+    status: Number(status),
+  }));
+  return {
+    id: described.operationId ?? path,
+    tag: described.tags?.[0] ?? '',
+    method: method.toUpperCase(),
+    path,
+    summary: described.summary ?? path,
+    description: described.description ?? '',
+    parameters: described.parameters ?? [],
+    body: described.requestBody ?? null,
+    answers: answers.filter(({ status }) => !(status >= FIRST_ERROR_STATUS)),
+    errors: answers.filter(({ status }) => status >= FIRST_ERROR_STATUS).flatMap(errorsOf),
+  };
+}
+
+function errorsOf({ status, description = '' }: Answer): readonly ErrorMeaning[] {
+  return description.split(/\n\n+/).flatMap((paragraph) => {
+    const [, code, meaning] = CODE.exec(paragraph) ?? [];
+    return code === undefined || meaning === undefined ? [] : [{ code, status, meaning }];
+  });
+}

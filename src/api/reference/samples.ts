@@ -1,0 +1,134 @@
+/**
+ * The samples of an operation in curl, TypeScript and Python. Each works as it is, once `SCHED_URL` and `SCHED_API_KEY` are
+ * set in the environment. Python needs its standard library only.
+ */
+import type { OperationId } from '#src/api/contract/operations.ts';
+import type { Operation, Parameter, ReferenceDocument } from './document.ts';
+import { asJson, asPython, asTypeScript } from './literals.ts';
+
+export interface Sample {
+  readonly language: 'curl' | 'typescript' | 'python';
+  readonly label: string;
+  readonly code: string;
+}
+
+/** The request that all samples of an operation send. */
+interface SampleRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly ids: readonly string[];
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+}
+
+/** How the SDK calls each operation. A list returns pages, and the others return an object. */
+const SDK_CALLS: Readonly<Record<OperationId, { readonly call: string; readonly result: string }>> = {
+  createSchedule: { call: 'schedules.create', result: 'schedule' },
+  listSchedules: { call: 'schedules.list', result: 'schedule' },
+  getSchedule: { call: 'schedules.get', result: 'schedule' },
+  updateSchedule: { call: 'schedules.update', result: 'schedule' },
+  rescheduleSchedule: { call: 'schedules.reschedule', result: 'schedule' },
+  pauseSchedule: { call: 'schedules.pause', result: 'schedule' },
+  resumeSchedule: { call: 'schedules.resume', result: 'schedule' },
+  cancelSchedule: { call: 'schedules.cancel', result: 'schedule' },
+  listScheduleDeliveries: { call: 'schedules.deliveries', result: 'delivery' },
+  createEndpoint: { call: 'endpoints.create', result: 'endpoint' },
+  listEndpoints: { call: 'endpoints.list', result: 'endpoint' },
+  getEndpoint: { call: 'endpoints.get', result: 'endpoint' },
+  updateEndpoint: { call: 'endpoints.update', result: 'endpoint' },
+  archiveEndpoint: { call: 'endpoints.archive', result: 'endpoint' },
+  listDeliveries: { call: 'deliveries.list', result: 'delivery' },
+  getDelivery: { call: 'deliveries.get', result: 'delivery' },
+  replayDelivery: { call: 'deliveries.replay', result: 'delivery' },
+  listAttempts: { call: 'deliveries.attempts', result: 'attempt' },
+};
+
+/** Samples of lists show filters, and not the parameters for paging. */
+const SAMPLE_FILTERS = new Set(['state', 'status', 'metadata', 'include_archived']);
+
+export function samplesOf(document: ReferenceDocument, operation: Operation): readonly Sample[] {
+  const request = requestOf(document, operation);
+  return [
+    { language: 'curl', label: 'curl', code: curl(request) },
+    { language: 'typescript', label: 'TypeScript', code: typeScript(request, operation) },
+    { language: 'python', label: 'Python', code: python(request) },
+  ];
+}
+
+function requestOf(document: ReferenceDocument, { method, path, parameters, body }: Operation): SampleRequest {
+  const valueOf = ({ schema = {}, example, name }: Parameter) =>
+    example ?? schema.example ?? document.exampleOfSchema({ ...schema, example: schema.example ?? undefined }) ?? name;
+  const inPath = parameters.filter((parameter) => parameter.in === 'path');
+  const filters = parameters.filter(({ in: place, name }) => place === 'query' && SAMPLE_FILTERS.has(name));
+  return {
+    method,
+    path: inPath.reduce((filled, one) => filled.replace(`{${one.name}}`, String(valueOf(one))), path),
+    ids: inPath.map((one) => String(valueOf(one))),
+    query: Object.fromEntries(filters.map((one) => [one.name, valueOf(one)])),
+    body: body === null ? undefined : document.exampleOf(body),
+  };
+}
+
+/** A filter by labels is an object in TypeScript, and `metadata[team]=billing` in a URL. */
+function pairsOf(query: SampleRequest['query']): readonly (readonly [name: string, value: string])[] {
+  return Object.entries(query).flatMap(([name, value]) =>
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).map(([key, inner]) => [`${name}[${key}]`, String(inner)] as const)
+      : [[name, String(value)] as const],
+  );
+}
+
+function curl({ method, path, query, body }: SampleRequest): string {
+  const pairs = pairsOf(query);
+  const option = method === 'GET' ? (pairs.length === 0 ? '' : '-G ') : `-X ${method} `;
+  const lines = [
+    `curl ${option}"$SCHED_URL${path}"`,
+    '-H "Authorization: Bearer $SCHED_API_KEY"',
+    ...pairs.map(([name, value]) => `--data-urlencode ${shellQuoted(`${name}=${value}`)}`),
+    ...(body === undefined ? [] : ['-H "Content-Type: application/json"', `-d ${shellQuoted(asJson(body))}`]),
+  ];
+  return lines.join(' \\\n  ');
+}
+
+function shellQuoted(value: string): string {
+  return `'${value.replaceAll("'", "'\\''")}'`;
+}
+
+function typeScript({ ids, query, body }: SampleRequest, { id }: Operation): string {
+  const { call, result } = SDK_CALLS[id as OperationId];
+  const isList = id.startsWith('list');
+  const given = Object.keys(query).length === 0 ? body : query;
+  const values = [...ids.map((one) => asTypeScript(one)), ...(given === undefined ? [] : [asTypeScript(given)])];
+  const made = `sched.${call}(${values.join(', ')})`;
+  const use = isList
+    ? `for await (const ${result} of ${made}) {\n  console.log(${result}.id);\n}`
+    : `const ${result} = await ${made};\nconsole.log(${result}.id);`;
+  return `import { Sched } from '@sched/sdk';\n\nconst sched = new Sched();\n${use}`;
+}
+
+function python({ method, path, query, body }: SampleRequest): string {
+  const pairs = pairsOf(query);
+  const hasQuery = pairs.length > 0;
+  const modules = ['json', 'os', ...(hasQuery ? ['urllib.parse'] : []), 'urllib.request'];
+  const parameters = asPython(Object.fromEntries(pairs)).replace('{', '').replace('}', '');
+  const url = `os.environ["SCHED_URL"] + "${path}${hasQuery ? '?' : ''}"${hasQuery ? ' + query' : ''}`;
+  const headers = {
+    Authorization: '',
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+  };
+  const key = '"Bearer " + os.environ["SCHED_API_KEY"]';
+  return [
+    ...modules.map((name) => `import ${name}`),
+    '',
+    ...(hasQuery ? [`query = urllib.parse.urlencode({${parameters}})`] : []),
+    ...(body === undefined ? [] : [`body = ${asPython(body)}`]),
+    'request = urllib.request.Request(',
+    `    ${url},`,
+    `    method="${method}",`,
+    `    headers=${asPython(headers, 1).replace('""', key)},`,
+    ...(body === undefined ? [] : ['    data=json.dumps(body).encode(),']),
+    ')',
+    'with urllib.request.urlopen(request) as response:',
+    '    print(json.load(response))',
+  ].join('\n');
+}
