@@ -40,7 +40,9 @@ function hasTools(): boolean {
 /** The digest of all source files, and of the versions of the build tools. */
 function sourcesDigest(): string {
   const hash = createHash('sha256');
-  const sources = globSync(['src/**/*.{ts,tsx,css,svg}', 'index.html', 'vite*.config.ts'], { cwd: DASHBOARD });
+  const sources = globSync(['src/**/*.{ts,tsx,css,svg}', 'index.html', 'vite*.config.ts'], {
+    cwd: DASHBOARD,
+  });
   const paths = sources.filter((path) => !path.endsWith('.test.ts')).toSorted();
   for (const path of paths) hash.update(`${path}\0`).update(readFileSync(join(DASHBOARD, path)));
   return hash.update(readFileSync(join(ROOT, 'package-lock.json'))).digest('hex');

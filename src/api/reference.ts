@@ -2,7 +2,7 @@
  * Serves `/openapi.json`, and `/docs`, the same document as a page. Both are made once, on first use. Their code is loaded
  * then too, so the start of the service does not wait for it.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { PageFile } from './page-file.ts';
@@ -26,6 +26,8 @@ const PAGE_HEADERS = {
 
 /** The browser asks each time whether its copy is current, so an update of the service shows at once. */
 const CACHING = 'no-cache';
+
+const NOT_BUILT = 'The files of this page have not been built. Build them with: npm run dashboard:build';
 
 export function mountReference(server: FastifyInstance, options: ReferenceOptions): void {
   const files: Readonly<Record<string, () => Promise<PageFile>>> = {
@@ -56,8 +58,11 @@ export function mountReference(server: FastifyInstance, options: ReferenceOption
   }
 }
 
+/** Without its files the page can still be read, so a checkout that was never built is not an error of the service. */
 function fileIn(folder: string, name: string): PageFile {
-  return new PageFile(name, readFileSync(join(folder, name)), CACHING);
+  const path = join(folder, name);
+  const content = existsSync(path) ? readFileSync(path) : Buffer.from(`/* ${NOT_BUILT} */`);
+  return new PageFile(name, content, CACHING);
 }
 
 /** A failure is not kept, so the next request tries again. */

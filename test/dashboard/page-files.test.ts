@@ -9,6 +9,8 @@ const ROOT = join(import.meta.dirname, '../..');
 const DIST = join(ROOT, 'dashboard/dist');
 const SCRIPT_BYTES_MAX = 60 * 1_024;
 const STYLE_BYTES_MAX = 12 * 1_024;
+const REFERENCE_SCRIPT_BYTES_MAX = 8 * 1_024;
+const REFERENCE_STYLE_BYTES_MAX = 6 * 1_024;
 
 function read(path: string): string {
   return readFileSync(join(DIST, path), 'utf8');
@@ -32,8 +34,14 @@ beforeAll(() => {
 });
 
 test('all scripts together and all styles together are small', () => {
-  expect(gzippedBytes('**/*.js')).toBeLessThan(SCRIPT_BYTES_MAX);
-  expect(gzippedBytes('**/*.css')).toBeLessThan(STYLE_BYTES_MAX);
+  expect(gzippedBytes('assets/*.js')).toBeLessThan(SCRIPT_BYTES_MAX);
+  expect(gzippedBytes('assets/*.css')).toBeLessThan(STYLE_BYTES_MAX);
+});
+
+test('the reference has one small script and one small style', () => {
+  expect(globSync('docs/*', { cwd: DIST }).toSorted()).toEqual(['docs/page.css', 'docs/page.js']);
+  expect(gzippedBytes('docs/*.js')).toBeLessThan(REFERENCE_SCRIPT_BYTES_MAX);
+  expect(gzippedBytes('docs/*.css')).toBeLessThan(REFERENCE_STYLE_BYTES_MAX);
 });
 
 test('the page refers only to its own files, and contains no script and no style', () => {

@@ -5,7 +5,7 @@
 import './docs.css';
 import { copyOnClick } from './copy.ts';
 import { keepLanguage } from './languages.ts';
-import { markCurrent, openLinked, openForPrint } from './places.ts';
+import { markCurrent, openForPrint, openLinked } from './places.ts';
 import { startSearch } from './search.ts';
 import { openTryIt } from './try-it.ts';
 

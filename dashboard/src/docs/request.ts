@@ -48,13 +48,16 @@ export function prepare(path: string, parameters: readonly Parameter[]): Prepare
 /** Browsers resolve `.` and `..` in a path, so the request would go elsewhere. */
 function pathPart(name: string, value: string): string {
   if (value === '') throw new UnusableValue(`${name} is empty. Give the id of an object.`);
-  if (/^\.{1,2}$/.test(value)) throw new UnusableValue(`${name} cannot be "${value}". Give the id of an object.`);
+  if (/^\.{1,2}$/.test(value))
+    throw new UnusableValue(`${name} cannot be "${value}". Give the id of an object.`);
   return encodeURIComponent(value);
 }
 
 function headerValue(name: string, value: string): string {
   if (NOT_IN_A_HEADER.test(value)) {
-    throw new UnusableValue(`${name} has a character that a header cannot have. Use letters, digits and signs of ASCII.`);
+    throw new UnusableValue(
+      `${name} has a character that a header cannot have. Use letters, digits and signs of ASCII.`,
+    );
   }
   return value;
 }

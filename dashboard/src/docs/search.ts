@@ -60,15 +60,21 @@ function countText(count: number, query: string): string {
 }
 
 function resultOf({ kind, id, name, context }: Entry): HTMLLIElement {
-  const link = element('a', { href: `#${id}` }, element('strong', {}, name), ' ', element('span', {}, `${kind}, ${context}`));
+  const link = element(
+    'a',
+    { href: `#${id}` },
+    element('strong', {}, name),
+    ' ',
+    element('span', {}, `${kind}, ${context}`),
+  );
   return element('li', {}, link);
 }
 
 function moveFocus(event: KeyboardEvent, input: HTMLInputElement, list: HTMLUListElement): void {
-  const stops = [input, ...list.querySelectorAll('a')];
-  const at = stops.findIndex((stop) => stop === document.activeElement);
+  const stops: readonly (Element | null)[] = [input, ...list.querySelectorAll('a')];
+  const at = stops.indexOf(document.activeElement);
   const next = stops[at + (event.key === 'ArrowDown' ? 1 : -1)];
-  if (next === undefined) return;
+  if (!(next instanceof HTMLElement)) return;
   event.preventDefault();
   next.focus();
 }
@@ -79,26 +85,51 @@ function isTyping(target: EventTarget | null): boolean {
 
 function readEntries(): readonly Entry[] {
   const sections = [...document.querySelectorAll<HTMLElement>('section.operation[id]')];
+  const errors = [...document.querySelectorAll<HTMLElement>('#errors li[id]')];
   return [
     ...sections.flatMap(entriesOfSection),
-    ...[...document.querySelectorAll<HTMLElement>('#errors li[id]')].map((item) => entryOf(item, 'Error', 'all operations')),
+    ...errors.map((item) => entryOf(item, 'Error', 'all operations', false)),
   ];
 }
 
 function entriesOfSection(section: HTMLElement): readonly Entry[] {
   const title = textOf(section.querySelector('h2, h3'));
   const call = textOf(section.querySelector('.call'));
+  const about = textOf(section.querySelector('.about > p:not(.call)'));
   const fields = [...section.querySelectorAll<HTMLElement>('.fields li[id]')];
   return [
-    { kind: 'Operation', id: section.id, name: title, context: call, text: `${section.id} ${textOf(section.querySelector('.about > p:not(.call)'))}` },
-    ...fields.map((item) => entryOf(item, item.id.includes('-error-') ? 'Error' : 'Field', title)),
+    {
+      kind: 'Operation',
+      id: section.id,
+      name: title,
+      context: call,
+      text: `${section.id} ${about}`,
+      isRepeated: false,
+    },
+    ...fields.map((item) => {
+      if (item.id.startsWith(`${section.id}-error-`)) return entryOf(item, 'Error', title, true);
+      const isAnswer = item.id.startsWith(`${section.id}-answer-`);
+      return entryOf(item, 'Field', isAnswer ? `${title}, answer` : title, isAnswer);
+    }),
   ];
 }
 
-function entryOf(item: HTMLElement, kind: Entry['kind'], place: string): Entry {
-  const isAnswer = kind === 'Field' && item.id.includes('-answer-');
+function entryOf(item: HTMLElement, kind: Entry['kind'], context: string, isRepeated: boolean): Entry {
+  return {
+    kind,
+    id: item.id,
+    name: nameOf(item),
+    context,
+    text: textOf(item.querySelector('p')),
+    isRepeated,
+  };
+}
+
+/** A nested field has the names of its objects before its own. */
+function nameOf(item: HTMLElement): string {
   const name = textOf(item.querySelector('.name code'));
-  return { kind, id: item.id, name, context: `${place}${isAnswer ? ', answer' : ''}`, text: textOf(item.querySelector('p')) };
+  const outer = item.parentElement?.closest<HTMLElement>('.fields > li');
+  return outer ? `${nameOf(outer)}.${name}` : name;
 }
 
 function textOf(node: Element | null): string {

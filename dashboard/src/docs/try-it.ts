@@ -8,6 +8,7 @@ import { type Answer, type Parameter, prepare, send, UnusableValue } from './req
 const LIVE_KEY = /^sk_live_/;
 const ID = /^([a-z]+)_[0-9a-z]{20,}$/;
 
+const ROWS_MAX = 16;
 const ID_KINDS = new Map([
   ['schedules', 'sch'],
   ['endpoints', 'ep'],
@@ -26,7 +27,10 @@ addEventListener('pagehide', () => {
 
 interface Form {
   readonly section: HTMLElement;
-  readonly inputs: readonly { readonly input: HTMLInputElement | HTMLSelectElement; readonly item: HTMLElement }[];
+  readonly inputs: readonly {
+    readonly input: HTMLInputElement | HTMLSelectElement;
+    readonly item: HTMLElement;
+  }[];
   readonly body: HTMLTextAreaElement | null;
   readonly submit: HTMLButtonElement;
   readonly warning: HTMLElement;
@@ -63,13 +67,14 @@ function makeForm(section: HTMLElement): HTMLFormElement {
     'form',
     { class: 'try-form', autocomplete: 'off', novalidate: true, 'aria-label': 'Try it' },
     keyField(id),
-    ...inputs.map(({ item, input }) => labelled(input, item.dataset.name ?? '', item.dataset.in ?? '')),
-    ...(body === null ? [] : [labelled(body, 'Body', 'JSON')]),
+    ...parameterRows(inputs),
+    ...(body?.choice ? [labelled(body.choice, 'Example', '')] : []),
+    ...(body === null ? [] : [labelled(body.area, 'Body', 'JSON')]),
     warning,
     submit,
     output,
   );
-  const parts: Form = { section, inputs, body, submit, warning, output };
+  const parts: Form = { section, inputs, body: body?.area ?? null, submit, warning, output };
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     void submitForm(parts);
@@ -104,7 +109,11 @@ function keyField(id: string): HTMLElement {
   });
   const field = labelled(input, 'API key', '');
   field.append(
-    element('p', { class: 'note', id: `try-${id}-key-note` }, 'The key stays in this page until you leave it. It is sent to this service only.'),
+    element(
+      'p',
+      { class: 'note', id: `try-${id}-key-note` },
+      'The key stays in this page until you leave it. It is sent to this service only.',
+    ),
     ...(devKey === undefined ? [] : [offer]),
   );
   return field;
@@ -124,26 +133,67 @@ function inputOf({ dataset }: HTMLElement, id: string): HTMLInputElement | HTMLS
     const placeholder = dataset.labels === undefined ? '' : 'team=billing';
     return element('input', { id, class: 'control', autocomplete: 'off', spellcheck: 'false', placeholder });
   }
-  const options = ['', ...dataset.values.split(' ')].map((value) => element('option', { value }, value || 'any'));
+  const options = ['', ...dataset.values.split(' ')].map((value) =>
+    element('option', { value }, value || 'any'),
+  );
   return element('select', { id, class: 'control' }, ...options);
 }
 
+interface Example {
+  readonly summary: string;
+  readonly body: string;
+}
+
+function bodyOf({
+  id,
+  dataset,
+}: HTMLElement): { readonly area: HTMLTextAreaElement; readonly choice: HTMLElement | null } | null {
+  if (dataset.examples === undefined) return null;
+  const examples = JSON.parse(dataset.examples) as readonly Example[];
+  const area = element('textarea', {
+    id: `try-${id}-body`,
+    class: 'control',
+    spellcheck: 'false',
+    autocomplete: 'off',
+  });
+  const fill = (at: number) => {
+    area.value = withHook(examples[at]?.body ?? '');
+    area.rows = Math.min(ROWS_MAX, area.value.split('\n').length + 1);
+  };
+  fill(0);
+  if (examples.length === 1) return { area, choice: null };
+  const options = examples.map(({ summary }, at) => element('option', { value: `${at}` }, summary));
+  const choice = element('select', { id: `try-${id}-example`, class: 'control' }, ...options);
+  choice.addEventListener('change', () => fill(Number(choice.value)));
+  return { area, choice };
+}
+
 /** In `sched dev` the example sends to the inbox, where the reader can see the request arrive. */
-function bodyOf({ id, dataset }: HTMLElement): HTMLTextAreaElement | null {
-  if (dataset.body === undefined) return null;
-  const area = element('textarea', { id: `try-${id}-body`, class: 'control', spellcheck: 'false', autocomplete: 'off' });
+function withHook(body: string): string {
   const { hook } = document.body.dataset;
-  area.value =
-    hook === undefined
-      ? dataset.body
-      : dataset.body.replace(/("(?:endpoint|url)": )"[^"]*"/, (_match, name: string) => `${name}${JSON.stringify(location.origin + hook)}`);
-  area.rows = Math.min(16, area.value.split('\n').length + 1);
-  return area;
+  if (hook === undefined) return body;
+  const url = JSON.stringify(location.origin + hook);
+  return body.replace(/("(?:endpoint|url)": )"[^"]*"/, (_match, name: string) => `${name}${url}`);
+}
+
+/** Headers are rarely needed, so they can be opened. */
+function parameterRows(inputs: Form['inputs']): readonly HTMLElement[] {
+  const rowOf = ({ item, input }: Form['inputs'][number]) =>
+    labelled(input, item.dataset.name ?? '', item.dataset.in ?? '');
+  const headers = inputs.filter(({ item }) => item.dataset.in === 'header');
+  const others = inputs.filter(({ item }) => item.dataset.in !== 'header').map(rowOf);
+  if (headers.length === 0) return others;
+  return [...others, element('details', {}, element('summary', {}, 'Headers'), ...headers.map(rowOf))];
 }
 
 function labelled(control: HTMLElement, name: string, place: string): HTMLElement {
   const note = place === '' ? [] : [' ', element('span', { class: 'type' }, place)];
-  return element('div', { class: 'control-row' }, element('label', { for: control.id }, name, ...note), control);
+  return element(
+    'div',
+    { class: 'control-row' },
+    element('label', { for: control.id }, name, ...note),
+    control,
+  );
 }
 
 /** Fills an empty id with the newest one of the same kind. `/v1/schedules/{id}` takes the id of a schedule. */
@@ -172,12 +222,14 @@ async function submitForm(form: Form): Promise<void> {
   submit.disabled = true;
   output.replaceChildren(element('p', {}, 'Sending…'));
   try {
-    const parameters = inputs.map(({ item, input }): Parameter => ({
-      in: item.dataset.in as Parameter['in'],
-      name: item.dataset.name ?? '',
-      isLabels: item.dataset.labels !== undefined,
-      value: input.value.trim(),
-    }));
+    const parameters = inputs.map(
+      ({ item, input }): Parameter => ({
+        in: item.dataset.in as Parameter['in'],
+        name: item.dataset.name ?? '',
+        isLabels: item.dataset.labels !== undefined,
+        value: input.value.trim(),
+      }),
+    );
     const text = body === null || body.value.trim() === '' ? null : body.value;
     const answer = await send(method, prepare(path, parameters), key, text);
     rememberId(answer.body);
@@ -211,8 +263,18 @@ function answerParts({ status, ms, headers, body }: Answer): readonly Node[] {
   const isGood = status < 400;
   const lines = headers.map(([name, value]) => `${name}: ${value}`).join('\n');
   return [
-    element('p', { class: isGood ? 'status good' : 'status bad' }, `${isGood ? 'Answer' : 'Error'} ${status}`, ` after ${ms} ms`),
+    element(
+      'p',
+      { class: isGood ? 'status good' : 'status bad' },
+      `${isGood ? 'Answer' : 'Error'} ${status}`,
+      ` after ${ms} ms`,
+    ),
     element('pre', { tabindex: '0', 'aria-label': 'Answer' }, element('code', {}, body)),
-    element('details', {}, element('summary', {}, `${headers.length} headers`), element('pre', { tabindex: '0', 'aria-label': 'Headers' }, element('code', {}, lines))),
+    element(
+      'details',
+      {},
+      element('summary', {}, `${headers.length} headers`),
+      element('pre', { tabindex: '0', 'aria-label': 'Headers' }, element('code', {}, lines)),
+    ),
   ];
 }

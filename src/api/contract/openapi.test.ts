@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
-import { renderReference } from '../reference-page.ts';
 import { openApiDocument } from './openapi.ts';
 import { OPERATIONS } from './operations.ts';
 
@@ -31,27 +30,5 @@ describe('the OpenAPI document', () => {
     const references = [...JSON.stringify(document).matchAll(/#\/components\/schemas\/(\w+)/g)];
     expect(references.length).toBeGreaterThan(0);
     for (const [, name] of references) expect(names).toContain(name);
-  });
-});
-
-describe('the reference page', () => {
-  const page = renderReference(document);
-
-  test('has a section for every operation and every object', () => {
-    for (const id of Object.keys(OPERATIONS)) expect(page).toContain(`id="${id.toLowerCase()}"`);
-    for (const name of Object.keys(document.components?.schemas ?? {})) {
-      expect(page).toContain(`id="${name.toLowerCase()}"`);
-    }
-  });
-
-  test('links only to places on the page and to the document', () => {
-    const places = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => `#${id}`));
-    for (const [, target = ''] of page.matchAll(/href="([^"]+)"/g)) {
-      if (target !== '/openapi.json') expect(places).toContain(target);
-    }
-  });
-
-  test('has no scripts and loads no resources', () => {
-    expect(page).not.toMatch(/<script|<img|<link|<iframe|src=|@import|url\(/);
   });
 });

@@ -37,16 +37,35 @@ export interface Parameter {
   readonly example?: unknown;
 }
 
+interface Reference {
+  readonly $ref?: string;
+}
+
 interface MediaType {
   readonly schema?: Schema;
   readonly example?: unknown;
-  readonly examples?: Readonly<Record<string, { readonly value?: unknown }>>;
+  readonly examples?: Readonly<
+    Record<string, Reference & { readonly summary?: string; readonly value?: unknown }>
+  >;
+}
+
+interface Header extends Reference {
+  readonly description?: string;
+  readonly required?: boolean;
+  readonly schema?: Schema;
+}
+
+/** An example of a body. */
+export interface Example {
+  readonly summary: string;
+  readonly value: unknown;
 }
 
 export interface Content {
   readonly description?: string;
   readonly required?: boolean;
   readonly content?: Readonly<Record<string, MediaType>>;
+  readonly headers?: Readonly<Record<string, Header>>;
 }
 
 interface Described {
@@ -92,12 +111,14 @@ export class ReferenceDocument {
   readonly description: string;
   readonly operations: readonly Operation[];
   readonly webhooks: readonly Operation[];
-  readonly #schemas: Readonly<Record<string, Schema>>;
+  readonly #components: Readonly<Record<string, Readonly<Record<string, object>>>>;
 
   constructor(document: OpenApiDocument) {
     this.title = document.info.title;
     this.description = document.info.description ?? '';
-    this.#schemas = (document.components?.schemas ?? {}) as Readonly<Record<string, Schema>>;
+    this.#components = (document.components ?? {}) as Readonly<
+      Record<string, Readonly<Record<string, object>>>
+    >;
     this.operations = operationsOf(document.paths);
     this.webhooks = operationsOf(document.webhooks);
   }
@@ -119,13 +140,14 @@ export class ReferenceDocument {
       }));
   }
 
-  /** Follows references. The description of a field wins over that of the object that it refers to. */
-  resolve(schema: Schema): Schema {
-    const { $ref, ...own } = schema;
-    if ($ref === undefined) return schema;
-    const target = this.#schemas[$ref.split('/').at(-1) ?? ''];
-    if (target === undefined) throw new Error(`The document has no schema ${$ref}.`);
-    return this.resolve({ ...target, ...own });
+  /** Follows references. What stands beside a reference, such as the description of a field, wins over its target. */
+  resolve<T extends Reference>(value: T): T {
+    const { $ref, ...own } = value;
+    if ($ref === undefined) return value;
+    const [, , kind = '', name = ''] = $ref.split('/');
+    const target = this.#components[kind]?.[name];
+    if (target === undefined) throw new Error(`The document has no ${$ref}.`);
+    return this.resolve({ ...target, ...own } as unknown as T);
   }
 
   schemaOf({ content }: Content): Schema | null {
@@ -133,14 +155,25 @@ export class ReferenceDocument {
     return schema === undefined ? null : this.resolve(schema);
   }
 
-  /** The example of a body: its own, or one that is composed of the examples of its fields. */
-  exampleOf(body: Content): unknown {
-    const media = body.content?.[JSON_CONTENT];
-    if (media === undefined) return undefined;
-    const [first] = Object.values(media.examples ?? {});
-    return media.example ?? first?.value ?? (media.schema && this.exampleOfSchema(media.schema));
+  /** The examples of a body. The first one is the simplest. */
+  examplesOf(body: Content): readonly Example[] {
+    const { examples, example, schema } = body.content?.[JSON_CONTENT] ?? {};
+    const named = Object.values(examples ?? {}).map((one) => this.resolve(one));
+    if (named.length > 0) return named.map(({ summary = '', value }) => ({ summary, value }));
+    if (example !== undefined) return [{ summary: '', value: example }];
+    return schema === undefined ? [] : [{ summary: '', value: this.exampleOfSchema(schema) }];
   }
 
+  /** The headers of an answer, in the form of parameters. */
+  headersOf({ headers }: Content): readonly Parameter[] {
+    return Object.entries(headers ?? {}).map(([name, header]) => ({
+      name,
+      in: 'header',
+      ...this.resolve(header),
+    }));
+  }
+
+  /** The example of a schema: its own, or one that is composed of the examples of its fields. */
   exampleOfSchema(schema: Schema): unknown {
     const { example, examples, const: constant, enum: values, ...rest } = this.resolve(schema);
     const given = example ?? examples?.[0] ?? constant ?? values?.[0] ?? rest.default;

@@ -114,6 +114,7 @@ export interface FieldListOptions {
 }
 
 export function renderFields(fields: readonly Field[], options: FieldListOptions): string {
+  if (fields.length === 0) return '';
   const items = fields.map((field) => renderField(field, options));
   return `<ul class="fields">${items.join('')}</ul>`;
 }

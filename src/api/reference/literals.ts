@@ -28,7 +28,7 @@ const TYPESCRIPT: Syntax = {
   indent: '  ',
   padding: ' ',
   trailingComma: ',',
-  toJson: 'JSON.stringify',
+  toJson: null,
 };
 
 const PYTHON_WORDS = new Map<unknown, string>([
@@ -62,9 +62,7 @@ function write(value: unknown, syntax: Syntax, depth: number): string {
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
   const parts = Array.isArray(value)
     ? value.map((item) => write(item, syntax, depth + 1))
-    : Object.entries(value).map(
-        ([name, field]) => `${syntax.key(name)}: ${write(field, syntax, depth + 1)}`,
-      );
+    : Object.entries(value).map(([name, field]) => `${syntax.key(name)}: ${write(field, syntax, depth + 1)}`);
   if (parts.length === 0) return `${open}${close}`;
   const padding = open === '{' ? syntax.padding : '';
   const line = `${open}${padding}${parts.join(', ')}${padding}${close}`;
@@ -73,12 +71,17 @@ function write(value: unknown, syntax: Syntax, depth: number): string {
   return `${open}\n${inner}${parts.join(`,\n${inner}`)}${syntax.trailingComma}\n${syntax.indent.repeat(depth)}${close}`;
 }
 
-/** A text that is JSON itself, such as the body of a request, is written as a value that is turned into JSON. */
 function writeScalar(value: unknown, syntax: Syntax, depth: number): string {
-  if (typeof value !== 'string' || syntax.toJson === null || !/^[[{]/.test(value)) return syntax.scalar(value);
+  const json = typeof value === 'string' && syntax.toJson !== null ? jsonIn(value) : undefined;
+  return json === undefined ? syntax.scalar(value) : `${syntax.toJson}(${write(json, syntax, depth)})`;
+}
+
+/** The object or list that a text is, such as the body of a request. A sample shows it as a value. */
+export function jsonIn(text: string): unknown {
+  if (!/^[[{]/.test(text)) return undefined;
   try {
-    return `${syntax.toJson}(${write(JSON.parse(value), syntax, depth)})`;
+    return JSON.parse(text) as unknown;
   } catch {
-    return syntax.scalar(value);
+    return undefined;
   }
 }

@@ -1,46 +1,62 @@
 /** The section of one operation: its fields on one side, its samples on the other. */
-import type { Answer, ErrorMeaning, Operation, Parameter, ReferenceDocument } from './document.ts';
+import type { Answer, ErrorMeaning, Example, Operation, Parameter, ReferenceDocument } from './document.ts';
 import { type Field, fieldsOf, parameterField, renderFields } from './fields.ts';
 import { anchor, inline, prose, text } from './html.ts';
 import { asJson } from './literals.ts';
 import { type Sample, samplesOf } from './samples.ts';
 
-const PLACES = [
-  ['path', 'Path'],
-  ['query', 'Query'],
-  ['header', 'Headers'],
-] as const;
-
 export function renderOperation(document: ReferenceDocument, operation: Operation): string {
-  const { id, method, path, body } = operation;
-  const example = body === null ? undefined : document.exampleOf(body);
-  const data = example === undefined ? '' : ` data-body="${text(JSON.stringify(example, null, 2))}"`;
-  return `<section class="operation" id="${id}" aria-labelledby="${id}-title" data-method="${method}" data-path="${text(path)}"${data}>
+  const { id, method, path, body, answers, summary } = operation;
+  const examples = body === null ? [] : document.examplesOf(body);
+  return `<section class="operation" id="${id}" aria-labelledby="${id}-title" data-method="${method}" data-path="${text(path)}"${dataOf(examples)}>
 <div class="about">
 ${renderHead(operation)}
 ${renderRequest(document, operation)}
-${operation.answers.map((answer) => renderAnswer(document, operation, answer)).join('')}
+${answers.map((answer) => renderAnswer(document, operation, answer)).join('')}
 ${renderErrors(operation)}
 </div>
 <div class="beside">
-${renderSamples(id, samplesOf(document, operation))}
-${operation.answers.map((answer) => renderAnswerExample(document, operation, answer)).join('')}
-<div class="try needs-script"><button type="button" class="button" data-action="try" aria-expanded="false">Try it<span class="hidden">: ${text(operation.summary)}</span></button></div>
+${renderAllSamples(document, operation, examples)}
+<div class="try needs-script"><button type="button" class="button" data-action="try" aria-expanded="false">Try it<span class="hidden">: ${text(summary)}</span></button></div>
+${answers.map((answer) => renderAnswerExample(document, answer)).join('')}
 </div>
 </section>`;
 }
 
-/** What a receiver gets. It has fields like an operation, and no samples. */
+/** The script of the page fills its form with these. */
+function dataOf(examples: readonly Example[]): string {
+  if (examples.length === 0) return '';
+  const bodies = examples.map(({ summary, value }) => ({ summary, body: asJson(value) }));
+  return ` data-examples="${text(JSON.stringify(bodies))}"`;
+}
+
+/** The first example is shown, and the others can be opened. */
+function renderAllSamples(
+  document: ReferenceDocument,
+  operation: Operation,
+  examples: readonly Example[],
+): string {
+  const [first, ...others] = examples;
+  const render = (example: Example | undefined, at: number) =>
+    renderSamples(`${operation.id}-${at}`, samplesOf(document, operation, example?.value));
+  const more = others.map(
+    (example, at) =>
+      `<details><summary>${text(example.summary)}</summary>${render(example, at + 1)}</details>`,
+  );
+  return `${render(first, 0)}${more.length === 0 ? '' : `<div class="more">${more.join('')}</div>`}`;
+}
+
+/** What a receiver gets. It has fields like an operation. */
 export function renderWebhook(document: ReferenceDocument, webhook: Operation): string {
-  const { id, body } = webhook;
-  const example = body === null ? undefined : document.exampleOf(body);
+  const { id, body, answers } = webhook;
+  const examples = body === null ? [] : document.examplesOf(body);
   return `<section class="operation" id="${id}" aria-labelledby="${id}-title">
 <div class="about">
 ${renderHead(webhook)}
 ${renderRequest(document, webhook)}
-${webhook.answers.map(({ status, description = '' }) => `<h4>Answer ${statusText(status)}</h4>${prose(description)}`).join('')}
+${answers.map(({ status, description = '' }) => `<h4>Answer ${statusText(status)}</h4>${prose(description)}`).join('')}
 </div>
-<div class="beside">${example === undefined ? '' : renderCode('Body', typeof example === 'string' ? example : asJson(example))}</div>
+<div class="beside">${examples.map(({ summary, value }) => renderCode(summary || 'Body', asJson(value))).join('')}</div>
 </section>`;
 }
 
@@ -51,23 +67,37 @@ function renderHead({ id, summary, method, path, description }: Operation): stri
 ${prose(description)}`;
 }
 
-function renderRequest(document: ReferenceDocument, { id, parameters, body }: Operation): string {
-  const lists = PLACES.map(([place, title]) => {
-    const those = parameters.filter((parameter) => parameter.in === place);
-    return those.length === 0 ? '' : `<h4>${title}</h4>${renderParameters(document, id, those)}`;
-  });
-  const schema = body === null ? null : document.schemaOf(body);
-  if (body === null || schema === null) return lists.join('');
-  const optional = body.required ? '' : ' <span class="type">optional</span>';
-  const fields = renderFields(fieldsOf(document, schema), { place: id, isRequest: true });
-  return `${lists.join('')}<h4>Body${optional}</h4>${prose(schema.description ?? '')}${fields}`;
+/** Headers come last, because they are alike in all operations and rarely needed. */
+function renderRequest(document: ReferenceDocument, operation: Operation): string {
+  return [
+    renderParameters(document, operation, 'path', 'Path'),
+    renderParameters(document, operation, 'query', 'Query'),
+    renderBody(document, operation),
+    renderParameters(document, operation, 'header', 'Headers'),
+  ].join('');
 }
 
-function renderParameters(document: ReferenceDocument, id: string, those: readonly Parameter[]): string {
+function renderBody(document: ReferenceDocument, { id, body }: Operation): string {
+  const schema = body === null ? null : document.schemaOf(body);
+  if (body === null || schema === null) return '';
+  const optional = body.required ? '' : ' <span class="type">optional</span>';
+  const about = body.description ?? schema.description ?? '';
+  const fields = renderFields(fieldsOf(document, schema), { place: id, isRequest: true });
+  return `<h4>Body${optional}</h4>${prose(about)}${fields}`;
+}
+
+function renderParameters(
+  document: ReferenceDocument,
+  { id, parameters }: Operation,
+  place: Parameter['in'],
+  title: string,
+): string {
+  const those = parameters.filter((parameter) => parameter.in === place);
+  if (those.length === 0) return '';
   const byName = new Map(those.map((parameter) => [parameter.name, parameter]));
   /** The script of the page builds its form from these attributes. */
   const attributes = ({ name, isRequired, values }: Field) => {
-    const { in: place, style } = byName.get(name) ?? {};
+    const { style } = byName.get(name) ?? {};
     return [
       ` data-in="${place}" data-name="${text(name)}"`,
       isRequired ? ' data-required' : '',
@@ -76,17 +106,18 @@ function renderParameters(document: ReferenceDocument, id: string, those: readon
     ].join('');
   };
   const fields = those.map((parameter) => parameterField(document, parameter));
-  return renderFields(fields, { place: id, isRequest: true, attributes });
+  return `<h4>${title}</h4>${renderFields(fields, { place: id, isRequest: true, attributes })}`;
 }
 
 function renderAnswer(document: ReferenceDocument, { id }: Operation, answer: Answer): string {
   const schema = document.schemaOf(answer);
   const fields = schema === null ? [] : fieldsOf(document, schema);
-  const list =
-    fields.length === 0
+  const headers = document.headersOf(answer).map((header) => parameterField(document, header));
+  const list = (name: string, listed: readonly Field[]) =>
+    listed.length === 0
       ? ''
-      : `<details><summary>${fields.length} fields of the answer</summary>${renderFields(fields, { place: anchor(id, 'answer'), isRequest: false })}</details>`;
-  return `<h4>Answer ${statusText(answer.status)}</h4>${prose(schema?.description ?? '')}${list}`;
+      : `<details><summary>${listed.length} ${name}s of the answer</summary>${renderFields(listed, { place: anchor(id, 'answer', name), isRequest: false })}</details>`;
+  return `<h4>Answer ${statusText(answer.status)}</h4>${prose(answer.description ?? '')}${list('field', fields)}${list('header', headers)}`;
 }
 
 function renderErrors({ id, errors }: Operation): string {
@@ -111,18 +142,19 @@ function renderSamples(id: string, samples: readonly Sample[]): string {
   return `<div class="samples code"><div class="languages" role="radiogroup" aria-label="Language of the sample">${choices.join('')}</div>${blocks.join('')}</div>`;
 }
 
-function renderAnswerExample(document: ReferenceDocument, _operation: Operation, answer: Answer): string {
-  const example = document.exampleOf(answer);
-  if (example === undefined) return '';
-  return renderCode(`Answer ${statusText(answer.status)}`, asJson(example));
+function renderAnswerExample(document: ReferenceDocument, answer: Answer): string {
+  const [example] = document.examplesOf(answer);
+  return example === undefined
+    ? ''
+    : renderCode(`Answer ${statusText(answer.status)}`, asJson(example.value));
 }
 
 export function renderCode(title: string, code: string): string {
-  return `<div class="code"><p class="code-title">${title}</p>${copyButton(title)}<pre tabindex="0" aria-label="${title}"><code>${text(code)}</code></pre></div>`;
+  return `<div class="code"><p class="code-title">${text(title)}</p>${copyButton(title)}<pre tabindex="0" aria-label="${text(title)}"><code>${text(code)}</code></pre></div>`;
 }
 
 function copyButton(what: string): string {
-  return `<button type="button" class="copy needs-script" data-action="copy">Copy<span class="hidden"> ${what}</span></button>`;
+  return `<button type="button" class="copy needs-script" data-action="copy">Copy<span class="hidden"> ${text(what)}</span></button>`;
 }
 
 function statusText(status: number): string {

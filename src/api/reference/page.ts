@@ -81,12 +81,13 @@ function renderContents(document: ReferenceDocument): string {
       items: document.webhooks.map(({ id, summary, method }) => ({ id, title: summary, method })),
     },
   ].filter(({ items }) => items.length > 0);
-  const renderGroup = ({ title, items }: (typeof groups)[number]) => `<h2>${text(title)}</h2><ul>${items
-    .map(
-      (item) =>
-        `<li><a href="#${item.id}"><span>${text(item.title)}</span><b class="method ${item.method.toLowerCase()}" aria-hidden="true">${item.method}</b></a></li>`,
-    )
-    .join('')}</ul>`;
+  const renderGroup = ({ title, items }: (typeof groups)[number]) =>
+    `<h2>${text(title)}</h2><ul>${items
+      .map(
+        (item) =>
+          `<li><a href="#${item.id}"><span>${text(item.title)}</span><b class="method ${item.method.toLowerCase()}" aria-hidden="true">${item.method}</b></a></li>`,
+      )
+      .join('')}</ul>`;
   return `<nav id="contents" popover aria-label="Contents">
 <ul><li><a href="#start">Before you start</a></li></ul>
 ${groups.map(renderGroup).join('')}

@@ -4,7 +4,7 @@
  */
 import type { OperationId } from '#src/api/contract/operations.ts';
 import type { Operation, Parameter, ReferenceDocument } from './document.ts';
-import { asJson, asPython, asTypeScript } from './literals.ts';
+import { asJson, asPython, asTypeScript, jsonIn } from './literals.ts';
 
 export interface Sample {
   readonly language: 'curl' | 'typescript' | 'python';
@@ -46,8 +46,13 @@ const SDK_CALLS: Readonly<Record<OperationId, { readonly call: string; readonly 
 /** Samples of lists show filters, and not the parameters for paging. */
 const SAMPLE_FILTERS = new Set(['state', 'status', 'metadata', 'include_archived']);
 
-export function samplesOf(document: ReferenceDocument, operation: Operation): readonly Sample[] {
-  const request = requestOf(document, operation);
+/** `body` is an example of the body. It is undefined if the operation takes none. */
+export function samplesOf(
+  document: ReferenceDocument,
+  operation: Operation,
+  body: unknown,
+): readonly Sample[] {
+  const request = requestOf(document, operation, body);
   return [
     { language: 'curl', label: 'curl', code: curl(request) },
     { language: 'typescript', label: 'TypeScript', code: typeScript(request, operation) },
@@ -55,17 +60,17 @@ export function samplesOf(document: ReferenceDocument, operation: Operation): re
   ];
 }
 
-function requestOf(document: ReferenceDocument, { method, path, parameters, body }: Operation): SampleRequest {
-  const valueOf = ({ schema = {}, example, name }: Parameter) =>
-    example ?? schema.example ?? document.exampleOfSchema({ ...schema, example: schema.example ?? undefined }) ?? name;
+function requestOf(document: ReferenceDocument, operation: Operation, body: unknown): SampleRequest {
+  const { method, path, parameters } = operation;
+  const exampleValue = ({ schema = {}, example }: Parameter) => example ?? document.exampleOfSchema(schema);
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
   const filters = parameters.filter(({ in: place, name }) => place === 'query' && SAMPLE_FILTERS.has(name));
   return {
     method,
-    path: inPath.reduce((filled, one) => filled.replace(`{${one.name}}`, String(valueOf(one))), path),
-    ids: inPath.map((one) => String(valueOf(one))),
-    query: Object.fromEntries(filters.map((one) => [one.name, valueOf(one)])),
-    body: body === null ? undefined : document.exampleOf(body),
+    path: inPath.reduce((filled, one) => filled.replace(`{${one.name}}`, String(exampleValue(one))), path),
+    ids: inPath.map((one) => String(exampleValue(one))),
+    query: Object.fromEntries(filters.map((one) => [one.name, exampleValue(one)])),
+    body,
   };
 }
 
@@ -97,13 +102,26 @@ function shellQuoted(value: string): string {
 function typeScript({ ids, query, body }: SampleRequest, { id }: Operation): string {
   const { call, result } = SDK_CALLS[id as OperationId];
   const isList = id.startsWith('list');
-  const given = Object.keys(query).length === 0 ? body : query;
-  const values = [...ids.map((one) => asTypeScript(one)), ...(given === undefined ? [] : [asTypeScript(given)])];
+  const given = Object.keys(query).length === 0 ? withJson(body) : query;
+  const values = [
+    ...ids.map((one) => asTypeScript(one)),
+    ...(given === undefined ? [] : [asTypeScript(given)]),
+  ];
   const made = `sched.${call}(${values.join(', ')})`;
   const use = isList
     ? `for await (const ${result} of ${made}) {\n  console.log(${result}.id);\n}`
     : `const ${result} = await ${made};\nconsole.log(${result}.id);`;
   return `import { Sched } from '@sched/sdk';\n\nconst sched = new Sched();\n${use}`;
+}
+
+/** The SDK takes a JSON body as a value. */
+function withJson(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null) return given;
+  const entries = Object.entries(given).map(([name, value]) => {
+    const json = name === 'body' && typeof value === 'string' ? jsonIn(value) : undefined;
+    return json === undefined ? [name, value] : ['json', json];
+  });
+  return Object.fromEntries(entries);
 }
 
 function python({ method, path, query, body }: SampleRequest): string {
