@@ -114,7 +114,7 @@ button.addEventListener('click', async () => {
 });
 `;
 
-/** The colours and the font are those of the dashboard (`dashboard/src/styles.css`). */
+/** The colours and the font are those of the dashboard (`dashboard/src/theme.css`). */
 export const STYLE = `
 :root {
   color-scheme: light dark;
