@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import * as profileLife from '#src/domain/endpoint-profile.ts';
 import { Refusal } from '#src/domain/errors.ts';
@@ -207,6 +207,20 @@ describe('editing an endpoint profile', () => {
       method: 'PUT',
       version: 21,
     });
+  });
+
+  test('waits for other edits of the same profile, so that many at once decide once each', async () => {
+    await using harness = await openControlHarness();
+    const { id } = await given(harness);
+    const commands = commandsOf(harness);
+    const read = vi.fn(() => ({ timeout: '5s' }));
+    // More than the number of times that a conflicting decision is made again.
+    const edits = Array.from({ length: 30 }, () =>
+      editProfile(commands, PARTITION, id, read, render, NO_RECEIPT),
+    );
+    await Promise.all(edits);
+    expect(read).toHaveBeenCalledTimes(edits.length);
+    expect(await harness.store.findProfile(PARTITION, id)).toMatchObject({ version: 1 + edits.length });
   });
 
   test('refuses an unknown profile before its fields are read, and invalid fields change nothing', async () => {

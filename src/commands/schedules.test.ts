@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { archiveProfile, type EndpointProfile, editProfile } from '#src/domain/endpoint-profile.ts';
 import { Refusal } from '#src/domain/errors.ts';
@@ -321,6 +321,19 @@ describe('editing a schedule', () => {
     };
     const answer = editSchedule(commandsOf(harness), 2 as Partition, schedule.id, unread, render, NO_RECEIPT);
     await expect(answer).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('waits for other changes of the same schedule, so that many at once decide once each', async () => {
+    await using harness = await openControlHarness();
+    const { schedule } = await given(harness);
+    const commands = commandsOf(harness);
+    const read = vi.fn(() => ({ ttl: '9h' }));
+    // More than the number of times that a conflicting decision is made again.
+    const edits = Array.from({ length: 30 }, () =>
+      editSchedule(commands, PARTITION, schedule.id, read, render, NO_RECEIPT),
+    );
+    await Promise.all(edits);
+    expect(read).toHaveBeenCalledTimes(edits.length);
   });
 });
 
