@@ -125,11 +125,6 @@ export default defineConfig({
   overrides: [
     ...LAYERS.map(overrideOf),
     {
-      // The types of these clients are generated when their test runs, so a fresh clone does not have them.
-      files: ['test/clients/project/**'],
-      rules: { 'typescript/no-redundant-type-constituents': 'off' },
-    },
-    {
       // For any runtime that has fetch and WebCrypto: nothing of Node's, nothing of the service's.
       files: ['sdk/src/**'],
       excludeFiles: ['**/*.test.ts'],
