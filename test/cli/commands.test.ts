@@ -129,6 +129,21 @@ describe.concurrent('deliveries', () => {
   });
 });
 
+test.concurrent('an action on a schedule that has ended says so, and succeeds as in the API', async () => {
+  const { id } = await client().schedules.create(FAR);
+  const cancel = () => sched(['schedules', 'cancel', id]);
+  expect([await cancel(), await cancel()]).toMatchObject([{ stderr: '' }, { stderr: '' }]);
+  expect(await sched(['schedules', 'pause', id])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('canceled'),
+    stderr: 'sched: This schedule is canceled, so there is nothing to pause.\n',
+  });
+  expect(await sched(['schedules', 'resume', id])).toMatchObject({
+    code: 0,
+    stderr: 'sched: This schedule is canceled. It sends no more requests.\n',
+  });
+});
+
 test.concurrent('endpoint profiles are created, changed, listed and archived', async () => {
   const flags = ['--endpoint', 'https://example.com/hook', '--timeout', '5s', '--header', 'X-A: b'];
   const breaker = ['--breaker-threshold', '3', '--breaker-base-open', '1m', '--breaker-max-open', '1h'];
@@ -172,14 +187,14 @@ describe.concurrent('a failed command has an exit code and one line that says wh
       ['schedules', 'create', '--endpoint', 'https://e.com', '--cron', '0 25 * * *'],
       {},
       1,
-      /422 invalid_cron \(cron\): cron "0 25 \* \* \*" is not valid: the hour has "25", but only 0 to 23 are allowed\. \[req_\w+\]\n$/,
+      /422 invalid_cron \(--cron\): cron "0 25 \* \* \*" is not valid: the hour has "25", but only 0 to 23 are allowed\. \[req_\w+\]\n$/,
     ],
     [
       'refused, with the wrong --tz',
       ['schedules', 'create', '--endpoint', 'https://e.com', '--cron', '0 9 * * *', '--tz', 'Europe/Berln'],
       {},
       1,
-      /422 invalid_cron \(timezone\): timezone "Europe\/Berln" is not an IANA time zone\. Did you mean "Europe\/Berlin"\? \[req_\w+\]\n$/,
+      /422 invalid_cron \(timezone, --tz\): timezone "Europe\/Berln" is not an IANA time zone\. Did you mean "Europe\/Berlin"\? \[req_\w+\]\n$/,
     ],
     [
       'refused, with the flags for the missing field',
@@ -193,10 +208,57 @@ describe.concurrent('a failed command has an exit code and one line that says wh
       ['schedules', 'create', '--max-attempts', 'x'],
       {},
       2,
-      /--max-attempts "x" is not a number/,
+      /--max-attempts must be a number such as 5, not "x"\./,
     ],
     [
-      'refused, without a hint for a cron expression in --data',
+      'refused, with the one flag of several that is wrong',
+      [
+        'schedules',
+        'create',
+        '--endpoint',
+        'https://e.com',
+        '--delay',
+        '1h',
+        '--max-attempts',
+        '100',
+        '--retry-base',
+        '1s',
+      ],
+      {},
+      1,
+      /422 invalid_retry_policy \(retry_policy, --max-attempts\): retry_policy\.max_attempts .+ from 1 to 50/,
+    ],
+    [
+      'refused, because a field of --data would be ignored',
+      ['schedules', 'create', '--endpoint', 'https://e.com', '--delay', '1h', '--data', '{"timeout":"5s"}'],
+      {},
+      1,
+      /^sched: 400 unknown_field \(timeout\): `timeout` belongs to an endpoint profile/,
+    ],
+    [
+      'refused, because a change of the time is a reschedule',
+      ['schedules', 'update', 'sch_nope', '--cron', '0 9 * * *'],
+      {},
+      2,
+      /^sched: There is no option --cron\. "sched schedules reschedule" changes the time/,
+    ],
+    ['a change of nothing', ['schedules', 'update', 'sch_nope'], {}, 2, /Nothing to change was given/],
+    [
+      'JSON without its quotes',
+      ['schedules', 'create', '--data', '{delay:5m}'],
+      {},
+      2,
+      /^sched: --data is not JSON: .+ Put it in single quotes/,
+    ],
+    [
+      'a label of the wrong form',
+      ['schedules', 'create', '--metadata', 'team'],
+      {},
+      2,
+      /such as team=billing/,
+    ],
+    [
+      'refused, without a flag for a cron expression in --data',
       ['schedules', 'create', '--endpoint', 'https://e.com', '--data', '{"cron":"0 25 * * *"}'],
       {},
       1,

@@ -107,9 +107,12 @@ test('an endpoint profile takes a url, a retry budget and a breaker policy', asy
 test.each([
   [{ header: ['no colon'] }, '--header must have the form'],
   [{ header: [': no name'] }, '--header must have the form'],
-  [{ metadata: ['no-value'] }, '--metadata "no-value" must have the form key=value'],
-  [{ maxAttempts: 'many' }, '--max-attempts "many" is not a number'],
-  [{ rateLimit: '' }, '--rate-limit "" is not a number'],
+  [
+    { metadata: ['no-value'] },
+    '--metadata must have the form key=value, such as team=billing, not "no-value".',
+  ],
+  [{ maxAttempts: 'many' }, '--max-attempts must be a number such as 5, not "many".'],
+  [{ rateLimit: '' }, '--rate-limit must be a number such as 5, not "".'],
   [{ data: '{' }, '--data is not JSON'],
   [{ data: '[1]' }, '--data must be a JSON object'],
   [{ data: '-', body: '-' }, 'cannot both read standard input'],

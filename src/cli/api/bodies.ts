@@ -36,6 +36,17 @@ const GROUPS: ReadonlySet<string> = new Set([
   'breaker_policy',
 ]);
 const ENDPOINT_PROFILE_FIELDS = { endpoint: 'url', method: 'method', timeout: 'timeout' } as const;
+/** Members of the fields that are objects, by option name. */
+const RETRY_NUMBERS = { maxAttempts: 'max_attempts', retryFactor: 'factor' } as const;
+const RETRY_DURATIONS = { retryBase: 'base', retryMax: 'max' } as const;
+const RATE_NUMBERS = { rateLimit: 'per_second' } as const;
+const BUDGET_NUMBERS = { retryBudgetRate: 'rate', retryBudgetBurst: 'burst' } as const;
+const BREAKER_NUMBERS = { breakerThreshold: 'threshold' } as const;
+const BREAKER_DURATIONS = {
+  breakerBaseOpen: 'base_open',
+  breakerMaxOpen: 'max_open',
+  breakerProbeTimeout: 'probe_timeout',
+} as const;
 
 export async function createBody(options: Options): Promise<ScheduleCreate> {
   const { body: given, data } = options;
@@ -71,14 +82,15 @@ export async function endpointBody(options: Options): Promise<EndpointCreate> {
     ...metadataField(options),
     ...retryField(options),
     ...rateField(options),
-    ...groupField(options, 'retry_budget', { retryBudgetRate: 'rate', retryBudgetBurst: 'burst' }, {}),
-    ...groupField(
-      options,
-      'breaker_policy',
-      { breakerThreshold: 'threshold' },
-      { breakerBaseOpen: 'base_open', breakerMaxOpen: 'max_open', breakerProbeTimeout: 'probe_timeout' },
-    ),
+    ...groupField(options, 'retry_budget', BUDGET_NUMBERS, {}),
+    ...groupField(options, 'breaker_policy', BREAKER_NUMBERS, BREAKER_DURATIONS),
   });
+}
+
+/** Refuses a change without any flag. The service would answer it with the unchanged object. */
+export function requireChange<T extends object>(change: T, options: Options): T {
+  if (Object.keys(change).length > 0 || textOf(options, 'data') !== undefined) return change;
+  throw wrongUsage('Nothing to change was given. Give a flag such as --endpoint, or --data.');
 }
 
 /** Applies the fields of the flags to the body of `--data`. The service checks the result, so its type is not known. */
@@ -96,12 +108,14 @@ function mergeField(field: string, data: unknown, flag: unknown): unknown {
 async function dataOf(options: Options): Promise<Body> {
   const data = textOf(options, 'data');
   if (data === undefined) return {};
+  const text = await readText(data, '--data');
   let value: unknown;
   try {
-    value = readJson(await readText(data, '--data'));
+    value = readJson(text);
   } catch (error) {
-    if (error instanceof SyntaxError) throw wrongUsage(`--data is not JSON: ${error.message}.`);
-    throw error;
+    if (!(error instanceof SyntaxError)) throw error;
+    const hint = text.includes('"') ? '' : ' Put it in single quotes, because a shell removes double quotes.';
+    throw wrongUsage(`--data is not JSON: ${error.message}.${hint}`);
   }
   if (!isObject(value)) throw wrongUsage('--data must be a JSON object.');
   return value;
@@ -126,7 +140,7 @@ function headersField(options: Options): Body {
   if (lines.length === 0) return {};
   const headers = lines.map((line): readonly [string, string] => {
     const colon = line.indexOf(':');
-    if (colon < 1) throw wrongUsage('--header must have the form "Name: value".');
+    if (colon < 1) throw wrongUsage('--header must have the form "Name: value", such as "X-Tenant: acme".');
     return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
   });
   return { headers: withHeaders({}, headers) };
@@ -150,23 +164,21 @@ export function readMetadata(options: Options): Readonly<Record<string, string>>
   if (pairs.length === 0) return null;
   const labels = pairs.map((pair): [string, string] => {
     const equals = pair.indexOf('=');
-    if (equals < 1) throw wrongUsage(`--metadata ${JSON.stringify(pair)} must have the form key=value.`);
+    if (equals < 1)
+      throw wrongUsage(
+        `--metadata must have the form key=value, such as team=billing, not ${JSON.stringify(pair)}.`,
+      );
     return [pair.slice(0, equals), pair.slice(equals + 1)];
   });
   return Object.fromEntries(labels);
 }
 
 function retryField(options: Options): Body {
-  return groupField(
-    options,
-    'retry_policy',
-    { maxAttempts: 'max_attempts', retryFactor: 'factor' },
-    { retryBase: 'base', retryMax: 'max' },
-  );
+  return groupField(options, 'retry_policy', RETRY_NUMBERS, RETRY_DURATIONS);
 }
 
 function rateField(options: Options): Body {
-  return groupField(options, 'rate_limit', { rateLimit: 'per_second' }, {});
+  return groupField(options, 'rate_limit', RATE_NUMBERS, {});
 }
 
 /** Combines several flags into one field. */
@@ -187,6 +199,43 @@ function groupField(
 function numberOf(text: string, option: string): number {
   const number = text.trim() === '' ? Number.NaN : Number(text);
   if (Number.isFinite(number)) return number;
-  const flag = option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  throw wrongUsage(`--${flag} ${JSON.stringify(text)} is not a number.`);
+  throw wrongUsage(`${flagOf(option)} must be a number such as 5, not ${JSON.stringify(text)}.`);
+}
+
+function flagOf(option: string): string {
+  return `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+const LIST_FIELDS = {
+  createdAfter: 'created_after',
+  createdBefore: 'created_before',
+  schedule: 'schedule_id',
+  header: 'headers',
+  body: 'body',
+  metadata: 'metadata',
+} as const;
+
+/** Every field of a request that a flag sets, by path, with the option of the flag. */
+const OPTIONS_OF_FIELDS: readonly (readonly [field: string, option: string])[] = [
+  ...[CREATE_FIELDS, ENDPOINT_PROFILE_FIELDS, LIST_FIELDS].flatMap((fields) => pathsOf('', fields)),
+  ...pathsOf('retry_policy.', { ...RETRY_NUMBERS, ...RETRY_DURATIONS }),
+  ...pathsOf('rate_limit.', RATE_NUMBERS),
+  ...pathsOf('retry_budget.', BUDGET_NUMBERS),
+  ...pathsOf('breaker_policy.', { ...BREAKER_NUMBERS, ...BREAKER_DURATIONS }),
+];
+
+function pathsOf(prefix: string, fields: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(fields).map(([option, field]) => [prefix + field, option]);
+}
+
+/**
+ * Returns the flags that the user typed for the field of an error. If the message names a member of the field, it is
+ * the flag of that member alone.
+ */
+export function flagsFor(field: string, message: string, options: Options): readonly string[] {
+  const typed = OPTIONS_OF_FIELDS.filter(
+    ([path, option]) => options[option] !== undefined && (path === field || path.startsWith(`${field}.`)),
+  );
+  const named = typed.filter(([path]) => path !== field && new RegExp(`\\b${path}\\b`).test(message));
+  return [...new Set((named.length === 0 ? typed : named).map(([, option]) => flagOf(option)))];
 }

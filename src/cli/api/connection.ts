@@ -26,6 +26,8 @@ import {
 export interface Origin {
   readonly value: string;
   readonly from: string;
+  /** True for a fixed value of `sched dev`, which the user did not choose. */
+  readonly isDefault?: boolean;
 }
 
 export interface Connection {
@@ -87,7 +89,7 @@ function urlOf({ url }: ConnectionFlags, env: CliDependencies['env'], context: N
   const set = env.SCHED_URL ?? '';
   if (set !== '') return { value: checkUrl(set, 'SCHED_URL'), from: 'SCHED_URL' };
   if (context !== null) return { value: context.url, from: `context ${context.name}` };
-  return { value: DEV_URL, from: DEV };
+  return { value: DEV_URL, from: DEV, isDefault: true };
 }
 
 function keyOf(
@@ -112,9 +114,10 @@ function keyOf(
     return { value: context.apiKey, from: `context ${context.name}` };
   }
   // This key is public: sending it reveals nothing, and no other service accepts it.
-  if (isLoopback(url)) return { value: DEV_TEST_KEY, from: DEV };
+  if (isLoopback(url)) return { value: DEV_TEST_KEY, from: DEV, isDefault: true };
   throw wrongUsage(
-    `There is no API key for ${url.value}. Set SCHED_API_KEY, or store a context with "sched context set".`,
+    `There is no API key for ${url.value}. Set SCHED_API_KEY, or store a context with "sched context set".` +
+      (url.from === '--url' ? ' --url is the address of Sched. A destination is given with --endpoint.' : ''),
   );
 }
 

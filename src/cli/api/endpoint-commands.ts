@@ -4,7 +4,7 @@ import type { CliDependencies } from '#src/cli/command.ts';
 import { addChoice, addRepeatable, isSet } from '#src/cli/options.ts';
 import type { Answer, Json } from '#src/cli/terminal/output.ts';
 import { METHODS } from '#src/domain/destination.ts';
-import { endpointBody } from './bodies.ts';
+import { endpointBody, requireChange } from './bodies.ts';
 import { ENDPOINT_COLUMNS } from './columns.ts';
 import { endpointText } from './details.ts';
 import { addListOptions, listAnswer } from './lists.ts';
@@ -57,16 +57,13 @@ Examples:
     .command('update')
     .argument('<id>')
     .description('Change an endpoint profile; fields that are not given stay as they are');
-  withService(addBodyOptions(update), dependencies, async (call) =>
-    endpointAnswer(
+  withService(addBodyOptions(update), dependencies, async (call) => {
+    const change = requireChange(await endpointBody(call.options), call.options);
+    return endpointAnswer(
       call,
-      await call.sched.endpoints.update(
-        call.argument,
-        await endpointBody(call.options),
-        requestKeyOf(call.options),
-      ),
-    ),
-  );
+      await call.sched.endpoints.update(call.argument, change, requestKeyOf(call.options)),
+    );
+  });
 
   const archive = endpoints
     .command('archive')

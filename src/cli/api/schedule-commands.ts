@@ -5,7 +5,7 @@ import { addChoice, addRepeatable, type Options, textOf } from '#src/cli/options
 import type { Answer, Json } from '#src/cli/terminal/output.ts';
 import { METHODS } from '#src/domain/destination.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
-import { createBody, readMetadata, rescheduleBody, updateBody } from './bodies.ts';
+import { createBody, readMetadata, requireChange, rescheduleBody, updateBody } from './bodies.ts';
 import { deliveryColumns, scheduleColumns } from './columns.ts';
 import { scheduleText } from './details.ts';
 import { addListOptions, listAnswer } from './lists.ts';
@@ -144,16 +144,13 @@ Examples:
   sched schedules update sch_… --endpoint https://example.com/new
   sched schedules update sch_… --data '{"ttl":null}'`,
   );
-  withService(addRequestKey(command), dependencies, async (call) =>
-    scheduleAnswer(
+  withService(addRequestKey(command), dependencies, async (call) => {
+    const change = requireChange(await updateBody(call.options), call.options);
+    return scheduleAnswer(
       call,
-      await call.sched.schedules.update(
-        call.argument,
-        await updateBody(call.options),
-        requestKeyOf(call.options),
-      ),
-    ),
-  );
+      await call.sched.schedules.update(call.argument, change, requestKeyOf(call.options)),
+    );
+  });
 }
 
 function rescheduleCommand(schedules: Command, dependencies: CliDependencies): void {
@@ -184,9 +181,19 @@ function stateCommand(
   about: string,
 ): void {
   const command = schedules.command(verb).argument('<id>').description(about);
-  withService(command, dependencies, async (call) =>
-    scheduleAnswer(call, await call.sched.schedules[verb](call.argument)),
-  );
+  withService(command, dependencies, async (call) => {
+    const schedule = await call.sched.schedules[verb](call.argument);
+    const note = endedNote(schedule, verb);
+    return { ...(await scheduleAnswer(call, schedule)), ...(note !== null && { note }) };
+  });
+}
+
+/** The service answers an action on an ended schedule with the unchanged schedule, and not with an error. */
+function endedNote({ state }: Schedule, verb: 'pause' | 'resume' | 'cancel'): string | null {
+  if (state === 'active' || state === 'paused' || (state === 'canceled' && verb === 'cancel')) return null;
+  return verb === 'resume'
+    ? `This schedule is ${state}. It sends no more requests.`
+    : `This schedule is ${state}, so there is nothing to ${verb}.`;
 }
 
 /** `local` is the wall-clock time that the user typed. The schedule itself only has the resulting instant. */

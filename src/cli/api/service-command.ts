@@ -79,7 +79,7 @@ export async function callService(
       now: () => dependencies.clock.now(),
     });
   } catch (error) {
-    throw error instanceof SchedError ? failureOf(error, connection) : error;
+    throw error instanceof SchedError ? failureOf(error, connection, options) : error;
   }
 }
 
