@@ -6,10 +6,16 @@ export function describeValue(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value !== 'object') return `a ${typeof value}`;
   if (typeof (value as { readonly then?: unknown }).then === 'function') return 'a promise (await it first)';
-  return value instanceof Date ? 'a Date' : 'an object';
+  if (isDate(value)) return 'a Date';
+  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer ? 'bytes' : 'an object';
 }
 
-/** Whether the value can hold named fields. An array, a Date and a promise cannot. */
+/** A Date of another realm, such as a frame of a page, is a Date too. */
+export function isDate(value: unknown): value is Date {
+  return Object.prototype.toString.call(value) === '[object Date]';
+}
+
+/** Whether the value can hold named fields. An array, a Date, bytes and a promise cannot. */
 export function isFields<T>(value: T): value is T & Readonly<Record<string, unknown>> {
   return typeof value === 'object' && describeValue(value) === 'an object';
 }

@@ -264,6 +264,13 @@ describe.concurrent('a failed command has an exit code and one line that says wh
       1,
       /422 invalid_cron \(cron\): .+ \[req_\w+\]\n$/,
     ],
+    [
+      'refused by the service, because --data is sent as it is, without what the SDK converts',
+      ['schedules', 'create', '--endpoint', 'https://e.com', '--data', '{"delay":5000}'],
+      {},
+      1,
+      /400 invalid_duration \(delay\): .+ \[req_\w+\]\n$/,
+    ],
     ['an empty id', ['schedules', 'show', ''], {}, 2, /^sched: <id> must not be empty\.\n$/],
     ['not found', ['schedules', 'show', 'sch_nope'], {}, 3, /^sched: 404 not_found: .+\[req_\w+\]\n$/],
     [

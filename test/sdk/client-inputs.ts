@@ -78,6 +78,7 @@ export function inputs({ url }: Service): void {
         'timeout',
         ({ schedules }) => schedules.create({ ...ONE_SHOT, timeout: '5s' } as object as typeof ONE_SHOT),
       ],
+      ['update', 'json', ({ schedules }, id) => schedules.update(id, { json: {} } as object)],
       ['update', 'cron', ({ schedules }, id) => schedules.update(id, { cron: '0 9 * * *' } as object)],
       [
         'reschedule',

@@ -1,5 +1,6 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { formatDuration, toApiFields } from './convenient.ts';
+import { asIs, formatDuration, toApiBody, toApiFields, toApiSchedule } from './convenient.ts';
 
 const HOUR = 3_600_000;
 
@@ -77,6 +78,19 @@ describe('the fields of a body', () => {
     expect({ ...toApiFields({ retry_policy: policy }) }).toEqual({ retry_policy: policy });
   });
 
+  test('a body that is sent as it is keeps every field', () => {
+    const body = { delay: 5, fire_at: 5, json: {}, body: {} };
+    for (const convert of [toApiSchedule, toApiBody]) {
+      expect(convert(asIs(body))).toBe(body);
+      expect(() => convert({ ...body })).toThrow(TypeError);
+    }
+  });
+
+  test('json belongs to a new schedule, so in other bodies it is left to the service', () => {
+    expect(toApiSchedule({ json: 1 })).toMatchObject({ body: '1' });
+    expect({ ...toApiBody({ json: 1 }) }).toEqual({ json: 1 });
+  });
+
   test('the body of the caller is not changed', () => {
     const body = Object.freeze({ delay: 1_000, retry_policy: Object.freeze({ base: 1_000 }) });
     toApiFields(body);
@@ -95,6 +109,7 @@ describe('an instant', () => {
 
   test.each([
     new Date(at),
+    runInNewContext(`new Date(${at})`) as unknown,
     { epochMilliseconds: at },
     {
       epochMilliseconds: at,

@@ -3,7 +3,8 @@
  * or an object of Temporal. They are converted to the texts of the API before a request is sent. Texts are passed on
  * unchanged: the service validates them.
  */
-import { describeValue, isFields } from '../describe-value.ts';
+import { describeValue, isDate, isFields } from '../describe-value.ts';
+import { withJsonBody } from './payload.ts';
 
 /** The instants of Temporal: `Temporal.Instant` and `Temporal.ZonedDateTime`. */
 export interface TemporalInstant {
@@ -41,7 +42,27 @@ type ConvenientValue<K, V> = K extends DurationField
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns the body with the texts of the API. */
+const sentAsIs = new WeakSet<object>();
+
+/**
+ * Marks a body that already has the texts of the API. The command line sends the JSON of its user unchanged, so that
+ * the service judges it.
+ */
+export function asIs<T extends object>(body: T): T {
+  sentAsIs.add(body);
+  return body;
+}
+
+/** Returns the body of a new schedule with the texts of the API. Only a new schedule may have `json`. */
+export function toApiSchedule(schedule: Fields): Fields {
+  return sentAsIs.has(schedule) ? schedule : toApiFields(withJsonBody(schedule));
+}
+
+/** Returns any other body with the texts of the API. */
+export function toApiBody(body: Fields): Fields {
+  return sentAsIs.has(body) ? body : toApiFields(body);
+}
+
 export function toApiFields(body: Fields, place: Place = 'body'): Fields {
   const durations: readonly string[] = DURATIONS[place];
   return mapFields(body, (field, value) => {
@@ -112,7 +133,7 @@ const INSTANT_FORM = 'Pass a Date, or a text such as "2027-01-01T09:00:00Z".';
 /** Passes on a text, null and undefined. */
 function toInstantText(field: string, value: unknown): unknown {
   if (typeof value === 'string' || value === null || value === undefined) return value;
-  const date = value instanceof Date ? value : toDate(value);
+  const date = isDate(value) ? value : toDate(value);
   if (date === null) throw new TypeError(`${field} is ${describeValue(value)}. ${INSTANT_FORM}`);
   if (Number.isNaN(date.getTime())) throw new TypeError(`${field} is an invalid Date. ${INSTANT_FORM}`);
   const text = date.toISOString();

@@ -1,6 +1,6 @@
 import type { Endpoint, ListEndpointsQuery } from '../api-types.ts';
 import { checkBody, encodeId } from './arguments.ts';
-import { toApiFields } from './convenient.ts';
+import { toApiBody } from './convenient.ts';
 import type { EndpointCreate, EndpointUpdate } from './inputs.ts';
 import type { CallOptions, WriteOptions } from './options.ts';
 import { list, type Pages } from './pages.ts';
@@ -20,7 +20,7 @@ export class Endpoints {
   /** Creates an endpoint profile. `url` is required. */
   async create(endpoint: EndpointCreate, options?: WriteOptions): Promise<Endpoint> {
     const example = "{ url: 'https://example.com/hook' }";
-    const body = toApiFields(checkBody('endpoints.create', endpoint, example));
+    const body = toApiBody(checkBody('endpoints.create', endpoint, example));
     return this.#transport.call(
       { method: 'POST', path: ENDPOINTS, body, hasIdempotencyKey: true, ...ANSWERS },
       options,
@@ -44,7 +44,7 @@ export class Endpoints {
    */
   async update(id: string, changes: EndpointUpdate, options?: WriteOptions): Promise<Endpoint> {
     const path = `${ENDPOINTS}/${encodeId('endpoints.update', id)}`;
-    const body = toApiFields(checkBody('endpoints.update', changes, "{ timeout: '10s' }"));
+    const body = toApiBody(checkBody('endpoints.update', changes, "{ timeout: '10s' }"));
     return this.#transport.call(
       { method: 'PATCH', path, body, hasIdempotencyKey: true, ...ANSWERS },
       options,

@@ -8,7 +8,7 @@ import type { Convenient } from './convenient.ts';
 
 interface ScheduleFields extends Convenient<Api.ScheduleCreate> {}
 
-type Needs<T, K extends keyof T> = { readonly [P in K]-?: NonNullable<T[P]> };
+type Needs<T, K extends keyof T> = { readonly [P in K]-?: Exclude<T[P], null | undefined> };
 
 /** A schedule has exactly one of `delay`, `fire_at`, `local_fire_at` and `cron`. */
 export type OnlyOneTiming = null | undefined;

@@ -46,6 +46,16 @@ describe('json', () => {
     expect(withJsonBody({ json: 1, body: null })).toMatchObject({ body: '1' });
   });
 
+  test.each([
+    [{ hello: 'secret' }, 'an object'],
+    [['secret'], 'an array'],
+    [new Uint8Array(1), 'bytes'],
+  ])('%o as body is refused', (body, kind) => {
+    expect(() => withJsonBody({ body })).toThrow(
+      new TypeError(`body must be a text. It got ${kind}. For a value that JSON can express, use json.`),
+    );
+  });
+
   test.each(['text', ['a']])('headers that are %j are left to the service', (headers) => {
     expect(withJsonBody({ json: 1, headers })).toEqual({ body: '1', headers });
   });

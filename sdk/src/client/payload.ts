@@ -12,6 +12,11 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function withJsonBody(schedule: Fields): Fields {
   const { json, ...fields } = schedule;
+  if (typeof fields.body === 'object' && fields.body !== null) {
+    throw new TypeError(
+      `body must be a text. It got ${describeValue(fields.body)}. For a value that JSON can express, use json.`,
+    );
+  }
   if (!Object.hasOwn(schedule, 'json') || (json === undefined && isPresent(fields.body))) return fields;
   if (isPresent(fields.body)) throw new TypeError('json and body are both given. Pass only one of them.');
   const body = writeJson('json', json);

@@ -1,10 +1,9 @@
 import type { Delivery, ListScheduleDeliveriesQuery, ListSchedulesQuery, Schedule } from '../api-types.ts';
 import { checkBody, encodeId } from './arguments.ts';
-import { toApiFields } from './convenient.ts';
+import { toApiBody, toApiSchedule } from './convenient.ts';
 import type { ScheduleCreate, ScheduleReschedule, ScheduleUpdate } from './inputs.ts';
 import type { CallOptions, WriteOptions } from './options.ts';
 import { list, type Pages } from './pages.ts';
-import { withJsonBody } from './payload.ts';
 import type { Transport } from './transport.ts';
 
 const SCHEDULES = '/schedules';
@@ -26,7 +25,7 @@ export class Schedules {
    */
   async create(schedule: ScheduleCreate, options?: WriteOptions): Promise<Schedule> {
     const example = "{ endpoint: 'https://example.com/hook', delay: '5m' }";
-    const body = toApiFields(withJsonBody(checkBody('schedules.create', schedule, example)));
+    const body = toApiSchedule(checkBody('schedules.create', schedule, example));
     return this.#transport.call(
       { method: 'POST', path: SCHEDULES, body, hasIdempotencyKey: true, ...ANSWERS },
       options,
@@ -50,7 +49,7 @@ export class Schedules {
    */
   async update(id: string, changes: ScheduleUpdate, options?: WriteOptions): Promise<Schedule> {
     const path = `${SCHEDULES}/${encodeId('schedules.update', id)}`;
-    const body = toApiFields(checkBody('schedules.update', changes, "{ ttl: '1h' }"));
+    const body = toApiBody(checkBody('schedules.update', changes, "{ ttl: '1h' }"));
     return this.#transport.call(
       { method: 'PATCH', path, body, hasIdempotencyKey: true, ...ANSWERS },
       options,
@@ -60,7 +59,7 @@ export class Schedules {
   /** Changes the fire time. `cron` replaces the recurrence. */
   async reschedule(id: string, timing: ScheduleReschedule, options?: WriteOptions): Promise<Schedule> {
     const path = `${SCHEDULES}/${encodeId('schedules.reschedule', id)}/reschedule`;
-    const body = toApiFields(checkBody('schedules.reschedule', timing, "{ delay: '5m' }"));
+    const body = toApiBody(checkBody('schedules.reschedule', timing, "{ delay: '5m' }"));
     return this.#transport.call({ method: 'POST', path, body, hasIdempotencyKey: true, ...ANSWERS }, options);
   }
 

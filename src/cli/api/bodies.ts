@@ -3,6 +3,7 @@
  * service validates it. `--data` is the whole body as JSON. An additional flag sets its field in that body. If the
  * field is an object, the flag sets only its own member of the object.
  */
+import { asIs } from '#sdk/client/convenient.ts';
 import type { EndpointCreate, ScheduleCreate, ScheduleReschedule, ScheduleUpdate } from '#sdk/index.ts';
 import { wrongUsage } from '#src/cli/failure.ts';
 import { type Options, textOf, textsOf } from '#src/cli/options.ts';
@@ -97,7 +98,7 @@ export function requireChange<T extends object>(change: T, options: Options): T 
 async function mergeIntoData<T extends object>(options: Options, flags: Body): Promise<T> {
   const body = await dataOf(options);
   for (const [field, value] of Object.entries(flags)) body[field] = mergeField(field, body[field], value);
-  return body as T;
+  return asIs(body as T);
 }
 
 function mergeField(field: string, data: unknown, flag: unknown): unknown {
