@@ -19,9 +19,11 @@ const SHARED_OPTIONS = {
 };
 const IN_A_BROWSER = [
   'dashboard/every-page',
+  'dashboard/forms',
   'dashboard/journey',
   'dashboard/layout',
   'dashboard/restart',
+  'inbox/dev-pages',
   'inbox/page',
   'inbox/page-bounds',
 ];

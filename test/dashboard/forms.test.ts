@@ -91,23 +91,22 @@ describe.skipIf(IS_POSTGRES)('an error of the service is shown once, at its fiel
   });
 
   test('a change of its timing', async () => {
-    const { id } = await created(service.api, { endpoint: URL_OF_RECEIVER, delay: '5m' });
+    const { id } = await created(service.api, { endpoint: URL_OF_RECEIVER, cron: '0 9 * * *' });
     await open(`${PROJECT}/schedules/${id}`, 'Schedule');
     await person.press('Reschedule…');
-    await person.choose('Instant');
-    const past = '2020-01-01T10:00';
-    await person.fill('Time', past);
-    const message = await messageOf(`/v1/schedules/${id}/reschedule`, { fire_at: `${past}:00Z` });
+    await person.fill('Cron expression', '0 25 * * *');
+    const message = await messageOf(`/v1/schedules/${id}/reschedule`, { cron: '0 25 * * *' });
+    // The preview refuses it while it is typed.
     await expectOnce(message);
     await person.press('Reschedule', person.dialog('Reschedule'));
-    await expectAtField(field('Time'), message);
+    await expectAtField(field('Cron expression'), message);
 
     // A newer service may name a field that this form does not show.
     const error = { type: 'invalid_request_error', code: 'invalid_nonce', message: 'The nonce is wrong.' };
     const json = { error: { ...error, param: 'nonce', request_id: 'req_1' } };
     await person.page.route('**/reschedule', (route) => route.fulfill({ status: 422, json }));
-    await person.fill('Time', '2030-01-01T10:00');
-    await person.sees('One run', person.dialog('Reschedule'));
+    await person.fill('Cron expression', '0 10 * * *');
+    await person.sees('The next 10 runs', person.dialog('Reschedule'));
     await person.press('Reschedule', person.dialog('Reschedule'));
     await person.sees(error.message, person.page.getByRole('alert'));
     expect(await person.page.getByText(error.message).count()).toBe(1);
