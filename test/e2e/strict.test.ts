@@ -129,6 +129,14 @@ const ROWS: readonly Row[] = [
     message: /takes no body/,
   },
   {
+    call: 'POST /v1/endpoints/{profile}/archive',
+    body: { archived: true },
+    status: 200,
+    ignored: 'archived',
+    param: 'archived',
+    message: /takes no body/,
+  },
+  {
     call: 'POST /v1/deliveries/{delivery}/replay',
     body: { delay: '1h' },
     status: 201,
