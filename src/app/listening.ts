@@ -29,7 +29,7 @@ function explain(error: unknown, { host, port }: Address): unknown {
   switch (code) {
     case 'EADDRINUSE':
       return new StartFailure(
-        `Port ${port} of ${host} is in use by another program. Stop it, or choose another port with --port or SCHED_PORT.`,
+        `Port ${port} of ${host} is in use by another program, perhaps another Sched. Stop it, or choose another port with --port or SCHED_PORT.`,
       );
     case 'EACCES':
       return new StartFailure(

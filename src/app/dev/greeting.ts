@@ -1,7 +1,7 @@
 /** The text that `sched dev` prints when it has started, with a first request to paste. */
 import { curlCommand } from '#src/api/home.ts';
 import { hookUrl, pageUrl } from '#src/inbox/inbox.ts';
-import { DEV_LIVE_KEY, DEV_SIGNING_SECRET, DEV_TEST_KEY } from './keys.ts';
+import { DEV_LIVE_KEY, DEV_SIGNING_SECRET, DEV_TEST_KEY, DEV_URL } from './keys.ts';
 import type { Paint } from './terminal-line.ts';
 
 export interface GreetingOptions {
@@ -18,6 +18,7 @@ export function greeting(url: string, { dataDir, ignored }: GreetingOptions, pai
     ['receiver', hookUrl(url)],
     ['API', `${url}/v1`],
     ['reference', `${url}/docs`],
+    ['command line', `${url === DEV_URL ? '' : `SCHED_URL=${url} `}sched schedules list`],
     ['test key', DEV_TEST_KEY],
     ['live key', DEV_LIVE_KEY],
     ['signing secret', DEV_SIGNING_SECRET],
