@@ -42,12 +42,12 @@ export interface ScheduleCreate {
   readonly delay?: string | null | undefined;
   /**
    * The instant to send at, in RFC 3339 with an offset or Z. At least 1 second and at most 10 years ahead.
-   * For example `2027-01-01T09:00:00+01:00`.
+   * For example `2030-01-01T09:00:00+01:00`.
    */
   readonly fire_at?: string | null | undefined;
   /**
    * The local time to send at, as `YYYY-MM-DDTHH:MM:SS` in `timezone`. A time that a clock change skips moves
-   * forward by the gap. Of a time that occurs twice, the first is taken. For example `2027-01-01T09:00:00`.
+   * forward by the gap. Of a time that occurs twice, the first is taken. For example `2030-01-01T09:00:00`.
    */
   readonly local_fire_at?: string | null | undefined;
   /**
@@ -138,12 +138,12 @@ export interface ScheduleReschedule {
   readonly delay?: string | null | undefined;
   /**
    * The instant to send at, in RFC 3339 with an offset or Z. At least 1 second and at most 10 years ahead.
-   * For example `2027-01-01T09:00:00+01:00`.
+   * For example `2030-01-01T09:00:00+01:00`.
    */
   readonly fire_at?: string | null | undefined;
   /**
    * The local time to send at, as `YYYY-MM-DDTHH:MM:SS` in `timezone`. A time that a clock change skips moves
-   * forward by the gap. Of a time that occurs twice, the first is taken. For example `2027-01-01T09:00:00`.
+   * forward by the gap. Of a time that occurs twice, the first is taken. For example `2030-01-01T09:00:00`.
    */
   readonly local_fire_at?: string | null | undefined;
   /**

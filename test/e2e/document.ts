@@ -10,18 +10,29 @@ interface Header {
   readonly $ref?: string;
   readonly required?: boolean;
 }
+interface Example {
+  readonly summary: string;
+  readonly value: object;
+}
+type Content = Readonly<
+  Record<string, { readonly schema: Schema; readonly examples: Readonly<Record<string, Example>> }>
+>;
 interface Response {
   readonly headers?: Readonly<Record<string, Header>>;
-  readonly content?: Readonly<Record<string, { readonly schema: Schema; readonly examples: object }>>;
+  readonly content?: Content;
+}
+interface Operation {
+  readonly operationId: string;
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, Response>>;
 }
 type Schema = Readonly<Record<string, unknown>>;
 
 interface Document {
-  readonly paths: Readonly<
-    Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>>
-  >;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
+    readonly examples: Readonly<Record<string, Example>>;
     readonly headers: Readonly<Record<string, Header>>;
   };
 }

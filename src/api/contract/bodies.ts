@@ -20,7 +20,7 @@ const timing = {
       ...INSTANT_FORM,
       description:
         'The instant to send at, in RFC 3339 with an offset or Z. At least 1 second and at most 10 years ahead.',
-      example: '2027-01-01T09:00:00+01:00',
+      example: '2030-01-01T09:00:00+01:00',
     }),
   local_fire_at: z
     .string()
@@ -29,7 +29,7 @@ const timing = {
       ...LOCAL_TIME_FORM,
       description:
         'The local time to send at, as `YYYY-MM-DDTHH:MM:SS` in `timezone`. A time that a clock change skips moves forward by the gap. Of a time that occurs twice, the first is taken.',
-      example: '2027-01-01T09:00:00',
+      example: '2030-01-01T09:00:00',
     }),
   cron: z
     .string()

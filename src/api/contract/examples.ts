@@ -56,12 +56,12 @@ const createRecurring: z.input<typeof ScheduleCreate> = {
 };
 const createLocal: z.input<typeof ScheduleCreate> = {
   endpoint: HOOK,
-  local_fire_at: '2027-01-01T09:00:00',
+  local_fire_at: '2030-01-01T09:00:00',
   timezone: 'Europe/Berlin',
 };
 const createAtInstant: z.input<typeof ScheduleCreate> = {
   endpoint_id: exampleId('ep'),
-  fire_at: '2027-01-01T09:00:00+01:00',
+  fire_at: '2030-01-01T09:00:00+01:00',
   body: '{"invoice":4711}',
   idempotency_key: 'invoice-4711',
 };
