@@ -29,11 +29,11 @@ export function decodeCursor<T>(list: List, cursor: string, parse: (position: st
   const position = cursor.length > CURSOR_CHARACTERS_MAX ? '' : positionIn(cursor);
   const isValid = encodeCursor(list, position) === cursor;
   const parsed = isValid ? parse(position) : null;
-  if (parsed === null) throw new Refusal('invalid_cursor', 'cursor', wrongCursorText(list, cursor));
+  if (parsed === null) throw new Refusal('invalid_cursor', 'cursor', wrongCursorText(list.name, cursor));
   return parsed;
 }
 
-function wrongCursorText({ name }: List, cursor: string): string {
+export function wrongCursorText(name: string, cursor: string): string {
   const id = /^[a-z]{2,3}_/.test(cursor) ? ' It looks like an id.' : '';
   const own = `Use next_cursor of a page of this list, unchanged, or leave cursor out for the first page.`;
   return `This cursor does not belong to the list "${name}" of this API key.${id} ${own}`;

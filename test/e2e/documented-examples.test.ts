@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer } from './client.ts';
 import { DOCUMENT } from './document.ts';
-import { OK } from './drive.ts';
+import { OK, SERVER_ERROR } from './drive.ts';
 import { expectStatus } from './expectations.ts';
 import { useSched } from './harness.ts';
 import { type Delivery, type ErrorBody, ONE_SHOT, PROFILE, URL } from './resources.ts';
@@ -28,6 +28,11 @@ async function newId(path: string, body: object): Promise<string> {
   return expectStatus(await api.post<{ readonly id: string }>(path, body), 201).id;
 }
 
+async function firstDelivery(scheduleId: string): Promise<string> {
+  const path = `/v1/schedules/${scheduleId}/deliveries`;
+  return (await api.get<{ readonly data: readonly [Delivery] }>(path)).json.data[0].id;
+}
+
 /** A request that causes each error. Nothing outside causes the two errors of the service itself at will. */
 const CAUSES: Readonly<Record<string, Cause>> = {
   missing_api_key: () => anonymous.get('/v1/schedules'),
@@ -35,10 +40,10 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   not_found: () => api.get('/v1/schedules/sch_7zzzzzzzzz0000000000000000'),
   unknown_field: () =>
     api.with({ prefer: 'handling=strict' }).post('/v1/schedules', { ...ONE_SHOT, timeout: '10s' }),
-  invalid_request: create({ metadata: { invoice: 4711 } }),
-  invalid_json: () => api.send('POST', '/v1/schedules', { raw: '{"endpoint": }' }),
+  invalid_request: create({ metadata: { count: 42 } }),
+  invalid_json: () => api.send('POST', '/v1/schedules', { raw: '{"delay": "5m",}' }),
   invalid_duration: timed({ delay: '1d' }),
-  invalid_fire_at: timed({ fire_at: '2027-01-01 09:00' }),
+  invalid_fire_at: timed({ fire_at: '2027-01-01T09:00:00' }),
   multiple_timing: timed({ delay: '5m', cron: '0 9 * * *' }),
   multiple_endpoint: create({ endpoint_id: 'ep_01m7f3gs00zqgw5m2r7n9x0abc' }),
   method_on_profile: () =>
@@ -48,7 +53,7 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   invalid_version: () => api.with({ 'sched-version': '2026-13-01' }).get('/v1/schedules'),
   payload_too_large: create({ body: 'a'.repeat(262_145) }),
   idempotency_key_too_long: () =>
-    api.with({ 'idempotency-key': 'a'.repeat(256) }).post('/v1/schedules', ONE_SHOT),
+    api.with({ 'idempotency-key': 'a'.repeat(300) }).post('/v1/schedules', ONE_SHOT),
   idempotency_key_reuse: async () => {
     const keyed = api.with({ 'idempotency-key': 'order-4711' });
     expectStatus(await keyed.post('/v1/schedules', ONE_SHOT), 201);
@@ -56,8 +61,9 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   },
   not_replayable: async () => {
     const id = await newId('/v1/schedules', ONE_SHOT);
-    const { json } = await api.get<{ readonly data: readonly [Delivery] }>(`/v1/schedules/${id}/deliveries`);
-    return api.post(`/v1/deliveries/${json.data[0].id}/replay`);
+    const delivery = await firstDelivery(id);
+    await drive.fire(delivery, SERVER_ERROR);
+    return api.post(`/v1/deliveries/${delivery}/replay`);
   },
   profile_in_use: async () => {
     const endpoint_id = await newId('/v1/endpoints', PROFILE);
@@ -66,19 +72,19 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   },
   schedule_not_active: async () => {
     const id = await newId('/v1/schedules', ONE_SHOT);
-    await api.post(`/v1/schedules/${id}/cancel`);
+    await drive.fire(await firstDelivery(id), OK);
     return api.post(`/v1/schedules/${id}/reschedule`, { delay: '5m' });
   },
   missing_timing: timed({}),
   missing_endpoint: () => api.post('/v1/schedules', { delay: '5m' }),
   sub_floor_delay: timed({ delay: '500ms' }),
-  fire_at_in_past: timed({ fire_at: '2020-01-01T09:00:00Z' }),
-  fire_at_too_far: timed({ fire_at: '2100-01-01T09:00:00Z' }),
+  fire_at_in_past: timed({ fire_at: '2026-01-01T09:00:00Z' }),
+  fire_at_too_far: timed({ fire_at: '2040-01-01T09:00:00Z' }),
   invalid_cron: timed({ cron: '0 25 * * *' }),
   too_many_labels: create({
     metadata: Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`label-${at}`, 'value'])),
   }),
-  url_blocked: create({ endpoint: 'http://example.com/hooks/reminder' }),
+  url_blocked: create({ endpoint: 'http://example.com/hook' }),
   invalid_retry_policy: create({ retry_policy: { max_attempts: 100 } }),
   missing_url: () => api.post('/v1/endpoints', {}),
   invalid_endpoint: () =>
@@ -88,9 +94,9 @@ const CAUSES: Readonly<Record<string, Cause>> = {
     await api.post(`/v1/endpoints/${endpoint_id}/archive`);
     return api.post('/v1/schedules', { endpoint_id, delay: '5m' });
   },
-  invalid_timeout: profile({ timeout: '2h' }),
+  invalid_timeout: profile({ timeout: 30 }),
   invalid_retry_budget: profile({ retry_budget: { rate: 10 } }),
-  invalid_rate_limit: create({ rate_limit: { per_second: -1 } }),
+  invalid_rate_limit: create({ rate_limit: 5 }),
   invalid_breaker_policy: profile({ breaker_policy: { threshold: 5 } }),
 };
 
@@ -188,9 +194,9 @@ describe('the examples of schedules and deliveries', () => {
 
   test('of deliveries and attempts', async () => {
     const id = await newId('/v1/schedules', example('createSchedule', 'cron').request);
-    const { json } = await api.get<{ readonly data: readonly [Delivery] }>(`/v1/schedules/${id}/deliveries`);
-    const delivery = `/v1/deliveries/${json.data[0].id}`;
-    await drive.fire(json.data[0].id, OK);
+    const deliveryId = await firstDelivery(id);
+    const delivery = `/v1/deliveries/${deliveryId}`;
+    await drive.fire(deliveryId, OK);
     expectExample(await api.get(delivery), 'getDelivery');
     expectExample(await api.get(`${delivery}/attempts`), 'listAttempts');
     expectExample(await api.get(`/v1/deliveries?schedule_id=${id}&status=succeeded`), 'listDeliveries');

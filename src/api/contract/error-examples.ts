@@ -1,4 +1,9 @@
-/** An example of each error: the answer to one request that causes it. The messages come from the texts themselves. */
+/**
+ * An example of each error: the answer to one request that causes it. The messages come from the texts themselves, and
+ * `test/e2e/documented-examples.test.ts` compares them with the answers of the service.
+ */
+import { wrongCursorText } from '#src/api/cursor.ts';
+import { unknownField } from '#src/api/unknown-field.ts';
 import { ERRORS, type ErrorCode } from '#src/domain/errors.ts';
 import { instant } from '#src/domain/instant.ts';
 import { BODY_CHARACTERS_MAX } from '#src/domain/payload.ts';
@@ -8,6 +13,7 @@ import { noObjectText } from '#src/texts/id-fault-text.ts';
 import { jsonSyntaxText } from '#src/texts/json-fault-text.ts';
 import { notReplayableText, profileArchivedText, scheduleEndedText } from '#src/texts/state-fault-text.ts';
 import { exampleId } from './forms.ts';
+import { OPERATIONS } from './operations.ts';
 import type { ErrorResource } from './resources.ts';
 
 interface Example {
@@ -37,7 +43,7 @@ function exampleOf(code: ErrorCode): Example {
     case 'invalid_request':
       return ofBody(code, ['metadata'], { metadata: { count: 42 } });
     case 'unknown_field':
-      return of(code, 'timeout');
+      return of(code, 'timeout', unknownField(OPERATIONS.createSchedule, ['timeout']).message);
     case 'invalid_json':
       return of(code, null, jsonSyntaxText('{"delay": "5m",}', 15));
     case 'invalid_duration':
@@ -53,7 +59,7 @@ function exampleOf(code: ErrorCode): Example {
     case 'invalid_method':
       return ofBody(code, ['method'], { method: 'post' });
     case 'invalid_cursor':
-      return of(code, 'cursor');
+      return of(code, 'cursor', wrongCursorText('schedules', 'abc'));
     case 'invalid_version':
       return of(code, 'Sched-Version');
     case 'payload_too_large':
@@ -114,8 +120,9 @@ export function errorExamples(): Record<string, { summary: string; value: ErrorR
   return Object.fromEntries(
     (Object.keys(ERRORS) as ErrorCode[]).map((code) => {
       const { status, type } = ERRORS[code];
+      const { message, param } = exampleOf(code);
       const value: ErrorResource = {
-        error: { type, code, ...exampleOf(code), request_id: exampleId('req') },
+        error: { type, code, message, param, request_id: exampleId('req') },
       };
       return [code, { summary: `${status} ${code}`, value }];
     }),
