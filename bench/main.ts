@@ -12,6 +12,7 @@
  *     hanging    healthy endpoints beside endpoints that never answer
  *     dashboard  the data of every page, and the lateness while a page is open
  *     neighbour  a healthy customer alone and beside hostile ones, on SQLite and on two nodes
+ *     package    the size of the package, and the time to install and to start it
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -25,6 +26,7 @@ import { installPeers } from './install.ts';
 import { machineOf } from './machine.ts';
 import { measureNeighbour, neighbourSteps } from './neighbour/neighbour.ts';
 import { commandOf, type Options, optionsOf, USAGE, UsageError } from './options.ts';
+import { measurePackage, packageSteps } from './package.ts';
 import { ProgressLine } from './progress.ts';
 import { Receiver } from './receiver.ts';
 import { chartsOf, reportOf } from './report/report.ts';
@@ -56,6 +58,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
     workloads.includes('hanging') ? hangingSteps(scale) : 0,
     workloads.includes('dashboard') ? dashboardSteps(scale) : 0,
     workloads.includes('neighbour') ? neighbourSteps(scale, options) : 0,
+    workloads.includes('package') ? packageSteps(scale) : 0,
   ];
   using progress = new ProgressLine(others.reduce((sum, each) => sum + each, comparison.steps));
   await using postgres = await startPostgres({ durable: true });
@@ -77,6 +80,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
     hanging: null,
     dashboard: null,
     neighbour: null,
+    package: null,
   };
   const add = (part: Partial<Results>) => {
     const elapsedSeconds = Math.round((Date.now() - startedAt.getTime()) / MS_PER_SECOND);
@@ -92,6 +96,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
   if (workloads.includes('neighbour')) {
     await measureNeighbour(context, options, (neighbour) => add({ neighbour }));
   }
+  if (workloads.includes('package')) add({ package: await measurePackage(scale, progress) });
   return results;
 }
 

@@ -17,6 +17,7 @@ export const WORKLOADS = [
   'hanging',
   'dashboard',
   'neighbour',
+  'package',
 ] as const;
 export type WorkloadName = (typeof WORKLOADS)[number];
 
@@ -56,8 +57,8 @@ export class UsageError extends Error {}
 const ROUNDS_MAX = 50;
 const DOCS = 'docs';
 const ASKED_FOR_ONLY: ReadonlySet<WorkloadName> = new Set(['hanging', 'dashboard']);
-/** Each round takes a minute, so a quick run leaves these out. */
-const SLOW_WORKLOADS: ReadonlySet<WorkloadName> = new Set(['recurring', 'recovery', 'neighbour']);
+/** Each round takes a minute or needs the registry of npm, so a quick run leaves these out. */
+const SLOW_WORKLOADS: ReadonlySet<WorkloadName> = new Set(['recurring', 'recovery', 'neighbour', 'package']);
 
 const FULL: Scale = {
   quick: false,
@@ -85,6 +86,7 @@ const FULL: Scale = {
       lists: 100_000,
     },
   },
+  package: { rounds: 3, starts: 5 },
 };
 
 const QUICK: Scale = {
@@ -113,6 +115,7 @@ const QUICK: Scale = {
       lists: 5_000,
     },
   },
+  package: { rounds: 1, starts: 3 },
 };
 
 export function optionsOf(args: readonly string[]): Options {
@@ -211,5 +214,6 @@ function withRounds(scale: Scale, rounds: number): Scale {
     recovery: { ...scale.recovery, rounds },
     dashboard: { ...scale.dashboard, rounds },
     neighbour: { ...scale.neighbour, rounds },
+    package: { ...scale.package, rounds },
   };
 }

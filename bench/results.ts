@@ -19,6 +19,7 @@ export interface Results {
   readonly hanging: HangingResults | null;
   readonly dashboard: DashboardResults | null;
   readonly neighbour: NeighbourResults | null;
+  readonly package: PackageResults | null;
 }
 
 export const RESULTS_FORMAT = 1;
@@ -48,6 +49,8 @@ export interface Scale {
   readonly recovery: { readonly stored: number; readonly overdue: number; readonly rounds: number };
   readonly dashboard: { readonly stored: number; readonly rounds: number };
   readonly neighbour: NeighbourScale;
+  /** `starts` is the number of starts in each round. */
+  readonly package: { readonly rounds: number; readonly starts: number };
 }
 
 export interface NeighbourScale {
@@ -212,6 +215,24 @@ export interface NeighbourRound {
   readonly eventLoopDelayMaxMs: number | null;
   /** Successful API requests of each hostile customer, plus the requests that arrived at its receiver. */
   readonly hostileRequests: Readonly<Partial<Record<Hostile, number>>>;
+}
+
+/** The package that users install. */
+export interface PackageResults {
+  readonly tarballBytes: number;
+  /** The program and better-sqlite3. */
+  readonly installedBytes: number;
+  readonly runtimeBytes: number;
+  /** The times of `npm install` with an empty and with a filled cache of npm. */
+  readonly installs: readonly { readonly coldMs: number; readonly warmMs: number }[];
+  readonly starts: Readonly<Record<'package' | 'checkout', StartTimes>>;
+}
+
+export interface StartTimes {
+  /** The times of `sched --version`. */
+  readonly versionMs: readonly number[];
+  /** The times until `sched dev` listens. */
+  readonly devMs: readonly number[];
 }
 
 const CURVE_STEPS = 200;

@@ -8,6 +8,7 @@ import { burstChart, latenessChart } from './contender-charts.ts';
 import { whole } from './figures.ts';
 import { bulleted, plain, wordTable } from './markdown.ts';
 import { neighbourTable, neighbourWords } from './neighbour.ts';
+import { packageTables } from './package.ts';
 import { storedCharts } from './stored-charts.ts';
 import {
   burstTable,
@@ -74,7 +75,7 @@ function roundsText(rounds: number): string {
 }
 
 function workSections(results: Results, charts: readonly ChartFile[]): readonly string[] {
-  const { scale, contenders, stored, recovery, hanging, dashboard, neighbour } = results;
+  const { scale, contenders, stored, recovery, hanging, dashboard, neighbour, package: installed } = results;
   const has = (work: 'paced' | 'creates' | 'recurring') => contenders.some((one) => one[work].length > 0);
   const bursts = scale.bursts.filter((count) =>
     contenders.some((one) => one.bursts.some((burst) => burst.count === count && burst.rounds.length > 0)),
@@ -132,6 +133,7 @@ function workSections(results: Results, charts: readonly ChartFile[]): readonly 
       ...STORE_KINDS.map((store) => neighbourTable(results, store)),
       bulleted((neighbour?.remarks ?? []).map(plain)),
     ),
+    ...section(installed !== null, 'Installing and starting', words.PACKAGE, ...packageTables(results)),
   ];
 }
 

@@ -16,6 +16,7 @@ import {
   whole,
 } from './figures.ts';
 import { neighbourTargets } from './neighbour.ts';
+import { packageTargets } from './package.ts';
 
 /** Contenders that are not peers with documented settings. */
 const OTHERS: ReadonlySet<ContenderId> = new Set(['limit', 'bare-route', 'bullmq-hz']);
@@ -40,6 +41,7 @@ export function targetsOf(results: Results): readonly Target[] {
     ...STORES.flatMap(([store, , name]) => storedTargets(results, store, name)),
     ...STORES.flatMap(([store, id, name]) => recoveryTargets(results, store, id, name)),
     ...STORES.flatMap(([store]) => neighbourTargets(results, store)),
+    ...packageTargets(results),
   ];
 }
 

@@ -33,6 +33,9 @@ export const HANGING =
 export const DASHBOARD =
   'The data of each page of the dashboard is requested over HTTP. The store looks as it would after months: most deliveries have ended, tens of thousands of them without success, and some wait. After that comes the paced workload, in turns with and without an open page. The page watches the overview and the list of deliveries.';
 
+export const PACKAGE =
+  'The package is made by `npm pack` and installed into an empty folder, from the registry of npm. Nothing cached means that npm downloads everything, so the network decides. Each start is a new process, on the runtime that comes with the package. The checkout starts from its sources, with its cache of compiled code.';
+
 export const CAVEATS: readonly string[] = [
   'The contender, its database, the receiver and the load generator share the processors of one machine. On two cores, the rate of a burst depends mostly on how little work each request takes in all these processes together. On more cores all figures rise. They rise more for contenders that can use several processes.',
   'Everything is on loopback. Over a network each request takes longer and costs the same processor time. The time to the receiver then becomes larger than the differences between contenders.',

@@ -100,6 +100,7 @@ export const CANNED: Results = {
     recovery: { stored: 1_000, overdue: BURST, rounds: ROUNDS },
     dashboard: { stored: 1_000, rounds: ROUNDS },
     neighbour: { ...FULL_NEIGHBOUR, rounds: ROUNDS },
+    package: { rounds: 1, starts: 3 },
   },
   contenders: CONTENDER_IDS.map((id) => contender(id, SLOWNESS[id] ?? PEER_SLOWNESS)),
   stored: {
@@ -129,6 +130,16 @@ export const CANNED: Results = {
   hanging: null,
   dashboard: null,
   neighbour: null,
+  package: {
+    tarballBytes: 1_400_000,
+    installedBytes: 30_000_000,
+    runtimeBytes: 200_000_000,
+    installs: [{ coldMs: 9_000, warmMs: 3_000 }],
+    starts: {
+      package: { versionMs: [100, 110, 120], devMs: [600, 700, 1_600] },
+      checkout: { versionMs: [200], devMs: [1_200] },
+    },
+  },
 };
 
 /** Lateness of the healthy customer, evenly up to `lastMs`, in each of the rounds. */

@@ -20,6 +20,7 @@ describe('the command line', () => {
       'stored',
       'recovery',
       'neighbour',
+      'package',
     ]);
     expect(options).toMatchObject({ beside: BESIDE, stores: ['sqlite', 'postgres'], baseline: null });
     expect(options.scale).toMatchObject({ quick: false, rounds: 5, bursts: [5_000, 20_000] });
@@ -50,6 +51,7 @@ describe('the command line', () => {
       stored: { rounds: 7 },
       recovery: { rounds: 7 },
       neighbour: { rounds: 7 },
+      package: { rounds: 7 },
     });
     expect(options).toMatchObject({ json: 'a.json', profileDir: 'p', out: 'o' });
   });

@@ -62,6 +62,14 @@ describe('the page', () => {
     expect(rowOf(page, 'Burst', 'contender sched-sqlite')[2]).toBe('0.71');
   });
 
+  test('shows the package beside the checkout', () => {
+    const [, packed] = rowOf(page, 'Installing', 'the package, packed');
+    expect(packed).toBe('1.4');
+    expect(rowOf(page, 'Installing', 'installed with the runtime')[1]).toBe('230.0');
+    expect(rowOf(page, 'Installing', '`sched dev` listens').slice(1)).toEqual(['700 (600–1,600)', '1,200']);
+    expect(reportOf({ ...CANNED, package: null })).not.toContain('## Installing');
+  });
+
   test('does not make a rate of a burst that did not arrive in full', () => {
     const rounds = [evenRound(BURST, 30_000, 50), evenRound(BURST, 100)];
     const results = withContender('pg-boss', { bursts: [{ count: BURST, rounds }] });
@@ -109,6 +117,12 @@ describe('targets', () => {
       measured: '200 against 1,980 a second: 0.101',
       isMet: false,
     });
+  });
+
+  test('ask of the package that it starts fast', () => {
+    const asked = 'sched dev listens within 1.5 s';
+    expect(targetOf(CANNED, asked)).toMatchObject({ measured: '700 ms', isMet: true });
+    expect(targetOf({ ...CANNED, package: null }, asked)).toMatchObject({ isMet: null });
   });
 
   test('compare with the best peer that was measured', () => {

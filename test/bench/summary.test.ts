@@ -40,6 +40,7 @@ function resultsWith(contenders: readonly ContenderResults[]): Results {
     hanging: null,
     dashboard: null,
     neighbour: null,
+    package: null,
   };
 }
 
