@@ -43,7 +43,8 @@ const isCheckout = existsSync(SOURCES);
 
 if (!isNewEnough) handOver();
 else if (hasTooManyHelpers()) restartWithFewerHelpers();
-else await start();
+// The executable loads this file with require(), which allows no await at the top.
+else void start();
 
 function hasTooManyHelpers() {
   const isService = LONG_RUNNING.has(process.argv[2] ?? '');
@@ -55,8 +56,18 @@ function hasTooManyHelpers() {
 
 function restartWithFewerHelpers() {
   const flag = `${HELPERS_FLAG}=${Math.max(availableParallelism() - 1, 1)}`;
-  const { execPath, execArgv, argv } = process;
+  const { execPath, execArgv, argv, env } = process;
+  if (isExecutable()) {
+    // The executable passes all its arguments to Sched. It takes flags for Node from the environment only.
+    const flags = [env.NODE_OPTIONS, flag].filter(Boolean).join(' ');
+    process.execve(execPath, [execPath, ...argv.slice(2)], { ...env, NODE_OPTIONS: flags });
+  }
   process.execve(execPath, [execPath, flag, ...execArgv, ...argv.slice(1)]);
+}
+
+/** Whether this is the file of `npm run executable`. Node 20 has no such function before 20.16. */
+function isExecutable() {
+  return process.getBuiltinModule?.('node:sea').isSea() === true;
 }
 
 async function start() {
