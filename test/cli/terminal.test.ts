@@ -163,7 +163,7 @@ describe.concurrent('tables', () => {
 
   test.concurrent.each([
     ['schedules', 80, 'ID STATE FIRES IN ENDPOINT'],
-    ['schedules', 120, 'ID STATE FIRES IN TIMING ENDPOINT'],
+    ['schedules', 110, 'ID STATE FIRES IN TIMING ENDPOINT'],
     ['schedules', 500, 'ID STATE NEXT FIRES IN TIMING METHOD ENDPOINT METADATA'],
     ['deliveries', 60, 'ID STATUS WHEN'],
     ['deliveries', 80, 'ID STATUS WHEN LAST RESPONSE'],
