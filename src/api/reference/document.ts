@@ -92,7 +92,8 @@ export interface Operation {
 }
 
 export interface Answer extends Content {
-  readonly status: number;
+  /** Such as 201, or 2XX for what a receiver answers. */
+  readonly status: string;
 }
 
 export interface ErrorMeaning {
@@ -210,8 +211,9 @@ function operationsOf(paths: object | undefined): readonly Operation[] {
 function operationOf(path: string, method: string, described: Described): Operation {
   const answers = Object.entries(described.responses ?? {}).map(([status, answer]) => ({
     ...answer,
-    status: Number(status),
+    status,
   }));
+  const isError = ({ status }: Answer) => Number(status) >= FIRST_ERROR_STATUS;
   return {
     id: described.operationId ?? path,
     tag: described.tags?.[0] ?? '',
@@ -221,14 +223,14 @@ function operationOf(path: string, method: string, described: Described): Operat
     description: described.description ?? '',
     parameters: described.parameters ?? [],
     body: described.requestBody ?? null,
-    answers: answers.filter(({ status }) => !(status >= FIRST_ERROR_STATUS)),
-    errors: answers.filter(({ status }) => status >= FIRST_ERROR_STATUS).flatMap(errorsOf),
+    answers: answers.filter((answer) => !isError(answer)),
+    errors: answers.filter(isError).flatMap(errorsOf),
   };
 }
 
 function errorsOf({ status, description = '' }: Answer): readonly ErrorMeaning[] {
   return description.split(/\n\n+/).flatMap((paragraph) => {
     const [, code, meaning] = CODE.exec(paragraph) ?? [];
-    return code === undefined || meaning === undefined ? [] : [{ code, status, meaning }];
+    return code === undefined || meaning === undefined ? [] : [{ code, status: Number(status), meaning }];
   });
 }

@@ -1,9 +1,11 @@
 /** The section of one operation: its fields on one side, its samples on the other. */
 import type { Answer, ErrorMeaning, Example, Operation, Parameter, ReferenceDocument } from './document.ts';
-import { type Field, fieldsOf, parameterField, renderFields } from './fields.ts';
+import { type Field, type FieldListOptions, fieldsOf, parameterField, renderFields } from './fields.ts';
 import { anchor, inline, prose, text } from './html.ts';
 import { asJson } from './literals.ts';
-import { type Sample, samplesOf } from './samples.ts';
+import { RECEIVER_SAMPLE, receivedRequest, type Sample, samplesOf } from './samples.ts';
+
+type Direction = Pick<FieldListOptions, 'isRequest'>;
 
 export function renderOperation(document: ReferenceDocument, operation: Operation): string {
   const { id, method, path, body, answers, summary } = operation;
@@ -11,7 +13,7 @@ export function renderOperation(document: ReferenceDocument, operation: Operatio
   return `<section class="operation" id="${id}" aria-labelledby="${id}-title" data-method="${method}" data-path="${text(path)}"${dataOf(examples)}>
 <div class="about">
 ${renderHead(operation)}
-${renderRequest(document, operation)}
+${renderRequest(document, operation, { isRequest: true })}
 ${answers.map((answer) => renderAnswer(document, operation, answer)).join('')}
 ${renderErrors(operation)}
 </div>
@@ -46,17 +48,21 @@ function renderAllSamples(
   return `${render(first, 0)}${more.length === 0 ? '' : `<div class="more">${more.join('')}</div>`}`;
 }
 
-/** What a receiver gets. It has fields like an operation. */
+/** What a receiver gets, and how it checks that. */
 export function renderWebhook(document: ReferenceDocument, webhook: Operation): string {
-  const { id, body, answers } = webhook;
-  const examples = body === null ? [] : document.examplesOf(body);
+  const { id, answers } = webhook;
   return `<section class="operation" id="${id}" aria-labelledby="${id}-title">
 <div class="about">
 ${renderHead(webhook)}
-${renderRequest(document, webhook)}
-${answers.map(({ status, description = '' }) => `<h4>Answer ${statusText(status)}</h4>${prose(description)}`).join('')}
+${renderRequest(document, webhook, { isRequest: false })}
+<h4>Your answer</h4>
+<ul class="fields">${answers.map(({ status, description = '' }) => `<li><div class="name"><code>${text(status)}</code></div>${prose(description)}</li>`).join('')}</ul>
 </div>
-<div class="beside">${examples.map(({ summary, value }) => renderCode(summary || 'Body', asJson(value))).join('')}</div>
+<div class="beside">
+${renderCode('Request', receivedRequest(document, webhook))}
+${renderCode('TypeScript', RECEIVER_SAMPLE)}
+<p>The page <code>docs/verifying.md</code> of Sched has the same for Express, Fastify and Hono, and for Python, Go, Ruby, PHP and Java. If a signature does not match, save the request to a file: <code>sched verify</code> says why.</p>
+</div>
 </section>`;
 }
 
@@ -68,29 +74,30 @@ ${prose(description)}`;
 }
 
 /** Headers come last, because they are alike in all operations and rarely needed. */
-function renderRequest(document: ReferenceDocument, operation: Operation): string {
+function renderRequest(document: ReferenceDocument, operation: Operation, direction: Direction): string {
+  const parameters = (place: Parameter['in'], title: string) =>
+    renderParameters(document, operation, { place, title, ...direction });
   return [
-    renderParameters(document, operation, 'path', 'Path'),
-    renderParameters(document, operation, 'query', 'Query'),
-    renderBody(document, operation),
-    renderParameters(document, operation, 'header', 'Headers'),
+    parameters('path', 'Path'),
+    parameters('query', 'Query'),
+    renderBody(document, operation, direction),
+    parameters('header', 'Headers'),
   ].join('');
 }
 
-function renderBody(document: ReferenceDocument, { id, body }: Operation): string {
+function renderBody(document: ReferenceDocument, { id, body }: Operation, direction: Direction): string {
   const schema = body === null ? null : document.schemaOf(body);
   if (body === null || schema === null) return '';
-  const optional = body.required ? '' : ' <span class="type">optional</span>';
+  const optional = body.required || !direction.isRequest ? '' : ' <span class="type">optional</span>';
   const about = body.description ?? schema.description ?? '';
-  const fields = renderFields(fieldsOf(document, schema), { place: id, isRequest: true });
+  const fields = renderFields(fieldsOf(document, schema), { place: id, ...direction });
   return `<h4>Body${optional}</h4>${prose(about)}${fields}`;
 }
 
 function renderParameters(
   document: ReferenceDocument,
   { id, parameters }: Operation,
-  place: Parameter['in'],
-  title: string,
+  { place, title, isRequest }: Direction & { readonly place: Parameter['in']; readonly title: string },
 ): string {
   const those = parameters.filter((parameter) => parameter.in === place);
   if (those.length === 0) return '';
@@ -106,7 +113,7 @@ function renderParameters(
     ].join('');
   };
   const fields = those.map((parameter) => parameterField(document, parameter));
-  return `<h4>${title}</h4>${renderFields(fields, { place: id, isRequest: true, attributes })}`;
+  return `<h4>${title}</h4>${renderFields(fields, { place: id, isRequest, attributes })}`;
 }
 
 function renderAnswer(document: ReferenceDocument, { id }: Operation, answer: Answer): string {
@@ -117,7 +124,7 @@ function renderAnswer(document: ReferenceDocument, { id }: Operation, answer: An
     listed.length === 0
       ? ''
       : `<details><summary>${listed.length} ${name}s of the answer</summary>${renderFields(listed, { place: anchor(id, 'answer', name), isRequest: false })}</details>`;
-  return `<h4>Answer ${statusText(answer.status)}</h4>${prose(answer.description ?? '')}${list('field', fields)}${list('header', headers)}`;
+  return `<h4>Answer ${text(answer.status)}</h4>${prose(answer.description ?? '')}${list('field', fields)}${list('header', headers)}`;
 }
 
 function renderErrors({ id, errors }: Operation): string {
@@ -126,8 +133,8 @@ function renderErrors({ id, errors }: Operation): string {
   return `<h4>Errors</h4><details><summary>${errors.length} error codes</summary><ul class="fields">${items.join('')}</ul></details>`;
 }
 
-export function renderError(id: string, { code, status, meaning }: ErrorMeaning): string {
-  return `<li id="${id}"><div class="name"><a href="#${id}"><code>${text(code)}</code></a> <span class="type">${status}</span></div><p>${inline(meaning)}</p></li>`;
+export function renderError(id: string, { code, status, meaning }: ErrorMeaning, more = ''): string {
+  return `<li id="${id}"><div class="name"><a href="#${id}"><code>${text(code)}</code></a> <span class="type">${status}</span></div><p>${inline(meaning)}</p>${more}</li>`;
 }
 
 function renderSamples(id: string, samples: readonly Sample[]): string {
@@ -144,9 +151,7 @@ function renderSamples(id: string, samples: readonly Sample[]): string {
 
 function renderAnswerExample(document: ReferenceDocument, answer: Answer): string {
   const [example] = document.examplesOf(answer);
-  return example === undefined
-    ? ''
-    : renderCode(`Answer ${statusText(answer.status)}`, asJson(example.value));
+  return example === undefined ? '' : renderCode(`Answer ${answer.status}`, asJson(example.value));
 }
 
 export function renderCode(title: string, code: string): string {
@@ -155,8 +160,4 @@ export function renderCode(title: string, code: string): string {
 
 function copyButton(what: string): string {
   return `<button type="button" class="copy needs-script" data-action="copy">Copy<span class="hidden"> ${text(what)}</span></button>`;
-}
-
-function statusText(status: number): string {
-  return Number.isNaN(status) ? '' : `${status}`;
 }

@@ -118,7 +118,12 @@ function renderWebhooks(document: ReferenceDocument): string {
 }
 
 function renderAllErrors(document: ReferenceDocument): string {
-  const items = document.errors.map((error) => renderError(anchor('error', error.code), error));
+  const items = document.errors.map(({ operations, ...error }) => {
+    const isEverywhere = operations.length === document.operations.length;
+    const links = operations.map(({ id, summary }) => `<a href="#${id}">${text(summary)}</a>`);
+    const where = isEverywhere ? 'Every operation.' : `${links.join(', ')}.`;
+    return renderError(anchor('error', error.code), error, `<p class="facts">${where}</p>`);
+  });
   return `<section id="errors" aria-labelledby="errors-title"><h2 class="tag" id="errors-title">Errors</h2>
 <p>Programs should decide by <code>code</code>. The text of <code>message</code> may change.</p>
 <ul class="fields wide">${items.join('')}</ul></section>`;

@@ -150,3 +150,27 @@ function python({ method, path, query, body }: SampleRequest): string {
     '    print(json.load(response))',
   ].join('\n');
 }
+
+/** A request as it arrives at a receiver. */
+export function receivedRequest(
+  document: ReferenceDocument,
+  { method, parameters, body }: Operation,
+): string {
+  const headers = parameters.map(({ name, schema = {}, example }) => {
+    const value = example ?? document.exampleOfSchema(schema);
+    return `${name}: ${String(value)}`;
+  });
+  const [example] = body === null ? [] : document.examplesOf(body);
+  return [`${method} /hooks/reminder HTTP/1.1`, ...headers, '', JSON.stringify(example?.value)].join('\n');
+}
+
+export const RECEIVER_SAMPLE = `import { MemoryStore, receiver } from '@sched/sdk/fetch';
+
+export const POST = receiver({
+  secret: process.env.SCHED_SIGNING_SECRET ?? '',
+  deduplicate: new MemoryStore(),
+  onRejected: ({ message }) => console.warn(message),
+  handle: async (delivery) => {
+    console.log(delivery.idempotencyKey, delivery.json());
+  },
+});`;
