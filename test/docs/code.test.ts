@@ -3,6 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { openApiDocument } from '#src/api/contract/openapi.ts';
+import { ReferenceDocument } from '#src/api/reference/document.ts';
+import { RECEIVER_SAMPLE, samplesOf } from '#src/api/reference/samples.ts';
 import { type Block, PAGES, ROOT } from './pages.ts';
 import { readersProject, SDK_SOURCES, write } from './project.ts';
 
@@ -34,10 +37,11 @@ describe('code blocks', () => {
     expect(errors).toEqual([]);
   });
 
-  test('of TypeScript that use the SDK match its types', () => {
+  test('of TypeScript that use the SDK match its types, and so do the samples of the reference', () => {
     const examples = of('ts').filter(({ text }) => USES_SDK.test(text));
-    expect(examples.length).toBeGreaterThan(5);
-    expect(typeErrorsIn(examples)).toEqual([]);
+    const samples = referenceSamples();
+    expect(Math.min(examples.length, samples.length)).toBeGreaterThan(5);
+    expect(typeErrorsIn([...examples, ...samples])).toEqual([]);
   });
 
   test('with a wrong type are found', () => {
@@ -46,6 +50,27 @@ describe('code blocks', () => {
     expect(errors.join()).toContain('not assignable');
   });
 });
+
+/** The TypeScript samples of `/docs`. */
+function referenceSamples(): readonly Block[] {
+  const document = new ReferenceDocument(openApiDocument());
+  const samples = document.operations.flatMap((operation) => {
+    const examples = operation.body === null ? [] : document.examplesOf(operation.body);
+    const bodies = examples.length === 0 ? [undefined] : examples.map(({ value }) => value);
+    return bodies.flatMap((body, at) =>
+      samplesOf(document, operation, body)
+        .filter(({ language }) => language === 'typescript')
+        .map(({ code }) => ({ name: `${operation.id}-${at}`, code })),
+    );
+  });
+  return [...samples, { name: 'receiver', code: RECEIVER_SAMPLE }].map(({ name, code }) => ({
+    place: `docs-page-${name}`,
+    line: 1,
+    language: 'ts',
+    mark: '',
+    text: code,
+  }));
+}
 
 const USES_SDK = /@sched\/sdk|DeduplicationStore/;
 
