@@ -22,6 +22,7 @@ const IN_A_BROWSER = [
   'dashboard/forms',
   'dashboard/journey',
   'dashboard/layout',
+  'dashboard/reference',
   'dashboard/restart',
   'inbox/dev-pages',
   'inbox/page',
