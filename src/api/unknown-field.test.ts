@@ -96,6 +96,16 @@ const MESSAGES: readonly (readonly [id: OperationId, field: string, message: str
   ['createSchedule', 'endpont', '`endpont` is not a field of a schedule. Did you mean `endpoint`?'],
   ['createSchedule', 'fireAt', '`fireAt` is not a field of a schedule. Did you mean `fire_at`?'],
   ['createEndpoint', 'time-out', '`time-out` is not a field of an endpoint profile. Did you mean `timeout`?'],
+  [
+    'createSchedule',
+    'timeuot',
+    `\`timeuot\` is not a field of a schedule. You may mean \`timeout\`, which ${TO_PROFILE}`,
+  ],
+  [
+    'updateSchedule',
+    'timezne',
+    `\`timezne\` is not a field of a PATCH of a schedule. You may mean \`timezone\`, which ${TO_RESCHEDULE}`,
+  ],
   // A field of the answer.
   ['updateSchedule', 'created_at', '`created_at` is set by the service and cannot be sent.'],
   ['createEndpoint', 'version', '`version` is set by the service and cannot be sent.'],

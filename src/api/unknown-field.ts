@@ -110,6 +110,8 @@ function explain(operation: Operation, path: FieldPath): string {
   }
   const near = nearestName(name, fields.keys());
   if (near !== null) return `${isNoField} Did you mean \`${outer === '' ? near : `${outer}.${near}`}\`?`;
+  const [remote = null, remotePlace] = findElsewhere(operation, nearestElsewhere(name));
+  if (remote !== null) return `${isNoField} You may mean \`${remote}\`, which ${remotePlace}`;
   return `${isNoField} Its fields are ${[...fields.keys()].map((field) => `\`${field}\``).join(', ')}.`;
 }
 
@@ -136,6 +138,13 @@ function findElsewhere(
     if (place !== null) return [field, place];
   }
   return [];
+}
+
+/** Finds a field of a schedule or of an endpoint profile that was misspelt. */
+function nearestElsewhere(name: string): readonly string[] {
+  return [createSchedule, createEndpoint]
+    .map((operation) => nearestName(name, fieldsOf(operation).keys()))
+    .filter((near) => near !== null);
 }
 
 function placeOf(operation: Operation, field: string): string | null {

@@ -189,7 +189,7 @@ describe('404 not_found: an unknown path, or a method the path does not have', (
     ['GET', '/v1/'],
     ['GET', '/v1/nope'],
     ['GET', '/v2/schedules'],
-    ['GET', '/'],
+    ['POST', '/'],
     ['GET', '/v1/schedules/'],
     ['GET', `/v1/schedules/${UNKNOWN.schedule}/nope`],
     ['GET', '/V1/schedules'],
