@@ -2,7 +2,7 @@
  * The commonest mistakes, each with the message that it gets. A message says what is wrong with the value, what is
  * allowed, and what to write. Where it names a correction, the corrected request is sent too and must be accepted.
  */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Answer, planted } from './client.ts';
 import { created, createdProfile, expectError, expectStatus, ordered } from './expectations.ts';
 import { useSched } from './harness.ts';
@@ -12,14 +12,18 @@ import { REQUEST_MISTAKES } from './mistakes/requests.ts';
 import { TIMING_MISTAKES } from './mistakes/timing.ts';
 import { type Delivery, type ErrorBody, type List, ONE_SHOT, PROFILE, URL } from './resources.ts';
 
-const { api, anonymous } = useSched();
+const { api, anonymous, output } = useSched();
 
 /** The example of a message is nine o'clock of the next day. Any day is accepted here. */
 const EXAMPLE = /"\d{4}-\d{2}-\d{2}T09:00:00(Z?)"/g;
 const INSTANT = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g;
 
+/** Every message of this file, to search the log for it. */
+const answered = new Set<string>();
+
 function messageOf({ json }: Answer): string {
   const { message } = (json as ErrorBody).error;
+  answered.add(message);
   return message.replaceAll(EXAMPLE, '"<tomorrow>$1"').replaceAll(INSTANT, '<instant>');
 }
 
@@ -175,4 +179,14 @@ it('a request that is too large says the limit', async () => {
   expect(messageOf(answer)).toBe(
     'The request body has more than 1,048,576 bytes. Send a reference to large data instead.',
   );
+});
+
+it('no message is logged', async () => {
+  const last = String((await api.get('/v1/schedules')).headers['sched-request-id']);
+  await vi.waitFor(() => expect(output()).toContain(last));
+  expect(answered.size).toBeGreaterThan(100);
+  const logged = output();
+  // A line of the log is JSON, so a message would be escaped there.
+  const isLogged = (message: string) => logged.includes(JSON.stringify(message).slice(1, -1));
+  expect([...answered].filter(isLogged)).toEqual([]);
 });

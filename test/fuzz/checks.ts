@@ -76,13 +76,21 @@ function checkError(json: ErrorEnvelope, status: number, requestId: string): voi
   const row = ERRORS[code as keyof typeof ERRORS];
   ensure(row.status === status && row.type === error.type, `${status} does not fit its code: ${shown}`);
   ensure(error.request_id === requestId, `request_id differs from the header: ${shown}`);
-  ensure(typeof error.message === 'string' && error.message !== '', `no message: ${shown}`);
+  ensure(isMessage(error.message), `not a short message of printable characters: ${shown}`);
   const { param } = error;
   ensure(
     param === null ||
       (code === 'unknown_field' && isShownName(param)) ||
       (typeof param === 'string' && PARAMS.has(param)),
     `param is not a field: ${shown}`,
+  );
+}
+
+const MESSAGE_CHARACTERS_MAX = 500;
+
+function isMessage(text: unknown): boolean {
+  return (
+    typeof text === 'string' && text.length <= MESSAGE_CHARACTERS_MAX && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(text)
   );
 }
 
