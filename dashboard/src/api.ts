@@ -6,6 +6,7 @@ import type { ErrorBody } from '../../sdk/src/api-types.ts';
 import type { SessionInfo, WhoAmI } from '../../src/control/http/contract.ts';
 import { wasActiveRecently } from './activity.ts';
 import { parseResponse } from './model/parse-response.ts';
+import { hrefTo, navigate } from './router.ts';
 import { csrf, goToSignIn, isDev, session } from './session.ts';
 
 const API = '/dashboard/api/';
@@ -100,11 +101,26 @@ export async function renewSession(): Promise<boolean> {
   return before.user.id === after.user.id || after.is_dev;
 }
 
+let isLeaving = false;
+
+/** Signs out. A stream or a request that ends with the session must not make the page begin another one. */
+export async function signOut(path: 'logout' | 'logout-everywhere'): Promise<void> {
+  isLeaving = true;
+  try {
+    await post(path);
+    session.value = 'none';
+    navigate(hrefTo('login'));
+  } finally {
+    isLeaving = false;
+  }
+}
+
 let opening: Promise<SessionInfo> | null = null;
 
 async function findSession(): Promise<SessionInfo | null> {
   const found = await get<WhoAmI>('whoami');
   if (found === null || 'user' in found) return found;
+  if (isLeaving || session.peek() === 'none') return null;
   opening ??= openLocalSession().finally(() => {
     opening = null;
   });

@@ -36,7 +36,11 @@ export function useForm<F>(
   const isAtField = refusal !== null && fieldsOf(form).includes(param);
   const errors = isAtField ? { [param]: refusal.message } : invalid;
   useEffect(() => {
-    if (errors !== NO_ERRORS) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    if (errors === NO_ERRORS) return;
+    const field = element.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
+    field?.focus();
+    // The message is below the field, where the navigation of a phone could hide it.
+    field?.scrollIntoView({ block: 'center' });
   }, [invalid, refusal]);
   return {
     form,

@@ -72,7 +72,7 @@ function linksOf({ dashboard, inbox }: HomePage): readonly Link[] {
       title: 'Dashboard',
       about: `What will fire, what fired, and how late it was.${inbox === null ? '' : ' It opens without a password.'}`,
     },
-    { href: '/docs', title: 'Reference', about: 'Every call of the API with its fields and errors.' },
+    { href: '/docs', title: 'API reference', about: 'Every call of the API with its fields and errors.' },
   ];
 }
 

@@ -50,7 +50,7 @@ export type ServiceVariant = Serve | Playground;
 
 const EXAMPLE_KEY = 'sk_test_YOUR_KEY';
 const EXAMPLE_REQUEST = {
-  endpoint: 'https://your-receiver.example.com/hook',
+  endpoint: 'https://example.com/hook',
   delay: '10s',
   body: JSON.stringify({ hello: 'world' }),
 };

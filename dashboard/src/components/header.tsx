@@ -1,6 +1,6 @@
 /** The top of every page: project, mode, the state of the connection, and the user menu. */
 import type { ModeName, SessionInfo } from '../../../src/control/http/contract.ts';
-import { post } from '../api.ts';
+import { signOut } from '../api.ts';
 import { connection } from '../live.ts';
 import { pathWithQuery } from '../model/filters.ts';
 import { hrefTo, navigate, path, query } from '../router.ts';
@@ -151,11 +151,9 @@ function ConnectionStatus() {
   );
 }
 
-async function signOut(): Promise<void> {
+async function leave(): Promise<void> {
   try {
-    await post('logout');
-    session.value = 'none';
-    navigate(hrefTo('login'));
+    await signOut('logout');
   } catch {
     if (session.peek() === 'none') goToSignIn();
     else toast('bad', 'You are still signed in, because the service does not answer. Try again.');
@@ -214,7 +212,7 @@ function UserMenu({ who }: { readonly who: SessionInfo }) {
             >
               Keyboard shortcuts <kbd class="ml-1 text-dim">?</kbd>
             </button>
-            <button type="button" class={ITEM} onClick={() => void signOut()}>
+            <button type="button" class={ITEM} onClick={() => void leave()}>
               Sign out
             </button>
           </div>

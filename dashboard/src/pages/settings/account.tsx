@@ -1,7 +1,7 @@
 /** The user's own account: the password and the sessions. */
 import { useState } from 'preact/hooks';
 import type { Done, Listed, OpenSession } from '../../../../src/control/http/contract.ts';
-import { post } from '../../api.ts';
+import { post, signOut } from '../../api.ts';
 import { browserName } from '../../browser-name.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
@@ -16,7 +16,6 @@ import { type Column, Table } from '../../components/table.tsx';
 import { toast } from '../../components/toast.tsx';
 import { refreshLive, useLive } from '../../live.ts';
 import { countCharacters, PASSWORD_CHARACTERS_MIN } from '../../password.ts';
-import { hrefTo, navigate } from '../../router.ts';
 import { session } from '../../session.ts';
 import { useForm } from '../../use-form.ts';
 import { SettingsPage } from './settings-page.tsx';
@@ -124,11 +123,6 @@ const COLUMNS: readonly Column<OpenSession>[] = [
 function Sessions() {
   const live = useLive<Listed<OpenSession>>('sessions');
   const [isEnding, setEnding] = useState(false);
-  const end = async () => {
-    await post<Done>('logout-everywhere');
-    session.value = 'none';
-    navigate(hrefTo('login'));
-  };
   return (
     <Card
       title="Sessions"
@@ -149,7 +143,7 @@ function Sessions() {
           title="Sign out everywhere?"
           action="Sign out everywhere"
           isDanger
-          onConfirm={end}
+          onConfirm={() => signOut('logout-everywhere')}
           onClose={() => setEnding(false)}
         >
           <p>
