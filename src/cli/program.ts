@@ -1,7 +1,7 @@
 /**
- * The tree of commands. Only the file of the called command is loaded. Help and completion load the whole tree, so
- * these files load little: the server, the stores and the time zones are most of the code, and a command imports them
- * when it runs.
+ * The tree of commands. Only the file of the called command is loaded, and the general help loads none. Completion and
+ * unknown commands load the whole tree, so these files load little: the server, the stores and the time zones are most
+ * of the code, and a command imports them when it runs.
  */
 import { Command } from 'commander';
 import { packageVersion } from '#src/app/process.ts';
@@ -22,11 +22,17 @@ Exit codes:
   0 done          1 refused or failed        2 wrong usage or settings
   3 not found     4 API key not accepted     5 service unreachable or failing`;
 
-type Add = (program: Command, dependencies: CliDependencies) => void;
+/** Adds options, subcommands and an action to a command. */
+type Fill = (command: Command, dependencies: CliDependencies) => void;
+
+interface Entry {
+  readonly about: string;
+  readonly load: () => Promise<Fill>;
+}
 
 interface Group {
   readonly heading: string;
-  readonly commands: Readonly<Record<string, () => Promise<Add>>>;
+  readonly commands: Readonly<Record<string, Entry>>;
 }
 
 const TOOLS = 'Tools:';
@@ -35,33 +41,85 @@ const GROUPS: readonly Group[] = [
   {
     heading: 'Run and administer the service:',
     commands: {
-      dev: async () => (await import('./service/serve-commands.ts')).devCommand,
-      serve: async () => (await import('./service/serve-commands.ts')).serveCommand,
-      migrate: async () => (await import('./service/migrate-command.ts')).migrateCommand,
-      move: async () => (await import('./service/move-command.ts')).moveCommand,
-      reseal: async () => (await import('./service/reseal-command.ts')).resealCommand,
-      project: async () => (await import('./service/project-commands.ts')).projectCommands,
-      key: async () => (await import('./service/key-commands.ts')).keyCommands,
-      secret: async () => (await import('./service/secret-commands.ts')).secretCommands,
-      user: async () => (await import('./service/user-commands.ts')).userCommands,
+      dev: {
+        about: 'Run a local service to try things out: fixed keys, plain HTTP to this machine, an inbox',
+        load: async () => (await import('./service/serve-commands.ts')).devCommand,
+      },
+      serve: {
+        about: 'Run the service',
+        load: async () => (await import('./service/serve-commands.ts')).serveCommand,
+      },
+      migrate: {
+        about: 'Create the database, or update its schema',
+        load: async () => (await import('./service/migrate-command.ts')).migrateCommand,
+      },
+      move: {
+        about: 'Copy everything from the data directory to an empty PostgreSQL database',
+        load: async () => (await import('./service/move-command.ts')).moveCommand,
+      },
+      reseal: {
+        about:
+          'Encrypt all stored values again with the current master key, so that an earlier key can be removed',
+        load: async () => (await import('./service/reseal-command.ts')).resealCommand,
+      },
+      project: {
+        about: 'Create and list projects, each with its own keys, secrets and data',
+        load: async () => (await import('./service/project-commands.ts')).projectCommands,
+      },
+      key: {
+        about: 'Create, list and revoke API keys',
+        load: async () => (await import('./service/key-commands.ts')).keyCommands,
+      },
+      secret: {
+        about: 'Show and change signing secrets',
+        load: async () => (await import('./service/secret-commands.ts')).secretCommands,
+      },
+      user: {
+        about: 'Invite, list and remove users of the dashboard',
+        load: async () => (await import('./service/user-commands.ts')).userCommands,
+      },
     },
   },
   {
     heading: 'Call the API of a service:',
     commands: {
-      schedules: async () => (await import('./api/schedule-commands.ts')).scheduleCommands,
-      deliveries: async () => (await import('./api/delivery-commands.ts')).deliveryCommands,
-      endpoints: async () => (await import('./api/endpoint-commands.ts')).endpointCommands,
-      tail: async () => (await import('./api/tail-command.ts')).tailCommand,
-      context: async () => (await import('./api/context-commands.ts')).contextCommands,
+      schedules: {
+        about: 'Create, show and change schedules',
+        load: async () => (await import('./api/schedule-commands.ts')).scheduleCommands,
+      },
+      deliveries: {
+        about: 'List, show and replay deliveries',
+        load: async () => (await import('./api/delivery-commands.ts')).deliveryCommands,
+      },
+      endpoints: {
+        about: 'Create, show and change endpoint profiles: destinations that schedules share',
+        load: async () => (await import('./api/endpoint-commands.ts')).endpointCommands,
+      },
+      tail: {
+        about: 'Follow deliveries as they happen, one line for each attempt',
+        load: async () => (await import('./api/tail-command.ts')).tailCommand,
+      },
+      context: {
+        about: 'Store the address and API key of services by name',
+        load: async () => (await import('./api/context-commands.ts')).contextCommands,
+      },
     },
   },
   {
     heading: TOOLS,
     commands: {
-      preview: async () => (await import('./tools/preview-command.ts')).previewCommand,
-      verify: async () => (await import('./tools/verify-command.ts')).verifyCommand,
-      completion: async () => (await import('./tools/completion-command.ts')).completionCommand,
+      preview: {
+        about: 'Print when a cron expression or a wall-clock time fires',
+        load: async () => (await import('./tools/preview-command.ts')).previewCommand,
+      },
+      verify: {
+        about: 'Check whether Sched signed a received request, and say why not',
+        load: async () => (await import('./tools/verify-command.ts')).verifyCommand,
+      },
+      completion: {
+        about: 'Print a shell script that completes commands, flags and values',
+        load: async () => (await import('./tools/completion-command.ts')).completionCommand,
+      },
     },
   },
 ];
@@ -71,24 +129,47 @@ const SHOW_ALL: ReadonlySet<string> = new Set(['help', 'completion']);
 
 /** Builds only the called command. Without one, or with an unknown one, it builds the whole tree. */
 export async function buildProgram(dependencies: CliDependencies, called?: string): Promise<Command> {
+  const isAlone =
+    called !== undefined &&
+    !SHOW_ALL.has(called) &&
+    GROUPS.some(({ commands }) => Object.hasOwn(commands, called));
+  const program = buildOverview(isAlone ? called : undefined);
+  const fills = GROUPS.flatMap(({ commands }) => Object.entries(commands)).map(async ([name, { load }]) => {
+    const command = program.commands.find((each) => each.name() === name);
+    return command === undefined ? null : ([command, await load()] as const);
+  });
+  for (const filled of await Promise.all(fills)) {
+    if (filled === null) continue;
+    const [command, fill] = filled;
+    fill(command, dependencies);
+    command.helpCommand(false);
+  }
+  return program;
+}
+
+/** The names and descriptions of all commands, or of one. The general help needs no more. */
+export function buildOverview(only?: string): Command {
   const program = new Command('sched')
     .description('Scheduled HTTP requests, on time and never lost.')
     .version(packageVersion(), '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .option('--no-color', 'print no colours, even on a terminal')
+    .configureHelp({ subcommandTerm: termOf })
     .addHelpText('after', AFTER_HELP)
     .addHelpCommand(
       new Command('help').argument('[command]').description('Print the help of a command').helpGroup(TOOLS),
     );
-  const isAlone =
-    called !== undefined &&
-    !SHOW_ALL.has(called) &&
-    GROUPS.some(({ commands }) => Object.hasOwn(commands, called));
   for (const { heading, commands } of GROUPS) {
     program.commandsGroup(heading);
-    const needed = Object.entries(commands).filter(([name]) => !isAlone || name === called);
-    for (const add of await Promise.all(needed.map(([, load]) => load()))) add(program, dependencies);
+    for (const [name, { about }] of Object.entries(commands)) {
+      if (only === undefined || name === only) program.command(name).description(about);
+    }
   }
-  for (const command of program.commands) command.helpCommand(false);
   return program;
+}
+
+/** The name of a command with the arguments that it needs, such as `show <id>`. */
+function termOf(command: Command): string {
+  const needed = command.registeredArguments.filter(({ required }) => required);
+  return [command.name(), ...needed.map((argument) => `<${argument.name()}>`)].join(' ');
 }

@@ -5,7 +5,7 @@ import { systemClock, systemTimers } from '#src/app/process.ts';
 import { type ControlCode, ControlRefusal } from '#src/control/refusal.ts';
 import type { CliDependencies } from './command.ts';
 import { CommandFailure, EXIT, type Exit, NegativeAnswer } from './failure.ts';
-import { buildProgram } from './program.ts';
+import { buildOverview, buildProgram } from './program.ts';
 import { errorLine, joinLines } from './terminal/printable.ts';
 import { screenOf } from './terminal/screen.ts';
 import { usageText } from './usage-text.ts';
@@ -44,10 +44,9 @@ export async function runProgram(words: readonly string[], io: CommandIo): Promi
     clock: systemClock,
     timers: systemTimers,
   };
-  const program = await buildProgram(
-    dependencies,
-    words.find((word) => !word.startsWith('-')),
-  );
+  const [called, ...more] = words.filter((word) => !word.startsWith('-'));
+  const isGeneral = called === undefined || (called === 'help' && more.length === 0);
+  const program = isGeneral ? buildOverview() : await buildProgram(dependencies, called);
   visitCommands(program, (command) => {
     command
       .exitOverride()

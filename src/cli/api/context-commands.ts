@@ -19,13 +19,10 @@ import {
 } from './context-file.ts';
 import { withLock } from './context-lock.ts';
 
-export function contextCommands(program: Command, dependencies: CliDependencies): void {
-  const contexts = program
-    .command('context')
-    .description('Store the address and API key of services by name')
-    .addHelpText(
-      'after',
-      `
+export function contextCommands(contexts: Command, dependencies: CliDependencies): void {
+  contexts.addHelpText(
+    'after',
+    `
 Contexts are stored in $XDG_CONFIG_HOME/sched/contexts.json, or in the file that
 SCHED_CONFIG names. Only you can read the file. The API key of a context is only
 sent to the address that it was stored with.
@@ -34,7 +31,7 @@ Examples:
   sched context set staging --url https://sched.staging.example.com
   sched context use staging
   sched schedules list --context production`,
-    );
+  );
 
   const set = contexts
     .command('set')

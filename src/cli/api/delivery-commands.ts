@@ -13,8 +13,7 @@ import { addRequestKey, requestKeyOf } from './write-options.ts';
 /** The most attempts that a retry policy allows. */
 const ATTEMPTS_MAX = 50;
 
-export function deliveryCommands(program: Command, dependencies: CliDependencies): void {
-  const deliveries = program.command('deliveries').description('List, show and replay deliveries');
+export function deliveryCommands(deliveries: Command, dependencies: CliDependencies): void {
   listCommand(deliveries, dependencies);
 
   const show = deliveries.command('show').argument('<id>').description('Show a delivery and its attempts');

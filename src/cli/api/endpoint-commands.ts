@@ -11,11 +11,7 @@ import { addListOptions, listAnswer } from './lists.ts';
 import { type ServiceCall, withService } from './service-command.ts';
 import { addRequestKey, addRetryOptions, requestKeyOf } from './write-options.ts';
 
-export function endpointCommands(program: Command, dependencies: CliDependencies): void {
-  const endpoints = program
-    .command('endpoints')
-    .description('Create, show and change endpoint profiles: destinations that schedules share');
-
+export function endpointCommands(endpoints: Command, dependencies: CliDependencies): void {
   const create = endpoints
     .command('create')
     .description('Create an endpoint profile')

@@ -12,8 +12,7 @@ import { addListOptions, listAnswer } from './lists.ts';
 import { type ServiceCall, withService } from './service-command.ts';
 import { addRequestKey, addRetryOptions, requestKeyOf } from './write-options.ts';
 
-export function scheduleCommands(program: Command, dependencies: CliDependencies): void {
-  const schedules = program.command('schedules').description('Create, show and change schedules');
+export function scheduleCommands(schedules: Command, dependencies: CliDependencies): void {
   createCommand(schedules, dependencies);
   listCommand(schedules, dependencies);
   const show = schedules.command('show').argument('<id>').description('Show a schedule and its next runs');

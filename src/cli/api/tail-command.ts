@@ -17,10 +17,8 @@ const STATUSES: readonly DeliveryStatus[] = [
   'canceled',
 ];
 
-export function tailCommand(program: Command, dependencies: CliDependencies): void {
-  const command = program
-    .command('tail')
-    .description('Follow deliveries as they happen, one line for each attempt')
+export function tailCommand(command: Command, dependencies: CliDependencies): void {
+  command
     .option('--schedule <id>', 'only deliveries of this schedule', readId)
     .option('--for <duration>', 'stop after this long; default: until Ctrl-C', readFor)
     .addHelpText(

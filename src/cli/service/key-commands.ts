@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import type { CliDependencies } from '#src/cli/command.ts';
 import { addAction, addModeOption, addProjectOption } from './service-options.ts';
 
-export function keyCommands(program: Command, dependencies: CliDependencies): void {
-  const keys = program.command('key').description('Create, list and revoke API keys');
+export function keyCommands(keys: Command, dependencies: CliDependencies): void {
   const actions = () => import('./key-actions.ts');
 
   const create = addProjectOption(keys.command('create').description('Create an API key and print it once'));

@@ -3,11 +3,8 @@ import { readControlSettings } from '#src/app/config.ts';
 import type { CliDependencies } from '#src/cli/command.ts';
 import { addAction } from './service-options.ts';
 
-export function migrateCommand(program: Command, dependencies: CliDependencies): void {
-  const migrate = program
-    .command('migrate')
-    .description('Create the database, or update its schema')
-    .option('--distribute', 'distribute the tables over the workers of a Citus cluster');
+export function migrateCommand(migrate: Command, dependencies: CliDependencies): void {
+  migrate.option('--distribute', 'distribute the tables over the workers of a Citus cluster');
   addAction(migrate, dependencies, async (given) => {
     const settings = readControlSettings(given);
     const shouldDistribute = migrate.getOptionValue('distribute') === true;

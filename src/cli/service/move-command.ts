@@ -6,11 +6,8 @@ import { table } from '#src/cli/terminal/output.ts';
 import { showProgress } from '#src/cli/terminal/screen.ts';
 import { addAction } from './service-options.ts';
 
-export function moveCommand(program: Command, dependencies: CliDependencies): void {
-  const command = program
-    .command('move')
-    .description('Copy everything from the data directory to an empty PostgreSQL database')
-    .addHelpText('after', '\nStop the service first.');
+export function moveCommand(command: Command, dependencies: CliDependencies): void {
+  command.addHelpText('after', '\nStop the service first.');
   addAction(command, dependencies, async (given) => {
     const settings = readMoveSettings(given);
     const [{ moveStore }, { nameOfStore }] = await Promise.all([

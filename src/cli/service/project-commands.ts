@@ -2,10 +2,7 @@ import type { Command } from 'commander';
 import type { CliDependencies } from '#src/cli/command.ts';
 import { addAction } from './service-options.ts';
 
-export function projectCommands(program: Command, dependencies: CliDependencies): void {
-  const projects = program
-    .command('project')
-    .description('Create and list projects, each with its own keys, secrets and data');
+export function projectCommands(projects: Command, dependencies: CliDependencies): void {
   const actions = () => import('./project-actions.ts');
 
   const create = projects.command('create').argument('<name>').description('Create a project');

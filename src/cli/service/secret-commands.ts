@@ -5,8 +5,7 @@ import { addAction, addOptionalModeOption, addProjectOption } from './service-op
 
 const ENDPOINT = '--endpoint <id>';
 
-export function secretCommands(program: Command, dependencies: CliDependencies): void {
-  const secrets = program.command('secret').description('Show and change signing secrets');
+export function secretCommands(secrets: Command, dependencies: CliDependencies): void {
   const actions = () => import('./secret-actions.ts');
 
   const show = secrets.command('show').description('Show the signing secrets in use, newest first');

@@ -11,8 +11,7 @@ The keys are fixed and publicly known, so the service listens on this machine
 only. SCHED_EGRESS_ALLOW and SCHED_EGRESS_CA_FILE add to the destinations it
 allows. Of the other SCHED_ settings, only those above have an effect.`;
 
-export function serveCommand(program: Command, dependencies: CliDependencies): void {
-  const serve = program.command('serve').description('Run the service');
+export function serveCommand(serve: Command, dependencies: CliDependencies): void {
   addSettings(serve, Object.keys(SETTINGS).filter(isSetting)).action(async () => {
     await dependencies.serve(readSettings(readGiven(serve, dependencies.env)));
   });
@@ -22,11 +21,8 @@ function isSetting(name: string): name is keyof typeof SETTINGS {
   return name in SETTINGS;
 }
 
-export function devCommand(program: Command, dependencies: CliDependencies): void {
-  const dev = program
-    .command('dev')
-    .description('Run a local service to try things out: fixed keys, plain HTTP to this machine, an inbox')
-    .addHelpText('after', DEV_AFTER_HELP);
+export function devCommand(dev: Command, dependencies: CliDependencies): void {
+  dev.addHelpText('after', DEV_AFTER_HELP);
   addSettings(dev, ['port', 'host'])
     .addOption(
       new Option('--data-dir <path>', 'keep the data in this directory; by default it is deleted at the end'),

@@ -7,8 +7,7 @@ import { addAction } from './service-options.ts';
 const ROLE_DEFAULT = 'viewer';
 const URL_DEFAULT = 'http://127.0.0.1:8080';
 
-export function userCommands(program: Command, dependencies: CliDependencies): void {
-  const users = program.command('user').description('Invite, list and remove users of the dashboard');
+export function userCommands(users: Command, dependencies: CliDependencies): void {
   const actions = () => import('./user-actions.ts');
 
   const create = users

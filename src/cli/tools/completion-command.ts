@@ -11,10 +11,8 @@ const SCRIPTS: ReadonlyMap<string, (nodes: readonly CompletionNode[]) => string>
   ['fish', fishScript],
 ]);
 
-export function completionCommand(program: Command, dependencies: CliDependencies): void {
-  program
-    .command('completion')
-    .description('Print a shell script that completes commands, flags and values')
+export function completionCommand(completion: Command, dependencies: CliDependencies): void {
+  completion
     .addArgument(new Argument('<shell>', 'the shell').choices([...SCRIPTS.keys()]))
     .addHelpText(
       'after',
@@ -25,6 +23,6 @@ To enable completion in every new shell:
   fish  sched completion fish > ~/.config/fish/completions/sched.fish`,
     )
     .action((shell: string) => {
-      dependencies.print(SCRIPTS.get(shell)?.(nodesOf(program)) ?? '');
+      dependencies.print(SCRIPTS.get(shell)?.(nodesOf(completion.parent ?? completion)) ?? '');
     });
 }

@@ -5,10 +5,8 @@ import { countParser, type Options, textOf } from '#src/cli/options.ts';
 const RUNS_DEFAULT = 5;
 const RUNS_MAX = 1_000;
 
-export function previewCommand(program: Command, dependencies: CliDependencies): void {
-  const command = program
-    .command('preview')
-    .description('Print when a cron expression or a wall-clock time fires')
+export function previewCommand(command: Command, dependencies: CliDependencies): void {
+  command
     .argument('[cron]', 'five fields: minute, hour, day of month, month, day of week')
     .option('--local <time>', 'wall-clock time instead of a cron expression: YYYY-MM-DDTHH:MM:SS')
     .option('--tz <zone>', 'IANA time zone', 'UTC')

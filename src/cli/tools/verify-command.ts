@@ -3,10 +3,8 @@ import { type CliDependencies, printAnswer } from '#src/cli/command.ts';
 import { NegativeAnswer } from '#src/cli/failure.ts';
 import { addRepeatable, type Options } from '#src/cli/options.ts';
 
-export function verifyCommand(program: Command, dependencies: CliDependencies): void {
-  const verify = program
-    .command('verify')
-    .description('Check whether Sched signed a received request, and say why not')
+export function verifyCommand(verify: Command, dependencies: CliDependencies): void {
+  verify
     .argument('[file]', 'captured request; default standard input')
     .option('--body <text>', 'raw body, with --header: TEXT, @file or - for standard input')
     .option('--method <method>', 'HTTP method, if no request line was captured; default POST')
