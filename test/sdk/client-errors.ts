@@ -154,7 +154,7 @@ export function errors({ url }: Service): void {
     const { code, requestId, message } = error as SchedError;
     expect(requestId).toMatch(REQUEST_ID);
     // The message is the sentence of the service. A text of the whole error has the rest too.
-    expect(message).toMatch(/^[A-Z].*\.$/s);
+    expect(message).toMatch(/^\S.*\.$/s);
     expect(message).not.toContain(requestId);
     for (const part of [message, code, requestId ?? '']) expect(String(error)).toContain(part);
     // A refusal is not retried.
