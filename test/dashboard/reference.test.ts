@@ -63,6 +63,8 @@ async function isInView(page: Page, id: string): Promise<boolean> {
   })()`);
 }
 
+const TARGET_HAS_FOCUS = "document.activeElement === document.querySelector('li:target a')";
+
 const STORED = `JSON.stringify([
   Object.entries(localStorage), Object.entries(sessionStorage), document.cookie, location.href, history.state,
 ])`;
@@ -167,11 +169,13 @@ describe('the page', () => {
     await page.waitForURL(/#createSchedule-retry_policy-max_attempts$/);
     await page.waitForFunction("document.querySelector('li:target')?.checkVisibility()");
     expect(await isInView(page, 'createSchedule-retry_policy-max_attempts')).toBe(true);
+    await page.waitForFunction(TARGET_HAS_FOCUS);
 
     await page.keyboard.press('/');
     await page.keyboard.type('invalid_cron');
     await page.keyboard.press('Enter');
     await page.waitForURL(/#error-invalid_cron$/);
+    await page.waitForFunction(TARGET_HAS_FOCUS);
     await page.keyboard.press('/');
     await page.keyboard.type('nothing like this');
     await page.getByText('Nothing has “nothing like this”').waitFor();
@@ -187,6 +191,14 @@ describe('the page', () => {
     await page
       .locator('#contents a[aria-current="location"]', { hasText: 'Get an endpoint profile' })
       .waitFor();
+  });
+
+  test('works with a broken link', async () => {
+    const { page, errors } = await open('#%E0%A4%A');
+    await page.keyboard.press('/');
+    await page.keyboard.type('cron');
+    await page.locator('#results a').first().waitFor();
+    expect(errors).toEqual([]);
   });
 
   test('shows the chosen language in every sample', async () => {
@@ -212,6 +224,7 @@ describe('the page', () => {
     await deliveries.getByRole('radio', { name: 'TypeScript' }).first().check();
     expect(await deliveries.locator('.sample:visible').innerText()).toContain('sched.deliveries.list');
     await page.getByRole('button', { name: 'Contents' }).click();
+    await page.getByRole('link', { name: 'Dashboard' }).waitFor();
     await page.getByRole('link', { name: 'Pause a schedule' }).first().click();
     expect(page.url()).toMatch(/#pauseSchedule$/);
     expect(errors).toEqual([]);

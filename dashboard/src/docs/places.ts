@@ -52,18 +52,21 @@ function scrollInside(list: HTMLElement, link: HTMLElement): void {
 /** A field inside a closed list is shown when a link leads to it. */
 export function openLinked(): void {
   const open = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (target === null) return;
-    let isMoved = false;
-    for (let outer = target.closest('details:not([open])'); outer !== null; ) {
-      outer.setAttribute('open', '');
-      isMoved = true;
-      outer = outer.parentElement?.closest('details:not([open])') ?? null;
-    }
-    if (isMoved) target.scrollIntoView();
+    const target = document.getElementById(location.hash.slice(1));
+    if (target !== null && reveal(target)) target.scrollIntoView();
   };
   addEventListener('hashchange', open);
   open();
+}
+
+/** Opens all closed lists around a place. Returns whether there were any. */
+export function reveal(place: Element): boolean {
+  let isMoved = false;
+  for (let list = place.closest('details:not([open])'); list !== null; isMoved = true) {
+    list.setAttribute('open', '');
+    list = list.parentElement?.closest('details:not([open])') ?? null;
+  }
+  return isMoved;
 }
 
 /** Paper has no closed lists. */

@@ -1,5 +1,6 @@
 /** The search over operations, fields and error codes. Its index is read from the page at the first use. */
 import { element } from './dom.ts';
+import { reveal } from './places.ts';
 import { type Entry, findEntries } from './search-index.ts';
 
 export function startSearch(): void {
@@ -29,9 +30,12 @@ export function startSearch(): void {
     if (event.key === 'Enter') list.querySelector('a')?.click();
   });
   results.addEventListener('click', (event) => {
-    if (!(event.target instanceof Element) || event.target.closest('a') === null) return;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (link === null) return;
     close();
     input.value = '';
+    // After the browser has followed the link, the reader goes on from there, also by keyboard.
+    setTimeout(() => focusPlace(link.hash.slice(1)));
   });
   input.parentElement?.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') {
@@ -52,6 +56,13 @@ export function startSearch(): void {
   document.addEventListener('pointerdown', (event) => {
     if (event.target instanceof Node && !input.parentElement?.contains(event.target)) close();
   });
+}
+
+function focusPlace(id: string): void {
+  const place = document.getElementById(id);
+  if (place === null) return;
+  reveal(place);
+  place.querySelector('a')?.focus({ preventScroll: true });
 }
 
 function countText(count: number, query: string): string {

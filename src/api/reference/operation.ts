@@ -19,7 +19,7 @@ ${renderErrors(operation)}
 </div>
 <div class="beside">
 ${renderAllSamples(document, operation, examples)}
-<div class="try needs-script"><button type="button" class="button" data-action="try" aria-expanded="false">Try it<span class="hidden">: ${text(summary)}</span></button></div>
+<div class="try needs-script"><button type="button" class="button primary" data-action="try" aria-expanded="false">Try it<span class="hidden">: ${text(summary)}</span></button></div>
 ${answers.map((answer) => renderAnswerExample(document, answer)).join('')}
 </div>
 </section>`;
@@ -45,7 +45,8 @@ function renderAllSamples(
     (example, at) =>
       `<details><summary>${text(example.summary)}</summary>${render(example, at + 1)}</details>`,
   );
-  return `${render(first, 0)}${more.length === 0 ? '' : `<div class="more">${more.join('')}</div>`}`;
+  if (more.length === 0) return render(first, 0);
+  return `<p class="caption">${text(first?.summary ?? '')}</p>${render(first, 0)}<div class="more">${more.join('')}</div>`;
 }
 
 /** What a receiver gets, and how it checks that. */

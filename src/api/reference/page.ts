@@ -36,7 +36,7 @@ export function renderReference(openApi: OpenApiDocument, options: ReferencePage
 <a class="skip" href="#content">Skip to the content</a>
 ${renderTop(document, options)}
 <div class="columns">
-${renderContents(document)}
+${renderContents(document, options)}
 <main id="content">
 <h1>${text(document.title)} API reference</h1>
 ${renderStart(document, options)}
@@ -50,12 +50,18 @@ ${renderAllErrors(document)}
 `;
 }
 
-function renderTop({ title }: ReferenceDocument, { dashboard, dev }: ReferencePageOptions): string {
+/** The other pages of the service. */
+function linksOf({ dashboard, dev }: ReferencePageOptions): readonly string[] {
   const links = [
+    ['/', 'Home'],
     [dashboard, 'Dashboard'],
     ...(dev === null ? [] : [[dev.inbox, 'Inbox']]),
     ['/openapi.json', 'openapi.json'],
-  ].map(([href = '', name = '']) => `<a href="${text(href)}">${name}</a>`);
+  ];
+  return links.map(([href = '', name = '']) => `<a href="${text(href)}">${name}</a>`);
+}
+
+function renderTop({ title }: ReferenceDocument, options: ReferencePageOptions): string {
   return `<header class="top">
 <a class="brand" href="/">${LOGO}${text(title)}</a>
 <button type="button" class="button contents-button" popovertarget="contents">Contents</button>
@@ -64,11 +70,11 @@ function renderTop({ title }: ReferenceDocument, { dashboard, dev }: ReferencePa
 <input id="search" type="search" placeholder="Search" autocomplete="off" spellcheck="false" maxlength="100" aria-keyshortcuts="/"><kbd aria-hidden="true">/</kbd>
 <div id="results" hidden><p role="status"></p><ul></ul></div>
 </search>
-<nav class="links" aria-label="Pages">${links.join('')}</nav>
+<nav class="links" aria-label="Pages">${linksOf(options).join('')}</nav>
 </header>`;
 }
 
-function renderContents(document: ReferenceDocument): string {
+function renderContents(document: ReferenceDocument, options: ReferencePageOptions): string {
   const groups = [
     ...document.tags.map((tag) => ({
       title: tag,
@@ -91,7 +97,9 @@ function renderContents(document: ReferenceDocument): string {
   return `<nav id="contents" popover aria-label="Contents">
 <ul><li><a href="#start">Before you start</a></li></ul>
 ${groups.map(renderGroup).join('')}
-<h2>More</h2><ul><li><a href="#errors">Errors</a></li></ul>
+<h2>More</h2><ul><li><a href="#errors">Errors</a></li>${linksOf(options)
+    .map((link) => `<li class="narrow">${link}</li>`)
+    .join('')}</ul>
 </nav>`;
 }
 
