@@ -31,6 +31,7 @@ interface Schema {
   readonly items?: Schema;
   readonly additionalProperties?: Schema;
   readonly description?: string;
+  readonly default?: unknown;
   readonly examples?: readonly unknown[];
 }
 
@@ -130,9 +131,14 @@ function literal(value: unknown): string {
 }
 
 /** The values of a fixed set are in the type, so they need no example. */
-function comment({ description, enum: values, const: only, examples }: Schema, indent: string): string {
+function comment(schema: Schema, indent: string): string {
+  const { description, enum: values, const: only, default: usual, examples } = schema;
   const [example] = values === undefined && only === undefined ? (examples ?? []) : [];
-  const said = [description, typeof example === 'string' ? `For example \`${example}\`.` : undefined];
+  const said = [
+    description,
+    usual === undefined ? undefined : `The default is ${JSON.stringify(usual)}.`,
+    typeof example === 'string' ? `For example \`${example}\`.` : undefined,
+  ];
   const text = said
     .filter((part) => part !== undefined)
     .join(' ')

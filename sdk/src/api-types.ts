@@ -561,7 +561,7 @@ export interface ListSchedulesQuery {
    * `q83vEjRWc2NoXzAxbTdmM2dzMDB6cWd3NW0ycjduOXgwYWJj`.
    */
   readonly cursor?: string | undefined;
-  /** The number of items on a page. The default is 20. A value out of range is replaced and not refused. */
+  /** The number of items on a page. A value out of range is replaced and not refused. The default is 20. */
   readonly limit?: number | undefined;
   /** Lists only schedules in this state. */
   readonly state?: 'active' | 'paused' | 'canceled' | 'completed' | undefined;
@@ -579,7 +579,7 @@ export interface ListScheduleDeliveriesQuery {
    * `q83vEjRWc2NoXzAxbTdmM2dzMDB6cWd3NW0ycjduOXgwYWJj`.
    */
   readonly cursor?: string | undefined;
-  /** The number of items on a page. The default is 20. A value out of range is replaced and not refused. */
+  /** The number of items on a page. A value out of range is replaced and not refused. The default is 20. */
   readonly limit?: number | undefined;
 }
 
@@ -589,7 +589,7 @@ export interface ListEndpointsQuery {
    * `q83vEjRWc2NoXzAxbTdmM2dzMDB6cWd3NW0ycjduOXgwYWJj`.
    */
   readonly cursor?: string | undefined;
-  /** The number of items on a page. The default is 20. A value out of range is replaced and not refused. */
+  /** The number of items on a page. A value out of range is replaced and not refused. The default is 20. */
   readonly limit?: number | undefined;
   /** Also lists archived profiles. The default is false. */
   readonly include_archived?: boolean | undefined;
@@ -601,7 +601,7 @@ export interface ListDeliveriesQuery {
    * `q83vEjRWc2NoXzAxbTdmM2dzMDB6cWd3NW0ycjduOXgwYWJj`.
    */
   readonly cursor?: string | undefined;
-  /** The number of items on a page. The default is 20. A value out of range is replaced and not refused. */
+  /** The number of items on a page. A value out of range is replaced and not refused. The default is 20. */
   readonly limit?: number | undefined;
   /** Lists only deliveries with this status. */
   readonly status?:
@@ -631,6 +631,6 @@ export interface ListAttemptsQuery {
    * `q83vEjRWc2NoXzAxbTdmM2dzMDB6cWd3NW0ycjduOXgwYWJj`.
    */
   readonly cursor?: string | undefined;
-  /** The number of items on a page. The default is 20. A value out of range is replaced and not refused. */
+  /** The number of items on a page. A value out of range is replaced and not refused. The default is 20. */
   readonly limit?: number | undefined;
 }

@@ -157,6 +157,14 @@ function expectExample(answer: Answer, operation: string, name?: string): void {
   ]);
 }
 
+test('every operation can refuse a request that is not valid HTTP, and every change a large body', async () => {
+  const schedule = `/v1/schedules/${await newId('/v1/schedules', ONE_SHOT)}`;
+  const large = await api.send('POST', `${schedule}/pause`, { raw: ' '.repeat(1_048_577) });
+  expect(large.status).toBe(413);
+  const unmet = await api.with({ expect: 'nothing' }).get(schedule);
+  expect(unmet.status).toBe(400);
+});
+
 describe('the examples of schedules and deliveries', () => {
   test.each([
     ['delay', 'one_shot'],

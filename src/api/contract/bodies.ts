@@ -1,4 +1,7 @@
-/** The request bodies. Unknown fields are ignored, and null counts as absent. */
+/**
+ * The request bodies. Unknown fields are ignored, and null counts as absent. Defaults are in the descriptions only:
+ * `openapi-typescript` makes a field of a body required if its schema has a default.
+ */
 import { z } from 'zod';
 import * as field from './fields.ts';
 import { CRON_FORM, DURATION_FORM, INSTANT_FORM, LOCAL_TIME_FORM, ZONE_FORM } from './forms.ts';

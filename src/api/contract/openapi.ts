@@ -24,9 +24,13 @@ const ALWAYS: readonly ErrorCode[] = [
   'missing_api_key',
   'invalid_api_key',
   'invalid_version',
+  'invalid_request',
   'internal_error',
   'unavailable',
 ];
+
+/** An operation without a body ignores a small one. */
+const CHANGES: readonly ErrorCode[] = ['unknown_field', 'payload_too_large'];
 
 const DESCRIPTION = `Sched stores schedules and sends the HTTP request of each schedule at its instant.
 
@@ -223,8 +227,8 @@ function requestHeaders(operation: Operation) {
 /** The error responses by status, each with its possible codes. */
 function errorResponses(operation: Operation): ZodOpenApiOperationObject['responses'] {
   const notFound: readonly ErrorCode[] = operation.path.includes('{id}') ? ['not_found'] : [];
-  const strict: readonly ErrorCode[] = operation.method === 'GET' ? [] : ['unknown_field'];
-  const codes = [...new Set([...operation.errors, ...strict, ...notFound, ...ALWAYS])];
+  const change: readonly ErrorCode[] = operation.method === 'GET' ? [] : CHANGES;
+  const codes = [...new Set([...operation.errors, ...change, ...notFound, ...ALWAYS])];
   const statuses = [...new Set(codes.map((code) => ERRORS[code].status))].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => {

@@ -1,7 +1,7 @@
 /** What the OpenAPI document says about each operation: its texts, its query and its answer. */
 import { z } from 'zod';
 import { CURSOR_CHARACTERS_MAX } from '#src/api/cursor.ts';
-import { LIMIT_MAX } from '#src/api/query.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX } from '#src/api/query.ts';
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { LABELS_MAX } from '#src/domain/labels.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
@@ -35,11 +35,11 @@ const page = {
     example: 'q83vEjRWc2NoXzAxbTdmM2dzMDB6cWd3NW0ycjduOXgwYWJj',
   }),
   limit: z.int().optional().meta({
-    description:
-      'The number of items on a page. The default is 20. A value out of range is replaced and not refused.',
+    description: 'The number of items on a page. A value out of range is replaced and not refused.',
     minimum: 1,
     maximum: LIMIT_MAX,
-    example: 20,
+    default: LIMIT_DEFAULT,
+    example: 50,
   }),
 };
 
@@ -156,7 +156,7 @@ export const OPERATION_DOCS: Readonly<Record<OperationId, OperationDoc>> = {
       include_archived: z
         .boolean()
         .optional()
-        .meta({ description: 'Also lists archived profiles. The default is false.', example: true }),
+        .meta({ description: 'Also lists archived profiles.', default: false, example: true }),
     }),
   ),
   getEndpoint: profiles('Get an endpoint profile', 'Shows the current version, also of an archived profile.'),

@@ -15,7 +15,7 @@ export interface Operation {
   /** Whether the operation accepts `Idempotency-Key`. */
   readonly idempotent: boolean;
   readonly status: 200 | 201;
-  /** Additional errors. Every operation has 401, 500 and 503, and 404 if its path has an id. */
+  /** Additional errors. Every operation has 400, 401, 500 and 503, and 404 if its path has an id. */
   readonly errors: readonly ErrorCode[];
 }
 
