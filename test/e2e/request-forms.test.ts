@@ -104,7 +104,7 @@ describe('a target without a route: 404 not_found', () => {
   it.each([
     ['OPTIONS', '*'],
     ['GET', '*'],
-    ['GET', 'http://x'],
+    ['POST', 'http://x'],
     ['GET', 'ftp://x/v1/schedules'],
     ['GET', '//v1/schedules'],
     ['GET', `/${'a'.repeat(15_000)}`],
@@ -130,8 +130,8 @@ describe('the absolute form is the path', () => {
     await expectRefusal(request('GET http://x/v1/%zz HTTP/1.1', 'Host: x', AUTHORIZED), 404, 'not_found');
   });
 
-  it('for the probes and the dashboard too', async () => {
-    for (const path of ['/healthz', '/dashboard/api/whoami']) {
+  it('for the home page, the probes and the dashboard too', async () => {
+    for (const path of ['', '/', '/healthz', '/dashboard/api/whoami']) {
       const { status } = await exchange(request(`GET http://x${path} HTTP/1.1`, 'Host: x'));
       expect(`${path} ${status}`).toBe(`${path} 200`);
     }

@@ -104,6 +104,14 @@ test('signing out leads to the sign-in page, which opens the dashboard again', a
   expect(errors).toEqual([]);
 });
 
+test('a browser behind a proxy is told why it is not signed in', async () => {
+  const extraHTTPHeaders = { 'x-forwarded-for': '203.0.113.7' };
+  const { page } = await browser.open(`${dev.url}/dashboard`, { extraHTTPHeaders });
+  await page.getByRole('alert').getByText('straight from a browser on the machine of `sched dev`').waitFor();
+  await page.goto(`${dev.url}/dashboard/login`);
+  await heading(page, 'Sign in to Sched');
+});
+
 test('an open page stays signed in when sched dev starts again with other data', async () => {
   let page: Page;
   let port: string;

@@ -21,7 +21,7 @@ const ACCESS_REFUSALS = {
   not_local: {
     status: 403,
     message:
-      'This request does not come straight from a browser on the machine of `sched dev`. Open the dashboard there, at the address that it printed, or sign in with a password.',
+      'This request does not come straight from a browser on the machine of `sched dev`. Open the dashboard there, or sign in with a password at /dashboard/login.',
   },
   wrong_host: { status: 421, message: 'The dashboard is not at this address.' },
   bad_csrf_token: {
