@@ -44,7 +44,7 @@ test.each([
   ],
   [
     "too many arguments for 'completion'. Expected 1 argument but got 2: bash, x.",
-    'The command completion takes 1 argument, not 2: bash, x.',
+    'The command completion takes 1 argument, not 2. Put a value with spaces or *, such as a cron expression, in quotes.',
   ],
   ['something else', 'something else'],
 ])('%s', (message, sentence) => {

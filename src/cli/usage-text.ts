@@ -10,8 +10,8 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     'The value "$1" of <$2> is not valid.',
   ],
   [
-    /^too many arguments for '(.+?)'\. Expected (\d+ arguments?) but got (\d+)/,
-    'The command $1 takes $2, not $3',
+    /^too many arguments for '(.+?)'\. Expected (\d+ arguments?) but got (\d+).*$/,
+    'The command $1 takes $2, not $3. Put a value with spaces or *, such as a cron expression, in quotes.',
   ],
   [/ Allowed choices are /, ' It must be one of '],
 ];

@@ -207,7 +207,8 @@ function flagOf(option: string): string {
   return `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-const LIST_FIELDS = {
+/** Fields that need more than their text, and filters of lists. */
+const OTHER_FIELDS = {
   createdAfter: 'created_after',
   createdBefore: 'created_before',
   schedule: 'schedule_id',
@@ -218,7 +219,7 @@ const LIST_FIELDS = {
 
 /** Every field of a request that a flag sets, by path, with the option of the flag. */
 const OPTIONS_OF_FIELDS: readonly (readonly [field: string, option: string])[] = [
-  ...[CREATE_FIELDS, ENDPOINT_PROFILE_FIELDS, LIST_FIELDS].flatMap((fields) => pathsOf('', fields)),
+  ...[CREATE_FIELDS, ENDPOINT_PROFILE_FIELDS, OTHER_FIELDS].flatMap((fields) => pathsOf('', fields)),
   ...pathsOf('retry_policy.', { ...RETRY_NUMBERS, ...RETRY_DURATIONS }),
   ...pathsOf('rate_limit.', RATE_NUMBERS),
   ...pathsOf('retry_budget.', BUDGET_NUMBERS),

@@ -49,7 +49,7 @@ test('if a service refuses the key of sched dev, the line says where to get anot
     message: 'Unknown key.',
   });
   expect(lineOf(error, { url: DEFAULT, apiKey: DEFAULT })).toMatch(
-    /^401 invalid_api_key: Unknown key\. This is the fixed key of "sched dev", .+ "sched key create" makes one\. \[req_1\]$/,
+    /^401 invalid_api_key: Unknown key\. This is the fixed key of "sched dev", .+ "sched key create --mode test" makes one\. \[req_1\]$/,
   );
   expect(lineOf(error, { url: CHOSEN, apiKey: { value: 'x', from: 'SCHED_API_KEY' } })).toContain(
     'The API key came from SCHED_API_KEY. [req_1]',

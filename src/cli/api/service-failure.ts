@@ -8,7 +8,7 @@ import type { Connection } from './connection.ts';
 const SERVER_ERROR_STATUS = 500;
 const SET_ADDRESS = 'give the address of yours with --url, SCHED_URL or "sched context set".';
 const SET_KEY =
-  'Give a key of this service with SCHED_API_KEY or "sched context set". On its machine, "sched key create" makes one.';
+  'Give a key of this service with SCHED_API_KEY or "sched context set". On its machine, "sched key create --mode test" makes one.';
 
 export function failureOf(error: SchedError, connection: Connection, options: Options): CommandFailure {
   const { status, code, message, requestId } = error;

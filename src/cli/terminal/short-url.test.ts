@@ -19,6 +19,10 @@ test.each([
   expect(shortUrl(url, cells)).toBe(short);
 });
 
+test('a path of many slashes is shortened from its end', () => {
+  expect(shortUrl(`https://a.example${'/'.repeat(100_000)}end`, 20)).toBe('a.example/…//////end');
+});
+
 test('every width is respected, also for text that is not a URL', () => {
   for (const url of [
     LONG,

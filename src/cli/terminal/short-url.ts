@@ -22,7 +22,11 @@ export function shortUrl(url: string, cells: number): string {
 
 /** Keeps as many whole segments as fit: `/…/acme/invoices`. If none fits, it keeps the end of the last one. */
 function shortPath(path: string, cells: number): string {
-  const tails = [...path.matchAll(/\//g)].map(({ index }) => path.slice(index));
-  const tail = tails.find((each) => widthOf(`/…${each}`) <= cells);
-  return tail === undefined ? `/${cutStart(path, cells - 1)}` : `/…${tail}`;
+  let kept: string | null = null;
+  for (let at = path.lastIndexOf('/'); at >= 0; at = at === 0 ? -1 : path.lastIndexOf('/', at - 1)) {
+    const longer = `/…${path.slice(at)}`;
+    if (widthOf(longer) > cells) break;
+    kept = longer;
+  }
+  return kept ?? `/${cutStart(path, cells - 1)}`;
 }
