@@ -1,10 +1,12 @@
 /** The SDK and the service describe the same API. */
 import { readFileSync } from 'node:fs';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DEV_KEYS, DEV_URL } from '#sdk/client/connection.ts';
-import { toApiFields, toApiQuery } from '#sdk/client/convenient.ts';
+import { formatDuration, toApiFields, toApiQuery } from '#sdk/client/convenient.ts';
 import { ERROR_CODES } from '#sdk/index.ts';
 import { DEV_LIVE_KEY, DEV_TEST_KEY, DEV_URL as SERVED_URL } from '#src/app/dev/keys.ts';
+import { NS_PER_MS, parseDuration } from '#src/domain/duration.ts';
 import { ERRORS } from '#src/domain/errors.ts';
 import { type ApiDocument, sdkTypes } from '../../scripts/write-sdk-types.ts';
 
@@ -63,6 +65,17 @@ test('milliseconds and dates are accepted for every duration and instant of a re
     'base base_open created_after created_before delay fire_at jitter max max_open probe_timeout timeout ttl'.split(
       ' ',
     ),
+  );
+});
+
+test('the service reads milliseconds of the SDK as exactly this time', () => {
+  const wholeMs = fc.oneof(fc.nat(100_000), fc.nat({ max: 2 ** 40 }), fc.constant(9_223_372_036_853));
+  // Sixty-fourths of a millisecond are exact as floats and as nanoseconds.
+  fc.assert(
+    fc.property(wholeMs, fc.nat(63), (ms, parts) => {
+      const ns = BigInt(ms) * NS_PER_MS + (BigInt(parts) * NS_PER_MS) / 64n;
+      expect(parseDuration(formatDuration('ttl', ms + parts / 64))).toBe(ns);
+    }),
   );
 });
 

@@ -82,8 +82,8 @@ const nodes: readonly (readonly [string, string])[] = [
 /** Creates a schedule and verifies every vector. */
 const SCRIPT = `
   const has = Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, Object.keys(entry)]));
-  const sched = new entries['@sched/sdk'].Sched({ url: process.env.URL, apiKey: process.env.KEY });
-  const { id } = await sched.schedules.create({ endpoint: 'https://receiver.example/', delay: '1h' });
+  const sched = new entries['@sched/sdk'].Sched();
+  const { id } = await sched.schedules.create({ endpoint: 'https://receiver.example/', delay: 3_600_000, json: { n: 1 } });
   const listed = await sched.schedules.list().toArray(1);
   const vectors = JSON.parse(await readFile(process.env.VECTORS, 'utf8')).vectors;
   const wrong = [];
@@ -127,7 +127,7 @@ describe.each(nodes)('on %s', (_name, node) => {
   ])('as %s, the package creates a schedule and verifies every vector', async (_kind, file, text) => {
     writeFileSync(join(project, file), text);
     const url = service?.url ?? '';
-    const env = { URL: url, KEY: TEST_KEY, VECTORS: join(ROOT, 'sdk/vectors.json') };
+    const env = { SCHED_URL: url, SCHED_API_KEY: TEST_KEY, VECTORS: join(ROOT, 'sdk/vectors.json') };
     const { stdout, stderr } = await run(node, [file], { cwd: project, env });
     expect(stderr).toBe('');
     const said = JSON.parse(stdout) as Said;
@@ -142,7 +142,7 @@ describe.each(nodes)('on %s', (_name, node) => {
 
 /** Uses every entry point with its types. Lines that must not compile are marked. */
 const TYPED = `
-  import { type Schedule, Sched, SchedError, type ErrorCode } from '@sched/sdk';
+  import { type ErrorCode, type Schedule, Sched, SchedError, type Timing } from '@sched/sdk';
   import { type DeduplicationStore, MemoryStore, type ReceivedDelivery, verify } from '@sched/sdk/receiver';
   import { receiver as fetchReceiver } from '@sched/sdk/fetch';
   import { receiver as expressReceiver } from '@sched/sdk/express';
@@ -171,8 +171,12 @@ const TYPED = `
     for await (const { status } of sched.schedules.deliveries(schedule.id)) if (status === 'expired') break;
     // @ts-expect-error: no such state
     if (schedule.state === 'sleeping') throw new Error();
+    const timing: Timing = schedule.cron === null ? { fire_at: new Date() } : { cron: schedule.cron };
+    await new Sched().schedules.create({ endpoint_id: 'ep_1', ...timing, ttl: 5_000, json: { n: 1 } });
     // @ts-expect-error: true is no duration
     await sched.schedules.create({ endpoint: 'https://a.example', delay: true });
+    // @ts-expect-error: a schedule has one timing
+    await sched.schedules.create({ endpoint: 'https://a.example', delay: 5_000, cron: '0 9 * * *' });
     // @ts-expect-error: answers are not to be written to
     schedule.metadata = {};
     const result = await verify(request, ['whsec_a', 'whsec_b'], { toleranceSeconds: 60 });

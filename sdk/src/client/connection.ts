@@ -39,16 +39,21 @@ const NO_URL =
 
 export function resolveConnection(options: ConnectionOptions, environment: Environment): Connection {
   const urlSetting = environment(URL_SETTING);
-  const keySetting = environment(KEY_SETTING);
-  const apiKey = options.apiKey ?? keySetting;
-  const url = options.url ?? urlSetting ?? (isDevKey(apiKey) ? DEV_URL : undefined);
+  // JavaScript callers may pass null for no value.
+  const isUrlGiven = isPresent(options.url);
+  const isKeyGiven = isPresent(options.apiKey);
+  const apiKey = isKeyGiven ? options.apiKey : environment(KEY_SETTING);
+  const url = (isUrlGiven ? options.url : urlSetting) ?? (isDevKey(apiKey) ? DEV_URL : undefined);
   if (url === undefined && apiKey === undefined) throw new TypeError(NOTHING_SET);
   if (url === undefined) throw new TypeError(NO_URL);
   if (apiKey === undefined) throw new TypeError(NO_KEY);
-  const base = parseBaseUrl(options.url === undefined ? URL_SETTING : 'url', url);
-  const isKeySetting = options.apiKey === undefined;
-  if (isKeySetting && urlSetting !== undefined) checkPair(base, parseBaseUrl(URL_SETTING, urlSetting));
-  return { base, apiKey: checkKey(isKeySetting ? KEY_SETTING : 'apiKey', apiKey) };
+  const base = parseBaseUrl(isUrlGiven ? 'url' : URL_SETTING, url);
+  if (!isKeyGiven && urlSetting !== undefined) checkPair(base, parseBaseUrl(URL_SETTING, urlSetting));
+  return { base, apiKey: checkKey(isKeyGiven ? 'apiKey' : KEY_SETTING, apiKey) };
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 function isDevKey(apiKey: string | undefined): boolean {

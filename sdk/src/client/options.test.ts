@@ -78,9 +78,11 @@ describe('without options', () => {
   });
 
   test('the key of the environment is not sent to another address', () => {
-    expect(() => readOptions({ url: 'https://other.example' }, both)).toThrow(
-      'SCHED_API_KEY belongs to https://sched.example.com (SCHED_URL), so it is not sent to https://other.example (url).',
-    );
+    for (const none of [{}, { apiKey: undefined }, { apiKey: null as unknown as string }]) {
+      expect(() => readOptions({ url: 'https://other.example', ...none }, both)).toThrow(
+        'SCHED_API_KEY belongs to https://sched.example.com (SCHED_URL), so it is not sent to https://other.example (url).',
+      );
+    }
   });
 
   test.each(['sk_test_local_development_only', 'sk_live_local_development_only'])(
