@@ -46,7 +46,12 @@ try {
 console.log(output);
 
 async function build(): Promise<void> {
-  const files = new Map([...packageFiles(), ...nativeFiles()]);
+  const runtime = require.resolve(`node-${TARGET}/bin/node`);
+  const files = new Map([
+    ...packageFiles(),
+    ...nativeFiles(),
+    ['dist/license-of-node.txt', join(dirname(runtime), '../LICENSE')],
+  ]);
   writeFileSync(join(work, 'digest'), digestOf(files));
   const config = {
     main: await bundledMain(),
@@ -55,7 +60,6 @@ async function build(): Promise<void> {
     assets: { ...Object.fromEntries(files), digest: join(work, 'digest') },
   };
   writeFileSync(join(work, 'config.json'), JSON.stringify(config));
-  const runtime = require.resolve(`node-${TARGET}/bin/node`);
   execFileSync(runtime, ['--experimental-sea-config', join(work, 'config.json')], { stdio: 'ignore' });
   mkdirSync(dirname(output), { recursive: true });
   copyFileSync(runtime, output);
