@@ -3,15 +3,27 @@
  * `Expect` header that cannot be met. They get the error envelope and a request id like any other request, and
  * their connection is closed.
  */
-import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import {
+  type IncomingMessage,
+  METHODS,
+  maxHeaderSize,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ERRORS, Refusal } from '#src/domain/errors.ts';
 import type { Clock } from '#src/ports/system.ts';
+import { counted } from '#src/texts/quote.ts';
 import { errorBody, JSON_TYPE } from './errors.ts';
 import { hasValidHost, pathOfTarget } from './request-target.ts';
 
 /** The parser also accepts the methods of RTSP, and the framework does not know them. */
 const HTTP_METHODS: ReadonlySet<string | undefined> = new Set(METHODS);
+
+const HEADERS_TOO_LARGE = `The headers of the request have more than ${counted(maxHeaderSize)} bytes. Send fewer or shorter headers.`;
+const UNKNOWN_METHOD = 'This HTTP method is not served. GET /docs lists all calls.';
+const NO_TUNNEL = 'This is not a proxy: CONNECT is not served. Send the request itself to this address.';
 
 export interface MalformedRequestsDependencies {
   readonly clock: Clock;
@@ -43,7 +55,11 @@ export class MalformedRequests {
       connection.last = response;
     });
     server.on('checkExpectation', (request, response) =>
-      this.#refuse(request, response, invalid('The Expect header cannot be met.')),
+      this.#refuse(
+        request,
+        response,
+        invalid('The Expect header cannot be met. Leave it out, or send "Expect: 100-continue".'),
+      ),
     );
     server.on('connect', (request, socket) => this.#refuseTunnel(request, socket));
   }
@@ -69,8 +85,10 @@ export class MalformedRequests {
       socket.destroy();
       return;
     }
-    const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'payload_too_large' : 'invalid_request';
-    const refusal = new Refusal(code, null, 'Not a valid HTTP request.');
+    const refusal =
+      error.code === 'HPE_HEADER_OVERFLOW'
+        ? new Refusal('payload_too_large', null, HEADERS_TOO_LARGE)
+        : invalid('This is not a valid HTTP request. Check its first line, its headers and its length.');
     socket.end(this.#rawAnswer(refusal, this.#dependencies.requestId()));
   }
 
@@ -91,7 +109,7 @@ export class MalformedRequests {
       return;
     }
     const path = pathOrRefusal(request);
-    const refusal = path instanceof Refusal ? path : new Refusal('not_found');
+    const refusal = path instanceof Refusal ? path : new Refusal('not_found', null, NO_TUNNEL);
     const requestId = this.#dependencies.requestId();
     socket.resume();
     socket.end(this.#rawAnswer(refusal, requestId), () => socket.destroy());
@@ -119,9 +137,13 @@ export class MalformedRequests {
 
 /** Returns the path of the request, or a Refusal if the framework must not see it. */
 function pathOrRefusal(request: IncomingMessage): string | Refusal {
-  if (!HTTP_METHODS.has(request.method)) return new Refusal('not_found');
-  if (!hasValidHost(request)) return invalid('Send one Host header, with a valid host.');
-  return pathOfTarget(request.url ?? '') ?? invalid('The target of the request is not valid.');
+  if (!HTTP_METHODS.has(request.method)) return new Refusal('not_found', null, UNKNOWN_METHOD);
+  if (!hasValidHost(request))
+    return invalid('Send exactly one Host header, such as "Host: sched.example:8080".');
+  const path = pathOfTarget(request.url ?? '');
+  return (
+    path ?? invalid('The target of the request is not valid. Send a path without #, such as /v1/schedules.')
+  );
 }
 
 function invalid(message: string): Refusal {

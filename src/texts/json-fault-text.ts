@@ -17,8 +17,8 @@ export function notAnObjectText(value: unknown): string {
 const LINES_COUNTED_MAX = 16_384;
 
 /** `position` is the first character that JSON does not allow. */
-export function jsonSyntaxText(text: string, position: number): string {
-  return `The request body is not valid JSON ${placeOf(text, position)}: ${reasonAt(text, position)}.`;
+export function jsonSyntaxText(text: string, position: number, subject = 'The request body'): string {
+  return `${subject} is not valid JSON ${placeOf(text, position)}: ${reasonAt(text, position)}.`;
 }
 
 function placeOf(text: string, position: number): string {

@@ -248,7 +248,7 @@ describe.concurrent('a failed command has an exit code and one line that says wh
       ['schedules', 'create', '--data', '{delay:5m}'],
       {},
       2,
-      /^sched: --data is not JSON: .+ Put it in single quotes/,
+      /^sched: --data is not valid JSON .+ Put it in single quotes/,
     ],
     [
       'a label of the wrong form',

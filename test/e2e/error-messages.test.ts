@@ -162,6 +162,18 @@ describe('the state of the object', () => {
     );
   });
 
+  it('a strict PATCH of the time names the call that was meant', async () => {
+    const { id } = await created(api, ONE_SHOT);
+    const answer = await api
+      .with({ prefer: 'handling=strict' })
+      .patch(`/v1/schedules/${id}`, { cron: '0 9 * * *' });
+    expectError(answer, 400, 'unknown_field', 'cron');
+    expect(messageOf(answer)).toBe(
+      '`cron` cannot be changed by PATCH: use reschedule (POST /v1/schedules/{id}/reschedule).',
+    );
+    expectStatus(await api.patch(`/v1/schedules/${id}`, { cron: '0 9 * * *' }), 200);
+  });
+
   it('a key that was used for another request says so', async () => {
     const keyed = api.with({ 'idempotency-key': planted('key') });
     expectStatus(await keyed.post('/v1/schedules', ONE_SHOT), 201);

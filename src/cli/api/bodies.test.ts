@@ -113,7 +113,7 @@ test.each([
   ],
   [{ maxAttempts: 'many' }, '--max-attempts must be a number such as 5, not "many".'],
   [{ rateLimit: '' }, '--rate-limit must be a number such as 5, not "".'],
-  [{ data: '{' }, '--data is not JSON'],
+  [{ data: '{' }, '--data is not valid JSON at line 1, column 2: it ends too early'],
   [{ data: '[1]' }, '--data must be a JSON object'],
   [{ data: '-', body: '-' }, 'cannot both read standard input'],
   [{ body: '@/nowhere/file' }, '--body: The file /nowhere/file does not exist.'],

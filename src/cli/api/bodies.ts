@@ -8,7 +8,8 @@ import type { EndpointCreate, ScheduleCreate, ScheduleReschedule, ScheduleUpdate
 import { wrongUsage } from '#src/cli/failure.ts';
 import { type Options, textOf, textsOf } from '#src/cli/options.ts';
 import { readText } from '#src/cli/terminal/input.ts';
-import { readJson } from '#src/domain/json.ts';
+import { firstFaultIn, readJson } from '#src/domain/json.ts';
+import { jsonSyntaxText } from '#src/texts/json-fault-text.ts';
 
 type Body = Record<string, unknown>;
 
@@ -116,7 +117,7 @@ async function dataOf(options: Options): Promise<Body> {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const hint = text.includes('"') ? '' : ' Put it in single quotes, because a shell removes double quotes.';
-    throw wrongUsage(`--data is not JSON: ${error.message}.${hint}`);
+    throw wrongUsage(jsonSyntaxText(text, firstFaultIn(text), '--data') + hint);
   }
   if (!isObject(value)) throw wrongUsage('--data must be a JSON object.');
   return value;

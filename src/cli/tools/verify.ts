@@ -15,6 +15,8 @@ import { paint } from '#src/cli/terminal/screen.ts';
 import { relative } from '#src/cli/terminal/time-text.ts';
 import { durationMs } from '#src/domain/duration.ts';
 import { formatInstant, instant, parseInstant } from '#src/domain/instant.ts';
+import { durationFaultText } from '#src/texts/duration-fault-text.ts';
+import { instantFaultText } from '#src/texts/instant-fault-text.ts';
 import { type CapturedRequest, headersOf, parseCaptured } from './verify-request.ts';
 
 const METHOD_DEFAULT = 'POST';
@@ -165,7 +167,7 @@ function toleranceOf(options: Options): number {
   const text = textOf(options, 'tolerance') ?? '';
   const ms = durationMs(text);
   if (ms === null || ms < 0)
-    throw wrongUsage(`--tolerance ${JSON.stringify(text)} is not a duration such as 300s.`);
+    throw wrongUsage(durationFaultText(text, '--tolerance', { minMs: 0, example: '300s' }));
   return ms / MS_PER_SECOND;
 }
 
@@ -173,8 +175,7 @@ function nowOf(options: Options, { clock }: CliDependencies): number {
   const text = textOf(options, 'at');
   if (text === undefined) return clock.now();
   const at = parseInstant(text);
-  if (at === null)
-    throw wrongUsage(`--at ${JSON.stringify(text)} is not an RFC 3339 instant such as 2027-03-28T01:00:05Z.`);
+  if (at === null) throw wrongUsage(instantFaultText(text, '--at', instant(clock.now())));
   return at;
 }
 

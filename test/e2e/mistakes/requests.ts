@@ -3,6 +3,8 @@ import { planted } from '#test/e2e/client.ts';
 import { ONE_SHOT, UNKNOWN } from '#test/e2e/resources.ts';
 import type { RequestMistakes } from './mistakes.ts';
 
+/** Without this header the field is ignored, as the specification says. */
+const STRICT = { prefer: 'handling=strict' };
 const OTHER_MODE = 'A test key sees no live data, and a live key no test data.';
 const FORM_OF_ID = '26 lower-case letters and digits. Copy it unchanged.';
 const NOT_JSON = 'The request body is not valid JSON at';
@@ -157,6 +159,36 @@ export const REQUEST_MISTAKES: readonly RequestMistakes[] = [
       [
         'GET /v1/schedules/%zz',
         'The path has a % that is not followed by two hexadecimal digits. Write %25 for it.',
+      ],
+    ],
+  },
+  {
+    expected: '400 unknown_field timeout',
+    mistakes: [
+      [
+        'POST /v1/schedules',
+        '`timeout` belongs to an endpoint profile, not to a schedule: use POST /v1/endpoints, and its id as `endpoint_id`.',
+        { raw: JSON.stringify({ ...ONE_SHOT, timeout: '10s' }), headers: STRICT },
+      ],
+    ],
+  },
+  {
+    expected: '400 unknown_field retry_policy',
+    mistakes: [
+      [
+        'POST /v1/schedules',
+        '`retry_policy.max_retries` is not a field of `retry_policy`. Did you mean `retry_policy.max_attempts`?',
+        { raw: JSON.stringify({ ...ONE_SHOT, retry_policy: { max_retries: 3 } }), headers: STRICT },
+      ],
+    ],
+  },
+  {
+    expected: '400 unknown_field runAt',
+    mistakes: [
+      [
+        'POST /v1/schedules',
+        '`runAt` is not a field of a schedule. Did you mean `fire_at`?',
+        { raw: JSON.stringify({ ...ONE_SHOT, runAt: 1 }), headers: STRICT },
       ],
     ],
   },

@@ -1,0 +1,55 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseCron } from '#src/domain/cron.ts';
+import { cronFaultText } from './cron-fault-text.ts';
+
+describe('a cron expression that is not valid', () => {
+  test.each([
+    ['60 * * * *', 'the minute has "60", but only 0 to 59 are allowed.'],
+    ['0 9 * * MUN', 'the day of week has "MUN", but only 0 to 6, SUN to SAT are allowed.'],
+    ['@hourly', 'nicknames are not supported. Write "0 * * * *".'],
+    ['@Weekly', 'nicknames are not supported. Write "0 0 * * 0".'],
+    [
+      '@reboot',
+      'nicknames are not supported. Write five fields (minute, hour, day of month, month, day of week), such as "0 9 * * MON-FRI".',
+    ],
+    [
+      '* * *',
+      'it has 3 fields but needs five (minute, hour, day of month, month, day of week), such as "0 9 * * MON-FRI".',
+    ],
+    ['*/0 * * * *', 'the minute has "*/0", but a step must be a whole number of at least 1, such as */5.'],
+    ['1,,2 * * * *', 'the minute has an empty item between commas. Write a list such as 1,15.'],
+    ['0 9 ? * *', 'the day of month has "?", but L, W, # and ? are not supported. Write * for any day.'],
+    ['0 0 31 4 *', 'no year has such a date.'],
+  ])('%s', (text, why) => {
+    expect(cronFaultText(text, 'cron')).toBe(`cron "${text}" is not valid: ${why}`);
+  });
+
+  test('a valid one is refused only because it occurs too late', () => {
+    expect(cronFaultText('0 0 29 2 MON', 'cron')).toMatch(/does not occur within the next 10 years\./);
+  });
+
+  test('whatever is given, the expressions that it offers are valid', () => {
+    const field = fc.constantFrom(
+      '*',
+      '0',
+      '61',
+      '@daily',
+      '@yearly',
+      'L',
+      '?',
+      '1-',
+      '5-1',
+      '*/0',
+      'MON',
+      ',',
+    );
+    const text = fc.array(field, { maxLength: 7 }).map((fields) => fields.join(' '));
+    fc.assert(
+      fc.property(fc.oneof(text, fc.string()), (value) => {
+        const offered = [...cronFaultText(value, 'cron').matchAll(/(?:Write|such as) "([^"]*)"/g)];
+        for (const [, corrected = ''] of offered) expect(parseCron(corrected)).not.toBeNull();
+      }),
+    );
+  });
+});
