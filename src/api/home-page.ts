@@ -2,6 +2,8 @@
  * Renders the page at `/`, in the look of the dashboard. It works without scripts: the script only adds a button that
  * copies the command.
  */
+import { ICON_LINK, logo } from './page-parts.ts';
+import { text } from './reference/html.ts';
 
 export interface HomePage {
   readonly version: string;
@@ -25,13 +27,13 @@ export function renderHome(page: HomePage): string {
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>Sched</title>
-<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}">
+${ICON_LINK}
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
 <header>
-${LOGO}
+${logo(36)}
 <h1>Sched</h1>
 <p>Version ${text(page.version)}${page.inbox === null ? '' : ', <code>sched dev</code>'}</p>
 </header>
@@ -87,15 +89,6 @@ function devText(inbox: string): string {
 function serveText(dashboard: string): string {
   return `<p>Create a key with <code>sched key create --mode test</code>, or in the <a href="${text(dashboard)}">dashboard</a> under <em>Settings, API keys</em>. Put it into this command, with the URL of your own receiver, and paste it into a terminal.</p>`;
 }
-
-function text(value: string): string {
-  return value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
-}
-
-const CLOCK = '<circle cx="16" cy="16" r="9"/><path d="M16 10.5V16l4 2.5"/>';
-const STROKE = 'fill="none" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"';
-const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2a54cc"/><g ${STROKE} stroke="#fff">${CLOCK}</g></svg>`;
-const LOGO = `<svg class="logo" viewBox="0 0 32 32" width="36" height="36" aria-hidden="true"><rect width="32" height="32" rx="8"/><g ${STROKE}>${CLOCK}</g></svg>`;
 
 /** Browsers give access to the clipboard only with TLS or on the same machine. Otherwise the command is selected. */
 export const SCRIPT = `

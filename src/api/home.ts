@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { JSON_TYPE } from './errors.ts';
 import { renderHome, SCRIPT, STYLE } from './home-page.ts';
+import { PAGE_HEADERS } from './page-parts.ts';
 import { headerOf, ownOrigin } from './request-headers.ts';
 
 export interface HomeOptions {
@@ -35,14 +36,11 @@ const PAGE_POLICY = [
 /** The page repeats the host of the request, so no cache may keep it. */
 const HEADERS = { vary: 'Accept', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
-const PAGE_HEADERS = {
+const HTML_HEADERS = {
+  ...PAGE_HEADERS,
   ...HEADERS,
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': PAGE_POLICY,
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
 } as const;
 
 export function mountHome(server: FastifyInstance, options: HomeOptions): void {
@@ -55,7 +53,7 @@ export function mountHome(server: FastifyInstance, options: HomeOptions): void {
         return reply.headers({ ...HEADERS, 'content-type': JSON_TYPE }).send(json);
       }
       const command = options.curl(ownOrigin(raw) ?? options.url());
-      return reply.headers(PAGE_HEADERS).send(renderHome({ ...options, command }));
+      return reply.headers(HTML_HEADERS).send(renderHome({ ...options, command }));
     },
   });
 }

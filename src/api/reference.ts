@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { PageFile } from './page-file.ts';
+import { PAGE_HEADERS } from './page-parts.ts';
 import type { ReferencePageOptions } from './reference/page.ts';
 
 export interface ReferenceOptions extends ReferencePageOptions {
@@ -14,14 +15,10 @@ export interface ReferenceOptions extends ReferencePageOptions {
 }
 
 /** The page loads only its own files, and sends requests only to the service that it came from. */
-const PAGE_HEADERS = {
+const HTML_HEADERS = {
+  ...PAGE_HEADERS,
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
 } as const;
 
 /** The browser asks each time whether its copy is current, so an update of the service shows at once. */
@@ -51,7 +48,7 @@ export function mountReference(server: FastifyInstance, options: ReferenceOption
       method: ['GET', 'HEAD'],
       url,
       handler: async (request, reply): Promise<FastifyReply> => {
-        if (url !== '/openapi.json') reply.headers(PAGE_HEADERS);
+        if (url !== '/openapi.json') reply.headers(HTML_HEADERS);
         return (await file()).send(request, reply);
       },
     });

@@ -4,6 +4,7 @@
  * search and the form that sends a request.
  */
 import type { OpenApiDocument } from '#src/api/contract/openapi.ts';
+import { ICON_LINK, logo } from '#src/api/page-parts.ts';
 import { ReferenceDocument } from './document.ts';
 import { anchor, prose, text } from './html.ts';
 import { renderCode, renderError, renderOperation, renderWebhook } from './operation.ts';
@@ -28,7 +29,7 @@ export function renderReference(openApi: OpenApiDocument, options: ReferencePage
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${text(document.title)} API reference</title>
-<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}">
+${ICON_LINK}
 <link rel="stylesheet" href="/docs/page.css">
 <script type="module" src="/docs/page.js"></script>
 </head>
@@ -63,7 +64,7 @@ function linksOf({ dashboard, dev }: ReferencePageOptions): readonly string[] {
 
 function renderTop({ title }: ReferenceDocument, options: ReferencePageOptions): string {
   return `<header class="top">
-<a class="brand" href="/">${LOGO}${text(title)}</a>
+<a class="brand" href="/">${logo(24)}${text(title)}</a>
 <button type="button" class="button contents-button" popovertarget="contents">Contents</button>
 <search class="search needs-script">
 <label class="hidden" for="search">Search operations, fields and error codes</label>
@@ -139,8 +140,3 @@ function renderAllErrors(document: ReferenceDocument): string {
 
 /** The script puts the address of the service here. */
 const ORIGIN = 'https://sched.example.com';
-const CLOCK = '<circle cx="16" cy="16" r="9"/><path d="M16 10.5V16l4 2.5"/>';
-const STROKE = 'fill="none" stroke="#fff" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"';
-const SHAPES = `<rect width="32" height="32" rx="8" fill="#2a54cc"/><g ${STROKE}>${CLOCK}</g>`;
-const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${SHAPES}</svg>`;
-const LOGO = `<svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">${SHAPES}</svg>`;
