@@ -119,10 +119,15 @@ describe('the form', () => {
     const form = await tryIt(page, 'createSchedule');
     await form.getByLabel('API key').fill(DEV_LIVE_KEY);
     await form.getByText('This is a live key').waitFor();
-    await form.getByLabel('Body').fill('{"delay":"1h"}');
+    await form.getByLabel('Body').fill(JSON.stringify({ endpoint: dev.hook, delay: '1d' }));
     await form.getByRole('button', { name: 'Send with the live key' }).click();
-    await form.getByText(/^Error 422 after/).waitFor();
-    await form.getByText('"code": "missing_endpoint"').waitFor();
+    await form.getByText(/^Error 400 after/).waitFor();
+    await form.getByText('"code": "invalid_duration"').waitFor();
+    await form.getByText(/^delay "1d" is not a duration/).waitFor();
+    await form.getByRole('link', { name: 'delay' }).click();
+    await page.waitForURL(/#createSchedule-delay$/);
+    await form.getByRole('link', { name: 'invalid_duration' }).click();
+    await page.waitForFunction("document.querySelector('li:target')?.checkVisibility()");
 
     await form.getByLabel('API key').fill('');
     await form.getByRole('button', { name: 'Send' }).click();

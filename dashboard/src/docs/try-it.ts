@@ -2,8 +2,9 @@
  * The form that sends a request to the service of this page. The key is held in memory only: it is in no storage, no
  * address and no cookie, and it is forgotten when the page is left. Answers are shown as text.
  */
+import { answerParts } from './answer.ts';
 import { element } from './dom.ts';
-import { type Answer, type Parameter, prepare, send, UnusableValue } from './request.ts';
+import { type Parameter, prepare, send, UnusableValue } from './request.ts';
 
 const LIVE_KEY = /^sk_live_/;
 const ID = /^([a-z]+)_[0-9a-z]{20,}$/;
@@ -233,7 +234,7 @@ async function submitForm(form: Form): Promise<void> {
     const text = body === null || body.value.trim() === '' ? null : body.value;
     const answer = await send(method, prepare(path, parameters), key, text);
     rememberId(answer.body);
-    output.replaceChildren(...answerParts(answer));
+    output.replaceChildren(...answerParts(answer, section.id));
   } catch (error) {
     output.replaceChildren(element('p', { class: 'failure' }, failureText(error)));
   } finally {
@@ -257,24 +258,4 @@ function rememberId(body: string): void {
   } catch {
     // An answer that is not JSON has no id.
   }
-}
-
-function answerParts({ status, ms, headers, body }: Answer): readonly Node[] {
-  const isGood = status < 400;
-  const lines = headers.map(([name, value]) => `${name}: ${value}`).join('\n');
-  return [
-    element(
-      'p',
-      { class: isGood ? 'status good' : 'status bad' },
-      `${isGood ? 'Answer' : 'Error'} ${status}`,
-      ` after ${ms} ms`,
-    ),
-    element('pre', { tabindex: '0', 'aria-label': 'Answer' }, element('code', {}, body)),
-    element(
-      'details',
-      {},
-      element('summary', {}, `${headers.length} headers`),
-      element('pre', { tabindex: '0', 'aria-label': 'Headers' }, element('code', {}, lines)),
-    ),
-  ];
 }

@@ -44,7 +44,7 @@ function fieldOf(document: ReferenceDocument, name: string, given: Schema, isReq
     isNullable,
     description: given.description ?? schema.description ?? '',
     facts: factsOf({ ...schema, ...(given.example !== undefined && { example: given.example }) }),
-    values: (schema.enum ?? []).map(String),
+    values: (schema.enum ?? []).filter((value) => value !== null).map(String),
     fields: fieldsOf(document, schema.items === undefined ? schema : document.resolve(schema.items)),
   };
 }

@@ -33,6 +33,12 @@ describe('the reference page', () => {
     );
   });
 
+  test('lists the values of a choice without null, which counts as absent', () => {
+    expect(page).toContain(
+      'One of <code>POST</code>, <code>PUT</code>, <code>PATCH</code>, <code>GET</code>, <code>DELETE</code>.',
+    );
+  });
+
   test('has each id once', () => {
     const ids = idsOf(page);
     expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
