@@ -238,12 +238,14 @@ describe('the pages', () => {
     expect(pageAt('README.md').prose).toContain(`\`${CI_COMMAND}\``);
   });
 
-  test('name the packed files with their versions', () => {
+  test('name the packed files and the executable with their version', () => {
     const version = (path: string) =>
       (JSON.parse(readFileSync(join(ROOT, path), 'utf8')) as { readonly version: string }).version;
     const [own, sdk] = [version('package.json'), version('sdk/package.json')];
     expect(sdk).toBe(own);
-    const named = PAGES.flatMap(({ text }) => [...text.matchAll(/\bsched-(?:sdk-)?(\d[\w.-]*)\.tgz/g)]);
+    const named = PAGES.flatMap(({ text }) => [
+      ...text.matchAll(/\bsched-(?:sdk-)?(\d+\.\d+\.\d+)(?:\.tgz|-linux-)/g),
+    ]);
     expect(new Set(named.map(([, one]) => one))).toEqual(new Set([own]));
   });
 
