@@ -88,7 +88,7 @@ describe('no answer', () => {
     const cause = new TypeError('fetch failed', { cause: refused });
     const call = exchange(() => Promise.reject(cause), SENDING, { timeoutMs: 10, signal: undefined });
     await expect(call).rejects.toMatchObject({
-      message: 'GET http://sched.example/v1/x was not answered: ECONNREFUSED.',
+      message: 'GET http://sched.example/v1/x was not answered: nothing listens there (ECONNREFUSED).',
       cause,
     });
   });

@@ -115,9 +115,16 @@ function describeRequest({ method, url }: OutgoingRequest): string {
   return `${method} ${url.split('?', 1)[0]}`;
 }
 
+/** The codes of the commonest failures in words. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'the host name is unknown',
+};
+
 /** Runtimes only say "fetch failed". The real reason is in the cause, one or two levels down. */
 function findReason(error: unknown): string {
   let deepest = (error ?? {}) as Failure;
   for (let depth = 0; depth < CAUSES_MAX && deepest.cause instanceof Error; depth++) deepest = deepest.cause;
-  return String(deepest.code ?? deepest.message ?? error);
+  const reason = String(deepest.code ?? deepest.message ?? error);
+  return Object.hasOwn(MEANINGS, reason) ? `${MEANINGS[reason]} (${reason})` : reason;
 }
