@@ -1,5 +1,6 @@
 /** The document says something about everything in it, and shows an example. */
 import { describe, expect, test } from 'vitest';
+import { verify } from '#sdk/index.ts';
 import { ERRORS, type ErrorCode } from '#src/domain/errors.ts';
 import { outboundHeaders } from '#src/domain/outbound-headers.ts';
 import { faultsOf } from '#test/e2e/document.ts';
@@ -109,4 +110,21 @@ test('the webhook has exactly the headers that a delivery sends', () => {
   } as unknown as Parameters<typeof outboundHeaders>[0]);
   const names = received.flatMap(({ parameters }) => parameters.map(({ name }) => name));
   expect(names.toSorted()).toEqual(sent.map(([name]) => name).toSorted());
+});
+
+test('the example of the webhook verifies with the secret of its description', async () => {
+  const [operation] = received;
+  const sent = (operation?.parameters ?? []).map(
+    ({ name, schema }) =>
+      [name, String((schema as { readonly examples: readonly unknown[] }).examples[0])] as const,
+  );
+  const request = {
+    method: 'POST',
+    url: /https:[^`]+/.exec(operation?.description ?? '')?.[0] ?? '',
+    headers: Object.fromEntries(sent),
+    body: JSON.stringify(operation?.requestBody?.content['application/json']?.examples.default?.value),
+  };
+  const secret = /whsec_\w+/.exec(operation?.description ?? '')?.[0] ?? '';
+  const now = Number(request.headers['Sched-Timestamp']) * 1_000;
+  expect(await verify(request, secret, { now })).toMatchObject({ ok: true });
 });

@@ -37,7 +37,8 @@ const DESCRIPTION = `Sched stores schedules and sends the HTTP request of each s
 Every request needs the header \`Authorization: Bearer <key>\`. A key sees only its own project and mode. Bodies are
 JSON. Durations are written as in Go (\`30s\`, \`1h30m\`), and instants as in RFC 3339. Every answer has the header
 \`Sched-Request-Id\`. An operation that accepts \`Idempotency-Key\` takes effect once per key within 24 hours. A
-repeated answer has the header \`Idempotent-Replayed: true\`. Clients must ignore unknown fields.
+repeated answer has the header \`Idempotent-Replayed: true\`. Clients must ignore unknown fields. The newest version
+of the API is \`${CURRENT_VERSION}\`: breaking changes get a new date, which \`Sched-Version\` chooses.
 
 A body field that the operation does not know is ignored, and the header \`Sched-Ignored-Fields\` of the answer names
 it. With the header \`Prefer: handling=strict\` it is refused with \`unknown_field\`.`;

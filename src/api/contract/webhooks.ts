@@ -1,6 +1,9 @@
 /** The request that a receiver gets, as a webhook of the OpenAPI document. */
+import { createSecretKey } from 'node:crypto';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import { parseId } from '#src/domain/id.ts';
+import { signatureHeader } from '#src/domain/signature.ts';
 import { exampleId, idForm } from './forms.ts';
 import type { Tag } from './operation-docs.ts';
 
@@ -11,9 +14,34 @@ method. \`PUT\`, \`PATCH\`, \`GET\` and \`DELETE\` carry the same headers and bo
 Verify \`Sched-Signature\` before you trust a request. Do the work once for each \`Idempotency-Key\`: a request may
 arrive more than once. Answer within 30 seconds, or within the \`timeout\` of the endpoint profile.
 
-Sched reads only the status of your answer. \`Retry-After\` and other headers have no effect.`;
+Sched reads only the status of your answer. \`Retry-After\` and other headers have no effect.
 
-const SIGNATURE = 'b902e2286d641655f35be9cf832f01adea74bc4bfddfdb57d43f57055b25b7d5';
+The example is a request to \`https://example.com/hooks/reminder\` with the JSON body. It is signed with
+\`whsec_local_development_only\`, the secret of \`sched dev\`, so you can test your verification with it.`;
+
+/** The secret that the description names. */
+const SECRET = 'whsec_local_development_only';
+const BODY = { invoice: 4711 };
+/** The instant 2026-11-16T08:00:00Z, at which the schedules of the other examples fire. */
+const TIMESTAMP = 1_794_816_000;
+
+const SIGNATURE = signatureHeader(
+  {
+    timestamp: TIMESTAMP,
+    deliveryId: exampleDelivery(),
+    attemptNo: 1,
+    method: 'POST',
+    path: '/hooks/reminder',
+    body: Buffer.from(JSON.stringify(BODY)),
+  },
+  [createSecretKey(SECRET, 'utf8')],
+);
+
+function exampleDelivery() {
+  const id = parseId('dlv', exampleId('dlv'));
+  if (id === null) throw new Error('The example is not an id.');
+  return id;
+}
 
 const headers = z.object({
   'Sched-Delivery-Id': z.string().meta({
@@ -25,7 +53,7 @@ const headers = z.object({
     description: 'The number of the attempt. A number above 1 is a retry of the same delivery.',
     example: 1,
   }),
-  'Idempotency-Key': z.string().meta({
+  'Idempotency-Key': z.string().min(1).meta({
     description:
       'The key of the occurrence, the same for every attempt and every replay. Receivers deduplicate on it.',
     example: 'invoice-4711',
@@ -33,13 +61,13 @@ const headers = z.object({
   'Sched-Timestamp': z.int().min(0).meta({
     description:
       'The time of signing in Unix seconds. Reject a request whose timestamp is more than 300 seconds away.',
-    example: 1794729600,
+    example: TIMESTAMP,
   }),
   'Sched-Signature': z.string().meta({
     pattern: '^t=\\d+(?:,v1=[0-9a-f]{64})+$',
     description:
       'The signature, as `t=<timestamp>,v1=<signature>`. While a secret is rotated there is another `,v1=<signature>` part for each secret: accept the request if one of them matches. The signature is the HMAC-SHA256 in hexadecimal digits of `<timestamp>.<delivery id>.<attempt>.<METHOD>.<path>.<body>`, keyed with the whole signing secret.',
-    example: `t=1794729600,v1=${SIGNATURE}`,
+    example: SIGNATURE,
   }),
   traceparent: z.string().optional().meta({
     pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-01$',
@@ -55,7 +83,7 @@ const body = {
   content: {
     'application/json': {
       schema: { description: 'Any JSON that you stored as `body`.' },
-      examples: { default: { summary: 'A JSON body', value: { invoice: 4711 } } },
+      examples: { default: { summary: 'A JSON body', value: BODY } },
     },
     '*/*': {
       schema: { type: 'string' as const, description: 'Any text that you stored as `body`.' },
