@@ -139,12 +139,16 @@ test.concurrent.each([80, 100])(
 
 test.concurrent('tail reports a delivery that was resumed after its instant', async () => {
   const { url: endpoint } = receiver().hook();
-  const before = await client().schedules.create({ endpoint, delay: '1s' });
-  await client().schedules.pause(before.id);
+  // The instant is moved near only after the pause, so that nothing is sent before, however slow the machine is.
+  const pausedSchedule = async () => {
+    const { id } = await client().schedules.create({ endpoint, delay: '24h' });
+    await client().schedules.pause(id);
+    return client().schedules.reschedule(id, { delay: '1s' });
+  };
+  const before = await pausedSchedule();
   const tail = startPiped(['tail', '--json'], { env: env() });
   await tail.waitForText(WATCHING);
-  const after = await client().schedules.create({ endpoint, delay: '1s' });
-  await client().schedules.pause(after.id);
+  const after = await pausedSchedule();
   await delay(1_500);
   for (const { id } of [before, after]) await client().schedules.resume(id);
   for (const { id } of [before, after])
