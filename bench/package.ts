@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Progress } from './progress.ts';
-import type { PackageResults, Scale } from './results.ts';
+import type { PackageResults, Scale, StartTimes } from './results.ts';
 
 const run = promisify(execFile);
 
@@ -20,51 +20,55 @@ const LISTENS = 'Sched listens on';
 const RUNTIME = /^node-(linux|win)-/;
 
 type Install = PackageResults['installs'][number];
+type Starts = Readonly<Record<'package' | 'checkout', Record<keyof StartTimes, number[]>>>;
 
 export function packageSteps({ package: { rounds } }: Scale): number {
   return 1 + rounds * 2;
 }
 
 export async function measurePackage(scale: Scale, progress: Progress): Promise<PackageResults> {
-  const { rounds, starts } = scale.package;
   const home = mkdtempSync(join(tmpdir(), 'sched-bench-package-'));
   try {
     progress.step('packing');
     const tarball = await pack(home);
     const installs: Install[] = [];
-    const fromPackage = { versionMs: [] as number[], devMs: [] as number[] };
-    const fromCheckout = { versionMs: [] as number[], devMs: [] as number[] };
+    const starts: Starts = { package: { versionMs: [], devMs: [] }, checkout: { versionMs: [], devMs: [] } };
     let modules = '';
-    for (let round = 1; round <= rounds; round++) {
+    for (let round = 1; round <= scale.package.rounds; round++) {
       progress.step(`round ${round}, installing the package`);
-      const cache = join(home, `cache-${round}`);
-      const coldMs = await install(join(home, `cold-${round}`), tarball, cache);
-      const warmMs = await install(join(home, `warm-${round}`), tarball, cache);
-      installs.push({ coldMs, warmMs });
-      modules = join(home, `warm-${round}`, 'node_modules');
+      const folder = join(home, String(round));
+      installs.push(await installTwice(folder, tarball));
+      modules = join(folder, 'warm/node_modules');
       progress.step(`round ${round}, starting the package`);
-      for (let start = 0; start < starts; start++) {
-        for (const [times, folder] of [
-          [fromPackage, join(modules, 'sched')],
-          [fromCheckout, ROOT],
-        ] as const) {
-          times.versionMs.push(await versionMs(folder));
-          times.devMs.push(await devMs(folder, home));
-        }
-      }
+      for (let start = 0; start < scale.package.starts; start++) await startOnce(modules, home, starts);
     }
-    const runtimes = readdirSync(modules).filter((name) => RUNTIME.test(name));
-    const runtimeBytes = runtimes.reduce((sum, name) => sum + bytesIn(join(modules, name)), 0);
-    return {
-      tarballBytes: statSync(tarball).size,
-      installedBytes: bytesIn(modules) - runtimeBytes,
-      runtimeBytes,
-      installs,
-      starts: { package: fromPackage, checkout: fromCheckout },
-    };
+    return { tarballBytes: statSync(tarball).size, ...sizesOf(modules), installs, starts };
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+async function installTwice(folder: string, tarball: string): Promise<Install> {
+  const cache = join(folder, 'cache');
+  const coldMs = await install(join(folder, 'cold'), tarball, cache);
+  return { coldMs, warmMs: await install(join(folder, 'warm'), tarball, cache) };
+}
+
+/** The package and the checkout take turns, because the speed of a machine changes. */
+async function startOnce(modules: string, cwd: string, starts: Starts): Promise<void> {
+  for (const [from, folder] of [
+    ['package', join(modules, 'sched')],
+    ['checkout', ROOT],
+  ] as const) {
+    starts[from].versionMs.push(await versionMs(folder));
+    starts[from].devMs.push(await devMs(folder, cwd));
+  }
+}
+
+function sizesOf(modules: string): Pick<PackageResults, 'installedBytes' | 'runtimeBytes'> {
+  const runtimes = readdirSync(modules).filter((name) => RUNTIME.test(name));
+  const runtimeBytes = runtimes.reduce((sum, name) => sum + bytesIn(join(modules, name)), 0);
+  return { installedBytes: bytesIn(modules) - runtimeBytes, runtimeBytes };
 }
 
 async function pack(to: string): Promise<string> {
@@ -74,7 +78,7 @@ async function pack(to: string): Promise<string> {
 }
 
 async function install(folder: string, tarball: string, cache: string): Promise<number> {
-  mkdirSync(folder);
+  mkdirSync(folder, { recursive: true });
   const start = performance.now();
   await run('npm', [...INSTALL, '--cache', cache, tarball], { cwd: folder, timeout: INSTALL_MS_MAX });
   return performance.now() - start;

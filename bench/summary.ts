@@ -5,6 +5,7 @@ import {
   type LatenessRound,
   type NeighbourResults,
   type NeighbourRound,
+  type PackageResults,
   perSecondOf,
   type Results,
 } from './results.ts';
@@ -16,6 +17,7 @@ export function summaryOf(results: Results): string {
   const parts = [
     ...(results.contenders.some(hasTakenPart) ? [contendersOf(results)] : []),
     ...(results.neighbour === null ? [] : [neighbourOf(results.neighbour)]),
+    ...(results.package === null ? [] : [packageOf(results.package)]),
   ];
   return parts.join('\n\n');
 }
@@ -55,6 +57,22 @@ function neighbourOf({ lines, remarks }: NeighbourResults): string {
   return [heading, '', ...aligned([head, ...rows]), ...(remarks.length > 0 ? ['', ...remarks] : [])].join(
     '\n',
   );
+}
+
+/** The installed package beside the checkout. */
+function packageOf({ tarballBytes, installedBytes, runtimeBytes, installs, starts }: PackageResults): string {
+  const megabytes = (bytes: number) => (bytes / 1_000_000).toFixed(1);
+  const rows = (['package', 'checkout'] as const).map((from) => [
+    from,
+    medianOf(starts[from].versionMs, (ms) => ms, 0),
+    medianOf(starts[from].devMs, (ms) => ms, 0),
+  ]);
+  return [
+    `The package: ${megabytes(tarballBytes)} MB packed, ${megabytes(installedBytes)} MB installed, ${megabytes(runtimeBytes)} MB more with the runtime`,
+    `npm install: ${medianOf(installs, ({ coldMs }) => coldMs, 0)} ms with nothing cached, ${medianOf(installs, ({ warmMs }) => warmMs, 0)} ms cached`,
+    '',
+    ...aligned([['ms', '--version', 'dev listens'], ...rows]),
+  ].join('\n');
 }
 
 function contendersOf(results: Results): string {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { optionsOf } from '../../bench/options.ts';
 import { type ContenderResults, latenessRound, type Results } from '../../bench/results.ts';
 import { summaryOf } from '../../bench/summary.ts';
-import { neighbourLine } from './canned-results.ts';
+import { CANNED, neighbourLine } from './canned-results.ts';
 
 const CONTENDER: ContenderResults = {
   id: 'limit',
@@ -53,6 +53,13 @@ function burstIn(lastMs: number, arrived = 5_000) {
 }
 
 describe('the summary', () => {
+  test('shows the package beside the checkout', () => {
+    const text = summaryOf({ ...resultsWith([]), package: CANNED.package });
+    expect(text).toContain('1.4 MB packed, 30.0 MB installed, 200.0 MB more with the runtime');
+    expect(text).toMatch(/^package +110 +700$/m);
+    expect(text).toMatch(/^checkout +200 +1200$/m);
+  });
+
   test('compares bursts with the limit, and shows only what was measured', () => {
     const text = summaryOf(
       resultsWith([
