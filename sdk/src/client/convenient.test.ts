@@ -91,6 +91,22 @@ describe('the fields of a body', () => {
     expect({ ...toApiBody({ json: 1 }) }).toEqual({ json: 1 });
   });
 
+  test.each(['headers', 'metadata'])(
+    '%s without fields of their own are refused, because they would be lost',
+    (field) => {
+      for (const lost of [new Headers({ a: 'secret' }), new Map([['a', 'secret']])]) {
+        for (const convert of [toApiSchedule, toApiBody])
+          expect(() => convert({ [field]: lost, json: 1 })).toThrow(
+            new TypeError(
+              `${field} must be a plain object. It got an iterable (convert it with Object.fromEntries).`,
+            ),
+          );
+      }
+      // The service explains these.
+      for (const other of [null, ['a'], 'text', 5]) expect(toApiBody({ [field]: other })[field]).toBe(other);
+    },
+  );
+
   test('the body of the caller is not changed', () => {
     const body = Object.freeze({ delay: 1_000, retry_policy: Object.freeze({ base: 1_000 }) });
     toApiFields(body);

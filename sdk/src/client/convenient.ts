@@ -3,7 +3,7 @@
  * or an object of Temporal. They are converted to the texts of the API before a request is sent. Texts are passed on
  * unchanged: the service validates them.
  */
-import { describeValue, isDate, isFields } from '../describe-value.ts';
+import { describeValue, isDate, isFields, isIterable } from '../describe-value.ts';
 import { withJsonBody } from './payload.ts';
 
 /** The instants of Temporal: `Temporal.Instant` and `Temporal.ZonedDateTime`. */
@@ -55,7 +55,7 @@ export function asIs<T extends object>(body: T): T {
 
 /** Returns the body of a new schedule with the texts of the API. Only a new schedule may have `json`. */
 export function toApiSchedule(schedule: Fields): Fields {
-  return sentAsIs.has(schedule) ? schedule : toApiFields(withJsonBody(schedule));
+  return sentAsIs.has(schedule) ? schedule : withJsonBody(toApiFields(schedule));
 }
 
 /** Returns any other body with the texts of the API. */
@@ -70,6 +70,7 @@ export function toApiFields(body: Fields, place: Place = 'body'): Fields {
     if (durations.includes(field) && typeof value === 'number') return formatDuration(name, value);
     if (place !== 'body') return value;
     if (isInstantField(field)) return toInstantText(field, value);
+    checkMap(field, value);
     return isPolicy(field) && isFields(value) ? toApiFields(value, field) : value;
   });
 }
@@ -84,6 +85,15 @@ function mapFields(fields: Fields, convert: (field: string, value: unknown) => u
   const converted = Object.create(null) as Record<string, unknown>;
   for (const [field, value] of Object.entries(fields)) converted[field] = convert(field, value);
   return converted;
+}
+
+const MAPS: ReadonlySet<string> = new Set(['headers', 'metadata']);
+
+/** JSON would have nothing of a `Headers` or a `Map`. The service explains any other mistake. */
+function checkMap(field: string, value: unknown): void {
+  if (!MAPS.has(field) || typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value) || !isIterable(value)) return;
+  throw new TypeError(`${field} must be a plain object. It got ${describeValue(value)}.`);
 }
 
 function isPolicy(field: string): field is Policy {

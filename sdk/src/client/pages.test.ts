@@ -144,6 +144,8 @@ describe('a query', () => {
     ['active', 'A list takes an object with filters, such as { limit: 50 }. It got a text.'],
     [[], 'A list takes an object with filters, such as { limit: 50 }. It got an array.'],
     [{ metadata: 'billing' }, "metadata must be an object, such as { team: 'billing' }. It got a text."],
+    [{ metadata: new Map([['team', 'billing']]) }, 'metadata must be an object'],
+    [new Map([['state', 'active']]), 'A list takes an object with filters'],
     [{ metadata: { team: {} } }, 'metadata[team] must be a single value. It got an object.'],
     [{ status: ['expired', 'canceled'] }, 'status must be a single value. It got an array.'],
     [{ created_after: new Date('') }, 'created_after is an invalid Date.'],

@@ -41,7 +41,7 @@ export function checkRequest(request: unknown): void {
   const missing = [
     ...(typeof method === 'string' ? [] : ['method']),
     ...(typeof url === 'string' ? [] : ['url']),
-    ...(isFields(headers) ? [] : ['headers']),
+    ...(typeof headers === 'object' && headers !== null ? [] : ['headers']),
   ];
   if (missing.length > 0)
     throw new TypeError(`${REQUEST_FORM} It got an object without ${missing.join(', ')}.`);
