@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DEV_LIVE_KEY, DEV_TEST_KEY } from '#src/app/dev/keys.ts';
 import { type OpenPage, type TestBrowser, useChromium } from '#test/browser/chromium.ts';
 import { type RunningDev, startDevInThread } from '#test/inbox/dev-in-thread.ts';
@@ -56,14 +56,16 @@ async function tryIt(page: Page, id: string) {
   return section(page, id).locator('form');
 }
 
-async function isInView(page: Page, id: string): Promise<boolean> {
-  return page.evaluate(`(() => {
-    const { top, height } = document.getElementById(${JSON.stringify(id)}).getBoundingClientRect();
-    return height > 0 && top >= 0 && top < innerHeight;
-  })()`);
+/** The page may still be scrolling. Its policy forbids the waiting of the browser driver, which evaluates texts. */
+async function waitUntilInView(page: Page, id: string): Promise<void> {
+  await vi.waitFor(async () => {
+    const isInView = await page.evaluate(`(() => {
+      const { top, height } = document.getElementById(${JSON.stringify(id)}).getBoundingClientRect();
+      return height > 0 && top >= 0 && top < innerHeight;
+    })()`);
+    expect(isInView).toBe(true);
+  });
 }
-
-const TARGET_HAS_FOCUS = "document.activeElement === document.querySelector('li:target a')";
 
 const STORED = `JSON.stringify([
   Object.entries(localStorage), Object.entries(sessionStorage), document.cookie, location.href, history.state,
@@ -75,7 +77,12 @@ describe('the form', () => {
     const form = await tryIt(page, 'createSchedule');
     await form.getByRole('button', { name: 'Use the test key of sched dev' }).click();
     const body = form.getByLabel('Body');
-    expect(JSON.parse(await body.inputValue())).toMatchObject({ endpoint: dev.hook });
+    expect(JSON.parse(await body.inputValue())).toMatchObject({ endpoint: dev.hook, delay: '5s' });
+    await form.getByLabel('Example').selectOption('Send on weekdays at nine in Berlin');
+    expect(JSON.parse(await body.inputValue())).toMatchObject({
+      endpoint: dev.hook,
+      timezone: 'Europe/Berlin',
+    });
     await form.getByText('This call changes data').waitFor();
     await form.getByRole('button', { name: 'Send' }).click();
     await form.getByText(/^Answer 201 after \d+ ms$/).waitFor();
@@ -114,6 +121,19 @@ describe('the form', () => {
     expect([await form.locator('img').count(), await page.title()]).toEqual([0, 'Sched API reference']);
   });
 
+  test('warns of a live key in every open form', async () => {
+    const { page } = await open();
+    const [list, cancel] = [await tryIt(page, 'listSchedules'), await tryIt(page, 'cancelSchedule')];
+    await list.getByLabel('API key').fill(` ${DEV_LIVE_KEY}`);
+    for (const form of [list, cancel]) {
+      await form.getByText('This is a live key').waitFor();
+      await form.getByRole('button', { name: 'Send with the live key' }).waitFor();
+    }
+    await cancel.getByRole('button', { name: 'Use the test key of sched dev' }).click();
+    expect(await list.getByLabel('API key').inputValue()).toBe(DEV_TEST_KEY);
+    expect(await list.getByText('This is a live key').count()).toBe(0);
+  });
+
   test('warns of a live key, and shows a refusal with its status and message', async () => {
     const { page } = await open('', { viewport: PHONE });
     const form = await tryIt(page, 'createSchedule');
@@ -127,7 +147,7 @@ describe('the form', () => {
     await form.getByRole('link', { name: 'delay' }).click();
     await page.waitForURL(/#createSchedule-delay$/);
     await form.getByRole('link', { name: 'invalid_duration' }).click();
-    await page.waitForFunction("document.querySelector('li:target')?.checkVisibility()");
+    await page.locator('li:target').waitFor();
 
     await form.getByLabel('API key').fill('');
     await form.getByRole('button', { name: 'Send' }).click();
@@ -172,15 +192,15 @@ describe('the page', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForURL(/#createSchedule-retry_policy-max_attempts$/);
-    await page.waitForFunction("document.querySelector('li:target')?.checkVisibility()");
-    expect(await isInView(page, 'createSchedule-retry_policy-max_attempts')).toBe(true);
-    await page.waitForFunction(TARGET_HAS_FOCUS);
+    await page.locator('li:target').waitFor();
+    await waitUntilInView(page, 'createSchedule-retry_policy-max_attempts');
+    await page.locator('li:target a:focus').first().waitFor();
 
     await page.keyboard.press('/');
     await page.keyboard.type('invalid_cron');
     await page.keyboard.press('Enter');
     await page.waitForURL(/#error-invalid_cron$/);
-    await page.waitForFunction(TARGET_HAS_FOCUS);
+    await page.locator('li:target a:focus').first().waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('nothing like this');
     await page.getByText('Nothing has “nothing like this”').waitFor();
@@ -191,8 +211,8 @@ describe('the page', () => {
 
   test('opens a closed list for a link to a field, and marks the section in the contents', async () => {
     const { page } = await open('#getEndpoint-answer-field-breaker_policy-threshold');
-    await page.waitForFunction("document.querySelector('li:target')?.checkVisibility()");
-    expect(await isInView(page, 'getEndpoint-answer-field-breaker_policy-threshold')).toBe(true);
+    await page.locator('li:target').waitFor();
+    await waitUntilInView(page, 'getEndpoint-answer-field-breaker_policy-threshold');
     await page
       .locator('#contents a[aria-current="location"]', { hasText: 'Get an endpoint profile' })
       .waitFor();
@@ -211,7 +231,7 @@ describe('the page', () => {
     await section(page, 'createEndpoint').getByRole('radio', { name: 'Python' }).first().check();
     const shown = section(page, 'listDeliveries').locator('.sample:visible');
     expect(await shown.innerText()).toContain('urllib.request');
-    expect(await isInView(page, 'createEndpoint')).toBe(true);
+    await waitUntilInView(page, 'createEndpoint');
   });
 
   test('copies a sample without the label of the button', async () => {

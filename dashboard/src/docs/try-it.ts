@@ -21,13 +21,11 @@ let key = '';
 /** The newest id of each kind that an answer had, such as the schedule that was just created. */
 const newestIds = new Map<string, string>();
 
-addEventListener('pagehide', () => {
-  key = '';
-  for (const input of keyInputs()) input.value = '';
-});
+addEventListener('pagehide', () => useKey(''));
 
 interface Form {
   readonly section: HTMLElement;
+  readonly key: HTMLInputElement;
   readonly inputs: readonly {
     readonly input: HTMLInputElement | HTMLSelectElement;
     readonly item: HTMLElement;
@@ -38,36 +36,35 @@ interface Form {
   readonly output: HTMLElement;
 }
 
+const forms: Form[] = [];
+
 /** Opens the form below the button, or closes it. It is made at the first opening. */
 export function openTryIt(button: HTMLButtonElement): void {
   const section = button.closest<HTMLElement>('section');
   const place = button.parentElement;
   if (section === null || place === null) return;
-  let form = place.querySelector('form');
-  const isNew = form === null;
-  if (form === null) {
-    form = makeForm(section);
-    place.append(form);
-  } else form.hidden = !form.hidden;
+  const form = place.querySelector('form') ?? addForm(section, place);
+  form.hidden = button.getAttribute('aria-expanded') === 'true';
   button.setAttribute('aria-expanded', `${!form.hidden}`);
-  if (!form.hidden && !isNew) fillIds(section);
-  if (!form.hidden) form.querySelector('input')?.focus();
+  if (form.hidden) return;
+  fillIds(section);
+  form.querySelector('input')?.focus();
 }
 
-function makeForm(section: HTMLElement): HTMLFormElement {
-  const { id } = section;
+function addForm(section: HTMLElement, place: HTMLElement): HTMLFormElement {
   const inputs = [...section.querySelectorAll<HTMLElement>('li[data-in]')].map((item) => ({
     item,
     input: inputOf(item, `try-${item.id}`),
   }));
+  const keyInput = keyInputOf(section.id);
   const body = bodyOf(section);
   const submit = element('button', { type: 'submit', class: 'button primary' }, 'Send');
   const warning = element('p', { class: 'warning', role: 'status' });
   const output = element('div', { class: 'answer', 'aria-live': 'polite' });
-  const form = element(
+  const made = element(
     'form',
     { class: 'try-form', autocomplete: 'off', novalidate: true, 'aria-label': 'Try it' },
-    keyField(id),
+    keyRow(keyInput),
     ...parameterRows(inputs),
     ...(body?.choice ? [labelled(body.choice, 'Example', '')] : []),
     ...(body === null ? [] : [labelled(body.area, 'Body', 'JSON')]),
@@ -75,58 +72,51 @@ function makeForm(section: HTMLElement): HTMLFormElement {
     submit,
     output,
   );
-  const parts: Form = { section, inputs, body: body?.area ?? null, submit, warning, output };
-  form.addEventListener('submit', (event) => {
+  const form: Form = { section, key: keyInput, inputs, body: body?.area ?? null, submit, warning, output };
+  made.addEventListener('submit', (event) => {
     event.preventDefault();
-    void submitForm(parts);
+    void submitForm(form);
   });
-  form.addEventListener('input', () => warn(parts));
-  queueMicrotask(() => {
-    fillIds(section);
-    warn(parts);
-  });
-  return form;
+  place.append(made);
+  forms.push(form);
+  useKey(key);
+  return made;
 }
 
-function keyField(id: string): HTMLElement {
+function keyInputOf(id: string): HTMLInputElement {
   const input = element('input', {
     id: `try-${id}-key`,
     class: 'control',
     type: 'password',
-    'data-key-input': true,
     autocomplete: 'off',
     spellcheck: 'false',
     maxlength: '200',
     placeholder: 'sk_test_…',
     'aria-describedby': `try-${id}-key-note`,
   });
-  input.value = key;
-  input.addEventListener('input', () => useKey(input.value.trim(), input));
+  input.addEventListener('input', () => useKey(input.value.trim()));
+  return input;
+}
+
+function keyRow(input: HTMLInputElement): HTMLElement {
+  const row = labelled(input, 'API key', '');
+  const note = 'The key stays in this page until you leave it. It is sent to this service only.';
+  row.append(element('p', { class: 'note', id: `${input.id}-note` }, note));
   const { key: devKey } = document.body.dataset;
+  if (devKey === undefined) return row;
   const offer = element('button', { type: 'button', class: 'button' }, 'Use the test key of sched dev');
-  offer.addEventListener('click', () => {
-    useKey(devKey ?? '', null);
-    input.dispatchEvent(new Event('input', { bubbles: true }));
-  });
-  const field = labelled(input, 'API key', '');
-  field.append(
-    element(
-      'p',
-      { class: 'note', id: `try-${id}-key-note` },
-      'The key stays in this page until you leave it. It is sent to this service only.',
-    ),
-    ...(devKey === undefined ? [] : [offer]),
-  );
-  return field;
+  offer.addEventListener('click', () => useKey(devKey));
+  row.append(offer);
+  return row;
 }
 
-function useKey(value: string, source: HTMLInputElement | null): void {
+/** All forms have the same key, and each says what it would do with it. */
+function useKey(value: string): void {
   key = value;
-  for (const input of keyInputs()) if (input !== source) input.value = value;
-}
-
-function keyInputs(): NodeListOf<HTMLInputElement> {
-  return document.querySelectorAll<HTMLInputElement>('input[data-key-input]');
+  for (const form of forms) {
+    if (form.key.value.trim() !== value) form.key.value = value;
+    warn(form);
+  }
 }
 
 function inputOf({ dataset }: HTMLElement, id: string): HTMLInputElement | HTMLSelectElement {
@@ -150,7 +140,7 @@ function bodyOf({
   dataset,
 }: HTMLElement): { readonly area: HTMLTextAreaElement; readonly choice: HTMLElement | null } | null {
   if (dataset.examples === undefined) return null;
-  const examples = JSON.parse(dataset.examples) as readonly Example[];
+  const examples = [...devExamples(id), ...(JSON.parse(dataset.examples) as readonly Example[])];
   const area = element('textarea', {
     id: `try-${id}-body`,
     class: 'control',
@@ -158,7 +148,7 @@ function bodyOf({
     autocomplete: 'off',
   });
   const fill = (at: number) => {
-    area.value = withHook(examples[at]?.body ?? '');
+    area.value = withInbox(examples[at]?.body ?? '');
     area.rows = Math.min(ROWS_MAX, area.value.split('\n').length + 1);
   };
   fill(0);
@@ -169,12 +159,26 @@ function bodyOf({
   return { area, choice };
 }
 
-/** In `sched dev` the example sends to the inbox, where the reader can see the request arrive. */
-function withHook(body: string): string {
+/** The inbox of `sched dev`, where the reader can see the request arrive. Null in every other service. */
+function inboxUrl(): string | null {
   const { hook } = document.body.dataset;
-  if (hook === undefined) return body;
-  const url = JSON.stringify(location.origin + hook);
-  return body.replace(/("(?:endpoint|url)": )"[^"]*"/, (_match, name: string) => `${name}${url}`);
+  return hook === undefined ? null : `${location.origin}${hook}`;
+}
+
+/** A first schedule whose delivery arrives while the reader is still here. */
+function devExamples(id: string): readonly Example[] {
+  const endpoint = inboxUrl();
+  if (endpoint === null || id !== 'createSchedule') return [];
+  const body = { endpoint, delay: '5s', body: '{"hello":"world"}' };
+  return [{ summary: 'Send to the inbox, in 5 seconds', body: JSON.stringify(body, null, 2) }];
+}
+
+/** In `sched dev` every example sends to the inbox. */
+function withInbox(body: string): string {
+  const url = inboxUrl();
+  if (url === null) return body;
+  const quoted = JSON.stringify(url);
+  return body.replace(/("(?:endpoint|url)": )"[^"]*"/, (_match, name: string) => `${name}${quoted}`);
 }
 
 /** Headers are rarely needed, so they can be opened. */
