@@ -1,10 +1,13 @@
 /** The dashboard of `sched dev` opens without a password, in a browser on its own machine and nowhere else. */
 import { readdirSync, readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { devVariant } from '#src/app/dev/dev.ts';
+import { localSignIn } from '#src/app/dev/local-sign-in.ts';
 import { readDevSettings } from '#src/app/dev/settings.ts';
 import { startService } from '#src/app/service.ts';
+import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { AuditLine, Listed, SessionInfo, UserInfo } from '#src/control/http/contract.ts';
 import { systemLog } from '#src/system/log.ts';
 import { Browser, expectRefused } from '#test/control/browser.ts';
@@ -132,6 +135,23 @@ describe('the session without a password', () => {
     const browser = new Browser(dev.url);
     expectRefused(await browser.post('local-session', {}, { [name]: '127.0.0.1' }), 403, 'not_local');
     expect(browser.cookie).toBeNull();
+  });
+});
+
+describe('the route itself', () => {
+  // The server refuses other names before. This check must hold without it.
+  test.each([
+    ['127.0.0.1', 'localhost:8080', true],
+    ['::1', '[::1]:8080', true],
+    ['127.0.0.1', 'evil.example', false],
+    ['127.0.0.1', 'localhost, evil.example', false],
+    ['192.168.1.7', 'localhost:8080', false],
+    [undefined, 'localhost:8080', false],
+  ])('judges a connection from %s for the host %s', (remoteAddress, host, isLocal) => {
+    const request = { rawHeaders: ['Host', host], socket: { remoteAddress } } as unknown as IncomingMessage;
+    const { check = expect.fail() } = localSignIn({} as PeopleDependencies, () => expect.fail());
+    if (isLocal) check(request);
+    else expect(() => check(request)).toThrow(expect.objectContaining({ code: 'not_local' }));
   });
 });
 
