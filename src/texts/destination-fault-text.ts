@@ -14,7 +14,7 @@ export function destinationFaultText(value: unknown, field: string, httpAllowed:
   if (typeof value !== 'string') return `${rule}, not ${typeNamed(value)}.`;
   if (value.length > URL_CHARACTERS_MAX)
     return `${field} has ${counted(value.length)} characters. A URL may have at most ${counted(URL_CHARACTERS_MAX)}.`;
-  const form = formFault(value);
+  const form = formFault(value, httpAllowed);
   if (form !== null) return `${rule}. ${form}`;
   const url = URL.parse(value);
   if (url === null) return `${rule}. Its host or port is not valid.`;
@@ -24,7 +24,7 @@ export function destinationFaultText(value: unknown, field: string, httpAllowed:
 }
 
 /** Returns what is wrong with the text before it is parsed as a URL, or null. */
-function formFault(text: string): string | null {
+function formFault(text: string, httpAllowed: boolean): string | null {
   if (text === '') return 'It is empty.';
   if (text !== text.trim()) return 'It begins or ends with a space.';
   if (text.includes('\\')) return 'It has a backslash: write / instead.';
@@ -33,10 +33,13 @@ function formFault(text: string): string | null {
   if (/^https?:\/\/[^/]/i.test(text)) return null;
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase();
   if (scheme === 'http' || scheme === 'https') return 'Write two slashes and a host after the scheme.';
-  // The text before the port of `localhost:8080` is not a scheme.
-  if (scheme !== undefined && !/^[^/]*:\d/.test(text)) return `It has the scheme ${quoted(scheme, 20)}.`;
+  // The text before the port of `localhost:8080` is not a scheme, and neither is a user name.
+  if (scheme !== undefined && !/^[^/]*(?::\d|@)/.test(text))
+    return `It has the scheme ${quoted(scheme, 20)}.`;
   const host = hostOf(`https://${text}`);
-  return host === null ? 'It has no scheme.' : `It has no scheme: begin with "https://${host}".`;
+  if (host === null) return 'It has no scheme.';
+  const isOwn = httpAllowed && isLoopbackHost(host.replace(/:\d+$/, ''));
+  return `It has no scheme: begin with "${isOwn ? 'http' : 'https'}://${host}".`;
 }
 
 /** Returns a host that is safe to repeat, or null. */

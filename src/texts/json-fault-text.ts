@@ -27,23 +27,27 @@ function placeOf(text: string, position: number): string {
   return `at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
 }
 
+/** Only this much before the position is looked at. */
+const BEFORE_CHARACTERS_MAX = 200;
+
 function reasonAt(text: string, position: number): string {
   if (position >= text.length) return 'it ends too early';
-  const before = text.slice(Math.max(0, position - 100), position).trimEnd();
-  switch (text.charAt(position)) {
-    case "'":
-      return 'strings need double quotes';
-    case '/':
-      return 'JSON has no comments';
-    case '}':
-    case ']':
-      return before.endsWith(',') ? 'the last comma is one too many' : 'a value or a bracket is missing';
-    default:
-      break;
-  }
-  if (before === '') return `it must begin with {, such as ${EXAMPLE}`;
-  if (before.endsWith('{') || before.endsWith(',')) return 'names and strings need double quotes';
-  if (before.endsWith(':'))
-    return 'a value is a string in double quotes, a number, true, false, null, an object or an array';
-  return 'a comma, a colon or a bracket is missing, or a string has an invalid character';
+  const until = text.slice(Math.max(0, position - BEFORE_CHARACTERS_MAX), position);
+  const before = until.trimEnd();
+  const next = text.charAt(position);
+  if (before === '' && position <= until.length) return `it must begin with {, such as ${EXAMPLE}`;
+  if (next === "'") return 'strings need double quotes';
+  if (next === '/') return 'JSON has no comments';
+  if ((next === '}' || next === ']') && before.endsWith(',')) return 'the last comma is one too many';
+  if (next === '"') return quoteReason(until);
+  if (/[{,]$/.test(before)) return 'names and strings need double quotes';
+  if (/[:[\d]$/.test(before)) return `a text needs double quotes, such as ${EXAMPLE}`;
+  return 'a comma, a colon or a bracket is missing';
+}
+
+/** A quote is at fault if it begins a string too early, or if it ends a string that JSON cannot have. */
+function quoteReason(until: string): string {
+  const isEndOfString = /[{[,:]\s*$/.test(until.slice(0, Math.max(0, until.lastIndexOf('"'))));
+  if (!isEndOfString) return 'a comma or a colon is missing before it';
+  return 'this string has a line break or a backslash that must be escaped, such as \\n or \\\\';
 }

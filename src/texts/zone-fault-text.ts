@@ -50,13 +50,15 @@ const ZONE_OF_ABBREVIATION: ReadonlyMap<string, string> = new Map(
   }),
 );
 
+/** A longer text is not the name of a zone. */
+const NAME_CHARACTERS_MAX = 64;
 const OFFSET = /^(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?$/i;
 
 export function zoneFaultText(value: unknown, field: string): string {
   const rule = `${field} must be an IANA time zone such as ${EXAMPLE}`;
   if (typeof value !== 'string') return `${rule}, not ${described(value)}.`;
   if (value === '') return `${rule}, or be left out for UTC. It is empty.`;
-  if (OFFSET.test(value.trim()))
+  if (value.length <= NAME_CHARACTERS_MAX && OFFSET.test(value.trim()))
     return `${rule}. ${quoted(value)} is an offset: name the place, whose clock may change.`;
   const meant = nearestZone(value);
   return `${field} ${quoted(value)} is not an IANA time zone. ${
@@ -66,6 +68,7 @@ export function zoneFaultText(value: unknown, field: string): string {
 
 /** Returns the zone that was probably meant, by its name or by its place alone, such as `Berlin`. */
 export function nearestZone(text: string): string | null {
+  if (text.length > NAME_CHARACTERS_MAX) return null;
   const name = text.trim();
   zones ??= readZones();
   const place = () => zones?.places.nearest(name) ?? null;

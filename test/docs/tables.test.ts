@@ -14,6 +14,9 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import { LABELS_MAX } from '#src/domain/labels.ts';
 import { BODY_CHARACTERS_MAX } from '#src/domain/payload.ts';
 import { DEFAULT_RETRY_POLICY, RETRY_BOUNDS } from '#src/domain/retry.ts';
+import { FIELD_MISTAKES } from '#test/e2e/mistakes/fields.ts';
+import { REQUEST_MISTAKES } from '#test/e2e/mistakes/requests.ts';
+import { TIMING_MISTAKES } from '#test/e2e/mistakes/timing.ts';
 import { pageAt } from './pages.ts';
 
 /** The cells of every row that starts with a code span. */
@@ -35,9 +38,21 @@ describe('docs/errors.md', () => {
     expect(documented.toSorted()).toEqual(known.toSorted());
   });
 
+  test('shows messages that the API answers', () => {
+    const tables = [...TIMING_MISTAKES, ...FIELD_MISTAKES, ...REQUEST_MISTAKES];
+    const messages = new Set(tables.flatMap(({ mistakes }) => mistakes.map(([, message]) => message)));
+    const [, table = ''] = pageAt('docs/errors.md').prose.split('| you send | message |');
+    const shown = (table.split('\n\n')[0] ?? '').split('\n').filter((line) => line.startsWith('| `'));
+    expect(shown.length).toBeGreaterThan(5);
+    const cells = shown.map((line) => line.split(' | ')[1]?.replace(/ \|$/, '') ?? line);
+    expect(cells.filter((message) => !messages.has(message))).toEqual([]);
+  });
+
   test('explains every error type', () => {
     const types = new Set(Object.values(ERRORS).map(({ type }) => type));
-    const explained = rows('docs/errors.md').filter((cells) => cells.length === 2);
+    const explained = rows('docs/errors.md').filter(
+      ([type = '', ...rest]) => rest.length === 1 && type.includes('_error'),
+    );
     expect(explained.map(([type = '']) => type.replaceAll('`', '')).toSorted()).toEqual(
       [...types].toSorted(),
     );
