@@ -1,13 +1,15 @@
 /**
- * Serves `/openapi.json`, and `/docs`, the same document as a page. Both are made once, on first use. Their code is loaded
- * then too, so the start of the service does not wait for it.
+ * Serves `/openapi.json`, and `/docs`, the same document as a page. Both are made once, on first use, in a thread. Neither
+ * the start of the service nor its deliveries wait for them.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { PageFile } from './page-file.ts';
 import { PAGE_HEADERS } from './page-parts.ts';
 import type { ReferencePageOptions } from './reference/page.ts';
+import type { RenderedReference } from './reference/render-thread.ts';
 
 export interface ReferenceOptions extends ReferencePageOptions {
   /** The folder with the script and the style of the page. */
@@ -26,22 +28,13 @@ const CACHING = 'no-cache';
 
 const NOT_BUILT = 'The files of this page have not been built. Build them with: npm run dashboard:build';
 
-export function mountReference(server: FastifyInstance, options: ReferenceOptions): void {
+export function mountReference(server: FastifyInstance, { folder, ...options }: ReferenceOptions): void {
+  const rendered = lazy(() => renderInThread(options));
   const files: Readonly<Record<string, () => Promise<PageFile>>> = {
-    '/openapi.json': lazy(async () => {
-      const { openApiDocument } = await import('./contract/openapi.ts');
-      return new PageFile('openapi.json', Buffer.from(JSON.stringify(openApiDocument())), CACHING);
-    }),
-    '/docs': lazy(async () => {
-      const [{ openApiDocument }, { renderReference }] = await Promise.all([
-        import('./contract/openapi.ts'),
-        import('./reference/page.ts'),
-      ]);
-      const html = renderReference(openApiDocument(), options);
-      return new PageFile('docs.html', Buffer.from(html), CACHING);
-    }),
-    '/docs/page.css': lazy(async () => fileIn(options.folder, 'page.css')),
-    '/docs/page.js': lazy(async () => fileIn(options.folder, 'page.js')),
+    '/openapi.json': lazy(async () => fileOf('openapi.json', (await rendered()).json)),
+    '/docs': lazy(async () => fileOf('docs.html', (await rendered()).html)),
+    '/docs/page.css': lazy(async () => fileIn(folder, 'page.css')),
+    '/docs/page.js': lazy(async () => fileIn(folder, 'page.js')),
   };
   for (const [url, file] of Object.entries(files)) {
     server.route({
@@ -53,6 +46,23 @@ export function mountReference(server: FastifyInstance, options: ReferenceOption
       },
     });
   }
+}
+
+function renderInThread(options: ReferencePageOptions): Promise<RenderedReference> {
+  const { promise, resolve, reject } = Promise.withResolvers<RenderedReference>();
+  const thread = new Worker(new URL('./reference/render-thread.ts', import.meta.url), {
+    workerData: options,
+  });
+  // A service that stops does not wait for the page.
+  thread.unref();
+  thread.once('message', resolve);
+  thread.once('error', reject);
+  thread.once('exit', () => reject(new Error('The reference was not rendered: its thread has ended.')));
+  return promise;
+}
+
+function fileOf(name: string, content: string): PageFile {
+  return new PageFile(name, Buffer.from(content), CACHING);
 }
 
 /** Without its files the page can still be read, so a checkout that was never built is not an error of the service. */
