@@ -1,5 +1,4 @@
 /** Says which call was probably meant by a request to a path or method that does not exist. */
-
 import { Names } from '#src/domain/nearest-name.ts';
 import { listed, quoted } from '#src/texts/quote.ts';
 import { OPERATIONS, type Operation } from './contract/operations.ts';
@@ -48,9 +47,13 @@ function suggestion(method: string, path: string): string | null {
     return path === trimmed ? null : 'Leave out the slash at the end.';
   if (methods.length > 0)
     return MEANT.get(`${method} ${wanted}`) ?? `This path has ${listed(methods, 'and')}.`;
-  const nearest =
-    PATHS.nearest(wanted) ?? PATHS.nearest(templateOf(`${PREFIX}${trimmed.replace(/^\/api(?=\/)/, '')}`));
+  const nearest = PATHS.nearest(wanted) ?? PATHS.nearest(templateOf(withPrefix(trimmed)));
   return nearest === null ? null : `Did you mean ${nearest}?`;
+}
+
+/** Other APIs are below `/api`, or have no prefix. */
+function withPrefix(path: string): string {
+  return `${PREFIX}${path.replace(/^(?:\/api)?(?:\/v\d)?(?=\/)/, '')}`;
 }
 
 /** Replaces the id of an object with `{id}`. */

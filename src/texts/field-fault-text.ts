@@ -170,7 +170,14 @@ function bodyFault(value: unknown): string {
   if (typeof value !== 'string') return `body must be a string, not ${typeNamed(value)}. Write it in quotes.`;
   if (!value.isWellFormed())
     return 'body has half of a surrogate pair, which UTF-8 cannot carry. Send binary data as base64.';
-  return `body has ${counted(value.length)} characters. At most ${counted(BODY_CHARACTERS_MAX)} are allowed. Send a reference, and let the receiver fetch the data.`;
+  return `body has ${counted(charactersOf(value))} characters. At most ${counted(BODY_CHARACTERS_MAX)} are allowed. Send a reference, and let the receiver fetch the data.`;
+}
+
+/** Counts a surrogate pair as one character, as the limit does. */
+function charactersOf(text: string): number {
+  let lowSurrogates = 0;
+  for (let at = 0; at < text.length; at++) if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) lowSurrogates++;
+  return text.length - lowSurrogates;
 }
 
 const KEY_CHARACTERS_MAX = 255;
