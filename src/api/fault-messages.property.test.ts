@@ -176,6 +176,64 @@ describe('the message of a refused body', () => {
   });
 });
 
+describe('a value that a message offers is accepted', () => {
+  const valid = { endpoint: 'https://a.example', delay: '5m' };
+  const count = fc.oneof(fc.integer(), fc.nat(9_999), fc.double({ min: 0, max: 1e15, noNaN: true }));
+  const date = fc.date({ min: new Date('1990-01-01'), max: new Date('2060-01-01'), noInvalidDate: true });
+  const wallClock = date.map((at) => at.toISOString().slice(0, 19));
+  const wrongOf: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+    delay: fc.oneof(
+      count,
+      fc
+        .tuple(count, fc.constantFrom('', 'd', 'w', ' Days', 'H', ':30', ',500s'))
+        .map((parts) => parts.join('')),
+    ),
+    fire_at: fc.oneof(
+      count,
+      fc.integer({ min: 1_700_000_000, max: 2_200_000_000 }),
+      fc
+        .tuple(wallClock, fc.constantFrom('', '+02', ' UTC', '.5', 'Z '))
+        .map(([clock, end]) => `${clock}${end}`),
+      wallClock.map((clock) => clock.slice(0, 10)),
+      wallClock.map((clock) => clock.replace('T', ' ')),
+    ),
+    local_fire_at: fc.oneof(
+      wallClock.map((clock) => `${clock}Z`),
+      wallClock.map((clock) => clock.slice(0, 16)),
+      wallClock.map((clock) => clock.slice(0, 10)),
+    ),
+    cron: fc.constantFrom('@daily', '0 25 * * *', '* * * * * *', '0 0 L * *', '', '1,,2 * * * *'),
+    timezone: fc.constantFrom('Europe/Berln', 'PST', '+02:00', 'berlin', '', 'IST', 'Kiev'),
+    method: fc.constantFrom('post', 'HEAD', 'OPTIONS', ' Get ', ''),
+    ttl: fc.oneof(
+      count,
+      count.map((number) => `${number}d`),
+    ),
+    jitter: fc.oneof(
+      count,
+      count.map((number) => `${number}d`),
+    ),
+  };
+
+  test.each(Object.keys(wrongOf))('%s', (name) => {
+    const isTiming = name === 'cron' || name.endsWith('fire_at');
+    const rest = name === 'timezone' ? { ...valid, delay: undefined, cron: '0 9 * * *' } : valid;
+    const read = (given: unknown) =>
+      messageOf(() =>
+        readScheduleCreate({ ...rest, ...(isTiming && { delay: undefined }), [name]: given }, NOW, false),
+      );
+    fc.assert(
+      fc.property(wrongOf[name] ?? fc.constant(null), (given) => {
+        const offered = /(?:Write|such as|mean|Write [^"]* or|") "([^"]*)"/g;
+        for (const [, offer = ''] of (read(given) ?? '').matchAll(offered)) {
+          if (offer !== given) expect(read(offer)).toBeNull();
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
 test('the message about a URL repeats nothing after its host, and no credentials', () => {
   fc.assert(
     fc.property(secretUrl, (endpoint) => {

@@ -6,10 +6,10 @@
 import { ERRORS, type ErrorCode } from '#src/domain/errors.ts';
 import { formatInstant, type Instant, parseInstant } from '#src/domain/instant.ts';
 import { FLOOR_MS, horizon, TIMING_FIELDS } from '#src/domain/timing.ts';
-import { localInstant, parseLocalTime } from '#src/domain/zone.ts';
+import { isZone, localInstant, parseLocalTime } from '#src/domain/zone.ts';
 import { cronFaultText } from './cron-fault-text.ts';
 import { destinationFaultText } from './destination-fault-text.ts';
-import { durationFaultText } from './duration-fault-text.ts';
+import { type DurationRule, durationFaultText } from './duration-fault-text.ts';
 import { fieldFaultText } from './field-fault-text.ts';
 import { instantFaultText, localTimeFaultText } from './instant-fault-text.ts';
 import { described, listed } from './quote.ts';
@@ -69,8 +69,7 @@ function isGiven(value: unknown): boolean {
 function pastText(field: string, body: RefusedBody['body'], now: Instant): string {
   const at = instantOf(field, body);
   const shown = at === null || field === 'fire_at' ? '' : ` (${formatInstant(at)})`;
-  const isPast = at === null || at <= now;
-  const when = isPast ? 'in the past' : 'less than 1s ahead';
+  const when = outOfBounds(at ?? now, now);
   return `${field} ${described(body[field])}${shown} is ${when}: it is ${formatInstant(now)} now. Give a time at least 1s ahead, or use delay, such as "5m".`;
 }
 
@@ -78,9 +77,23 @@ function instantOf(field: string, body: RefusedBody['body']): Instant | null {
   const text = String(body[field]);
   if (field === 'fire_at') return parseInstant(text);
   const local = parseLocalTime(text);
-  return local === null
-    ? null
-    : localInstant(typeof body.timezone === 'string' ? body.timezone : 'UTC', local);
+  return local === null ? null : localInstant(zoneOf(body), local);
+}
+
+/** Returns UTC for a zone that is wrong. Another message says so. */
+function zoneOf({ timezone }: RefusedBody['body']): string {
+  return typeof timezone === 'string' && isZone(timezone) ? timezone : 'UTC';
+}
+
+/** Says why a schedule cannot have this instant, or returns null. */
+function outOfBounds(at: Instant, now: Instant): string | null {
+  if (at <= now) return 'in the past';
+  if (at < now + FLOOR_MS) return 'less than 1s ahead';
+  return at > horizon(now) ? 'more than 10 years ahead' : null;
+}
+
+function delayRule(now: Instant): DurationRule {
+  return { minMs: FLOOR_MS, maxMs: horizon(now) - now, example: '5m' };
 }
 
 function valueText(path: readonly PropertyKey[], { body, now, httpAllowed }: RefusedBody): string | null {
@@ -88,11 +101,16 @@ function valueText(path: readonly PropertyKey[], { body, now, httpAllowed }: Ref
   const value = body[field];
   switch (field) {
     case 'delay':
-      return durationFaultText(value, field, { minMs: FLOOR_MS, example: '5m' });
+      return now === null ? null : durationFaultText(value, field, delayRule(now));
     case 'fire_at':
-      return now === null ? null : instantFaultText(value, field, now);
+      return now === null ? null : instantFaultText(value, field, now, (at) => outOfBounds(at, now));
     case 'local_fire_at':
-      return now === null ? null : localTimeFaultText(value, field, now);
+      return now === null
+        ? null
+        : localTimeFaultText(value, field, now, {
+            timezone: zoneOf(body),
+            outOfBounds: (at) => outOfBounds(at, now),
+          });
     case 'cron':
       return cronFaultText(value, field);
     case 'timezone':

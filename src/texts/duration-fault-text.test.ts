@@ -26,6 +26,7 @@ describe('a text that is not a duration', () => {
     ['1y', 'months and years are not units. Use h, m, s and ms, such as "5m".'],
     ['1h 30m', 'it has a space. Write "1h30m".'],
     ['1,5h', 'it has a comma. Write "1h30m".'],
+    ['1,500s', 'it has a comma. Use h, m, s and ms, such as "5m".'],
     ['', 'it is empty. Use h, m, s and ms, such as "5m".'],
     ['soon', 'it needs a number and a unit. Use h, m, s and ms, such as "5m".'],
     ['-1d', 'days are not a unit. Use h, m, s and ms, such as "5m".'],

@@ -116,8 +116,9 @@ function unitReason(unit: string): string {
 function correctionOf(text: string): string | null {
   const trimmed = text.trim();
   if (trimmed === '' || text.length > CORRECTED_CHARACTERS_MAX) return null;
-  // A capital M may stand for months.
+  // A capital M may stand for months, and a comma before three digits for thousands.
   if (/\dM/.test(trimmed) && !ISO.test(trimmed)) return null;
+  if (/,\d{3}(?!\d)/.test(trimmed)) return null;
   const plain = WITHOUT_UNIT.test(trimmed)
     ? `${trimmed}s`
     : trimmed.replaceAll(/\s/g, '').replaceAll(',', '.');

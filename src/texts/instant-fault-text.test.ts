@@ -33,6 +33,8 @@ describe('a text that is not an instant', () => {
       'does not exist: an hour is 00 to 23. Write an instant such as "2026-11-16T09:00:00Z".',
     ],
     ['12/01/2026', 'is not an RFC 3339 instant such as "2026-11-16T09:00:00Z".'],
+    ['2026-12-01T09:00:00,5Z', 'is not an RFC 3339 instant such as "2026-11-16T09:00:00Z".'],
+    [' 2026-12-01T09:00:00Z', 'has a space at an end. Write "2026-12-01T09:00:00Z".'],
   ])('%s', (text, why) => {
     expect(instantFaultText(text, 'fire_at', NOW)).toBe(`fire_at "${text}" ${why}`);
   });
@@ -64,6 +66,28 @@ describe('a text that is not a wall-clock time', () => {
   ])('%s', (text, why) => {
     expect(localTimeFaultText(text, 'local_fire_at', NOW)).toBe(`local_fire_at "${text}" ${why}`);
   });
+});
+
+test.each([
+  [
+    1_700_000_000,
+    'is Unix time: the number 1700000000 (2023-11-14T22:13:20.000Z) is too early. Write an instant',
+  ],
+  ['2020-01-01', '"2020-01-01" has no time, and in UTC it is too early. Write an instant'],
+  ['2020-01-01T00:00Z', '"2020-01-01T00:00Z" has no seconds, and it is too early. Write an instant'],
+])('%j is not corrected to an instant that is out of bounds', (value, why) => {
+  expect(instantFaultText(value, 'fire_at', NOW, () => 'too early')).toBe(
+    `fire_at ${why} such as "2026-11-16T09:00:00Z".`,
+  );
+});
+
+test('a wall-clock time is judged in its time zone', () => {
+  const outOfBounds = (at: number) => (at === Date.UTC(2026, 11, 1, 8) ? 'too early' : null);
+  expect(
+    localTimeFaultText('2026-12-01 09:00', 'local_fire_at', NOW, { timezone: 'Europe/Berlin', outOfBounds }),
+  ).toBe(
+    'local_fire_at "2026-12-01 09:00" needs a T between date and time, and it is too early. Write a time such as "2026-11-16T09:00:00".',
+  );
 });
 
 test('whatever is given, a correction is accepted by the parser', () => {

@@ -1,6 +1,7 @@
 /**
  * Says why a value is not an instant, or not a wall-clock time. A correction keeps what was written and adds or changes
- * only what is missing or wrong. It is offered only if the parser accepts it.
+ * only what is missing or wrong. It is offered only if the parser accepts it, and only if its instant is within the
+ * bounds of the field.
  */
 import {
   daysInMonth,
@@ -11,6 +12,7 @@ import {
   parseInstant,
   WALL_CLOCK_CHARACTERS,
 } from '#src/domain/instant.ts';
+import { localInstant, parseLocalTime } from '#src/domain/zone.ts';
 import { described, quoted } from './quote.ts';
 
 /** A longer text is not a date and time that somebody wrote. */
@@ -21,6 +23,11 @@ const WRITABLE_MS_MAX = Date.UTC(9999, 0);
 
 const WRITTEN =
   /^(?<year>\d{4})-(?<month>\d{2})-(?<day>\d{2})(?:(?<between>[Tt ]|%20)(?<hour>\d{2}):(?<minute>\d{2})(?::(?<second>\d{2}))?(?<fraction>\.\d+)?(?<offset>.*))?$/s;
+
+/** Says where an instant lies that the field does not allow, such as `in the past`. Returns null for an allowed one. */
+export type OutOfBounds = (at: Instant) => string | null;
+
+const ANY_INSTANT: OutOfBounds = () => null;
 
 interface Written {
   readonly date: string;
@@ -35,29 +42,61 @@ interface Written {
 }
 
 /** The message about a value that must be an RFC 3339 instant. The example is the morning of the next day. */
-export function instantFaultText(value: unknown, field: string, now: Instant): string {
+export function instantFaultText(
+  value: unknown,
+  field: string,
+  now: Instant,
+  outOfBounds: OutOfBounds = ANY_INSTANT,
+): string {
   const example = `"${tomorrow(now)}Z"`;
   const unix = unixTime(value);
-  if (unix !== null) return `${field} is Unix time: ${described(value)}. Write "${formatInstant(unix)}".`;
+  if (unix !== null) return unixText(value, field, unix, outOfBounds(unix), example);
   if (typeof value !== 'string')
     return `${field} must be a string such as ${example}, not ${described(value)}.`;
   const given = `${field} ${quoted(value)}`;
   const written = readWritten(value);
-  if (written === null) return `${given} is not an RFC 3339 instant such as ${example}.`;
+  // A fraction that is not written as one is taken for a part of the offset.
+  if (written === null || /^[.,]/.test(written.offset))
+    return `${given} is not an RFC 3339 instant such as ${example}.`;
   if (written.impossible !== null)
     return `${given} does not exist: ${written.impossible}. Write an instant such as ${example}.`;
   const offset = offsetOf(written.offset);
   const corrected = `${wallClockOf(written)}${written.fraction.slice(0, 4)}${offset ?? ''}`;
-  if (parseInstant(corrected) === null)
+  const at = parseInstant(corrected);
+  if (at === null)
     return `${given} has no valid offset. Write an instant such as ${example}${field === 'fire_at' ? ', or use local_fire_at with timezone' : ''}.`;
-  const reason =
-    formReason(written) ?? (written.offset === '' ? 'has no offset' : 'has an offset of another form');
+  const reason = formReason(written) ?? offsetReason(written, value);
+  const outside = outOfBounds(at);
+  if (outside !== null) {
+    const read = written.offset === '' ? 'in UTC it is' : 'it is';
+    return `${given} ${reason}, and ${read} ${outside}. Write an instant such as ${example}.`;
+  }
   if (written.offset !== '') return `${given} ${reason}. Write "${corrected}".`;
   return `${given} ${reason}. Write "${corrected}" for UTC, or end with an offset such as +02:00.`;
 }
 
-/** The message about a value that must be a wall-clock time without an offset. */
-export function localTimeFaultText(value: unknown, field: string, now: Instant): string {
+function unixText(
+  value: unknown,
+  field: string,
+  at: Instant,
+  outside: string | null,
+  example: string,
+): string {
+  return outside === null
+    ? `${field} is Unix time: ${described(value)}. Write "${formatInstant(at)}".`
+    : `${field} is Unix time: ${described(value)} (${formatInstant(at)}) is ${outside}. Write an instant such as ${example}.`;
+}
+
+/**
+ * The message about a value that must be a wall-clock time without an offset. `timezone` says which instant it is, for
+ * the bounds.
+ */
+export function localTimeFaultText(
+  value: unknown,
+  field: string,
+  now: Instant,
+  { timezone = 'UTC', outOfBounds = ANY_INSTANT }: { timezone?: string; outOfBounds?: OutOfBounds } = {},
+): string {
   const example = `"${tomorrow(now)}"`;
   if (typeof value !== 'string')
     return `${field} must be a string such as ${example}, not ${described(value)}.`;
@@ -68,6 +107,10 @@ export function localTimeFaultText(value: unknown, field: string, now: Instant):
     return `${given} does not exist: ${written.impossible}. Write a time such as ${example}.`;
   const corrected = wallClockOf(written);
   const form = formReason(written);
+  const local = parseLocalTime(corrected);
+  const outside = local === null ? null : outOfBounds(localInstant(timezone, local));
+  if (outside !== null)
+    return `${given} ${form ?? 'is not of the form YYYY-MM-DDTHH:MM:SS'}, and it is ${outside}. Write a time such as ${example}.`;
   if (form === null && written.offset !== '' && offsetOf(written.offset) !== null)
     return `${given} has an offset. Write "${corrected}" and give timezone, or use fire_at.`;
   const rest =
@@ -128,6 +171,11 @@ function formReason({ between, second }: Written): string | null {
   if (between === undefined) return 'has no time';
   if (between !== 'T' && between !== 't') return 'needs a T between date and time';
   return second === undefined ? 'has no seconds' : null;
+}
+
+function offsetReason({ offset }: Written, text: string): string {
+  if (offset === '') return 'has no offset';
+  return text === text.trim() ? 'has an offset of another form' : 'has a space at an end';
 }
 
 /** Returns the offset as RFC 3339 writes it, or null if it is another text. No offset means UTC. */
