@@ -9,14 +9,12 @@ export interface Schema {
   readonly format?: string;
   readonly description?: string;
   readonly default?: unknown;
-  readonly example?: unknown;
   readonly examples?: readonly unknown[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
   readonly additionalProperties?: Schema | boolean;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -34,7 +32,6 @@ export interface Parameter {
   readonly description?: string;
   readonly style?: string;
   readonly schema?: Schema;
-  readonly example?: unknown;
 }
 
 interface Reference {
@@ -43,7 +40,6 @@ interface Reference {
 
 interface MediaType {
   readonly schema?: Schema;
-  readonly example?: unknown;
   readonly examples?: Readonly<
     Record<string, Reference & { readonly summary?: string; readonly value?: unknown }>
   >;
@@ -158,11 +154,11 @@ export class ReferenceDocument {
 
   /** The examples of a body. The first one is the simplest. */
   examplesOf(body: Content): readonly Example[] {
-    const { examples, example, schema } = body.content?.[JSON_CONTENT] ?? {};
-    const named = Object.values(examples ?? {}).map((one) => this.resolve(one));
-    if (named.length > 0) return named.map(({ summary = '', value }) => ({ summary, value }));
-    if (example !== undefined) return [{ summary: '', value: example }];
-    return schema === undefined ? [] : [{ summary: '', value: this.exampleOfSchema(schema) }];
+    const examples = Object.values(body.content?.[JSON_CONTENT]?.examples ?? {});
+    return examples.map((example) => {
+      const { summary = '', value } = this.resolve(example);
+      return { summary, value };
+    });
   }
 
   /** The headers of an answer, in the form of parameters. */
@@ -174,31 +170,14 @@ export class ReferenceDocument {
     }));
   }
 
-  /** The example of a schema: its own, or one that is composed of the examples of its fields. */
-  exampleOfSchema(schema: Schema): unknown {
-    const { example, examples, const: constant, enum: values, ...rest } = this.resolve(schema);
-    const given = example ?? examples?.[0] ?? constant ?? values?.[0] ?? rest.default;
-    if (given !== undefined) return given;
-    const [option] = rest.anyOf ?? rest.oneOf ?? [];
-    if (option !== undefined) return this.exampleOfSchema(option);
-    if (rest.items !== undefined) return [this.exampleOfSchema(rest.items)];
-    if (rest.properties !== undefined) {
-      return Object.fromEntries(
-        Object.entries(rest.properties).map(([name, field]) => [name, this.exampleOfSchema(field)]),
-      );
-    }
-    return EMPTY[[rest.type ?? 'null'].flat()[0] ?? 'null'] ?? null;
+  /** The value that samples have for a parameter. */
+  exampleOf({ name, schema = {} }: Parameter): unknown {
+    const { examples, const: constant, enum: values, default: usual } = this.resolve(schema);
+    const value = examples?.[0] ?? constant ?? values?.[0] ?? usual;
+    if (value === undefined) throw new Error(`The parameter ${name} has no example.`);
+    return value;
   }
 }
-
-const EMPTY: Readonly<Record<string, unknown>> = {
-  string: 'text',
-  integer: 1,
-  number: 1,
-  boolean: true,
-  object: {},
-  array: [],
-};
 
 function operationsOf(paths: object | undefined): readonly Operation[] {
   return Object.entries(paths ?? {}).flatMap(([path, item]) =>

@@ -26,12 +26,8 @@ export function fieldsOf(document: ReferenceDocument, schema: Schema): readonly 
 }
 
 export function parameterField(document: ReferenceDocument, parameter: Parameter): Field {
-  const { name, required = false, description, schema = {}, example } = parameter;
-  const described = {
-    ...schema,
-    ...(description !== undefined && { description }),
-    ...(example !== undefined && { example }),
-  };
+  const { name, required = false, description, schema = {} } = parameter;
+  const described = description === undefined ? schema : { ...schema, description };
   return fieldOf(document, name, described, required);
 }
 
@@ -43,7 +39,7 @@ function fieldOf(document: ReferenceDocument, name: string, given: Schema, isReq
     isRequired,
     isNullable,
     description: given.description ?? schema.description ?? '',
-    facts: factsOf({ ...schema, ...(given.example !== undefined && { example: given.example }) }),
+    facts: factsOf(schema),
     values: (schema.enum ?? []).filter((value) => value !== null).map(String),
     fields: fieldsOf(document, schema.items === undefined ? schema : document.resolve(schema.items)),
   };
@@ -77,7 +73,7 @@ function typeOf(document: ReferenceDocument, given: Schema): string {
 
 function factsOf(schema: Schema): readonly string[] {
   const { minimum, maximum, exclusiveMinimum, minLength, maxLength, maxItems, maxProperties } = schema;
-  const example = schema.example ?? schema.examples?.[0];
+  const example = schema.examples?.[0];
   const facts = [
     minimum !== undefined && minimum > -UNBOUNDED && `At least ${number(minimum)}.`,
     exclusiveMinimum !== undefined && `Above ${number(exclusiveMinimum)}.`,

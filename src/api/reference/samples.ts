@@ -3,7 +3,7 @@
  * set in the environment. Python needs its standard library only.
  */
 import type { OperationId } from '#src/api/contract/operations.ts';
-import type { Operation, Parameter, ReferenceDocument } from './document.ts';
+import type { Operation, ReferenceDocument } from './document.ts';
 import { asJson, asPython, asTypeScript, jsonIn } from './literals.ts';
 
 export interface Sample {
@@ -62,14 +62,16 @@ export function samplesOf(
 
 function requestOf(document: ReferenceDocument, operation: Operation, body: unknown): SampleRequest {
   const { method, path, parameters } = operation;
-  const exampleValue = ({ schema = {}, example }: Parameter) => example ?? document.exampleOfSchema(schema);
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
   const filters = parameters.filter(({ in: place, name }) => place === 'query' && SAMPLE_FILTERS.has(name));
   return {
     method,
-    path: inPath.reduce((filled, one) => filled.replace(`{${one.name}}`, String(exampleValue(one))), path),
-    ids: inPath.map((one) => String(exampleValue(one))),
-    query: Object.fromEntries(filters.map((one) => [one.name, exampleValue(one)])),
+    path: inPath.reduce(
+      (filled, one) => filled.replace(`{${one.name}}`, String(document.exampleOf(one))),
+      path,
+    ),
+    ids: inPath.map((one) => String(document.exampleOf(one))),
+    query: Object.fromEntries(filters.map((one) => [one.name, document.exampleOf(one)])),
     body,
   };
 }
@@ -127,24 +129,22 @@ function withJson(given: unknown): unknown {
 function python({ method, path, query, body }: SampleRequest): string {
   const pairs = pairsOf(query);
   const hasQuery = pairs.length > 0;
+  const hasBody = body !== undefined;
   const modules = ['json', 'os', ...(hasQuery ? ['urllib.parse'] : []), 'urllib.request'];
-  const parameters = asPython(Object.fromEntries(pairs)).replace('{', '').replace('}', '');
-  const url = `os.environ["SCHED_URL"] + "${path}${hasQuery ? '?' : ''}"${hasQuery ? ' + query' : ''}`;
-  const headers = {
-    Authorization: '',
-    ...(body !== undefined && { 'Content-Type': 'application/json' }),
-  };
-  const key = '"Bearer " + os.environ["SCHED_API_KEY"]';
+  const url = hasQuery ? `"${path}?" + query` : `"${path}"`;
   return [
     ...modules.map((name) => `import ${name}`),
     '',
-    ...(hasQuery ? [`query = urllib.parse.urlencode({${parameters}})`] : []),
-    ...(body === undefined ? [] : [`body = ${asPython(body)}`]),
+    ...(hasQuery ? [`query = urllib.parse.urlencode(${asPython(Object.fromEntries(pairs))})`] : []),
+    ...(hasBody ? [`body = ${asPython(body)}`] : []),
     'request = urllib.request.Request(',
-    `    ${url},`,
+    `    os.environ["SCHED_URL"] + ${url},`,
     `    method="${method}",`,
-    `    headers=${asPython(headers, 1).replace('""', key)},`,
-    ...(body === undefined ? [] : ['    data=json.dumps(body).encode(),']),
+    '    headers={',
+    '        "Authorization": "Bearer " + os.environ["SCHED_API_KEY"],',
+    ...(hasBody ? ['        "Content-Type": "application/json",'] : []),
+    '    },',
+    ...(hasBody ? ['    data=json.dumps(body).encode(),'] : []),
     ')',
     'with urllib.request.urlopen(request) as response:',
     '    print(json.load(response))',
@@ -156,10 +156,7 @@ export function receivedRequest(
   document: ReferenceDocument,
   { method, parameters, body }: Operation,
 ): string {
-  const headers = parameters.map(({ name, schema = {}, example }) => {
-    const value = example ?? document.exampleOfSchema(schema);
-    return `${name}: ${String(value)}`;
-  });
+  const headers = parameters.map((header) => `${header.name}: ${String(document.exampleOf(header))}`);
   const [example] = body === null ? [] : document.examplesOf(body);
   return [`${method} /hooks/reminder HTTP/1.1`, ...headers, '', JSON.stringify(example?.value)].join('\n');
 }
