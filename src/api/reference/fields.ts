@@ -73,7 +73,8 @@ function typeOf(document: ReferenceDocument, given: Schema): string {
 
 function factsOf(schema: Schema): readonly string[] {
   const { minimum, maximum, exclusiveMinimum, minLength, maxLength, maxItems, maxProperties } = schema;
-  const example = schema.examples?.[0];
+  // A choice is listed, so it needs no example.
+  const example = schema.enum === undefined ? schema.examples?.[0] : undefined;
   const facts = [
     minimum !== undefined && minimum > -UNBOUNDED && `At least ${number(minimum)}.`,
     exclusiveMinimum !== undefined && `Above ${number(exclusiveMinimum)}.`,
