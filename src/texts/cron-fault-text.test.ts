@@ -20,7 +20,7 @@ describe('a cron expression that is not valid', () => {
     ['*/0 * * * *', 'the minute has "*/0", but a step must be a whole number of at least 1, such as */5.'],
     ['1,,2 * * * *', 'the minute has an empty item between commas. Write a list such as 1,15.'],
     ['0 9 ? * *', 'the day of month has "?", but L, W, # and ? are not supported. Write * for any day.'],
-    ['0 0 31 4 *', 'no year has such a date.'],
+    ['0 0 31 4 *', 'no year has such a date. Choose a day that its month has.'],
   ])('%s', (text, why) => {
     expect(cronFaultText(text, 'cron')).toBe(`cron "${text}" is not valid: ${why}`);
   });

@@ -45,7 +45,7 @@ function clauseOf(fault: CronFault): string {
     case 'bad_value':
       return `the ${fault.field} has ${item(fault)}, but only ${fault.allowed} are allowed`;
     case 'no_such_date':
-      return 'no year has such a date';
+      return 'no year has such a date. Choose a day that its month has';
   }
 }
 

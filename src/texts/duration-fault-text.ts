@@ -82,7 +82,7 @@ function msText(ms: number): string {
 }
 
 /** Formats like Go, without the parts that are zero: `1h30m` and not `1h30m0s`. */
-export function shortDuration(nanoseconds: bigint): string {
+function shortDuration(nanoseconds: bigint): string {
   return formatDuration(nanoseconds)
     .replace(/([hm])0s$/, '$1')
     .replace(/h0m$/, 'h');

@@ -40,7 +40,10 @@ export const TIMING_MISTAKES: readonly Mistakes[] = [
         'cron "0 9 * * FRI-MON" is not valid: the day of week has the range "FRI-MON", which ends before it starts. Split it in two, separated by a comma.',
         { cron: '0 9 * * FRI-SUN,MON' },
       ],
-      [{ cron: '0 9 30 2 *' }, 'cron "0 9 30 2 *" is not valid: no year has such a date.'],
+      [
+        { cron: '0 9 30 2 *' },
+        'cron "0 9 30 2 *" is not valid: no year has such a date. Choose a day that its month has.',
+      ],
       [{ cron: '' }, `cron "" is not valid: it is empty. Write five fields ${FIVE_FIELDS}`],
       [{ cron: 5 }, 'cron must be a string with five fields, such as "0 9 * * MON-FRI", not the number 5.'],
     ],
