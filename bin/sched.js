@@ -92,8 +92,14 @@ function handOver() {
   child.on('close', (code, signal) => {
     // A code below 0 means that the child did not start, and the error was printed already.
     if (signal === null) process.exitCode = code === null || code < 0 ? 1 : code;
-    else process.kill(process.pid, signal);
+    else endBy(signal);
   });
+}
+
+/** A process with a listener would survive the signal and exit with 0. */
+function endBy(signal) {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
 }
 
 /** npm may install the package beside Sched or below it. Node finds both. */

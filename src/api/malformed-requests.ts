@@ -139,7 +139,9 @@ export class MalformedRequests {
 function pathOrRefusal(request: IncomingMessage): string | Refusal {
   if (!HTTP_METHODS.has(request.method)) return new Refusal('not_found', null, UNKNOWN_METHOD);
   if (!hasValidHost(request))
-    return invalid('Send exactly one Host header, such as "Host: sched.example:8080".');
+    return invalid(
+      'The Host header is missing, repeated or not valid. Send exactly one, such as "Host: sched.example:8080".',
+    );
   const path = pathOfTarget(request.url ?? '');
   return (
     path ?? invalid('The target of the request is not valid. Send a path without #, such as /v1/schedules.')

@@ -213,6 +213,16 @@ describe('on an older Node', () => {
     },
   );
 
+  test.runIf(process.platform === 'linux').each(['SIGINT', 'SIGTERM', 'SIGHUP'])(
+    'it ends by %s if the runtime does',
+    (signal) => {
+      mkdirSync(dirname(runtime), { recursive: true });
+      writeFileSync(runtime, `#!/bin/sh\nkill -s ${signal.slice(3)} $$\nsleep 9\n`, { mode: 0o755 });
+      expect(runOlder()).toMatchObject({ status: null, signal });
+      rmSync(dirname(runtime), { recursive: true });
+    },
+  );
+
   test('it says what to do if there is no runtime', () => {
     const { status, stderr } = runOlder();
     expect(status).toBe(1);
