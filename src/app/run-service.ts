@@ -11,6 +11,7 @@ import { startService } from './service.ts';
 import { SERVE, type ServiceVariant } from './service-variant.ts';
 import type { Settings } from './settings.ts';
 import { stopRequest } from './stop-request.ts';
+import { leaveRemovedDirectory } from './working-directory.ts';
 
 /** npx and the scripts of package.json that run the service. The service stops when such a parent ends. */
 const NPM_SCRIPTS: ReadonlySet<string> = new Set(['start', 'dev', 'npx']);
@@ -20,6 +21,7 @@ type RunLog = ReturnType<typeof systemLog>;
 export async function runService(settings: Settings, variant: ServiceVariant = SERVE): Promise<never> {
   const log = systemLog(settings.logLevel);
   exitOnUncaught(log);
+  leaveRemovedDirectory();
   const stopRequested = stopRequest(NPM_SCRIPTS.has(process.env.npm_lifecycle_event ?? ''));
   const print = (text: string) => process.stdout.write(text);
   const service = await startService(settings, { print, log }, variant);

@@ -1,9 +1,10 @@
 /** `bin/sched.js` is what `npx sched` and a link on the PATH run. It works on any Node from 20 on. */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { temporaryDirectory } from './sched-process.ts';
 
 const LAUNCHER = join(import.meta.dirname, '../../bin/sched.js');
@@ -60,3 +61,29 @@ test('an empty NODE_COMPILE_CACHE puts no compiled code into the working directo
   expect(spawnSync(process.execPath, [LAUNCHER, '--version'], { cwd, env }).status).toBe(0);
   expect(readdirSync(cwd)).toEqual([]);
 });
+
+test.runIf(process.platform === 'linux')(
+  'the service starts threads after its working directory is removed',
+  async () => {
+    const cwd = mkdtempSync(join(temporaryDirectory(), 'release-'));
+    const args = [LAUNCHER, 'serve', '--port', '0', '--data-dir', temporaryDirectory()];
+    const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'ignore'] });
+    const url = await new Promise<string>((resolve) => {
+      child.stdout.on('data', (text: Buffer) => {
+        const [, listening] = /Sched listens on (\S+)/.exec(String(text)) ?? [];
+        if (listening !== undefined) resolve(listening);
+      });
+    });
+    rmdirSync(cwd);
+    try {
+      // A thread renders the document.
+      await vi.waitFor(async () => expect((await fetch(`${url}/openapi.json`)).status).toBe(200), {
+        timeout: 20_000,
+        interval: 250,
+      });
+    } finally {
+      child.kill('SIGTERM');
+      await once(child, 'close');
+    }
+  },
+);
