@@ -152,3 +152,21 @@ export function msCeil(nanoseconds: bigint): number {
   const truncated = nanoseconds / NS_PER_MS;
   return Number(truncated * NS_PER_MS < nanoseconds ? truncated + 1n : truncated);
 }
+
+/** The bounds of a duration. `aboveMs` is exclusive, the others are inclusive. */
+export interface DurationBounds {
+  readonly aboveMs?: number;
+  readonly minMs?: number;
+  readonly maxMs?: number;
+}
+
+/** Returns whether the text is a duration within these bounds. */
+export function isDurationWithin(text: string, { aboveMs, minMs, maxMs }: DurationBounds): boolean {
+  const nanoseconds = parseDuration(text);
+  return (
+    nanoseconds !== null &&
+    (aboveMs === undefined || nanoseconds > BigInt(aboveMs) * NS_PER_MS) &&
+    (minMs === undefined || nanoseconds >= BigInt(minMs) * NS_PER_MS) &&
+    (maxMs === undefined || nanoseconds <= BigInt(maxMs) * NS_PER_MS)
+  );
+}

@@ -2,13 +2,16 @@
  * Says why a value is not a duration, or is out of its bounds. A correction is made from what other systems write (days,
  * words, ISO 8601, a clock), and is offered only if the parser accepts it within the same bounds.
  */
-import { formatDuration, NS_PER_MS, parseDuration } from '#src/domain/duration.ts';
+import {
+  type DurationBounds,
+  formatDuration,
+  isDurationWithin,
+  NS_PER_MS,
+  parseDuration,
+} from '#src/domain/duration.ts';
 import { described, HINT_CHARACTERS_MAX, quoted } from './quote.ts';
 
-export interface DurationRule {
-  readonly aboveMs?: number;
-  readonly minMs?: number;
-  readonly maxMs?: number;
+export interface DurationRule extends DurationBounds {
   /** A duration that is accepted. */
   readonly example: string;
 }
@@ -46,7 +49,7 @@ export function durationFaultText(value: unknown, field: string, rule: DurationR
     return `${field} ${quoted(value)} is out of bounds: it must be ${boundsText(rule)}, such as "${rule.example}".`;
   const corrected = correctionOf(value);
   const reason = reasonOf(value);
-  if (corrected !== null && isWithin(corrected, rule))
+  if (corrected !== null && isDurationWithin(corrected, rule))
     return `${field} ${quoted(value)} is not a duration: ${reason}. Write ${quoted(corrected, HINT_CHARACTERS_MAX)}.`;
   return `${field} ${quoted(value)} is not a duration: ${reason}. Use h, m, s and ms, such as "${rule.example}".`;
 }
@@ -55,19 +58,9 @@ export function durationFaultText(value: unknown, field: string, rule: DurationR
 function numberText(value: number, field: string, rule: DurationRule): string {
   const must = `${field} must be a string with a unit, not ${described(value)}.`;
   const units = value >= 1_000 && value % 1_000 === 0 ? ['ms', 's'] : ['s'];
-  const written = units.map((unit) => `${value}${unit}`).filter((text) => isWithin(text, rule));
+  const written = units.map((unit) => `${value}${unit}`).filter((text) => isDurationWithin(text, rule));
   if (written.length === 0) return `${must} Use h, m, s and ms, such as "${rule.example}".`;
   return `${must} Write ${written.map((text) => `"${text}"`).join(' or ')}.`;
-}
-
-function isWithin(text: string, { aboveMs, minMs, maxMs }: DurationRule): boolean {
-  const nanoseconds = parseDuration(text);
-  return (
-    nanoseconds !== null &&
-    (aboveMs === undefined || nanoseconds > BigInt(aboveMs) * NS_PER_MS) &&
-    (minMs === undefined || nanoseconds >= BigInt(minMs) * NS_PER_MS) &&
-    (maxMs === undefined || nanoseconds <= BigInt(maxMs) * NS_PER_MS)
-  );
 }
 
 function boundsText({ aboveMs, minMs, maxMs }: DurationRule): string {

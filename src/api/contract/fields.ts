@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { METHODS, URL_CHARACTERS_MAX } from '#src/domain/destination.ts';
-import { parseDuration } from '#src/domain/duration.ts';
+import { type DurationBounds, isDurationWithin } from '#src/domain/duration.ts';
 import { BREAKER_BOUNDS, TIMEOUT_MAX_MS } from '#src/domain/endpoint-profile.ts';
 import type { ErrorCode } from '#src/domain/errors.ts';
 import { HEADERS_BYTES_MAX } from '#src/domain/headers.ts';
@@ -138,26 +138,11 @@ export const idempotencyKey = z.string().regex(IDEMPOTENCY_KEY).meta({
   example: 'invoice-4711',
 });
 
-const NS_PER_MS = 1_000_000n;
-
 /** A duration as in Go within bounds, compared to the nanosecond. */
-function duration(
-  description: string,
-  example: string,
-  bounds: { readonly aboveMs?: number; readonly minMs?: number; readonly maxMs?: number } = {},
-) {
-  const { aboveMs, minMs, maxMs } = bounds;
+function duration(description: string, example: string, bounds: DurationBounds = {}) {
   return z
     .string()
-    .refine((text) => {
-      const nanoseconds = parseDuration(text);
-      return (
-        nanoseconds !== null &&
-        (aboveMs === undefined || nanoseconds > BigInt(aboveMs) * NS_PER_MS) &&
-        (minMs === undefined || nanoseconds >= BigInt(minMs) * NS_PER_MS) &&
-        (maxMs === undefined || nanoseconds <= BigInt(maxMs) * NS_PER_MS)
-      );
-    })
+    .refine((text) => isDurationWithin(text, bounds))
     .meta({ ...DURATION_FORM, description, example });
 }
 
