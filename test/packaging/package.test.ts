@@ -61,6 +61,9 @@ const home = temporaryDirectory();
 const project = join(home, 'project');
 const installed = join(project, 'node_modules/sched');
 const program = join(installed, 'bin/sched.js');
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly version: string;
+};
 let packed: Packed = { filename: '', size: 0, files: [] };
 
 beforeAll(async () => {
@@ -140,9 +143,6 @@ describe('installed in an empty folder', () => {
     spawnSync(process.execPath, [program, ...args], { cwd: project, encoding: 'utf8' });
 
   test('it has its version and its help', () => {
-    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-      readonly version: string;
-    };
     expect(runHere('--version')).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' });
     expect(runHere('--help')).toMatchObject({ status: 0, stderr: '' });
   });
@@ -200,15 +200,16 @@ describe('on an older Node', () => {
   /** Makes the tests' own Node claim to be an older one. */
   const older = 'data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.0.0"})';
   const runtime = join(project, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin/node');
-  const runOlder = () =>
-    spawnSync(process.execPath, ['--import', older, program, 'serve', '--port', '1'], { encoding: 'utf8' });
+  const runOlder = (...words: readonly string[]) =>
+    spawnSync(process.execPath, ['--import', older, program, ...words], { encoding: 'utf8' });
+  const serveOlder = () => runOlder('serve', '--port', '1');
 
   test.runIf(process.platform === 'linux')(
     'it hands over to the runtime that npm installed beside it',
     () => {
       mkdirSync(dirname(runtime), { recursive: true });
       writeFileSync(runtime, '#!/bin/sh\necho "$@"\nexit 3\n', { mode: 0o755 });
-      expect(runOlder()).toMatchObject({ status: 3, stdout: `${program} serve --port 1\n`, stderr: '' });
+      expect(serveOlder()).toMatchObject({ status: 3, stdout: `${program} serve --port 1\n`, stderr: '' });
       rmSync(dirname(runtime), { recursive: true });
     },
   );
@@ -218,13 +219,17 @@ describe('on an older Node', () => {
     (signal) => {
       mkdirSync(dirname(runtime), { recursive: true });
       writeFileSync(runtime, `#!/bin/sh\nkill -s ${signal.slice(3)} $$\nsleep 9\n`, { mode: 0o755 });
-      expect(runOlder()).toMatchObject({ status: null, signal });
+      expect(serveOlder()).toMatchObject({ status: null, signal });
       rmSync(dirname(runtime), { recursive: true });
     },
   );
 
+  test('it tells its version without the runtime', () => {
+    expect(runOlder('--version')).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
   test('it says what to do if there is no runtime', () => {
-    const { status, stderr } = runOlder();
+    const { status, stderr } = serveOlder();
     expect(status).toBe(1);
     expect(stderr).toMatch(/^sched: Sched needs Node 24\.15 or newer, and this is 20\.0\.0\. .*\.\n$/);
   });
