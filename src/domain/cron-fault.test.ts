@@ -15,11 +15,14 @@ test.each([
   ['0 9-24 * * *', { kind: 'bad_value', field: 'hour', item: '24', allowed: '0 to 23' }],
   ['0 9 0 * *', { kind: 'bad_value', field: 'day of month', item: '0', allowed: '1 to 31' }],
   ['0 9 * SEPT *', { kind: 'bad_value', field: 'month', item: 'SEPT', allowed: '1 to 12, JAN to DEC' }],
-  ['0 9 * * 1,8', { kind: 'bad_value', field: 'day of week', item: '8', allowed: '0 to 6, SUN to SAT' }],
+  ['0 9 * * 1,8', { kind: 'bad_value', field: 'day of week', item: '8', allowed: '0 to 7, SUN to SAT' }],
   [
     '0 9 * * 1-2-3',
-    { kind: 'bad_value', field: 'day of week', item: '1-2-3', allowed: '0 to 6, SUN to SAT' },
+    { kind: 'bad_value', field: 'day of week', item: '1-2-3', allowed: '0 to 7, SUN to SAT' },
   ],
+  ['-5 * * * *', { kind: 'bad_value', field: 'minute', item: '-5', allowed: '0 to 59' }],
+  ['CRON_TZ=Asia/Tokyo 0 9 * * *', { kind: 'zone', text: 'CRON_TZ=Asia/Tokyo' }],
+  ['tz=UTC 0 9 * *', { kind: 'zone', text: 'tz=UTC' }],
   ['0 9 * * FRI-MON', { kind: 'reversed', field: 'day of week', item: 'FRI-MON' }],
   ['50-10/5 * * * *', { kind: 'reversed', field: 'minute', item: '50-10' }],
   ['*/0 * * * *', { kind: 'bad_step', field: 'minute', item: '*/0' }],
@@ -33,6 +36,19 @@ test.each([
   [`0 9 * * ${'1,'.repeat(600)}1`, { kind: 'too_long', charactersMax: 1_000 }],
 ])('%j has the expected fault', (text, fault) => {
   expect(cronFault(text)).toEqual(fault);
+});
+
+test.each([
+  ['x * * * *', (value: number) => `${value} * * * *`],
+  ['* * x * *', (value: number) => `* * ${value} * *`],
+  ['* * * * x', (value: number) => `* * * * ${value}`],
+])('the bounds that %s is told are those of the parser', (text, write) => {
+  const fault = cronFault(text);
+  const [first = '', last = ''] = fault?.kind === 'bad_value' ? (fault.allowed.match(/\d+/g) ?? []) : [];
+  const accepted = [Number(first) - 1, Number(first), Number(last), Number(last) + 1].map(
+    (value) => parseCron(write(value)) !== null,
+  );
+  expect(accepted).toEqual([false, true, true, false]);
 });
 
 test('there is a fault exactly when the expression is refused or has no date', () => {

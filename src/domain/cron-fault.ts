@@ -17,6 +17,8 @@ export type CronFault =
   | { readonly kind: 'too_long'; readonly charactersMax: number }
   /** `@daily` and similar names. */
   | { readonly kind: 'nickname'; readonly text: string }
+  /** `TZ=` or `CRON_TZ=` in front of the fields, as other cron programs have it. */
+  | { readonly kind: 'zone'; readonly text: string }
   | { readonly kind: 'field_count'; readonly count: number }
   | { readonly kind: 'empty_item'; readonly field: string }
   /** `L`, `W`, `#` and `?`, which other cron implementations have. */
@@ -35,6 +37,7 @@ export function cronFault(text: string): CronFault | null {
   if (cron !== null) return cron.possible ? null : { kind: 'no_such_date' };
   const fields = fieldsOf(text);
   if (fields[0]?.startsWith('@') === true) return { kind: 'nickname', text: fields[0] };
+  if (fields[0] !== undefined && /^(?:CRON_)?TZ=/i.test(fields[0])) return { kind: 'zone', text: fields[0] };
   if (fields.length !== FIELDS.length) return { kind: 'field_count', count: fields.length };
   for (const [i, field] of FIELDS.entries()) {
     for (const item of (fields[i] ?? '').split(',')) {
@@ -50,7 +53,8 @@ function itemFault(item: string, field: Field): CronFault {
   if (rest.length > 0 || (step !== undefined && !/^0*[1-9][0-9]*$/.test(step)))
     return { kind: 'bad_step', field: field.name, item };
   const ends = range === '*' ? [] : range.split('-');
-  const wrong = ends.length > 2 ? range : ends.find((end) => parseValue(end, field) === null);
+  const wrong =
+    ends.length > 2 || ends.includes('') ? range : ends.find((end) => parseValue(end, field) === null);
   if (wrong === undefined) return { kind: 'reversed', field: field.name, item: range };
   if (/[#?]|^(?:\d*[LW]+|[A-Z]{3}L)$/i.test(wrong))
     return { kind: 'extension', field: field.name, item: wrong };
@@ -58,6 +62,8 @@ function itemFault(item: string, field: Field): CronFault {
 }
 
 function allowed(field: Field): string {
-  const numbers = `${field.first} to ${field.last}`;
+  // Sunday has a second number after the last one.
+  const last = parseValue(`${field.last + 1}`, field) ?? field.last;
+  const numbers = `${field.first} to ${last}`;
   return field.names.length === 0 ? numbers : `${numbers}, ${field.names[0]} to ${field.names.at(-1)}`;
 }

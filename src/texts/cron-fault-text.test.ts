@@ -6,7 +6,11 @@ import { cronFaultText } from './cron-fault-text.ts';
 describe('a cron expression that is not valid', () => {
   test.each([
     ['60 * * * *', 'the minute has "60", but only 0 to 59 are allowed.'],
-    ['0 9 * * MUN', 'the day of week has "MUN", but only 0 to 6, SUN to SAT are allowed.'],
+    ['0 9 * * MUN', 'the day of week has "MUN", but only 0 to 7, SUN to SAT are allowed.'],
+    [
+      'TZ=Asia/Tokyo 0 9 * * *',
+      'the time zone is not a part of it. Leave out "TZ=Asia/Tokyo", and give it as timezone.',
+    ],
     ['@hourly', 'nicknames are not supported. Write "0 * * * *".'],
     ['@Weekly', 'nicknames are not supported. Write "0 0 * * 0".'],
     [

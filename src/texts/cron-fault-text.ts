@@ -32,6 +32,8 @@ function clauseOf(fault: CronFault): string {
       return `it has more than ${counted(fault.charactersMax)} characters`;
     case 'nickname':
       return nicknameClause(fault.text);
+    case 'zone':
+      return `the time zone is not a part of it. Leave out ${quoted(fault.text, HINT_CHARACTERS_MAX)}, and give it as timezone`;
     case 'field_count':
       return fieldCountClause(fault.count);
     case 'empty_item':
