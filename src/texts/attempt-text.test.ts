@@ -61,6 +61,10 @@ test.each<readonly [Pick<Attempt, 'outcome' | 'statusCode' | 'error' | 'finished
     failed('name does not exist'),
     'The name shop.example:8443 does not exist. Check the host of the destination for a spelling mistake.',
   ],
+  [
+    failed('certificate is not trusted'),
+    'The certificate of shop.example:8443 is not trusted. Its authority is unknown, or the receiver does not send the whole chain. Send the whole chain, or ask the operator to add the authority to the file of SCHED_EGRESS_CA_FILE.',
+  ],
   [failed('constructor'), 'The attempt failed: constructor.'],
   [failed(null), 'The attempt failed for an unknown reason.'],
 ])('%o is written as %s', (attempt, text) => {

@@ -61,7 +61,17 @@ test.each([
   [
     'a redirect',
     attempted(REDIRECT, 1),
-    'The attempt failed in a way that a retry cannot help. example.com answered 302 (redirect). Redirects are not followed. Change the destination to the final address, then replay the delivery.',
+    'The attempt failed in a way that a retry cannot help. example.com answered 302 (redirect). Redirects are not followed. Change the destination to the final address. A replay does not help, because it repeats the old request.',
+  ],
+  [
+    'a name that no setting allows',
+    attempted(failureResult('localhost_not_allowed'), 1),
+    'The attempt failed in a way that a retry cannot help. The name localhost means the machine of the service itself. Only sched dev sends to it, and no setting allows it elsewhere. Use a public host, or write the address 127.0.0.1, which the operator can allow with SCHED_EGRESS_ALLOW. A replay does not help, because it repeats the old request.',
+  ],
+  [
+    'an address that the operator can allow',
+    attempted(failureResult('address_not_allowed'), 1),
+    'The attempt failed in a way that a retry cannot help. example.com has an address that is not public. Such addresses are blocked to protect private networks. Use a public address, or ask the operator to allow this one with SCHED_EGRESS_ALLOW, then replay the delivery.',
   ],
   [
     'the last attempt',

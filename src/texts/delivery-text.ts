@@ -23,6 +23,7 @@ const DEFERRED_BY_BREAKER =
   'Too many attempts to its endpoint failed in a row, so the circuit breaker is open. The delivery is deferred until the breaker lets a probe through.';
 const RESERVED = 'A token of the rate limit or the retry budget is reserved for it.';
 const REPLAY = 'replay the delivery';
+const REPLAY_REPEATS = 'A replay does not help, because it repeats the old request.';
 
 export function deliveryText(
   delivery: DescribedDelivery,
@@ -71,7 +72,9 @@ export function deliveryText(
 }
 
 function failureThenReplay(failed: Attempt | null, url: string): readonly string[] {
-  const { cause, advice } = failed === null ? { cause: '', advice: null } : explainFailure(failed, url);
+  if (failed === null) return [`${capitalized(REPLAY)}.`];
+  const { cause, advice, isReplayUseless = false } = explainFailure(failed, url);
+  if (isReplayUseless) return [cause, `${advice}.`, REPLAY_REPEATS];
   return [cause, advice === null ? `${capitalized(REPLAY)}.` : `${advice}, then ${REPLAY}.`];
 }
 

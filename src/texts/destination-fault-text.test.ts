@@ -29,6 +29,12 @@ describe('a destination', () => {
     expect(destinationFaultText(`http://${host}/`, 'endpoint', false)).toContain('use "sched dev"');
   });
 
+  test('an address can be allowed, but the name localhost cannot', () => {
+    const message = (host: string) => destinationFaultText(`http://${host}/`, 'endpoint', false);
+    expect(message('127.0.0.1')).toContain('can allow it with SCHED_EGRESS_ALLOW');
+    expect(message('localhost')).toContain('can allow the address 127.0.0.1 with SCHED_EGRESS_ALLOW');
+  });
+
   test.each(['10.0.0.5', '192.168.1.1', '169.254.169.254', '[fd00::1]', '2130706434'])(
     'http://%s is not public',
     (host) => {

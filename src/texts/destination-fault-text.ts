@@ -55,8 +55,11 @@ function httpText(url: URL, field: string): string {
   const shown = host === null ? '' : ` ("http://${host}")`;
   const refused = `${field} uses http://${shown}, but only https:// is allowed`;
   const name = url.hostname.replace(/^\[|\]$/g, '');
-  if (isLoopbackHost(name))
-    return `${refused}. To send to your own machine, use "sched dev". In the service, the operator can allow it with SCHED_EGRESS_ALLOW and SCHED_EGRESS_ALLOW_HTTP.`;
+  if (isLoopbackHost(name)) {
+    // No setting allows the name `localhost`, only the address.
+    const allowed = parseAddress(name) === undefined ? 'the address 127.0.0.1' : 'it';
+    return `${refused}. To send to your own machine, use "sched dev". In the service, the operator can allow ${allowed} with SCHED_EGRESS_ALLOW and SCHED_EGRESS_ALLOW_HTTP.`;
+  }
   if (parseAddress(name) !== undefined && !isPublicAddress(name))
     return `${refused}, and this address is not public. The operator can allow both with SCHED_EGRESS_ALLOW and SCHED_EGRESS_ALLOW_HTTP.`;
   return host === null ? `${refused}.` : `${refused}. Write "https://${host}".`;

@@ -61,7 +61,8 @@ export const FAILURE_EXPLANATIONS: Readonly<Record<FailureCode, Explain>> = {
   }),
   certificate_untrusted: (host) => ({
     cause: `The certificate of ${host} is not trusted. Its authority is unknown, or the receiver does not send the whole chain.`,
-    advice: 'Send the whole chain, or ask the operator to add the authority',
+    advice:
+      'Send the whole chain, or ask the operator to add the authority to the file of SCHED_EGRESS_CA_FILE',
   }),
   certificate_invalid: (host) => ({
     cause: `The certificate of ${host} is not valid for a server.`,
@@ -82,6 +83,7 @@ export const FAILURE_EXPLANATIONS: Readonly<Record<FailureCode, Explain>> = {
   request_unwritable: () => ({
     cause: 'The request cannot be written as HTTP.',
     advice: 'Check the method, the headers and the destination of the schedule',
+    isReplayUseless: true,
   }),
   aborted: () => ({
     cause: 'The service aborted the attempt, most likely because it was stopping.',
@@ -111,24 +113,34 @@ export const FAILURE_EXPLANATIONS: Readonly<Record<FailureCode, Explain>> = {
   scheme_not_allowed: () => ({
     cause: 'The destination is not an http or https URL.',
     advice: 'Change the destination',
+    isReplayUseless: true,
   }),
   plain_http_not_allowed: () => ({
     cause: 'Plain HTTP is not allowed, because others could read the request on its way.',
-    advice: 'Use an https destination, or ask the operator to allow plain HTTP',
+    advice:
+      'Use an https destination, or ask the operator to allow plain HTTP inside a private network with SCHED_EGRESS_ALLOW and SCHED_EGRESS_ALLOW_HTTP',
   }),
   localhost_not_allowed: () => ({
-    cause: 'The destination is this machine itself, which is blocked.',
-    advice: 'Use a public host, or ask the operator to allow this one',
+    cause:
+      'The name localhost means the machine of the service itself. Only sched dev sends to it, and no setting allows it elsewhere.',
+    advice:
+      'Use a public host, or write the address 127.0.0.1, which the operator can allow with SCHED_EGRESS_ALLOW',
+    isReplayUseless: true,
   }),
   address_not_allowed: (host) => ({
     cause: `${host} has an address that is not public. Such addresses are blocked to protect private networks.`,
-    advice: 'Use a public address, or ask the operator to allow this one',
+    advice: 'Use a public address, or ask the operator to allow this one with SCHED_EGRESS_ALLOW',
   }),
   forbidden_header: (_, header) => ({
     cause: `The header ${header} may not be sent. It belongs to the connection, or it cannot be written as HTTP.`,
     advice: 'Remove it from the schedule or the endpoint profile',
+    isReplayUseless: true,
   }),
-  invalid_url: () => ({ cause: 'The destination is not a valid URL.', advice: 'Change the destination' }),
+  invalid_url: () => ({
+    cause: 'The destination is not a valid URL.',
+    advice: 'Change the destination',
+    isReplayUseless: true,
+  }),
 
   interrupted: () => ({
     cause:

@@ -5,6 +5,8 @@ export interface Explanation {
   readonly cause: string;
   /** The next step: a sentence without its full stop, so that another step can follow. Null where nothing helps. */
   readonly advice: string | null;
+  /** The request itself must change. A replay repeats the old one, so it does not help. */
+  readonly isReplayUseless?: true;
 }
 
 interface StatusRow {
@@ -53,6 +55,7 @@ export function explainStatus(host: string, statusCode: number): Explanation {
     return {
       cause: `${host} answered ${statusCode} (redirect). Redirects are not followed.`,
       advice: 'Change the destination to the final address',
+      isReplayUseless: true,
     };
   const row = STATUSES[statusCode];
   if (row === undefined) return { cause: `${host} answered ${statusCode}.`, advice: 'Check its log' };
