@@ -21,6 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   app: [
     'domain',
     'ports',
+    'texts',
     'engine',
     'commands',
     'store',

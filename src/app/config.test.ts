@@ -288,6 +288,20 @@ describe('values', () => {
     expect(() => fromEnv({ SCHED_SHUTDOWN_GRACE: '24h1ns' })).toThrow(SettingsError);
   });
 
+  test.each([
+    [
+      'SCHED_RETENTION',
+      '30d',
+      'must be a duration of at least 0, such as 2160h or 0, not "30d". Write "720h".',
+    ],
+    ['SCHED_AUDIT_RETENTION', '1y', 'must be a duration of at least 0, such as 8760h or 0, not "1y".'],
+    ['SCHED_SHUTDOWN_GRACE', '30', 'must be a duration from 0 to 24h, such as 30s, not "30". Write "30s".'],
+    // A correction that the setting would refuse is not offered.
+    ['SCHED_SHUTDOWN_GRACE', '2d', 'must be a duration from 0 to 24h, such as 30s, not "2d".'],
+  ])('%s=%s says what to write', (name, text, message) => {
+    expect(() => fromEnv({ [name]: text })).toThrow(new SettingsError(`${name} ${message}`));
+  });
+
   test('a signing secret is any text of at least 16 characters, including spaces', () => {
     const secret = ' 14 characters ';
     expect(() => fromEnv({ SCHED_BOOTSTRAP_SIGNING_SECRET: secret })).toThrow(SettingsError);

@@ -118,5 +118,7 @@ function parseOr<T>(setting: Setting<T>, name: string, text: string): T {
   const value = setting.parse(text);
   if (value !== undefined) return value;
   const shown = setting.secret ? '' : `, not ${JSON.stringify(text.slice(0, SHOWN_CHARACTERS_MAX))}`;
-  throw new SettingsError(`${name} ${setting.explain?.(text) ?? setting.complaint}${shown}.`);
+  const corrected = setting.correct?.(text) ?? null;
+  const hint = corrected === null ? '' : ` Write "${corrected}".`;
+  throw new SettingsError(`${name} ${setting.explain?.(text) ?? setting.complaint}${shown}.${hint}`);
 }

@@ -7,6 +7,7 @@ import { durationMsCeil } from '#src/domain/duration.ts';
 import type { Mode } from '#src/domain/project.ts';
 import { type Cidr, parseAddress, unmapped } from '#src/domain/public-address.ts';
 import { type DatabaseAddress, parseDatabaseAddress } from '#src/store/postgres/address.ts';
+import { durationCorrection } from '#src/texts/duration-fault-text.ts';
 import { parseMasterKey } from '#src/vault/master-key.ts';
 
 const HOST_CHARACTERS_MAX = 253;
@@ -108,6 +109,12 @@ export function durationUpTo(maxMs: number): (text: string) => number | undefine
     const ms = durationMsCeil(text);
     return ms === null || text.startsWith('-') || ms > maxMs ? undefined : ms;
   };
+}
+
+/** Returns a correction only for a text that is not a duration, and only one that `durationUpTo` accepts. */
+export function correctDurationUpTo(maxMs: number): (text: string) => string | null {
+  const bounds = { minMs: 0, ...(Number.isFinite(maxMs) && { maxMs }) };
+  return (text) => (durationMsCeil(text) === null ? durationCorrection(text, bounds) : null);
 }
 
 /** Reads the certificates of a PEM file at once, so that the checked content is the one that is used. */

@@ -7,6 +7,7 @@ import { LOG_LEVELS } from '#src/ports/telemetry.ts';
 import { parseMasterKey } from '#src/vault/master-key.ts';
 import {
   apiKeyOf,
+  correctDurationUpTo,
   durationUpTo,
   explainDatabaseUrl,
   oneOf,
@@ -41,6 +42,8 @@ interface Row<T> {
   readonly parse: (text: string) => T | undefined;
   /** A more exact complaint about this text, or null. */
   readonly explain?: (text: string) => string | null;
+  /** The value that was probably meant, or null. */
+  readonly correct?: (text: string) => string | null;
 }
 
 export interface Setting<T> extends Row<T> {
@@ -210,6 +213,7 @@ export const SETTINGS = {
     about: 'How long schedules and deliveries that ended are kept. `0` keeps them forever.',
     complaint: 'must be a duration of at least 0, such as 2160h or 0',
     parse: durationUpTo(DURATION_MAX_MS),
+    correct: correctDurationUpTo(DURATION_MAX_MS),
   }),
   auditRetentionMs: setting('8760h', {
     env: 'SCHED_AUDIT_RETENTION',
@@ -217,6 +221,7 @@ export const SETTINGS = {
     about: 'How long entries of the audit log are kept. `0` keeps them forever.',
     complaint: 'must be a duration of at least 0, such as 8760h or 0',
     parse: durationUpTo(DURATION_MAX_MS),
+    correct: correctDurationUpTo(DURATION_MAX_MS),
   }),
   shutdownGraceMs: setting('30s', {
     env: 'SCHED_SHUTDOWN_GRACE',
@@ -224,6 +229,7 @@ export const SETTINGS = {
     about: 'How long a stop waits for requests and attempts in flight, at most 24h.',
     complaint: 'must be a duration from 0 to 24h, such as 30s',
     parse: durationUpTo(DAY_MS),
+    correct: correctDurationUpTo(DAY_MS),
   }),
   logLevel: setting('info', {
     env: 'SCHED_LOG_LEVEL',

@@ -23,7 +23,25 @@ describe('a cron expression that is not valid', () => {
     ],
     ['*/0 * * * *', 'the minute has "*/0", but a step must be a whole number of at least 1, such as */5.'],
     ['1,,2 * * * *', 'the minute has an empty item between commas. Write a list such as 1,15.'],
-    ['0 9 ? * *', 'the day of month has "?", but L, W, # and ? are not supported. Write * for any day.'],
+    ['0 9 ? * MON', 'the day of month has "?", but L, W, # and ? are not supported. Write * for any day.'],
+    ['? 9 * * *', 'the minute has "?", but L, W, # and ? are not supported. Write * for any value.'],
+    [
+      '0 9 L * *',
+      'the day of month has "L", but L, W, # and ? are not supported. Write 28-31, and let the receiver check for the last day.',
+    ],
+    [
+      '0 9 15W * *',
+      'the day of month has "15W", but L, W, # and ? are not supported. Write all days that it can be, and let the receiver check the date.',
+    ],
+    [
+      '0 9 * * MON#2',
+      'the day of week has "MON#2", but L, W, # and ? are not supported. Write all days that it can be, and let the receiver check the date.',
+    ],
+    [
+      '0 9 * * FRIL',
+      'the day of week has "FRIL", but L, W, # and ? are not supported. Write all days that it can be, and let the receiver check the date.',
+    ],
+    ['0 L * * *', 'the hour has "L", but L, W, # and ? are not supported. Write numbers, such as 9 or 9-17.'],
     ['0 0 31 4 *', 'no year has such a date. Choose a day that its month has.'],
   ])('%s', (text, why) => {
     expect(cronFaultText(text, 'cron')).toBe(`cron "${text}" is not valid: ${why}`);

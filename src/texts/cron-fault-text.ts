@@ -39,7 +39,7 @@ function clauseOf(fault: CronFault): string {
     case 'empty_item':
       return `the ${fault.field} has an empty item between commas. Write a list such as 1,15`;
     case 'extension':
-      return `the ${fault.field} has ${item(fault)}, but L, W, # and ? are not supported. ${withoutExtension(fault.field)}`;
+      return `the ${fault.field} has ${item(fault)}, but L, W, # and ? are not supported. ${withoutExtension(fault)}`;
     case 'bad_step':
       return `the ${fault.field} has ${item(fault)}, but a step must be a whole number of at least 1, such as */5`;
     case 'reversed':
@@ -67,6 +67,18 @@ function fieldCountClause(count: number): string {
   return `it has ${count} ${count === 1 ? 'field' : 'fields'} but needs five (${FIELD_ORDER}), such as ${EXAMPLE}${seconds}`;
 }
 
-function withoutExtension(field: string): string {
-  return field.startsWith('day') ? 'Write * for any day' : 'Write * for any value';
+/** Only `?` has an equivalent. The other extensions choose a day by the calendar, which five fields cannot do. */
+function withoutExtension({
+  field,
+  item: extension,
+}: {
+  readonly field: string;
+  readonly item: string;
+}): string {
+  const isDay = field.startsWith('day');
+  if (extension === '?') return isDay ? 'Write * for any day' : 'Write * for any value';
+  if (!isDay) return 'Write numbers, such as 9 or 9-17';
+  if (field === 'day of month' && /^L$/i.test(extension))
+    return 'Write 28-31, and let the receiver check for the last day';
+  return 'Write all days that it can be, and let the receiver check the date';
 }

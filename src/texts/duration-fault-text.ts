@@ -47,9 +47,9 @@ export function durationFaultText(value: unknown, field: string, rule: DurationR
   const nanoseconds = parseDuration(value);
   if (nanoseconds !== null)
     return `${field} ${quoted(value)} is out of bounds: it must be ${boundsText(rule)}, such as "${rule.example}".`;
-  const corrected = correctionOf(value);
+  const corrected = durationCorrection(value, rule);
   const reason = reasonOf(value);
-  if (corrected !== null && isDurationWithin(corrected, rule))
+  if (corrected !== null)
     return `${field} ${quoted(value)} is not a duration: ${reason}. Write ${quoted(corrected, HINT_CHARACTERS_MAX)}.`;
   return `${field} ${quoted(value)} is not a duration: ${reason}. Use h, m, s and ms, such as "${rule.example}".`;
 }
@@ -105,7 +105,12 @@ function unitReason(unit: string): string {
   return `${quoted(unit, 20)} is not a unit`;
 }
 
-/** Returns the duration that was probably meant, or null. */
+/** Returns the duration that was probably meant, or null if there is none within the bounds. */
+export function durationCorrection(text: string, bounds: DurationBounds): string | null {
+  const corrected = correctionOf(text);
+  return corrected !== null && isDurationWithin(corrected, bounds) ? corrected : null;
+}
+
 function correctionOf(text: string): string | null {
   const trimmed = text.trim();
   if (trimmed === '' || text.length > CORRECTED_CHARACTERS_MAX) return null;

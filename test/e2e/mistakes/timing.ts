@@ -33,7 +33,13 @@ export const TIMING_MISTAKES: readonly Mistakes[] = [
       ],
       [
         { cron: '0 9 L * *' },
-        'cron "0 9 L * *" is not valid: the day of month has "L", but L, W, # and ? are not supported. Write * for any day.',
+        'cron "0 9 L * *" is not valid: the day of month has "L", but L, W, # and ? are not supported. Write 28-31, and let the receiver check for the last day.',
+        { cron: '0 9 28-31 * *' },
+      ],
+      [
+        { cron: '0 9 ? * MON' },
+        'cron "0 9 ? * MON" is not valid: the day of month has "?", but L, W, # and ? are not supported. Write * for any day.',
+        { cron: '0 9 * * MON' },
       ],
       [
         { cron: '0 9 * * FRI-MON' },
@@ -107,6 +113,17 @@ export const TIMING_MISTAKES: readonly Mistakes[] = [
         { delay: '1h 30m' },
         'delay "1h 30m" is not a duration: it has a space. Write "1h30m".',
         { delay: '1h30m' },
+      ],
+      // The same request would refuse 120000h, which is more than 10 years.
+      [
+        { delay: '5000d' },
+        'delay "5000d" is not a duration: days are not a unit. Use h, m, s and ms, such as "5m".',
+        { delay: '5m' },
+      ],
+      [
+        { delay: 400_000_000 },
+        'delay must be a string with a unit, not the number 400000000. Write "400000000ms".',
+        { delay: '400000000ms' },
       ],
       [
         { delay: 'soon' },
