@@ -6,7 +6,7 @@ import { expect, vi } from 'vitest';
 const WAIT_MS_MAX = 60_000;
 
 /** The rows of the list that contain all these texts. */
-export function rows(page: Page, ...texts: readonly string[]): Locator {
+export function rows(page: Page, ...texts: readonly (string | RegExp)[]): Locator {
   let found = page.locator('#arrivals li');
   for (const hasText of texts) found = found.filter({ hasText });
   return found;

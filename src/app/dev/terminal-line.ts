@@ -41,7 +41,7 @@ function attemptTexts(attempt: Attempt, paint: Paint): readonly string[] {
   return [
     paint(outcome === 'success' ? 'green' : 'red', result),
     `attempt ${attemptNo}`,
-    paint('dim', `${firedAt - dueAt} ms late`),
+    paint('dim', `sent ${firedAt - dueAt} ms late`),
   ];
 }
 

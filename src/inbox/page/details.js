@@ -1,7 +1,7 @@
 /** The details of the selected arrival: its facts, its headers and its body. */
 import { byId, copyButton, element, fetchJson } from './dom.js';
 import { prettyJson } from './json.js';
-import { answerSentence, clock, deliveryStatus, lateness, signature, size } from './texts.js';
+import { answerSentence, clock, deliveryStatus, isFollowed, lateness, signature, size } from './texts.js';
 
 const pane = byId('details');
 /** Headers and bodies by the number of the arrival. They do not change. */
@@ -68,7 +68,7 @@ function renderFacts({ arrival, attempts, select }, target) {
   const status = deliveryStatus(arrival);
   if (status !== null) {
     const value = element('span', { class: 'delivery-status', 'data-status': delivery.now.status }, status);
-    rows.push(['Status', value]);
+    rows.push(isFollowed(arrival) ? ['Then', status] : ['Status', value]);
   }
   rows.push(['Size', size(bytes)]);
   const list = rows.flatMap(([term, value]) => [element('dt', {}, term), element('dd', {}, value)]);

@@ -81,9 +81,14 @@ function showCount() {
 
 function renderRow(arrival) {
   const { number, method, target, at, delivery } = arrival;
+  const late = lateness(arrival);
   const notes = [
     element('span', { class: arrival.signature.verified ? 'verified' : 'unverified' }, signature(arrival)),
-    ...[lateness(arrival), delivery === null ? null : `attempt ${delivery.attempt}`, deliveryStatus(arrival)]
+    ...[
+      late === null ? null : `arrived ${late}`,
+      delivery === null ? null : `attempt ${delivery.attempt}`,
+      deliveryStatus(arrival),
+    ]
       .filter((text) => text !== null)
       .map((text) => element('span', {}, text)),
   ];

@@ -19,7 +19,7 @@ function span(ms) {
   return ms < MS_PER_SECOND ? `${ms} ms` : `${(ms / MS_PER_SECOND).toFixed(1)} s`;
 }
 
-/** Null if another service sent the request. */
+/** How late it arrived. The terminal shows how late it was sent. Null if another service sent the request. */
 export function lateness({ delivery }) {
   if (delivery === null || delivery.lateness_ms === null) return null;
   return `${span(Math.max(delivery.lateness_ms, 0))} late`;
@@ -65,10 +65,21 @@ const STATUS_TEXTS = {
   canceled: 'Canceled',
 };
 
-/** The present status of its delivery. Null if another service sent the request. */
-export function deliveryStatus({ delivery }) {
+/** Whether its delivery has a later attempt. */
+export function isFollowed({ delivery }) {
+  const now = delivery?.now ?? null;
+  return now !== null && delivery.attempt < now.attempt_count;
+}
+
+/**
+ * What followed the attempt: the next attempt, or the present status of its delivery after the newest one. Null if
+ * another service sent the request.
+ */
+export function deliveryStatus(arrival) {
+  const { delivery } = arrival;
   const now = delivery?.now ?? null;
   if (now === null) return null;
+  if (isFollowed(arrival)) return `Attempt ${delivery.attempt + 1} followed`;
   const text = STATUS_TEXTS[now.status] ?? now.status;
   if (now.next_at !== null) return `${text} for ${clock(now.next_at)}`;
   return now.error === null || now.status === 'succeeded' ? text : `${text}: ${now.error}`;
