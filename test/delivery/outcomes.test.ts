@@ -202,7 +202,7 @@ describe.concurrent('timeouts', () => {
   it('the profile’s timeout: retryable, and not before it has passed', async () => {
     const hung = hang();
     const target = hook(hung, answer(200));
-    const { id } = await createdProfile(api, { url: target.url, timeout: '600ms' });
+    const { id } = await createdProfile(api, { url: target.url, timeout: '2s' });
     const { pending } = await given({ endpoint_id: id, retry_policy: { base: '20ms', factor: 1 } });
     const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery.status).toBe('succeeded');
@@ -212,8 +212,8 @@ describe.concurrent('timeouts', () => {
       status_code: null,
       error: expect.stringMatching(/time/i),
     });
-    expect(first?.egress_ms).toBeGreaterThanOrEqual(600);
-    expect(first?.egress_ms).toBeLessThan(10_000);
+    expect(first?.egress_ms).toBeGreaterThanOrEqual(2_000);
+    expect(first?.egress_ms).toBeLessThan(20_000);
     await hung.closed;
   });
 
@@ -288,11 +288,11 @@ describe.concurrent('the body of an answer is discarded, and at most 64 KiB of i
   it('a slow body does not outlast the timeout', async () => {
     const trickle = endlessBody(200, { chunk: 10, everyMs: 50 });
     const target = hook(trickle);
-    const { id } = await createdProfile(api, { url: target.url, timeout: '3s' });
+    const { id } = await createdProfile(api, { url: target.url, timeout: '8s' });
     const { pending } = await given({ endpoint_id: id, ...ONCE });
     const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: 200 });
-    expect(attempts[0]?.egress_ms).toBeLessThan(3_000);
+    expect(attempts[0]?.egress_ms).toBeLessThan(8_000);
     await trickle.closed;
   });
 

@@ -186,7 +186,8 @@ describe('a recurring schedule', () => {
     await rescheduled(api, id, { delay: '1s' });
     await drive.fire(pending.id, OK);
     const after = await rescheduled(api, id, { cron: '*/5 * * * *' });
-    expect(ms(after.next_fire_at) - ms(after.updated_at)).toBeLessThanOrEqual(5 * MINUTE);
+    // The moved occurrence is sent here up to a second before its instant, and the next one comes after that.
+    expect(ms(after.next_fire_at) - ms(after.updated_at)).toBeLessThanOrEqual(5 * MINUTE + 1_000);
   });
 
   it('while an earlier occurrence is claimed or waits for a retry: only the next one moves', async () => {
