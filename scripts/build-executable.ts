@@ -25,7 +25,7 @@ import { DEV_TEST_KEY } from '#src/app/dev/keys.ts';
 const ROOT = join(import.meta.dirname, '..');
 const TARGET = `linux-${process.arch}`;
 /** Parts of the package that the program does not read. */
-const NOT_NEEDED = /^(docs|deploy|sdk)\/|\.md$/;
+const NOT_NEEDED = /^((docs|deploy|sdk)\/|compose\.|Dockerfile$)|\.md$/;
 /** The name of the resource and the fuse are part of Node. */
 const RESOURCE = 'NODE_SEA_BLOB';
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';

@@ -42,11 +42,13 @@ const NOT_RUN: Readonly<Record<string, readonly string[]>> = {
     'mkdir -m 700',
     'docker compose',
     'sudo npm install',
+    'sched() {',
     'kubectl apply',
   ],
   // `test/packaging` packs and installs.
   'docs/installing.md': ['npm ci && npm pack'],
-  // It needs a published package.
+  // These need published packages.
+  'sdk/README.md': ['npm install @sched/sdk'],
   'docs/releasing.md': ['cd "$(mktemp -d)"'],
   // These need the data of a running service. `sched user` runs in the tests of docs/cli.md.
   'docs/dashboard.md': ['npx sched user create'],

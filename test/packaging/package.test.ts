@@ -21,6 +21,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Browser } from '#test/control/browser.ts';
+import { linksOf, pageOf } from '#test/docs/pages.ts';
 import { startDev } from '#test/inbox/dev-process.ts';
 import { createDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
@@ -42,7 +43,8 @@ const USER = { uid: 1000, gid: 1000 } as const;
 
 /** Everything that may be in the package. */
 const ALLOWED = [
-  /^(LICENSE|package\.json|(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|sdk\/README\.md)$/,
+  /^(LICENSE|package\.json|(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|sdk\/(README\.md|vectors\.json))$/,
+  /^(Dockerfile|compose(\.sqlite)?\.yaml)$/,
   /^bin\/sched\.js$/,
   /^dist\/([\w-]+\.js|licenses\.txt)$/,
   /^dashboard\/dist\/(index\.html|licenses\.md|assets\/[\w-]+\.(js|css|svg)|docs\/page\.(js|css))$/,
@@ -86,7 +88,7 @@ describe('the files', () => {
     expect(packed.size).toBeLessThan(TARBALL_BYTES_MAX);
   });
 
-  test('have everything that the program, the pages and the README refer to', () => {
+  test('have everything that the program and the pages refer to', () => {
     const index = readFileSync(join(installed, 'dashboard/dist/index.html'), 'utf8');
     const assets = [...index.matchAll(/"\/dashboard\/(assets\/[^"]+)"/g)].map(([, path = '']) => path);
     expect(assets.length).toBeGreaterThan(1);
@@ -96,11 +98,18 @@ describe('the files', () => {
     );
     expect(own.length).toBeGreaterThan(3);
     expect(own.filter((path) => !existsSync(join(installed, 'dist', path)))).toEqual([]);
-    const readme = readFileSync(join(installed, 'README.md'), 'utf8');
-    const links = [...readme.matchAll(/(?:\]\(|src=")([^)"#]+)/g)].map(([, path = '']) => path);
-    const local = links.filter((link) => !link.includes('://'));
-    expect(local.length).toBeGreaterThan(10);
-    expect(local.filter((link) => !existsSync(join(installed, link)))).toEqual([]);
+  });
+
+  test('have every file that a page links to', () => {
+    const pages = packed.files.map(({ path }) => path).filter((path) => path.endsWith('.md'));
+    const links = pages.flatMap((path) =>
+      linksOf(pageOf(path, readFileSync(join(installed, path), 'utf8')))
+        .filter((link) => !/^(#|https?:|mailto:)/.test(link))
+        .map((link) => [path, link.replace(/#.*$/, '')] as const),
+    );
+    expect(new Set(links.map(([path]) => path)).size).toBeGreaterThan(20);
+    const broken = links.filter(([path, link]) => !existsSync(join(installed, dirname(path), link)));
+    expect(broken).toEqual([]);
   });
 
   test('import nothing but Node, each other and better-sqlite3', () => {
