@@ -12,6 +12,8 @@ const DASHBOARD = join(ROOT, 'dashboard');
 const DIST = join(DASHBOARD, 'dist');
 /** Holds the digest of the sources of the build in `dist`. */
 const DIGEST_FILE = join(DIST, '.built');
+/** Modules of the service that the pages use at run time. */
+const SHARED = ['src/domain/nearest-name.ts'];
 
 const digest = sourcesDigest();
 if (!isFresh(digest)) {
@@ -45,6 +47,7 @@ function sourcesDigest(): string {
   });
   const paths = sources.filter((path) => !path.endsWith('.test.ts')).toSorted();
   for (const path of paths) hash.update(`${path}\0`).update(readFileSync(join(DASHBOARD, path)));
+  for (const path of SHARED) hash.update(readFileSync(join(ROOT, path)));
   return hash.update(readFileSync(join(ROOT, 'package-lock.json'))).digest('hex');
 }
 

@@ -77,7 +77,7 @@ describe('the form', () => {
     const form = await tryIt(page, 'createSchedule');
     await form.getByRole('button', { name: 'Use the test key of sched dev' }).click();
     const body = form.getByLabel('Body');
-    expect(JSON.parse(await body.inputValue())).toMatchObject({ endpoint: dev.hook, delay: '5s' });
+    expect(JSON.parse(await body.inputValue())).toMatchObject({ endpoint: dev.hook, delay: '2s' });
     await form.getByLabel('Example').selectOption('Send on weekdays at nine in Berlin');
     expect(JSON.parse(await body.inputValue())).toMatchObject({
       endpoint: dev.hook,
@@ -201,7 +201,18 @@ describe('the page', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/#error-invalid_cron$/);
     await page.locator('li:target a:focus').first().waitFor();
+
     await page.keyboard.press('/');
+    await page.keyboard.type('webhook');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/#webhooks$/);
+    await page.locator('h2#webhooks:focus').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('crno');
+    await page.getByText('results for “cron”').waitFor();
+    expect(await results.first().innerText()).toMatch(/^cron\b/);
+    await page.keyboard.press('Escape');
+    await page.locator('#search').fill('');
     await page.keyboard.type('nothing like this');
     await page.getByText('Nothing has “nothing like this”').waitFor();
     await page.keyboard.press('Escape');

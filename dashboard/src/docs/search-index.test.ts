@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Entry, findEntries } from './search-index.ts';
+import { correctQuery, type Entry, findEntries } from './search-index.ts';
 
 function entry(kind: Entry['kind'], name: string, context: string, text = '', isRepeated = false): Entry {
   return { kind, id: `${context}-${name}`, name, context, text, isRepeated };
@@ -42,6 +42,29 @@ test('every word must match, in any case', () => {
 test('an operation is found by its path and by its id', () => {
   expect(found('/v1/schedules')).toEqual(['Create a schedule: POST /v1/schedules']);
   expect(found('createschedule')).toEqual(['Create a schedule: POST /v1/schedules']);
+});
+
+test('sections come first, and webhooks are found by their kind', () => {
+  const entries = [
+    entry('Webhook', 'Receive a delivery', 'POST'),
+    entry('Field', 'webhook_id', 'Create a schedule'),
+    entry('Section', 'Webhooks', ''),
+  ];
+  const names = (query: string) => findEntries(entries, query).map(({ name }) => name);
+  expect(names('webhooks')).toEqual(['Webhooks']);
+  expect(names('webhook')).toEqual(['Webhooks', 'webhook_id', 'Receive a delivery']);
+});
+
+test.each([
+  ['crno', 'cron'],
+  ['Timezome', 'timezone'],
+  ['retry polcy', 'retry policy'],
+  ['create shedule', 'create schedule'],
+  ['qqqqqq', null],
+  ['cron qqqqqq', null],
+  ['x'.repeat(100), null],
+])('%s is corrected to %s', (query, corrected) => {
+  expect(correctQuery(ENTRIES, query)).toBe(corrected);
 });
 
 test('nothing is found without a word, and the list is bounded', () => {

@@ -1,7 +1,7 @@
-/** The search over operations, fields and error codes. Its index is read from the page at the first use. */
+/** The search over sections, operations, webhooks, fields and error codes. Its index is read from the page at the first use. */
 import { element } from './dom.ts';
 import { reveal } from './places.ts';
-import { type Entry, findEntries } from './search-index.ts';
+import { correctQuery, type Entry, findEntries } from './search-index.ts';
 
 export function startSearch(): void {
   const input = document.getElementById('search');
@@ -18,8 +18,13 @@ export function startSearch(): void {
     const query = input.value.trim();
     if (query === '') return close();
     entries ??= readEntries();
-    const found = findEntries(entries, query);
-    status.textContent = countText(found.length, query);
+    let found = findEntries(entries, query);
+    let corrected: string | null = null;
+    if (found.length === 0) {
+      corrected = correctQuery(entries, query);
+      found = findEntries(entries, corrected ?? '');
+    }
+    status.textContent = countText(found.length, query, corrected);
     list.replaceChildren(...found.map(resultOf));
     results.hidden = false;
   };
@@ -62,12 +67,18 @@ function focusPlace(id: string): void {
   const place = document.getElementById(id);
   if (place === null) return;
   reveal(place);
-  place.querySelector('a')?.focus({ preventScroll: true });
+  const link = place.querySelector('a');
+  // The title of a section has no link.
+  if (link === null) place.tabIndex = -1;
+  (link ?? place).focus({ preventScroll: true });
 }
 
-function countText(count: number, query: string): string {
-  if (count === 0) return `Nothing has “${query}” in its name or text.`;
-  return count === 1 ? '1 result' : `${count} results`;
+/** `corrected` is the query that was used, if nothing has the query of the reader. */
+function countText(count: number, query: string, corrected: string | null): string {
+  const nothing = `Nothing has “${query}” in its name or text.`;
+  if (count === 0) return nothing;
+  const results = count === 1 ? '1 result' : `${count} results`;
+  return corrected === null ? results : `${nothing} ${results} for “${corrected}”:`;
 }
 
 function resultOf({ kind, id, name, context }: Entry): HTMLLIElement {
@@ -76,7 +87,7 @@ function resultOf({ kind, id, name, context }: Entry): HTMLLIElement {
     { href: `#${id}` },
     element('strong', {}, name),
     ' ',
-    element('span', {}, `${kind}, ${context}`),
+    element('span', {}, context === '' ? kind : `${kind}, ${context}`),
   );
   return element('li', {}, link);
 }
@@ -97,20 +108,27 @@ function isTyping(target: EventTarget | null): boolean {
 function readEntries(): readonly Entry[] {
   const sections = [...document.querySelectorAll<HTMLElement>('section.operation[id]')];
   const errors = [...document.querySelectorAll<HTMLElement>('#errors li[id]')];
+  const titles = [...document.querySelectorAll<HTMLElement>('h2.tag[id]')];
   return [
+    ...titles.map(entryOfTitle),
     ...sections.flatMap(entriesOfSection),
     ...errors.map((item) => entryOf(item, 'Error', 'all operations', false)),
   ];
 }
 
+/** The words of the section are found in its operations, which follow it. */
+function entryOfTitle(title: HTMLElement): Entry {
+  return { kind: 'Section', id: title.id, name: textOf(title), context: '', text: '', isRepeated: false };
+}
+
 function entriesOfSection(section: HTMLElement): readonly Entry[] {
   const title = textOf(section.querySelector('h2, h3'));
   const call = textOf(section.querySelector('.call'));
-  const about = textOf(section.querySelector('.about > p:not(.call)'));
+  const about = [...section.querySelectorAll('.about > p:not(.call)')].map(textOf).join(' ');
   const fields = [...section.querySelectorAll<HTMLElement>('.fields li[id]')];
   return [
     {
-      kind: 'Operation',
+      kind: kindOf(section),
       id: section.id,
       name: title,
       context: call,
@@ -123,6 +141,12 @@ function entriesOfSection(section: HTMLElement): readonly Entry[] {
       return entryOf(item, 'Field', isAnswer ? `${title}, answer` : title, isAnswer);
     }),
   ];
+}
+
+/** Only an operation can be called. The section that has no method at all is prose. */
+function kindOf(section: HTMLElement): Entry['kind'] {
+  if (section.dataset.method !== undefined) return 'Operation';
+  return section.querySelector('.call') === null ? 'Section' : 'Webhook';
 }
 
 function entryOf(item: HTMLElement, kind: Entry['kind'], context: string, isRepeated: boolean): Entry {

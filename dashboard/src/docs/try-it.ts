@@ -169,8 +169,8 @@ function inboxUrl(): string | null {
 function devExamples(id: string): readonly Example[] {
   const endpoint = inboxUrl();
   if (endpoint === null || id !== 'createSchedule') return [];
-  const body = { endpoint, delay: '5s', body: '{"hello":"world"}' };
-  return [{ summary: 'Send to the inbox, in 5 seconds', body: JSON.stringify(body, null, 2) }];
+  const body = { endpoint, delay: '2s', body: '{"hello":"world"}' };
+  return [{ summary: 'Send to the inbox, in 2 seconds', body: JSON.stringify(body, null, 2) }];
 }
 
 /** In `sched dev` every example sends to the inbox. */

@@ -67,7 +67,7 @@ function renderTop({ title }: ReferenceDocument, options: ReferencePageOptions):
 <a class="brand" href="/">${logo(24)}${text(title)}</a>
 <button type="button" class="button contents-button" popovertarget="contents">Contents</button>
 <search class="search needs-script">
-<label class="hidden" for="search">Search operations, fields and error codes</label>
+<label class="hidden" for="search">Search sections, operations, fields and error codes</label>
 <input id="search" type="search" placeholder="Search" autocomplete="off" spellcheck="false" maxlength="100" aria-keyshortcuts="/"><kbd aria-hidden="true">/</kbd>
 <div id="results" hidden><p role="status"></p><ul></ul></div>
 </search>
