@@ -61,6 +61,18 @@ export const FAILURES = {
   plain_http_not_allowed: { text: 'plain HTTP is not allowed', ...NOT_ALLOWED },
   localhost_not_allowed: { text: 'localhost is not allowed', ...NOT_ALLOWED },
   address_not_allowed: { text: 'address is not allowed', ...NOT_ALLOWED },
+  forbidden_header_name: { text: 'forbidden header {}: it belongs to the connection', ...NOT_ALLOWED },
+  header_name_invalid: { text: 'header {} cannot be sent: its name is not valid in HTTP', ...NOT_ALLOWED },
+  header_line_break: { text: 'header {} cannot be sent: its value has a line break', ...NOT_ALLOWED },
+  header_control_character: {
+    text: 'header {} cannot be sent: its value has a control character',
+    ...NOT_ALLOWED,
+  },
+  header_not_latin1: {
+    text: 'header {} cannot be sent: its value has a character outside Latin-1',
+    ...NOT_ALLOWED,
+  },
+  /** Attempts that were stored before the five codes above do not say what was wrong with the header. */
   forbidden_header: { text: 'forbidden header {}', ...NOT_ALLOWED },
   invalid_url: { text: 'unreadable URL', ...NOT_ALLOWED },
 
@@ -124,6 +136,8 @@ const TEMPLATES = FAILURE_CODES.filter((code) => FAILURES[code].text.includes(DE
   const [before = '', after = ''] = FAILURES[code].text.split(DETAIL);
   return { code, before, after };
 });
+// A template with a longer end is more exact: an older text may be the beginning of a newer one.
+TEMPLATES.sort((one, other) => other.after.length - one.after.length);
 
 /** Finds the failure that a stored text stands for. Returns null for a text that is not of the table. */
 export function findFailure(text: string): FoundFailure | null {

@@ -7,6 +7,8 @@ export const HEADERS_BYTES_MAX = 16_384;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 // Control characters are excluded, also the tab and those above ASCII, and so is everything that Latin-1 cannot carry.
 const SENDABLE_VALUE = /^[\u0020-\u007e\u00a0-\u00ff]*$/;
+const LINE_BREAK = /[\r\n]/;
+const CONTROL_CHARACTER = /\p{Cc}/u;
 
 const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'host',
@@ -19,18 +21,25 @@ const FORBIDDEN_NAMES: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+/** Why a header may not be sent, as a code of the failure (`failures.ts`). */
+export type HeaderFault =
+  | 'forbidden_header_name'
+  | 'header_name_invalid'
+  | 'header_line_break'
+  | 'header_control_character'
+  | 'header_not_latin1';
+
 /**
- * Returns true when the header may be sent. Other headers are stored with the schedule, and dead-letter its delivery
+ * Returns null when the header may be sent. Other headers are stored with the schedule, and dead-letter its delivery
  * when it fires.
  */
-export function isSendableHeader(name: string, value: string): boolean {
+export function headerFault(name: string, value: string): HeaderFault | null {
   const lower = name.toLowerCase();
-  return (
-    TOKEN.test(name) &&
-    SENDABLE_VALUE.test(value) &&
-    !FORBIDDEN_NAMES.has(lower) &&
-    !lower.startsWith('proxy-')
-  );
+  if (FORBIDDEN_NAMES.has(lower) || lower.startsWith('proxy-')) return 'forbidden_header_name';
+  if (!TOKEN.test(name)) return 'header_name_invalid';
+  if (SENDABLE_VALUE.test(value)) return null;
+  if (LINE_BREAK.test(value)) return 'header_line_break';
+  return CONTROL_CHARACTER.test(value) ? 'header_control_character' : 'header_not_latin1';
 }
 
 /**

@@ -5,7 +5,13 @@ import { Builders } from '#src/store/contract/builders.ts';
 import type { Headers } from './headers.ts';
 import type { AttemptId, DeliveryId } from './id.ts';
 import { instant } from './instant.ts';
-import { customerHeaders, forbiddenHeader, outboundHeaders, traceparent } from './outbound-headers.ts';
+import {
+  customerHeaders,
+  outboundHeaders,
+  traceparent,
+  type UnsendableHeader,
+  unsendableHeader,
+} from './outbound-headers.ts';
 import type { Partition } from './project.ts';
 
 const build = new Builders(1 as Partition);
@@ -186,7 +192,7 @@ describe('the trace', () => {
 });
 
 describe('a header that may not be sent', () => {
-  test.for<readonly [Headers, string | null]>([
+  test.for<readonly [Headers, UnsendableHeader | null]>([
     [[], null],
     [[['X-Fine', 'yes']], null],
     [
@@ -195,15 +201,15 @@ describe('a header that may not be sent', () => {
         ['Host', 'example.com'],
         ['Connection', 'close'],
       ],
-      'Host',
+      { name: 'Host', fault: 'forbidden_header_name' },
     ],
-    [[['proxy-authorization', 'x']], 'proxy-authorization'],
-    [[['X-Break', 'a\r\nb']], 'X-Break'],
-    [[['X\n', 'a']], 'X\n'],
-    [[['X-Tab', 'a\tb']], 'X-Tab'],
-    [[['X-Wide', '試']], 'X-Wide'],
-    [[['', 'a']], ''],
-  ])('is found among %j: %j', ([headers, name]) => {
-    expect(forbiddenHeader(headers)).toBe(name);
+    [[['proxy-authorization', 'x']], { name: 'proxy-authorization', fault: 'forbidden_header_name' }],
+    [[['X-Break', 'a\r\nb']], { name: 'X-Break', fault: 'header_line_break' }],
+    [[['X\n', 'a']], { name: 'X\n', fault: 'header_name_invalid' }],
+    [[['X-Tab', 'a\tb']], { name: 'X-Tab', fault: 'header_control_character' }],
+    [[['X-Wide', '試']], { name: 'X-Wide', fault: 'header_not_latin1' }],
+    [[['', 'a']], { name: '', fault: 'header_name_invalid' }],
+  ])('is found among %j: %j', ([headers, found]) => {
+    expect(unsendableHeader(headers)).toEqual(found);
   });
 });

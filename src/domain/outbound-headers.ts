@@ -5,7 +5,7 @@
  */
 import { hash, type KeyObject } from 'node:crypto';
 import type { Attempt, Delivery } from './delivery.ts';
-import { type Headers, isSendableHeader } from './headers.ts';
+import { type HeaderFault, type Headers, headerFault } from './headers.ts';
 import type { AttemptId, DeliveryId } from './id.ts';
 import type { Instant } from './instant.ts';
 import { signatureHeader } from './signature.ts';
@@ -40,9 +40,18 @@ export interface Outbound {
   readonly now: Instant;
 }
 
-/** Returns the name of the first header that may not be sent, or null. */
-export function forbiddenHeader(headers: Headers): string | null {
-  return headers.find(([name, value]) => !isSendableHeader(name, value))?.[0] ?? null;
+export interface UnsendableHeader {
+  readonly name: string;
+  readonly fault: HeaderFault;
+}
+
+/** Returns the first header that may not be sent, or null. */
+export function unsendableHeader(headers: Headers): UnsendableHeader | null {
+  for (const [name, value] of headers) {
+    const fault = headerFault(name, value);
+    if (fault !== null) return { name, fault };
+  }
+  return null;
 }
 
 /** Returns the customer's headers that are sent. A JSON body without a Content-Type gets one. */

@@ -58,6 +58,14 @@ test.each<readonly [Pick<Attempt, 'outcome' | 'statusCode' | 'error' | 'finished
     'The header "proxy-auth" may not be sent. It belongs to the connection, or it cannot be written as HTTP. Remove it from the schedule or the endpoint profile.',
   ],
   [
+    failed('forbidden header "Host": it belongs to the connection'),
+    'The header "Host" may not be sent. It belongs to the connection, and Sched sets it where it is needed. Remove it from the schedule or the endpoint profile.',
+  ],
+  [
+    failed('header "X" cannot be sent: its value has a line break'),
+    'The header "X" cannot be sent, because its value has a line break. Correct it in the schedule or the endpoint profile.',
+  ],
+  [
     failed('name does not exist'),
     'The name shop.example:8443 does not exist. Check the host of the destination for a spelling mistake.',
   ],

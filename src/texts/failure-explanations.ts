@@ -9,6 +9,15 @@ const RENEW_CERTIFICATE = 'Replace it at the receiver';
 const CHECK_DNS = 'Check the host of the destination and its DNS records';
 const CHECK_FOR_CRASH = 'Check the receiver, or the proxy in front of it, for a crash or a limit';
 
+const REMOVE_HEADER = 'Remove it from the schedule or the endpoint profile';
+
+function unsendableHeader(header: string, why: string): Explanation {
+  return {
+    cause: `The header ${header} cannot be sent, because ${why}.`,
+    advice: 'Correct it in the schedule or the endpoint profile',
+  };
+}
+
 const REQUEST_UNREADABLE: Explanation = {
   cause: 'The service could not read or sign the request. The encryption key may have changed.',
   advice: 'Check the log of the service',
@@ -131,9 +140,17 @@ export const FAILURE_EXPLANATIONS: Readonly<Record<FailureCode, Explain>> = {
     cause: `${host} has an address that is not public. Such addresses are blocked to protect private networks.`,
     advice: 'Use a public address, or ask the operator to allow this one with SCHED_EGRESS_ALLOW',
   }),
+  forbidden_header_name: (_, header) => ({
+    cause: `The header ${header} may not be sent. It belongs to the connection, and Sched sets it where it is needed.`,
+    advice: REMOVE_HEADER,
+  }),
+  header_name_invalid: (_, header) => unsendableHeader(header, 'its name is not valid in HTTP'),
+  header_line_break: (_, header) => unsendableHeader(header, 'its value has a line break'),
+  header_control_character: (_, header) => unsendableHeader(header, 'its value has a control character'),
+  header_not_latin1: (_, header) => unsendableHeader(header, 'its value has a character outside Latin-1'),
   forbidden_header: (_, header) => ({
     cause: `The header ${header} may not be sent. It belongs to the connection, or it cannot be written as HTTP.`,
-    advice: 'Remove it from the schedule or the endpoint profile',
+    advice: REMOVE_HEADER,
     isReplayUseless: true,
   }),
   invalid_url: () => ({

@@ -68,8 +68,12 @@ describe('an attempt that was sent', () => {
 
 describe('an attempt without a request', () => {
   test('says nothing about the destination', () => {
-    expect(judgeUnsent({ kind: 'unsendable', failure: 'forbidden_header', detail: '"host"' })).toEqual({
-      result: { outcome: 'terminal', statusCode: null, error: 'forbidden header "host"' },
+    expect(judgeUnsent({ kind: 'unsendable', failure: 'header_line_break', detail: '"x"' })).toEqual({
+      result: {
+        outcome: 'terminal',
+        statusCode: null,
+        error: 'header "x" cannot be sent: its value has a line break',
+      },
       evidence: 'nothing',
     });
     expect(judgeUnsent({ kind: 'unsendable', failure: 'request_unreadable' })).toEqual({

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { editProfile } from '#src/domain/endpoint-profile.ts';
-import type { Headers } from '#src/domain/headers.ts';
+import type { FailureCode } from '#src/domain/failures.ts';
 import { encodeHeaders } from '#src/domain/payload.ts';
 import { legacyProfileHeadersContext } from '#src/domain/sealing-contexts.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
@@ -141,23 +141,23 @@ describe("a profile's headers", () => {
 });
 
 describe('a forbidden header is never sent: the attempt is terminal, with no status code', () => {
-  const forbidden: Headers = [
-    ['Host', 'evil.example'],
-    ['content-length', '1'],
-    ['Connection', 'close'],
-    ['Keep-Alive', '1'],
-    ['TE', 'x'],
-    ['Trailer', 'x'],
-    ['transfer-encoding', 'chunked'],
-    ['Upgrade', 'h2c'],
-    ['Proxy-Anything', 'x'],
-    ['X-Break', 'a\r\nInjected: b'],
-    ['X-Tab', 'a\tb'],
-    ['X Space', 'x'],
-    ['X-Wide', '試験'],
+  const forbidden: readonly (readonly [name: string, value: string, failure: FailureCode])[] = [
+    ['Host', 'evil.example', 'forbidden_header_name'],
+    ['content-length', '1', 'forbidden_header_name'],
+    ['Connection', 'close', 'forbidden_header_name'],
+    ['Keep-Alive', '1', 'forbidden_header_name'],
+    ['TE', 'x', 'forbidden_header_name'],
+    ['Trailer', 'x', 'forbidden_header_name'],
+    ['transfer-encoding', 'chunked', 'forbidden_header_name'],
+    ['Upgrade', 'h2c', 'forbidden_header_name'],
+    ['Proxy-Anything', 'x', 'forbidden_header_name'],
+    ['X-Break', 'a\r\nInjected: b', 'header_line_break'],
+    ['X-Tab', 'a\tb', 'header_control_character'],
+    ['X Space', 'x', 'header_name_invalid'],
+    ['X-Wide', '試験', 'header_not_latin1'],
   ];
 
-  test.for(forbidden)("%s: %j of the schedule's", async ([name, value]) => {
+  test.for(forbidden)("%s: %j of the schedule's", async ([name, value, failure]) => {
     await using harness = await EngineHarness.open();
     const made = await built(harness, {
       payload: {
@@ -169,7 +169,7 @@ describe('a forbidden header is never sent: the attempt is terminal, with no sta
     });
     expect(made).toEqual({
       kind: 'unsendable',
-      failure: 'forbidden_header',
+      failure,
       detail: JSON.stringify(name).slice(0, 100),
     });
   });

@@ -7,7 +7,7 @@ import { durationMsCeil } from '#src/domain/duration.ts';
 import { DEFAULT_TIMEOUT_MS } from '#src/domain/endpoint-profile.ts';
 import type { FailureCode } from '#src/domain/failures.ts';
 import { type Headers, mergeHeaders } from '#src/domain/headers.ts';
-import { customerHeaders, forbiddenHeader, outboundHeaders } from '#src/domain/outbound-headers.ts';
+import { customerHeaders, outboundHeaders, unsendableHeader } from '#src/domain/outbound-headers.ts';
 import { decodeHeaders, decodePayload, NO_PAYLOAD, type Payload } from '#src/domain/payload.ts';
 import { openProfileHeaders } from '#src/domain/profile-headers.ts';
 import { payloadContext } from '#src/domain/sealing-contexts.ts';
@@ -34,7 +34,7 @@ export interface Draft {
 export interface Unsendable {
   readonly kind: 'unsendable';
   readonly failure: FailureCode;
-  /** The name of the header, for `forbidden_header`. */
+  /** The name of the header that cannot be sent. */
   readonly detail?: string;
 }
 
@@ -82,9 +82,9 @@ export class RequestBuilder {
   #opened(delivery: Delivery, message: StoredPayload): Draft | Unsendable {
     const { headers, body, isJson } = this.#payload(delivery, message);
     const custom = mergeHeaders(this.#profileHeaders(delivery, message), headers);
-    const forbidden = forbiddenHeader(custom);
-    if (forbidden !== null)
-      return { kind: 'unsendable', failure: 'forbidden_header', detail: shown(forbidden) };
+    const unsendable = unsendableHeader(custom);
+    if (unsendable !== null)
+      return { kind: 'unsendable', failure: unsendable.fault, detail: shown(unsendable.name) };
     const url = URL.parse(delivery.target.url);
     if (url === null) return { kind: 'unsendable', failure: 'invalid_url' };
     return {

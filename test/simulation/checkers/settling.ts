@@ -38,7 +38,7 @@ export function settlingChecker(simulation: SimulationView): Checker {
     if (sent === null) {
       if (attempt.outcome === 'success') throw violation('succeeded without being sent');
       if (attempt.error === 'internal error' && simulation.disturbedMs >= 0) return;
-      if (!attempt.error?.startsWith('forbidden header') || attempt.outcome !== 'terminal')
+      if (!/^(?:forbidden )?header /.test(attempt.error ?? '') || attempt.outcome !== 'terminal')
         throw violation('was never sent');
       return;
     }
