@@ -123,8 +123,8 @@ test.concurrent.each<[readonly string[], string | undefined, number, string]>([
   [['set', 'No Name', '--url', 'https://e.com'], TEST_KEY, 2, 'A context name has'],
   [['set', 'staging', '--url', 'https://e.com'], 'not a key', 2, 'must be an API key'],
   [['set', 'staging', '--url', 'https://e.com'], '', 2, 'must be an API key'],
-  [['use', 'nope'], undefined, 1, 'There is no context "nope"'],
-  [['remove', 'nope'], undefined, 1, 'There is no context "nope"'],
+  [['use', 'nope'], undefined, 2, 'There is no context "nope"'],
+  [['remove', 'nope'], undefined, 2, 'There is no context "nope"'],
 ])('context %j with input %j is refused', async (args, input, exit, why) => {
   const { code, stdout, stderr } = await store().context(args, input);
   expect({ code, stdout }).toEqual({ code: exit, stdout: '' });

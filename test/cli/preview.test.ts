@@ -19,15 +19,15 @@ describe.concurrent('in a pipe', () => {
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
-      ['LOCAL (Europe/Berlin)', 'UTC', 'WHEN', 'NOTE'],
-      ['Sat 2027-03-27 02:30 +01:00', '2027-03-27 01:30:00Z', 'in 13 h 30 min'],
+      ['LOCAL (Europe/Berlin)', 'UTC', 'AFTER --from', 'NOTE'],
+      ['Sat 2027-03-27 02:30 +01:00', '2027-03-27 01:30:00Z', '13 h 30 min'],
       [
         'Sun 2027-03-28 03:00 +02:00',
         '2027-03-28 01:00:00Z',
-        'in 1 d 13 h',
+        '1 d 13 h',
         '02:30 does not exist on 2027-03-28, fires 03:00; offset changes +01:00 → +02:00',
       ],
-      ['Mon 2027-03-29 02:30 +02:00', '2027-03-29 00:30:00Z', 'in 2 d 12 h'],
+      ['Mon 2027-03-29 02:30 +02:00', '2027-03-29 00:30:00Z', '2 d 12 h'],
       [''],
     ]);
   });
@@ -74,6 +74,16 @@ describe.concurrent('in a pipe', () => {
     );
   });
 
+  test.concurrent('without --from, the time until a run is counted from now', async () => {
+    const { stdout } = await preview('0 0 1 1 *', '-n', '1');
+    expect(stdout).toMatch(/ {2}WHEN\n.* in \d+ /);
+  });
+
+  test.concurrent('a wall-clock time before --from is said to be before', async () => {
+    const { stdout } = await preview('--local', '2027-01-01T09:00:00', '--from', '2027-01-01T11:00:00Z');
+    expect(stdout).toMatch(/AFTER --from *\n.* 2 h before/);
+  });
+
   test.concurrent('a wall-clock time in a gap moves by the length of the gap', async () => {
     const { stdout } = await preview('--local', '2027-03-28T02:30:00', '--tz', 'Europe/Berlin');
     expect(stdout).toContain('Sun 2027-03-28 03:30 +02:00  2027-03-28 01:30:00Z');
@@ -87,7 +97,7 @@ test.concurrent('at a terminal, a note is below its run, and the table fits', as
   expect(code).toBe(0);
   const lines = withoutColours(screen).split('\r\n');
   expect(lines.slice(2, 5)).toEqual([
-    'Sun 2027-03-28 03:00 +02:00  2027-03-28 01:00:00Z  in 1 d 13 h',
+    'Sun 2027-03-28 03:00 +02:00  2027-03-28 01:00:00Z  1 d 13 h',
     '  ↳ 02:30 does not exist on 2027-03-28, fires 03:00',
     '  ↳ offset changes +01:00 → +02:00',
   ]);

@@ -119,6 +119,32 @@ describe('a secret that differs from the signing one', () => {
   });
 });
 
+describe('an API key instead of the signing secret', () => {
+  it.each([
+    [
+      'alone',
+      'sk_test_0123456789abcdef',
+      /^The signature was not made with the secret\. It is an API key \(sk_test_…\)/,
+    ],
+    [
+      'in quotation marks',
+      '"sk_live_0123456789abcdef"',
+      /It is an API key .* "sched secret show --mode live"/,
+    ],
+    ['beside another secret', ['whsec_other', 'sk_test_0123456789abcdef'], /One of them is an API key/],
+  ])('is recognised %s, and not shown', async (_how, secret, message) => {
+    const result = await refusal({}, { secret });
+    expect(result.reason).toBe('no_signature_matches');
+    expect(result.message).toMatch(message);
+    expect(result.message).not.toContain('0123');
+  });
+
+  it('does no harm beside the right secret with another mistake', async () => {
+    const result = await refusal({ body: 'text\n' }, { secret: ['sk_test_x', SECRET], body: 'text' });
+    expect(result.reason).toBe('body_reserialised');
+  });
+});
+
 describe('the diagnosis is bounded', () => {
   it('no guesses are made for a body of more than 64 KiB', async () => {
     const body = 'x'.repeat(65_536);

@@ -13,7 +13,7 @@ import type { NormalizedRequest } from './normalized-request.ts';
 import { BODY_BYTES_MAX } from './read-body.ts';
 import { methodGuesses, pathGuesses } from './request-guesses.ts';
 import { type NearlyVerified, type NotMatching, refused } from './result.ts';
-import { secretGuesses } from './secret-guesses.ts';
+import { modeOfApiKey, secretGuesses } from './secret-guesses.ts';
 import { hasValidSignature, importKey, type Key, type Signed, signedBytes } from './signature.ts';
 
 const GUESSED_BODY_BYTES_MAX = 65_536;
@@ -105,6 +105,8 @@ function describeMismatch(
     signatures.length === 1
       ? `The signature was not made with ${given}`
       : `None of the ${signatures.length} signatures was made with ${given}`;
+  const mode = modeOfApiKey(secrets);
+  if (mode !== null) return refused('no_signature_matches', `${result}. ${apiKeyText(mode, secrets.length)}`);
   const searched =
     found === 'limit_reached'
       ? 'The body is too long to try out every common mistake.'
@@ -113,6 +115,13 @@ function describeMismatch(
     'no_signature_matches',
     `${result} for this method, path and body. ${searched} Check that the secret belongs to this project and mode, ` +
       `and that the body has the exact bytes that arrived.${describeLength(request)}`,
+  );
+}
+
+function apiKeyText(mode: string, count: number): string {
+  return (
+    `${count === 1 ? 'It is' : 'One of them is'} an API key (sk_${mode}_…), which signs nothing. ` +
+    `Use the signing secret instead: it starts with whsec_, and "sched secret show --mode ${mode}" prints it.`
   );
 }
 

@@ -8,6 +8,7 @@ export interface SecretGuess {
 }
 
 const PREFIX = 'whsec_';
+const API_KEY = /^sk_(test|live)_/;
 /** White space, `\n` and `\r` written out, and quotation marks. */
 const PADDING = /^(?:\s|["'`]|\\[nr])+|(?:\s|["'`]|\\[nr])+$/g;
 
@@ -28,6 +29,15 @@ export function secretGuesses(secret: string): readonly SecretGuess[] {
     guesses.push({ reason: 'secret_decoded', matched, secret: decoded });
   }
   return guesses;
+}
+
+/** Returns the mode of the first API key among the secrets, or null. Sched signs nothing with an API key. */
+export function modeOfApiKey(secrets: readonly string[]): string | null {
+  for (const secret of secrets) {
+    const [, mode] = API_KEY.exec(secret.replace(PADDING, '')) ?? [];
+    if (mode !== undefined) return mode;
+  }
+  return null;
 }
 
 function decodeBase64(text: string): Uint8Array | null {

@@ -94,6 +94,14 @@ describe('the tolerance', () => {
     expect(await outcome(received(), SECRET, { now, toleranceSeconds })).toBe(expected);
   });
 
+  it.each([
+    [900, /too old by 600 s\. .* Either an old request was sent again, or a clock is wrong\.$/],
+    [-900, /in the future by 600 s\. .* The sender's clock and this clock differ\./],
+  ])('says why a request %d s later is refused', async (afterSeconds, message) => {
+    const result = await verify(received(), SECRET, { now: (AT + afterSeconds) * 1_000 });
+    expect(result).toHaveProperty('message', expect.stringMatching(message));
+  });
+
   it.each([Number.NaN, -1, '300' as unknown as number])('cannot be %s', async (toleranceSeconds) => {
     await expect(verify(received(), SECRET, { ...NOW, toleranceSeconds })).rejects.toThrow(RangeError);
   });

@@ -63,6 +63,9 @@ export interface VerifyOptions {
 
 const MS_PER_SECOND = 1_000;
 
+const OLD = 'Either an old request was sent again, or a clock is wrong.';
+const AHEAD = "The sender's clock and this clock differ. Synchronise both with NTP.";
+
 const DELIVERY_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const ATTEMPT = /^[1-9][0-9]{0,8}$/;
 const TIMESTAMP = /^[1-9][0-9]{0,14}$/;
@@ -157,7 +160,7 @@ function checkTimestamp(timestamp: number, now: number, toleranceSeconds: number
   const clocks = `It is ${formatTime(timestamp * MS_PER_SECOND)}, and this clock shows ${formatTime(now)}`;
   const message =
     `The timestamp is ${age > 0 ? 'too old' : 'in the future'} by ${bySeconds} s. ${clocks}. ` +
-    `A difference of ${toleranceSeconds} s is allowed. Either an old request was sent again, or a clock is wrong.`;
+    `A difference of ${toleranceSeconds} s is allowed. ${age > 0 ? OLD : AHEAD}`;
   return { ok: false, reason, bySeconds, message };
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type CliDependencies, printAnswer } from '#src/cli/command.ts';
-import { CommandFailure, wrongUsage } from '#src/cli/failure.ts';
+import { wrongUsage } from '#src/cli/failure.ts';
 import { type Options, textOf } from '#src/cli/options.ts';
 import { readSecretFromStdin } from '#src/cli/terminal/input.ts';
 import { type Answer, tableOf } from '#src/cli/terminal/output.ts';
@@ -131,9 +131,7 @@ async function askForKey(): Promise<string> {
 
 function requireContext(contexts: Contexts, name: string): void {
   if (!contexts.byName.has(name))
-    throw new CommandFailure(
-      `There is no context ${JSON.stringify(name)}. "sched context list" lists the contexts.`,
-    );
+    throw wrongUsage(`There is no context ${JSON.stringify(name)}. "sched context list" lists the contexts.`);
 }
 
 function contextsAnswer({ current, byName }: Contexts, { screen }: CliDependencies): Answer {

@@ -1,7 +1,7 @@
 /** Shows the next runs of a schedule with notes on the clock changes of its time zone. */
 import type { Schedule } from '#sdk/index.ts';
 import type { Screen } from '#src/cli/terminal/screen.ts';
-import { runsText } from '#src/cli/tools/run-text.ts';
+import { countedFromNow, runsText } from '#src/cli/tools/run-text.ts';
 import { cachedCron } from '#src/domain/cron.ts';
 import { type Instant, parseInstant } from '#src/domain/instant.ts';
 import { localRun, type Run, withNotes } from '#src/domain/run-notes.ts';
@@ -18,7 +18,7 @@ export function nextRunsText(schedule: Schedule, local: string | null, screen: S
     requested === null
       ? withNotes(cron === null || jitter !== null ? null : cachedCron(cron), zone, instants)
       : [requested, ...withNotes(null, zone, instants.slice(1))];
-  return runsText(runs, zone, now, screen);
+  return runsText(runs, zone, countedFromNow(now), screen);
 }
 
 /** The run at the wall-clock time that the user typed, or null if the first run is another instant. */

@@ -11,7 +11,7 @@ import { isZone, parseLocalTime } from '#src/domain/zone.ts';
 import { cronFaultText } from '#src/texts/cron-fault-text.ts';
 import { instantFaultText, localTimeFaultText } from '#src/texts/instant-fault-text.ts';
 import { zoneFaultText } from '#src/texts/zone-fault-text.ts';
-import { runJson, runsText } from './run-text.ts';
+import { countedFrom, countedFromNow, runJson, runsText } from './run-text.ts';
 
 export interface PreviewRequest {
   readonly cron: string | undefined;
@@ -44,7 +44,7 @@ export function preview(asked: PreviewRequest, screen: Screen, nowMs: number): P
         runs: runs.map(runJson),
         refusal,
       },
-      text: runsText(runs, zone, now, screen),
+      text: runsText(runs, zone, from === undefined ? countedFromNow(now) : countedFrom(now), screen),
     },
     warning: refusal && `The service would refuse this time: ${REFUSALS[refusal]}.`,
   };

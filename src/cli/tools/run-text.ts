@@ -7,12 +7,28 @@ import { formatInstant } from '#src/domain/instant.ts';
 import type { Run, RunNote } from '#src/domain/run-notes.ts';
 import { monthText, noteText, offsetText, wallClockText } from '#src/texts/run-text.ts';
 
+/** The instant that a table counts from. The title of the column says which one. */
+export interface TimeOrigin {
+  readonly title: string;
+  readonly distanceTo: (at: number) => string;
+}
+
+export function countedFromNow(now: number): TimeOrigin {
+  return { title: 'WHEN', distanceTo: (at) => relative(at, now) };
+}
+
+/** Counts from the instant of `--from`. "In 2 h" would be read as from now. */
+export function countedFrom(start: number): TimeOrigin {
+  const later = (text: string) => text.replace(/^in /, '').replace(/ ago$/, ' before').replace('now', '0 s');
+  return { title: 'AFTER --from', distanceTo: (at) => later(relative(at, start)) };
+}
+
 /** In a pipe, notes are a column. On a terminal, notes are below their run, where they have more space. */
-export function runsText(runs: readonly Run[], zone: string, now: number, screen: Screen): string {
+export function runsText(runs: readonly Run[], zone: string, from: TimeOrigin, screen: Screen): string {
   const columns: readonly Column<Run>[] = [
     { title: `LOCAL (${zone})`, cell: ({ local, offsetMs }) => localText(local, offsetMs) },
     { title: 'UTC', cell: ({ at }) => shortInstant(at) },
-    { title: 'WHEN', cell: ({ at }) => styled(relative(at, now), 'dim') },
+    { title: from.title, cell: ({ at }) => styled(from.distanceTo(at), 'dim') },
   ];
   if (screen.columns !== null) {
     const [titles = '', ...lines] = tableOf(columns, runs, screen).split('\n');
