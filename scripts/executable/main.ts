@@ -17,5 +17,16 @@ const { folder, isTemporary } = unpack(
   cacheFolders(process.env),
   tmpdir(),
 );
-if (isTemporary) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+if (isTemporary) removeAtEnd(folder);
 createRequire(join(folder, 'package.json'))('./bin/sched.js');
+
+/** The service replaces its process once at the start (see bin/sched.js), and then no listener of `exit` runs. */
+function removeAtEnd(path: string): void {
+  const remove = () => rmSync(path, { recursive: true, force: true });
+  const execve = process.execve?.bind(process);
+  process.on('exit', remove);
+  process.execve = (...args) => {
+    remove();
+    return execve?.(...args) as never;
+  };
+}
