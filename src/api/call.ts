@@ -33,7 +33,7 @@ import type { ReadAnswer } from './answer-budget.ts';
 import { SMALL_BODY_BYTES_MAX } from './body-budget.ts';
 import { BODY_FIELDS } from './contract/bodies.ts';
 import type { Operation } from './contract/operations.ts';
-import { type FieldPath, fieldsOf, findIgnored } from './ignored-fields.ts';
+import { type FieldPath, fieldsOf, findIgnored, findIgnoredParameters } from './ignored-fields.ts';
 import { wantsStrict } from './prefer.ts';
 import type { JsonObject } from './read-bodies.ts';
 import { unknownField } from './unknown-field.ts';
@@ -46,7 +46,7 @@ const NO_BODY = Buffer.alloc(0);
 /** A class, because each object literal with a getter would get its own hidden class in the engine. */
 export class Call {
   readonly tenant: Tenant;
-  /** The fields of the body that have no effect. */
+  /** The fields of the body that have no effect. For a request that reads, these are parameters of its query. */
   readonly ignored: readonly FieldPath[];
   /** A strict request is refused if it has an ignored field. */
   readonly isStrict: boolean;
@@ -72,7 +72,10 @@ export class Call {
     idempotent: IdempotentRequest | null,
   ) {
     this.tenant = tenant;
-    this.ignored = findIgnored(body, fieldsOf(operation));
+    this.ignored =
+      operation.method === 'GET'
+        ? findIgnoredParameters(operation, splitUrl(url)[1])
+        : findIgnored(body, fieldsOf(operation));
     this.isStrict = isStrict;
     this.answer = answer;
     this.#operation = operation;
@@ -127,7 +130,7 @@ export function callOf(
     const idempotent = operation.idempotent
       ? readIdempotency(request.headers['idempotency-key'], `${request.method} ${splitUrl(url)[0]}`, raw)
       : null;
-    const isStrict = wantsStrict(request.headers.prefer);
+    const isStrict = operation.method !== 'GET' && wantsStrict(request.headers.prefer);
     return new Call(operation, tenant, id, url, body, isStrict, answer, idempotency, idempotent);
   };
   const body =

@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { knownFields } from './contract/bodies.ts';
+import { OPERATION_DOCS } from './contract/operation-docs.ts';
 import { OPERATIONS, type Operation } from './contract/operations.ts';
-import { type FieldPath, fieldsOf, findIgnored, ignoredFieldsHeader } from './ignored-fields.ts';
+import {
+  type FieldPath,
+  fieldsOf,
+  findIgnored,
+  findIgnoredParameters,
+  ignoredFieldsHeader,
+} from './ignored-fields.ts';
 import type { JsonObject } from './read-bodies.ts';
 
 const { createSchedule, updateSchedule, createEndpoint, pauseSchedule } = OPERATIONS;
@@ -121,5 +128,47 @@ describe('the header', () => {
     ['counts the whole path', [['retry_policy', 'y'.repeat(200)]], `retry_policy.${'y'.repeat(87)}`],
   ])('%s', (_what, paths, value) => {
     expect(ignoredFieldsHeader(paths)).toBe(value);
+  });
+});
+
+describe('the ignored parameters of a query are', () => {
+  function ignored(operation: Operation, query: string): string {
+    return ignoredFieldsHeader(findIgnoredParameters(operation, query));
+  }
+
+  test.each<readonly [query: string, header: string]>([
+    ['', ''],
+    ['&&', ''],
+    ['cursor=c&limit=5&state=paused&kind=recurring&metadata[team]=a&metadata%5Ba.b%5D=c', ''],
+    ['metdata=x', 'metdata'],
+    ['metadata=team:billing', 'metadata'],
+    ['metadata.team=nobody', 'metadata%2Eteam'],
+    ['metadata[]=a&metadata[team=b&metadata]=c', 'metadata%5B%5D, metadata%5Bteam, metadata%5D'],
+    ['status=paused&state=paused', 'status'],
+    ['State=paused', 'State'],
+    ['__proto__=1&constructor=2', '__proto__, constructor'],
+    ['x=1&x=2', 'x'],
+    ['=x', '""'],
+    ['a%0D%0ASet-Cookie:%20b=1', 'a%0D%0ASet-Cookie%3A%20b'],
+    // A known filter without a value matches everything, so it is ignored too.
+    ['state=&kind&metadata[team]=', 'state, kind, metadata%5Bteam%5D'],
+    ['state=paused&state=', ''],
+  ])('%j: %s', (query, header) => {
+    expect(ignored(OPERATIONS.listSchedules, query)).toBe(header);
+  });
+
+  test('at most 20, of at most 100 characters each', () => {
+    const query = Array.from({ length: 500 }, (_, i) => `${'\u{1f4e8}'.repeat(50)}${i}=1`).join('&');
+    const names = ignored(OPERATIONS.listSchedules, query).split(', ');
+    expect(names.length).toBeLessThanOrEqual(20);
+    for (const name of names) expect(name.length).toBeLessThanOrEqual(100);
+  });
+
+  test('none of the contract, for each operation that reads', () => {
+    for (const [id, operation] of Object.entries(OPERATIONS)) {
+      const shape = OPERATION_DOCS[id as keyof typeof OPERATIONS].query?.shape ?? {};
+      const names = Object.keys(shape).map((name) => (name === 'metadata' ? 'metadata[a]' : name));
+      expect(ignored(operation, [...names, 'other'].map((name) => `${name}=1`).join('&'))).toBe('other');
+    }
   });
 });

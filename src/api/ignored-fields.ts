@@ -1,10 +1,13 @@
 /**
  * Finds the fields of a body that have no effect. A strict request is refused because of them (`unknown-field.ts`).
- * Any other request is answered, and a header of the answer names them. Names come from outside, so every text that is
+ * Any other request is answered, and a header of the answer names them. A request that reads has no body: the header
+ * names the parameters of its query instead, and it is never refused. Names come from outside, so every text that is
  * made of them has a bound and contains only characters that its place can carry.
  */
 import { type KnownFields, knownFields, NO_FIELDS } from './contract/bodies.ts';
-import { OPERATIONS, type Operation } from './contract/operations.ts';
+import { OPERATION_DOCS } from './contract/operation-docs.ts';
+import { OPERATIONS, type Operation, type OperationId } from './contract/operations.ts';
+import { isLabelFilter } from './query.ts';
 import type { JsonObject } from './read-bodies.ts';
 
 /** The names from the outermost object to the field. */
@@ -42,6 +45,35 @@ export function findIgnored(body: JsonObject, known: KnownFields): readonly Fiel
       if (isObject(value)) for (const path of findIgnored(value, inner)) found.push([name, ...path]);
     }
     if (found.length >= IGNORED_FIELDS_MAX) return found.slice(0, IGNORED_FIELDS_MAX);
+  }
+  return found;
+}
+
+/** The filter by label. Its name is followed by the label in brackets. */
+const LABELS = 'metadata';
+
+const PARAMETERS: ReadonlyMap<Operation, ReadonlySet<string>> = new Map(
+  (Object.keys(OPERATIONS) as OperationId[]).map((id) => [
+    OPERATIONS[id],
+    new Set(Object.keys(OPERATION_DOCS[id].query?.shape ?? {})),
+  ]),
+);
+const NO_PARAMETERS: ReadonlySet<string> = new Set();
+
+/** Returns the first ignored parameters in the order of the query. One without a value is ignored too. */
+export function findIgnoredParameters(operation: Operation, search: string): readonly FieldPath[] {
+  if (search === '') return [];
+  const known = PARAMETERS.get(operation) ?? NO_PARAMETERS;
+  const seen = new Set<string>();
+  const found: FieldPath[] = [];
+  for (const [name, value] of new URLSearchParams(search)) {
+    // The first of repeated names counts.
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const isKnown = isLabelFilter(name) ? known.has(LABELS) : name !== LABELS && known.has(name);
+    if (isKnown && value !== '') continue;
+    found.push([name]);
+    if (found.length === IGNORED_FIELDS_MAX) break;
   }
   return found;
 }

@@ -57,6 +57,11 @@ const SOME_DAY = instant(Date.UTC(2026, 10, 14));
 
 const LABEL = /^metadata\[(.+)\]$/s;
 
+/** Whether the name is one of a filter by label, such as `metadata[team]`. */
+export function isLabelFilter(name: string): boolean {
+  return LABEL.test(name);
+}
+
 /** Parses `metadata[name]=value`. All labels must match. */
 export function readLabels(query: URLSearchParams): Labels {
   const labels: (readonly [string, string])[] = [];

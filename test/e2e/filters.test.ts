@@ -235,3 +235,39 @@ it('lists are newest first', async () => {
   expect(keys).toEqual(keys.toSorted().toReversed());
   expect(keys.length).toBeGreaterThan(10);
 });
+
+describe('a parameter that is ignored', () => {
+  const IGNORED = 'sched-ignored-fields';
+
+  it.each([
+    ['/v1/schedules?metdata=x', 'metdata'],
+    ['/v1/schedules?metadata=team:billing', 'metadata'],
+    ['/v1/schedules?metadata.team=nobody&metadata[]=x', 'metadata%2Eteam, metadata%5B%5D'],
+    ['/v1/schedules?status=paused', 'status'],
+    ['/v1/schedules?state=&limit=1', 'state'],
+    ['/v1/deliveries?scheduleId=sch_x&metadata[team]=billing', 'scheduleId, metadata%5Bteam%5D'],
+    ['/v1/endpoints?archived=true', 'archived'],
+  ])('%s is named, and nothing is refused', async (path, names) => {
+    for (const client of [api, api.with({ prefer: 'handling=strict' })]) {
+      const answer = await client.get(path);
+      expect([answer.status, answer.headers[IGNORED]]).toEqual([200, names]);
+      expect(answer.headers['preference-applied']).toBeUndefined();
+    }
+  });
+
+  it('is named on the answer about one object, and on a refusal', async () => {
+    const { id } = await created(api, ONE_SHOT);
+    expect((await api.get(`/v1/schedules/${id}?expand=deliveries`)).headers[IGNORED]).toBe('expand');
+    const missing = await api.get(`/v1/schedules/${UNKNOWN.schedule}/deliveries?status=expired`);
+    expectError(missing, 404, 'not_found');
+    expect(missing.headers[IGNORED]).toBe('status');
+    const wrong = await api.with({ prefer: 'handling=strict' }).get('/v1/schedules?state=on&colour=red');
+    expectError(wrong, 400, 'invalid_request', 'state');
+    expect(wrong.headers[IGNORED]).toBe('colour');
+  });
+
+  it('is not named if there is none', async () => {
+    const answer = await api.get('/v1/schedules?state=paused&kind=recurring&limit=1&metadata[team]=ops');
+    expect([answer.status, answer.headers[IGNORED]]).toEqual([200, undefined]);
+  });
+});

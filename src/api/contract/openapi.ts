@@ -41,7 +41,8 @@ repeated answer has the header \`Idempotent-Replayed: true\`. Clients must ignor
 of the API is \`${CURRENT_VERSION}\`: breaking changes get a new date, which \`Sched-Version\` chooses.
 
 A body field that the operation does not know is ignored, and the header \`Sched-Ignored-Fields\` of the answer names
-it. With the header \`Prefer: handling=strict\` it is refused with \`unknown_field\`.`;
+it. With the header \`Prefer: handling=strict\` it is refused with \`unknown_field\`. A query parameter of a GET that is
+unknown or empty is ignored and named too, and it is never refused.`;
 
 const KEY_DESCRIPTION = `The API key, sent as \`Authorization: Bearer <key>\`. A key that begins with \`sk_test_\` sees
 only test data of its project, and one that begins with \`sk_live_\` only live data.`;
@@ -83,7 +84,7 @@ const ignoredFields = z
   .optional()
   .meta({
     description:
-      'The body fields that were ignored, at most 20, separated by commas. A nested field is a path with dots. Names are percent-encoded, and have at most 100 characters.',
+      'What was ignored, at most 20 names, separated by commas. For GET these are parameters of the query that are unknown or empty, otherwise fields of the body. A nested field is a path with dots. Names are percent-encoded, and have at most 100 characters.',
     example: 'timeout, retry_policy.max_retries',
     header: { id: 'Sched-Ignored-Fields' },
   });
@@ -92,11 +93,11 @@ const replayedHeader = { 'Idempotent-Replayed': replayed };
 
 /** The headers that every answer can have, errors included. */
 function everyHeader({ method }: Operation) {
-  const fieldHeaders = { 'Preference-Applied': preferenceApplied, 'Sched-Ignored-Fields': ignoredFields };
   return {
     'Sched-Request-Id': requestId,
     'Sched-Version': servedVersion,
-    ...(method !== 'GET' && fieldHeaders),
+    'Sched-Ignored-Fields': ignoredFields,
+    ...(method !== 'GET' && { 'Preference-Applied': preferenceApplied }),
   };
 }
 
