@@ -1,6 +1,7 @@
 /** Facts about this process, and the clock and timers that commands get as ports. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import type { Random } from '#src/ports/system.ts';
 
 export { systemClock } from '#src/system/clock.ts';
@@ -19,6 +20,12 @@ export function packageVersion(): string {
   const parsed: unknown = JSON.parse(text);
   if (typeof parsed !== 'object' || parsed === null || !('version' in parsed)) return 'unknown';
   return String(parsed.version);
+}
+
+/** The first page of the guide. The single executable has no docs: null. */
+export function guidePath(): string | null {
+  const path = fileURLToPath(new URL('../../docs/README.md', import.meta.url));
+  return existsSync(path) ? path : null;
 }
 
 /** The user of the operating system, by name, or by number if it has no name, as in most containers. */

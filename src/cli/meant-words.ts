@@ -50,7 +50,6 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
-  '--api-key': ['--api-key-file'],
   '--destination': ['--endpoint'],
   '--fire-at': ['--at'],
   '--format': ['--json'],
@@ -73,6 +72,9 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   '-X': ['--method'],
 };
 
+const KEY_FLAGS: ReadonlySet<string> = new Set(['--api-key', '--apikey', '--token']);
+const API_KEY_ADVICE =
+  'Other users of this machine could read the key there. Set SCHED_API_KEY, or name a file with --api-key-file.';
 const TIMING_FLAGS: ReadonlySet<string> = new Set(['--delay', '--at', '--local', '--cron', '--tz']);
 const UPDATE_FLAGS: ReadonlySet<string> = new Set([
   '--endpoint',
@@ -127,9 +129,15 @@ export function meantFlags(flag: string, { options }: Command): string | null {
   return alternatives(known ?? []);
 }
 
-/** Says which other command has the flag, or null. */
+/** Says where the value of the flag goes instead: to another command, the environment or a file. Or returns null. */
 export function elsewhereText(flag: string, command: Command): string | null {
+  if (KEY_FLAGS.has(flag) && takesApiKey(command)) return API_KEY_ADVICE;
   return ELSEWHERE[pathOf(command)]?.(flag) ?? null;
+}
+
+/** The program itself takes no key, but a flag may stand before the command that does. */
+function takesApiKey({ options, parent }: Command): boolean {
+  return parent === null || options.some(({ long }) => long === '--api-key-file');
 }
 
 function alternatives(words: readonly string[]): string | null {

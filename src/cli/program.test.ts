@@ -137,6 +137,18 @@ describe('the program', () => {
     }
   });
 
+  test('the general help ends with the path of the guide', () => {
+    const help: string[] = [];
+    whole.configureOutput({ writeOut: (text) => help.push(text) }).outputHelp();
+    expect(help.join('')).toMatch(/The guide is here:\n {2}.+\n$/);
+    expect(
+      help
+        .join('')
+        .trimEnd()
+        .endsWith(`  ${join(ROOT, 'docs/README.md')}`),
+    ).toBe(true);
+  });
+
   test('every command is described by an imperative sentence without a period', () => {
     for (const [path, command] of [...groups(whole), ...leaves(whole)])
       expect(command.description(), path).toMatch(/^[A-Z][a-z]+,? .*[^.]$/);

@@ -4,7 +4,7 @@
  * of the code, and a command imports them when it runs.
  */
 import { Command } from 'commander';
-import { packageVersion } from '#src/app/process.ts';
+import { guidePath, packageVersion } from '#src/app/process.ts';
 import type { CliDependencies } from './command.ts';
 
 const AFTER_HELP = `
@@ -20,7 +20,14 @@ they call the service of "sched dev" on this machine.
 
 Exit codes:
   0 done          1 refused or failed        2 wrong usage or settings
-  3 not found     4 API key not accepted     5 service unreachable or failing`;
+  3 not found     4 API key not accepted     5 service unreachable or failing
+
+A running service has its API reference at /docs.`;
+
+function afterHelp(): string {
+  const guide = guidePath();
+  return guide === null ? AFTER_HELP : `${AFTER_HELP} The guide is here:\n  ${guide}`;
+}
 
 /** Adds options, subcommands and an action to a command. */
 type Fill = (command: Command, dependencies: CliDependencies) => void;
@@ -155,7 +162,7 @@ export function buildOverview(only?: string): Command {
     .helpOption('-h, --help', 'print this help')
     .option('--no-color', 'print no colours, even on a terminal')
     .configureHelp({ subcommandTerm: termOf })
-    .addHelpText('after', AFTER_HELP)
+    .addHelpText('after', afterHelp)
     .addHelpCommand(
       new Command('help').argument('[command]').description('Print the help of a command').helpGroup(TOOLS),
     );

@@ -8,6 +8,7 @@ import { CommandFailure, EXIT, type Exit, NegativeAnswer } from './failure.ts';
 import { buildOverview, buildProgram } from './program.ts';
 import { errorLine, joinLines } from './terminal/printable.ts';
 import { screenOf } from './terminal/screen.ts';
+import { wrapTo } from './terminal/width.ts';
 import { usageText } from './usage-text.ts';
 
 /** Refusals that concern the user's input, not the stored data. */
@@ -34,7 +35,11 @@ interface OutputStream {
 
 export async function runProgram(words: readonly string[], io: CommandIo): Promise<Exit> {
   const { env, stdout, stderr } = io;
-  const printError = (text: string) => void stderr.write(errorLine(text));
+  const errorColumns = screenOf(stderr, env, true).columns;
+  const printError = (text: string) => {
+    const line = errorLine(text);
+    stderr.write(errorColumns === null ? line : `${wrapTo(line, errorColumns)}\n`);
+  };
   const dependencies = {
     env,
     print: (text: string) => void stdout.write(text),

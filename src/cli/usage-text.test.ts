@@ -51,6 +51,34 @@ test.each([
   expect(usageText(message, list)).toBe(sentence);
 });
 
+test.each([
+  [['https://example.com/hook'], 'takes 0 arguments, not 1. Give the URL with --endpoint.'],
+  [['https://example.com/hook', 'a', 'b'], 'not 3. Give the URL with --endpoint. Put a value with spaces'],
+  [['a', 'b'], 'takes 0 arguments, not 2. Put a value with spaces or *'],
+])('the arguments %j of a command with --endpoint', (words, sentence) => {
+  const lines: string[] = [];
+  const parent = new Command('sched').exitOverride();
+  const create = parent
+    .command('create')
+    .option('--endpoint <url>')
+    .option('--url <url>')
+    .action(() => {})
+    .configureOutput({ outputError: (text) => lines.push(usageText(text.replace(/^error: /, ''), create)) });
+  expect(() => parent.parse(['create', ...words], { from: 'user' })).toThrow();
+  expect(lines.join('')).toContain(sentence);
+});
+
+test('a flag for an API key', () => {
+  const tail = program.command('tail').option('--api-key-file <path>');
+  for (const command of [tail, program]) {
+    for (const flag of ['--api-key', '--token=sk_live_x']) {
+      const text = usageText(`unknown option '${flag}'`, command);
+      expect(text).toContain('Set SCHED_API_KEY, or name a file with --api-key-file.');
+      expect(text).not.toContain('sk_live_x');
+    }
+  }
+});
+
 test('a missing option has its choices', () => {
   const message = "required option '--mode <mode>' not specified";
   expect(usageText(message, key)).toBe('The option --mode <mode> is missing. It must be one of test, live.');

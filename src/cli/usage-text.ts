@@ -9,13 +9,11 @@ const SENTENCES: readonly (readonly [RegExp, string])[] = [
     /^command-argument value '(.*?)' is invalid for argument '(.+?)'\./,
     'The value "$1" of <$2> is not valid.',
   ],
-  [
-    /^too many arguments for '(.+?)'\. Expected (\d+ arguments?) but got (\d+).*$/,
-    'The command $1 takes $2, not $3. Put a value with spaces or *, such as a cron expression, in quotes.',
-  ],
   [/ Allowed choices are /, ' It must be one of '],
 ];
 
+const TOO_MANY = /^too many arguments for '(.+?)'\. Expected (\d+) arguments? but got (\d+)/;
+const URL_START = /^https?:\/\//i;
 const FAULT = /^(unknown option|unknown command|missing required argument|required option) '(.+?)'/;
 const SUGGESTION = / \(Did you mean (.+?)\?\)$/;
 
@@ -35,8 +33,27 @@ export function usageText(message: string, command: Command): string {
     case 'required option':
       return `The option ${word} is missing.${choicesOf(word, command)}`;
     default:
-      return SENTENCES.reduce((line, [pattern, sentence]) => line.replace(pattern, sentence), message);
+      return (
+        tooManyText(message, command) ??
+        SENTENCES.reduce((line, [pattern, sentence]) => line.replace(pattern, sentence), message)
+      );
   }
+}
+
+function tooManyText(message: string, command: Command): string | null {
+  const [found, name = '', allowed = '', given = ''] = TOO_MANY.exec(message) ?? [];
+  if (found === undefined) return null;
+  const urlFlag = command.args.some((word) => URL_START.test(word)) ? urlFlagOf(command) : null;
+  const advice = urlFlag === null ? [] : [`Give the URL with ${urlFlag}.`];
+  if (urlFlag === null || Number(given) > Number(allowed) + 1)
+    advice.push('Put a value with spaces or *, such as a cron expression, in quotes.');
+  const count = `${allowed} argument${allowed === '1' ? '' : 's'}`;
+  return [`The command ${name} takes ${count}, not ${given}.`, ...advice].join(' ');
+}
+
+/** The flag for a URL that was given as an argument: the destination, or the address of the service. */
+function urlFlagOf({ options }: Command): string | null {
+  return ['--endpoint', '--url'].find((flag) => options.some(({ long }) => long === flag)) ?? null;
 }
 
 function optionAdvice(flag: string, suggested: string | undefined, command: Command): string {

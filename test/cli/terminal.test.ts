@@ -221,3 +221,12 @@ describe.concurrent('colours', () => {
     expect(forced.stdout).toContain(RED);
   });
 });
+
+test.concurrent('an error is broken between words at a terminal, and one line in a pipe', async () => {
+  const args = ['schedules', 'list', '--api-key', 'x'];
+  const { screen } = await runAsAtTerminal(args, { columns: 60 });
+  const lines = screen.trimEnd().split('\r\n');
+  expect(lines.length).toBeGreaterThan(1);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(60);
+  expect(`${lines.join(' ')}\n`).toBe((await runPiped(args)).stderr);
+});

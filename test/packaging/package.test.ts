@@ -153,7 +153,9 @@ describe('installed in an empty folder', () => {
 
   test('it has its version and its help', () => {
     expect(runHere('--version')).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' });
-    expect(runHere('--help')).toMatchObject({ status: 0, stderr: '' });
+    const help = runHere('--help');
+    expect(help).toMatchObject({ status: 0, stderr: '' });
+    expect(existsSync(help.stdout.trimEnd().split('\n').at(-1)?.trim() ?? '')).toBe(true);
   });
 
   test('`sched dev` sends a delivery to its inbox, and serves its pages', async () => {

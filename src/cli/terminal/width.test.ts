@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutMiddle, cutStart, cutTo, padTo, widthOf } from './width.ts';
+import { cutMiddle, cutStart, cutTo, padTo, widthOf, wrapTo } from './width.ts';
 
 test.each([
   ['', 0],
@@ -45,4 +45,18 @@ test.each([
 test('padding counts cells, not characters', () => {
   expect(padTo('東', 4)).toBe('東  ');
   expect(padTo('wider', 2)).toBe('wider');
+});
+
+test.each([
+  ['fits', 4, 'fits'],
+  ['aa bb cc', 5, 'aa bb\ncc'],
+  ['aa bb cc', 4, 'aa\nbb\ncc'],
+  ['aa https://example.com bb', 8, 'aa\nhttps://example.com\nbb'],
+  ['東京 東京', 8, '東京\n東京'],
+  ['Run "sched context list" now.', 23, 'Run\n"sched context list"\nnow.'],
+  ['It is `sched tail`.', 14, 'It is\n`sched tail`.'],
+  ['one " alone', 6, 'one "\nalone'],
+  ['', 5, ''],
+])('%j is wrapped to %i cells', (text, cells, wrapped) => {
+  expect(wrapTo(text, cells)).toBe(wrapped);
 });

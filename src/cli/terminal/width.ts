@@ -61,6 +61,23 @@ function firstCells(parts: Iterable<string>, cellsMax: number): string[] {
   return kept;
 }
 
+/** A command or a value in quotes stays in one line, so that it can be copied. */
+const UNBROKEN = /(?:"[^"]*"|`[^`]*`|\S)+/g;
+
+/** Breaks a text between words, so that a line takes at most `cellsMax` cells. A longer word has a line of its own. */
+export function wrapTo(text: string, cellsMax: number): string {
+  let left = cellsMax;
+  let wrapped = '';
+  for (const [word] of text.matchAll(UNBROKEN)) {
+    const cells = widthOf(word);
+    const fits = cells < left;
+    if (wrapped !== '') wrapped += fits ? ' ' : '\n';
+    left = (wrapped === '' || !fits ? cellsMax : left - 1) - cells;
+    wrapped += word;
+  }
+  return wrapped;
+}
+
 export function padTo(text: string, cells: number): string {
   return text + ' '.repeat(Math.max(cells - widthOf(text), 0));
 }
