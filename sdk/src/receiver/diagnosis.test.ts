@@ -124,14 +124,18 @@ describe('an API key instead of the signing secret', () => {
     [
       'alone',
       'sk_test_0123456789abcdef',
-      /^The signature was not made with the secret\. It is an API key \(sk_test_…\)/,
+      /^The signature was not made with the secret\. The secret is an API key \(sk_test_…\)/,
     ],
     [
       'in quotation marks',
       '"sk_live_0123456789abcdef"',
-      /It is an API key .* "sched secret show --mode live"/,
+      /The secret is an API key .* "sched secret show --mode live"/,
     ],
-    ['beside another secret', ['whsec_other', 'sk_test_0123456789abcdef'], /One of them is an API key/],
+    [
+      'beside another secret',
+      ['whsec_other', 'sk_test_0123456789abcdef'],
+      /One of the secrets is an API key/,
+    ],
   ])('is recognised %s, and not shown', async (_how, secret, message) => {
     const result = await refusal({}, { secret });
     expect(result.reason).toBe('no_signature_matches');

@@ -120,7 +120,7 @@ function describeMismatch(
 
 function apiKeyText(mode: string, count: number): string {
   return (
-    `${count === 1 ? 'It is' : 'One of them is'} an API key (sk_${mode}_…), which signs nothing. ` +
+    `${count === 1 ? 'The secret is' : 'One of the secrets is'} an API key (sk_${mode}_…), which signs nothing. ` +
     `Use the signing secret instead: it starts with whsec_, and "sched secret show --mode ${mode}" prints it.`
   );
 }

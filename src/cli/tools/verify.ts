@@ -246,6 +246,6 @@ function bodyNote({ result, form }: Result): readonly string[] {
 
 function signatureText(result: Verified | NotVerified): string {
   if (result.ok)
-    return 'The signature itself is right. Only its age is refused. Use --at or --tolerance to accept it.';
+    return 'The signature itself is right. Only its time is refused. Use --at or --tolerance to accept it.';
   return `The signature itself does not match either (${result.reason}): ${printable(result.message)}`;
 }
