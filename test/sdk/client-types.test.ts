@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DEV_KEYS, DEV_URL } from '#sdk/client/connection.ts';
 import { formatDuration, toApiFields, toApiQuery } from '#sdk/client/convenient.ts';
+import { FILTERS, type ListName } from '#sdk/client/filters.ts';
 import { ERROR_CODES } from '#sdk/index.ts';
 import { DEV_LIVE_KEY, DEV_TEST_KEY, DEV_URL as SERVED_URL } from '#src/app/dev/keys.ts';
 import { NS_PER_MS, parseDuration } from '#src/domain/duration.ts';
@@ -23,6 +24,32 @@ test('the error codes match the table of errors', () => {
 
 test('the client knows the address and the keys of sched dev', () => {
   expect([DEV_URL, ...DEV_KEYS]).toEqual([SERVED_URL, DEV_TEST_KEY, DEV_LIVE_KEY]);
+});
+
+test('the client knows the filters of every list', () => {
+  const { paths } = JSON.parse(read('docs/openapi.json')) as ApiDocument;
+  const documented = Object.values(paths)
+    .flatMap((path) => Object.values(path))
+    .filter(({ operationId }) => operationId.startsWith('list'))
+    .map(({ operationId, parameters = [] }) => [
+      operationId,
+      parameters
+        .filter((parameter) => parameter.in === 'query')
+        .map(({ name }) => name)
+        .toSorted(),
+    ]);
+  const OPERATION_OF: Readonly<Record<ListName, string>> = {
+    'schedules.list': 'listSchedules',
+    'schedules.deliveries': 'listScheduleDeliveries',
+    'endpoints.list': 'listEndpoints',
+    'deliveries.list': 'listDeliveries',
+    'deliveries.attempts': 'listAttempts',
+  };
+  const known = (Object.keys(FILTERS) as ListName[]).map((call) => [
+    OPERATION_OF[call],
+    Object.keys(FILTERS[call]).toSorted(),
+  ]);
+  expect(Object.fromEntries(known)).toEqual(Object.fromEntries(documented));
 });
 
 /** The parts of a schema that show a duration or an instant. */

@@ -18,7 +18,7 @@ export class Deliveries {
 
   /** Lists deliveries, newest first. */
   list(query?: ListDeliveriesQuery, options?: CallOptions): Pages<Delivery> {
-    return list(this.#transport, () => DELIVERIES, query, options);
+    return list(this.#transport, 'deliveries.list', () => DELIVERIES, query, options);
   }
 
   /** Reads one delivery. Rejects with a `NotFoundError` if it does not exist. */
@@ -39,6 +39,6 @@ export class Deliveries {
   /** Lists the attempts of a delivery, in the order in which they were made. */
   attempts(id: string, query?: ListAttemptsQuery, options?: CallOptions): Pages<Attempt> {
     const path = () => `${DELIVERIES}/${encodeId('deliveries.attempts', id)}/attempts`;
-    return list(this.#transport, path, query, options);
+    return list(this.#transport, 'deliveries.attempts', path, query, options);
   }
 }

@@ -29,7 +29,7 @@ export class Endpoints {
 
   /** Lists endpoint profiles, newest first. Archived ones are included only with `include_archived`. */
   list(query?: ListEndpointsQuery, options?: CallOptions): Pages<Endpoint> {
-    return list(this.#transport, () => ENDPOINTS, query, options);
+    return list(this.#transport, 'endpoints.list', () => ENDPOINTS, query, options);
   }
 
   /** Reads one endpoint profile. Rejects with a `NotFoundError` if it does not exist. */

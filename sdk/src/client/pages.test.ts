@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ListName } from './filters.ts';
 import { readOptions } from './options.ts';
 import { type List, list, Pages } from './pages.ts';
 import { SYSTEM_DEPENDENCIES, Transport } from './transport.ts';
@@ -91,14 +92,15 @@ describe('a list', () => {
 });
 
 describe('a query', () => {
-  async function sent(query: object): Promise<string> {
+  async function sent(query: object, call: ListName = 'schedules.list'): Promise<string> {
     const urls: string[] = [];
     const fetch = async (url: string) => {
       urls.push(url);
       return Response.json(page([], null));
     };
     const settings = readOptions({ url: 'http://sched.example', apiKey: 'sk_test_0123456789', fetch });
-    const rejected = await list(new Transport(settings, SYSTEM_DEPENDENCIES), () => '/schedules', query)
+    const transport = new Transport(settings, SYSTEM_DEPENDENCIES);
+    const rejected = await list(transport, call, () => '/schedules', query)
       .page()
       .then(
         () => null,
@@ -110,48 +112,78 @@ describe('a query', () => {
   }
 
   const BASE = 'http://sched.example/v1/schedules';
-  const nothing = { team: null, other: undefined } as unknown as Record<string, string>;
 
-  test.each<readonly [object, string]>([
+  test.for<readonly [object, string, ListName?]>([
     [{}, ''],
-    [{ state: 'active', limit: 5, include_archived: false }, '?state=active&limit=5&include_archived=false'],
+    [{ state: 'active', limit: 5 }, '?state=active&limit=5'],
+    [{ include_archived: false }, '?include_archived=false', 'endpoints.list'],
     [{ metadata: { 'a b': 'c&d' } }, '?metadata%5Ba+b%5D=c%26d'],
-    [{ state: undefined, kind: null, metadata: nothing }, ''],
+    // A variable that may be unset is common, so a known filter may have no value.
+    [{ state: undefined, kind: null, metadata: undefined }, ''],
     [{ metadata: null }, ''],
-  ])('%j is sent as %s', async (query, search) => {
-    expect(await sent(query)).toBe(BASE + search);
+  ])('%j is sent as %s', async ([query, search, call]) => {
+    expect(await sent(query, call)).toBe(BASE + search);
   });
 
-  test.each<readonly [string, object]>([
-    ['schedule_id', { schedule_id: '' }],
-    ['status', { status: '' }],
+  test.for<readonly [string, object, ListName?]>([
+    ['schedule_id', { schedule_id: '' }, 'deliveries.list'],
+    ['status', { status: '' }, 'deliveries.list'],
     ['cursor', { cursor: '' }],
     ['metadata[team]', { metadata: { team: '' } }],
     ['metadata[]', { metadata: { '': 'billing' } }],
-  ])('with an empty %s is refused, because it would match everything', async (name, query) => {
-    expect(await sent(query)).toContain(`TypeError: ${name} must not be empty`);
+  ])('with an empty %s is refused, because it would match everything', async ([name, query, call]) => {
+    expect(await sent(query, call)).toContain(`TypeError: ${name} must not be empty`);
   });
 
   test('has instants as dates', async () => {
     const after = new Date(Date.UTC(2027, 0, 1));
-    expect(await sent({ created_after: after, created_before: null })).toBe(
+    expect(await sent({ created_after: after, created_before: null }, 'deliveries.list')).toBe(
       `${BASE}?created_after=2027-01-01T00%3A00%3A00.000Z`,
     );
   });
 
   // The service ignores filters that it does not know, such as `status[0]`, and would list everything.
-  test.each<readonly [unknown, string]>([
+  test.for<readonly [unknown, string, ListName?]>([
     ['active', 'A list takes an object with filters, such as { limit: 50 }. It got a text.'],
     [[], 'A list takes an object with filters, such as { limit: 50 }. It got an array.'],
     [{ metadata: 'billing' }, "metadata must be an object, such as { team: 'billing' }. It got a text."],
     [{ metadata: new Map([['team', 'billing']]) }, 'metadata must be an object'],
     [new Map([['state', 'active']]), 'A list takes an object with filters'],
     [{ metadata: { team: {} } }, 'metadata[team] must be a single value. It got an object.'],
-    [{ status: ['expired', 'canceled'] }, 'status must be a single value. It got an array.'],
-    [{ created_after: new Date('') }, 'created_after is an invalid Date.'],
-    [{ created_after: 5 }, 'created_after is a number. Pass a Date'],
-  ])('%j is refused', async (query, message) => {
-    expect(await sent(query as object)).toContain(`TypeError: ${message}`);
+    [
+      { status: ['expired', 'canceled'] },
+      'status must be a single value. It got an array.',
+      'deliveries.list',
+    ],
+    [{ created_after: new Date('') }, 'created_after is an invalid Date.', 'deliveries.list'],
+    [{ created_after: 5 }, 'created_after is a number. Pass a Date', 'deliveries.list'],
+    [
+      { metadata: { team: undefined } },
+      'metadata[team] must be a text. It got undefined. Leave the label out to match everything.',
+    ],
+    [{ metadata: { team: null } }, 'metadata[team] must be a text. It got null.'],
+    [
+      { stat: 'paused' },
+      'schedules.list has no filter "stat". Did you mean "state"? The filters are cursor, limit, state, kind and metadata.',
+    ],
+    [{ status: 'paused' }, 'schedules.list has no filter "status". Did you mean "state"?'],
+    [{ metdata: { team: 'x' } }, 'schedules.list has no filter "metdata". Did you mean "metadata"?'],
+    [{ 'metadata[team]': 'x' }, 'schedules.list has no filter "metadata[team]". Did you mean "metadata"?'],
+    [{ colour: undefined }, 'schedules.list has no filter "colour". The filters are cursor, limit,'],
+    [{ ['x'.repeat(60)]: 1 }, `schedules.list has no filter "${'x'.repeat(40)}". The filters`],
+    [{ constructor: 'x' }, 'schedules.list has no filter "constructor". The filters'],
+    [
+      { scheduleId: 'sch_1' },
+      'deliveries.list has no filter "scheduleId". Did you mean "schedule_id"?',
+      'deliveries.list',
+    ],
+    [{ createdAfter: 'x' }, 'Did you mean "created_after"?', 'deliveries.list'],
+    [{ archived: true }, 'endpoints.list has no filter "archived". The filters', 'endpoints.list'],
+    [{ status: 'expired' }, 'schedules.deliveries has no filter "status".', 'schedules.deliveries'],
+  ])('%j is refused', async ([query, message, call]) => {
+    const refused = await sent(query as object, call);
+    expect(refused).toMatch(/^TypeError: /);
+    expect(refused).toContain(message);
   });
 });
 

@@ -7,6 +7,7 @@
 import { describeValue, isFields } from '../describe-value.ts';
 import { toApiQuery } from './convenient.ts';
 import { unexpectedAnswer } from './errors.ts';
+import { checkFilters, type ListName } from './filters.ts';
 import type { CallOptions } from './options.ts';
 import type { Transport } from './transport.ts';
 
@@ -74,12 +75,16 @@ export class Pages<T> implements AsyncIterable<T> {
  */
 export function list<T>(
   transport: Transport,
+  call: ListName,
   path: () => string,
   query?: object | null,
   options?: CallOptions,
 ): Pages<T> {
   return new Pages(async (cursor) => {
-    const parameters = searchOf({ ...checkQuery(query ?? {}), ...(cursor !== undefined && { cursor }) });
+    const parameters = searchOf({
+      ...checkQuery(call, query ?? {}),
+      ...(cursor !== undefined && { cursor }),
+    });
     return transport.call<List<T>>(
       { method: 'GET', path: path(), query: parameters, answers: 'list' },
       options,
@@ -89,11 +94,14 @@ export function list<T>(
 
 type Query = Readonly<Record<string, unknown>>;
 
-function checkQuery(query: object): Query {
-  if (isFields(query)) return toApiQuery(query);
-  throw new TypeError(
-    `A list takes an object with filters, such as { limit: 50 }. It got ${describeValue(query)}.`,
-  );
+function checkQuery(call: ListName, query: object): Query {
+  if (!isFields(query)) {
+    throw new TypeError(
+      `A list takes an object with filters, such as { limit: 50 }. It got ${describeValue(query)}.`,
+    );
+  }
+  checkFilters(call, query);
+  return toApiQuery(query);
 }
 
 const LABELS = 'metadata';
@@ -102,10 +110,11 @@ const LABELS = 'metadata';
 function searchOf(query: Query): URLSearchParams {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (name !== LABELS || isAbsent(value)) append(search, name, value);
+    if (isAbsent(value)) continue;
+    if (name !== LABELS) append(search, name, value);
     else
       for (const [label, text] of Object.entries(checkLabels(value)))
-        append(search, `${name}[${label}]`, text);
+        append(search, `${name}[${label}]`, checkLabel(`${name}[${label}]`, text));
   }
   return search;
 }
@@ -117,11 +126,18 @@ function checkLabels(value: unknown): Query {
   );
 }
 
+/** A label that lost its value would match everything. A filter that is undefined is left out on purpose. */
+function checkLabel(name: string, text: unknown): unknown {
+  if (!isAbsent(text)) return text;
+  throw new TypeError(
+    `${name} must be a text. It got ${describeValue(text)}. Leave the label out to match everything.`,
+  );
+}
+
 const WITHOUT_LABEL = `${LABELS}[]`;
 
 /** The service ignores an empty or unknown filter. A filter that lost its value would then match everything. */
 function append(search: URLSearchParams, name: string, value: unknown): void {
-  if (isAbsent(value)) return;
   if (value === '' || name === WITHOUT_LABEL) {
     throw new TypeError(`${name} must not be empty. Leave it out to match everything.`);
   }

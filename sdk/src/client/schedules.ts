@@ -34,7 +34,7 @@ export class Schedules {
 
   /** Lists schedules, newest first. */
   list(query?: ListSchedulesQuery, options?: CallOptions): Pages<Schedule> {
-    return list(this.#transport, () => SCHEDULES, query, options);
+    return list(this.#transport, 'schedules.list', () => SCHEDULES, query, options);
   }
 
   /** Reads one schedule. Rejects with a `NotFoundError` if it does not exist. */
@@ -84,7 +84,7 @@ export class Schedules {
   /** Lists the deliveries of a schedule, newest first. */
   deliveries(id: string, query?: ListScheduleDeliveriesQuery, options?: CallOptions): Pages<Delivery> {
     const path = () => `${SCHEDULES}/${encodeId('schedules.deliveries', id)}/deliveries`;
-    return list(this.#transport, path, query, options);
+    return list(this.#transport, 'schedules.deliveries', path, query, options);
   }
 
   #changeState(id: string, verb: 'pause' | 'resume' | 'cancel', options?: CallOptions): Promise<Schedule> {
