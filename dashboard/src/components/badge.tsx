@@ -57,7 +57,8 @@ export const SCHEDULE_BADGES: Readonly<Record<string, BadgeStyle>> = {
   active: { tone: 'good', icon: 'clock', label: 'Active' },
   paused: { tone: 'warn', icon: 'pause', label: 'Paused' },
   canceled: { tone: 'neutral', icon: 'stop', label: 'Canceled' },
-  completed: { tone: 'neutral', icon: 'check', label: 'Completed' },
+  // It says only that no run follows. The last delivery may have failed.
+  completed: { tone: 'neutral', icon: 'flag', label: 'Completed' },
 };
 
 export const BREAKER_BADGES: Readonly<Record<string, BadgeStyle>> = {
@@ -74,9 +75,5 @@ export function StateBadge({
   readonly badges: Readonly<Record<string, BadgeStyle>>;
 }) {
   const badge = badges[state] ?? { ...UNKNOWN, label: state };
-  return (
-    <Badge tone={badge.tone} icon={badge.icon}>
-      {badge.label}
-    </Badge>
-  );
+  return <Badge {...badge}>{badge.label}</Badge>;
 }

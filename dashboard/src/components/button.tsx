@@ -14,12 +14,11 @@ interface ButtonContent {
   readonly kind?: ButtonKind;
   readonly icon?: IconName;
   readonly children?: ComponentChildren;
-  /** The name for screen readers, for a button that has only an icon. */
-  readonly label?: string;
-  readonly title?: string;
 }
 
 export interface ButtonProps extends ButtonContent {
+  /** The name for screen readers, for a button that has only an icon. */
+  readonly label?: string;
   readonly type?: 'button' | 'submit';
   readonly isBusy?: boolean;
   readonly disabled?: boolean;
@@ -33,7 +32,6 @@ export function Button({
   icon,
   children,
   label,
-  title,
   type = 'button',
   isBusy = false,
   disabled = false,
@@ -45,11 +43,11 @@ export function Button({
       type={type}
       class={`btn ${KINDS[kind]} ${children === undefined ? 'px-2' : ''} ${isBusy ? 'opacity-70' : ''}`}
       disabled={disabled}
-      aria-disabled={isBusy ? 'true' : undefined}
-      aria-busy={isBusy ? 'true' : undefined}
+      aria-disabled={isBusy}
+      aria-busy={isBusy}
       aria-label={label}
       aria-expanded={expanded}
-      title={title ?? label}
+      title={label}
       onClick={(event) => {
         if (isBusy) event.preventDefault();
         else onClick?.(event);
@@ -67,12 +65,10 @@ export function ButtonLink({
   kind = 'plain',
   icon,
   children,
-  label,
-  title,
   href,
 }: ButtonContent & { readonly href: string }) {
   return (
-    <a href={href} class={`btn ${KINDS[kind]}`} aria-label={label} title={title}>
+    <a href={href} class={`btn ${KINDS[kind]}`}>
       {icon === undefined ? null : <Icon name={icon} />}
       {children}
     </a>

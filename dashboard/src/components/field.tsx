@@ -8,7 +8,7 @@ interface FieldText {
   readonly error?: string | null | undefined;
   /** The id of the element that says what is wrong, if it belongs to several fields. */
   readonly errorId?: string | undefined;
-  readonly isLabelHidden?: boolean;
+  readonly isLabelHidden?: boolean | undefined;
 }
 
 function Frame({
@@ -46,13 +46,11 @@ export function FieldError({ id, error }: { readonly id: string; readonly error:
 /** The attributes by which a screen reader finds the hint and the error. A form moves the focus to what is invalid. */
 function attributesOf(id: string, { hint, error, errorId }: FieldText) {
   const describedBy = error === undefined || error === null ? errorId : `${id}-error`;
-  const ids = [describedBy, hint === undefined ? undefined : `${id}-hint`].filter(
-    (each) => each !== undefined,
-  );
+  const ids = [describedBy, hint === undefined ? undefined : `${id}-hint`];
   return {
     id,
     'aria-invalid': describedBy === undefined ? undefined : ('true' as const),
-    'aria-describedby': ids.join(' ') || undefined,
+    'aria-describedby': ids.join(' ').trim() || undefined,
   };
 }
 
@@ -81,23 +79,21 @@ export function TextField({
   error,
   errorId,
   isLabelHidden,
-  value,
-  onValue,
   isMono = false,
-  type = 'text',
+  onValue,
   ...rest
 }: TextFieldProps) {
   const id = useId();
-  const text = { label, hint, error, errorId, isLabelHidden: isLabelHidden ?? false };
+  const text = { label, hint, error, errorId, isLabelHidden };
   // The types of preact separate each kind of input. Here the kind is a value.
-  const kind = { ...rest, type } as InputHTMLAttributes<HTMLInputElement>;
+  const attributes = rest as InputHTMLAttributes<HTMLInputElement>;
   return (
-    <Frame id={id} {...text}>
+    <Frame {...text} id={id}>
       <input
-        {...kind}
+        type="text"
+        {...attributes}
         {...attributesOf(id, text)}
         class={`control ${isMono ? 'font-mono text-sm' : ''}`}
-        value={value}
         onInput={(event) => onValue(event.currentTarget.value)}
       />
     </Frame>
@@ -112,29 +108,19 @@ export interface TextAreaProps extends FieldText {
   readonly placeholder?: string;
 }
 
-export function TextArea({
-  label,
-  hint,
-  error,
-  isLabelHidden,
-  value,
-  onValue,
-  rows = 5,
-  isMono = true,
-  placeholder,
-}: TextAreaProps) {
+export function TextArea(props: TextAreaProps) {
   const id = useId();
-  const text = { label, hint, error, isLabelHidden: isLabelHidden ?? false };
+  const { rows = 5, isMono = true } = props;
   return (
-    <Frame id={id} {...text}>
+    <Frame {...props} id={id}>
       <textarea
-        {...attributesOf(id, text)}
+        {...attributesOf(id, props)}
         rows={rows}
         class={`control ${isMono ? 'font-mono text-sm' : ''}`}
-        value={value}
-        placeholder={placeholder}
+        value={props.value}
+        placeholder={props.placeholder}
         spellcheck={false}
-        onInput={(event) => onValue(event.currentTarget.value)}
+        onInput={(event) => props.onValue(event.currentTarget.value)}
       />
     </Frame>
   );
@@ -152,28 +138,18 @@ export interface SelectFieldProps<V extends string> extends FieldText {
   readonly disabled?: boolean;
 }
 
-export function SelectField<V extends string>({
-  label,
-  hint,
-  error,
-  isLabelHidden,
-  value,
-  options,
-  onValue,
-  disabled = false,
-}: SelectFieldProps<V>) {
+export function SelectField<V extends string>(props: SelectFieldProps<V>) {
   const id = useId();
-  const text = { label, hint, error, isLabelHidden: isLabelHidden ?? false };
   return (
-    <Frame id={id} {...text}>
+    <Frame {...props} id={id}>
       <select
-        {...attributesOf(id, text)}
+        {...attributesOf(id, props)}
         class="control"
-        value={value}
-        disabled={disabled}
-        onChange={(event) => onValue(event.currentTarget.value as V)}
+        value={props.value}
+        disabled={props.disabled}
+        onChange={(event) => props.onValue(event.currentTarget.value as V)}
       >
-        {options.map((option) => (
+        {props.options.map((option) => (
           <option key={option.value} value={option.value}>
             {option.label}
           </option>

@@ -4,7 +4,6 @@ const PATHS = {
   schedules: 'M3 3.5h10v10H3zM3 6.5h10M6 2v2.5M10 2v2.5',
   deliveries: 'M14 2 7.5 8.5M14 2l-4 12-2.5-5.5L2 6z',
   endpoints: 'M8 2.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM2.5 8h11M8 2.5C5 6 5 10 8 13.5 11 10 11 6 8 2.5z',
-  upcoming: 'M8 2.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM8 5v3.2l2.2 1.3',
   settings: 'M2.5 4.5H9M12 4.5h1.5M2.5 11.5H4M7 11.5h6.5M10.5 3v3M5.5 10v3',
   check: 'm3 8.5 3.5 3.5L13 4.5',
   cross: 'm4 4 8 8M12 4l-8 8',
@@ -23,6 +22,7 @@ const PATHS = {
   person: 'M8 2.5a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM2.5 14c1-5 10-5 11 0',
   dot: 'M8 6a2 2 0 1 0 0 4 2 2 0 0 0 0-4z',
   stop: 'M4.5 4.5h7v7h-7z',
+  flag: 'M4 14V3h8L9.5 6 12 9H4',
   hourglass: 'M4 2.5h8l-8 11h8z',
 } as const;
 

@@ -177,7 +177,7 @@ function DayCounts({ day }: { readonly day: CalendarDay }) {
       })}
       {day.coming.length === 0 ? null : (
         <span class="inline-flex items-center gap-0.5 text-accent">
-          <Icon name="upcoming" size={12} />
+          <Icon name="clock" size={12} />
           {day.coming.length}
         </span>
       )}

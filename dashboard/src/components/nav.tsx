@@ -14,7 +14,7 @@ export const NAV_ITEMS: readonly Item[] = [
   { page: 'schedules', label: 'Schedules', icon: 'schedules' },
   { page: 'deliveries', label: 'Deliveries', icon: 'deliveries' },
   { page: 'endpoints', label: 'Endpoints', icon: 'endpoints' },
-  { page: 'upcoming', label: 'Upcoming', icon: 'upcoming' },
+  { page: 'upcoming', label: 'Upcoming', icon: 'clock' },
 ];
 
 /** The name of the current page. Null on a page without a project. */

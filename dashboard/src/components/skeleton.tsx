@@ -6,9 +6,7 @@ export function Skeleton({
   readonly height?: number;
   readonly width?: number | string;
 }) {
-  return (
-    <div class="skeleton" style={{ height: `${height}px`, ...(width === undefined ? {} : { width }) }} />
-  );
+  return <div class="skeleton" style={{ height: `${height}px`, width }} />;
 }
 
 const ROWS = [72, 60, 80, 55, 68, 75] as const;

@@ -1,6 +1,7 @@
 /**
  * Accepts an invitation. Its token stands behind `#`: browsers do not send that part, so no log contains it. The page
- * removes it from the address at once, so that the history does not contain it either.
+ * moves it from the address to the state of this entry in the history of the tab. The list of visited addresses does not
+ * contain it, and a reload keeps it. When the account exists, the next page replaces the entry and its state.
  */
 import { useEffect, useState } from 'preact/hooks';
 import type { InvitationSummary, SessionInfo } from '../../../src/control/http/contract.ts';
@@ -12,22 +13,32 @@ import { Logo } from '../components/header.tsx';
 import { Relative } from '../components/instant.tsx';
 import { SignedOutLayout } from '../components/layout.tsx';
 import { NewPassword } from '../components/password-field.tsx';
-import { Skeleton } from '../components/skeleton.tsx';
+import { TableSkeleton } from '../components/skeleton.tsx';
+import type { FieldErrors } from '../model/field-errors.ts';
 import { countCharacters, PASSWORD_CHARACTERS_MIN } from '../password.ts';
 import { hrefTo, navigate } from '../router.ts';
 import { ROLE_LABELS, session } from '../session.ts';
 import { useForm } from '../use-form.ts';
 
 function takeToken(): string {
-  const token = location.hash.slice(1);
-  if (token !== '') navigate(hrefTo('invite'), { replace: true });
-  return token;
+  const given = location.hash.slice(1);
+  if (given !== '') history.replaceState(given, '', hrefTo('invite'));
+  const kept: unknown = history.state;
+  return typeof kept === 'string' ? kept : '';
 }
+
+const NAME = /^[\w.@+-]{1,64}$/;
+const NAME_RULE = 'Use an e-mail address, or letters, digits and . _ @ + - without spaces.';
 
 export function InvitePage() {
   const [token] = useState(takeToken);
   const [invitation, setInvitation] = useState<InvitationSummary | null>(null);
   const [fault, setFault] = useState<ApiError | null>(null);
+  // A whole link that is pasted here changes only the part after the #, which does not load the page.
+  useEffect(() => {
+    addEventListener('hashchange', reload);
+    return () => removeEventListener('hashchange', reload);
+  }, []);
   useEffect(() => {
     document.title = 'Invitation · Sched';
     if (token === '') return;
@@ -47,10 +58,7 @@ export function InvitePage() {
         ) : fault !== null ? (
           <ErrorPanel error={fault} />
         ) : invitation === null ? (
-          <div class="space-y-4" role="status" aria-label="Loading">
-            <Skeleton height={36} />
-            <Skeleton height={36} />
-          </div>
+          <TableSkeleton />
         ) : (
           <Accept token={token} invitation={invitation} />
         )}
@@ -59,10 +67,12 @@ export function InvitePage() {
   );
 }
 
+const reload = () => location.reload();
+
 function NoToken() {
   return (
     <div class="space-y-4">
-      <p>The link is incomplete: the part after the # is missing. Copy the whole link and open it again.</p>
+      <p>The link is incomplete: the part after the # is missing. Open the whole link.</p>
       <ButtonLink href={hrefTo('login')}>Sign in</ButtonLink>
     </div>
   );
@@ -71,11 +81,13 @@ function NoToken() {
 function Accept({ token, invitation }: { readonly token: string; readonly invitation: InvitationSummary }) {
   const { form, change, errors, error, isBusy, submit, element } = useForm(
     { name: '', password: '' },
-    async (account) => {
-      session.value = await post<SessionInfo>('invitation', { token, ...account });
+    async ({ name, password }) => {
+      session.value = await post<SessionInfo>('invitation', { token, name: name.trim(), password });
       navigate(hrefTo(''), { replace: true });
     },
     Object.keys,
+    // The service decides. This saves a round trip.
+    ({ name }): FieldErrors => (NAME.test(name.trim()) ? {} : { name: NAME_RULE }),
   );
   const { name, password } = form;
   return (
@@ -92,7 +104,7 @@ function Accept({ token, invitation }: { readonly token: string; readonly invita
         autocomplete="username"
         required
         autoFocus
-        hint="You sign in with it. Use an e-mail address, or letters, digits and . _ @ + -"
+        hint={`You sign in with it. ${NAME_RULE}`}
         error={errors.name}
       />
       <NewPassword

@@ -36,7 +36,7 @@ export function LoginPage() {
   return (
     <SignedOutLayout>
       <div class="card p-6 shadow-sm">
-        <div class="mb-5 flex items-center gap-2.5">
+        <div class="mb-4 flex items-center gap-2.5">
           <Logo />
           <h1 class="text-lg font-semibold">Sign in to Sched</h1>
         </div>

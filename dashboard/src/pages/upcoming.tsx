@@ -148,7 +148,7 @@ function UpcomingView({ upcoming }: { readonly upcoming: Upcoming }) {
   if (upcoming.total === 0) {
     return (
       <Card>
-        <EmptyState icon="upcoming" title="No runs in this window">
+        <EmptyState icon="clock" title="No runs in this window">
           <p>Choose a longer window, or check which schedules are active.</p>
           <ButtonLink href={`${hrefInProject('schedules')}?state=active`}>Active schedules</ButtonLink>
         </EmptyState>
