@@ -102,8 +102,8 @@ describe.concurrent('in a shell with the settings of a service, sched dev', () =
     const time = String.raw`\d\d:\d\d:\d\d\.\d{3}`;
     const line = (end: string) =>
       new RegExp(`^${time}  POST ${new URL(dev.url).host}/inbox/hook/told  ${end}$`, 'm');
-    await dev.waitForOutput(line(`500  attempt 1  sent \\d+ ms late  next in 0\\.\\d s \\(${time}\\)`));
-    await dev.waitForOutput(line('200  attempt 2  sent \\d+ ms late  succeeded'));
+    await dev.waitForOutput(line(`500  attempt 1  started \\d+ ms late  next in 0\\.\\d s \\(${time}\\)`));
+    await dev.waitForOutput(line('200  attempt 2  started \\d+ ms late  succeeded'));
     expect(dev.output.stdout).not.toContain('s3cret');
   });
 

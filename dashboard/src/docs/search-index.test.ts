@@ -52,6 +52,7 @@ test('sections come first, and webhooks are found by their kind', () => {
   ];
   const names = (query: string) => findEntries(entries, query).map(({ name }) => name);
   expect(names('webhooks')).toEqual(['Webhooks']);
+  expect(correctQuery(entries, 'webhok')).toBe('webhook');
   expect(names('webhook')).toEqual(['Webhooks', 'webhook_id', 'Receive a delivery']);
 });
 

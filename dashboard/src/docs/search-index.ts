@@ -63,7 +63,7 @@ export function correctQuery(entries: readonly Entry[], query: string): string |
 function vocabularyOf(entries: readonly Entry[]): ReadonlySet<string> {
   const texts = [
     ...entries.map(({ name }) => name),
-    ...entries.map(({ context, text }) => `${context} ${text}`),
+    ...entries.map(({ kind, context, text }) => `${kind} ${context} ${text}`),
   ];
   return new Set(texts.flatMap((text) => text.toLowerCase().match(/[a-z0-9]{3,}/g) ?? []));
 }

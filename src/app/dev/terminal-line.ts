@@ -41,7 +41,7 @@ function attemptTexts(attempt: Attempt, paint: Paint): readonly string[] {
   return [
     paint(outcome === 'success' ? 'green' : 'red', result),
     `attempt ${attemptNo}`,
-    paint('dim', `sent ${firedAt - dueAt} ms late`),
+    paint('dim', `started ${firedAt - dueAt} ms late`),
   ];
 }
 

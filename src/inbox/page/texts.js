@@ -19,7 +19,7 @@ function span(ms) {
   return ms < MS_PER_SECOND ? `${ms} ms` : `${(ms / MS_PER_SECOND).toFixed(1)} s`;
 }
 
-/** How late it arrived. The terminal shows how late it was sent. Null if another service sent the request. */
+/** How late it arrived. The terminal shows how late the attempt started. Null if another service sent the request. */
 export function lateness({ delivery }) {
   if (delivery === null || delivery.lateness_ms === null) return null;
   return `${span(Math.max(delivery.lateness_ms, 0))} late`;
