@@ -5,8 +5,11 @@ import { cronFaultText } from './cron-fault-text.ts';
 
 describe('a cron expression that is not valid', () => {
   test.each([
-    ['60 * * * *', 'the minute has "60", but only 0 to 59 are allowed.'],
-    ['0 9 * * MUN', 'the day of week has "MUN", but only 0 to 7, SUN to SAT are allowed.'],
+    ['60 * * * *', 'the minute has "60", but only 0 to 59 are allowed, as in "0 9 * * MON-FRI".'],
+    [
+      '0 9 * * MUN',
+      'the day of week has "MUN", but only 0 to 7, SUN to SAT are allowed, as in "0 9 * * MON-FRI".',
+    ],
     [
       'TZ=Asia/Tokyo 0 9 * * *',
       'the time zone is not a part of it. Leave out "TZ=Asia/Tokyo", and give it as timezone.',
@@ -42,7 +45,7 @@ describe('a cron expression that is not valid', () => {
       'the day of week has "FRIL", but L, W, # and ? are not supported. Write all days that it can be, and let the receiver check the date.',
     ],
     ['0 L * * *', 'the hour has "L", but L, W, # and ? are not supported. Write numbers, such as 9 or 9-17.'],
-    ['0 0 31 4 *', 'no year has such a date. Choose a day that its month has.'],
+    ['0 0 31 4 *', 'no year has such a date. Choose a day that its month has, such as "0 9 28 2 *".'],
   ])('%s', (text, why) => {
     expect(cronFaultText(text, 'cron')).toBe(`cron "${text}" is not valid: ${why}`);
   });

@@ -29,7 +29,7 @@ export function cronFaultText(value: unknown, field: string): string {
 function clauseOf(fault: CronFault): string {
   switch (fault.kind) {
     case 'too_long':
-      return `it has more than ${counted(fault.charactersMax)} characters`;
+      return `it has more than ${counted(fault.charactersMax)} characters. Write five fields, such as ${EXAMPLE}`;
     case 'nickname':
       return nicknameClause(fault.text);
     case 'zone':
@@ -45,9 +45,9 @@ function clauseOf(fault: CronFault): string {
     case 'reversed':
       return `the ${fault.field} has the range ${item(fault)}, which ends before it starts. Split it in two, separated by a comma`;
     case 'bad_value':
-      return `the ${fault.field} has ${item(fault)}, but only ${fault.allowed} are allowed`;
+      return `the ${fault.field} has ${item(fault)}, but only ${fault.allowed} are allowed, as in ${EXAMPLE}`;
     case 'no_such_date':
-      return 'no year has such a date. Choose a day that its month has';
+      return 'no year has such a date. Choose a day that its month has, such as "0 9 28 2 *"';
   }
 }
 

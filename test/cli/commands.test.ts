@@ -187,7 +187,7 @@ describe.concurrent('a failed command has an exit code and one line that says wh
       ['schedules', 'create', '--endpoint', 'https://e.com', '--cron', '0 25 * * *'],
       {},
       1,
-      /422 invalid_cron \(--cron\): cron "0 25 \* \* \*" is not valid: the hour has "25", but only 0 to 23 are allowed\. \[req_\w+\]\n$/,
+      /422 invalid_cron \(--cron\): cron "0 25 \* \* \*" is not valid: the hour has "25", but only 0 to 23 are allowed, as in "0 9 \* \* MON-FRI"\. \[req_\w+\]\n$/,
     ],
     [
       'refused, with the wrong --tz',

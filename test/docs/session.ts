@@ -27,7 +27,7 @@ const SERVICE = /^(npm start|npm run dev|npx sched (dev|serve))\b/;
 const LISTENS = /^Sched listens on (http:\/\/\S+)$/m;
 const PRINTED_KEY = /\bsk_test_\w+/;
 const TEMPORARY = /(?<=[\s=])\/tmp\b/g;
-const BLOCK_MS_MAX = 30_000;
+const BLOCK_MS_MAX = 90_000;
 const POLL_MS = 20;
 const END_MS_MAX = 5_000;
 /** Files that a checkout gets when it is used. They are not linked. */

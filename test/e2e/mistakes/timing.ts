@@ -19,7 +19,7 @@ export const TIMING_MISTAKES: readonly Mistakes[] = [
     mistakes: [
       [
         { cron: '0 25 * * *' },
-        'cron "0 25 * * *" is not valid: the hour has "25", but only 0 to 23 are allowed.',
+        'cron "0 25 * * *" is not valid: the hour has "25", but only 0 to 23 are allowed, as in "0 9 * * MON-FRI".',
       ],
       [
         { cron: '@daily' },
@@ -48,7 +48,7 @@ export const TIMING_MISTAKES: readonly Mistakes[] = [
       ],
       [
         { cron: '0 9 30 2 *' },
-        'cron "0 9 30 2 *" is not valid: no year has such a date. Choose a day that its month has.',
+        'cron "0 9 30 2 *" is not valid: no year has such a date. Choose a day that its month has, such as "0 9 28 2 *".',
       ],
       [{ cron: '' }, `cron "" is not valid: it is empty. Write five fields ${FIVE_FIELDS}`],
       [{ cron: 5 }, 'cron must be a string with five fields, such as "0 9 * * MON-FRI", not the number 5.'],
