@@ -19,7 +19,7 @@ export const FIELD_MISTAKES: readonly Mistakes[] = [
       ],
       [
         { endpoint: 'http://localhost:3000/hook' },
-        `endpoint uses http:// ("http://localhost:3000"), but only https:// is allowed. To send to your own machine, use "sched dev". In the service, the operator can allow it ${OPERATOR}`,
+        `endpoint uses http:// ("http://localhost:3000"), but only https:// is allowed. To send to your own machine, use "sched dev". In the service, the operator can allow the address 127.0.0.1 ${OPERATOR}`,
       ],
       [
         { endpoint: 'http://example.com/hook?token=secret' },
