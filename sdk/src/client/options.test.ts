@@ -149,6 +149,17 @@ describe('other options', () => {
   ])('%o is refused', (wrong) => {
     expect(() => readOptions({ url, apiKey, ...wrong })).toThrow(TypeError);
   });
+
+  test.each([
+    ['baseUrl', 'Did you mean "url"?'],
+    ['api_key', 'Did you mean "apiKey"?'],
+    ['timeout', 'Did you mean "timeoutMs"?'],
+    ['stict', 'Did you mean "strict"?'],
+    ['region', 'new Sched has no option "region". The options are url, apiKey,'],
+  ])('refuses the option %s, which does not exist', (name, message) => {
+    const options = { url, apiKey, [name]: 'x' };
+    expect(() => readOptions(options)).toThrow(message);
+  });
 });
 
 describe('the options of a call', () => {

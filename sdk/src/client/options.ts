@@ -3,6 +3,7 @@ import { describeValue, isFields } from '../describe-value.ts';
 import { resolveConnection } from './connection.ts';
 import { type Environment, processEnvironment } from './environment.ts';
 import type { Fetch } from './exchange.ts';
+import { checkNames, type NamesOf } from './known-names.ts';
 import { RETRIES_DEFAULT, RETRIES_MAX } from './retry.ts';
 
 export interface SchedOptions {
@@ -53,6 +54,16 @@ export interface Settings {
   readonly isStrict: boolean;
 }
 
+const OPTIONS = {
+  url: true,
+  apiKey: true,
+  fetch: true,
+  timeoutMs: true,
+  retries: true,
+  version: true,
+  strict: true,
+} as const satisfies NamesOf<SchedOptions>;
+
 const TIMEOUT_MS_DEFAULT = 30_000;
 /** The longest time that a timer supports, in every runtime. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
@@ -69,6 +80,7 @@ export function readOptions(
       `new Sched takes an object with options: new Sched({ url, apiKey }). It got ${describeValue(options)}.`,
     );
   }
+  checkNames('new Sched', 'option', options, Object.keys(OPTIONS));
   const {
     version,
     fetch,
