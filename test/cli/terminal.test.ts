@@ -163,16 +163,17 @@ describe.concurrent('tables', () => {
 
   test.concurrent.each([
     ['schedules', 80, 'ID STATE FIRES IN ENDPOINT'],
-    ['schedules', 110, 'ID STATE FIRES IN TIMING ENDPOINT'],
+    ['schedules', 110, 'ID STATE FIRES IN TIMING (METHOD )?ENDPOINT'],
     ['schedules', 500, 'ID STATE NEXT FIRES IN TIMING METHOD ENDPOINT METADATA'],
     ['deliveries', 60, 'ID STATUS WHEN'],
-    ['deliveries', 80, 'ID STATUS WHEN LAST RESPONSE'],
+    ['deliveries', 80, 'ID STATUS WHEN (ATTEMPTS )?LAST RESPONSE'],
     ['deliveries', 120, 'ID STATUS SCHEDULED FOR WHEN ATTEMPTS LAST RESPONSE'],
     ['deliveries', 200, 'ID STATUS SCHEDULED FOR WHEN ATTEMPTS LAST RESPONSE SCHEDULE'],
   ])('of %s at %i columns have the columns %s', async (what, columns, titles) => {
     const { screen } = await runAsAtTerminal([what, 'list'], { env, columns });
     const [first = ''] = withoutColours(screen).split('\r\n');
-    expect(first.replaceAll(/ +/g, ' ')).toBe(titles);
+    // The width of a time depends on the moment, so a column may fit or not.
+    expect(first.replaceAll(/ +/g, ' ')).toMatch(new RegExp(`^${titles}$`));
   });
 
   test.concurrent('keep the host and the end of a URL', async () => {
