@@ -7,8 +7,8 @@
  */
 
 /**
- * What to send, where and when. It needs exactly one destination (`endpoint` or `endpoint_id`) and exactly
- * one timing (`delay`, `fire_at`, `local_fire_at` or `cron`).
+ * A request to send, with its destination and time. It needs exactly one destination (`endpoint` or
+ * `endpoint_id`) and exactly one timing (`delay`, `fire_at`, `local_fire_at` or `cron`).
  */
 export interface ScheduleCreate {
   /**
@@ -107,8 +107,8 @@ export interface RateLimit {
 }
 
 /**
- * What to change. Fields that are left out do not change. `null` clears `ttl`, `retry_policy` and `metadata`.
- * Use reschedule to change the timing.
+ * The fields to change. The others stay as they are. `null` clears `ttl`, `retry_policy` and `metadata`. Use
+ * reschedule to change the timing.
  */
 export interface ScheduleUpdate {
   /**
@@ -216,7 +216,7 @@ export interface BreakerPolicy {
   readonly probe_timeout: string;
 }
 
-/** What to send, where and when. Header values and the body are never returned. */
+/** A request that is sent once or repeatedly. Header values and the body are never returned. */
 export interface Schedule {
   /** The id of the schedule. For example `sch_01m7f3gs00zqgw5m2r7n9x0abc`. */
   readonly id: string;
@@ -304,7 +304,7 @@ export interface RetryPolicy {
 export interface ErrorBody {
   /** The error. */
   readonly error: {
-    /** What kind of error it is. Branch on it. `rate_limit_error` is reserved. */
+    /** The kind of the error. Branch on it. `rate_limit_error` is reserved. */
     readonly type:
       | 'authentication_error'
       | 'not_found_error'

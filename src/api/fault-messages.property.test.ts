@@ -1,4 +1,4 @@
-/** What no message may do, whatever the request is: repeat a secret, repeat much, or carry unprintable characters. */
+/** No message repeats a secret or much of a value, or has unprintable characters, for any request. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '#src/domain/errors.ts';

@@ -43,7 +43,7 @@ function rank(code: ErrorCode): number {
   return index >= 0 ? index : REPORTED_FIRST.length + ERRORS[code].status;
 }
 
-/** Where the fault is. The path is empty if a field is missing. */
+/** The place of the fault. The path is empty if a field is missing. */
 interface Found {
   readonly code: ErrorCode;
   readonly path: readonly PropertyKey[];

@@ -1,4 +1,4 @@
-/** What the pages of the API have in common: home and the reference. */
+/** The parts that the pages of the API share: home and the reference. */
 
 const CLOCK = '<circle cx="16" cy="16" r="9"/><path d="M16 10.5V16l4 2.5"/>';
 const LINES = 'fill="none" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"';

@@ -22,7 +22,7 @@ interface Variant {
     /** A command that creates a first schedule. `url` is the service's own address, and `origin` that of the reader. */
     readonly curl: (url: string, origin: string) => string;
   };
-  /** What the page of the reference offers besides. */
+  /** The additions of this variant to the page of the reference. */
   readonly reference: ReferenceOptions['dev'];
   /** The text that is printed when the service listens. */
   readonly greeting: (url: string) => string;

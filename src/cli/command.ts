@@ -1,4 +1,4 @@
-/** What every command gets, and how it prints its answer. This file loads little, because every command loads it. */
+/** The context that every command gets, and how it prints its answer. This file loads little, because every command loads it. */
 import type { Command } from 'commander';
 import type { Settings } from '#src/app/settings.ts';
 import type { Clock, Timers } from '#src/ports/system.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runCommandWith } from '#test/process/run-command.ts';
 
-/** What a person reads who types these words. */
+/** The text that a person reads who types these words. */
 async function answerTo(words: string): Promise<string> {
   const { code, stdout, stderr } = await runCommandWith({}, words.split(' '));
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

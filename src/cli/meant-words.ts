@@ -1,5 +1,5 @@
 /**
- * What people type who know another tool or the fields of the API, and what it is called here. The suggestions of
+ * Words of other tools and fields of the API that people type, and what they are called here. The suggestions of
  * commander go by the spelling alone: it would offer `secret` for `start`.
  */
 import type { Command } from 'commander';

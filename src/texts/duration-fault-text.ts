@@ -19,7 +19,7 @@ export interface DurationRule extends DurationBounds {
 /** Only this much of a text is corrected. Longer ones are not durations that somebody wrote. */
 const CORRECTED_CHARACTERS_MAX = 40;
 
-/** What people write for a unit, with the unit of ours and how many of it. */
+/** Words that people write for a unit, with our unit and how many of it. */
 const UNITS: ReadonlyMap<string, readonly [unit: string, count: bigint]> = new Map(
   (
     [

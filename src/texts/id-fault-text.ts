@@ -13,7 +13,7 @@ const OBJECTS: Readonly<Record<ObjectKind, string>> = {
 const KINDS = Object.keys(OBJECTS) as readonly ObjectKind[];
 const ID_CHARACTERS = 26;
 
-/** What programs write into a path when they have no id. */
+/** Texts that programs write into a path when they have no id. */
 const NOTHING: ReadonlySet<string> = new Set([
   'undefined',
   'null',

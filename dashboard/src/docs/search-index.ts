@@ -7,7 +7,7 @@ export interface Entry {
   readonly id: string;
   /** A nested field has the names of its objects before its own: `retry_policy.base`. */
   readonly name: string;
-  /** Where it is, such as the name of the operation. */
+  /** The place of the entry, such as the name of the operation. */
   readonly context: string;
   /** Further text that is searched. */
   readonly text: string;
@@ -28,7 +28,7 @@ const KIND_SCORES: Readonly<Record<Entry['kind'], number>> = {
   Error: 20,
   Field: 10,
 };
-/** What is repeated comes after everything else whose name matches. */
+/** Repeated entries come after all others whose name matches. */
 const REPEATED = 270;
 
 /** Finds entries that contain every word. An equal name comes first, then its beginning, its middle, then other text. */

@@ -78,7 +78,7 @@ export const ScheduleCreate = z
   .meta({
     id: 'ScheduleCreate',
     description:
-      'What to send, where and when. It needs exactly one destination (`endpoint` or `endpoint_id`) and exactly one timing (`delay`, `fire_at`, `local_fire_at` or `cron`).',
+      'A request to send, with its destination and time. It needs exactly one destination (`endpoint` or `endpoint_id`) and exactly one timing (`delay`, `fire_at`, `local_fire_at` or `cron`).',
   });
 
 export const ScheduleUpdate = z
@@ -92,7 +92,7 @@ export const ScheduleUpdate = z
   .meta({
     id: 'ScheduleUpdate',
     description:
-      'What to change. Fields that are left out do not change. `null` clears `ttl`, `retry_policy` and `metadata`. Use reschedule to change the timing.',
+      'The fields to change. The others stay as they are. `null` clears `ttl`, `retry_policy` and `metadata`. Use reschedule to change the timing.',
   });
 
 export const ScheduleReschedule = z.object(timing).meta({

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says about each operation: its texts, its query and its answer. */
+/** The texts, the query and the answer of each operation, for the OpenAPI document. */
 import { z } from 'zod';
 import { CURSOR_CHARACTERS_MAX } from '#src/api/cursor.ts';
 import { LIMIT_DEFAULT, LIMIT_MAX } from '#src/api/query.ts';

@@ -141,7 +141,7 @@ export const Schedule = z
   })
   .meta({
     id: 'Schedule',
-    description: 'What to send, where and when. Header values and the body are never returned.',
+    description: 'A request that is sent once or repeatedly. Header values and the body are never returned.',
   });
 
 export const Delivery = z
@@ -277,7 +277,7 @@ export const ApiError = z
     error: z
       .object({
         type: z.enum(errorTypes).meta({
-          description: 'What kind of error it is. Branch on it. `rate_limit_error` is reserved.',
+          description: 'The kind of the error. Branch on it. `rate_limit_error` is reserved.',
           example: 'invalid_request_error',
         }),
         code: z.enum(errorCodes).meta({

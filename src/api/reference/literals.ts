@@ -4,7 +4,7 @@ interface Syntax {
   readonly scalar: (value: unknown) => string;
   readonly key: (name: string) => string;
   readonly indent: string;
-  /** What is between the braces and a list on one line, such as `{ a: 1 }`. */
+  /** The text between the braces and a list on one line, such as `{ a: 1 }`. */
   readonly padding: string;
   readonly trailingComma: string;
   /** The call that turns a value into JSON text. Null if there is no such call. */

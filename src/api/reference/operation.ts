@@ -49,7 +49,7 @@ function renderAllSamples(
   return `<p class="caption">${text(first?.summary ?? '')}</p>${render(first, 0)}<div class="more">${more.join('')}</div>`;
 }
 
-/** What a receiver gets, and how it checks that. */
+/** The request that a receiver gets, and how it checks that. */
 export function renderWebhook(document: ReferenceDocument, webhook: Operation): string {
   const { id, answers } = webhook;
   return `<section class="operation" id="${id}" aria-labelledby="${id}-title">

@@ -11,7 +11,7 @@ import { renderCode, renderError, renderOperation, renderWebhook } from './opera
 
 export interface ReferencePageOptions {
   readonly dashboard: string;
-  /** What `sched dev` offers. Null in every other service. */
+  /** The additions of `sched dev`. Null in every other service. */
   readonly dev: { readonly inbox: string; readonly hook: string; readonly key: string } | null;
 }
 

@@ -72,7 +72,7 @@ export function isFollowed({ delivery }) {
 }
 
 /**
- * What followed the attempt: the next attempt, or the present status of its delivery after the newest one. Null if
+ * Tells what followed the attempt: the next attempt, or the present status of its delivery after the newest one. Null if
  * another service sent the request.
  */
 export function deliveryStatus(arrival) {
