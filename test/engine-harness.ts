@@ -31,12 +31,12 @@ import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { AttemptFacts, EngineGauges, EngineMetrics, Log } from '#src/ports/telemetry.ts';
-import { Builders, START, seededBytes } from '#src/store/contract/builders.ts';
 import { Executor, type WriterData } from '#src/store/sqlite/executor.ts';
 import { type SqliteOptions, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { answered, type WriteQueue } from '#src/store/sqlite/writer.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
 import { InMemoryInsight } from './in-memory-insight.ts';
+import { Builders, START, seededBytes } from './store-contract/builders.ts';
 
 export const PARTITION = 1 as Partition;
 /** The partition of another customer. */

@@ -6,9 +6,9 @@ import { MS_PER_DAY } from '#src/domain/instant.ts';
 import { createJob, type ReplayFilter, type ReplayJob, stop } from '#src/domain/replay-job.ts';
 import { ReplayRunner, type ReplayRunnerDependencies } from '#src/engine/replays/replay-runner.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
-import { REDIRECT } from '#src/store/contract/builders.ts';
-import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { type EngineHarness, PARTITION, type ScheduleOptions } from './engine-harness.ts';
+import { REDIRECT } from './store-contract/builders.ts';
+import { ALL_DELIVERIES } from './store-contract/everything.ts';
 
 export const RETENTION_MS = 90 * MS_PER_DAY;
 /** The time to find a job, to gather some items and to replay the burst of a budget. */

@@ -4,7 +4,7 @@ import { Refusal } from '#src/domain/errors.ts';
 import { IdMint, parseId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
-import { seededBytes } from '#src/store/contract/builders.ts';
+import { seededBytes } from '#test/store-contract/builders.ts';
 import { decodeCursor, encodeCursor, type List } from './cursor.ts';
 
 const KINDS = ['sch', 'dlv', 'ep'] as const;

@@ -7,8 +7,8 @@ import type { ProjectId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { CURRENT_VERSION } from '#src/domain/project.ts';
 import type { Tenant } from '#src/ports/control-store.ts';
-import { Builders, START } from '#src/store/contract/builders.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { Builders, START } from '#test/store-contract/builders.ts';
 import { listSchedules } from './schedule-list.ts';
 
 const SECOND_MS = 1_000;

@@ -4,9 +4,9 @@ import { isReplayable } from '#src/domain/delivery-lifecycle.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
-import { Builders } from '#src/store/contract/builders.ts';
-import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { type ControlHarness, openControlHarness } from '#test/process/control-harness.ts';
+import { Builders } from '#test/store-contract/builders.ts';
+import { ALL_DELIVERIES } from '#test/store-contract/everything.ts';
 import { type Commands, IdempotencyKeyTaken, KeyedMutex, type MakeReceipt } from './command.ts';
 import { replayDelivery } from './deliveries.ts';
 

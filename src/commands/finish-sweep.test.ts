@@ -4,10 +4,10 @@ import type { ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
-import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { type OpenWriter, Writer } from '#src/store/sqlite/writer.ts';
 import { EngineHarness, OTHER_PARTITION, PARTITION } from '#test/engine-harness.ts';
+import { HOURLY, SUCCESS } from '#test/store-contract/builders.ts';
+import { ALL_DELIVERIES } from '#test/store-contract/everything.ts';
 import { type Commands, KeyedMutex } from './command.ts';
 import { applyScheduleAction, editSchedule, type ScheduleAction } from './schedules.ts';
 

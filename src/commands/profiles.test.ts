@@ -8,9 +8,9 @@ import type { Partition } from '#src/domain/project.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import { legacyProfileHeadersContext, profileHeadersContext } from '#src/domain/sealing-contexts.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { Builders } from '#src/store/contract/builders.ts';
-import { interleaved } from '#src/store/contract/interleave.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
+import { Builders } from '#test/store-contract/builders.ts';
+import { interleaved } from '#test/store-contract/interleave.ts';
 import { type Commands, KeyedMutex, type MakeReceipt } from './command.ts';
 import { archiveProfile, createProfile, editProfile, type ProfileFields } from './profiles.ts';
 

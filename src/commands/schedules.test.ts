@@ -9,10 +9,10 @@ import type { ScheduleView, Timing } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { payloadContext } from '#src/domain/sealing-contexts.ts';
 import { type Receipt, StoreUnavailable } from '#src/ports/store.ts';
-import { Builders, FAILURE, HOUR_MS, HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
-import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
-import { interleaved } from '#src/store/contract/interleave.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
+import { Builders, FAILURE, HOUR_MS, HOURLY, SUCCESS } from '#test/store-contract/builders.ts';
+import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.ts';
+import { interleaved } from '#test/store-contract/interleave.ts';
 import { type Commands, IdempotencyKeyTaken, KeyedMutex, type MakeReceipt } from './command.ts';
 import {
   applyScheduleAction,

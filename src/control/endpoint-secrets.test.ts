@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { LIVE_SECRETS_MAX } from '#src/domain/endpoint-secrets.ts';
 import type { EndpointId } from '#src/domain/id.ts';
 import type { Mode } from '#src/domain/project.ts';
-import { Builders } from '#src/store/contract/builders.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
+import { Builders } from '#test/store-contract/builders.ts';
 import { createProject } from './bootstrap.ts';
 import {
   createEndpointSecret,

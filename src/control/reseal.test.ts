@@ -10,9 +10,9 @@ import {
   signingSecretContext,
 } from '#src/domain/sealing-contexts.ts';
 import type { ResealingVault, SealedColumnName, SealedKey, SealedStore, Vault } from '#src/ports/vault.ts';
-import { Builders } from '#src/store/contract/builders.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
+import { Builders } from '#test/store-contract/builders.ts';
 import { PAGE_BYTES_MAX, PAGE_ROWS_MAX, PAUSE_MS, type ResealCounts, reseal } from './reseal.ts';
 
 const PARTITION = 1 as Partition;

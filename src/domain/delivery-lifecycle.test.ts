@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Builders, FAILURE, HOUR_MS, REDIRECT, SUCCESS } from '#src/store/contract/builders.ts';
+import { Builders, FAILURE, HOUR_MS, REDIRECT, SUCCESS } from '#test/store-contract/builders.ts';
 import { type Attempt, DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from './delivery.ts';
 import {
   type AttemptResult,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
-import { Builders } from '#src/store/contract/builders.ts';
+import { Builders } from '#test/store-contract/builders.ts';
 import { DELIVERY_STATUSES, type Delivery } from './delivery.ts';
 import { deadlineOf, FIRST_ATTEMPT_GRACE_MS } from './delivery-lifecycle.ts';
 import { decideDispatch } from './dispatch.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Builders } from '#src/store/contract/builders.ts';
+import { Builders } from '#test/store-contract/builders.ts';
 import {
   archiveProfile,
   BREAKER_BOUNDS,

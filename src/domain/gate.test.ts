@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Builders } from '#src/store/contract/builders.ts';
+import { Builders } from '#test/store-contract/builders.ts';
 import { type Evidence, stateOf } from './breaker.ts';
 import type { Delivery } from './delivery.ts';
 import { DEFAULT_BREAKER_POLICY, DEFAULT_RETRY_BUDGET } from './endpoint-profile.ts';

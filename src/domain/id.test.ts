@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { seededBytes } from '#src/store/contract/builders.ts';
+import { seededBytes } from '#test/store-contract/builders.ts';
 import { firstIdAt, ID_RANDOM_BYTES, type IdKind, IdMint, parseId } from './id.ts';
 import { type Instant, instant } from './instant.ts';
 

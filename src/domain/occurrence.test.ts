@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Builders, DAY_MS, HOUR_MS, HOURLY, MINUTE_MS, seededBytes } from '#src/store/contract/builders.ts';
+import { Builders, DAY_MS, HOUR_MS, HOURLY, MINUTE_MS, seededBytes } from '#test/store-contract/builders.ts';
 import { cachedCron, nextOccurrence, parseCron } from './cron.ts';
 import { durationMs } from './duration.ts';
 import { IdMint } from './id.ts';

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Builders } from '#src/store/contract/builders.ts';
+import { Builders } from '#test/store-contract/builders.ts';
 import type { Headers } from './headers.ts';
 import type { AttemptId, DeliveryId } from './id.ts';
 import { instant } from './instant.ts';

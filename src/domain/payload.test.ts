@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { seededBytes } from '#src/store/contract/builders.ts';
+import { seededBytes } from '#test/store-contract/builders.ts';
 import type { Headers } from './headers.ts';
 import { type EndpointId, IdMint, type ScheduleId, type SecretId } from './id.ts';
 import { instant } from './instant.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Builders, DAY_MS, HOUR_MS, MINUTE_MS } from '#src/store/contract/builders.ts';
+import { Builders, DAY_MS, HOUR_MS, MINUTE_MS } from '#test/store-contract/builders.ts';
 import { type Instant, instant } from './instant.ts';
 import { nextRuns, type Occurrence } from './occurrence.ts';
 import type { Partition } from './project.ts';

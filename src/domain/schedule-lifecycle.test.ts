@@ -10,7 +10,7 @@ import {
   MINUTE_MS,
   REDIRECT,
   SUCCESS,
-} from '#src/store/contract/builders.ts';
+} from '#test/store-contract/builders.ts';
 import type { Delivery } from './delivery.ts';
 import { defer, settle } from './delivery-lifecycle.ts';
 import { INTERRUPTED } from './failures.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { HOUR_MS } from '#src/store/contract/builders.ts';
 import { BROKEN, EngineHarness, OK, requireDue } from '#test/engine-harness.ts';
+import { HOUR_MS } from '#test/store-contract/builders.ts';
 import { Engine } from './engine.ts';
 
 async function started(harness: EngineHarness, retentionMs = 0): Promise<Engine> {

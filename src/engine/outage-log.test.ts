@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { START } from '#src/store/contract/builders.ts';
 import { VirtualTime } from '#test/engine-harness.ts';
+import { START } from '#test/store-contract/builders.ts';
 import { OutageLog } from './outage-log.ts';
 
 function kept() {

@@ -4,7 +4,7 @@ import * as life from '#src/domain/delivery-lifecycle.ts';
 import { answerResult, failureResult } from '#src/domain/failures.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
-import { Builders, FAILURE, REDIRECT, SUCCESS } from '#src/store/contract/builders.ts';
+import { Builders, FAILURE, REDIRECT, SUCCESS } from '#test/store-contract/builders.ts';
 import { type DeliveryCircumstances, deliveryText } from './delivery-text.ts';
 
 const build = new Builders(1 as Partition);

@@ -2,13 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import { INTERRUPTED } from '#src/domain/failures.ts';
 import { instant } from '#src/domain/instant.ts';
-import { DAY_MS, FAILURE, HOUR_MS, HOURLY, START, SUCCESS } from '#src/store/contract/builders.ts';
-import { type Fixture, type Opened, pendingOf, Suite } from '#src/store/contract/fixture.ts';
 import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
+import { DAY_MS, FAILURE, HOUR_MS, HOURLY, START, SUCCESS } from '#test/store-contract/builders.ts';
+import { type Fixture, type Opened, pendingOf, Suite } from '#test/store-contract/fixture.ts';
 import { interruptedIn, partitionOf, shiftDueInstants, waitingIn } from '../../bench/neighbour/sql.ts';
 import type { SchedStore } from '../../bench/sched/service.ts';
 import { multiply } from '../../bench/stored/filled-stores.ts';

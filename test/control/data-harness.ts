@@ -14,9 +14,9 @@ import { instant } from '#src/domain/instant.ts';
 import { CURRENT_VERSION } from '#src/domain/project.ts';
 import type { Role } from '#src/domain/role.ts';
 import type { Project } from '#src/ports/control-store.ts';
-import { Builders } from '#src/store/contract/builders.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { type ControlHarness, openControlHarness, SILENT, START } from '#test/process/control-harness.ts';
+import { Builders } from '#test/store-contract/builders.ts';
 
 export interface TestAnswer {
   readonly status: number;

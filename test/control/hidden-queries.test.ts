@@ -9,7 +9,7 @@ import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import { NO_STATS } from '#src/domain/stats.ts';
-import { Builders, HOURLY, seededBytes } from '#src/store/contract/builders.ts';
+import { Builders, HOURLY, seededBytes } from '#test/store-contract/builders.ts';
 import { useDashboard } from './harness.ts';
 
 const dashboard = useDashboard();

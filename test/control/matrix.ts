@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import type { Listed } from '#src/control/http/contract.ts';
 import { IdMint } from '#src/domain/id.ts';
 import type { Role } from '#src/domain/role.ts';
-import { Builders, REDIRECT } from '#src/store/contract/builders.ts';
+import { Builders, REDIRECT } from '#test/store-contract/builders.ts';
 import { PASSWORD, type TestDashboard } from './harness.ts';
 
 export const PROJECT = 'shop';

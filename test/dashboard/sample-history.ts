@@ -12,8 +12,8 @@ import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
 import { HOUR_MS, LATENESS_CLASSES, MINUTE_MS, type Stats, type StatsSpanMs } from '#src/domain/stats.ts';
 import type { SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
-import { Builders, REDIRECT, SUCCESS, seededBytes } from '#src/store/contract/builders.ts';
 import { storeSettings } from '#test/process/store-in-use.ts';
+import { Builders, REDIRECT, SUCCESS, seededBytes } from '#test/store-contract/builders.ts';
 
 const NODE = 'past';
 const DAY_MS = 24 * HOUR_MS;

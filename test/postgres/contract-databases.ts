@@ -1,10 +1,10 @@
 /** A PostgreSQL store for the contract suite, in an existing database. */
 import { instant } from '#src/domain/instant.ts';
-import { START } from '#src/store/contract/builders.ts';
-import type { Opened } from '#src/store/contract/fixture.ts';
 import { type DatabaseAddress, parseDatabaseAddress } from '#src/store/postgres/address.ts';
 import { PostgresStore } from '#src/store/postgres/postgres-store.ts';
 import { systemTimers } from '#src/system/timers.ts';
+import { START } from '#test/store-contract/builders.ts';
+import type { Opened } from '#test/store-contract/fixture.ts';
 import type { TestDatabase } from './databases.ts';
 
 export function addressOf(url: string): DatabaseAddress {

@@ -1,7 +1,6 @@
 /** The table of `sched reseal` has every column that can hold a sealed value, in both stores. */
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { START } from '#src/store/contract/builders.ts';
 import { connect } from '#src/store/postgres/connect.ts';
 import { migrate as migratePostgres } from '#src/store/postgres/schema-version.ts';
 import { SEALED_COLUMNS } from '#src/store/sql/sealed-columns.ts';
@@ -10,6 +9,7 @@ import { systemTimers } from '#src/system/timers.ts';
 import { addressOf } from '#test/postgres/contract-databases.ts';
 import { createDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
+import { START } from '#test/store-contract/builders.ts';
 
 /** Binary columns that are not sealed: digests of labels, and zeros that reserve space on the disk. */
 const NOT_SEALED = ['schedule_labels.digest', 'room.bytes'];

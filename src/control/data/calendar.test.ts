@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
-import { FAILURE, SUCCESS } from '#src/store/contract/builders.ts';
 import { type DataHarness, useDataHarness } from '#test/control/data-harness.ts';
 import { START } from '#test/process/control-harness.ts';
+import { FAILURE, SUCCESS } from '#test/store-contract/builders.ts';
 
 const open = useDataHarness();
 const DAY_MS = 86_400_000;

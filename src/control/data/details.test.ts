@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { CLOSED } from '#src/domain/breaker.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { instant } from '#src/domain/instant.ts';
-import { FAILURE } from '#src/store/contract/builders.ts';
 import { useDataHarness } from '#test/control/data-harness.ts';
+import { FAILURE } from '#test/store-contract/builders.ts';
 
 const open = useDataHarness();
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { REDIRECT } from '#src/store/contract/builders.ts';
 import { type DataHarness, useDataHarness } from '#test/control/data-harness.ts';
+import { REDIRECT } from '#test/store-contract/builders.ts';
 
 const open = useDataHarness();
 

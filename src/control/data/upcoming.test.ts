@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
-import { HOURLY } from '#src/store/contract/builders.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { useDataHarness } from '#test/control/data-harness.ts';
+import { HOURLY } from '#test/store-contract/builders.ts';
 import { Forecasts, PROJECTED_MAX } from './forecast.ts';
 
 const open = useDataHarness();

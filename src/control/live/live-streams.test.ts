@@ -6,10 +6,10 @@ import type { Answer, Caller } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { seededBytes } from '#src/store/contract/builders.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { callerOf } from '#test/control/data-harness.ts';
 import { SILENT } from '#test/process/control-harness.ts';
+import { seededBytes } from '#test/store-contract/builders.ts';
 import { LiveStreams, STREAMS_MAX, STREAMS_PER_USER_MAX, WATCHES_MAX } from './live-streams.ts';
 
 const ids = new IdMint(seededBytes(7));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { cancel, edit, pause, resume } from '#src/domain/schedule-lifecycle.ts';
 import type { UnsettledAttempt } from '#src/ports/store.ts';
-import { FAILURE, HOURLY, REDIRECT, SUCCESS } from '#src/store/contract/builders.ts';
 import { EngineHarness, PARTITION, type ScheduleOptions } from '#test/engine-harness.ts';
+import { FAILURE, HOURLY, REDIRECT, SUCCESS } from '#test/store-contract/builders.ts';
 import { Settler } from './settler.ts';
 
 const ORDERS = { cancel, pause, resume };

@@ -6,9 +6,9 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import { cancel, edit, pause, reschedule, resume } from '#src/domain/schedule-lifecycle.ts';
 import { Engine } from '#src/engine/engine.ts';
-import { HOUR_MS, HOURLY } from '#src/store/contract/builders.ts';
-import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { BROKEN, EngineHarness, OK, PARTITION, requireDue } from '#test/engine-harness.ts';
+import { HOUR_MS, HOURLY } from '#test/store-contract/builders.ts';
+import { ALL_DELIVERIES } from '#test/store-contract/everything.ts';
 import { BATCH_SIZE_MIN } from './overdue-batch-size.ts';
 
 async function started(harness: EngineHarness): Promise<Engine> {

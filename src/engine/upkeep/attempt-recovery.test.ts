@@ -6,9 +6,9 @@ import * as life from '#src/domain/schedule-lifecycle.ts';
 import { Settler } from '#src/engine/attempt/settler.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
-import { HOURLY } from '#src/store/contract/builders.ts';
 import { ClusterHarness, ownerAndOthers } from '#test/cluster-harness.ts';
 import { EngineHarness, type ScheduleOptions } from '#test/engine-harness.ts';
+import { HOURLY } from '#test/store-contract/builders.ts';
 import { AttemptRecovery } from './attempt-recovery.ts';
 import { StatsRecorder } from './stats-recorder.ts';
 

@@ -4,10 +4,10 @@ import { type Gate, NEW_GATE } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { instant, MS_PER_DAY } from '#src/domain/instant.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
-import { SUCCESS } from '#src/store/contract/builders.ts';
-import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import { ClusterHarness } from '#test/cluster-harness.ts';
 import { EngineHarness, PARTITION } from '#test/engine-harness.ts';
+import { SUCCESS } from '#test/store-contract/builders.ts';
+import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 import { Cleaner } from './cleaner.ts';
 
 const HOUR_MS = 3_600_000;

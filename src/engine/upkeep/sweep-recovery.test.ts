@@ -5,10 +5,10 @@ import { instant } from '#src/domain/instant.ts';
 import { cancel, pause, resume } from '#src/domain/schedule-lifecycle.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import { Engine } from '#src/engine/engine.ts';
-import { FAILURE, HOURLY, START } from '#src/store/contract/builders.ts';
-import { ALL_DELIVERIES } from '#src/store/contract/everything.ts';
 import { ClusterHarness } from '#test/cluster-harness.ts';
 import { EngineHarness, OTHER_PARTITION, PARTITION } from '#test/engine-harness.ts';
+import { FAILURE, HOURLY, START } from '#test/store-contract/builders.ts';
+import { ALL_DELIVERIES } from '#test/store-contract/everything.ts';
 import { SweepRecovery } from './sweep-recovery.ts';
 
 const ACTIONS = { pause, resume, cancel };

@@ -5,11 +5,6 @@ import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { editProfile } from '#src/domain/endpoint-profile.ts';
 import type { EndpointId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import * as arbitrary from '#src/store/contract/arbitraries.ts';
-import { DAY_MS, FAILURE, HOUR_MS, HOURLY, START, SUCCESS } from '#src/store/contract/builders.ts';
-import { addScheduleWithEveryStatus } from '#src/store/contract/every-status.ts';
-import { readEverything } from '#src/store/contract/everything.ts';
-import { type AnyStore, type Fixture, pendingOf, Suite } from '#src/store/contract/fixture.ts';
 import { connector } from '#src/store/postgres/connect.ts';
 import { distribute } from '#src/store/postgres/distribute.ts';
 import { MIGRATIONS } from '#src/store/postgres/migrations.ts';
@@ -25,6 +20,11 @@ import { createDatabase, execute, query, type TestDatabase } from '#test/postgre
 import { startProxy } from '#test/postgres/proxy.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
+import * as arbitrary from '#test/store-contract/arbitraries.ts';
+import { DAY_MS, FAILURE, HOUR_MS, HOURLY, START, SUCCESS } from '#test/store-contract/builders.ts';
+import { addScheduleWithEveryStatus } from '#test/store-contract/every-status.ts';
+import { readEverything } from '#test/store-contract/everything.ts';
+import { type AnyStore, type Fixture, pendingOf, Suite } from '#test/store-contract/fixture.ts';
 import { type Moved, type MoveRefusal, move, type Progress } from './move.ts';
 import { columnsOf, TABLES } from './tables.ts';
 

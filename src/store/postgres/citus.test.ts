@@ -1,11 +1,11 @@
 /** Runs the whole contract on Citus, and checks that rows are stored on the workers. Needs SCHED_TEST_CITUS_URL. */
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { START } from '#src/store/contract/builders.ts';
-import { storeContract } from '#src/store/contract/store-contract.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { CITUS_URL, createCitusDatabase } from '#test/postgres/citus.ts';
 import { addressOf, openedIn } from '#test/postgres/contract-databases.ts';
+import { START } from '#test/store-contract/builders.ts';
+import { storeContract } from '#test/store-contract/store-contract.ts';
 import { connect } from './connect.ts';
 import { distribute, isDistributed } from './distribute.ts';
 import { MIGRATIONS } from './migrations.ts';

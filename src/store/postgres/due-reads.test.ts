@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { instant } from '#src/domain/instant.ts';
 import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
-import type { Opened } from '#src/store/contract/fixture.ts';
 import { openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
+import type { Opened } from '#test/store-contract/fixture.ts';
 
 const UNTIL = 1_000;
 const ROWS = 3_000;

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { Page } from '#src/ports/store.ts';
-import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
-import type { Opened } from '#src/store/contract/fixture.ts';
 import { openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
+import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.ts';
+import type { Opened } from '#test/store-contract/fixture.ts';
 
 const SEVERAL = {
   ...ALL_SCHEDULES,

@@ -3,15 +3,15 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import { ALL_SLOTS } from '#src/domain/slot.ts';
-import { START } from '#src/store/contract/builders.ts';
-import { ALL_SCHEDULES } from '#src/store/contract/everything.ts';
-import { type Fixture, type Opened, Suite } from '#src/store/contract/fixture.ts';
-import { Nodes } from '#src/store/contract/nodes.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { addressOf, openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { type PostgresProxy, startProxy } from '#test/postgres/proxy.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
+import { START } from '#test/store-contract/builders.ts';
+import { ALL_SCHEDULES } from '#test/store-contract/everything.ts';
+import { type Fixture, type Opened, Suite } from '#test/store-contract/fixture.ts';
+import { Nodes } from '#test/store-contract/nodes.ts';
 import { PostgresStore } from './postgres-store.ts';
 
 /** More than the engine has read connections. */

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
-import { type Opened, Suite } from '#src/store/contract/fixture.ts';
 import { openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase } from '#test/postgres/databases.ts';
 import { type PostgresProxy, startProxy, type Verdict } from '#test/postgres/proxy.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
+import { HOURLY, SUCCESS } from '#test/store-contract/builders.ts';
+import { type Opened, Suite } from '#test/store-contract/fixture.ts';
 
 let proxy: PostgresProxy;
 const suite = new Suite(async (): Promise<Opened> => {

@@ -2,10 +2,10 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Partition } from '#src/domain/project.ts';
-import { START } from '#src/store/contract/builders.ts';
-import { ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
+import { START } from '#test/store-contract/builders.ts';
+import { ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 import type { Reader } from './read-pool.ts';
 import { Reads } from './reads.ts';
 import { migrate } from './schema-version.ts';

@@ -5,12 +5,12 @@ import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
-import { START } from '#src/store/contract/builders.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { addressOf } from '#test/postgres/contract-databases.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { type PostgresProxy, startProxy } from '#test/postgres/proxy.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
+import { START } from '#test/store-contract/builders.ts';
 import { connector } from './connect.ts';
 import { PeerChannel } from './peer-channel.ts';
 

@@ -12,19 +12,27 @@ import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { Prunable } from '#src/ports/store.ts';
-import { START } from '#src/store/contract/builders.ts';
-import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import { endpointDigest, labelBytes } from '#src/store/sql/digests.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
+import { INSIGHT_PLANS } from '#test/postgres/insight-plans.ts';
+import {
+  COMMON,
+  JOINED,
+  LABELLED,
+  PIECE_ROWS,
+  RARE,
+  SCHEDULE_LISTS,
+  SEARCHES,
+} from '#test/postgres/label-plans.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
+import { START } from '#test/store-contract/builders.ts';
+import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 import { ControlReads } from './control-reads.ts';
 import { DueReads } from './due-reads.ts';
 import { FiringReads } from './firing-reads.ts';
-import { INSIGHT_PLANS } from './insight-plans.ts';
 import { InsightReads } from './insight-reads.ts';
-import { COMMON, JOINED, LABELLED, PIECE_ROWS, RARE, SCHEDULE_LISTS, SEARCHES } from './label-plans.ts';
 import { labelScans } from './label-searcher.ts';
 import { LargePayloads } from './large-payloads.ts';
 import type { SqlValue } from './parameter-encoding.ts';

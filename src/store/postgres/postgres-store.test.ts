@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, test } from 'vitest';
-import { START } from '#src/store/contract/builders.ts';
-import { storeContract } from '#src/store/contract/store-contract.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { addressOf, openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { IS_POSTGRES } from '#test/process/store-in-use.ts';
+import { START } from '#test/store-contract/builders.ts';
+import { storeContract } from '#test/store-contract/store-contract.ts';
 import { connector } from './connect.ts';
 import { decodeText } from './parameter-encoding.ts';
 import { migrate } from './schema-version.ts';

@@ -3,12 +3,12 @@ import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
-import { HOUR_MS, HOURLY, SUCCESS } from '#src/store/contract/builders.ts';
-import { pendingOf, Suite } from '#src/store/contract/fixture.ts';
 import { SWEEP_FIRST_BATCH_MAX } from '#src/store/sql/sweep-verbs.ts';
 import { openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase, query } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
+import { HOUR_MS, HOURLY, SUCCESS } from '#test/store-contract/builders.ts';
+import { pendingOf, Suite } from '#test/store-contract/fixture.ts';
 
 const WAITING_FOR_LOCKS = `SELECT 1 FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`;

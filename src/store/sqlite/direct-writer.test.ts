@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { Builders, START } from '#src/store/contract/builders.ts';
+import { Builders, START } from '#test/store-contract/builders.ts';
 import { DirectWriter } from './direct-writer.ts';
 import { SqliteStore } from './sqlite-store.ts';
 

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Partition } from '#src/domain/project.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { type ScheduleAddition, StoreUnavailable } from '#src/ports/store.ts';
-import { Builders, START } from '#src/store/contract/builders.ts';
-import { readEverything } from '#src/store/contract/everything.ts';
+import { Builders, START } from '#test/store-contract/builders.ts';
+import { readEverything } from '#test/store-contract/everything.ts';
 import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
 
 const PARTITION = 1 as Partition;

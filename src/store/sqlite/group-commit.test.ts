@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { Builders, START } from '#src/store/contract/builders.ts';
+import { Builders, START } from '#test/store-contract/builders.ts';
 import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
 
 const PARTITION = 1 as Partition;

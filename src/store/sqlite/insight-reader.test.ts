@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { START } from '#src/store/contract/builders.ts';
+import { START } from '#test/store-contract/builders.ts';
 import { migrate, openForWriting } from './connection.ts';
 import { InsightReader } from './insight-reader.ts';
 

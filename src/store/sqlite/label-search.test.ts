@@ -8,10 +8,10 @@ import type { ScheduleId } from '#src/domain/id.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { FoundSchedules } from '#src/ports/store.ts';
-import { START } from '#src/store/contract/builders.ts';
-import { ALL_SCHEDULES } from '#src/store/contract/everything.ts';
 import { labelBytes } from '#src/store/sql/digests.ts';
 import { SCAN_MS_MAX } from '#src/store/sql/label-search.ts';
+import { START } from '#test/store-contract/builders.ts';
+import { ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
 
 const PARTITION = 1 as Partition;

@@ -8,7 +8,7 @@ import Database from 'better-sqlite3';
 import { afterAll, describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { START } from '#src/store/contract/builders.ts';
+import { START } from '#test/store-contract/builders.ts';
 import { openForWriting } from './connection.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { START } from '#src/store/contract/builders.ts';
+import { START } from '#test/store-contract/builders.ts';
 import { migrate, openForWriting } from './connection.ts';
 import { PROFILE_SIZE, SCHEDULE_SIZE } from './reads.ts';
 

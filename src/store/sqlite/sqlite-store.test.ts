@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { START } from '#src/store/contract/builders.ts';
-import { storeContract } from '#src/store/contract/store-contract.ts';
+import { START } from '#test/store-contract/builders.ts';
+import { storeContract } from '#test/store-contract/store-contract.ts';
 import { SqliteStore } from './sqlite-store.ts';
 
 storeContract('the SQLite store', async () => {

@@ -2,8 +2,8 @@
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
-import { ALL_DELIVERIES, ALL_SCHEDULES } from '#src/store/contract/everything.ts';
-import type { InsightReads } from './insight-reads.ts';
+import type { InsightReads } from '#src/store/postgres/insight-reads.ts';
+import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 
 const LARGE = 1 as Partition;
 const SCHEDULE = 'sch_00000003' as ScheduleId;
