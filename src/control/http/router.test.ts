@@ -24,6 +24,12 @@ describe('finding a route', () => {
     ['p/shop/live/keys', 'p/:project/:mode/keys', { project: 'shop', mode: 'live' }],
     ['users/a%2Fb/remove', 'users/:id/remove', { id: 'a/b' }],
     ['users/%2e%2e/remove', 'users/:id/remove', { id: '..' }],
+    ['%75sers', 'users', {}],
+    ['replays/a%252Fb', 'replays/:id', { id: 'a%2Fb' }],
+    ['replays/a%3Fb%23c;d+e', 'replays/:id', { id: 'a?b#c;d+e' }],
+    ['replays/__proto__', 'replays/:id', { id: '__proto__' }],
+    ['replays/%E2%82%AC', 'replays/:id', { id: '€' }],
+    [`replays/${'x'.repeat(100)}`, 'replays/:id', { id: 'x'.repeat(100) }],
   ])('%s is %s', (path, pattern, params) => {
     expect(router.match('GET', path)).toEqual({ value: pattern, params });
   });
@@ -36,6 +42,15 @@ describe('finding a route', () => {
     'users//remove',
     'users/usr_1',
     'users/%zz/remove',
+    'replays/%',
+    'replays/%c3',
+    'replays/',
+    'replays/a#b',
+    'p//live/keys',
+    'p/shop//keys',
+    `replays/${'x'.repeat(101)}`,
+    `replays/${'%25'.repeat(3_000)}`,
+    'http://host/users',
     'p/shop/live',
     'p/shop/live/keys/',
     'Users',
@@ -46,9 +61,12 @@ describe('finding a route', () => {
     expect(router.match('GET', path)).toBeNull();
   });
 
-  test('another method is another route', () => {
-    expect(router.match('POST', 'users')).toBeNull();
-  });
+  test.each(['POST', 'HEAD', 'OPTIONS', 'get', 'BREW', '__proto__', 'constructor'])(
+    'another method is another route: %s',
+    (method) => {
+      expect(router.match(method, 'users')).toBeNull();
+    },
+  );
 
   test('if a fixed segment leads to no route, the wildcard is tried', () => {
     const both = routerOf('a/b/c', 'a/:x/d');
@@ -56,6 +74,6 @@ describe('finding a route', () => {
   });
 
   test('two routes with the same method and path throw', () => {
-    expect(() => routerOf('a/:id', 'a/:id')).toThrow('two routes');
+    expect(() => routerOf('a/:id', 'a/:id')).toThrow('already declared');
   });
 });
