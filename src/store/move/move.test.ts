@@ -11,6 +11,7 @@ import { MIGRATIONS } from '#src/store/postgres/migrations.ts';
 import { decodeText } from '#src/store/postgres/parameter-encoding.ts';
 import { PostgresStore } from '#src/store/postgres/postgres-store.ts';
 import { migrate } from '#src/store/postgres/schema-version.ts';
+import { sqlOf } from '#src/store/sql/migration.ts';
 import { type Db, openForReading, openForWriting } from '#src/store/sqlite/connection.ts';
 import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
 import { systemTimers } from '#src/system/timers.ts';
@@ -33,13 +34,21 @@ const LEFT_BEHIND = [
   'gate_orders',
   'heartbeat',
   'login_failures',
-  'migrations',
   'nodes',
   'room',
+  'schema_versions',
   'sessions',
   'slots',
 ];
-const ONLY_THERE = ['gate_orders', 'login_failures', 'migrations', 'nodes', 'sessions', 'slots', 'writers'];
+const ONLY_THERE = [
+  'gate_orders',
+  'login_failures',
+  'nodes',
+  'schema_versions',
+  'sessions',
+  'slots',
+  'writers',
+];
 
 const older = await olderPostgres();
 const directory = temporaryDirectory();
@@ -343,7 +352,7 @@ describe('no table or column is missed', () => {
 
   test('every column of PostgreSQL gets a value', async () => {
     await using database = await createDatabase(await sharedPostgres());
-    for (const { sql } of MIGRATIONS) await execute(database.url, sql);
+    for (const migration of MIGRATIONS) await execute(database.url, sqlOf(migration));
     const rows = await query(
       database.url,
       `SELECT table_name::text AS name, array_agg(column_name::text ORDER BY column_name) AS columns

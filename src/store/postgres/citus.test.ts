@@ -1,6 +1,7 @@
 /** Runs the whole contract on Citus, and checks that rows are stored on the workers. Needs SCHED_TEST_CITUS_URL. */
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
+import { sqlOf } from '#src/store/sql/migration.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { CITUS_URL, createCitusDatabase } from '#test/postgres/citus.ts';
 import { addressOf, openedIn } from '#test/postgres/contract-databases.ts';
@@ -8,7 +9,7 @@ import { START } from '#test/store-contract/builders.ts';
 import { storeContract } from '#test/store-contract/store-contract.ts';
 import { connect } from './connect.ts';
 import { distribute, isDistributed } from './distribute.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { MIGRATIONS, type PostgresMigration } from './migrations.ts';
 import { decodeText } from './parameter-encoding.ts';
 import { migrate } from './schema-version.ts';
 
@@ -40,12 +41,12 @@ if (CITUS_URL === '') {
     expect(types).not.toHaveProperty('users');
   });
 
-  test('in a database that the first version distributed, tables of later versions are distributed too', async () => {
+  test('in a database that an earlier version distributed, tables of later versions are distributed too', async () => {
     await using database = await createCitusDatabase();
     const client = await connect(addressOf(database.url), { timers: systemTimers, decodeText });
     try {
       const pause = () => Promise.resolve();
-      await migrate(client, START, pause, MIGRATIONS.slice(0, 1));
+      await migrate(client, START, pause, BEFORE);
       for (const table of ['projects', 'partitions', 'api_keys', 'signing_secrets']) {
         await client.query('SELECT create_reference_table($1)', [table]);
       }
@@ -56,11 +57,11 @@ if (CITUS_URL === '') {
         "INSERT INTO attempts VALUES (1, 'dlv_1', 1, 'att_1', 'success', 200, 1, 2, 3, 4, NULL)",
       );
       expect(await isDistributed(client)).toBe(false);
-      await migrate(client, START, pause);
+      await migrate(client, START, pause, AFTER);
       expect(await isDistributed(client)).toBe(true);
-      const { rows } = await client.query('SELECT id, timing FROM attempts');
-      expect(rows).toEqual([{ id: 'att_1', timing: null }]);
-      await migrate(client, START, pause);
+      const { rows } = await client.query('SELECT id, more FROM attempts');
+      expect(rows).toEqual([{ id: 'att_1', more: null }]);
+      await migrate(client, START, pause, AFTER);
     } finally {
       await client.end();
     }
@@ -76,7 +77,28 @@ const FIRST_SPREAD = [
   'receipts',
   'endpoints',
   'endpoint_versions',
+  'endpoint_secrets',
   'gates',
+  'tallies',
+  'endpoint_tallies',
+  'gate_orders',
+  'replay_jobs',
+  'replay_items',
+];
+
+/** The schema of an earlier version, without a table that the next version adds. */
+const BEFORE: readonly PostgresMigration[] = MIGRATIONS.map((migration) => ({
+  ...migration,
+  sql: `${sqlOf(migration)}; ALTER TABLE sweeps RENAME TO taken_away`,
+}));
+const AFTER: readonly PostgresMigration[] = [
+  ...BEFORE,
+  {
+    version: BEFORE.length + 1,
+    name: 'the next schema',
+    worksWith: 1,
+    sql: 'ALTER TABLE taken_away RENAME TO sweeps; ALTER TABLE attempts ADD COLUMN more text',
+  },
 ];
 
 async function distributed(url: string): Promise<void> {

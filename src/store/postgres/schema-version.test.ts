@@ -1,14 +1,12 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
-import type { Partition } from '#src/domain/project.ts';
-import { SLOTS, slotOf } from '#src/domain/slot.ts';
+import { SLOTS } from '#src/domain/slot.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { createDatabase, execute, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { START } from '#test/store-contract/builders.ts';
 import type { Queryable } from './connect.ts';
-import { MIGRATIONS, type Migration } from './migrations.ts';
+import { MIGRATIONS, type PostgresMigration } from './migrations.ts';
 import { migrate, requireCurrent, SCHEMA_VERSION } from './schema-version.ts';
 
 let server: string;
@@ -39,11 +37,11 @@ async function rowsOf(client: Queryable, sql: string): Promise<readonly object[]
   return (await client.query(sql)).rows;
 }
 
-const APPLIED = 'SELECT version, name, works_with FROM migrations ORDER BY version';
+const APPLIED = 'SELECT version, name, works_with FROM schema_versions ORDER BY version';
 const ALL = MIGRATIONS.map(({ version, name, worksWith }) => ({ version, name, works_with: worksWith }));
 
 /** The migrations of a later version of the program. */
-function next(worksWith: number, sql: string): readonly Migration[] {
+function next(worksWith: number, sql: string): readonly PostgresMigration[] {
   const version = SCHEMA_VERSION + 1;
   return [...MIGRATIONS, { version, name: 'the next schema', worksWith, sql }];
 }
@@ -93,6 +91,10 @@ describe('the schema', () => {
     expect(reading.statements.join()).not.toContain('pg_advisory');
   });
 
+  it('is numbered from 1 without gaps', () => {
+    expect(MIGRATIONS.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, index) => index + 1));
+  });
+
   it('has the partition first in the primary key and in every unique index of customers’ tables', async () => {
     const client = await connected();
     await migrate(client, START, neverPause);
@@ -103,7 +105,7 @@ describe('the schema', () => {
        WHERE i.indisunique AND t.relnamespace = 'public'::regnamespace`,
     );
     const shared = ['projects', 'partitions', 'api_keys', 'signing_secrets'];
-    const ofNodes = ['nodes', 'slots', 'writers', 'migrations', 'trusted_time'];
+    const ofNodes = ['nodes', 'slots', 'writers', 'schema_versions', 'trusted_time'];
     const ofPeople = ['users', 'invitations', 'sessions', 'login_failures', 'audit'];
     const others = new Set([...shared, ...ofNodes, ...ofPeople]);
     const ofCustomers = unique.rows.filter(({ table }) => !others.has(table));
@@ -123,69 +125,19 @@ describe('the schema', () => {
   });
 });
 
-describe('labels of the second schema', () => {
-  it('get state and kind of their schedule, and rows without a schedule are gone', async () => {
-    const client = await connected();
-    await migrate(client, START, neverPause, MIGRATIONS.slice(0, 2));
-    await client.query(
-      `INSERT INTO schedules (partition, id, state, kind, header_names, metadata, pending_id, created_at,
-         updated_at, revision)
-       VALUES (1, 'sch_1', 'paused', 'recurring', '[]', '[]', 'dlv_1', 1, 1, 1),
-         (2, 'sch_2', 'completed', 'one_shot', '[]', '[]', 'dlv_2', 1, 1, 1)`,
-    );
-    await client.query(
-      `INSERT INTO schedule_labels (partition, digest, schedule_id)
-       VALUES (1, 'a', 'sch_1'), (1, 'b', 'sch_1'), (2, 'a', 'sch_2'), (2, 'a', 'sch_1')`,
-    );
-    await migrate(client, START, neverPause);
-    const labels = `SELECT partition::integer, encode(digest, 'escape') AS digest, state, kind, schedule_id
-      FROM schedule_labels ORDER BY partition, digest`;
-    expect(await rowsOf(client, labels)).toEqual([
-      { partition: 1, digest: 'a', state: 'paused', kind: 'recurring', schedule_id: 'sch_1' },
-      { partition: 1, digest: 'b', state: 'paused', kind: 'recurring', schedule_id: 'sch_1' },
-      { partition: 2, digest: 'a', state: 'completed', kind: 'one_shot', schedule_id: 'sch_2' },
-    ]);
-  });
-});
-
-describe('deliveries of the second schema', () => {
-  it('to an endpoint with a long key are found by the new slot of the key', async () => {
-    const client = await connected();
-    await migrate(client, START, neverPause, MIGRATIONS.slice(0, 2));
-    const urls = {
-      short: 'https://example.com/',
-      long: `https://example.com/${'a'.repeat(600)}`,
-      encoded: `https://example.com/${'ö'.repeat(100)}`,
-    };
-    const insert = (partition: number, id: string, url: string, finalizedAt: number | null) =>
-      client.query(
-        `INSERT INTO deliveries (partition, id, schedule_id, status, occurrence, scheduled_for, due_at, booked,
-           attempt_count, idempotency_key, url, method, retry_policy, created_at, finalized_at, revision, slot,
-           endpoint_key)
-         VALUES ($1, $2, 'sch_' || $2, 'scheduled', 1, 1, 1, 0, 0, $2, $3, 'POST', '{}', 1, $4, 1, -1, 'as before')`,
-        [partition, id, url, finalizedAt],
-      );
-    for (const partition of [1, 2]) {
-      for (const [name, url] of Object.entries(urls))
-        await insert(partition, `${partition} ${name}`, url, null);
-    }
-    await insert(1, 'ended', urls.long, 1);
-    await migrate(client, START, neverPause);
-    const slots = await rowsOf(client, 'SELECT id, slot FROM deliveries WHERE slot <> -1 ORDER BY id');
-    const expected = (['encoded', 'long'] as const).map((name) => {
-      const endpoint = endpointKeyOf({ endpointId: null, url: urls[name] });
-      return [1, 2].map((partition) => ({
-        id: `${partition} ${name}`,
-        slot: slotOf(partition as Partition, endpoint),
-      }));
-    });
-    expect(slots).toEqual(expected.flat().toSorted((a, b) => (a.id < b.id ? -1 : 1)));
-    const digests = 'SELECT count(DISTINCT endpoint_key)::integer AS count FROM deliveries WHERE slot <> -1';
-    expect(await rowsOf(client, digests)).toEqual([{ count: 2 }]);
-  });
-});
-
 describe('a later schema', () => {
+  it('is migrated to with the rows that are there, and only what is missing is applied', async () => {
+    const client = await connected();
+    await migrate(client, START, neverPause);
+    await client.query("INSERT INTO nodes (node, lease_until, is_stopping) VALUES ('node_1', 1, 0)");
+    const later = next(1, 'ALTER TABLE nodes ADD COLUMN more text');
+    await migrate(client, START, neverPause, later);
+    await migrate(client, START, neverPause, later);
+    expect(await rowsOf(client, 'SELECT node, more FROM nodes')).toEqual([{ node: 'node_1', more: null }]);
+    const added = { version: SCHEMA_VERSION + 1, name: 'the next schema', works_with: 1 };
+    expect(await rowsOf(client, APPLIED)).toEqual([...ALL, added]);
+  });
+
   it('can be used by an older program if `works_with` allows it', async () => {
     const client = await connected();
     await migrate(client, START, neverPause, next(SCHEMA_VERSION, 'ALTER TABLE nodes ADD COLUMN more text'));
@@ -229,7 +181,7 @@ describe('a later schema', () => {
 
 describe('a database is refused', () => {
   it.for([
-    ['of another program', 'CREATE TABLE migrations (id integer)'],
+    ['of another program', 'CREATE TABLE schema_versions (id integer)'],
     ['that has a table of ours from elsewhere', 'CREATE TABLE schedules (id integer)'],
   ] as const)('%s', async ([, sql]) => {
     const client = await connected();
@@ -240,6 +192,24 @@ describe('a database is refused', () => {
       ),
     );
     expect(await rowsOf(client, "SELECT to_regclass('deliveries') AS made")).toEqual([{ made: null }]);
+  });
+
+  it('of an earlier version of Sched, which stays as it was', async () => {
+    const client = await connected();
+    await client.query(
+      `CREATE TABLE migrations (
+         version integer PRIMARY KEY, name text NOT NULL, applied_at bigint NOT NULL, works_with integer NOT NULL
+       );
+       INSERT INTO migrations VALUES (1, 'the first schema', 1, 1), (4, 'the perimeter', 1, 4);
+       CREATE TABLE projects (id text PRIMARY KEY)`,
+    );
+    const refusal = new StoreUnavailable(
+      'The database was made by an earlier version of Sched, and this version cannot migrate it. Give Sched an empty database or schema, or run the earlier version.',
+    );
+    await expect(migrate(client, START, neverPause)).rejects.toThrow(refusal);
+    await expect(requireCurrent(client)).rejects.toThrow(refusal);
+    const tables = "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1";
+    expect(await rowsOf(client, tables)).toEqual([{ name: 'migrations' }, { name: 'projects' }]);
   });
 
   it('that is not UTF-8', async () => {

@@ -10,13 +10,14 @@
  */
 import type { Instant } from '#src/domain/instant.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
+import { MADE_BY_EARLIER_VERSION, newestVersion, sqlOf } from '#src/store/sql/migration.ts';
 import type { Queryable } from './connect.ts';
 import { distribute, isToBeDistributed } from './distribute.ts';
 import { codeOf } from './faults.ts';
-import { MIGRATIONS, type Migration } from './migrations.ts';
+import { MIGRATIONS, type PostgresMigration } from './migrations.ts';
 
 /** The schema that this version of the program works with. */
-export const SCHEMA_VERSION = newestOf(MIGRATIONS);
+export const SCHEMA_VERSION = newestVersion(MIGRATIONS);
 
 /** 'SCHD': the number of our advisory lock. */
 const MIGRATION_LOCK = 0x53434844;
@@ -26,6 +27,7 @@ const LOCK_PAUSE_MS = 1_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 const DUPLICATE_TABLE = '42P07';
+const EARLIER = `${MADE_BY_EARLIER_VERSION} Give Sched an empty database or schema, or run the earlier version.`;
 const FOREIGN = 'The database has tables of another program. Give Sched a database or a schema of its own.';
 
 const SERVER_VERSION_MIN = 14;
@@ -43,7 +45,7 @@ export async function migrate(
   migrations = MIGRATIONS,
 ): Promise<void> {
   await refuseUnfit(client);
-  const needed = newestOf(migrations);
+  const needed = newestVersion(migrations);
   for (let attempts = 1; (await versionOf(client, needed)) < needed; attempts++) {
     try {
       await applyMissing(client, now, migrations);
@@ -64,7 +66,7 @@ export async function migrate(
 async function applyMissing(
   client: Queryable,
   now: Instant,
-  migrations: readonly Migration[],
+  migrations: readonly PostgresMigration[],
 ): Promise<void> {
   await client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
   try {
@@ -72,20 +74,18 @@ async function applyMissing(
     await client.query('SET LOCAL lock_timeout = 0');
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
     await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    const current = await versionOf(client, newestOf(migrations));
+    const current = await versionOf(client, newestVersion(migrations));
     await client.query(
-      `CREATE TABLE IF NOT EXISTS migrations (
+      `CREATE TABLE IF NOT EXISTS schema_versions (
          version integer PRIMARY KEY, name text NOT NULL, applied_at bigint NOT NULL, works_with integer NOT NULL
        )`,
     );
     const isSpread = await isToBeDistributed(client);
-    for (const { version, name, worksWith, sql, rewrite } of migrations) {
-      if (version <= current) continue;
-      await client.query(sql);
-      await rewrite?.(client);
+    for (const migration of migrations.filter(({ version }) => version > current)) {
+      await client.query(sqlOf(migration));
       await client.query(
-        'INSERT INTO migrations (version, name, applied_at, works_with) VALUES ($1, $2, $3, $4)',
-        [version, name, now, worksWith],
+        'INSERT INTO schema_versions (version, name, applied_at, works_with) VALUES ($1, $2, $3, $4)',
+        [migration.version, migration.name, now, migration.worksWith],
       );
     }
     if (isSpread) await distribute(client);
@@ -139,18 +139,25 @@ interface Found {
   readonly works_with: number;
 }
 
+interface Tables {
+  readonly exists: boolean;
+  readonly is_ours: boolean;
+  /** Earlier versions of Sched had another name for the table. */
+  readonly is_earlier: boolean;
+}
+
 /** The schema version; 0 if there is none yet. Refuses a schema that a program with version `known` cannot use. */
 async function versionOf(client: Queryable, known: number): Promise<number> {
-  const { exists, is_ours } = await only<{ readonly exists: boolean; readonly is_ours: boolean }>(
+  const found = await only<Tables>(
     client,
-    `SELECT to_regclass('migrations') IS NOT NULL AS exists, EXISTS (
-       SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('migrations') AND attname = 'works_with'
-     ) AS is_ours`,
+    `SELECT to_regclass('schema_versions') IS NOT NULL AS exists, ${hasColumn('schema_versions', 'works_with')} AS is_ours,
+       ${hasColumn('migrations', 'works_with')} AS is_earlier`,
   );
-  if (!exists) return 0;
-  if (!is_ours) throw new StoreUnavailable(FOREIGN);
+  if (found.exists && !found.is_ours) throw new StoreUnavailable(FOREIGN);
+  if (!found.exists && found.is_earlier) throw new StoreUnavailable(EARLIER);
+  if (!found.exists) return 0;
   const { rows } = await client.query(
-    'SELECT version, works_with FROM migrations ORDER BY version DESC LIMIT 1',
+    'SELECT version, works_with FROM schema_versions ORDER BY version DESC LIMIT 1',
   );
   const [newest] = rows as readonly Found[];
   if (newest === undefined) return 0;
@@ -162,11 +169,13 @@ async function versionOf(client: Queryable, known: number): Promise<number> {
   return newest.version;
 }
 
+function hasColumn(table: string, column: string): string {
+  return `EXISTS (
+    SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('${table}') AND attname = '${column}'
+  )`;
+}
+
 async function only<Row>(client: Queryable, sql: string): Promise<Row> {
   const [row] = (await client.query(sql)).rows;
   return row as Row;
-}
-
-function newestOf(migrations: readonly Migration[]): number {
-  return migrations.at(-1)?.version ?? 0;
 }

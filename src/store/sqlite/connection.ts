@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import type { Instant } from '#src/domain/instant.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
+import { MADE_BY_EARLIER_VERSION, newestVersion, sqlOf } from '#src/store/sql/migration.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 export type Db = Database.Database;
@@ -55,30 +56,29 @@ export function openForReading(path: string): Db {
 }
 
 /** The schema that this version of the program works with. */
-export const SCHEMA_VERSION = MIGRATIONS.at(-1)?.version ?? 0;
+export const SCHEMA_VERSION = newestVersion(MIGRATIONS);
 
-/** Brings the schema up to date. A database of a newer version is refused. */
-export function migrate(db: Db, now: Instant): void {
+/** Brings the schema up to date. A database that this program cannot use is refused. */
+export function migrate(db: Db, now: Instant, migrations = MIGRATIONS): void {
   unavailableInstead(() => {
     db.exec('BEGIN IMMEDIATE');
     try {
-      const current = schemaVersion(db);
-      refuseNewer(current);
+      const current = usableVersion(db, newestVersion(migrations));
       db.exec(
-        `CREATE TABLE IF NOT EXISTS migrations (
+        `CREATE TABLE IF NOT EXISTS schema_versions (
            version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL
          ) STRICT`,
       );
-      for (const migration of MIGRATIONS.filter(({ version }) => version > current)) {
-        db.exec(migration.sql);
-        db.prepare('INSERT INTO migrations (version, name, applied_at) VALUES (?, ?, ?)').run(
+      for (const migration of migrations.filter(({ version }) => version > current)) {
+        db.exec(sqlOf(migration));
+        db.prepare('INSERT INTO schema_versions (version, name, applied_at) VALUES (?, ?, ?)').run(
           migration.version,
           migration.name,
           now,
         );
       }
       db.pragma(`application_id = ${APPLICATION_ID}`);
-      db.pragma(`user_version = ${SCHEMA_VERSION}`);
+      db.pragma(`user_version = ${newestVersion(migrations)}`);
       db.exec('COMMIT');
     } finally {
       if (db.inTransaction) db.exec('ROLLBACK');
@@ -88,8 +88,7 @@ export function migrate(db: Db, now: Instant): void {
 
 /** A command that runs beside a service requires the same schema as the service. */
 export function requireCurrent(db: Db): void {
-  const current = unavailableInstead(() => schemaVersion(db));
-  refuseNewer(current);
+  const current = unavailableInstead(() => usableVersion(db, SCHEMA_VERSION));
   if (current < SCHEMA_VERSION) {
     throw new StoreUnavailable(
       `The database has schema version ${current}, this version of Sched needs ${SCHEMA_VERSION}: run \`sched migrate\`.`,
@@ -97,12 +96,24 @@ export function requireCurrent(db: Db): void {
   }
 }
 
-function refuseNewer(current: number): void {
-  if (current > SCHEMA_VERSION) {
+/** The schema version; 0 if there is none yet. Refuses a schema that a program with version `known` cannot use. */
+function usableVersion(db: Db, known: number): number {
+  const current = Number(db.pragma('user_version', { simple: true }));
+  if (current > 0 && !hasTable(db, 'schema_versions')) {
     throw new StoreUnavailable(
-      `The database has schema version ${current}, this version of Sched knows ${SCHEMA_VERSION}. Run a newer Sched.`,
+      `${MADE_BY_EARLIER_VERSION} Set SCHED_DATA_DIR to an empty directory, or run the earlier version.`,
     );
   }
+  if (current > known) {
+    throw new StoreUnavailable(
+      `The database has schema version ${current}, this version of Sched knows ${known}. Run a newer Sched.`,
+    );
+  }
+  return current;
+}
+
+function hasTable(db: Db, name: string): boolean {
+  return db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
 }
 
 function refuseForeign(db: Db): void {
@@ -110,10 +121,6 @@ function refuseForeign(db: Db): void {
   if (!isEmpty && db.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
     throw new StoreUnavailable('The database file belongs to another program.');
   }
-}
-
-function schemaVersion(db: Db): number {
-  return Number(db.pragma('user_version', { simple: true }));
 }
 
 const UNAVAILABLE = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY|LOCKED|NOTADB|CORRUPT|PERM|PROTOCOL|NOLFS)/;

@@ -7,9 +7,11 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
+import { SLOTS } from '#src/domain/slot.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
+import type { Migration } from '#src/store/sql/migration.ts';
 import { START } from '#test/store-contract/builders.ts';
-import { openForWriting } from './connection.ts';
+import { APPLICATION_ID, migrate, openForWriting } from './connection.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
 
@@ -60,7 +62,7 @@ describe('a new database', () => {
     const directory = await created();
     const recorded = () =>
       onFile(directory, (db) => ({
-        migrations: db.prepare('SELECT * FROM migrations ORDER BY version').all(),
+        migrations: db.prepare('SELECT * FROM schema_versions ORDER BY version').all(),
         version: db.pragma('user_version', { simple: true }),
         schema: db.prepare('SELECT sql FROM sqlite_schema ORDER BY name').pluck().all(),
       }));
@@ -78,6 +80,14 @@ describe('a new database', () => {
     expect(MIGRATIONS.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, index) => index + 1));
   });
 
+  test('has all slots, and nobody owns them', async () => {
+    const directory = await created();
+    const slots =
+      'SELECT count(*) AS count, max(slot) AS last, count(owner) AS owned, max(epoch) AS epoch FROM slots';
+    const expected = { count: SLOTS, last: SLOTS - 1, owned: 0, epoch: 0 };
+    expect(onFile(directory, (db) => db.prepare(slots).get())).toEqual(expected);
+  });
+
   test('is written through a log that is synced before the answer', async () => {
     const directory = await created();
     const path = join(directory, DATABASE_FILE);
@@ -93,6 +103,44 @@ describe('a new database', () => {
     await store.check(START);
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
     await store.close();
+  });
+});
+
+describe('a later schema', () => {
+  const version = MIGRATIONS.length + 1;
+  const next = (sql: string): readonly Migration[] => [
+    ...MIGRATIONS,
+    { version, name: 'the next schema', sql },
+  ];
+
+  function migrated(directory: string, migrations: readonly Migration[]): void {
+    onFile(directory, (db) => migrate(db, START, migrations));
+  }
+
+  test('is migrated to with the rows that are there, and then refused by an older program', async () => {
+    const directory = await created();
+    onFile(directory, (db) =>
+      db.exec("INSERT INTO nodes (node, lease_until, is_stopping) VALUES ('node_1', 1, 0)"),
+    );
+    const later = next('ALTER TABLE nodes ADD COLUMN more TEXT');
+    migrated(directory, later);
+    migrated(directory, later);
+    const nodes = onFile(directory, (db) => db.prepare('SELECT node, more FROM nodes').all());
+    expect(nodes).toEqual([{ node: 'node_1', more: null }]);
+    await expect(open(directory)).rejects.toThrow(
+      `The database has schema version ${version}, this version of Sched knows ${version - 1}. Run a newer Sched.`,
+    );
+  });
+
+  test('that fails changes nothing', async () => {
+    const directory = await created();
+    const broken = next('ALTER TABLE nodes ADD COLUMN more TEXT; DROP TABLE missing');
+    expect(() => migrated(directory, broken)).toThrow('no such table: missing');
+    await (await open(directory)).close();
+    const columns = onFile(directory, (db) =>
+      db.prepare("SELECT name FROM pragma_table_info('nodes')").pluck().all(),
+    );
+    expect(columns).not.toContain('more');
   });
 });
 
@@ -127,6 +175,25 @@ describe('the store refuses to open, and does not change,', () => {
     expect(readFileSync(join(directory, DATABASE_FILE)).equals(before)).toBe(true);
     onFile(directory, (db) => db.pragma(`user_version = ${MIGRATIONS.length}`));
     await (await beside()).close();
+  });
+
+  test('a database that an earlier version of Sched made', async () => {
+    const directory = freshDirectory();
+    onFile(directory, (db) => {
+      db.exec(
+        `CREATE TABLE migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;
+         INSERT INTO migrations VALUES (1, 'the first schema', 1);
+         CREATE TABLE projects (id TEXT PRIMARY KEY) STRICT`,
+      );
+      db.pragma(`application_id = ${APPLICATION_ID}`);
+      db.pragma('user_version = 1');
+      db.pragma('journal_mode = WAL');
+    });
+    const refusal =
+      /^The database was made by an earlier version of Sched, and this version cannot migrate it\. Set SCHED_DATA_DIR to an empty directory, or run the earlier version\.$/;
+    await expectRefusal(directory, refusal);
+    const beside = SqliteStore.open({ directory, now: START, exclusive: false, migrate: false });
+    await expect(beside).rejects.toThrow(refusal);
   });
 
   test('a database of another program', async () => {
