@@ -5,10 +5,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { headerOf, ownOrigin } from '#src/web/request-headers.ts';
+import { securityHeaders } from '#src/web/security-headers.ts';
 import { JSON_TYPE } from './errors.ts';
 import { renderHome, SCRIPT, STYLE } from './home-page.ts';
-import { PAGE_HEADERS } from './page-parts.ts';
-import { headerOf, ownOrigin } from './request-headers.ts';
 
 export interface HomeOptions {
   readonly version: string;
@@ -23,25 +23,19 @@ export interface HomeOptions {
 }
 
 /** The script and the style are inside the page. Their hashes allow them and nothing else. */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  `script-src ${hashOf(SCRIPT)}`,
-  `style-src ${hashOf(STYLE)}`,
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const pageHeaders = securityHeaders({
+  'script-src': hashOf(SCRIPT),
+  'style-src': hashOf(STYLE),
+  'img-src': 'data:',
+  'font-src': null,
+  'connect-src': null,
+  'form-action': "'none'",
+});
 
 /** The page repeats the host of the request, so no cache may keep it. */
 const HEADERS = { vary: 'Accept', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
-const HTML_HEADERS = {
-  ...PAGE_HEADERS,
-  ...HEADERS,
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': PAGE_POLICY,
-} as const;
+const HTML_HEADERS = { ...HEADERS, 'content-type': 'text/html; charset=utf-8' } as const;
 
 export function mountHome(server: FastifyInstance, options: HomeOptions): void {
   const json = JSON.stringify(describeHome(options));
@@ -53,7 +47,9 @@ export function mountHome(server: FastifyInstance, options: HomeOptions): void {
         return reply.headers({ ...HEADERS, 'content-type': JSON_TYPE }).send(json);
       }
       const command = options.curl(ownOrigin(raw) ?? options.url());
-      return reply.headers(HTML_HEADERS).send(renderHome({ ...options, command }));
+      return reply
+        .headers({ ...pageHeaders(raw), ...HTML_HEADERS })
+        .send(renderHome({ ...options, command }));
     },
   });
 }

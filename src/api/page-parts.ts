@@ -10,12 +10,3 @@ export const ICON_LINK = `<link rel="icon" href="data:image/svg+xml,${encodeURIC
 export function logo(pixels: number): string {
   return `<svg class="logo" viewBox="0 0 32 32" width="${pixels}" height="${pixels}" aria-hidden="true"><rect width="32" height="32" rx="8"/><g ${LINES}>${CLOCK}</g></svg>`;
 }
-
-/** Each page adds its content security policy. */
-export const PAGE_HEADERS = {
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-} as const;

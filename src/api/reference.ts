@@ -2,12 +2,11 @@
  * Serves `/openapi.json`, and `/docs`, the same document as a page. Both are made once, on first use, in a thread. Neither
  * the start of the service nor its deliveries wait for them.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { PageFile } from './page-file.ts';
-import { PAGE_HEADERS } from './page-parts.ts';
+import { PageFile } from '#src/web/page-file.ts';
+import { NOT_BUILT, PageFolder } from '#src/web/page-files.ts';
+import { securityHeaders } from '#src/web/security-headers.ts';
 import type { ReferencePageOptions } from './reference/page.ts';
 import type { RenderedReference } from './reference/render-thread.ts';
 
@@ -16,32 +15,26 @@ export interface ReferenceOptions extends ReferencePageOptions {
   readonly folder: string;
 }
 
-/** The page loads only its own files, and sends requests only to the service that it came from. */
-const HTML_HEADERS = {
-  ...PAGE_HEADERS,
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-} as const;
+const pageHeaders = securityHeaders({ 'form-action': "'none'" });
 
 /** The browser asks each time whether its copy is current, so an update of the service shows at once. */
 const CACHING = 'no-cache';
 
-const NOT_BUILT = 'The files of this page have not been built. Build them with: npm run dashboard:build';
-
 export function mountReference(server: FastifyInstance, { folder, ...options }: ReferenceOptions): void {
+  const built = new PageFolder(folder);
   const rendered = lazy(() => renderInThread(options));
   const files: Readonly<Record<string, () => Promise<PageFile>>> = {
     '/openapi.json': lazy(async () => fileOf('openapi.json', (await rendered()).json)),
     '/docs': lazy(async () => fileOf('docs.html', (await rendered()).html)),
-    '/docs/page.css': lazy(async () => fileIn(folder, 'page.css')),
-    '/docs/page.js': lazy(async () => fileIn(folder, 'page.js')),
+    '/docs/page.css': async () => fileIn(built, 'page.css'),
+    '/docs/page.js': async () => fileIn(built, 'page.js'),
   };
   for (const [url, file] of Object.entries(files)) {
     server.route({
       method: ['GET', 'HEAD'],
       url,
       handler: async (request, reply): Promise<FastifyReply> => {
-        if (url !== '/openapi.json') reply.headers(HTML_HEADERS);
+        if (url !== '/openapi.json') reply.headers({ ...pageHeaders(request.raw) });
         return (await file()).send(request, reply);
       },
     });
@@ -66,10 +59,8 @@ function fileOf(name: string, content: string): PageFile {
 }
 
 /** Without its files the page can still be read, so a checkout that was never built is not an error of the service. */
-function fileIn(folder: string, name: string): PageFile {
-  const path = join(folder, name);
-  const content = existsSync(path) ? readFileSync(path) : Buffer.from(`/* ${NOT_BUILT} */`);
-  return new PageFile(name, content, CACHING);
+function fileIn(built: PageFolder, name: string): PageFile {
+  return built.find(name) ?? fileOf(name, `/* ${NOT_BUILT} */`);
 }
 
 /** A failure is not kept, so the next request tries again. */

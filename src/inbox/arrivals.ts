@@ -3,7 +3,7 @@
  *
  * Every change of anything that the page shows has a version, and each arrival keeps the version of its last
  * change. A page that has seen everything up to a version gets what changed after it, so no log of changes
- * is needed.
+ * is needed. An event carries the present state and not the change, so receiving it twice does no harm.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -60,12 +60,15 @@ export interface VersionedArrival {
 export class Arrivals {
   /** The kept requests by number, the oldest first. */
   readonly #kept = new Map<number, VersionedArrival>();
+  readonly #runId: string;
   readonly #onChanged: (changed: VersionedArrival) => void;
   #bytes = 0;
   #lastNumber = 0;
   #version = 0;
 
-  constructor(onChanged: (changed: VersionedArrival) => void) {
+  /** `runId` names this run of the service, whose versions begin at 1. */
+  constructor(runId: string, onChanged: (changed: VersionedArrival) => void) {
+    this.#runId = runId;
     this.#onChanged = onChanged;
   }
 
@@ -82,6 +85,17 @@ export class Arrivals {
   nextVersion(): number {
     this.#version += 1;
     return this.#version;
+  }
+
+  /** Returns the id of an event, from which `versionOf` reads the version. */
+  eventId(version: number): string {
+    return `${this.#runId}-${version}`;
+  }
+
+  /** Returns the version that a page with this last event id has seen, or 0 if it is of another run. */
+  versionOf(lastEventId: string): number {
+    const [runId, version = ''] = lastEventId.split('-');
+    return runId === this.#runId && /^\d{1,15}$/.test(version) ? Number(version) : 0;
   }
 
   add(arrived: Omit<Arrival, 'number'>): number {

@@ -5,11 +5,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Store } from '#src/ports/store.ts';
 import type { Clock, Timers } from '#src/ports/system.ts';
+import { EventStreams, type StreamEvent } from '#src/web/event-streams.ts';
+import { headerOf } from '#src/web/request-headers.ts';
+import { securityHeaders } from '#src/web/security-headers.ts';
 import { Arrivals } from './arrivals.ts';
-import { EventStreams, type StreamEvent } from './event-streams.ts';
-import { mountPageFiles, PAGE_HEADERS, UNREPORTED } from './page-files.ts';
+import { mountPageFiles, UNREPORTED } from './page-files.ts';
 import { presentDetails, presentSummary } from './present.ts';
-import { headerOf, headersOf } from './read-request.ts';
 import { Receiver, type ReceiverDependencies } from './receiver.ts';
 import { type DeliveryEvent, RecentDeliveries } from './recent-deliveries.ts';
 import { isAddressedToLoopback, isFromOwnPage } from './request-guard.ts';
@@ -18,6 +19,10 @@ import { Responder, readAnswerMode } from './responder.ts';
 export const PATH = '/inbox';
 export const HOOK = `${PATH}/hook`;
 const HOOK_ROUTES: ReadonlySet<string | undefined> = new Set([HOOK, `${HOOK}/*`]);
+
+const pageHeaders = securityHeaders();
+
+type EventName = 'hello' | 'arrival' | 'answer' | 'cleared';
 
 export interface InboxOptions {
   readonly store: Pick<Store, 'findDelivery'>;
@@ -56,8 +61,8 @@ export class Inbox {
   constructor(options: InboxOptions) {
     const { clock, store, timers, secretsOf } = options;
     this.#options = options;
-    this.#streams = new EventStreams(String(clock.now()), timers);
-    this.#arrivals = new Arrivals(({ arrival, version }) =>
+    this.#streams = new EventStreams(timers);
+    this.#arrivals = new Arrivals(String(clock.now()), ({ arrival, version }) =>
       this.#streams.send(this.#event('arrival', version, { arrival: presentSummary(arrival) })),
     );
     this.#deliveries = new RecentDeliveries(store, (delivery) => {
@@ -91,7 +96,7 @@ export class Inbox {
     });
     server.addHook('preClose', async () => {
       this.#responder.close();
-      this.#streams.close();
+      this.#streams.end();
     });
     for (const path of [HOOK, `${HOOK}/*`]) this.#mountHook(server, path);
     server.register(async (scope) => this.#mountPage(scope), { prefix: PATH });
@@ -111,7 +116,7 @@ export class Inbox {
 
   async #mountPage(scope: FastifyInstance): Promise<void> {
     scope.addHook('onRequest', async (request, reply) => {
-      reply.headers({ ...PAGE_HEADERS });
+      reply.headers({ ...pageHeaders(request.raw) });
       if (request.method === 'GET' || isFromOwnPage(request.raw)) return;
       return forbid(reply, 'Only the inbox page may send this request, and only as JSON.');
     });
@@ -142,16 +147,17 @@ export class Inbox {
   #openStream(request: FastifyRequest, reply: FastifyReply): void {
     const { seen: asked } = request.query as { readonly seen?: unknown };
     // A browser that reconnects by itself sends the newer id in the header.
-    const lastEventId = headerOf(headersOf(request.raw), 'last-event-id') ?? asked;
-    const seen = this.#streams.seenVersion(typeof lastEventId === 'string' ? lastEventId : null);
+    const lastEventId = headerOf(request.raw, 'last-event-id') ?? asked;
+    const seen = typeof lastEventId === 'string' ? this.#arrivals.versionOf(lastEventId) : 0;
     const { about } = this.#options;
     const hello = { ...about(), isNew: seen === 0, answer: this.#responder.mode };
-    this.#streams.open(reply.raw, PAGE_HEADERS, [
+    const first = [
       this.#event('hello', seen, hello),
       ...this.#arrivals
         .changedAfter(seen)
         .map(({ arrival, version }) => this.#event('arrival', version, { arrival: presentSummary(arrival) })),
-    ]);
+    ];
+    this.#streams.open(reply.raw, { headers: pageHeaders(request.raw), first });
   }
 
   #sendMode(): void {
@@ -160,8 +166,9 @@ export class Inbox {
   }
 
   /** Each event carries the number of the first arrival: those before it were dropped. */
-  #event(name: StreamEvent['name'], version: number, data: object): StreamEvent {
-    return { name, version, data: { ...data, first: this.#arrivals.first } };
+  #event(name: EventName, version: number, data: object): StreamEvent {
+    const { first } = this.#arrivals;
+    return { id: this.#arrivals.eventId(version), name, data: JSON.stringify({ ...data, first }) };
   }
 }
 

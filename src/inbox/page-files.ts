@@ -30,17 +30,6 @@ const FILES: readonly (readonly [path: string, file: string, type: keyof typeof 
 /** The options of every inbox route. The inbox is not part of the API, so it is neither logged nor measured. */
 export const UNREPORTED = { config: { isUnreported: true } } as const;
 
-/** The page may load only its own files, and may not run inline scripts or styles. */
-export const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-resource-policy': 'same-origin',
-  'cache-control': 'no-store',
-};
-
 export function mountPageFiles(scope: FastifyInstance): void {
   for (const [path, file, type] of FILES) {
     const content = readFileSync(join(FOLDER, file), 'utf8');

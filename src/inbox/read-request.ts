@@ -26,10 +26,3 @@ export function headersOf({ rawHeaders }: IncomingMessage): RawHeaders {
     index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
   );
 }
-
-/** Joins the values of a repeated header with commas, as HTTP defines. */
-export function headerOf(headers: RawHeaders, name: string): string | null {
-  const wanted = name.toLowerCase();
-  const values = headers.filter(([each]) => each.toLowerCase() === wanted).map(([, value]) => value);
-  return values.length === 0 ? null : values.join(', ');
-}

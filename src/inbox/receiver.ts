@@ -7,8 +7,9 @@ import { SECRETS_MAX, verify } from '#sdk/receiver/verify.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Clock } from '#src/ports/system.ts';
+import { headerOf } from '#src/web/request-headers.ts';
 import type { Arrival, Arrivals, SentAttempt, Signature } from './arrivals.ts';
-import { headerOf, headersOf, readBody } from './read-request.ts';
+import { headersOf, readBody } from './read-request.ts';
 import type { RecentDeliveries } from './recent-deliveries.ts';
 import type { AnswerKind, Responder } from './responder.ts';
 
@@ -44,7 +45,7 @@ export class Receiver {
     if (body === null) return refuseBody(response);
     const { method = '' } = request;
     const received = { at, method, target, headers: headersOf(request), body };
-    const { signature, sent } = await this.#verify(received);
+    const { signature, sent } = await this.#verify(received, request);
     const { mode } = responder;
     const answer = responder.next();
     const number = arrivals.add({
@@ -60,18 +61,14 @@ export class Receiver {
   }
 
   async #verify(
-    request: ReadRequest,
+    { method, target, body }: ReadRequest,
+    request: IncomingMessage,
   ): Promise<{ readonly signature: Signature; readonly sent: SentAttempt | null }> {
     const { clock, deliveries, secretsOf } = this.#dependencies;
-    const { method, target, headers, body } = request;
-    const known = deliveries.find(headerOf(headers, 'Sched-Delivery-Id') ?? '');
+    const get = (name: string) => headerOf(request, name.toLowerCase());
+    const known = deliveries.find(get('Sched-Delivery-Id') ?? '');
     const secrets = await secretsOf(known?.delivery ?? null);
-    const signed = {
-      method,
-      url: target,
-      headers: { get: (name: string) => headerOf(headers, name) },
-      body,
-    };
+    const signed = { method, url: target, headers: { get }, body };
     // The newest secrets come first.
     const verdict = await verify(signed, secrets.slice(0, SECRETS_MAX), { now: clock.now() });
     if (!verdict.ok) return { signature: { verified: false, why: verdict.message }, sent: null };

@@ -6,7 +6,7 @@
  * page of another site is recognised by its Origin, and it cannot send JSON without a preflight.
  */
 import type { IncomingMessage } from 'node:http';
-import { headerOf, headersOf } from './read-request.ts';
+import { headerOf } from '#src/web/request-headers.ts';
 
 const LOOPBACK_HOST = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|\[::1\])(:\d{1,5})?$/i;
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
@@ -14,15 +14,14 @@ const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /** Accepts any port, because a forwarded port differs from the one that the service listens on. */
 export function isAddressedToLoopback(request: IncomingMessage): boolean {
-  return LOOPBACK_HOST.test(headerOf(headersOf(request), 'host') ?? '');
+  return LOOPBACK_HOST.test(headerOf(request, 'host') ?? '');
 }
 
 /** Checks a request that changes something. */
 export function isFromOwnPage(request: IncomingMessage): boolean {
-  const headers = headersOf(request);
-  const origin = headerOf(headers, 'origin');
-  const site = headerOf(headers, 'sec-fetch-site');
-  if (origin !== null && origin !== `http://${headerOf(headers, 'host')}`) return false;
+  const origin = headerOf(request, 'origin');
+  const site = headerOf(request, 'sec-fetch-site');
+  if (origin !== null && origin !== `http://${headerOf(request, 'host')}`) return false;
   if (site !== null && !OWN_SITES.has(site)) return false;
-  return JSON_TYPE.test(headerOf(headers, 'content-type') ?? '');
+  return JSON_TYPE.test(headerOf(request, 'content-type') ?? '');
 }

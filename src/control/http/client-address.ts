@@ -7,9 +7,9 @@
  * Failed logins are counted by this address, sessions show it, and the audit log keeps the peer beside it.
  */
 import type { IncomingMessage } from 'node:http';
-import { headerOf } from '#src/api/request-headers.ts';
 import { type Address, type Cidr, isInside, parseAddress, unmapped } from '#src/domain/public-address.ts';
 import type { Log } from '#src/ports/telemetry.ts';
+import { headerOf } from '#src/web/request-headers.ts';
 
 export interface ClientAddress {
   /** The address of the client, as reported by trusted proxies. */

@@ -4,7 +4,7 @@
  * do not allow the prefix. The cookie then has another name, and neither name is accepted in place of the other.
  */
 import type { IncomingMessage } from 'node:http';
-import { headerOf, isBehindTls } from '#src/api/request-headers.ts';
+import { headerOf, isBehindTls } from '#src/web/request-headers.ts';
 
 const NAME = 'sched_session';
 const NAME_BEHIND_TLS = `__Host-${NAME}`;

@@ -5,7 +5,7 @@
  * checked too. The session's CSRF token is checked in addition: see `session-guard.ts`.
  */
 import type { IncomingMessage } from 'node:http';
-import { headerOf, ownOrigin } from '#src/api/request-headers.ts';
+import { headerOf, ownOrigin } from '#src/web/request-headers.ts';
 import { AccessRefusal } from './errors.ts';
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { agentOf } from '#src/api/request-headers.ts';
+import { agentOf } from '#src/web/request-headers.ts';
 import { clearCookieHeaders, presentedToken, setCookieHeaders } from './cookie.ts';
 import { isFromOwnPage } from './origin-check.ts';
 

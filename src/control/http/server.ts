@@ -10,21 +10,21 @@ import type { BodyBudget } from '#src/api/body-budget.ts';
 import { rawBody, readBody } from '#src/api/call.ts';
 import { JSON_TYPE } from '#src/api/errors.ts';
 import { isLongAnswer, sendLong } from '#src/api/long-answer.ts';
-import { agentOf } from '#src/api/request-headers.ts';
 import type { PauseLength, Pauses } from '#src/commands/pauses.ts';
 import type { LiveStreams } from '#src/control/live/live-streams.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { YieldToEventLoop } from '#src/domain/json.ts';
 import type { Log } from '#src/ports/telemetry.ts';
+import { mountPage } from '#src/web/page-files.ts';
+import { agentOf } from '#src/web/request-headers.ts';
+import { securityHeaders } from '#src/web/security-headers.ts';
 import type { Authorizer } from './authorize.ts';
 import type { ClientAddressResolver } from './client-address.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { clearCookieHeaders, presentedToken, setCookieHeaders } from './cookie.ts';
 import { refuse } from './errors.ts';
 import { checkPublicOrigin } from './origin-check.ts';
-import { pageFiles } from './page-files.ts';
 import type { Answer, Caller, JsonBody, PublicRoute } from './route.ts';
-import { securityHeaders } from './security-headers.ts';
 import { isAutomatic, type SessionGuard } from './session-guard.ts';
 
 const PREFIX = '/dashboard';
@@ -33,6 +33,8 @@ const API = `${PREFIX}/api/`;
 const ANONYMOUS_BODY_BYTES_MAX = 16_384;
 /** All clients without a session share the pauses of one customer. */
 const ANONYMOUS = 'anonymous';
+
+const headersOf = securityHeaders();
 
 export interface ControlServerOptions {
   readonly guard: SessionGuard;
@@ -67,13 +69,13 @@ export function mountControl(server: FastifyInstance, options: ControlServerOpti
 
 async function dashboard(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {
   scope.addHook('onRequest', async ({ raw }, reply) => {
-    reply.headers({ ...securityHeaders(raw) });
+    reply.headers({ ...headersOf(raw) });
     checkPublicOrigin(raw, options.publicOrigins);
   });
   scope.setErrorHandler((error, _request, reply) => refuse(reply, error, options.log));
   scope.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal('not_found'), options.log));
   scope.register(async (api) => controlApi(api, options), { prefix: '/api' });
-  pageFiles(scope, options.pageFolder);
+  mountPage(scope, { folder: options.pageFolder, hasLocations: true });
 }
 
 async function controlApi(scope: FastifyInstance, options: ControlServerOptions): Promise<void> {

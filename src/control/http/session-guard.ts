@@ -5,13 +5,13 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { headerOf } from '#src/api/request-headers.ts';
 import {
   csrfToken,
   findSession,
   findSessionByHash,
   type SessionDependencies,
 } from '#src/control/sessions.ts';
+import { headerOf } from '#src/web/request-headers.ts';
 import type { ClientAddressResolver } from './client-address.ts';
 import { presentedToken } from './cookie.ts';
 import { AccessRefusal } from './errors.ts';

@@ -7,10 +7,11 @@ import { Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { systemTimers } from '#src/system/timers.ts';
+import { STREAMS_MAX, STREAMS_PER_OWNER_MAX } from '#src/web/event-streams.ts';
 import { callerOf } from '#test/control/data-harness.ts';
 import { SILENT } from '#test/process/control-harness.ts';
 import { seededBytes } from '#test/store-contract/builders.ts';
-import { LiveStreams, STREAMS_MAX, STREAMS_PER_USER_MAX, WATCHES_MAX } from './live-streams.ts';
+import { LiveStreams, WATCHES_MAX } from './live-streams.ts';
 
 const ids = new IdMint(seededBytes(7));
 
@@ -348,11 +349,11 @@ describe('a stream', () => {
 
   test('beyond the limit of a user or node is closed with a later reconnect', async () => {
     await openHarness();
-    for (let opened = 0; opened < STREAMS_PER_USER_MAX; opened++) await harness.open('overview');
+    for (let opened = 0; opened < STREAMS_PER_OWNER_MAX; opened++) await harness.open('overview');
     const ninth = await harness.open('overview');
     await ninth.until(() => ninth.isEnded);
-    expect(ninth.text).toBe('retry: 5000\n\n');
-    for (let opened = STREAMS_PER_USER_MAX; opened < STREAMS_MAX; opened++) {
+    expect(ninth.text).toMatch(/^retry: 5000\nevent: full\n/);
+    for (let opened = STREAMS_PER_OWNER_MAX; opened < STREAMS_MAX; opened++) {
       harness.caller = callerOf(ids, 'viewer');
       await harness.open('overview');
     }

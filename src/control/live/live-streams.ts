@@ -10,19 +10,12 @@ import { describeError } from '#src/control/http/errors.ts';
 import type { Caller } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { PeriodicTask, type Wait } from '#src/ports/periodic-task.ts';
+import { type EventStream, EventStreams } from '#src/web/event-streams.ts';
 import { Watch, type WatchDependencies, type WatchEvent, type WatchListener } from './watch.ts';
 
 export const WATCHES_MAX = 6;
-export const STREAMS_MAX = 32;
-export const STREAMS_PER_USER_MAX = 8;
 const WATCH_CHARACTERS_MAX = 2_048;
 const SESSION_CHECK_MS = 800;
-/** A comment is sent this often, so that both sides notice a broken connection. */
-const HEARTBEAT_MS = 15_000;
-/** A page with more unread bytes is disconnected before the next event. It reconnects by itself. */
-const UNREAD_BYTES_MAX = 1_048_576;
-const RECONNECT_MS = 1_000;
-const RECONNECT_WHEN_FULL_MS = 5_000;
 const PROJECT_PREFIX = 'p/';
 /** Stands for the request id in the log. */
 const REQUEST_ID = 'live';
@@ -41,42 +34,28 @@ export interface StreamRequest {
 export class LiveStreams {
   readonly #dependencies: WatchDependencies;
   readonly #watches = new Map<string, Watch>();
-  readonly #streams = new Set<Stream>();
+  readonly #streams: EventStreams;
 
   constructor(dependencies: WatchDependencies) {
     this.#dependencies = dependencies;
+    this.#streams = new EventStreams(dependencies.timers);
   }
 
   /** Refuses an invalid request before anything is written. */
   open(request: StreamRequest): void {
     const paths = readWatches(request.query);
     const { caller, headers, response } = request;
-    // The client disconnected while its session was read. No further `close` event will follow.
-    if (response.destroyed) return;
-    const isFull = this.#streams.size >= STREAMS_MAX || this.#countOf(caller) >= STREAMS_PER_USER_MAX;
-    response.on('error', () => {});
-    response.writeHead(200, {
-      ...headers,
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-store',
-      'x-accel-buffering': 'no',
+    const opened = this.#streams.open(response, { headers, owner: caller.user.id });
+    if (opened === null) return;
+    const stream = new LiveStream(this.#dependencies, request, paths, opened);
+    opened.onEnd(() => {
+      for (const path of paths) this.#watches.get(keyOf(caller, path))?.remove(stream);
     });
-    response.write(`retry: ${isFull ? RECONNECT_WHEN_FULL_MS : RECONNECT_MS}\n\n`);
-    if (isFull) {
-      response.end();
-      return;
-    }
-    const stream = new Stream(this.#dependencies, request, paths, (ended) => this.#remove(ended));
-    this.#streams.add(stream);
     for (const path of paths) this.#watchOf(caller, path).add(stream);
   }
 
   end(): void {
-    for (const stream of this.#streams) stream.end();
-  }
-
-  #countOf({ user }: Caller): number {
-    return [...this.#streams].filter(({ caller }) => caller.user.id === user.id).length;
+    this.#streams.end();
   }
 
   #watchOf(caller: Caller, path: string): Watch {
@@ -86,11 +65,6 @@ export class LiveStreams {
     const watch = new Watch(this.#dependencies, path, () => this.#watches.delete(key));
     this.#watches.set(key, watch);
     return watch;
-  }
-
-  #remove(stream: Stream): void {
-    this.#streams.delete(stream);
-    for (const path of stream.paths) this.#watches.get(keyOf(stream.caller, path))?.remove(stream);
   }
 }
 
@@ -113,35 +87,27 @@ function readWatches(query: URLSearchParams): readonly string[] {
   return paths;
 }
 
-class Stream implements WatchListener {
+class LiveStream implements WatchListener {
   readonly caller: Caller;
-  readonly paths: readonly string[];
+  readonly #paths: readonly string[];
   readonly #dependencies: WatchDependencies;
-  readonly #response: ServerResponse;
+  readonly #stream: EventStream;
   readonly #recheck: () => Promise<Caller>;
-  readonly #onEnd: (stream: Stream) => void;
-  readonly #tasks: readonly PeriodicTask[];
-  #hasEnded = false;
 
   constructor(
     dependencies: WatchDependencies,
-    { caller, recheck, response }: StreamRequest,
+    { caller, recheck }: StreamRequest,
     paths: readonly string[],
-    onEnd: (stream: Stream) => void,
+    stream: EventStream,
   ) {
     this.caller = caller;
-    this.paths = paths;
+    this.#paths = paths;
     this.#dependencies = dependencies;
-    this.#response = response;
+    this.#stream = stream;
     this.#recheck = recheck;
-    this.#onEnd = onEnd;
-    response.once('close', () => this.end());
-    const { timers } = dependencies;
-    const heartbeat = new PeriodicTask(timers, () => this.#sendHeartbeat());
-    const sessionCheck = new PeriodicTask(timers, () => this.#checkSession());
-    this.#tasks = [heartbeat, sessionCheck];
-    heartbeat.runWithin(HEARTBEAT_MS);
+    const sessionCheck = new PeriodicTask(dependencies.timers, () => this.#checkSession());
     sessionCheck.runWithin(SESSION_CHECK_MS);
+    stream.onEnd(() => void sessionCheck.stop());
   }
 
   send(path: string, event: WatchEvent): void {
@@ -150,33 +116,14 @@ class Stream implements WatchListener {
       event.event === 'data'
         ? `"body":${event.body}`
         : `"status":${event.status},"code":${JSON.stringify(event.code)}`;
-    this.#write(`event: ${event.event}\ndata: {"event":"${event.event}","watch":${watch},${rest}}\n\n`);
-  }
-
-  end(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    for (const task of this.#tasks) void task.stop();
-    this.#onEnd(this);
-    this.#response.end();
-  }
-
-  #write(text: string): void {
-    if (this.#hasEnded) return;
-    if (this.#response.writableLength > UNREAD_BYTES_MAX) this.#response.destroy();
-    else this.#response.write(text);
-  }
-
-  #sendHeartbeat(): number {
-    this.#write(':\n\n');
-    return HEARTBEAT_MS;
+    this.#stream.send({ name: event.event, data: `{"event":"${event.event}","watch":${watch},${rest}}` });
   }
 
   async #checkSession(): Promise<Wait> {
     const hasSameRights = await this.#hasSameRights();
-    if (hasSameRights || this.#hasEnded) return SESSION_CHECK_MS;
-    for (const path of this.paths) this.send(path, SIGNED_OUT);
-    this.end();
+    if (hasSameRights || this.#stream.hasEnded) return SESSION_CHECK_MS;
+    for (const path of this.#paths) this.send(path, SIGNED_OUT);
+    this.#stream.end();
     return null;
   }
 
