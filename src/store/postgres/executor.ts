@@ -26,6 +26,7 @@ import {
   type Verb,
   valuesKey,
 } from './stages.ts';
+import type { Statement } from './statement-builders.ts';
 import { BEGIN } from './transaction-timeouts.ts';
 
 export type Answer = 'done' | Rejection | Error;
@@ -202,7 +203,7 @@ export class Executor {
   #sendAll({ statement, rows }: Group): Promise<QueryResult>[] {
     if (this.#distributed && statement.routed !== null) return this.#sendRouted(statement.routed, rows);
     const { spread } = statement;
-    const columns = columnsOf(rows);
+    const columns = parametersOf(statement, rows);
     if (spread !== null) columns.push([...new Set(rows.map((row) => row[spread] ?? null))]);
     return statement.sql.map((sql) =>
       this.#client.send(sql, columns, { isPrepared: statement.scans === undefined }),
@@ -264,7 +265,7 @@ export class Executor {
 function checkedStatements({ statement, rows: all }: Group): readonly TransactionQuery[] {
   const isPrepared = statement.scans === undefined;
   const rows = statement.access === 'read' ? distinct(all) : all;
-  const columns = columnsOf(rows);
+  const columns = parametersOf(statement, rows);
   return statement.sql.map((sql, index) => {
     if (index < statement.sql.length - 1 || statement.holds === 'always') {
       return { sql, parameters: columns, isPrepared };
@@ -297,6 +298,11 @@ function withCheck(sql: string, parameters: number): string {
   return made;
 }
 
+/** An array for each column. A shared statement takes the values of its only row. */
+function parametersOf({ isShared }: Statement, rows: Group['rows']): SqlValue[] {
+  return isShared === true ? [...(rows[0] ?? [])] : columnsOf(rows);
+}
+
 function columnsOf(rows: Group['rows']): SqlValue[] {
   const [first = []] = rows;
   return first.map((_, column) => rows.map((row) => row[column] ?? null));
@@ -305,6 +311,10 @@ function columnsOf(rows: Group['rows']): SqlValue[] {
 /** The verbs whose row is not among those that held. */
 function verbsNotHeld({ statement, rows, verbs }: Group, results: readonly QueryResult[]): readonly number[] {
   if (statement.holds === 'always') return [];
+  if (statement.isShared === true) {
+    const isFound = (results[0]?.rowCount ?? 0) > 0;
+    return isFound === (statement.holds === 'each') ? [] : verbs;
+  }
   const answered = statement.routed === null ? results.slice(-1) : results;
   const found = new Set(
     answered.flatMap(({ rows: answers }) =>

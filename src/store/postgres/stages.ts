@@ -6,9 +6,12 @@
  * Rows are locked in the order of their keys, the same in every transaction, so that transactions do not deadlock. A
  * statement keeps this order by the order of its rows. Where several statements of a stage change one table, the
  * rows of all of them are locked first.
+ *
+ * A cold verb is not part of a batch. Its steps run one after another, so it must lock rows in that order itself.
  */
 
 import type { StatementName } from '#src/store/sql/statement-names.ts';
+import { SHARED_STATEMENTS } from '#src/store/sql/statements.ts';
 import type { Parameter, Step } from '#src/store/sql/steps.ts';
 import type { Statement } from './statement-builders.ts';
 
@@ -51,7 +54,14 @@ interface PlannedStep {
 
 type Groups = Map<StatementName, PlannedStep[]>;
 
+/** Whether a verb has a shared statement. It runs in a transaction of its own. */
+export function isCold(verb: Verb): boolean {
+  return verb.some(([name]) => name in SHARED_STATEMENTS);
+}
+
 export function planStages(batch: readonly Verb[], statements: Statements): readonly Stage[] {
+  const [verb = []] = batch;
+  if (batch.length === 1 && isCold(verb)) return planColdVerb(verb, statements);
   const rowAccesses = new RowAccesses();
   const stages: Groups[] = [];
   for (const [verb, steps] of batch.entries()) {
@@ -72,6 +82,17 @@ export function planStages(batch: readonly Verb[], statements: Statements): read
     }
   }
   return stages.map((groups) => inStatementOrder(groups, statements));
+}
+
+/** The steps in their order, each for one row. Only steps of the same statement share a stage. */
+function planColdVerb(verb: Verb, statements: Statements): readonly Stage[] {
+  const stages: Group[][] = [];
+  for (const [index, [name, , ...parameters]] of verb.entries()) {
+    const group = { statement: statements[name], rows: [parameters], verbs: [0] };
+    if (name === verb[index - 1]?.[0]) stages.at(-1)?.push(group);
+    else stages.push([group]);
+  }
+  return stages;
 }
 
 /** The accesses to all rows, by table and key. */

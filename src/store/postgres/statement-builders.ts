@@ -10,6 +10,7 @@
  * statement in `routed`.
  */
 import type { SealedColumn } from '#src/store/sql/sealed-columns.ts';
+import type { Statement as SharedStatement } from '#src/store/sql/statements.ts';
 import { rows } from './array-rows.ts';
 
 export interface Statement {
@@ -31,8 +32,26 @@ export interface Statement {
   readonly scans?: true;
   /** Locks the rows before several statements change their table (see `stages.ts`). */
   readonly lock?: Statement;
+  /** Whether the text is that of every store: its parameters are the values of one row, not arrays. */
+  readonly isShared?: true;
   /** The position of the partition, if Citus needs each partition once more as a parameter; otherwise null. */
   readonly spread: number | null;
+}
+
+const HOLDS = { always: 'always', one_row: 'each', no_row: 'none' } as const;
+
+/** A shared statement as this store runs it. Such statements are rare, so their plans are not kept. */
+export function sharedStatement({ sql, holds }: SharedStatement): Statement {
+  const isWrite = !sql.startsWith('SELECT');
+  return {
+    ...PLAIN,
+    sql: [isWrite && holds !== 'always' ? `${sql} RETURNING 1` : sql],
+    holds: HOLDS[holds],
+    scans: true,
+    isShared: true,
+    key: [],
+    table: '',
+  };
 }
 
 /** The defaults of most statements: a write that always holds. */

@@ -23,16 +23,26 @@ import {
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { sealedStatements } from '#src/store/sql/sealed.ts';
 import type { StatementName } from '#src/store/sql/statement-names.ts';
+import { SHARED_STATEMENTS, type SharedStatementName } from '#src/store/sql/statements.ts';
 import { notAwaitingSweep } from '#src/store/sql/sweep-rows.ts';
 import { rows } from './array-rows.ts';
 import { insightStatements } from './insight-statements.ts';
-import { peopleStatements } from './people-statements.ts';
 import { replayJobStatements } from './replay-job-statements.ts';
-import { PLAIN, positionsOf, type Statement, statementBuilders } from './statement-builders.ts';
+import {
+  PLAIN,
+  positionsOf,
+  type Statement,
+  sharedStatement,
+  statementBuilders,
+} from './statement-builders.ts';
 import { sweepStatements } from './sweep-statements.ts';
 
 /** Columns of a delivery that only this store has; see `verbs.ts`. */
 const DELIVERY_KEY_COLUMNS = ['slot', 'endpoint_key'] as const;
+
+const SHARED = Object.fromEntries(
+  Object.entries(SHARED_STATEMENTS).map(([name, statement]) => [name, sharedStatement(statement)]),
+) as Readonly<Record<SharedStatementName, Statement>>;
 
 export function statements(distributed: boolean): Readonly<Record<StatementName, Statement>> {
   const { spreadOf, within, insert, insertEach, replace, lock, remove, check, reseal } =
@@ -353,8 +363,8 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     },
 
     ...sealedStatements(reseal),
-    ...peopleStatements(distributed),
     ...insightStatements(distributed),
+    ...SHARED,
   };
 }
 

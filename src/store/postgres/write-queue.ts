@@ -1,13 +1,13 @@
 /**
  * Group commit. While the connection is busy with a transaction, verbs wait here, and then share the next one. They
  * run in the order in which they came. Under load many verbs share a round trip and a commit, and a single verb is
- * sent at once.
+ * sent at once. A cold verb runs alone, in its turn.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Rejection } from '#src/store/sql/steps.ts';
 import type { Answer, Executor } from './executor.ts';
 import { unavailableInstead } from './faults.ts';
-import type { Verb } from './stages.ts';
+import { isCold, type Verb } from './stages.ts';
 
 const BATCH_MAX = 256;
 /** Counts texts and sealed bytes, which are copied several times on the way. */
@@ -20,6 +20,8 @@ const WAITING_CHARACTERS_MAX = 67_108_864;
 interface Waiting {
   readonly verbs: readonly Verb[];
   readonly characters: number;
+  /** Whether the call is one cold verb, which shares its transaction with no other. */
+  readonly isAlone: boolean;
   readonly resolve: (answers: readonly ('done' | Rejection)[]) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -44,13 +46,15 @@ export class WriteQueue {
 
   /** Runs independent verbs, and returns the result of each. */
   runAll<A extends Rejection>(verbs: readonly Verb[]): Promise<readonly ('done' | A)[]> {
+    if (verbs.length > 1 && verbs.some(isCold)) return Promise.all(verbs.map((verb) => this.run<A>(verb)));
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new StoreUnavailable('The store is closed.'));
       if (this.#waiting.length >= WAITING_MAX || this.#waitingCharacters > WAITING_CHARACTERS_MAX) {
         return reject(new StoreUnavailable('Too many writes are waiting for the database.'));
       }
       const characters = verbs.reduce((sum, verb) => sum + charactersOf(verb), 0);
-      this.#waiting.push({ verbs, characters, resolve: resolve as Waiting['resolve'], reject });
+      const isAlone = verbs.some(isCold);
+      this.#waiting.push({ verbs, characters, isAlone, resolve: resolve as Waiting['resolve'], reject });
       this.#waitingCharacters += characters;
       if (!this.#isBusy) void this.#work();
     });
@@ -78,9 +82,11 @@ export class WriteQueue {
     for (const waiting of this.#waiting) {
       verbs += waiting.verbs.length;
       const withThis = characters + waiting.characters;
+      if (calls > 0 && waiting.isAlone) break;
       if (calls > 0 && (verbs > BATCH_MAX || withThis > BATCH_CHARACTERS_MAX)) break;
       characters = withThis;
       calls++;
+      if (waiting.isAlone) break;
     }
     this.#waitingCharacters -= characters;
     return this.#waiting.splice(0, calls);

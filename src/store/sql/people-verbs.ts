@@ -28,7 +28,7 @@ const NO_SESSION = '';
 
 export const peopleVerbs = {
   replaceUser: (user: User, keptSession: string | null): readonly Step[] => [
-    ...(isFullAdmin(user) ? [] : [['adminStays', 'last_admin', user.id] as const]),
+    ...(isFullAdmin(user) ? [] : adminStays(user.id)),
     ['replaceUser', 'stale', ...pick(toUserRow(user), USER_MUTABLE), user.id, user.revision - 1],
     ['removeSessionsOf', null, user.id, keptSession ?? NO_SESSION],
     ...(isFullAdmin(user) ? [] : [['removeInvitationsOf', null, user.name] as const]),
@@ -39,7 +39,7 @@ export const peopleVerbs = {
   ],
 
   removeUser: ({ id, name }: Pick<User, 'id' | 'name'>): readonly Step[] => [
-    ['adminStays', 'last_admin', id],
+    ...adminStays(id),
     ['removeUser', 'missing', id],
     ['removeSessionsOf', null, id, NO_SESSION],
     ['removeInvitationsOf', null, name],
@@ -62,7 +62,9 @@ export const peopleVerbs = {
     ...(replacedHash === null ? [] : [['removeSession', null, replacedHash] as const]),
   ],
 
-  touchSession: (hash: string, seenAt: Instant): readonly Step[] => [['touchSession', null, seenAt, hash]],
+  touchSession: (hash: string, seenAt: Instant): readonly Step[] => [
+    ['touchSession', null, seenAt, hash, seenAt],
+  ],
 
   removeSession: (hash: string): readonly Step[] => [['removeSession', null, hash]],
 
@@ -71,18 +73,20 @@ export const peopleVerbs = {
   ],
 
   replaceLoginFailures: (changes: readonly LoginFailuresChange[]): readonly Step[] =>
-    changes.map(
-      ({ subject, failures, lastAt, was }): Step =>
-        was === null
-          ? ['insertLoginFailures', 'stale', subject, failures, lastAt]
-          : ['replaceLoginFailures', 'stale', failures, lastAt, subject, was.failures, was.lastAt],
-    ),
+    changes
+      .toSorted(bySubject)
+      .map(
+        ({ subject, failures, lastAt, was }): Step =>
+          was === null
+            ? ['insertLoginFailures', 'stale', subject, failures, lastAt]
+            : ['replaceLoginFailures', 'stale', failures, lastAt, subject, was.failures, was.lastAt],
+      ),
 
   undoLoginFailure: (subjects: readonly string[]): readonly Step[] =>
-    subjects.map((subject): Step => ['undoLoginFailure', null, subject]),
+    subjects.toSorted().map((subject): Step => ['undoLoginFailure', null, subject]),
 
   clearLoginFailures: (subjects: readonly string[]): readonly Step[] =>
-    subjects.map((subject): Step => ['removeLoginFailures', null, subject]),
+    subjects.toSorted().map((subject): Step => ['removeLoginFailures', null, subject]),
 
   addAudit: (entry: AuditEntry): readonly Step[] => [
     ['insertAudit', null, ...pick(toAuditRow(entry), AUDIT)],
@@ -105,6 +109,18 @@ export const peopleVerbs = {
     ...(auditBefore === null ? [] : [['pruneAudit', null, firstIdAt('aud', auditBefore)] as const]),
   ],
 };
+
+function adminStays(id: UserId): readonly Step[] {
+  return [
+    ['lockAdmins', null],
+    ['adminStays', 'last_admin', id],
+  ];
+}
+
+/** Rows are locked in the same order by every transaction, so that none waits for another in a circle. */
+function bySubject({ subject: one }: LoginFailuresChange, { subject: other }: LoginFailuresChange): number {
+  return one < other ? -1 : Number(one > other);
+}
 
 /** The last admin of all projects cannot be removed. */
 function isFullAdmin({ role, projects }: User): boolean {

@@ -3,6 +3,7 @@
  * a statement for every name.
  */
 import type { SealedColumnName } from '#src/ports/vault.ts';
+import type { SharedStatementName } from './statements.ts';
 
 export type InsightStatementName =
   | 'saveStatsRow'
@@ -23,37 +24,11 @@ export type ReplayJobStatementName =
   | 'takeReplayItem'
   | 'removeReplayItem';
 
-/** Statements about users, their sessions and the audit log. */
-export type PeopleStatementName =
-  | 'adminStays'
-  | 'userWithHash'
-  | 'insertUser'
-  | 'replaceUser'
-  | 'renewPasswordHash'
-  | 'removeUser'
-  | 'insertInvitation'
-  | 'useInvitation'
-  | 'removeInvitation'
-  | 'removeInvitationsOf'
-  | 'insertSession'
-  | 'touchSession'
-  | 'removeSession'
-  | 'removeSessionsOf'
-  | 'insertLoginFailures'
-  | 'replaceLoginFailures'
-  | 'undoLoginFailure'
-  | 'removeLoginFailures'
-  | 'insertAudit'
-  | 'endAudit'
-  | 'pruneSessions'
-  | 'pruneInvitations'
-  | 'pruneLoginFailures'
-  | 'pruneAudit';
-
 /** Replaces a sealed value, if it is still the one that was read (`sealed.ts`). */
 export type SealedStatementName = `reseal ${SealedColumnName}`;
 
-export type StatementName =
+/** Statements of which each store has its own form. */
+export type HotStatementName =
   | InsightStatementName
   | ReplayJobStatementName
   | 'slotHeld'
@@ -114,5 +89,6 @@ export type StatementName =
   | 'releaseSlot'
   | 'releaseSlotsOf'
   | 'saveTrustedTime'
-  | SealedStatementName
-  | PeopleStatementName;
+  | SealedStatementName;
+
+export type StatementName = HotStatementName | SharedStatementName;

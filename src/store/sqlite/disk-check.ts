@@ -3,8 +3,8 @@
  * a failed write the check therefore first writes, and then removes, as much as an ordinary create takes.
  */
 import type { Instant } from '#src/domain/instant.ts';
+import type { Statement } from '#src/store/sql/statements.ts';
 import type { Step } from '#src/store/sql/steps.ts';
-import type { Statement } from './statement-builders.ts';
 
 export type DiskCheckStatementName = 'writeHeartbeat' | 'writeProbe' | 'removeProbe';
 

@@ -8,10 +8,11 @@
  */
 
 import type { StatementName } from '#src/store/sql/statement-names.ts';
+import type { Statement } from '#src/store/sql/statements.ts';
 import type { Parameter, Rejection, Step } from '#src/store/sql/steps.ts';
 import { type Db, isUnavailable, openForWriting } from './connection.ts';
 import type { DiskCheckStatementName } from './disk-check.ts';
-import type { Statement } from './statement-builders.ts';
+import { forSqlite } from './statement-builders.ts';
 import { STATEMENTS } from './statements.ts';
 
 export type SqliteStep = Step<StatementName | DiskCheckStatementName>;
@@ -29,16 +30,22 @@ export interface WriterData {
 /** A verb that has written something did not hold, or threw. */
 class MustUndo extends Error {}
 
-type Run = (parameters: readonly Parameter[]) => boolean;
+interface PreparedStatement {
+  /** Whether the statement held. */
+  readonly run: (parameters: readonly Parameter[]) => boolean;
+  readonly isWrite: boolean;
+}
+
+type Prepared = Readonly<Record<StatementName | DiskCheckStatementName, PreparedStatement>>;
 
 export class Executor {
   readonly #db: Db;
-  readonly #run: Readonly<Record<StatementName | DiskCheckStatementName, Run>>;
+  readonly #statements: Prepared;
 
   private constructor(db: Db) {
     this.#db = db;
     const prepared = Object.entries(STATEMENTS).map(([name, statement]) => [name, prepare(db, statement)]);
-    this.#run = Object.fromEntries(prepared) as Record<StatementName | DiskCheckStatementName, Run>;
+    this.#statements = Object.fromEntries(prepared) as Prepared;
   }
 
   static open({ path, maxPages, durable }: WriterData): Executor {
@@ -104,31 +111,29 @@ export class Executor {
   #steps(steps: readonly SqliteStep[], canUndo: boolean): Answer {
     let hasWritten = false;
     for (const [name, otherwise, ...parameters] of steps) {
-      if (!this.#run[name](parameters)) {
+      const { run, isWrite } = this.#statements[name];
+      if (!run(parameters)) {
         if (hasWritten && !canUndo) throw new MustUndo();
         return otherwise ?? failure(new Error(`${name} did not hold.`));
       }
-      hasWritten ||= isWrite(STATEMENTS[name]);
+      hasWritten ||= isWrite;
     }
     return 'done';
   }
 }
 
-function isWrite({ holds }: Statement): boolean {
-  return holds === 'always' || holds === 'changed_one';
-}
-
-function prepare(db: Db, { sql, holds }: Statement): Run {
-  const statement = db.prepare<unknown[]>(sql);
+function prepare(db: Db, { sql, holds }: Statement): PreparedStatement {
+  const statement = db.prepare<unknown[]>(forSqlite(sql));
+  const isWrite = !statement.reader;
+  const rows = (parameters: readonly Parameter[]) =>
+    isWrite ? statement.run(...parameters).changes : Number(statement.get(...parameters) !== undefined);
   switch (holds) {
     case 'always':
-      return (parameters) => statement.run(...parameters) !== undefined;
-    case 'changed_one':
-      return (parameters) => statement.run(...parameters).changes === 1;
-    case 'found':
-      return (parameters) => statement.get(...parameters) !== undefined;
-    case 'found_none':
-      return (parameters) => statement.get(...parameters) === undefined;
+      return { run: (parameters) => rows(parameters) >= 0, isWrite };
+    case 'one_row':
+      return { run: (parameters) => rows(parameters) === 1, isWrite };
+    case 'no_row':
+      return { run: (parameters) => rows(parameters) === 0, isWrite };
   }
 }
 

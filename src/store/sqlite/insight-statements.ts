@@ -1,5 +1,5 @@
 import type { InsightStatementName } from '#src/store/sql/statement-names.ts';
-import type { Statement } from './statement-builders.ts';
+import type { Statement } from '#src/store/sql/statements.ts';
 
 export const INSIGHT_STATEMENTS = {
   saveStatsRow: {

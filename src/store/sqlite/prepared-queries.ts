@@ -2,6 +2,7 @@
 import type Database from 'better-sqlite3';
 import type { Parameter, SqlRunner } from '#src/store/sql/steps.ts';
 import type { Db } from './connection.ts';
+import { forSqlite } from './statement-builders.ts';
 import type { WriteQueue } from './writer.ts';
 
 type Statement = Database.Statement<unknown[]>;
@@ -42,16 +43,11 @@ export class PreparedQueries {
   }
 }
 
-/** SQLite takes `?` where shared queries have `$1`. This works because each parameter is used once and in order. */
-function withQuestionMarks(sql: string): string {
-  return sql.replaceAll(/\$\d+/g, '?');
-}
-
 export function sqlRunner(
   read: <T>(query: (queries: PreparedQueries) => T) => Promise<T>,
   writer: Pick<WriteQueue, 'run'>,
 ): SqlRunner {
   const query: SqlRunner['query'] = (sql, ...values) =>
-    read((queries) => queries.all(withQuestionMarks(sql), ...values));
+    read((queries) => queries.all(forSqlite(sql), ...values));
   return { query, lookUp: query, run: (steps) => writer.run(steps) };
 }

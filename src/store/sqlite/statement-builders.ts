@@ -1,9 +1,14 @@
 import type { SealedColumn } from '#src/store/sql/sealed-columns.ts';
+import type { Statement } from '#src/store/sql/statements.ts';
 
-export interface Statement {
-  readonly sql: string;
-  /** When the statement held: always, if it changed one row, found a row, or found none. */
-  readonly holds: 'always' | 'changed_one' | 'found' | 'found_none';
+const LOCK = / FOR (NO KEY UPDATE|UPDATE|SHARE|KEY SHARE)$/;
+
+/**
+ * The text of a shared statement or query for SQLite. It takes `?` where they have `$1`, which works because each
+ * parameter is used once and in order. A single writer needs no locks.
+ */
+export function forSqlite(sql: string): string {
+  return sql.replace(LOCK, '').replaceAll(/\$\d+/g, '?');
 }
 
 export function insertInto(table: string, ...columns: readonly string[]): string {
@@ -21,6 +26,6 @@ export function resealIn({ table, key, column }: SealedColumn): Statement {
   const which = key.map((part) => `${part} = ?`).join(' AND ');
   return {
     sql: `UPDATE ${table} SET ${column} = ? WHERE ${which} AND ${column} = ?`,
-    holds: 'changed_one',
+    holds: 'one_row',
   };
 }

@@ -22,12 +22,12 @@ import {
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { sealedStatements } from '#src/store/sql/sealed.ts';
 import type { StatementName } from '#src/store/sql/statement-names.ts';
+import { SHARED_STATEMENTS, type Statement } from '#src/store/sql/statements.ts';
 import { notAwaitingSweep } from '#src/store/sql/sweep-rows.ts';
 import { DISK_CHECK_STATEMENTS, type DiskCheckStatementName } from './disk-check.ts';
 import { INSIGHT_STATEMENTS } from './insight-statements.ts';
-import { PEOPLE_STATEMENTS } from './people-statements.ts';
 import { REPLAY_JOB_STATEMENTS } from './replay-job-statements.ts';
-import { insertInto, replaceIn, resealIn, type Statement } from './statement-builders.ts';
+import { insertInto, replaceIn, resealIn } from './statement-builders.ts';
 
 /** Changes deliveries of one status of a schedule. `which` limits them. */
 function sweep(which: string): string {
@@ -48,19 +48,19 @@ export const STATEMENTS = {
   ...INSIGHT_STATEMENTS,
   ...sealedStatements<Statement>(resealIn),
   insertSchedule: { sql: insertInto('schedules', ...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE), holds: 'always' },
-  replaceSchedule: { sql: replaceIn('schedules', SCHEDULE_MUTABLE), holds: 'changed_one' },
-  advanceSchedule: { sql: replaceIn('schedules', SCHEDULE_ADVANCED), holds: 'changed_one' },
-  completeSchedule: { sql: replaceIn('schedules', SCHEDULE_COMPLETED), holds: 'changed_one' },
+  replaceSchedule: { sql: replaceIn('schedules', SCHEDULE_MUTABLE), holds: 'one_row' },
+  advanceSchedule: { sql: replaceIn('schedules', SCHEDULE_ADVANCED), holds: 'one_row' },
+  completeSchedule: { sql: replaceIn('schedules', SCHEDULE_COMPLETED), holds: 'one_row' },
   scheduleInState: {
     sql: 'SELECT 1 FROM schedules WHERE partition = ? AND id = ? AND state = ?',
-    holds: 'found',
+    holds: 'one_row',
   },
-  scheduleExists: { sql: 'SELECT 1 FROM schedules WHERE partition = ? AND id = ?', holds: 'found' },
+  scheduleExists: { sql: 'SELECT 1 FROM schedules WHERE partition = ? AND id = ?', holds: 'one_row' },
   removeSchedule: {
     sql: `DELETE FROM schedules WHERE partition = ? AND id = ? AND revision = ?
       AND NOT EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_of_schedule
         WHERE d.partition = schedules.partition AND d.schedule_id = schedules.id)`,
-    holds: 'changed_one',
+    holds: 'one_row',
   },
   insertLabel: {
     sql: `INSERT OR IGNORE INTO schedule_labels (${LABEL_COLUMNS.join(', ')}) VALUES (?, unhex(?), ?, ?, ?)`,
@@ -83,15 +83,15 @@ export const STATEMENTS = {
   /** Does not hold if the occurrence exists already. */
   insertNextDelivery: {
     sql: `${insertInto('deliveries', ...DELIVERY_FIXED, ...DELIVERY_MUTABLE)} ON CONFLICT DO NOTHING`,
-    holds: 'changed_one',
+    holds: 'one_row',
   },
-  replaceDelivery: { sql: replaceIn('deliveries', DELIVERY_MUTABLE), holds: 'changed_one' },
+  replaceDelivery: { sql: replaceIn('deliveries', DELIVERY_MUTABLE), holds: 'one_row' },
   claimDelivery: {
     sql: `${replaceIn('deliveries', DELIVERY_CLAIMED)} AND ${notAwaitingSweep('deliveries')}`,
-    holds: 'changed_one',
+    holds: 'one_row',
   },
-  settleDelivery: { sql: replaceIn('deliveries', DELIVERY_SETTLED), holds: 'changed_one' },
-  deferDelivery: { sql: replaceIn('deliveries', DELIVERY_DEFERRED), holds: 'changed_one' },
+  settleDelivery: { sql: replaceIn('deliveries', DELIVERY_SETTLED), holds: 'one_row' },
+  deferDelivery: { sql: replaceIn('deliveries', DELIVERY_DEFERRED), holds: 'one_row' },
   sweepFirstDeliveries: { sql: sweep('ORDER BY id LIMIT ?'), holds: 'always' },
   sweepDeliveries: { sql: sweep('AND id > ? AND id <= ?'), holds: 'always' },
   removeSweep: { sql: 'DELETE FROM sweeps WHERE partition = ? AND schedule_id = ?', holds: 'always' },
@@ -122,13 +122,13 @@ export const STATEMENTS = {
   },
   removeDelivery: {
     sql: 'DELETE FROM deliveries WHERE partition = ? AND id = ? AND revision = ?',
-    holds: 'changed_one',
+    holds: 'one_row',
   },
   insertAttempt: { sql: insertInto('attempts', ...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME), holds: 'always' },
   closeAttempt: {
     sql: `UPDATE attempts SET ${ATTEMPT_OUTCOME.map((column) => `${column} = ?`).join(', ')}
       WHERE partition = ? AND delivery_id = ? AND attempt_no = ? AND finished_at IS NULL`,
-    holds: 'changed_one',
+    holds: 'one_row',
   },
 
   removeAttempts: { sql: 'DELETE FROM attempts WHERE partition = ? AND delivery_id = ?', holds: 'always' },
@@ -151,7 +151,7 @@ export const STATEMENTS = {
         fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
         created_at = excluded.created_at, expires_at = excluded.expires_at
       WHERE receipts.expires_at <= excluded.created_at`,
-    holds: 'changed_one',
+    holds: 'one_row',
   },
 
   removeReceipt: {
@@ -160,35 +160,35 @@ export const STATEMENTS = {
   },
 
   insertProfile: { sql: insertInto('endpoints', ...PROFILE_FIXED, ...PROFILE_MUTABLE), holds: 'always' },
-  replaceProfile: { sql: replaceIn('endpoints', PROFILE_MUTABLE), holds: 'changed_one' },
+  replaceProfile: { sql: replaceIn('endpoints', PROFILE_MUTABLE), holds: 'one_row' },
   insertProfileVersion: {
     sql: insertInto('endpoint_versions', ...PROFILE_VERSION, 'headers'),
     holds: 'always',
   },
   profileAtRevision: {
     sql: 'SELECT 1 FROM endpoints WHERE partition = ? AND id = ? AND revision = ?',
-    holds: 'found',
+    holds: 'one_row',
   },
   profileUnused: {
     sql: `SELECT 1 FROM schedules INDEXED BY schedules_using_endpoint
       WHERE partition = ? AND endpoint_id = ? AND endpoint_id IS NOT NULL
         AND state IN ('active', 'paused') LIMIT 1`,
-    holds: 'found_none',
+    holds: 'no_row',
   },
 
   insertProject: {
     sql: `${insertInto('projects', 'id', 'name', 'pinned_version', 'created_at')} ON CONFLICT (name) DO NOTHING`,
-    holds: 'changed_one',
+    holds: 'one_row',
   },
   insertPartition: { sql: insertInto('partitions', 'project_id', 'mode'), holds: 'always' },
   insertKey: {
     sql: `${insertInto('api_keys', 'id', 'partition', 'hash', 'hint', 'created_at', 'revoked_at')}
       ON CONFLICT (hash) DO NOTHING`,
-    holds: 'changed_one',
+    holds: 'one_row',
   },
   revokeKey: {
     sql: 'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
-    holds: 'changed_one',
+    holds: 'one_row',
   },
   touchKey: {
     sql: 'UPDATE api_keys SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE hash = ?',
@@ -202,31 +202,31 @@ export const STATEMENTS = {
     sql: insertInto('signing_secrets', 'id', 'partition', 'sealed', 'created_at', 'expires_at'),
     holds: 'always',
   },
-  lockProfile: { sql: 'SELECT 1 FROM endpoints WHERE partition = ? AND id = ?', holds: 'found' },
+  lockProfile: { sql: 'SELECT 1 FROM endpoints WHERE partition = ? AND id = ?', holds: 'one_row' },
   noEndpointSecretInForce: {
     sql: 'SELECT 1 FROM endpoint_secrets WHERE partition = ? AND endpoint_id = ? AND expires_at IS NULL',
-    holds: 'found_none',
+    holds: 'no_row',
   },
   endEndpointSecret: {
     sql: `UPDATE endpoint_secrets SET expires_at = ?, alone_from = ?
       WHERE partition = ? AND endpoint_id = ? AND id = ? AND coalesce(expires_at, -1) = ?`,
-    holds: 'changed_one',
+    holds: 'one_row',
   },
   insertEndpointSecret: { sql: insertInto('endpoint_secrets', ...ENDPOINT_SECRET), holds: 'always' },
 
-  slotHeld: { sql: 'SELECT 1 FROM slots WHERE slot = ? AND owner = ? AND epoch = ?', holds: 'found' },
+  slotHeld: { sql: 'SELECT 1 FROM slots WHERE slot = ? AND owner = ? AND epoch = ?', holds: 'one_row' },
   renewLease: {
     sql: `${insertInto('nodes', 'node', 'lease_until', 'is_stopping')}
       ON CONFLICT DO UPDATE SET lease_until = excluded.lease_until, is_stopping = excluded.is_stopping`,
     holds: 'always',
   },
   endLease: { sql: 'DELETE FROM nodes WHERE node = ?', holds: 'always' },
-  endLeaseAsSeen: { sql: 'DELETE FROM nodes WHERE node = ? AND lease_until = ?', holds: 'changed_one' },
-  nodeLives: { sql: 'SELECT 1 FROM nodes WHERE node = ?', holds: 'found' },
+  endLeaseAsSeen: { sql: 'DELETE FROM nodes WHERE node = ? AND lease_until = ?', holds: 'one_row' },
+  nodeLives: { sql: 'SELECT 1 FROM nodes WHERE node = ?', holds: 'one_row' },
   takeSlot: {
     sql: `UPDATE slots SET owner = ?, epoch = epoch + 1 WHERE slot = ? AND epoch = ?
       AND NOT EXISTS (SELECT 1 FROM nodes WHERE node = slots.owner)`,
-    holds: 'changed_one',
+    holds: 'one_row',
   },
   releaseSlot: {
     sql: 'UPDATE slots SET owner = NULL WHERE slot = ? AND owner = ? AND epoch = ?',
@@ -240,7 +240,7 @@ export const STATEMENTS = {
   },
   releaseSlotsOf: { sql: 'UPDATE slots SET owner = NULL WHERE owner = ?', holds: 'always' },
 
-  ...PEOPLE_STATEMENTS,
+  ...SHARED_STATEMENTS,
   ...REPLAY_JOB_STATEMENTS,
 
   ...DISK_CHECK_STATEMENTS,
