@@ -11,7 +11,10 @@ export const LIMIT_MAX = 100;
 
 /** Returns the page size. A wrong value is replaced and not refused. */
 export function readLimit(query: URLSearchParams): number {
-  const text = query.get('limit') ?? '';
+  return parseLimit(query.get('limit') ?? '');
+}
+
+export function parseLimit(text: string): number {
   if (!/^\s*[+-]?\d+\s*$/.test(text)) return LIMIT_DEFAULT;
   const limit = Number(text);
   return limit < 1 ? LIMIT_DEFAULT : Math.min(limit, LIMIT_MAX);
@@ -38,13 +41,22 @@ export function readChoice<T extends string>(
 export function readInstant(query: URLSearchParams, name: string, rounded: 'up' | 'down'): Instant | null {
   const text = readText(query, name);
   if (text === null) return null;
-  // The + of an offset arrives as a space if the client did not encode it.
-  const at = parseInstant(text.replace(' ', '+'));
-  if (at === null) throw new Refusal('invalid_request', name, instantFaultText(text, name, SOME_DAY));
-  return rounded === 'up' && BELOW_MILLISECONDS.test(text) ? instant(at + 1) : at;
+  const at = parseBound(text, rounded);
+  if (at === null) throw new Refusal('invalid_request', name, boundFaultText(name, text));
+  return at;
 }
 
-function wrongChoiceText(name: string, text: string, choices: readonly string[]): string {
+export function parseBound(text: string, rounded: 'up' | 'down'): Instant | null {
+  // The + of an offset arrives as a space if the client did not encode it.
+  const at = parseInstant(text.replace(' ', '+'));
+  return at !== null && rounded === 'up' && BELOW_MILLISECONDS.test(text) ? instant(at + 1) : at;
+}
+
+export function boundFaultText(name: string, value: unknown): string {
+  return instantFaultText(value, name, SOME_DAY);
+}
+
+export function wrongChoiceText(name: string, text: string, choices: readonly string[]): string {
   const meant = nearestName(text, choices);
   const must = `${name} must be ${listed(choices, 'or')}, not ${quoted(text)}.`;
   return meant === null ? must : `${must} Did you mean ${meant}?`;

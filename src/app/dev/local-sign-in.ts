@@ -16,6 +16,7 @@ import { runAudited } from '#src/control/audit.ts';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { ClientAddress } from '#src/control/http/client-address.ts';
 import { AccessRefusal } from '#src/control/http/errors.ts';
+import { publicRoute } from '#src/control/http/route.ts';
 import { LOCAL_SESSION, type LocalSignIn } from '#src/control/http/routes/sign-in.ts';
 import { invite, newUser } from '#src/control/invitations.ts';
 import { isLoopbackHost } from '#src/domain/public-address.ts';
@@ -28,18 +29,19 @@ const LOCAL_USER = { name: 'sched dev', role: 'admin', projects: null } as const
 /** The headers that proxies and tunnels add. */
 const FORWARDED = /^(forwarded|via|x-real-ip|x-forwarded-.+)$/i;
 
-export const localSignIn: LocalSignIn = (dependencies, begin) => ({
-  method: 'POST',
-  path: LOCAL_SESSION,
-  check: (request) => {
-    if (!isLocal(request)) throw new AccessRefusal('not_local');
-  },
-  handle: async (request) => {
-    const user = await localUser(dependencies, request);
-    const action = { ...actionOf(request), userId: user.id, action: 'session.begin' };
-    return runAudited(dependencies, action, () => begin(request, user));
-  },
-});
+export const localSignIn: LocalSignIn = (dependencies, begin) =>
+  publicRoute({
+    method: 'POST',
+    path: LOCAL_SESSION,
+    check: (request) => {
+      if (!isLocal(request)) throw new AccessRefusal('not_local');
+    },
+    handle: async (request) => {
+      const user = await localUser(dependencies, request);
+      const action = { ...actionOf(request), userId: user.id, action: 'session.begin' };
+      return runAudited(dependencies, action, () => begin(request, user));
+    },
+  });
 
 function isLocal(request: IncomingMessage): boolean {
   const names = request.rawHeaders.filter((_text, index) => index % 2 === 0);

@@ -1,8 +1,9 @@
 /** `GET schedules/:id/calendar` shows past deliveries and future runs of a schedule, over some weeks. */
+import { z } from 'zod';
 import { requireFound } from '#src/commands/command.ts';
 import type { Calendar } from '#src/control/http/data-contract.ts';
-import { readPathId } from '#src/control/http/fields.ts';
-import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
+import { idOf } from '#src/control/http/fields.ts';
+import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
 import { cachedCron } from '#src/domain/cron.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
@@ -17,7 +18,7 @@ import type { DataDependencies } from './dependencies.ts';
 import { PROJECTED_MAX } from './forecast.ts';
 import { moveRun, presentRun } from './present.ts';
 import { TimeSlicer } from './time-slicer.ts';
-import { DAY_MS, readWindow, type Window } from './window.ts';
+import { DAY_MS, requireWindow, WINDOW_QUERY, type Window } from './window.ts';
 
 const WINDOW = { defaultMs: 31 * DAY_MS, maxMs: 62 * DAY_MS };
 /** The limit for past runs and for future runs, each. */
@@ -28,15 +29,16 @@ export function calendarRoute({
   insight,
   timers,
 }: Pick<DataDependencies, 'commands' | 'insight' | 'timers'>): Route<ProjectRequest> {
-  return {
+  return projectRoute({
     method: 'GET',
     path: 'schedules/:id/calendar',
     needs: 'viewer',
+    params: z.object({ id: idOf('sch') }),
+    query: WINDOW_QUERY,
     audited: null,
-    handle: async ({ params, query, partition }) => {
-      const id = readPathId('sch', params);
+    handle: async ({ params: { id }, query, partition }) => {
       const view = requireFound(await store.findSchedule(partition, id));
-      const window = readWindow(query, clock.now(), WINDOW);
+      const window = requireWindow(query, clock.now(), WINDOW);
       const occurrences = await insight.listOccurrences(partition, id, window.from, window.until, RUNS_MAX);
       const coming = await comingRuns(view, window, new TimeSlicer(timers, partition));
       const timezone = view.schedule.timing.timezone ?? DEFAULT_TIMEZONE;
@@ -62,7 +64,7 @@ export function calendarRoute({
       };
       return json(calendar);
     },
-  };
+  });
 }
 
 interface Coming {

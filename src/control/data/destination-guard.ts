@@ -5,7 +5,7 @@
 
 import type { OperationId } from '#src/api/contract/operations.ts';
 import type { EditGuard } from '#src/api/handlers.ts';
-import type { ProjectRequest } from '#src/control/http/route.ts';
+import type { JsonBody, ProjectRequest } from '#src/control/http/route.ts';
 import { ControlRefusal } from '#src/control/refusal.ts';
 import { isOtherDestination, originAndPath } from '#src/domain/destination.ts';
 import { parseId } from '#src/domain/id.ts';
@@ -33,7 +33,11 @@ export interface DestinationChange {
 }
 
 type Store = DataDependencies['commands']['store'];
-type UrlOf = (store: Store, request: ProjectRequest) => Promise<string | null>;
+type Edit = Pick<ProjectRequest, 'partition'> & {
+  readonly params: { readonly id?: string | undefined };
+  readonly body: JsonBody;
+};
+type UrlOf = (store: Store, request: Edit) => Promise<string | null>;
 
 /** The operations that may change a destination: the field that names it, and how the present URL is found. */
 const DESTINATION_EDITS: Readonly<
@@ -47,7 +51,7 @@ const DESTINATION_EDITS: Readonly<
 export async function findDestinationChange(
   { commands: { store } }: Pick<DataDependencies, 'commands'>,
   operation: OperationId,
-  request: ProjectRequest,
+  request: Edit,
 ): Promise<DestinationChange | null> {
   const edit = DESTINATION_EDITS[operation];
   const text = edit && request.body[edit.field];
@@ -57,13 +61,13 @@ export async function findDestinationChange(
   return from === null || to === null ? null : { from, to };
 }
 
-async function urlOfSchedule(store: Store, { partition, params: { id = '' } }: ProjectRequest) {
+async function urlOfSchedule(store: Store, { partition, params: { id = '' } }: Edit) {
   const scheduleId = parseId('sch', id);
   const view = scheduleId === null ? null : await store.findSchedule(partition, scheduleId);
   return view?.schedule.destination.kind === 'inline' ? view.schedule.destination.url : null;
 }
 
-async function urlOfProfile(store: Store, { partition, params: { id = '' } }: ProjectRequest) {
+async function urlOfProfile(store: Store, { partition, params: { id = '' } }: Edit) {
   const endpointId = parseId('ep', id);
   const profile = endpointId === null ? null : await store.findProfile(partition, endpointId);
   return profile?.url ?? null;

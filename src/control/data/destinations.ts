@@ -3,17 +3,17 @@
  * has the inline destinations that were used lately. `POST destinations/close-breaker` asks the node that owns the gate
  * to close its breaker.
  */
+import { z } from 'zod';
 import type { EndpointResource } from '#src/api/contract/resources.ts';
 import { decodeCursor, encodeCursor } from '#src/api/cursor.ts';
 import { presentProfile } from '#src/api/present.ts';
-import { readChoice, readText as readQueryText } from '#src/api/query.ts';
 import { requireFound } from '#src/commands/command.ts';
 import type { Destination, Destinations } from '#src/control/http/data-contract.ts';
-import { DONE, json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
+import { choice, cursor, parsed } from '#src/control/http/fields.ts';
+import { DONE, json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
 import { URL_CHARACTERS_MAX } from '#src/domain/destination.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
-import { Refusal } from '#src/domain/errors.ts';
 import { parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
@@ -33,21 +33,20 @@ export function destinationRoutes(dependencies: Dependencies): readonly Route<Pr
 }
 
 function listRoute({ commands: { store, clock }, insight }: Dependencies): Route<ProjectRequest> {
-  return {
+  return projectRoute({
     method: 'GET',
     path: 'destinations',
     needs: 'viewer',
+    query: z.object({ cursor, include_archived: choice(['true', 'false']) }),
     audited: null,
-    handle: async ({ query, partition, mode }) => {
+    handle: async ({ query: { cursor, include_archived }, partition, mode }) => {
       const now = clock.now();
       // Stats of endpoints are kept by the hour.
       const since = instant(Math.floor((now - DAY_MS) / HOUR_MS) * HOUR_MS);
       const list = { partition, name: 'destinations' };
-      const cursor = readQueryText(query, 'cursor');
       const before = cursor === null ? null : decodeCursor(list, cursor, (id) => parseId('ep', id));
-      const includeArchived = readChoice(query, 'include_archived', ['true', 'false']) === 'true';
       const [{ items: shown, hasMore }, breakers] = await Promise.all([
-        store.listProfiles(partition, includeArchived, { before, limit: PROFILES_SHOWN_MAX }),
+        store.listProfiles(partition, include_archived === 'true', { before, limit: PROFILES_SHOWN_MAX }),
         listBreakers(insight, partition, now),
       ]);
       const inline = before === null ? await inlineEndpoints(insight, partition, since, breakers) : [];
@@ -73,7 +72,7 @@ function listRoute({ commands: { store, clock }, insight }: Dependencies): Route
       };
       return json(page);
     },
-  };
+  });
 }
 
 function keyOf({ id, url }: EndpointProfile): EndpointKey {
@@ -109,34 +108,30 @@ function presentState(
 }
 
 function closeRoute({ commands: { store, clock }, insight }: Dependencies): Route<ProjectRequest> {
-  return {
+  return projectRoute({
     method: 'POST',
     path: 'destinations/close-breaker',
     needs: 'operator',
-    audited: { action: 'endpoint.close_breaker', subject: ({ body }) => readEndpoint(body) },
-    handle: async ({ body, partition }) => {
-      const endpoint = readEndpoint(body);
+    body: z.object({
+      endpoint: parsed(
+        parseEndpoint,
+        (name) => `${name} must be the id of an endpoint profile, or the origin and path of a destination.`,
+      ),
+    }),
+    audited: { action: 'endpoint.close_breaker', subject: ({ body }) => body.endpoint },
+    handle: async ({ body: { endpoint }, partition }) => {
       const id = parseId('ep', endpoint);
       if (id !== null) requireFound(await store.findProfile(partition, id));
       await insight.addBreakerReset({ partition, endpoint, at: clock.now() });
       return json(DONE);
     },
-  };
+  });
 }
 
-/** Reads the id of an endpoint profile, or the origin and path of an inline destination. */
-function readEndpoint({ endpoint }: ProjectRequest['body']): EndpointKey {
-  if (typeof endpoint !== 'string' || endpoint.length > URL_CHARACTERS_MAX) throw invalidEndpoint();
-  const isProfile = parseId('ep', endpoint) !== null;
-  const isInline = URL.canParse(endpoint) && endpointKeyOf({ endpointId: null, url: endpoint }) === endpoint;
-  if (!isProfile && !isInline) throw invalidEndpoint();
-  return endpoint as EndpointKey;
-}
-
-function invalidEndpoint(): Refusal {
-  return new Refusal(
-    'invalid_request',
-    'endpoint',
-    'endpoint must be the id of an endpoint profile, or the origin and path of a destination.',
-  );
+/** Parses the id of an endpoint profile, or the origin and path of an inline destination. */
+function parseEndpoint(text: string): EndpointKey | null {
+  if (text.length > URL_CHARACTERS_MAX) return null;
+  const isProfile = parseId('ep', text) !== null;
+  const isInline = URL.canParse(text) && endpointKeyOf({ endpointId: null, url: text }) === text;
+  return isProfile || isInline ? (text as EndpointKey) : null;
 }

@@ -1,10 +1,11 @@
 /** `GET deliveries/:id/details` shows a delivery with its attempts as a waterfall, and explains both in plain words. */
+import { z } from 'zod';
 import type { DeliveryResource, ScheduleResource } from '#src/api/contract/resources.ts';
 import { presentDelivery, presentSchedule } from '#src/api/present.ts';
 import { requireFound } from '#src/commands/command.ts';
 import type { AttemptInfo, DeliveryDetails } from '#src/control/http/data-contract.ts';
-import { readPathId } from '#src/control/http/fields.ts';
-import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
+import { idOf } from '#src/control/http/fields.ts';
+import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
 import { stateOf } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
@@ -21,13 +22,13 @@ const ATTEMPTS_SHOWN_MAX = 2 * RETRY_BOUNDS.maxAttempts.max;
 export function detailsRoute({
   commands: { store, clock },
 }: Pick<DataDependencies, 'commands'>): Route<ProjectRequest> {
-  return {
+  return projectRoute({
     method: 'GET',
     path: 'deliveries/:id/details',
     needs: 'viewer',
+    params: z.object({ id: idOf('dlv') }),
     audited: null,
-    handle: async ({ params, partition, mode }) => {
-      const id = readPathId('dlv', params);
+    handle: async ({ params: { id }, partition, mode }) => {
       const delivery = requireFound(await store.findDelivery(partition, id));
       const [attempts, view, isDeferredByBreaker] = await Promise.all([
         store.listAttempts(partition, id, 0, ATTEMPTS_SHOWN_MAX),
@@ -46,7 +47,7 @@ export function detailsRoute({
       };
       return json(details);
     },
-  };
+  });
 }
 
 /**

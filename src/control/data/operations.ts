@@ -1,11 +1,19 @@
 /** The operations of /v1 for users with a session. They have the same handlers, and need a role. */
+import { z } from 'zod';
 import { type AnswerWithinBudget, Call, readIdempotency } from '#src/api/call.ts';
 import { OPERATIONS, type Operation, type OperationId } from '#src/api/contract/operations.ts';
 import type { DeliveryResource } from '#src/api/contract/resources.ts';
 import { handlers } from '#src/api/handlers.ts';
 import { presentDelivery } from '#src/api/present.ts';
 import type { DeliveryWithTarget } from '#src/control/http/data-contract.ts';
-import type { AuditRule, ProjectRequest, Route } from '#src/control/http/route.ts';
+import { asGiven, name } from '#src/control/http/fields.ts';
+import {
+  type AuditRule,
+  type JsonBody,
+  type ProjectRequest,
+  projectRoute,
+  type Route,
+} from '#src/control/http/route.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { findFailure } from '#src/domain/failures.ts';
 import { readJson } from '#src/domain/json.ts';
@@ -31,27 +39,39 @@ const ACTIONS: Readonly<Partial<Record<OperationId, string>>> = {
 const IS_STRICT = true;
 const FIELD_NAME = /^[a-z_]{1,32}$/;
 
+/** `Call` reads the query and the body as for /v1. */
+const PARAMS = z.object({ id: name.optional() });
+
+interface OperationRequest extends ProjectRequest {
+  readonly params: z.output<typeof PARAMS>;
+  readonly body: JsonBody;
+}
+
 type OperationsDependencies = Pick<DataDependencies, 'commands' | 'idempotency' | 'httpAllowed' | 'insight'>;
 
 export function operationRoutes(dependencies: OperationsDependencies): readonly Route<ProjectRequest>[] {
   const { commands, idempotency, httpAllowed } = dependencies;
   const unguarded = handlers(commands, httpAllowed, presentWithTarget);
   const guarded = handlers(commands, httpAllowed, presentWithTarget, editGuard(dependencies));
-  return (Object.entries(OPERATIONS) as [OperationId, Operation][]).map(([id, operation]) => ({
-    method: operation.method,
-    path: operation.path.slice(1).replace('{id}', ':id'),
-    needs: operation.method === 'GET' ? 'viewer' : 'operator',
-    audited: auditedAs(dependencies, id, operation),
-    handle: async (request) => {
-      const operations = mayAct(request.caller.user.role, 'admin') ? unguarded : guarded;
-      const { status, body } = await operations[id](callOf(request, operation));
-      const isNew = request.params.id === undefined && operation.method === 'POST';
-      return isNew ? { status, body, subject: idIn(body) } : { status, body };
-    },
-  }));
+  return (Object.entries(OPERATIONS) as [OperationId, Operation][]).map(([id, operation]) =>
+    projectRoute({
+      method: operation.method,
+      path: operation.path.slice(1).replace('{id}', ':id'),
+      needs: operation.method === 'GET' ? 'viewer' : 'operator',
+      params: PARAMS,
+      body: asGiven,
+      audited: auditedAs(dependencies, id, operation),
+      handle: async (request) => {
+        const operations = mayAct(request.caller.user.role, 'admin') ? unguarded : guarded;
+        const { status, body } = await operations[id](callOf(request, operation));
+        const isNew = request.params.id === undefined && operation.method === 'POST';
+        return isNew ? { status, body, subject: idIn(body) } : { status, body };
+      },
+    }),
+  );
 
   function callOf(
-    { tenant, params, query, body, fastifyRequest }: ProjectRequest,
+    { tenant, params, search, body, fastifyRequest }: OperationRequest,
     operation: Operation,
   ): Call {
     const { id = '' } = params;
@@ -63,7 +83,7 @@ export function operationRoutes(dependencies: OperationsDependencies): readonly 
           JSON.stringify(given),
         )
       : null;
-    const url = `?${query.toString()}`;
+    const url = `?${search.toString()}`;
     return new Call(operation, tenant, id, url, body, IS_STRICT, answerAtOnce, idempotency, idempotent);
   }
 }
@@ -82,13 +102,13 @@ function auditedAs(
   dependencies: OperationsDependencies,
   id: OperationId,
   operation: Operation,
-): AuditRule<ProjectRequest> | null {
+): AuditRule<OperationRequest> | null {
   if (operation.method === 'GET') return null;
   const action = ACTIONS[id];
   if (action === undefined) throw new Error(`The audit log has no name for ${id}.`);
-  const audited = { action, subject: ({ params }: ProjectRequest) => params.id ?? '' };
+  const audited = { action, subject: ({ params }: OperationRequest) => params.id ?? '' };
   if (operation.body === null) return audited;
-  const detail = async (request: ProjectRequest) => ({
+  const detail = async (request: OperationRequest) => ({
     ...fieldsOf(request),
     ...(await findDestinationChange(dependencies, id, request)),
   });
@@ -96,7 +116,7 @@ function auditedAs(
 }
 
 /** The names of the fields that were given, never their values. */
-function fieldsOf({ body }: ProjectRequest): { readonly fields: string } {
+function fieldsOf({ body }: OperationRequest): { readonly fields: string } {
   return {
     fields: Object.keys(body)
       .filter((name) => FIELD_NAME.test(name))

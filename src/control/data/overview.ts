@@ -1,7 +1,8 @@
 /** `GET overview` shows what was sent and how punctually, what is due, the open breakers, and the live nodes. */
-import { readChoice } from '#src/api/query.ts';
+import { z } from 'zod';
 import type { OpenBreaker, Overview, OverviewRange } from '#src/control/http/data-contract.ts';
-import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
+import { choice } from '#src/control/http/fields.ts';
+import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
 import { parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
@@ -42,13 +43,14 @@ export function overviewRoute(dependencies: Dependencies): Route<ProjectRequest>
   const { clock, store } = dependencies.commands;
   const forecasts = new Forecasts({ ...dependencies, clock });
   const series = new StatsSeries(dependencies.insight);
-  return {
+  return projectRoute({
     method: 'GET',
     path: 'overview',
     needs: 'viewer',
+    query: z.object({ range: choice(RANGE_NAMES) }),
     audited: null,
     handle: async ({ query, partition }) => {
-      const range = readChoice(query, 'range', RANGE_NAMES) ?? DEFAULT_RANGE;
+      const range = query.range ?? DEFAULT_RANGE;
       const now = clock.now();
       const window = seriesWindowOf(range, now);
       const [
@@ -86,7 +88,7 @@ export function overviewRoute(dependencies: Dependencies): Route<ProjectRequest>
       };
       return { ...json(overview), comparedBody: comparedBodyOf(overview) };
     },
-  };
+  });
 }
 
 /** The present time and renewed leases are not news for a live page. */

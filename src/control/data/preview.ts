@@ -1,7 +1,14 @@
 /** `POST preview` shows when a schedule would fire before it is created, and what clock changes do to it. */
 import { readPreview } from '#src/api/read-bodies.ts';
 import type { Preview, RunNoteInfo } from '#src/control/http/data-contract.ts';
-import { type JsonBody, json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
+import { asGiven } from '#src/control/http/fields.ts';
+import {
+  type JsonBody,
+  json,
+  type ProjectRequest,
+  projectRoute,
+  type Route,
+} from '#src/control/http/route.ts';
 import { cachedCron } from '#src/domain/cron.ts';
 import { durationMs } from '#src/domain/duration.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -23,10 +30,11 @@ const NEAR_RUNS_MAX = 361;
 export function previewRoute({
   commands: { clock },
 }: Pick<DataDependencies, 'commands'>): Route<ProjectRequest> {
-  return {
+  return projectRoute({
     method: 'POST',
     path: 'preview',
     needs: 'viewer',
+    body: asGiven,
     audited: null,
     handle: async ({ body }) => {
       const now = clock.now();
@@ -41,7 +49,7 @@ export function previewRoute({
       };
       return json(preview);
     },
-  };
+  });
 }
 
 /** A one-time schedule has no timezone. If the request names one, the run is shown in it. */

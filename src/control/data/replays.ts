@@ -1,12 +1,11 @@
 /** Bulk replays: counts deliveries to replay, lists jobs, and begins or stops one. */
-import { readChoice, readInstant, readText } from '#src/api/query.ts';
+import { z } from 'zod';
 import { requireFound } from '#src/commands/command.ts';
 import type { DeliveryCount, DeliveryQuery, ReplayJobInfo } from '#src/control/http/data-contract.ts';
-import { readPathId } from '#src/control/http/fields.ts';
-import { type JsonBody, json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
+import { bound, choice, idOf, optional, parsed } from '#src/control/http/fields.ts';
+import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
 import { beginReplay, stopReplay } from '#src/control/replay-jobs.ts';
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
-import { Refusal } from '#src/domain/errors.ts';
 import { parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import type { ReplayJob } from '#src/domain/replay-job.ts';
@@ -15,7 +14,25 @@ import type { DeliveryFilter } from '#src/ports/store.ts';
 import type { DataDependencies } from './dependencies.ts';
 
 const JOBS_SHOWN_MAX = 50;
-const FILTER_FIELDS = ['status', 'schedule_id', 'created_after', 'created_before'] as const;
+const BY_ID = z.object({ id: idOf('job') });
+/** The same filter as the list of deliveries of /v1. */
+const FILTER = z.object({
+  status: choice(DELIVERY_STATUSES),
+  // In a list, an invalid id matches nothing. Here it would match, and replay, every delivery.
+  schedule_id: optional(
+    parsed(
+      (text) => parseId('sch', text),
+      (name) => `${name} must be the id of a schedule.`,
+    ),
+  ),
+  created_after: bound('down'),
+  created_before: bound('up'),
+});
+const MUST_BE_COUNT = 'expected must be the count that was shown.';
+const BEGIN = FILTER.extend({
+  /** The count that the user saw and confirmed. */
+  expected: z.int(MUST_BE_COUNT).min(0, MUST_BE_COUNT).max(DELIVERIES_COUNTED_MAX, MUST_BE_COUNT),
+});
 
 type Dependencies = Pick<DataDependencies, 'commands' | 'insight' | 'jobs' | 'wakeReplays'>;
 
@@ -23,18 +40,19 @@ export function replayRoutes(dependencies: Dependencies): readonly Route<Project
   const { insight, jobs, wakeReplays } = dependencies;
   const jobDependencies = { ...dependencies.commands, jobs };
   return [
-    {
+    projectRoute({
       method: 'GET',
       path: 'replays/count',
       needs: 'viewer',
       audited: null,
+      query: FILTER,
       handle: async ({ query, partition }) => {
-        const count = await insight.countDeliveries(partition, readFilter(query), DELIVERIES_COUNTED_MAX);
+        const count = await insight.countDeliveries(partition, filterOf(query), DELIVERIES_COUNTED_MAX);
         const answer: DeliveryCount = { count, is_exact: count < DELIVERIES_COUNTED_MAX };
         return json(answer);
       },
-    },
-    {
+    }),
+    projectRoute({
       method: 'GET',
       path: 'replays',
       needs: 'viewer',
@@ -43,85 +61,51 @@ export function replayRoutes(dependencies: Dependencies): readonly Route<Project
         const listed = await jobs.listJobs(partition, JOBS_SHOWN_MAX);
         return json({ data: listed.map(presentJob), next_cursor: null });
       },
-    },
-    {
+    }),
+    projectRoute({
       method: 'GET',
       path: 'replays/:id',
       needs: 'viewer',
+      params: BY_ID,
       audited: null,
       handle: async ({ params, partition }) =>
-        json(presentJob(requireFound(await jobs.findJob(partition, readPathId('job', params))))),
-    },
-    {
+        json(presentJob(requireFound(await jobs.findJob(partition, params.id)))),
+    }),
+    projectRoute({
       method: 'POST',
       path: 'replays',
       needs: 'operator',
+      body: BEGIN,
       audited: {
         action: 'replay.begin',
         subject: () => '',
-        detail: ({ body }) => ({ ...filterIn(body), expected: expectedIn(body) }),
+        detail: ({ body }) => ({ ...presentFilter(filterOf(body)), expected: body.expected }),
       },
-      handle: async ({ body, caller, partition }) => {
-        const filter = readFilter(new URLSearchParams(filterIn(body)));
-        const job = await beginReplay(jobDependencies, partition, filter, expectedIn(body), caller.user.name);
+      handle: async ({ body, caller: { user }, partition }) => {
+        const job = await beginReplay(jobDependencies, partition, filterOf(body), body.expected, user.name);
         wakeReplays();
         return json(presentJob(job), 201, job.id);
       },
-    },
-    {
+    }),
+    projectRoute({
       method: 'POST',
       path: 'replays/:id/stop',
       needs: 'operator',
-      audited: { action: 'replay.stop', subject: ({ params }) => params.id ?? '' },
+      params: BY_ID,
+      audited: { action: 'replay.stop', subject: ({ params }) => params.id },
       handle: async ({ params, partition }) =>
-        json(presentJob(await stopReplay(jobDependencies, partition, readPathId('job', params)))),
-    },
+        json(presentJob(await stopReplay(jobDependencies, partition, params.id))),
+    }),
   ];
 }
 
-/** Reads the same filter as the list of deliveries of /v1. */
-function readFilter(query: URLSearchParams): DeliveryFilter {
-  const scheduleText = readText(query, 'schedule_id');
-  const scheduleId = scheduleText === null ? null : parseId('sch', scheduleText);
-  // In a list, an invalid id matches nothing. Here it would match, and replay, every delivery.
-  if (scheduleText !== null && scheduleId === null)
-    throw new Refusal('invalid_request', 'schedule_id', 'schedule_id must be the id of a schedule.');
+function filterOf(given: z.output<typeof FILTER>): DeliveryFilter {
   return {
-    status: readChoice(query, 'status', DELIVERY_STATUSES),
-    scheduleId,
-    createdAfter: readInstant(query, 'created_after', 'down'),
-    createdBefore: readInstant(query, 'created_before', 'up'),
+    status: given.status,
+    scheduleId: given.schedule_id,
+    createdAfter: given.created_after,
+    createdBefore: given.created_before,
   };
-}
-
-const FIELD_CHARACTERS_MAX = 64;
-
-function filterIn(body: JsonBody): Record<string, string> {
-  return Object.fromEntries(
-    FILTER_FIELDS.flatMap((name) => {
-      const value = body[name];
-      if (value === undefined || value === null) return [];
-      if (typeof value !== 'string' || value.length > FIELD_CHARACTERS_MAX)
-        throw new Refusal(
-          'invalid_request',
-          name,
-          `${name} must be a string of at most ${FIELD_CHARACTERS_MAX} characters.`,
-        );
-      return [[name, value]];
-    }),
-  );
-}
-
-/** Reads the count that the user saw and confirmed. */
-function expectedIn({ expected }: JsonBody): number {
-  if (
-    typeof expected !== 'number' ||
-    !Number.isInteger(expected) ||
-    expected < 0 ||
-    expected > DELIVERIES_COUNTED_MAX
-  )
-    throw new Refusal('invalid_request', 'expected', 'expected must be the count that was shown.');
-  return expected;
 }
 
 function presentJob(job: ReplayJob): ReplayJobInfo {

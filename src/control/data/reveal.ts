@@ -2,10 +2,11 @@
  * Reveals header values and bodies to an admin. Otherwise they leave the vault only on the way to the receiver. Each
  * request is written into the audit log before it is answered.
  */
+import { z } from 'zod';
 import { requireFound } from '#src/commands/command.ts';
 import type { Revealed } from '#src/control/http/data-contract.ts';
-import { readPathId } from '#src/control/http/fields.ts';
-import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
+import { idOf } from '#src/control/http/fields.ts';
+import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import { decodeHeaders, decodePayload } from '#src/domain/payload.ts';
 import { openProfileHeaders } from '#src/domain/profile-headers.ts';
@@ -16,33 +17,33 @@ export function revealRoutes({
   commands: { store, vault },
 }: Pick<DataDependencies, 'commands'>): readonly Route<ProjectRequest>[] {
   return [
-    {
+    projectRoute({
       method: 'POST',
       path: 'schedules/:id/reveal',
       needs: 'admin',
-      audited: { action: 'schedule.reveal', subject: ({ params }) => params.id ?? '' },
-      handle: async ({ params, partition }) => {
-        const id = readPathId('sch', params);
+      params: z.object({ id: idOf('sch') }),
+      audited: { action: 'schedule.reveal', subject: ({ params }) => params.id },
+      handle: async ({ params: { id }, partition }) => {
         requireFound(await store.findSchedule(partition, id));
         const sealed = await store.findPayload(partition, id);
         if (sealed === null) return json(revealed([], null));
         const { headers, body } = decodePayload(vault.open(payloadContext(partition, id), sealed));
         return json(revealed(headers, body === null ? null : Buffer.from(body).toString()));
       },
-    },
-    {
+    }),
+    projectRoute({
       method: 'POST',
       path: 'endpoints/:id/reveal',
       needs: 'admin',
-      audited: { action: 'endpoint.reveal', subject: ({ params }) => params.id ?? '' },
-      handle: async ({ params, partition }) => {
-        const id = readPathId('ep', params);
+      params: z.object({ id: idOf('ep') }),
+      audited: { action: 'endpoint.reveal', subject: ({ params }) => params.id },
+      handle: async ({ params: { id }, partition }) => {
         const profile = requireFound(await store.findProfile(partition, id));
         const sealed = await store.findProfileHeaders(partition, id, profile.version);
         if (sealed === null) return json(revealed([], null));
         return json(revealed(decodeHeaders(openProfileHeaders(vault, profile, sealed)), null));
       },
-    },
+    }),
   ];
 }
 

@@ -3,12 +3,13 @@
  * destination. The id of a delivery finds its schedule. The id of an endpoint profile stands for its URL.
  */
 
+import { z } from 'zod';
 import type { ScheduleResource } from '#src/api/contract/resources.ts';
 import { decodeCursor, encodeCursor } from '#src/api/cursor.ts';
 import { presentSchedule } from '#src/api/present.ts';
-import { readChoice, readLimit, readText } from '#src/api/query.ts';
 import type { ScheduleSearchPage } from '#src/control/http/data-contract.ts';
-import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
+import { choice, cursor, limit, optional } from '#src/control/http/fields.ts';
+import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { parseId, type ScheduleId } from '#src/domain/id.ts';
 import { LABELS_MAX, type Labels } from '#src/domain/labels.ts';
@@ -19,6 +20,15 @@ import type { Store } from '#src/ports/store.ts';
 import type { DataDependencies } from './dependencies.ts';
 
 const TEXT_CHARACTERS_MAX = 512;
+const QUERY = z.object({
+  q: optional(
+    z.string().trim().max(TEXT_CHARACTERS_MAX, `q may have at most ${TEXT_CHARACTERS_MAX} characters.`),
+  ),
+  state: choice(SCHEDULE_STATES),
+  kind: choice(SCHEDULE_KINDS),
+  cursor,
+  limit,
+});
 /** Schedules that one request scans. The next page continues from there, even if nothing matched. */
 const SCANNED_MAX = 10_000;
 
@@ -27,17 +37,14 @@ export function searchRoute({
   insight,
 }: Pick<DataDependencies, 'commands' | 'insight'>): Route<ProjectRequest> {
   const { store } = commands;
-  return {
+  return projectRoute({
     method: 'GET',
     path: 'search/schedules',
     needs: 'viewer',
+    query: QUERY,
     audited: null,
-    handle: async ({ caller, query, partition, mode }) => {
-      const text = readText(query, 'q')?.trim() ?? '';
-      if (text.length > TEXT_CHARACTERS_MAX)
-        throw new Refusal('invalid_request', 'q', `q may have at most ${TEXT_CHARACTERS_MAX} characters.`);
-      const state = readChoice(query, 'state', SCHEDULE_STATES);
-      const kind = readChoice(query, 'kind', SCHEDULE_KINDS);
+    handle: async ({ caller, query: { q, state, kind, cursor, limit }, partition, mode }) => {
+      const text = q ?? '';
       const wanted = parseSearch(text);
       if (wanted.kind === 'id') return json(await byId(store, partition, mode, wanted.id));
       const profileId = parseId('ep', wanted.destination ?? '');
@@ -46,12 +53,11 @@ export function searchRoute({
       const hidesQueries = !maySeeQueries(caller.user.role);
       const url = profile && (hidesQueries ? withHiddenQuery(profile.url) : profile.url);
       const list = { partition, name: `search ${JSON.stringify([text, state, kind])}` };
-      const cursor = readText(query, 'cursor');
       const before = cursor === null ? null : decodeCursor(list, cursor, (id) => parseId('sch', id));
       const { found, next, scanned } = await insight.searchSchedules(
         partition,
         { state, kind, labels: wanted.labels, destination: url ?? wanted.destination, hidesQueries },
-        { before, limit: readLimit(query) },
+        { before, limit },
         SCANNED_MAX,
       );
       const page: ScheduleSearchPage<ScheduleResource> = {
@@ -61,7 +67,7 @@ export function searchRoute({
       };
       return json(page);
     },
-  };
+  });
 }
 
 export type Search =

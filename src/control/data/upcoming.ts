@@ -1,6 +1,6 @@
 /** `GET upcoming` shows everything that is due in a window, by step and by endpoint, so that peaks are visible. */
 import type { Upcoming } from '#src/control/http/data-contract.ts';
-import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
+import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { formatInstant, instant } from '#src/domain/instant.ts';
 import { HOUR_MS } from '#src/domain/stats.ts';
@@ -9,7 +9,7 @@ import type { DataDependencies } from './dependencies.ts';
 import { type Forecast, type ForecastRun, Forecasts, type Source } from './forecast.ts';
 import { RevalidatingCache } from './revalidating-cache.ts';
 import { TimeSlicer } from './time-slicer.ts';
-import { DAY_MS, inSteps, readWindow, type SteppedWindow, stepOf } from './window.ts';
+import { DAY_MS, inSteps, requireWindow, type SteppedWindow, stepOf, WINDOW_QUERY } from './window.ts';
 
 const WINDOW = { defaultMs: HOUR_MS, maxMs: 7 * DAY_MS };
 const COUNTED_MAX = 50_000;
@@ -25,14 +25,15 @@ export function upcomingRoute({
 }: Pick<DataDependencies, 'commands' | 'insight' | 'timers'>): Route<ProjectRequest> {
   const forecasts = new Forecasts({ insight, timers, clock: commands.clock });
   const cache = new RevalidatingCache<Upcoming>(timers);
-  return {
+  return projectRoute({
     method: 'GET',
     path: 'upcoming',
     needs: 'viewer',
+    query: WINDOW_QUERY,
     audited: null,
     handle: async ({ query, partition }) => {
       const now = commands.clock.now();
-      const { from, until } = readWindow(query, now, WINDOW);
+      const { from, until } = requireWindow(query, now, WINDOW);
       // The past has no upcoming deliveries.
       const window = inSteps({
         from: instant(Math.max(from, now)),
@@ -56,7 +57,7 @@ export function upcomingRoute({
         }),
       );
     },
-  };
+  });
 }
 
 /** `counted` has the counts of waiting deliveries if there are too many to list. */

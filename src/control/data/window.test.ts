@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { readInput } from '#src/control/http/fields.ts';
 import { instant } from '#src/domain/instant.ts';
-import { DAY_MS, inSteps, readWindow, stepOf } from './window.ts';
+import { DAY_MS, inSteps, requireWindow, stepOf, WINDOW_QUERY } from './window.ts';
 
 const NOW = instant(Date.UTC(2026, 10, 15, 8, 0, 30));
 const BOUNDS = { defaultMs: 3_600_000, maxMs: 7 * DAY_MS };
@@ -24,8 +25,11 @@ test.each([
 });
 
 describe('the window of a query', () => {
+  const windowOf = (query: Readonly<Record<string, string>>) =>
+    requireWindow(readInput(WINDOW_QUERY, query), NOW, BOUNDS);
+
   test('is the default time from now on', () => {
-    expect(readWindow(new URLSearchParams(), NOW, BOUNDS)).toEqual({ from: NOW, until: NOW + 3_600_000 });
+    expect(windowOf({})).toEqual({ from: NOW, until: NOW + 3_600_000 });
   });
 
   test.each([
@@ -34,8 +38,6 @@ describe('the window of a query', () => {
     [{ until: '2026-11-15T08:00:00Z' }, 'until'],
     [{ until: '2026-12-15T08:00:00Z' }, 'until'],
   ])('%j is refused', (query, param) => {
-    expect(() => readWindow(new URLSearchParams(query), NOW, BOUNDS)).toThrow(
-      expect.objectContaining({ code: 'invalid_request', param }),
-    );
+    expect(() => windowOf(query)).toThrow(expect.objectContaining({ code: 'invalid_request', param }));
   });
 });

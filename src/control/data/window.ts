@@ -1,5 +1,6 @@
 /** Reads a window of time from a query, and divides it into steps. */
-import { readInstant } from '#src/api/query.ts';
+import { z } from 'zod';
+import { bound } from '#src/control/http/fields.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { HOUR_MS, MINUTE_MS } from '#src/domain/stats.ts';
@@ -21,14 +22,16 @@ export interface SteppedWindow extends Window {
   readonly steps: number;
 }
 
-/** Reads `from` and `until` of a query. By default the window begins now and lasts `defaultMs`. */
-export function readWindow(
-  query: URLSearchParams,
+export const WINDOW_QUERY = z.object({ from: bound('down'), until: bound('up') });
+
+/** Checks the window of a query. By default it begins now and lasts `defaultMs`. */
+export function requireWindow(
+  given: z.output<typeof WINDOW_QUERY>,
   now: Instant,
   { defaultMs, maxMs }: { readonly defaultMs: number; readonly maxMs: number },
 ): Window {
-  const from = readInstant(query, 'from', 'down') ?? now;
-  const until = readInstant(query, 'until', 'up') ?? instant(from + defaultMs);
+  const from = given.from ?? now;
+  const until = given.until ?? instant(from + defaultMs);
   if (Math.abs(from - now) > DISTANCE_MAX_MS)
     throw new Refusal(
       'invalid_request',

@@ -9,13 +9,13 @@ import type { FastifyRequest } from 'fastify';
 import type { AuditedAction } from '#src/control/audit.ts';
 import type { RefusedAction } from '#src/control/role-refusals.ts';
 import { Refusal } from '#src/domain/errors.ts';
+import { isMode } from '#src/domain/project.ts';
 import { mayAct } from '#src/domain/role.ts';
 import type { ControlStore, Project } from '#src/ports/control-store.ts';
 import type { User } from '#src/ports/people-store.ts';
 import { AccessRefusal } from './errors.ts';
-import { isMode } from './fields.ts';
 import { hideQueriesFrom } from './hidden-queries.ts';
-import type { Answer, Caller, JsonBody, ProjectRequest, Route, RouteRequest } from './route.ts';
+import type { Action, Answer, Caller, JsonBody, ProjectRequest, Route, RouteRequest } from './route.ts';
 import { Router } from './router.ts';
 
 export interface ControlRequest {
@@ -77,7 +77,7 @@ export class Authorizer {
   async get(caller: Caller, target: string): Promise<Answer> {
     const [path = '', search = ''] = target.split(/\?(.*)/s, 2);
     const known = this.#router.match('GET', path)?.value;
-    if (known === undefined || known.route.audited !== null) throw new Refusal('not_found');
+    if (known === undefined || known.route.isAudited) throw new Refusal('not_found');
     const query = new URLSearchParams(search);
     return this.handle({ caller, method: 'GET', path, query, body: () => ({}), fastifyRequest: null });
   }
@@ -91,13 +91,17 @@ export class Authorizer {
     const match = this.#router.match(request.method, request.path);
     if (match === null) throw new Refusal('not_found');
     const { value: known, params } = match;
+    const { caller, query, fastifyRequest } = request;
+    const base = { caller, search: query, fastifyRequest };
     if (!known.isOfProject) {
-      await this.#requireRole(request.caller, known, null);
-      return this.#run(known.route, await routeRequestOf(request, params), null);
+      await this.#requireRole(caller, known, null);
+      const given = { params, query, body: await request.body() };
+      return this.#run(caller, await known.route.prepare(base, given), null);
     }
-    const context = await this.#requireProject(request.caller.user, params);
-    await this.#requireRole(request.caller, known, context);
-    return this.#run(known.route, { ...(await routeRequestOf(request, params)), ...context }, context);
+    const context = await this.#requireProject(caller.user, params);
+    await this.#requireRole(caller, known, context);
+    const given = { params, query, body: await request.body() };
+    return this.#run(caller, await known.route.prepare({ ...base, ...context }, given), context);
   }
 
   async #requireRole(
@@ -128,25 +132,22 @@ export class Authorizer {
     return { project, mode, partition, tenant };
   }
 
-  async #run<A extends RouteRequest>(
-    { audited, handle }: Route<A>,
-    request: A,
+  async #run(
+    { user, address, peer }: Caller,
+    action: Action,
     context: ProjectContext | null,
   ): Promise<Answer> {
-    if (audited === null) return handle(request);
-    const { user, address, peer } = request.caller;
-    const action: AuditedAction = {
+    if (action.audited === null) return action.run();
+    const recorded: AuditedAction = {
+      ...action.audited,
       userId: user.id,
       actor: user.name,
       address,
       peer,
-      action: audited.action,
-      subject: audited.subject(request),
       projectId: context?.project.id ?? null,
       mode: context?.mode ?? null,
-      detail: (await audited.detail?.(request)) ?? {},
     };
-    return this.#dependencies.auditor(action, () => handle(request));
+    return this.#dependencies.auditor(recorded, action.run);
   }
 }
 
@@ -158,11 +159,4 @@ export function canSeeProject({ projects }: Pick<User, 'projects'>, { id }: Proj
 function isAllowed({ role, projects }: User, { isOfProject, route: { needs } }: KnownRoute): boolean {
   const isInScope = isOfProject || needs !== 'admin' || projects === null;
   return isInScope && mayAct(role, needs);
-}
-
-async function routeRequestOf(
-  { caller, query, body, fastifyRequest }: ControlRequest,
-  params: Readonly<Record<string, string>>,
-): Promise<RouteRequest> {
-  return { caller, params, query, body: await body(), fastifyRequest };
 }

@@ -1,56 +1,108 @@
-/** Reads fields of a request within their bounds. An error names the field and never repeats its value. */
+/**
+ * The fields of requests to the control plane as schemas. A field has its bounds, and a text that says what is wrong with
+ * a value. `readInput` refuses the first field at fault with the code `invalid_request`.
+ */
+import { z } from 'zod';
+import { boundFaultText, parseBound, parseLimit, wrongChoiceText } from '#src/api/query.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
-import { MODES, type Mode } from '#src/domain/project.ts';
-import type { JsonBody } from './route.ts';
+import { described } from '#src/texts/quote.ts';
 
 /** Longer than any valid name, password or token. */
 const TEXT_CHARACTERS_MAX = 1_024;
 const LIST_MAX = 1_000;
 
-export function readText(body: JsonBody, name: string): string {
-  const value = body[name];
-  if (!isText(value)) {
-    const message = `${name} must be a string of at most ${TEXT_CHARACTERS_MAX} characters.`;
-    throw new Refusal('invalid_request', name, message);
-  }
-  return value;
+type FaultText = (name: string, value: unknown) => string;
+
+/** Makes the message of a field. It is made only for a fault. */
+function saying(text: FaultText) {
+  return { error: ({ path, input }: z.core.$ZodRawIssue) => text(String(path?.[0]), input) };
 }
 
-/** Returns undefined if the field is missing or null. */
-export function readOptionalText(body: JsonBody, name: string): string | undefined {
-  const value = body[name];
-  return value === undefined || value === null ? undefined : readText(body, name);
+const MUST_BE_TEXT = saying(
+  (name) => `${name} must be a string of at most ${TEXT_CHARACTERS_MAX} characters.`,
+);
+const MUST_BE_TEXTS = saying((name) => `${name} must be a list of at most ${LIST_MAX} strings, or null.`);
+
+/** Names a value of the path. Nothing with another name exists, so a handler answers `404`. */
+export const name = z.string();
+
+export const text = z.string(MUST_BE_TEXT).max(TEXT_CHARACTERS_MAX, MUST_BE_TEXT);
+
+export const optionalText = text.nullish();
+
+/** A missing list is null. */
+export const optionalTexts = z
+  .array(z.string(MUST_BE_TEXTS).max(TEXT_CHARACTERS_MAX, MUST_BE_TEXTS), MUST_BE_TEXTS)
+  .max(LIST_MAX, MUST_BE_TEXTS)
+  .nullish()
+  .transform((given) => given ?? null);
+
+/** The body as it was given. The handler leaves it to the readers of `/v1`. */
+export const asGiven = z.custom<Readonly<Record<string, unknown>>>();
+
+/** A text that has a meaning of its own. `parse` returns null for any other text. */
+export function parsed<T>(parse: (text: string) => T | null, fault: FaultText) {
+  return z
+    .string(saying(fault))
+    .refine((given) => parse(given) !== null, saying(fault))
+    .transform((given) => parse(given) as T);
 }
 
-/** Returns null if the field is missing or null. */
-export function readTexts(body: JsonBody, name: string): readonly string[] | null {
-  const value = body[name];
-  if (value === undefined || value === null) return null;
-  if (!Array.isArray(value) || value.length > LIST_MAX || !value.every(isText)) {
-    throw new Refusal(
-      'invalid_request',
-      name,
-      `${name} must be a list of at most ${LIST_MAX} strings, or null.`,
-    );
-  }
-  return value;
+export function idOf<K extends IdKind>(kind: K) {
+  return parsed(
+    (given) => parseId(kind, given),
+    (field) => `${field} is not an id with the prefix ${kind}_.`,
+  );
 }
 
-/** Reads the `:id` of a path. A text that is not an id names nothing that exists. */
-export function readPathId<K extends IdKind>(
-  kind: K,
-  { id = '' }: Readonly<Record<string, string>>,
-): NonNullable<ReturnType<typeof parseId<K>>> {
-  const parsed = parseId(kind, id);
-  if (parsed === null) throw new Refusal('not_found');
-  return parsed;
+/** An empty value counts as absent, as in the queries of `/v1`. An absent field is null. */
+export function optional<S extends z.ZodType>(schema: S) {
+  return z.preprocess((value) => (value === '' || value === undefined ? null : value), schema.nullable());
 }
 
-export function isMode(text: string): text is Mode {
-  return (MODES as readonly string[]).includes(text);
+export function choice<const T extends string>(choices: readonly T[]) {
+  const fault: FaultText = (field, value) =>
+    typeof value === 'string'
+      ? wrongChoiceText(field, value, choices)
+      : `${field} must be a string, not ${described(value)}.`;
+  return optional(z.enum(choices, saying(fault)));
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= TEXT_CHARACTERS_MAX;
+/** An end of a span of time. Fractions of a millisecond are rounded in the given direction. */
+export function bound(rounded: 'up' | 'down') {
+  return optional(parsed((given) => parseBound(given, rounded), boundFaultText));
+}
+
+export const cursor = optional(z.string());
+
+/** A wrong page size is replaced and not refused. */
+export const limit = z
+  .string()
+  .optional()
+  .transform((given) => parseLimit(given ?? ''));
+
+export function readInput<S extends z.ZodType>(
+  schema: S,
+  given: Readonly<Record<string, unknown>>,
+): z.output<S> {
+  const read = schema.safeParse(given);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new Refusal('invalid_request', String(issue?.path[0]), issue?.message);
+}
+
+/** A path with a value of the wrong form names nothing that exists. */
+export function readParams<S extends z.ZodType>(
+  schema: S,
+  given: Readonly<Record<string, string>>,
+): z.output<S> {
+  const read = schema.safeParse(given);
+  if (!read.success) throw new Refusal('not_found');
+  return read.data;
+}
+
+/** Of repeated names in a query the first counts. */
+export function firstOfEach(query: URLSearchParams): Readonly<Record<string, string>> {
+  return Object.fromEntries([...query].toReversed());
 }

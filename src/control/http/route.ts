@@ -1,16 +1,18 @@
 /**
- * A route of the control plane, as data: the role it needs, what it writes into the audit log, and its handler. The
- * server (`server.ts`) checks the session, the origin, the CSRF token, the role and the project scope for all routes,
- * and writes the audit log.
+ * A route of the control plane, declared once: its path, the role it needs, the schemas of its input, what it writes
+ * into the audit log, and its handler. The server (`server.ts`) checks the session, the origin, the CSRF token, the role
+ * and the project scope for all routes, and writes the audit log. A handler only sees input that its schemas accept.
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { Mode, Partition } from '#src/domain/project.ts';
 import type { Role } from '#src/domain/role.ts';
 import type { Project, Tenant } from '#src/ports/control-store.ts';
 import type { AuditEntry, Session, User } from '#src/ports/people-store.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { Done } from './contract.ts';
+import { firstOfEach, readInput, readParams } from './fields.ts';
 
 export interface Caller extends ClientAddress {
   readonly user: User;
@@ -19,12 +21,18 @@ export interface Caller extends ClientAddress {
 
 export type JsonBody = Readonly<Record<string, unknown>>;
 
-export interface RouteRequest {
-  readonly caller: Caller;
+/** The input of a route before its schemas have read it. */
+export interface GivenInput {
   /** The wildcards of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: JsonBody;
+}
+
+export interface RouteRequest {
+  readonly caller: Caller;
+  /** The whole query, for operations of /v1. Other handlers use `query`. */
+  readonly search: URLSearchParams;
   /** Null if a live page polls a watched path. */
   readonly fastifyRequest: FastifyRequest | null;
 }
@@ -49,22 +57,95 @@ export interface Answer {
   readonly comparedBody?: string;
 }
 
-export interface AuditRule<A extends RouteRequest> {
-  /** The name in the audit log, such as `schedule.pause`. */
-  readonly action: string;
-  readonly subject: (asked: A) => string;
-  readonly detail?: (asked: A) => AuditEntry['detail'] | Promise<AuditEntry['detail']>;
+interface InputSchemas<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> {
+  /** Without the project and the mode. A value that is refused answers `404`. */
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
 }
 
-export interface Route<A extends RouteRequest> {
+/** A request with its input. */
+type With<A, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = A & {
+  readonly params: z.output<P>;
+  readonly query: z.output<Q>;
+  readonly body: z.output<B>;
+};
+
+export interface AuditRule<A> {
+  /** The name in the audit log, such as `schedule.pause`. */
+  readonly action: string;
+  readonly subject: (request: A) => string;
+  readonly detail?: (request: A) => AuditEntry['detail'] | Promise<AuditEntry['detail']>;
+}
+
+interface RouteFacts {
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** The pattern below `/dashboard/api/`, or below `p/:project/:mode/` for a project's route: `schedules/:id/pause`. */
   readonly path: string;
   readonly needs: Role;
-  /** Null if the route changes nothing and reveals nothing. A GET may be audited too. */
-  readonly audited: AuditRule<A> | null;
-  readonly handle: (asked: A) => Promise<Answer>;
 }
+
+interface RouteDeclaration<A, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>
+  extends RouteFacts,
+    Partial<InputSchemas<P, Q, B>> {
+  /** Null if the route changes nothing and reveals nothing. A GET may be audited too. */
+  readonly audited: AuditRule<With<A, P, Q, B>> | null;
+  readonly handle: (request: With<A, P, Q, B>) => Promise<Answer>;
+}
+
+/** One request to a route, whose input has been read. */
+export interface Action {
+  readonly run: () => Promise<Answer>;
+  /** Null if the audit log does not record it. */
+  readonly audited: Pick<AuditEntry, 'action' | 'subject' | 'detail'> | null;
+}
+
+export interface Route<A> extends RouteFacts {
+  readonly isAudited: boolean;
+  readonly schemas: InputSchemas<z.ZodType, z.ZodType, z.ZodType>;
+  /** Reads the input, or refuses it before anything is changed or recorded. */
+  readonly prepare: (request: A, given: GivenInput) => Promise<Action>;
+}
+
+const NOTHING = z.object({});
+type Nothing = typeof NOTHING;
+
+function declared<A>() {
+  return <P extends z.ZodType = Nothing, Q extends z.ZodType = Nothing, B extends z.ZodType = Nothing>(
+    declaration: RouteDeclaration<A, P, Q, B>,
+  ): Route<A> => {
+    const { method, path, needs, audited, handle } = declaration;
+    const { params = NOTHING, query = NOTHING, body = NOTHING } = declaration;
+    return {
+      method,
+      path,
+      needs,
+      isAudited: audited !== null,
+      schemas: { params, query, body },
+      prepare: async (request, given) => {
+        const input = {
+          params: readParams(params, given.params),
+          query: readInput(query, firstOfEach(given.query)),
+          body: readInput(body, given.body),
+        } as With<unknown, P, Q, B>;
+        const asked = { ...request, ...input };
+        const run = () => handle(asked);
+        if (audited === null) return { run, audited };
+        const { action, subject, detail } = audited;
+        return {
+          run,
+          audited: { action, subject: subject(asked), detail: (await detail?.(asked)) ?? {} },
+        };
+      },
+    };
+  };
+}
+
+/** Declares a route that concerns no single project. */
+export const route = declared<RouteRequest>();
+
+/** Declares a route of one project in one mode. */
+export const projectRoute = declared<ProjectRequest>();
 
 export function json(value: unknown, status = 200, subject?: string): Answer {
   const body = JSON.stringify(value);
@@ -78,16 +159,30 @@ export interface PublicRequest extends ClientAddress {
   /** The page made this request by itself. */
   readonly isAutomatic: boolean;
   readonly agent: string;
-  readonly body: JsonBody;
+}
+
+interface PublicRouteDeclaration<B extends z.ZodType> {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: B;
+  /** Refuses a request by its headers, before its body is read. */
+  readonly check?: (request: IncomingMessage) => void;
+  readonly handle: (visitor: PublicRequest, body: z.output<B>) => Promise<Answer>;
 }
 
 /** A route by which a person gets a session, or looks up the session or invitation they have. */
-export interface PublicRoute {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  /** Refuses a request by its headers, before its body is read. */
-  readonly check?: (request: IncomingMessage) => void;
-  readonly handle: (visitor: PublicRequest) => Promise<Answer>;
+export interface PublicRoute extends Omit<PublicRouteDeclaration<z.ZodType>, 'handle'> {
+  readonly handle: (visitor: PublicRequest, given: JsonBody) => Promise<Answer>;
+}
+
+export function publicRoute<B extends z.ZodType = Nothing>(
+  declaration: PublicRouteDeclaration<B>,
+): PublicRoute {
+  const { body = NOTHING, handle } = declaration;
+  return {
+    ...declaration,
+    handle: async (visitor, given) => handle(visitor, readInput(body, given) as z.output<B>),
+  };
 }
 
 export const DONE: Done = { done: true };

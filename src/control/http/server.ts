@@ -104,8 +104,8 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
           ...addresses.resolve(raw),
           agent: agentOf(raw),
         };
-        const body = await bodyOf(request, ANONYMOUS);
-        return send(request, reply, await handle({ ...sender, body }), pauseOf(ANONYMOUS), options);
+        const answer = await handle(sender, await bodyOf(request, ANONYMOUS));
+        return send(request, reply, answer, pauseOf(ANONYMOUS), options);
       },
     });
   }

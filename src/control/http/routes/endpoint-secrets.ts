@@ -3,6 +3,7 @@
  * when. Only an admin sees their texts. The audit log names the endpoint profile.
  */
 
+import { z } from 'zod';
 import type { SealingDependencies } from '#src/control/dependencies.ts';
 import {
   createEndpointSecret,
@@ -14,76 +15,96 @@ import {
   rotateEndpointSecret,
 } from '#src/control/endpoint-secrets.ts';
 import type { EndpointSecretInfo, Listed } from '#src/control/http/contract.ts';
-import { readOptionalText } from '#src/control/http/fields.ts';
+import { name } from '#src/control/http/fields.ts';
 import { presentEndpointSecret, presentOpenEndpointSecret } from '#src/control/http/present.ts';
-import { type AuditRule, json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
-import { OVERLAP_DEFAULT } from '#src/control/secrets.ts';
+import {
+  type AuditRule,
+  json,
+  type ProjectRequest,
+  projectRoute,
+  type Route,
+} from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
+import { OVERLAP } from './secrets.ts';
+
+const OF_ENDPOINT = z.object({ id: name });
+
+interface OfEndpoint {
+  readonly params: z.output<typeof OF_ENDPOINT>;
+}
 
 export function endpointSecretRoutes(dependencies: SealingDependencies): readonly Route<ProjectRequest>[] {
-  const profileOf = ({ partition, params }: ProjectRequest) =>
-    requireEndpoint(dependencies, partition, params.id ?? '');
+  const profileOf = ({ partition, params }: ProjectRequest & OfEndpoint) =>
+    requireEndpoint(dependencies, partition, params.id);
   return [
-    {
+    projectRoute({
       method: 'GET',
       path: 'endpoints/:id/secrets',
       needs: 'viewer',
+      params: OF_ENDPOINT,
       audited: null,
       handle: async (request) => {
         const secrets = await listEndpointSecrets(dependencies, await profileOf(request));
         return json(listed(secrets.map(presentEndpointSecret)));
       },
-    },
-    {
+    }),
+    projectRoute({
       method: 'POST',
       path: 'endpoints/:id/secrets',
       needs: 'admin',
+      params: OF_ENDPOINT,
+      body: OVERLAP,
       audited: changing('secret.create'),
       handle: async (request) => {
         const secrets = await createEndpointSecret(
           dependencies,
           await profileOf(request),
-          overlapOf(request),
+          request.body.overlap,
         );
         return json(listed(withNewText(secrets)), 201);
       },
-    },
-    {
+    }),
+    projectRoute({
       method: 'POST',
       path: 'endpoints/:id/secrets/rotate',
       needs: 'admin',
+      params: OF_ENDPOINT,
+      body: OVERLAP,
       audited: changing('secret.rotate'),
       handle: async (request) => {
         const secrets = await rotateEndpointSecret(
           dependencies,
           await profileOf(request),
-          overlapOf(request),
+          request.body.overlap,
         );
         return json(listed(withNewText(secrets)), 201);
       },
-    },
-    {
+    }),
+    projectRoute({
       method: 'POST',
       path: 'endpoints/:id/secrets/remove',
       needs: 'admin',
+      params: OF_ENDPOINT,
+      body: OVERLAP,
       audited: changing('secret.remove'),
       handle: async (request) => {
         const secrets = await removeEndpointSecrets(
           dependencies,
           await profileOf(request),
-          overlapOf(request),
+          request.body.overlap,
         );
         return json(listed(secrets.map(presentEndpointSecret)));
       },
-    },
-    {
+    }),
+    projectRoute({
       method: 'POST',
       path: 'endpoints/:id/secrets/:secret/reveal',
       needs: 'admin',
+      params: z.object({ id: name, secret: name }),
       audited: {
         action: 'secret.reveal',
-        subject: ({ params }) => params.id ?? '',
-        detail: ({ params }) => ({ secret: params.secret ?? '' }),
+        subject: ({ params }) => params.id,
+        detail: ({ params }) => ({ secret: params.secret }),
       },
       handle: async (request) => {
         const secrets = await listEndpointSecrets(dependencies, await profileOf(request));
@@ -91,20 +112,12 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
         if (secret === undefined) throw new Refusal('not_found');
         return json(presentOpenEndpointSecret(openEndpointSecret(dependencies.vault, secret)));
       },
-    },
+    }),
   ];
 }
 
-function overlapOf({ body }: ProjectRequest): string {
-  return readOptionalText(body, 'overlap') ?? OVERLAP_DEFAULT;
-}
-
-function changing(action: string): AuditRule<ProjectRequest> {
-  return {
-    action,
-    subject: ({ params }) => params.id ?? '',
-    detail: (request) => ({ overlap: overlapOf(request) }),
-  };
+function changing(action: string): AuditRule<OfEndpoint & { readonly body: z.output<typeof OVERLAP> }> {
+  return { action, subject: ({ params }) => params.id, detail: ({ body }) => body };
 }
 
 /** Only the new secret is shown with its text. */

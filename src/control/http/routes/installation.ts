@@ -1,46 +1,57 @@
 /** The routes that concern the whole installation: facts about it, and its audit log, newest entry first. */
+import { z } from 'zod';
 import { decodeCursor, encodeCursor, type List } from '#src/api/cursor.ts';
-import { readLimit, readText } from '#src/api/query.ts';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { About, AuditLine, Listed } from '#src/control/http/contract.ts';
+import { cursor, idOf, limit, optional, parsed } from '#src/control/http/fields.ts';
 import { namesOf, presentAudit } from '#src/control/http/present.ts';
-import { json, type Route, type RouteRequest } from '#src/control/http/route.ts';
+import { json, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
-import { parseId } from '#src/domain/id.ts';
+import { type ProjectId, parseId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { Project } from '#src/ports/control-store.ts';
-import type { AuditFilter } from '#src/ports/people-store.ts';
 
 /** The audit log belongs to no partition. */
 const LIST: List = { partition: 0 as Partition, name: 'audit log' };
 /** The beginning of an action, such as `schedule.`. */
 const ACTION = /^[a-z_.]{1,64}$/;
+const AUDIT_QUERY = z.object({
+  user: optional(idOf('usr')),
+  project: optional(z.string()),
+  action: optional(
+    parsed(
+      (text) => (ACTION.test(text) ? text : null),
+      (name) => `${name} must be the beginning of an action, such as schedule.pause.`,
+    ),
+  ),
+  cursor,
+  limit,
+});
 
 export function aboutRoutes(about: About): readonly Route<RouteRequest>[] {
   return [
-    {
+    route({
       method: 'GET',
       path: 'about',
       needs: 'viewer',
       audited: null,
       handle: async () => json(about),
-    },
+    }),
   ];
 }
 
 export function auditRoutes(dependencies: PeopleDependencies): readonly Route<RouteRequest>[] {
   return [
-    {
+    route({
       method: 'GET',
       path: 'audit',
       needs: 'admin',
       audited: null,
-      handle: async ({ query }) => {
+      query: AUDIT_QUERY,
+      handle: async ({ query: { user, project, action, cursor, limit } }) => {
         const projects = await dependencies.store.listProjects();
-        const filter = readFilter(query, projects);
-        const cursor = readText(query, 'cursor');
+        const filter = { userId: user, projectId: projectIdOf(project, projects), action };
         const before = cursor === null ? null : decodeCursor(LIST, cursor, (text) => parseId('aud', text));
-        const limit = readLimit(query);
         // One entry more than the page shows whether there is a next page.
         const found = await dependencies.store.people.listAudit(filter, before, limit + 1);
         const shown = found.slice(0, limit);
@@ -52,23 +63,15 @@ export function auditRoutes(dependencies: PeopleDependencies): readonly Route<Ro
         };
         return json(page);
       },
-    },
+    }),
   ];
 }
 
-function readFilter(query: URLSearchParams, projects: readonly Project[]): AuditFilter {
-  return {
-    userId: readNamed(query, 'user', (text) => parseId('usr', text)),
-    projectId: readNamed(query, 'project', (text) => projects.find(({ name }) => name === text)?.id ?? null),
-    action: readNamed(query, 'action', (text) => (ACTION.test(text) ? text : null)),
-  };
-}
-
-/** Refuses an invalid value. Ignoring it would show entries that the user did not ask for. */
-function readNamed<T>(query: URLSearchParams, name: string, read: (text: string) => T | null): T | null {
-  const text = readText(query, name);
-  if (text === null) return null;
-  const value = read(text);
-  if (value === null) throw new Refusal('invalid_request', name);
-  return value;
+/** Refuses an unknown project. Ignoring it would show entries that the user did not ask for. */
+function projectIdOf(name: string | null, projects: readonly Project[]): ProjectId | null {
+  if (name === null) return null;
+  const project = projects.find((each) => each.name === name);
+  if (project === undefined)
+    throw new Refusal('invalid_request', 'project', 'project must be the name of a project.');
+  return project.id;
 }

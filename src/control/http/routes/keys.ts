@@ -1,15 +1,17 @@
 /** A project's API keys. Every user sees the list. Only an admin creates and revokes them. */
 
+import { z } from 'zod';
 import type { ControlDependencies } from '#src/control/dependencies.ts';
 import type { KeyInfo, Listed, NewKey } from '#src/control/http/contract.ts';
+import { name } from '#src/control/http/fields.ts';
 import { presentKey } from '#src/control/http/present.ts';
-import { DONE, json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
+import { DONE, json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
 import { makeKey, revokeKey } from '#src/control/keys.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
 export function keyRoutes(dependencies: ControlDependencies): readonly Route<ProjectRequest>[] {
   return [
-    {
+    projectRoute({
       method: 'GET',
       path: 'keys',
       needs: 'viewer',
@@ -19,8 +21,8 @@ export function keyRoutes(dependencies: ControlDependencies): readonly Route<Pro
         const data = keys.map(presentKey).toReversed();
         return json({ data, next_cursor: null } satisfies Listed<KeyInfo>);
       },
-    },
-    {
+    }),
+    projectRoute({
       method: 'POST',
       path: 'keys',
       needs: 'admin',
@@ -29,19 +31,20 @@ export function keyRoutes(dependencies: ControlDependencies): readonly Route<Pro
         const { key, text } = await makeKey(dependencies, project, mode);
         return json({ ...presentKey(key), key: text } satisfies NewKey, 201, key.id);
       },
-    },
-    {
+    }),
+    projectRoute({
       method: 'POST',
       path: 'keys/:id/revoke',
       needs: 'admin',
-      audited: { action: 'key.revoke', subject: ({ params }) => params.id ?? '' },
-      handle: async ({ partition, params: { id = '' } }) => {
+      params: z.object({ id: name }),
+      audited: { action: 'key.revoke', subject: ({ params }) => params.id },
+      handle: async ({ partition, params: { id } }) => {
         // `revokeKey` takes only an id, so this check keeps keys of other projects from being revoked here.
         const keys = await dependencies.store.listKeys(partition);
         if (!keys.some((key) => key.id === id)) throw new Refusal('not_found');
         await revokeKey(dependencies, id);
         return json(DONE);
       },
-    },
+    }),
   ];
 }

@@ -1,22 +1,19 @@
 /** Users and invitations. Only an admin may see and change them. */
 
+import { z } from 'zod';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { InvitationInfo, Listed, NewInvitation, UserInfo } from '#src/control/http/contract.ts';
-import { readText, readTexts } from '#src/control/http/fields.ts';
+import { name, optionalTexts, text } from '#src/control/http/fields.ts';
 import { namesOf, presentInvitation, presentUser } from '#src/control/http/present.ts';
-import {
-  type AuditRule,
-  DONE,
-  type JsonBody,
-  json,
-  type Route,
-  type RouteRequest,
-} from '#src/control/http/route.ts';
+import { DONE, json, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
 import { type AccessGrant, invitationPath, invite, removeInvitation } from '#src/control/invitations.ts';
 import { openSessions } from '#src/control/sessions.ts';
 import { changeUser, removeUser } from '#src/control/users.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { AuditEntry, User } from '#src/ports/people-store.ts';
+
+const BY_ID = z.object({ id: name });
+const ACCESS_GRANT = z.object({ role: text, projects: optionalTexts });
 
 export function peopleRoutes(dependencies: PeopleDependencies): readonly Route<RouteRequest>[] {
   return [...userRoutes(dependencies), ...invitationRoutes(dependencies)];
@@ -24,7 +21,7 @@ export function peopleRoutes(dependencies: PeopleDependencies): readonly Route<R
 
 function userRoutes(dependencies: PeopleDependencies): readonly Route<RouteRequest>[] {
   return [
-    {
+    route({
       method: 'GET',
       path: 'users',
       needs: 'admin',
@@ -37,34 +34,37 @@ function userRoutes(dependencies: PeopleDependencies): readonly Route<RouteReque
         );
         return json({ data, next_cursor: null } satisfies Listed<UserInfo>);
       },
-    },
-    {
+    }),
+    route({
       method: 'POST',
       path: 'users/:id',
       needs: 'admin',
-      audited: { action: 'user.change', subject: idOf, detail: ({ body }) => accessGrantDetail(body) },
-      handle: async ({ caller, params: { id = '' }, body }) => {
-        const user = await changeUser(dependencies, id, readAccessGrant(body), caller.user);
+      params: BY_ID,
+      body: ACCESS_GRANT,
+      audited: { action: 'user.change', subject: idIn, detail: ({ body }) => accessGrantDetail(body) },
+      handle: async ({ caller, params: { id }, body }) => {
+        const user = await changeUser(dependencies, id, body, caller.user);
         const names = namesOf(await dependencies.store.listProjects());
         return json(presentUser(user, await seenAtOf(dependencies, user), names));
       },
-    },
-    {
+    }),
+    route({
       method: 'POST',
       path: 'users/:id/remove',
       needs: 'admin',
-      audited: { action: 'user.remove', subject: idOf },
-      handle: async ({ caller, params: { id = '' } }) => {
+      params: BY_ID,
+      audited: { action: 'user.remove', subject: idIn },
+      handle: async ({ caller, params: { id } }) => {
         await removeUser(dependencies, id, caller.user);
         return json(DONE);
       },
-    },
+    }),
   ];
 }
 
 function invitationRoutes(dependencies: PeopleDependencies): readonly Route<RouteRequest>[] {
   return [
-    {
+    route({
       method: 'GET',
       path: 'invitations',
       needs: 'admin',
@@ -75,21 +75,19 @@ function invitationRoutes(dependencies: PeopleDependencies): readonly Route<Rout
         const data = open.map((invitation) => presentInvitation(invitation, names));
         return json({ data, next_cursor: null } satisfies Listed<InvitationInfo>);
       },
-    },
-    {
+    }),
+    route({
       method: 'POST',
       path: 'invitations',
       needs: 'admin',
+      body: ACCESS_GRANT,
       audited: {
         action: 'invitation.create',
         subject: () => '',
         detail: ({ body }) => accessGrantDetail(body),
       },
       handle: async ({ caller, body }) => {
-        const { invitation, token } = await invite(dependencies, {
-          ...readAccessGrant(body),
-          by: caller.user,
-        });
+        const { invitation, token } = await invite(dependencies, { ...body, by: caller.user });
         const names = namesOf(await dependencies.store.listProjects());
         const shown: NewInvitation = {
           ...presentInvitation(invitation, names),
@@ -97,28 +95,26 @@ function invitationRoutes(dependencies: PeopleDependencies): readonly Route<Rout
         };
         return json(shown, 201, invitation.id);
       },
-    },
-    {
+    }),
+    route({
       method: 'POST',
       path: 'invitations/:id/remove',
       needs: 'admin',
-      audited: { action: 'invitation.remove', subject: idOf },
-      handle: async ({ caller, params: { id = '' } }) => {
+      params: BY_ID,
+      audited: { action: 'invitation.remove', subject: idIn },
+      handle: async ({ caller, params: { id } }) => {
         await removeInvitation(dependencies, id, caller.user);
         return json(DONE);
       },
-    },
+    }),
   ];
 }
 
-const idOf: AuditRule<RouteRequest>['subject'] = ({ params }) => params.id ?? '';
-
-function readAccessGrant(body: JsonBody): AccessGrant {
-  return { role: readText(body, 'role'), projects: readTexts(body, 'projects') };
+function idIn({ params }: { readonly params: z.output<typeof BY_ID> }): string {
+  return params.id;
 }
 
-function accessGrantDetail(body: JsonBody): AuditEntry['detail'] {
-  const { role, projects } = readAccessGrant(body);
+function accessGrantDetail({ role, projects }: AccessGrant): AuditEntry['detail'] {
   return { role, projects: projects === null ? null : projects.join(', ') };
 }
 

@@ -1,11 +1,12 @@
 /** Projects. A user sees those in their scope. Only an admin of every project creates new ones. */
+import { z } from 'zod';
 import { createProject } from '#src/control/bootstrap.ts';
 import type { ControlDependencies, SealingDependencies } from '#src/control/dependencies.ts';
 import { canSeeProject } from '#src/control/http/authorize.ts';
 import type { Listed, ProjectInfo } from '#src/control/http/contract.ts';
-import { readText } from '#src/control/http/fields.ts';
+import { text } from '#src/control/http/fields.ts';
 import { presentProject } from '#src/control/http/present.ts';
-import { json, type Route, type RouteRequest } from '#src/control/http/route.ts';
+import { json, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
 import type { Project } from '#src/ports/control-store.ts';
 import type { User } from '#src/ports/people-store.ts';
 
@@ -15,7 +16,7 @@ export async function projectsOf(dependencies: ControlDependencies, user: User):
 
 export function projectRoutes(dependencies: SealingDependencies): readonly Route<RouteRequest>[] {
   return [
-    {
+    route({
       method: 'GET',
       path: 'projects',
       needs: 'viewer',
@@ -24,16 +25,17 @@ export function projectRoutes(dependencies: SealingDependencies): readonly Route
         const data = (await projectsOf(dependencies, caller.user)).map(presentProject);
         return json({ data, next_cursor: null } satisfies Listed<ProjectInfo>);
       },
-    },
-    {
+    }),
+    route({
       method: 'POST',
       path: 'projects',
       needs: 'admin',
-      audited: { action: 'project.create', subject: ({ body }) => readText(body, 'name') },
-      handle: async ({ body }) => {
-        const project = await createProject(dependencies, readText(body, 'name'));
+      body: z.object({ name: text }),
+      audited: { action: 'project.create', subject: ({ body }) => body.name },
+      handle: async ({ body: { name } }) => {
+        const project = await createProject(dependencies, name);
         return json(presentProject(project), 201, project.name);
       },
-    },
+    }),
   ];
 }

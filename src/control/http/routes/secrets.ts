@@ -3,17 +3,21 @@
  * creation or when revealing one. Both are recorded in the audit log.
  */
 
+import { z } from 'zod';
 import type { SealingDependencies } from '#src/control/dependencies.ts';
 import type { Listed, SecretInfo } from '#src/control/http/contract.ts';
-import { readOptionalText } from '#src/control/http/fields.ts';
+import { name, optionalText } from '#src/control/http/fields.ts';
 import { presentOpenSecret, presentSecret } from '#src/control/http/present.ts';
-import { json, type ProjectRequest, type Route } from '#src/control/http/route.ts';
+import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
 import { OVERLAP_DEFAULT, openSecret, rotateSecret } from '#src/control/secrets.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
+/** How long the secrets of before sign too. */
+export const OVERLAP = z.object({ overlap: optionalText.transform((text) => text ?? OVERLAP_DEFAULT) });
+
 export function secretRoutes(dependencies: SealingDependencies): readonly Route<ProjectRequest>[] {
   return [
-    {
+    projectRoute({
       method: 'GET',
       path: 'secrets',
       needs: 'viewer',
@@ -22,18 +26,14 @@ export function secretRoutes(dependencies: SealingDependencies): readonly Route<
         const secrets = await dependencies.store.listSecrets(partition, dependencies.clock.now());
         return json(listed(secrets.map(presentSecret)));
       },
-    },
-    {
+    }),
+    projectRoute({
       method: 'POST',
       path: 'secrets/rotate',
       needs: 'admin',
-      audited: {
-        action: 'secret.rotate',
-        subject: () => '',
-        detail: ({ body }) => ({ overlap: readOptionalText(body, 'overlap') ?? OVERLAP_DEFAULT }),
-      },
-      handle: async ({ project, mode, body }) => {
-        const overlap = readOptionalText(body, 'overlap');
+      body: OVERLAP,
+      audited: { action: 'secret.rotate', subject: () => '', detail: ({ body }) => body },
+      handle: async ({ project, mode, body: { overlap } }) => {
         const [newest, ...others] = await rotateSecret(dependencies, project.name, mode, overlap);
         if (newest === undefined)
           throw new Error('The rotation left the project without a secret that signs.');
@@ -41,19 +41,20 @@ export function secretRoutes(dependencies: SealingDependencies): readonly Route<
         const data = [presentOpenSecret(newest), ...others.map(presentSecret)];
         return json(listed(data), 201, newest.id);
       },
-    },
-    {
+    }),
+    projectRoute({
       method: 'POST',
       path: 'secrets/:id/reveal',
       needs: 'admin',
-      audited: { action: 'secret.reveal', subject: ({ params }) => params.id ?? '' },
+      params: z.object({ id: name }),
+      audited: { action: 'secret.reveal', subject: ({ params }) => params.id },
       handle: async ({ partition, params: { id } }) => {
         const secrets = await dependencies.store.listSecrets(partition, dependencies.clock.now());
         const secret = secrets.find((each) => each.id === id);
         if (secret === undefined) throw new Refusal('not_found');
         return json(presentOpenSecret(openSecret(dependencies.vault, secret)));
       },
-    },
+    }),
   ];
 }
 

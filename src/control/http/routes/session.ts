@@ -1,17 +1,18 @@
 /** A user's own sessions and password. */
 
+import { z } from 'zod';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { Listed, OpenSession } from '#src/control/http/contract.ts';
-import { readText } from '#src/control/http/fields.ts';
+import { text } from '#src/control/http/fields.ts';
 import { presentSession } from '#src/control/http/present.ts';
-import { DONE, json, type Route, type RouteRequest } from '#src/control/http/route.ts';
+import { DONE, json, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
 import { openSessions } from '#src/control/sessions.ts';
 import { changePassword } from '#src/control/users.ts';
 
 export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<RouteRequest>[] {
   const { people } = dependencies.store;
   return [
-    {
+    route({
       method: 'GET',
       path: 'sessions',
       needs: 'viewer',
@@ -21,8 +22,8 @@ export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<
         const data = sessions.map((each) => presentSession(each, session));
         return json({ data, next_cursor: null } satisfies Listed<OpenSession>);
       },
-    },
-    {
+    }),
+    route({
       method: 'POST',
       path: 'logout',
       needs: 'viewer',
@@ -31,8 +32,8 @@ export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<
         await people.removeSession(caller.session.hash);
         return { ...json(DONE), session: null };
       },
-    },
-    {
+    }),
+    route({
       method: 'POST',
       path: 'logout-everywhere',
       needs: 'viewer',
@@ -41,25 +42,17 @@ export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<
         await people.removeSessionsOf(caller.user.id, null);
         return { ...json(DONE), session: null };
       },
-    },
-    {
+    }),
+    route({
       method: 'POST',
       path: 'password',
       needs: 'viewer',
+      body: z.object({ current: text, password: text }),
       audited: { action: 'password.change', subject: ({ caller }) => caller.user.name },
-      handle: async ({ caller, body }) => {
-        const current = readText(body, 'current');
-        const password = readText(body, 'password');
-        const { address, peer, session, user } = caller;
-        await changePassword(dependencies, user, {
-          current,
-          password,
-          address,
-          peer,
-          keptSession: session.hash,
-        });
+      handle: async ({ caller: { address, peer, session, user }, body }) => {
+        await changePassword(dependencies, user, { ...body, address, peer, keptSession: session.hash });
         return json(DONE);
       },
-    },
+    }),
   ];
 }

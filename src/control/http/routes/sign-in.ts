@@ -3,12 +3,19 @@
  * always gets a new token, and the session of the presented token ends. So an attacker cannot make a user adopt a
  * session that the attacker knows.
  */
+import { z } from 'zod';
 import { runAudited } from '#src/control/audit.ts';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { SessionInfo, WhoAmI } from '#src/control/http/contract.ts';
-import { readText } from '#src/control/http/fields.ts';
+import { text } from '#src/control/http/fields.ts';
 import { presentInvitationSummary, presentProject } from '#src/control/http/present.ts';
-import { type Answer, json, type PublicRequest, type PublicRoute } from '#src/control/http/route.ts';
+import {
+  type Answer,
+  json,
+  type PublicRequest,
+  type PublicRoute,
+  publicRoute,
+} from '#src/control/http/route.ts';
 import { acceptInvitation, requireInvitation } from '#src/control/invitations.ts';
 import { login } from '#src/control/logins.ts';
 import { createSession, csrfToken, findSession } from '#src/control/sessions.ts';
@@ -46,7 +53,7 @@ export function signInRoutes(
   };
   return [
     ...(localSignIn === null ? [] : [localSignIn(dependencies, begin)]),
-    {
+    publicRoute({
       method: 'GET',
       path: 'whoami',
       handle: async ({ token, isAutomatic }) => {
@@ -55,15 +62,14 @@ export function signInRoutes(
         onSignIn();
         return json((await sessionInfo(dependencies, found.user, found.session, token)) satisfies WhoAmI);
       },
-    },
-    {
+    }),
+    publicRoute({
       method: 'POST',
       path: 'login',
-      handle: async (request) => {
-        const { address, peer, body } = request;
-        const name = readText(body, 'name');
-        const password = readText(body, 'password');
-        const user = await login(dependencies, { name, password, address, peer });
+      body: z.object({ name: text, password: text }),
+      handle: async (request, body) => {
+        const { address, peer } = request;
+        const user = await login(dependencies, { ...body, address, peer });
         const action = {
           ...NO_PROJECT,
           userId: user.id,
@@ -75,21 +81,21 @@ export function signInRoutes(
         };
         return runAudited(dependencies, action, () => begin(request, user));
       },
-    },
-    {
+    }),
+    publicRoute({
       method: 'POST',
       path: 'invitation/lookup',
-      handle: async ({ body }) =>
-        json(presentInvitationSummary(await requireInvitation(dependencies, readText(body, 'token')))),
-    },
-    {
+      body: z.object({ token: text }),
+      handle: async (_request, { token }) =>
+        json(presentInvitationSummary(await requireInvitation(dependencies, token))),
+    }),
+    publicRoute({
       method: 'POST',
       path: 'invitation',
-      handle: async (request) => {
-        const { address, peer, body } = request;
-        const token = readText(body, 'token');
-        const name = requireName(readText(body, 'name'));
-        const password = readText(body, 'password');
+      body: z.object({ token: text, name: text, password: text }),
+      handle: async (request, { token, name: wanted, password }) => {
+        const { address, peer } = request;
+        const name = requireName(wanted);
         // The audit log has only requests with a valid invitation, so that nobody else can fill it.
         const { id, role } = await requireInvitation(dependencies, token);
         const action = {
@@ -110,7 +116,7 @@ export function signInRoutes(
         );
         return begin(request, user);
       },
-    },
+    }),
   ];
 }
 
