@@ -16,7 +16,7 @@
 import type { Client } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { pause, type Timers } from '#src/ports/system.ts';
-import { isUnavailable } from '#src/store/postgres/faults.ts';
+import { isUnavailable } from '#src/store/postgres/errors.ts';
 import type { Db } from '#src/store/sqlite/connection.ts';
 import { pagesOf } from './pages.ts';
 import { RunningSummary, storedSummary } from './summary.ts';

@@ -1,7 +1,7 @@
 import type { Timers } from '#src/ports/system.ts';
 import type { DatabaseAddress } from './address.ts';
 import { connect } from './connect.ts';
-import { unavailableInstead } from './faults.ts';
+import { unavailableInstead } from './errors.ts';
 import { decodeText } from './parameter-encoding.ts';
 
 /** An arbitrary number that no other program locks. */

@@ -9,7 +9,7 @@ import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import { Client, DatabaseError } from 'pg';
+import { Client } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Timers } from '#src/ports/system.ts';
 import {
@@ -19,7 +19,7 @@ import {
   describeHost,
   isSocket,
 } from './address.ts';
-import { codeOf } from './faults.ts';
+import { codeOf, isAboutTls, wordsOf } from './errors.ts';
 
 /** The part of a connection that migrations use. */
 export interface Queryable {
@@ -61,21 +61,6 @@ function settingsOf(cachesPlans: boolean): string {
   const mode = cachesPlans ? 'force_generic_plan' : 'force_custom_plan';
   return [...PLANNER, `plan_cache_mode=${mode}`].map((setting) => `-c ${setting}`).join(' ');
 }
-
-const NO_TLS = /does not support SSL|establishing an SSL connection/;
-const TLS_CODE = /^(EPROTO|ERR_(SSL|TLS)_.*)$/;
-
-/** The texts for error codes in messages. */
-const REASONS: Readonly<Record<string, string>> = {
-  '28P01': 'refuses the password',
-  '3D000': 'has no such database',
-  '53300': 'has no connection left',
-  '57P03': 'is starting or stopping',
-  ECONNREFUSED: 'refuses connections',
-  ENOENT: 'has no socket there',
-  ENOTFOUND: 'has no address',
-  EAI_AGAIN: 'cannot be looked up',
-};
 
 /** Its message tells why a server cannot be used. */
 class UnsuitableServer extends Error {}
@@ -181,12 +166,6 @@ async function readAuthorities(path: string): Promise<string> {
   }
 }
 
-/** Only the driver's message tells that a server has no TLS. Code 28000: the server has TLS, but not for this login. */
-function isAboutTls(error: unknown): boolean {
-  if (error instanceof DatabaseError) return error.code === '28000';
-  return error instanceof Error && (NO_TLS.test(error.message) || TLS_CODE.test(codeOf(error)));
-}
-
 async function login(
   address: DatabaseAddress,
   port: number,
@@ -251,7 +230,5 @@ async function within<T>(timers: Timers, ms: number, work: Promise<T>, giveUp: (
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof UnsuitableServer) return error.message;
-  const reported = REASONS[codeOf(error)];
-  return reported ?? `fails: ${error instanceof Error ? error.message : String(error)}`;
+  return error instanceof UnsuitableServer ? error.message : wordsOf(error);
 }

@@ -14,7 +14,7 @@ import type { QueryResult } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { type Clock, pause, type Stopwatch, type Timers } from '#src/ports/system.ts';
 import type { Parameter, Rejection } from '#src/store/sql/steps.ts';
-import { awaitAll, faultOf } from './faults.ts';
+import { awaitAll, isTemporary, meaningOf } from './errors.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import type { ReconnectingClient, TransactionQuery } from './reconnecting-client.ts';
 import {
@@ -58,8 +58,6 @@ const LOOK_UP_MS_MAX = 5_000;
 const LOOK_UP_PAUSE_MS = 250;
 const ATTEMPTS_MAX = 5;
 const TOO_MANY_CONFLICTS = 'PostgreSQL: too many transactions write the same rows at once.';
-
-const DIVISION_BY_ZERO = '22012';
 
 export class Executor {
   readonly #client: ReconnectingClient;
@@ -128,15 +126,17 @@ export class Executor {
         ? await this.#runStageByStage(batch, stages, number)
         : await this.#runInOneRoundTrip(stages, number);
     } catch (error) {
-      switch (faultOf(error)) {
+      switch (meaningOf(error)) {
         case 'retry':
+        case 'locked':
           return 'retry';
+        case 'not_held':
+          return 'not_held';
         case 'unavailable':
           return (await this.#wasCommitted(number)) ? 'committed' : 'retry';
+        case 'foreign':
         case 'broken':
-          return error instanceof Error && 'code' in error && error.code === DIVISION_BY_ZERO
-            ? 'not_held'
-            : broken(error);
+          return broken(error);
       }
     }
   }
@@ -228,7 +228,7 @@ export class Executor {
         try {
           return await this.#lookUp(number);
         } catch (error) {
-          if (faultOf(error) === 'broken') throw broken(error);
+          if (!isTemporary(error)) throw broken(error);
         }
       }
       if (this.#timers.elapsed() >= until)

@@ -7,7 +7,7 @@ import type { ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { unavailableInstead } from './faults.ts';
+import { unavailableInstead } from './errors.ts';
 import type { ReconnectingClient } from './reconnecting-client.ts';
 
 /** The server reads the second payload while it sends the first. */

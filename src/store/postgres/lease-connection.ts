@@ -11,8 +11,8 @@ import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
 import { ClusterReads } from './cluster-reads.ts';
+import { awaitAll, isTemporary, unavailableInstead } from './errors.ts';
 import { STORE_NUMBER } from './executor.ts';
-import { awaitAll, faultOf, unavailableInstead } from './faults.ts';
 import { ReadPool } from './read-pool.ts';
 import type { ReconnectingClient } from './reconnecting-client.ts';
 import type { Statements } from './stages.ts';
@@ -52,7 +52,7 @@ export class LeaseConnection {
     try {
       return await this.#renew(lease);
     } catch (error) {
-      if (faultOf(error) === 'broken' || !(await this.#client.waitUntilConnected(RECONNECT_MS_MAX)))
+      if (!isTemporary(error) || !(await this.#client.waitUntilConnected(RECONNECT_MS_MAX)))
         throw unavailableInstead(error);
     }
     try {

@@ -4,7 +4,7 @@
  * to the transaction, because a session behind a pooler is shared.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { unavailableInstead } from './faults.ts';
+import { unavailableInstead } from './errors.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import type { Reader, Values } from './read-pool.ts';
 import type { QueryOptions, ReconnectingClient } from './reconnecting-client.ts';

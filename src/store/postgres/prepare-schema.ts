@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { type Clock, pause, type Timers } from '#src/ports/system.ts';
 import { isDistributed } from './distribute.ts';
-import { unavailableInstead } from './faults.ts';
+import { unavailableInstead } from './errors.ts';
 import { migrate, requireCurrent } from './schema-version.ts';
 
 /** Rows of processes that have ended are removed after this time. A running process adds its row again. */

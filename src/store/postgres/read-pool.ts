@@ -1,6 +1,6 @@
 /** A fixed number of connections for queries. Each takes several queries at a time, and answers them in order. */
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { unavailableInstead } from './faults.ts';
+import { unavailableInstead } from './errors.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import type { QueryOptions, ReconnectingClient } from './reconnecting-client.ts';
 

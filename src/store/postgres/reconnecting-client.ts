@@ -11,7 +11,7 @@ import { PeriodicTask } from '#src/ports/periodic-task.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { copyOut } from './copy-out.ts';
-import { isUnavailable } from './faults.ts';
+import { isUnavailable } from './errors.ts';
 import { type ArrayTypes, arrayTypesOf, encodeParameters, type SqlValue } from './parameter-encoding.ts';
 import { runTransaction } from './transaction.ts';
 

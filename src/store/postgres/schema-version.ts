@@ -13,7 +13,7 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import { MADE_BY_EARLIER_VERSION, newestVersion, sqlOf } from '#src/store/sql/migration.ts';
 import type { Queryable } from './connect.ts';
 import { distribute, isToBeDistributed } from './distribute.ts';
-import { codeOf } from './faults.ts';
+import { meaningOf } from './errors.ts';
 import { MIGRATIONS, type PostgresMigration } from './migrations.ts';
 
 /** The schema that this version of the program works with. */
@@ -24,9 +24,7 @@ const MIGRATION_LOCK = 0x53434844;
 const LOCK_TIMEOUT_MS = 1_000;
 const LOCK_ATTEMPTS_MAX = 30;
 const LOCK_PAUSE_MS = 1_000;
-const LOCK_NOT_AVAILABLE = '55P03';
 
-const DUPLICATE_TABLE = '42P07';
 const EARLIER = `${MADE_BY_EARLIER_VERSION} Give Sched an empty database or schema, or run the earlier version.`;
 const FOREIGN = 'The database has tables of another program. Give Sched a database or a schema of its own.';
 
@@ -50,8 +48,9 @@ export async function migrate(
     try {
       await applyMissing(client, now, migrations);
     } catch (error) {
-      if (codeOf(error) === DUPLICATE_TABLE) throw new StoreUnavailable(FOREIGN, { cause: error });
-      if (codeOf(error) !== LOCK_NOT_AVAILABLE) throw error;
+      const meaning = meaningOf(error);
+      if (meaning === 'foreign') throw new StoreUnavailable(FOREIGN, { cause: error });
+      if (meaning !== 'locked') throw error;
       if (attempts === LOCK_ATTEMPTS_MAX) {
         throw new StoreUnavailable(
           'The schema could not be migrated, because its tables were in use all the time. Try again.',

@@ -14,7 +14,7 @@ import { type PostgresProxy, startProxy } from '#test/postgres/proxy.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { Builders, START } from '#test/store-contract/builders.ts';
 import { connect } from './connect.ts';
-import { faultOf } from './faults.ts';
+import { meaningOf } from './errors.ts';
 import { decodeText } from './parameter-encoding.ts';
 import { allowPipelining, runTransaction, type TransactionStatement } from './transaction.ts';
 
@@ -114,7 +114,7 @@ describe.for(available)('on PostgreSQL $name', ({ url, canPipeline }) => {
       statement(sooner('idle_in_transaction_session_timeout', true)),
       statement(`UPDATE notes SET text = 'changed' WHERE text = 'held'`),
       note('x'.repeat(MORE_THAN_A_PACKET)),
-    ]).catch(faultOf);
+    ]).catch(meaningOf);
     await expect.poll(() => locked(database.url)).toBe(true);
     await expect.poll(() => locked(database.url), { timeout: 5_000 }).toBe(false);
     expect(await notes()).toEqual(['held', 'sent']);

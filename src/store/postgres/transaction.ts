@@ -9,7 +9,7 @@
  */
 import { type Client, type Connection, Query } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { awaitAll } from './faults.ts';
+import { awaitAll } from './errors.ts';
 import { BEGIN, setSessionTimeouts } from './transaction-timeouts.ts';
 
 export interface TransactionStatement {

@@ -5,8 +5,8 @@
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Rejection } from '#src/store/sql/steps.ts';
+import { unavailableInstead } from './errors.ts';
 import type { Answer, Executor } from './executor.ts';
-import { unavailableInstead } from './faults.ts';
 import { isCold, type Verb } from './stages.ts';
 
 const BATCH_MAX = 256;

@@ -2,6 +2,7 @@ import Database from 'better-sqlite3';
 import type { Instant } from '#src/domain/instant.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { MADE_BY_EARLIER_VERSION, newestVersion, sqlOf } from '#src/store/sql/migration.ts';
+import { unavailableInstead } from './errors.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 export type Db = Database.Database;
@@ -120,21 +121,5 @@ function refuseForeign(db: Db): void {
   const isEmpty = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
   if (!isEmpty && db.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
     throw new StoreUnavailable('The database file belongs to another program.');
-  }
-}
-
-const UNAVAILABLE = /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY|LOCKED|NOTADB|CORRUPT|PERM|PROTOCOL|NOLFS)/;
-
-/** Whether the disk, the file or the lock is at fault, and not the statement. */
-export function isUnavailable(error: unknown): error is Error {
-  return error instanceof Database.SqliteError && UNAVAILABLE.test(error.code);
-}
-
-export function unavailableInstead<T>(run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    if (isUnavailable(error)) throw new StoreUnavailable(`SQLite: ${error.message}.`, { cause: error });
-    throw error;
   }
 }

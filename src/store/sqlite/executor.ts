@@ -10,8 +10,9 @@
 import type { StatementName } from '#src/store/sql/statement-names.ts';
 import type { Statement } from '#src/store/sql/statements.ts';
 import type { Parameter, Rejection, Step } from '#src/store/sql/steps.ts';
-import { type Db, isUnavailable, openForWriting } from './connection.ts';
+import { type Db, openForWriting } from './connection.ts';
 import type { DiskCheckStatementName } from './disk-check.ts';
+import { isUnavailable } from './errors.ts';
 import { forSqlite } from './statement-builders.ts';
 import { STATEMENTS } from './statements.ts';
 

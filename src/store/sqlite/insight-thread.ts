@@ -1,6 +1,7 @@
 /** The thread that runs dashboard queries, so that the engine's thread does not wait for them. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { isUnavailable, openForReading } from './connection.ts';
+import { openForReading } from './connection.ts';
+import { isUnavailable } from './errors.ts';
 import type { InsightQuery, InsightResult } from './insight-reader.ts';
 import { InsightReads } from './insight-reads.ts';
 

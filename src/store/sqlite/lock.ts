@@ -6,23 +6,26 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { unavailableInstead } from './connection.ts';
+import { isBusy, unavailableInstead } from './errors.ts';
 
 export interface DirectoryLock {
   release(): void;
 }
 
 export function lockDirectory(directory: string): DirectoryLock {
-  const db = unavailableInstead(() => new Database(join(directory, 'sched.lock'), { timeout: 0 }));
-  try {
-    db.pragma('locking_mode = EXCLUSIVE');
-    db.exec('BEGIN EXCLUSIVE');
-  } catch (error) {
-    db.close();
-    throw new StoreUnavailable(
-      `The data directory ${directory} is in use by another Sched. Stop it, or choose another directory with --data-dir or SCHED_DATA_DIR.`,
-      { cause: error },
-    );
-  }
-  return { release: () => db.close() };
+  return unavailableInstead(() => {
+    const db = new Database(join(directory, 'sched.lock'), { timeout: 0 });
+    try {
+      db.pragma('locking_mode = EXCLUSIVE');
+      db.exec('BEGIN EXCLUSIVE');
+    } catch (error) {
+      db.close();
+      if (!isBusy(error)) throw error;
+      throw new StoreUnavailable(
+        `The data directory ${directory} is in use by another Sched. Stop it, or choose another directory with --data-dir or SCHED_DATA_DIR.`,
+        { cause: error },
+      );
+    }
+    return { release: () => db.close() };
+  });
 }

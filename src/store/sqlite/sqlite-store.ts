@@ -56,15 +56,9 @@ import { Retention } from '#src/store/sql/retention.ts';
 import { SqlSealed } from '#src/store/sql/sealed.ts';
 import { toFence } from '#src/store/sql/verbs.ts';
 import { ClusterReads } from './cluster-reads.ts';
-import {
-  type Db,
-  migrate,
-  openForReading,
-  openForWriting,
-  requireCurrent,
-  unavailableInstead,
-} from './connection.ts';
+import { type Db, migrate, openForReading, openForWriting, requireCurrent } from './connection.ts';
 import { prepareControlReads } from './control-reads.ts';
+import { unavailableInstead } from './errors.ts';
 import type { WriterData } from './executor.ts';
 import { FiringReads } from './firing-reads.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
