@@ -79,10 +79,10 @@ function statementsOf(now: number): readonly string[] {
       FROM deliveries WHERE finalized_at IS NOT NULL`,
     stats(now, MINUTE_MS, STATS_MINUTES),
     stats(now, HOUR_MS, STATS_HOURS),
-    `INSERT INTO endpoint_tallies (partition, endpoint_key, at, node, endpoint, counts)
+    `INSERT INTO endpoint_stats (partition, endpoint_digest, at, node, endpoint, counts)
       SELECT t.partition, 'bench' || e.one, t.at, t.node,
         'https://customer-' || e.one || '.example.com/hooks/reminders', t.counts
-      FROM tallies t CROSS JOIN (${series(200)}) AS e
+      FROM stats t CROSS JOIN (${series(200)}) AS e
       WHERE t.span_ms = ${HOUR_MS} AND t.at > ${now - 2 * DAY_MS}`,
   ];
 }
@@ -91,7 +91,7 @@ function stats(now: number, spanMs: number, count: number): string {
   const first = Math.floor(now / spanMs) * spanMs;
   const classes = [...LATENESS_BOUNDS_MS, 0].map((_, at) => (at < 3 ? Math.floor(FIRED / 3) : 0));
   const counts = JSON.stringify([FIRED, SUCCEEDED, DEAD_LETTERED, EXPIRED, RETRIED, ...classes]);
-  return `INSERT INTO tallies (partition, span_ms, at, node, counts)
+  return `INSERT INTO stats (partition, span_ms, at, node, counts)
     SELECT (SELECT min(partition) FROM deliveries), ${spanMs}, ${first} - n.one * CAST(${spanMs} AS bigint), 'bench', '${counts}'
     FROM (${series(count)}) AS n`;
 }

@@ -21,8 +21,8 @@ export function storedTotals(
     db.exec('BEGIN');
     return {
       schedules: count('SELECT count(*) FROM schedules'),
-      endpoints: count('SELECT count(*) FROM endpoints'),
-      endpointVersions: count('SELECT count(*) FROM endpoint_versions'),
+      endpoints: count('SELECT count(*) FROM endpoint_profiles'),
+      endpointVersions: count('SELECT count(*) FROM endpoint_profile_versions'),
       payloads: count('SELECT count(*) FROM payloads'),
       receipts: count('SELECT count(*) FROM receipts'),
       deliveries: count('SELECT count(*) FROM deliveries WHERE replay_of IS NULL'),

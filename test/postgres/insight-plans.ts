@@ -12,7 +12,7 @@ const PAGE = { before: null, limit: 20 };
 const SCANNED_MAX = 60;
 const WINDOW = [instant(0), instant(6_000)] as const;
 const ALL = { ...ALL_SCHEDULES, destination: null, hidesQueries: false };
-const OF_PROFILES = ['endpoint_versions_pkey', 'endpoints_pkey'];
+const OF_PROFILES = ['endpoint_profile_versions_pkey', 'endpoint_profiles_pkey'];
 
 /** Each query with its indexes, and how many rows it may read. */
 export const INSIGHT_PLANS: readonly (readonly [
@@ -21,7 +21,7 @@ export const INSIGHT_PLANS: readonly (readonly [
   readonly string[],
   number,
 ])[] = [
-  ['stats', (reads) => reads.stats(LARGE, 60_000, ...WINDOW), ['tallies_pkey'], 0],
+  ['stats', (reads) => reads.stats(LARGE, 60_000, ...WINDOW), ['stats_pkey'], 0],
   ['what is due', (reads) => reads.due(LARGE, ...WINDOW, 100, 5_000), ['deliveries_due_of_partition'], 200],
   [
     'what is due, past too much of others',
@@ -57,7 +57,7 @@ export const INSIGHT_PLANS: readonly (readonly [
   [
     'whether a profile sends payloads',
     (reads) => reads.hasPayloads(LARGE, PROFILE),
-    ['schedules_sending_through'],
+    ['schedules_with_body_by_profile'],
     0,
   ],
   ['occurrences', (reads) => reads.occurrences(LARGE, SCHEDULE, ...WINDOW, 50), ['deliveries_occurrence'], 1],

@@ -12,7 +12,7 @@ export const LABELLED = [
   [RARE, "id < 'sch_00000004'"],
 ] as const;
 
-export const JOINED = ['deliveries_pkey', 'endpoint_versions_pkey', 'endpoints_pkey'];
+export const JOINED = ['deliveries_pkey', 'endpoint_profile_versions_pkey', 'endpoint_profiles_pkey'];
 const BY_STATE = [...JOINED, 'schedules_by_state'];
 const BY_LABEL = [...JOINED, 'schedule_labels_pkey', 'schedules_pkey'];
 

@@ -159,7 +159,7 @@ describe.each([
     }
     const sealedWith = new Map([
       ['payloads.sealed', 1],
-      ['endpoint_versions.headers', 2],
+      ['endpoint_profile_versions.sealed_headers', 2],
       ['signing_secrets.sealed', 2],
       ['endpoint_secrets.sealed', 1],
     ]);

@@ -12,7 +12,7 @@ import { sharedPostgres } from '#test/postgres/shared.ts';
 import { START } from '#test/store-contract/builders.ts';
 
 /** Binary columns that are not sealed: digests of labels, and zeros that reserve space on the disk. */
-const NOT_SEALED = ['schedule_labels.digest', 'room.bytes'];
+const NOT_SEALED = ['schedule_labels.digest', 'disk_probe.bytes'];
 
 const sealed = Object.values(SEALED_COLUMNS).map(({ table, column }) => `${table}.${column}`);
 

@@ -31,18 +31,18 @@ import { columnsOf, TABLES } from './tables.ts';
 
 /** Tables that belong to a running process or to the file itself. */
 const LEFT_BEHIND = [
-  'gate_orders',
+  'breaker_resets',
   'heartbeat',
-  'login_failures',
+  'failure_counts',
   'nodes',
-  'room',
+  'disk_probe',
   'schema_versions',
   'sessions',
   'slots',
 ];
 const ONLY_THERE = [
-  'gate_orders',
-  'login_failures',
+  'breaker_resets',
+  'failure_counts',
   'nodes',
   'schema_versions',
   'sessions',

@@ -15,7 +15,7 @@ export interface Summary {
 /** The digest of a row: this many hexadecimal digits of its SHA-256, as a signed number. */
 const DIGEST_DIGITS = 16;
 const DIGEST_BITS = 4 * DIGEST_DIGITS;
-const BYTES: ReadonlySet<string> = new Set(['sealed', 'headers', 'digest']);
+const BYTES: ReadonlySet<string> = new Set(['sealed', 'sealed_headers', 'digest']);
 
 /** Summarises the rows that are added. */
 export class RunningSummary implements Summary {

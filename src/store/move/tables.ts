@@ -70,14 +70,19 @@ export const TABLES: readonly Table[] = [
     ['id', 'partition', 'sealed', 'created_at', 'expires_at'],
     STATEMENTS.insertSecret,
   ),
-  table('endpoints', 2, [...PROFILE_FIXED, ...PROFILE_MUTABLE], STATEMENTS.insertProfile),
-  table('endpoint_versions', 3, [...PROFILE_VERSION, 'headers'], STATEMENTS.insertProfileVersion),
+  table('endpoint_profiles', 2, [...PROFILE_FIXED, ...PROFILE_MUTABLE], STATEMENTS.insertProfile),
+  table(
+    'endpoint_profile_versions',
+    3,
+    [...PROFILE_VERSION, 'sealed_headers'],
+    STATEMENTS.insertProfileVersion,
+  ),
   table('endpoint_secrets', 3, ENDPOINT_SECRET, STATEMENTS.insertEndpointSecret),
   table('schedules', 2, [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE], STATEMENTS.insertSchedule),
   table('schedule_labels', LABEL_COLUMNS.length, LABEL_COLUMNS, STATEMENTS.insertLabel),
   table('payloads', 2, ['partition', 'schedule_id', 'sealed'], STATEMENTS.insertPayload),
   table('deliveries', 2, [...DELIVERY_FIXED, ...DELIVERY_MUTABLE], STATEMENTS.insertDelivery, {
-    columns: ['slot', 'endpoint_key'],
+    columns: ['slot', 'endpoint_digest'],
     of: (row) => keyParameters.delivery(fromDeliveryRow(row as unknown as DeliveryRow)),
   }),
   table('attempts', 3, [...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME], STATEMENTS.insertAttempt),
@@ -88,7 +93,7 @@ export const TABLES: readonly Table[] = [
     STATEMENTS.insertReceipt,
   ),
   table('gates', 2, ['partition', 'endpoint', 'state', 'saved_at'], STATEMENTS.saveGate, {
-    columns: ['endpoint_key'],
+    columns: ['endpoint_digest'],
     of: ({ endpoint }) => keyParameters.gate(endpoint as EndpointKey),
   }),
   whole('users', 1, [
@@ -117,8 +122,8 @@ export const TABLES: readonly Table[] = [
     'outcome',
     'code',
   ]),
-  whole('tallies', 4, ['partition', 'span_ms', 'at', 'node', 'counts']),
-  whole('endpoint_tallies', 4, ['partition', 'endpoint_key', 'at', 'node', 'endpoint', 'counts']),
+  whole('stats', 4, ['partition', 'span_ms', 'at', 'node', 'counts']),
+  whole('endpoint_stats', 4, ['partition', 'endpoint_digest', 'at', 'node', 'endpoint', 'counts']),
   whole('replay_jobs', 2, [
     'partition',
     'id',
@@ -139,7 +144,7 @@ export const TABLES: readonly Table[] = [
   ]),
   table('trusted_time', 1, ['one', 'seen_at', 'trusted_at', 'believed_from'], STATEMENTS.saveTrustedTime),
   whole('sweeps', 2, SWEEP_COLUMNS),
-  whole('replay_items', 4, ['partition', 'job_id', 'endpoint_key', 'delivery_id', 'endpoint']),
+  whole('replay_items', 4, ['partition', 'job_id', 'endpoint_digest', 'delivery_id', 'endpoint']),
 ];
 
 /** All columns of the table in PostgreSQL. */

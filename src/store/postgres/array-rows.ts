@@ -30,7 +30,7 @@ const BIGINTS: ReadonlySet<string> = new Set([
   'failures',
   'seen_at',
   'seen_before',
-  'ordered_at',
+  'requested_at',
   'trusted_at',
   'believed_from',
   'failed_before',
@@ -49,7 +49,7 @@ const INTEGERS: ReadonlySet<string> = new Set([
   'slot',
   'version',
   'archived',
-  'booked',
+  'reserved',
   'is_stopping',
   'attempt_count',
   'attempt_no',
@@ -59,7 +59,7 @@ const INTEGERS: ReadonlySet<string> = new Set([
   'payload_bytes',
   'status_number',
 ]);
-const BYTES: ReadonlySet<string> = new Set(['sealed', 'was_sealed', 'headers', 'digest']);
+const BYTES: ReadonlySet<string> = new Set(['sealed', 'was_sealed', 'sealed_headers', 'digest']);
 
 function typeOf(column: string): string {
   if (BIGINTS.has(column)) return 'bigint';

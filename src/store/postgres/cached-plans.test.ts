@@ -29,11 +29,12 @@ interface Plan {
 
 const ROWS = 'generate_series(1, 5000) i';
 const FILL = [
-  `INSERT INTO schedules (partition, id, state, kind, header_names, metadata, pending_id, created_at, updated_at,
-     revision) SELECT 1, 'sch_' || i, 'active', 'one_shot', '[]', '[]', 'dlv_' || i, 1, 1, 1 FROM ${ROWS}`,
-  `INSERT INTO deliveries (partition, id, schedule_id, status, occurrence, scheduled_for, due_at, booked,
-     attempt_count, idempotency_key, url, method, retry_policy, created_at, revision, slot, endpoint_key)
-   SELECT 1, 'dlv_' || i, 'sch_' || i, 'scheduled', 1, 1, 1, 0, 0, 'key', 'https://a.example', 'POST', '{}', 1, 1,
+  `INSERT INTO schedules (partition, id, state, kind, header_names, payload_bytes, label_digests, metadata, pending_id,
+     created_at, updated_at, revision)
+   SELECT 1, 'sch_' || i, 'active', 'one_shot', '[]', 0, '', '[]', 'dlv_' || i, 1, 1, 1 FROM ${ROWS}`,
+  `INSERT INTO deliveries (partition, id, schedule_id, status, occurrence, scheduled_for, due_at, reserved,
+     attempt_count, idempotency_key, url, method, payload_bytes, retry_policy, created_at, revision, slot, endpoint_digest)
+   SELECT 1, 'dlv_' || i, 'sch_' || i, 'scheduled', 1, 1, 1, 0, 0, 'key', 'https://a.example', 'POST', 0, '{}', 1, 1,
      1, 'key' FROM ${ROWS}`,
 ];
 

@@ -38,10 +38,10 @@ afterAll(async () => {
 async function fill(slot: string, dueAt: string): Promise<void> {
   await client.query('TRUNCATE deliveries');
   await client.query(
-    `INSERT INTO deliveries (partition, id, schedule_id, status, occurrence, scheduled_for, due_at, booked,
-       attempt_count, idempotency_key, url, method, retry_policy, created_at, revision, slot, endpoint_key)
+    `INSERT INTO deliveries (partition, id, schedule_id, status, occurrence, scheduled_for, due_at, reserved,
+       attempt_count, idempotency_key, url, method, payload_bytes, retry_policy, created_at, revision, slot, endpoint_digest)
      SELECT 1, 'dlv_' || md5(i::text), 'sch_' || i, CASE i % 7 WHEN 0 THEN 'retry_scheduled' ELSE 'scheduled' END,
-       i, 1, ${dueAt}, 0, 0, 'key', 'https://a.example/', 'POST', '{}', 1, 1, ${slot}, 'key'
+       i, 1, ${dueAt}, 0, 0, 'key', 'https://a.example/', 'POST', 0, '{}', 1, 1, ${slot}, 'key'
      FROM generate_series(1, ${ROWS}) i`,
   );
 }

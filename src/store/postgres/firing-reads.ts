@@ -40,14 +40,14 @@ function row(distributed: boolean, table: string, alias: string, condition: stri
 function loadQuery(distributed: boolean): string {
   const within = distributed ? 'AND d.partition = ANY($3::bigint[])' : '';
   return `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns}, ${FIRING_PROFILE.columns}, g.state AS gate,
-      w.ordered, w.ordered_at, w.last_id
+      w.action, w.requested_at, w.last_id
     FROM unnest($1::bigint[], $2::text[]) AS wanted (partition, id)
     ${row(distributed, 'deliveries', 'd', `d.partition = wanted.partition AND d.id = wanted.id ${within}`)}
     ${row(distributed, 'schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}
-    LEFT JOIN endpoints p ON p.partition = s.partition AND p.id = s.endpoint_id
-    LEFT JOIN endpoint_versions v
+    LEFT JOIN endpoint_profiles p ON p.partition = s.partition AND p.id = s.endpoint_id
+    LEFT JOIN endpoint_profile_versions v
       ON v.partition = p.partition AND v.endpoint_id = p.id AND v.version = p.version
-    LEFT JOIN gates g ON g.partition = d.partition AND g.endpoint_key = d.endpoint_key
+    LEFT JOIN gates g ON g.partition = d.partition AND g.endpoint_digest = d.endpoint_digest
     LEFT JOIN sweeps w ON w.partition = d.partition AND w.schedule_id = d.schedule_id`;
 }
 
@@ -131,11 +131,11 @@ function loadedIn(values: Values): readonly LoadedDelivery[] {
   ];
 }
 
-type SweepValues = readonly [SweepRow['ordered'] | null, SweepRow['ordered_at'], SweepRow['last_id']];
+type SweepValues = readonly [SweepRow['action'] | null, SweepRow['requested_at'], SweepRow['last_id']];
 
 function sweepIn(values: Values, { partition, schedule_id }: DeliveryRow): UnfinishedSweep | null {
-  const [ordered, ordered_at, last_id] = values.slice(SWEEP_POSITION) as unknown as SweepValues;
-  return ordered === null ? null : fromSweepRow({ partition, schedule_id, ordered, ordered_at, last_id });
+  const [action, requested_at, last_id] = values.slice(SWEEP_POSITION) as unknown as SweepValues;
+  return action === null ? null : fromSweepRow({ partition, schedule_id, action, requested_at, last_id });
 }
 
 function lostClaimIn(joined: JoinedRow): readonly UnsettledAttempt[] {

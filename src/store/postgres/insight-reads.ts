@@ -76,7 +76,7 @@ export class InsightReads {
     until: Instant,
   ): Promise<readonly StatsPoint[]> {
     const rows = await this.#reader.query<StatsRow>(
-      `SELECT at, counts FROM tallies WHERE partition = $1 AND span_ms = $2 AND at >= $3 AND at < $4
+      `SELECT at, counts FROM stats WHERE partition = $1 AND span_ms = $2 AND at >= $3 AND at < $4
        ORDER BY at DESC LIMIT $5`,
       partition,
       spanMs,
@@ -93,8 +93,8 @@ export class InsightReads {
     from: Instant,
   ): Promise<readonly EndpointActivity[]> {
     const rows = await this.#reader.query<EndpointStatsRow>(
-      `SELECT endpoint_key, counts FROM endpoint_tallies
-       WHERE partition = $1 AND endpoint_key = ANY($2::text[]) AND at >= $3 LIMIT $4`,
+      `SELECT endpoint_digest, counts FROM endpoint_stats
+       WHERE partition = $1 AND endpoint_digest = ANY($2::text[]) AND at >= $3 LIMIT $4`,
       partition,
       endpoints.map(endpointDigest),
       from,
@@ -105,14 +105,14 @@ export class InsightReads {
 
   async activeEndpoints(partition: Partition, from: Instant, limit: number): Promise<readonly EndpointKey[]> {
     const rows = await this.#reader.query<{ readonly endpoint: EndpointKey }>(
-      `SELECT (SELECT endpoint FROM endpoint_tallies e
-         WHERE e.partition = $1 AND e.endpoint_key = k.endpoint_key LIMIT 1) AS endpoint
+      `SELECT (SELECT endpoint FROM endpoint_stats e
+         WHERE e.partition = $1 AND e.endpoint_digest = k.endpoint_digest LIMIT 1) AS endpoint
        FROM (
-         SELECT endpoint_key, max(at) AS last_at FROM (
-           SELECT endpoint_key, at FROM endpoint_tallies
-           WHERE partition = $1 AND at >= $2 ORDER BY at DESC, endpoint_key DESC LIMIT $3
-         ) newest GROUP BY endpoint_key ORDER BY last_at DESC, endpoint_key LIMIT $4
-       ) k ORDER BY k.last_at DESC, k.endpoint_key`,
+         SELECT endpoint_digest, max(at) AS last_at FROM (
+           SELECT endpoint_digest, at FROM endpoint_stats
+           WHERE partition = $1 AND at >= $2 ORDER BY at DESC, endpoint_digest DESC LIMIT $3
+         ) newest GROUP BY endpoint_digest ORDER BY last_at DESC, endpoint_digest LIMIT $4
+       ) k ORDER BY k.last_at DESC, k.endpoint_digest`,
       partition,
       from,
       ACTIVE_ROWS_MAX,
@@ -175,9 +175,9 @@ export class InsightReads {
   async #wanted(partition: Partition, part: string, hidesQueries: boolean): Promise<WantedDestination> {
     const rows = await this.#reader.query<{ readonly id: EndpointId }>(
       `SELECT p.id FROM (
-         SELECT id, version FROM endpoints WHERE partition = $1 ORDER BY id DESC LIMIT $2
+         SELECT id, version FROM endpoint_profiles WHERE partition = $1 ORDER BY id DESC LIMIT $2
        ) p CROSS JOIN LATERAL (
-         SELECT v.url FROM endpoint_versions v
+         SELECT v.url FROM endpoint_profile_versions v
          WHERE v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version LIMIT 1
        ) v WHERE ${contains(`(${comparedUrl('v.url', '$5')})`, '$3::text')} LIMIT $4`,
       partition,

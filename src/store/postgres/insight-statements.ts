@@ -3,14 +3,14 @@ import { rows } from './array-rows.ts';
 import { PLAIN, type Statement, statementBuilders } from './statement-builders.ts';
 
 const OLD = ['partition', 'span_ms', 'at'];
-const OLD_OF_ENDPOINTS = ['partition', 'at', 'endpoint_key'];
+const OLD_OF_ENDPOINTS = ['partition', 'at', 'endpoint_digest'];
 
 export function insightStatements(distributed: boolean): Readonly<Record<InsightStatementName, Statement>> {
   const { spreadOf, within, insert, remove } = statementBuilders(distributed);
   return {
     saveStatsRow: {
       ...insert(
-        'tallies',
+        'stats',
         ['partition', 'span_ms', 'at', 'node', 'counts'],
         ' ON CONFLICT (partition, span_ms, at, node) DO UPDATE SET counts = excluded.counts',
       ),
@@ -19,7 +19,7 @@ export function insightStatements(distributed: boolean): Readonly<Record<Insight
     removeStats: {
       ...PLAIN,
       sql: [
-        `DELETE FROM tallies AS r USING ${rows(OLD)}
+        `DELETE FROM stats AS r USING ${rows(OLD)}
          WHERE r.partition = t.partition AND r.span_ms = t.span_ms AND r.at < t.at${within(OLD)}`,
       ],
       scans: true,
@@ -29,36 +29,36 @@ export function insightStatements(distributed: boolean): Readonly<Record<Insight
     },
     saveEndpointStats: {
       ...insert(
-        'endpoint_tallies',
-        ['partition', 'endpoint_key', 'at', 'node', 'endpoint', 'counts'],
-        ' ON CONFLICT (partition, endpoint_key, at, node) DO UPDATE SET counts = excluded.counts',
+        'endpoint_stats',
+        ['partition', 'endpoint_digest', 'at', 'node', 'endpoint', 'counts'],
+        ' ON CONFLICT (partition, endpoint_digest, at, node) DO UPDATE SET counts = excluded.counts',
       ),
       key: [0, 1, 2, 3],
     },
     removeEndpointStats: {
       ...PLAIN,
       sql: [
-        `DELETE FROM endpoint_tallies AS r USING ${rows(OLD_OF_ENDPOINTS)}
-         WHERE r.partition = t.partition AND r.at = t.at AND r.endpoint_key <= t.endpoint_key${within(OLD_OF_ENDPOINTS)}`,
+        `DELETE FROM endpoint_stats AS r USING ${rows(OLD_OF_ENDPOINTS)}
+         WHERE r.partition = t.partition AND r.at = t.at AND r.endpoint_digest <= t.endpoint_digest${within(OLD_OF_ENDPOINTS)}`,
       ],
       scans: true,
       key: [0],
-      table: 'old endpoint_tallies',
+      table: 'old endpoint_stats',
       spread: spreadOf(OLD_OF_ENDPOINTS),
     },
     removeBreakerReset: {
       ...remove(
-        'gate_orders',
-        ['partition', 'endpoint_key', 'at'],
-        'r.partition = t.partition AND r.endpoint_key = t.endpoint_key AND r.at <= t.at',
+        'breaker_resets',
+        ['partition', 'endpoint_digest', 'at'],
+        'r.partition = t.partition AND r.endpoint_digest = t.endpoint_digest AND r.at <= t.at',
       ),
       key: [0, 1],
     },
     saveBreakerReset: {
       ...insert(
-        'gate_orders',
-        ['partition', 'endpoint_key', 'endpoint', 'at'],
-        ' ON CONFLICT (partition, endpoint_key) DO UPDATE SET at = excluded.at',
+        'breaker_resets',
+        ['partition', 'endpoint_digest', 'endpoint', 'at'],
+        ' ON CONFLICT (partition, endpoint_digest) DO UPDATE SET at = excluded.at',
       ),
       key: [0, 1],
     },

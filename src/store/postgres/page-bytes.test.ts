@@ -29,12 +29,12 @@ beforeAll(async () => {
   client = new Client({ connectionString: database.url });
   await client.connect();
   await migrate(client, START, async () => undefined);
-  await client.query(`INSERT INTO schedules (partition, id, state, kind, endpoint, header_names, metadata, pending_id,
+  await client.query(`INSERT INTO schedules (partition, id, state, kind, url, header_names, payload_bytes, label_digests, metadata, pending_id,
       created_at, updated_at, revision)
-    SELECT 1, 'sch_' || i, 'active', 'one_shot', '', '[]', ${LARGE}, '', 1, 1, 1 FROM generate_series(1, ${ROWS}) i`);
-  await client.query(`INSERT INTO endpoints (partition, id, version, archived, created_at, updated_at, revision)
+    SELECT 1, 'sch_' || i, 'active', 'one_shot', '', '[]', 0, '', ${LARGE}, '', 1, 1, 1 FROM generate_series(1, ${ROWS}) i`);
+  await client.query(`INSERT INTO endpoint_profiles (partition, id, version, archived, created_at, updated_at, revision)
     SELECT 1, 'ep_' || i, 1, 0, 1, 1, 1 FROM generate_series(1, ${ROWS}) i`);
-  await client.query(`INSERT INTO endpoint_versions (partition, endpoint_id, version, url, method, header_names,
+  await client.query(`INSERT INTO endpoint_profile_versions (partition, endpoint_id, version, url, method, header_names,
       retry_policy, metadata)
     SELECT 1, 'ep_' || i, 1, '', 'POST', '[]', '{}', ${LARGE} FROM generate_series(1, ${ROWS}) i`);
   await client.query('VACUUM ANALYZE');

@@ -20,10 +20,10 @@ const PAYLOADS = `SELECT t.position, octet_length(p.sealed) AS size,
       CASE WHEN octet_length(p.sealed) <= ${SMALL_SEALED_BYTES_MAX} THEN p.sealed END AS bytes, NULL AS timeout
     FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS t (partition, schedule_id, position)
     JOIN payloads p ON p.partition = t.partition AND p.schedule_id = t.schedule_id
-  UNION ALL SELECT t.position, NULL, v.headers, v.timeout
+  UNION ALL SELECT t.position, NULL, v.sealed_headers, v.timeout
     FROM unnest($1::bigint[], $3::text[], $4::integer[]) WITH ORDINALITY
       AS t (partition, endpoint_id, version, position)
-    JOIN endpoint_versions v
+    JOIN endpoint_profile_versions v
       ON v.partition = t.partition AND v.endpoint_id = t.endpoint_id AND v.version = t.version`;
 
 interface PayloadRow {

@@ -59,30 +59,31 @@ const ITEM_ENDPOINT = 'https://a.example/' as EndpointKey;
 
 /** In a hundred deliveries one waits, one is claimed and one is dead-lettered. */
 const FILL = [
-  `INSERT INTO schedules (partition, id, state, kind, endpoint_id, header_names, metadata, pending_id,
+  `INSERT INTO schedules (partition, id, state, kind, endpoint_id, header_names, payload_bytes, label_digests,
+     metadata, pending_id,
      created_at, updated_at, ended_at, revision)
    SELECT p, ${SCHEDULE_ID}, CASE WHEN i % 100 = 0 THEN 'active' ELSE 'completed' END,
-     CASE WHEN i % 10 = 0 THEN 'recurring' ELSE 'one_shot' END, 'ep_' || i % 50, '[]', '[]', ${DELIVERY_ID},
+     CASE WHEN i % 10 = 0 THEN 'recurring' ELSE 'one_shot' END, 'ep_' || i % 50, '[]', 0, '', '[]', ${DELIVERY_ID},
      i, i, CASE WHEN i % 100 > 0 THEN i END, 1
    FROM ${SIZES}, generate_series(1, n) i`,
-  `INSERT INTO deliveries (partition, id, schedule_id, status, occurrence, scheduled_for, due_at, booked,
-     attempt_count, idempotency_key, url, method, endpoint_id, endpoint_version, retry_policy, claim_node,
-     claim_token, created_at, finalized_at, revision, slot, endpoint_key)
+  `INSERT INTO deliveries (partition, id, schedule_id, status, occurrence, scheduled_for, due_at, reserved,
+     attempt_count, idempotency_key, url, method, endpoint_id, endpoint_version, payload_bytes, retry_policy, claim_node,
+     claim_token, created_at, finalized_at, revision, slot, endpoint_digest)
    SELECT p, ${DELIVERY_ID}, ${SCHEDULE_ID},
      CASE i % 100 WHEN 0 THEN 'scheduled' WHEN 1 THEN 'claimed' WHEN 2 THEN 'dead_letter' ELSE 'succeeded' END,
-     i, i, CASE WHEN i % 100 = 0 THEN i END, 0, 1, 'key', 'https://a.example', 'POST', 'ep_' || i % 50, 1, '{}',
+     i, i, CASE WHEN i % 100 = 0 THEN i END, 0, 1, 'key', 'https://a.example', 'POST', 'ep_' || i % 50, 1, 0, '{}',
      CASE WHEN i % 100 = 1 THEN 'node-' || i / 100 % 3 END, CASE WHEN i % 100 = 1 THEN 'token' END,
      i, CASE WHEN i % 100 > 1 THEN i END, 1, i / 100 % 256, 'key-' || i % 50
    FROM ${SIZES}, generate_series(1, n) i`,
   `INSERT INTO attempts (partition, delivery_id, attempt_no, id, outcome, due_at, fired_at)
    SELECT partition, id, 1, 'att', 'running', 1, 1 FROM deliveries`,
   `INSERT INTO payloads (partition, schedule_id, sealed) SELECT partition, id, '' FROM schedules`,
-  `INSERT INTO endpoints (partition, id, version, archived, created_at, updated_at, revision)
+  `INSERT INTO endpoint_profiles (partition, id, version, archived, created_at, updated_at, revision)
    SELECT p, 'ep_' || i, 1, i % 2, 1, 1, 1 FROM generate_series(1, 21) p, generate_series(0, 499) i`,
-  `INSERT INTO endpoint_versions (partition, endpoint_id, version, url, method, header_names, retry_policy, metadata)
+  `INSERT INTO endpoint_profile_versions (partition, endpoint_id, version, url, method, header_names, retry_policy, metadata)
    SELECT p, 'ep_' || i, v, '', 'POST', '[]', '{}', '[]'
    FROM generate_series(1, 21) p, generate_series(0, 499) i, generate_series(1, 2) v`,
-  `INSERT INTO gates (partition, endpoint_key, endpoint, state, saved_at)
+  `INSERT INTO gates (partition, endpoint_digest, endpoint, state, saved_at)
    SELECT p, 'key-' || i, '', '{}', i FROM generate_series(1, 21) p, generate_series(0, 99) i`,
   `INSERT INTO receipts (partition, key, fingerprint, status, body, created_at, expires_at)
    SELECT p, 'key-' || i, '', 200, '', i, i FROM generate_series(1, 21) p, generate_series(0, 199) i`,
@@ -91,10 +92,10 @@ const FILL = [
    SELECT p, 'job_' || lpad(i::text, 3, '0'), CASE WHEN i = 1 THEN 'running' ELSE 'stopped' END, '{}', 0, 0, 0, 0, '',
      i, i, CASE WHEN i > 1 THEN i END, CASE WHEN i < 3 THEN '' END, 1
    FROM generate_series(1, 21) p, generate_series(1, 200) i`,
-  `INSERT INTO replay_items (partition, job_id, endpoint_key, delivery_id, endpoint)
+  `INSERT INTO replay_items (partition, job_id, endpoint_digest, delivery_id, endpoint)
    SELECT p, 'job_001', CASE i % 5 WHEN 0 THEN '${endpointDigest(ITEM_ENDPOINT)}' ELSE 'key-' || i % 5 END, ${DELIVERY_ID}, ''
    FROM ${SIZES}, generate_series(1, n) i`,
-  `INSERT INTO replay_items (partition, job_id, endpoint_key, delivery_id, endpoint)
+  `INSERT INTO replay_items (partition, job_id, endpoint_digest, delivery_id, endpoint)
    SELECT p, 'job_002', 'key-1', ${DELIVERY_ID}, '' FROM ${SIZES}, generate_series(1, n) i`,
 ];
 
@@ -202,7 +203,7 @@ const RETENTIONS: readonly (readonly [Prunable, readonly string[]])[] = [
   ['deliveries', ['deliveries_finalized']],
   ['schedules', ['deliveries_of_schedule', 'schedules_ended']],
   ['receipts', ['receipts_expiring']],
-  ['gates', ['gates_saved']],
+  ['gates', ['gates_by_saved_at']],
 ];
 
 const SCHEDULE = 'sch_00000003' as ScheduleId;
@@ -296,8 +297,8 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       it('a page of profiles, without those that are archived', async () => {
         const list = (includeArchived: boolean) => (reader: Reader) =>
           new Reads(reader).profiles(LARGE, includeArchived, PAGE);
-        await expectScan(list(true), ['endpoints_pkey', 'endpoint_versions_pkey']);
-        await expectScan(list(false), ['endpoints_unarchived', 'endpoint_versions_pkey']);
+        await expectScan(list(true), ['endpoint_profiles_pkey', 'endpoint_profile_versions_pkey']);
+        await expectScan(list(false), ['endpoint_profiles_unarchived', 'endpoint_profile_versions_pkey']);
       });
 
       it.for([
@@ -307,9 +308,13 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         [
           'a profile',
           (reads: Reads) => reads.profile(LARGE, ENDPOINT),
-          ['endpoints_pkey', 'endpoint_versions_pkey'],
+          ['endpoint_profiles_pkey', 'endpoint_profile_versions_pkey'],
         ],
-        ['headers', (reads: Reads) => reads.profileHeaders(LARGE, ENDPOINT, 1), ['endpoint_versions_pkey']],
+        [
+          'headers',
+          (reads: Reads) => reads.profileHeaders(LARGE, ENDPOINT, 1),
+          ['endpoint_profile_versions_pkey'],
+        ],
         ['a receipt', (reads: Reads) => reads.receipt(LARGE, 'key-3', START), ['receipts_pkey']],
       ] as const)('one object is looked up: %s', ([, run, indexes]) =>
         expectScan((reader) => run(new Reads(reader)), indexes, 4),
@@ -331,10 +336,10 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
             await reads.listOfCustomers(small, START, 2, slots);
           });
         const held = await due(new Set(ALL_SLOTS.filter((slot) => slot % 2 === 0)));
-        expect(indexesOf(held)).toEqual(['deliveries_due_of_customer']);
+        expect(indexesOf(held)).toEqual(['deliveries_due_of_slot_and_partition']);
         expect(rowsOf(held)).toBeLessThanOrEqual(10 * BATCH);
         const idle = await due(new Set(ALL_SLOTS.filter((slot) => slot > 200)));
-        expect(indexesOf(idle)).toEqual(['deliveries_due_of_customer']);
+        expect(indexesOf(idle)).toEqual(['deliveries_due_of_slot_and_partition']);
         expect(rowsOf(idle)).toBe(0);
       });
 
@@ -371,7 +376,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       it('the payload of a delivery by look-ups', async () => {
         const delivery = { partition: LARGE, scheduleId: SCHEDULE, target: TARGET } as Delivery;
         const payload = (reader: Reader) => new PayloadReads(reader, NO_LARGE).load([delivery]);
-        await expectScan(payload, ['endpoint_versions_pkey', 'payloads_pkey'], 2);
+        await expectScan(payload, ['endpoint_profile_versions_pkey', 'payloads_pkey'], 2);
       });
 
       it('a large payload by look-up', async () => {
@@ -440,7 +445,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
         it('the items of an ended job', async () => {
           const plans = await plansOf((reader) => jobsOf(reader).pruneJobs(START, 10));
-          expect(indexesOf(plans)).toEqual(['replay_items_pkey', 'replay_jobs_left']);
+          expect(indexesOf(plans)).toEqual(['replay_items_pkey', 'replay_jobs_with_items']);
           expect(rowsOf(plans)).toBeLessThanOrEqual(11);
         });
       });

@@ -116,7 +116,7 @@ export class PostgresInsight implements InsightStore {
 
   async findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {
     const [row] = await this.#dependencies.firing.query<{ readonly state: string }>(
-      'SELECT state FROM gates WHERE partition = $1 AND endpoint_key = $2',
+      'SELECT state FROM gates WHERE partition = $1 AND endpoint_digest = $2',
       partition,
       endpointDigest(endpoint),
     );
@@ -136,7 +136,7 @@ export class PostgresInsight implements InsightStore {
   }
 
   listBreakerResets(limit: number): Promise<readonly BreakerReset[]> {
-    const sql = 'SELECT partition, endpoint, at FROM gate_orders LIMIT $1';
+    const sql = 'SELECT partition, endpoint, at FROM breaker_resets LIMIT $1';
     return this.#dependencies.firing.query<BreakerReset>(sql, limit);
   }
 

@@ -43,7 +43,7 @@ import { STATE_KEY, STATUS_KEY } from './migrations.ts';
 import type { Reader } from './read-pool.ts';
 import { newestOfLabel } from './schedule-scans.ts';
 
-const NEWEST_VERSION = `JOIN endpoint_versions v
+const NEWEST_VERSION = `JOIN endpoint_profile_versions v
   ON v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version`;
 
 /** Schedules under the alias `s`, joined with what the API shows with them. */
@@ -51,7 +51,7 @@ function viewsOf(schedules: string, more = ''): string {
   return `SELECT ${SCHEDULE.columns}, ${DELIVERY.columns}, ${FIRING_PROFILE.columns} ${more}
     FROM ${schedules} s
     LEFT JOIN deliveries d ON d.partition = $1 AND d.id = s.pending_id
-    LEFT JOIN (endpoints p ${NEWEST_VERSION}) ON p.partition = $1 AND p.id = s.endpoint_id`;
+    LEFT JOIN (endpoint_profiles p ${NEWEST_VERSION}) ON p.partition = $1 AND p.id = s.endpoint_id`;
 }
 
 const VIEW = `${viewsOf('schedules')} WHERE s.partition = $1 AND s.id = $2`;
@@ -79,7 +79,7 @@ function listedOf<T>(rows: readonly JoinedRow[], itemIn: (joined: JoinedRow) => 
 }
 
 const SCHEDULE_SIZE = `octet_length(s.metadata) + octet_length(s.header_names)
-  + coalesce(octet_length(s.endpoint), 0) AS bytes`;
+  + coalesce(octet_length(s.url), 0) AS bytes`;
 
 function fittingViews(schedules: string): string {
   return `${viewsOf(fitting(`SELECT s.*, ${SCHEDULE_SIZE} FROM (${schedules}) s`), ', s.scanned')} ORDER BY s.id DESC`;
@@ -122,7 +122,7 @@ function byLabel(filter: ListFilter): string {
 }
 
 const PROFILE_SIZE = `SELECT octet_length(v.metadata) + octet_length(v.header_names) + octet_length(v.url)
-  FROM endpoint_versions v WHERE v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version`;
+  FROM endpoint_profile_versions v WHERE v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version`;
 
 /** Ids begin with the instant of creation, so a range of instants is a range of ids. */
 const CREATED = 'id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4';
@@ -219,7 +219,7 @@ export class Reads {
 
   async profile(partition: Partition, id: EndpointId): Promise<EndpointProfile | null> {
     const rows = await this.#reader.lookUp<JoinedRow>(
-      `SELECT ${PROFILE_COLUMNS} FROM endpoints p ${NEWEST_VERSION} WHERE p.partition = $1 AND p.id = $2`,
+      `SELECT ${PROFILE_COLUMNS} FROM endpoint_profiles p ${NEWEST_VERSION} WHERE p.partition = $1 AND p.id = $2`,
       partition,
       id,
     );
@@ -234,7 +234,7 @@ export class Reads {
     const rows = await this.#reader.query<JoinedRow>(
       `SELECT ${PROFILE_COLUMNS}, p.scanned FROM ${fitting(
         `SELECT p.*, (${PROFILE_SIZE}) AS bytes FROM (
-           SELECT * FROM endpoints WHERE partition = $1 AND id < $2 ${includeArchived ? '' : 'AND archived = 0'}
+           SELECT * FROM endpoint_profiles WHERE partition = $1 AND id < $2 ${includeArchived ? '' : 'AND archived = 0'}
            ORDER BY id DESC LIMIT $3
          ) p`,
       )} p ${NEWEST_VERSION} ORDER BY p.id DESC`,
@@ -247,14 +247,14 @@ export class Reads {
 
   async profileHeaders(partition: Partition, id: EndpointId, version: number): Promise<Uint8Array | null> {
     const sql =
-      'SELECT headers FROM endpoint_versions WHERE partition = $1 AND endpoint_id = $2 AND version = $3';
-    const [row] = await this.#reader.lookUp<{ readonly headers: Uint8Array | null }>(
+      'SELECT sealed_headers FROM endpoint_profile_versions WHERE partition = $1 AND endpoint_id = $2 AND version = $3';
+    const [row] = await this.#reader.lookUp<{ readonly sealed_headers: Uint8Array | null }>(
       sql,
       partition,
       id,
       version,
     );
-    return row?.headers ?? null;
+    return row?.sealed_headers ?? null;
   }
 
   async receipt(partition: Partition, key: string, now: Instant): Promise<Receipt | null> {

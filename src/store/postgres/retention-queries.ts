@@ -25,15 +25,15 @@ interface OldestStatsQueries {
 export const OLDEST_STATS: OldestStatsQueries = {
   stats: `SELECT p.partition, t.at FROM partitions p
     JOIN LATERAL (
-      SELECT min(at) AS at FROM tallies t WHERE t.partition = p.partition AND t.span_ms = $1
+      SELECT min(at) AS at FROM stats t WHERE t.partition = p.partition AND t.span_ms = $1
     ) t ON t.at < $2 LIMIT $3`,
   endpointStats: `SELECT p.partition, t.at, coalesce(
-      (SELECT e.endpoint_key FROM endpoint_tallies e
-        WHERE e.partition = p.partition AND e.at = t.at ORDER BY e.endpoint_key LIMIT 1 OFFSET $3),
+      (SELECT e.endpoint_digest FROM endpoint_stats e
+        WHERE e.partition = p.partition AND e.at = t.at ORDER BY e.endpoint_digest LIMIT 1 OFFSET $3),
       '${PAST_EVERY_ENDPOINT_DIGEST}') AS up_to
     FROM partitions p
     JOIN LATERAL (
-      SELECT min(at) AS at FROM endpoint_tallies t WHERE t.partition = p.partition
+      SELECT min(at) AS at FROM endpoint_stats t WHERE t.partition = p.partition
     ) t ON t.at < $1 LIMIT $2`,
 };
 
@@ -42,9 +42,9 @@ export const OLDEST_STATS: OldestStatsQueries = {
  * removed at once.
  */
 export const OLDEST_STATS_DISTRIBUTED: OldestStatsQueries = {
-  stats: `SELECT t.partition, min(t.at) AS at FROM partitions p JOIN tallies t ON t.partition = p.partition
+  stats: `SELECT t.partition, min(t.at) AS at FROM partitions p JOIN stats t ON t.partition = p.partition
     WHERE t.span_ms = $1 AND t.at < $2 GROUP BY t.partition LIMIT $3`,
   endpointStats: `SELECT t.partition, min(t.at) AS at, '${PAST_EVERY_ENDPOINT_DIGEST}' AS up_to
-    FROM partitions p JOIN endpoint_tallies t ON t.partition = p.partition
+    FROM partitions p JOIN endpoint_stats t ON t.partition = p.partition
     WHERE t.at < $1 AND $3::bigint IS NOT NULL GROUP BY t.partition LIMIT $2`,
 };

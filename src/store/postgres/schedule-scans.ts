@@ -113,7 +113,7 @@ function hasLabels(labels: Labels, bind: Bind): readonly string[] {
 
 function destinationIs(wanted: WantedDestination | null, bind: Bind): readonly string[] {
   if (wanted === null) return [];
-  const url = comparedUrl('s.endpoint', bind(Number(wanted.hidesQueries)));
+  const url = comparedUrl('s.url', bind(Number(wanted.hidesQueries)));
   return [
     `CASE WHEN s.endpoint_id IS NULL THEN ${contains(`(${url})`, `${bind(wanted.part)}::text`)}
       ELSE s.endpoint_id = ANY(${bind(wanted.profiles)}::text[]) END`,

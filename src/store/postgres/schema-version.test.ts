@@ -106,7 +106,7 @@ describe('the schema', () => {
     );
     const shared = ['projects', 'partitions', 'api_keys', 'signing_secrets'];
     const ofNodes = ['nodes', 'slots', 'writers', 'schema_versions', 'trusted_time'];
-    const ofPeople = ['users', 'invitations', 'sessions', 'login_failures', 'audit'];
+    const ofPeople = ['users', 'invitations', 'sessions', 'failure_counts', 'audit'];
     const others = new Set([...shared, ...ofNodes, ...ofPeople]);
     const ofCustomers = unique.rows.filter(({ table }) => !others.has(table));
     expect(ofCustomers).toHaveLength(17);

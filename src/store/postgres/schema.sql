@@ -41,7 +41,7 @@ CREATE TABLE api_keys (
   last_used_at bigint,
   revoked_at bigint
 );
-CREATE INDEX api_keys_of ON api_keys (partition, id);
+CREATE INDEX api_keys_of_partition ON api_keys (partition, id);
 
 CREATE TABLE signing_secrets (
   id text COLLATE "C" PRIMARY KEY,
@@ -50,12 +50,12 @@ CREATE TABLE signing_secrets (
   created_at bigint NOT NULL,
   expires_at bigint
 );
-CREATE INDEX signing_secrets_of ON signing_secrets (partition, id);
+CREATE INDEX signing_secrets_of_partition ON signing_secrets (partition, id);
 
 
 -- Endpoint profiles ------------------------------------------------------------------------------------------------
 
-CREATE TABLE endpoints (
+CREATE TABLE endpoint_profiles (
   partition bigint NOT NULL,
   id text COLLATE "C" NOT NULL,
   version integer NOT NULL,
@@ -65,17 +65,17 @@ CREATE TABLE endpoints (
   revision bigint NOT NULL,
   PRIMARY KEY (partition, id)
 ) WITH (fillfactor = 80);
-CREATE INDEX endpoints_unarchived ON endpoints (partition, id) WHERE archived = 0;
+CREATE INDEX endpoint_profiles_unarchived ON endpoint_profiles (partition, id) WHERE archived = 0;
 
 -- A version never changes. A delivery keeps the version that it was made with.
-CREATE TABLE endpoint_versions (
+CREATE TABLE endpoint_profile_versions (
   partition bigint NOT NULL,
   endpoint_id text COLLATE "C" NOT NULL,
   version integer NOT NULL,
   url text NOT NULL,
   method text NOT NULL,
   header_names text NOT NULL,
-  headers bytea,
+  sealed_headers bytea,
   timeout text,
   retry_policy text NOT NULL,
   retry_budget text,
@@ -105,7 +105,7 @@ CREATE TABLE schedules (
   id text COLLATE "C" NOT NULL,
   state text COLLATE "C" NOT NULL,
   kind text COLLATE "C" NOT NULL,
-  endpoint text,
+  url text,
   method text,
   endpoint_id text COLLATE "C",
   header_names text NOT NULL,
@@ -132,10 +132,10 @@ CREATE TABLE schedules (
 -- Lists of schedules.
 CREATE INDEX schedules_by_state ON schedules (partition, (state || '/' || kind || '/' || id));
 -- A profile that a schedule still uses cannot be archived.
-CREATE INDEX schedules_using_endpoint ON schedules (partition, endpoint_id)
+CREATE INDEX schedules_using_profile ON schedules (partition, endpoint_id)
   WHERE endpoint_id IS NOT NULL AND state IN ('active', 'paused');
 -- Whether any schedule sends a body through a profile.
-CREATE INDEX schedules_sending_through ON schedules (partition, endpoint_id)
+CREATE INDEX schedules_with_body_by_profile ON schedules (partition, endpoint_id)
   WHERE endpoint_id IS NOT NULL AND payload_bytes > 0;
 -- Retention.
 CREATE INDEX schedules_ended ON schedules (ended_at, id) WHERE ended_at IS NOT NULL;
@@ -165,8 +165,8 @@ ALTER TABLE payloads ALTER COLUMN sealed SET STORAGE EXTERNAL;
 CREATE TABLE sweeps (
   partition bigint NOT NULL,
   schedule_id text COLLATE "C" NOT NULL,
-  ordered text COLLATE "C" NOT NULL,
-  ordered_at bigint NOT NULL,
+  action text COLLATE "C" NOT NULL,
+  requested_at bigint NOT NULL,
   last_id text COLLATE "C" NOT NULL,
   PRIMARY KEY (partition, schedule_id)
 );
@@ -182,7 +182,7 @@ CREATE TABLE deliveries (
   occurrence bigint NOT NULL,
   scheduled_for bigint NOT NULL,
   due_at bigint,
-  booked integer NOT NULL,
+  reserved integer NOT NULL,
   ttl text,
   deadline bigint,
   attempt_count integer NOT NULL,
@@ -202,7 +202,7 @@ CREATE TABLE deliveries (
   finalized_at bigint,
   revision bigint NOT NULL,
   slot integer NOT NULL,
-  endpoint_key text COLLATE "C" NOT NULL,
+  endpoint_digest text COLLATE "C" NOT NULL,
   PRIMARY KEY (partition, id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 -- An occurrence of a schedule has one delivery. Replays are further deliveries.
@@ -214,7 +214,7 @@ CREATE INDEX deliveries_by_status ON deliveries (partition, (status || '/' || id
 -- Due work of one customer in a slot, of a slot, and of a customer. A question about one customer in one slot does not
 -- name the condition on the id. So the planner cannot answer it by the other two, and filter the rows of other
 -- customers or slots.
-CREATE INDEX deliveries_due_of_customer ON deliveries (slot, partition, due_at, id)
+CREATE INDEX deliveries_due_of_slot_and_partition ON deliveries (slot, partition, due_at, id)
   WHERE status IN ('scheduled', 'retry_scheduled');
 CREATE INDEX deliveries_due_of_slot ON deliveries (slot, due_at, id)
   WHERE status IN ('scheduled', 'retry_scheduled') AND id <> '';
@@ -261,26 +261,26 @@ CREATE INDEX receipts_expiring ON receipts (expires_at);
 -- Breaker, retry budget and rate limits of an endpoint, as JSON (domain/gate.ts).
 CREATE TABLE gates (
   partition bigint NOT NULL,
-  endpoint_key text COLLATE "C" NOT NULL,
+  endpoint_digest text COLLATE "C" NOT NULL,
   endpoint text NOT NULL,
   state text NOT NULL,
   saved_at bigint NOT NULL,
-  PRIMARY KEY (partition, endpoint_key)
+  PRIMARY KEY (partition, endpoint_digest)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 -- Retention.
-CREATE INDEX gates_saved ON gates (saved_at);
+CREATE INDEX gates_by_saved_at ON gates (saved_at);
 
 -- Breakers that a person asked to close. The owner of the endpoint's slot does it and removes the row.
-CREATE TABLE gate_orders (
+CREATE TABLE breaker_resets (
   partition bigint NOT NULL,
-  endpoint_key text COLLATE "C" NOT NULL,
+  endpoint_digest text COLLATE "C" NOT NULL,
   endpoint text NOT NULL,
   at bigint NOT NULL,
-  PRIMARY KEY (partition, endpoint_key)
+  PRIMARY KEY (partition, endpoint_digest)
 );
 
 -- Each node has rows of its own, so that nodes never wait for each other.
-CREATE TABLE tallies (
+CREATE TABLE stats (
   partition bigint NOT NULL,
   span_ms bigint NOT NULL,
   at bigint NOT NULL,
@@ -289,17 +289,17 @@ CREATE TABLE tallies (
   PRIMARY KEY (partition, span_ms, at, node)
 );
 
-CREATE TABLE endpoint_tallies (
+CREATE TABLE endpoint_stats (
   partition bigint NOT NULL,
-  endpoint_key text COLLATE "C" NOT NULL,
+  endpoint_digest text COLLATE "C" NOT NULL,
   at bigint NOT NULL,
   node text COLLATE "C" NOT NULL,
   endpoint text NOT NULL,
   counts text NOT NULL,
-  PRIMARY KEY (partition, endpoint_key, at, node)
+  PRIMARY KEY (partition, endpoint_digest, at, node)
 );
 -- All endpoints in a span of time.
-CREATE INDEX endpoint_tallies_at ON endpoint_tallies (partition, at, endpoint_key);
+CREATE INDEX endpoint_stats_by_time ON endpoint_stats (partition, at, endpoint_digest);
 
 
 -- Replay jobs ------------------------------------------------------------------------------------------------------
@@ -328,16 +328,16 @@ CREATE INDEX replay_jobs_open ON replay_jobs (state) WHERE state IN ('gathering'
 -- Retention.
 CREATE INDEX replay_jobs_ended ON replay_jobs (ended_at) WHERE ended_at IS NOT NULL;
 -- Ended jobs whose items are still to be removed.
-CREATE INDEX replay_jobs_left ON replay_jobs (id) WHERE ended_at IS NOT NULL AND cursor IS NOT NULL;
+CREATE INDEX replay_jobs_with_items ON replay_jobs (id) WHERE ended_at IS NOT NULL AND cursor IS NOT NULL;
 
 -- Deliveries that a job will replay, in the order in which it does: endpoint by endpoint.
 CREATE TABLE replay_items (
   partition bigint NOT NULL,
   job_id text COLLATE "C" NOT NULL,
-  endpoint_key text COLLATE "C" NOT NULL,
+  endpoint_digest text COLLATE "C" NOT NULL,
   delivery_id text COLLATE "C" NOT NULL,
   endpoint text NOT NULL,
-  PRIMARY KEY (partition, job_id, endpoint_key, delivery_id)
+  PRIMARY KEY (partition, job_id, endpoint_digest, delivery_id)
 );
 
 
@@ -406,15 +406,15 @@ CREATE TABLE sessions (
   address text NOT NULL,
   agent text NOT NULL
 );
-CREATE INDEX sessions_of ON sessions (user_id);
+CREATE INDEX sessions_of_user ON sessions (user_id);
 
-CREATE TABLE login_failures (
+CREATE TABLE failure_counts (
   subject text COLLATE "C" PRIMARY KEY,
   failures bigint NOT NULL,
   last_at bigint NOT NULL
 );
 -- Retention.
-CREATE INDEX login_failures_last ON login_failures (last_at);
+CREATE INDEX failure_counts_by_last_at ON failure_counts (last_at);
 
 -- Rows name people and projects by value, because both may be removed.
 CREATE TABLE audit (

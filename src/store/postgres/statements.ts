@@ -38,7 +38,7 @@ import {
 import { sweepStatements } from './sweep-statements.ts';
 
 /** Columns of a delivery that only this store has; see `verbs.ts`. */
-const DELIVERY_KEY_COLUMNS = ['slot', 'endpoint_key'] as const;
+const DELIVERY_KEY_COLUMNS = ['slot', 'endpoint_digest'] as const;
 
 const SHARED = Object.fromEntries(
   Object.entries(SHARED_STATEMENTS).map(([name, statement]) => [name, sharedStatement(statement)]),
@@ -181,7 +181,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     },
     insertSecret: insert('signing_secrets', ['id', 'partition', 'sealed', 'created_at', 'expires_at']),
 
-    lockProfile: { ...lock('endpoints'), lock: lock('endpoints') },
+    lockProfile: { ...lock('endpoint_profiles'), lock: lock('endpoint_profiles') },
     // The profile is locked by now, so this sees all earlier changes.
     noEndpointSecretInForce: {
       sql: [
@@ -194,7 +194,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       holds: 'none',
       scans: true,
       key: [0, 1],
-      table: 'endpoints',
+      table: 'endpoint_profiles',
       access: 'read',
       spread: null,
     },
@@ -212,11 +212,11 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       spread: spreadOf(ending),
     },
     insertEndpointSecret: insert('endpoint_secrets', ENDPOINT_SECRET),
-    replaceProfile: replace('endpoints', PROFILE_MUTABLE),
-    profileAtRevision: check('endpoints', ['partition', 'id', 'revision']),
-    insertProfile: insert('endpoints', [...PROFILE_FIXED, ...PROFILE_MUTABLE]),
+    replaceProfile: replace('endpoint_profiles', PROFILE_MUTABLE),
+    profileAtRevision: check('endpoint_profiles', ['partition', 'id', 'revision']),
+    insertProfile: insert('endpoint_profiles', [...PROFILE_FIXED, ...PROFILE_MUTABLE]),
     insertProfileVersion: {
-      ...insert('endpoint_versions', [...PROFILE_VERSION, 'headers']),
+      ...insert('endpoint_profile_versions', [...PROFILE_VERSION, 'sealed_headers']),
       key: [0, 1],
     },
 
@@ -280,7 +280,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       holds: 'none',
       scans: true,
       key: [0, 1],
-      table: 'endpoints',
+      table: 'endpoint_profiles',
       access: 'read',
       spread: null,
     },
@@ -346,18 +346,22 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     },
 
     removeGate: {
-      ...remove('gates', ['partition', 'endpoint', 'endpoint_key'], GATE),
+      ...remove('gates', ['partition', 'endpoint', 'endpoint_digest'], GATE),
       key: [0, 1],
     },
     removeOldGate: {
-      ...remove('gates', ['partition', 'endpoint', 'now', 'endpoint_key'], `${GATE} AND r.saved_at < t.now`),
+      ...remove(
+        'gates',
+        ['partition', 'endpoint', 'now', 'endpoint_digest'],
+        `${GATE} AND r.saved_at < t.now`,
+      ),
       key: [0, 1],
     },
     saveGate: {
       ...insert(
         'gates',
-        ['partition', 'endpoint', 'state', 'saved_at', 'endpoint_key'],
-        ' ON CONFLICT (partition, endpoint_key) DO UPDATE SET state = excluded.state, saved_at = excluded.saved_at',
+        ['partition', 'endpoint', 'state', 'saved_at', 'endpoint_digest'],
+        ' ON CONFLICT (partition, endpoint_digest) DO UPDATE SET state = excluded.state, saved_at = excluded.saved_at',
       ),
       key: [0, 1],
     },
@@ -373,4 +377,4 @@ const CLOSING = [...ATTEMPT_OUTCOME, 'partition', 'delivery_id', 'attempt_no'];
 const COMPLETED_LABEL = ['state', 'partition', 'digest', 'was_state', 'kind', 'schedule_id'];
 const LABEL = 'r.partition = t.partition AND r.digest = t.digest AND r.schedule_id = t.schedule_id';
 
-const GATE = 'r.partition = t.partition AND r.endpoint_key = t.endpoint_key';
+const GATE = 'r.partition = t.partition AND r.endpoint_digest = t.endpoint_digest';

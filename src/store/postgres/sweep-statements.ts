@@ -21,7 +21,7 @@ const NEXT = {
   which: 'AND d.id > t.after_id AND d.id <= t.last_id ORDER BY d.id FOR NO KEY UPDATE',
 };
 const STATUSES = ['status_1', 'status_2', 'status_3'];
-const ACTION = ['partition', 'schedule_id', 'ordered', 'ordered_at'];
+const ACTION = ['partition', 'schedule_id', 'action', 'requested_at'];
 const INSERTED = [...ACTION, ...STATUSES];
 const STALE = [...ACTION, 'state'];
 
@@ -51,7 +51,7 @@ function batch({ columns, which }: typeof FIRST, { from, partition, ofBatch }: R
     UPDATE deliveries AS r SET
       status = CASE WHEN r.attempt_count = 0 THEN batch.unattempted_to ELSE batch.attempted_to END,
       due_at = CASE WHEN batch.finalized_at IS NULL THEN r.due_at END,
-      booked = 0,
+      reserved = 0,
       finalized_at = batch.finalized_at,
       revision = r.revision + 1
     FROM batch WHERE r.partition = ${ofBatch} AND r.id = batch.id`;
@@ -62,8 +62,8 @@ function insertSweep({ from, partition }: RowSource): string {
     (status) => `(SELECT max(d.id) FROM deliveries d
       WHERE d.partition = ${partition} AND d.schedule_id = t.schedule_id AND d.status = t.${status})`,
   );
-  return `INSERT INTO sweeps (partition, schedule_id, ordered, ordered_at, last_id)
-    SELECT ${partition}, t.schedule_id, t.ordered, t.ordered_at, found.last_id
+  return `INSERT INTO sweeps (partition, schedule_id, action, requested_at, last_id)
+    SELECT ${partition}, t.schedule_id, t.action, t.requested_at, found.last_id
     FROM ${from(INSERTED)} CROSS JOIN LATERAL (SELECT greatest(${lastIds.join(', ')}) AS last_id) AS found
     WHERE found.last_id IS NOT NULL`;
 }
@@ -71,7 +71,7 @@ function insertSweep({ from, partition }: RowSource): string {
 export function sweepStatements(distributed: boolean): Readonly<Record<SweepStatementName, Statement>> {
   const { spreadOf, within, remove } = statementBuilders(distributed);
   const sameAction = `r.partition = t.partition AND r.schedule_id = t.schedule_id
-    AND r.ordered = t.ordered AND r.ordered_at = t.ordered_at`;
+    AND r.action = t.action AND r.requested_at = t.requested_at`;
   const ofSchedule = { ...PLAIN, scans: true, key: [0, 1] } as const;
   const swept = { ...ofSchedule, table: 'swept deliveries', access: 'read' } as const;
   return {

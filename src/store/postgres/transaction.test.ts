@@ -138,11 +138,12 @@ describe.for(available)('on PostgreSQL $name', ({ url, canPipeline }) => {
     await store.addProfile({ profile, headers: null, receipt: null });
     await using other = await opened(own.url);
     await other.query('BEGIN');
-    await other.query('SELECT 1 FROM endpoints FOR SHARE');
+    await other.query('SELECT 1 FROM endpoint_profiles FOR SHARE');
     await other.query(
-      `INSERT INTO schedules (partition, id, state, kind, endpoint_id, header_names, metadata, pending_id,
+      `INSERT INTO schedules (partition, id, state, kind, endpoint_id, header_names, payload_bytes, label_digests,
+         metadata, pending_id,
          created_at, updated_at, revision)
-       VALUES (1, 'sch_x', 'active', 'one_shot', $1, '[]', '[]', 'dlv_x', 1, 1, 1)`,
+       VALUES (1, 'sch_x', 'active', 'one_shot', $1, '[]', 0, '', '[]', 'dlv_x', 1, 1, 1)`,
       [profile.id],
     );
     const archived = store.archiveProfile(archiveProfile(profile, START));

@@ -22,7 +22,7 @@ export const SCHEDULE_FIXED = [
 export const SCHEDULE_MUTABLE = [
   'state',
   'kind',
-  'endpoint',
+  'url',
   'method',
   'fire_at',
   'cron',
@@ -74,7 +74,7 @@ export const DELIVERY_MUTABLE = [
   'occurrence',
   'scheduled_for',
   'due_at',
-  'booked',
+  'reserved',
   'ttl',
   'deadline',
   'attempt_count',
@@ -94,7 +94,7 @@ export const DELIVERY_MUTABLE = [
 export const DELIVERY_CLAIMED = [
   'status',
   'due_at',
-  'booked',
+  'reserved',
   'attempt_count',
   'claim_node',
   'claim_token',
@@ -105,7 +105,7 @@ export const DELIVERY_CLAIMED = [
 export const DELIVERY_SETTLED = [
   'status',
   'due_at',
-  'booked',
+  'reserved',
   'last_status_code',
   'error',
   'claim_node',
@@ -117,7 +117,7 @@ export const DELIVERY_SETTLED = [
 /** Columns that change when the gate of the endpoint defers a delivery. */
 export const DELIVERY_DEFERRED = [
   'due_at',
-  'booked',
+  'reserved',
   'revision',
 ] as const satisfies readonly (typeof DELIVERY_MUTABLE)[number][];
 

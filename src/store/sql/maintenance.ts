@@ -22,8 +22,8 @@ const SWEEPS = `SELECT ${SWEEP_COLUMNS.join(', ')} FROM sweeps`;
 const SWEEP = `${SWEEPS} WHERE partition = $1 AND schedule_id = $2`;
 /** Sorts by age within each customer first. A customer with many unfinished sweeps does not hide those of others. */
 const OLDEST_SWEEPS = `SELECT ${SWEEP_COLUMNS.join(', ')} FROM (
-    SELECT w.*, row_number() OVER (PARTITION BY partition ORDER BY ordered_at, schedule_id) AS position FROM sweeps w
-  ) AS ranked ORDER BY position, ordered_at LIMIT $1`;
+    SELECT w.*, row_number() OVER (PARTITION BY partition ORDER BY requested_at, schedule_id) AS position FROM sweeps w
+  ) AS ranked ORDER BY position, requested_at LIMIT $1`;
 const NEXT_BATCH = `SELECT id FROM deliveries
   WHERE partition = $1 AND schedule_id = $2 AND status = $3 AND id > $4 AND id <= $5 ORDER BY id LIMIT $6`;
 const TRUSTED_TIME = 'SELECT seen_at, trusted_at, believed_from FROM trusted_time';

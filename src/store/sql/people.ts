@@ -153,7 +153,7 @@ export class SqlPeople implements PeopleStore {
       throw new RangeError(`At most ${SUBJECTS_MAX} subjects can be looked up at a time.`);
     const placeholders = subjects.map((_, index) => `$${index + 1}`).join(', ');
     const rows = await this.#sql.query<LoginFailuresRow>(
-      `SELECT subject, failures, last_at FROM login_failures WHERE subject IN (${placeholders})`,
+      `SELECT subject, failures, last_at FROM failure_counts WHERE subject IN (${placeholders})`,
       ...subjects,
     );
     return rows.map(fromLoginFailuresRow);
@@ -217,7 +217,7 @@ export class SqlPeople implements PeopleStore {
     const left = await this.#sql.query(
       `SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM sessions WHERE expires_at <= $1 OR seen_at < $2)
          OR EXISTS (SELECT 1 FROM invitations WHERE expires_at <= $3)
-         OR EXISTS (SELECT 1 FROM login_failures
+         OR EXISTS (SELECT 1 FROM failure_counts
            WHERE last_at < $4 AND (failures > 0 OR last_at < $5))
          OR EXISTS (SELECT 1 FROM audit WHERE id < $6)`,
       now,

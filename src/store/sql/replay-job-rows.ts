@@ -47,7 +47,7 @@ export const REPLAY_JOB_MUTABLE = [
 ] as const satisfies readonly (keyof ReplayJobRow)[];
 
 /** An item is looked up by this key. `endpoint` repeats the endpoint of the digest in full. */
-export const REPLAY_ITEM_KEY = ['partition', 'job_id', 'endpoint_key', 'delivery_id'] as const;
+export const REPLAY_ITEM_KEY = ['partition', 'job_id', 'endpoint_digest', 'delivery_id'] as const;
 export const REPLAY_ITEM = [...REPLAY_ITEM_KEY, 'endpoint'] as const;
 
 export function toReplayJobRow(job: ReplayJob): ReplayJobRow {

@@ -11,7 +11,7 @@ export type JobKey = Pick<ReplayJob, 'partition' | 'id'>;
 
 /** Identifies an item within its job. */
 export interface ItemKey {
-  readonly endpoint_key: string;
+  readonly endpoint_digest: string;
   readonly delivery_id: string;
 }
 
@@ -48,12 +48,12 @@ export function makeReplayJobVerbs({ addReplay }: Pick<ReturnType<typeof makeVer
     /** `areAll`: the job has no other items. */
     removeItems: (job: JobKey, items: readonly ItemKey[], areAll: boolean): readonly Step[] => [
       ...items.map(
-        ({ endpoint_key, delivery_id }): Step => [
+        ({ endpoint_digest, delivery_id }): Step => [
           'removeReplayItem',
           null,
           job.partition,
           job.id,
-          endpoint_key,
+          endpoint_digest,
           delivery_id,
         ],
       ),

@@ -27,24 +27,24 @@ const OPEN_JOBS = `${JOBS} WHERE ${OPEN} ORDER BY id LIMIT $1`;
 const OPEN_JOBS_OF = `${JOBS} WHERE partition = $1 AND ${OPEN} ORDER BY id LIMIT $2`;
 
 /** Jumps from one endpoint to the next along the index, without reading all items of each. */
-const ITEM_ENDPOINTS = `WITH RECURSIVE scan (endpoint_key, step) AS (
-    SELECT (SELECT min(endpoint_key) FROM replay_items
-      WHERE partition = $1 AND job_id = $2 AND endpoint_key > $3), 1
+const ITEM_ENDPOINTS = `WITH RECURSIVE scan (endpoint_digest, step) AS (
+    SELECT (SELECT min(endpoint_digest) FROM replay_items
+      WHERE partition = $1 AND job_id = $2 AND endpoint_digest > $3), 1
     UNION ALL
-    SELECT (SELECT min(i.endpoint_key) FROM replay_items i
-      WHERE i.partition = $4 AND i.job_id = $5 AND i.endpoint_key > scan.endpoint_key), step + 1
-    FROM scan WHERE scan.endpoint_key IS NOT NULL AND step < $6
+    SELECT (SELECT min(i.endpoint_digest) FROM replay_items i
+      WHERE i.partition = $4 AND i.job_id = $5 AND i.endpoint_digest > scan.endpoint_digest), step + 1
+    FROM scan WHERE scan.endpoint_digest IS NOT NULL AND step < $6
   )
   SELECT (SELECT i.endpoint FROM replay_items i
-      WHERE i.partition = $7 AND i.job_id = $8 AND i.endpoint_key = scan.endpoint_key LIMIT 1) AS endpoint
-  FROM scan WHERE endpoint_key IS NOT NULL ORDER BY step`;
+      WHERE i.partition = $7 AND i.job_id = $8 AND i.endpoint_digest = scan.endpoint_digest LIMIT 1) AS endpoint
+  FROM scan WHERE endpoint_digest IS NOT NULL ORDER BY step`;
 const ITEMS = `SELECT delivery_id, endpoint FROM replay_items
-  WHERE partition = $1 AND job_id = $2 AND endpoint_key = $3 ORDER BY delivery_id LIMIT $4`;
+  WHERE partition = $1 AND job_id = $2 AND endpoint_digest = $3 ORDER BY delivery_id LIMIT $4`;
 
 const ENDED_WITH_ITEMS = `SELECT partition, id FROM replay_jobs
   WHERE ended_at IS NOT NULL AND cursor IS NOT NULL ORDER BY id LIMIT 1`;
-const ITEMS_LEFT = `SELECT endpoint_key, delivery_id FROM replay_items
-  WHERE partition = $1 AND job_id = $2 ORDER BY endpoint_key, delivery_id LIMIT $3`;
+const ITEMS_LEFT = `SELECT endpoint_digest, delivery_id FROM replay_items
+  WHERE partition = $1 AND job_id = $2 ORDER BY endpoint_digest, delivery_id LIMIT $3`;
 const ENDED_BEFORE = 'SELECT partition, id FROM replay_jobs WHERE ended_at < $1 ORDER BY ended_at LIMIT $2';
 
 export class SqlReplayJobs implements ReplayJobStore {

@@ -32,7 +32,7 @@ export interface ScheduleRow {
   readonly id: ScheduleId;
   readonly state: ScheduleState;
   readonly kind: ScheduleKind;
-  readonly endpoint: string | null;
+  readonly url: string | null;
   readonly method: Method | null;
   readonly endpoint_id: EndpointId | null;
   readonly header_names: string;
@@ -65,7 +65,7 @@ export function toScheduleRow(schedule: Schedule): ScheduleRow {
     id: schedule.id,
     state: schedule.state,
     kind: timing.kind,
-    endpoint: isInline ? destination.url : null,
+    url: isInline ? destination.url : null,
     method: isInline ? destination.method : null,
     endpoint_id: isInline ? null : destination.endpointId,
     header_names: JSON.stringify(schedule.headerNames),
@@ -141,7 +141,7 @@ function timingOf(row: FiringScheduleRow): Timing {
 
 function destinationOf(row: FiringScheduleRow): Destination {
   return row.endpoint_id === null
-    ? { kind: 'inline', url: row.endpoint as string, method: row.method as Method }
+    ? { kind: 'inline', url: row.url as string, method: row.method as Method }
     : { kind: 'profile', endpointId: row.endpoint_id };
 }
 
@@ -153,7 +153,7 @@ export interface DeliveryRow {
   readonly occurrence: Instant;
   readonly scheduled_for: Instant;
   readonly due_at: Instant | null;
-  readonly booked: number;
+  readonly reserved: number;
   readonly ttl: string | null;
   readonly deadline: Instant | null;
   readonly attempt_count: number;
@@ -183,7 +183,7 @@ export function toDeliveryRow(delivery: Delivery): DeliveryRow {
     occurrence: delivery.occurrence,
     scheduled_for: delivery.scheduledFor,
     due_at: delivery.dueAt,
-    booked: delivery.reserved ? 1 : 0,
+    reserved: delivery.reserved ? 1 : 0,
     ttl: delivery.ttl,
     deadline: delivery.deadline,
     attempt_count: delivery.attemptCount,
@@ -215,7 +215,7 @@ export function fromDeliveryRow(row: DeliveryRow): Delivery {
     occurrence: row.occurrence,
     scheduledFor: row.scheduled_for,
     dueAt: row.due_at,
-    reserved: row.booked === 1,
+    reserved: row.reserved === 1,
     ttl: row.ttl,
     deadline: row.deadline,
     attemptCount: row.attempt_count,
@@ -287,7 +287,7 @@ export function fromAttemptRow(row: AttemptRow): Attempt {
   };
 }
 
-/** An endpoint profile is stored as its head (`endpoints`) and its versions (`endpoint_versions`). */
+/** An endpoint profile is stored as its head (`endpoint_profiles`) and its versions (`endpoint_profile_versions`). */
 export interface ProfileHeadRow {
   readonly partition: Partition;
   readonly id: EndpointId;

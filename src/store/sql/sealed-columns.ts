@@ -31,9 +31,9 @@ export const SEALED_COLUMNS: Readonly<Record<SealedColumnName, SealedColumn>> = 
     context: ([partition, id]) => payloadContext(partition as Partition, id as ScheduleId),
   },
   profile_headers: {
-    table: 'endpoint_versions',
+    table: 'endpoint_profile_versions',
     key: ['partition', 'endpoint_id', 'version'],
-    column: 'headers',
+    column: 'sealed_headers',
     context: ([partition, id, version]) =>
       profileHeadersContext(partition as Partition, id as EndpointId, version as number),
     legacyContext: ([partition, id]) => legacyProfileHeadersContext(partition as Partition, id as EndpointId),

@@ -72,18 +72,18 @@ const PEOPLE_STATEMENTS = {
   removeSessionsOf: { sql: 'DELETE FROM sessions WHERE user_id = $1 AND hash <> $2', holds: 'always' },
 
   insertLoginFailures: {
-    sql: `${insertInto('login_failures', ['subject', 'failures', 'last_at'])} ON CONFLICT DO NOTHING`,
+    sql: `${insertInto('failure_counts', ['subject', 'failures', 'last_at'])} ON CONFLICT DO NOTHING`,
     holds: 'one_row',
   },
   replaceLoginFailures: {
-    sql: update('login_failures', ['failures', 'last_at'], ['subject', 'failures', 'last_at']),
+    sql: update('failure_counts', ['failures', 'last_at'], ['subject', 'failures', 'last_at']),
     holds: 'one_row',
   },
   undoLoginFailure: {
-    sql: 'UPDATE login_failures SET failures = failures - 1 WHERE subject = $1 AND failures > 0',
+    sql: 'UPDATE failure_counts SET failures = failures - 1 WHERE subject = $1 AND failures > 0',
     holds: 'always',
   },
-  removeLoginFailures: { sql: 'DELETE FROM login_failures WHERE subject = $1', holds: 'always' },
+  removeLoginFailures: { sql: 'DELETE FROM failure_counts WHERE subject = $1', holds: 'always' },
 
   insertAudit: { sql: insertInto('audit', AUDIT), holds: 'always' },
   endAudit: { sql: update('audit', ['outcome', 'code', 'subject'], ['id']), holds: 'always' },
@@ -91,7 +91,7 @@ const PEOPLE_STATEMENTS = {
   pruneSessions: { sql: prune('sessions', 'hash', 'expires_at <= $1 OR seen_at < $2'), holds: 'always' },
   pruneInvitations: { sql: prune('invitations', 'id', 'expires_at <= $1'), holds: 'always' },
   pruneLoginFailures: {
-    sql: prune('login_failures', 'subject', 'last_at < $1 AND (failures > 0 OR last_at < $2)'),
+    sql: prune('failure_counts', 'subject', 'last_at < $1 AND (failures > 0 OR last_at < $2)'),
     holds: 'always',
   },
   pruneAudit: { sql: prune('audit', 'id', 'id < $1'), holds: 'always' },

@@ -14,7 +14,7 @@ export interface StatsRow {
 }
 
 export interface EndpointStatsRow {
-  readonly endpoint_key: string;
+  readonly endpoint_digest: string;
   readonly counts: string;
 }
 
@@ -78,7 +78,8 @@ export function byEndpoint(
   rows: readonly EndpointStatsRow[],
 ): readonly EndpointActivity[] {
   const sums = new Sums<string>();
-  for (const [index, counts] of countsOf(rows).entries()) sums.add(rows[index]?.endpoint_key ?? '', counts);
+  for (const [index, counts] of countsOf(rows).entries())
+    sums.add(rows[index]?.endpoint_digest ?? '', counts);
   return endpoints.flatMap((endpoint) => {
     const stats = sums.get(endpointDigest(endpoint));
     return stats === undefined ? [] : [{ endpoint, stats }];

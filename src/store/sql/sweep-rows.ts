@@ -10,16 +10,16 @@ import type { Partition } from '#src/domain/project.ts';
 /** SQL: no unfinished sweep will pause or cancel this delivery. A resume does not stop deliveries that wait. */
 export function notAwaitingSweep(deliveries: string): string {
   return `NOT EXISTS (SELECT 1 FROM sweeps w WHERE w.partition = ${deliveries}.partition
-    AND w.schedule_id = ${deliveries}.schedule_id AND w.ordered <> 'resume' AND ${deliveries}.id <= w.last_id)`;
+    AND w.schedule_id = ${deliveries}.schedule_id AND w.action <> 'resume' AND ${deliveries}.id <= w.last_id)`;
 }
 
-export const SWEEP_COLUMNS = ['partition', 'schedule_id', 'ordered', 'ordered_at', 'last_id'] as const;
+export const SWEEP_COLUMNS = ['partition', 'schedule_id', 'action', 'requested_at', 'last_id'] as const;
 
 export interface SweepRow {
   readonly partition: Partition;
   readonly schedule_id: ScheduleId;
-  readonly ordered: UnfinishedSweep['action'];
-  readonly ordered_at: Instant;
+  readonly action: UnfinishedSweep['action'];
+  readonly requested_at: Instant;
   readonly last_id: DeliveryId;
 }
 
@@ -27,8 +27,8 @@ export function fromSweepRow(row: SweepRow): UnfinishedSweep {
   return {
     partition: row.partition,
     scheduleId: row.schedule_id,
-    action: row.ordered,
-    requestedAt: row.ordered_at,
+    action: row.action,
+    requestedAt: row.requested_at,
     lastId: row.last_id,
   };
 }

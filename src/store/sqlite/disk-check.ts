@@ -14,8 +14,8 @@ type DiskCheckStep = Step<DiskCheckStatementName>;
 const PROBE_BYTES = 262_144;
 
 export const DISK_CHECK_STATEMENTS = {
-  writeProbe: { sql: `INSERT INTO room (bytes) VALUES (zeroblob(${PROBE_BYTES}))`, holds: 'always' },
-  removeProbe: { sql: 'DELETE FROM room', holds: 'always' },
+  writeProbe: { sql: `INSERT INTO disk_probe (bytes) VALUES (zeroblob(${PROBE_BYTES}))`, holds: 'always' },
+  removeProbe: { sql: 'DELETE FROM disk_probe', holds: 'always' },
   writeHeartbeat: {
     sql: 'INSERT INTO heartbeat (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
     holds: 'always',

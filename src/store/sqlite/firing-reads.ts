@@ -194,7 +194,7 @@ export class FiringReads {
     const payload = this.#reads.payload(partition, scheduleId);
     if (target.endpointId === null) return { payload, profile: null };
     const profile = this.#queries.get<NonNullable<StoredPayload['profile']>>(
-      `SELECT timeout, headers FROM endpoint_versions
+      `SELECT timeout, sealed_headers AS headers FROM endpoint_profile_versions
        WHERE partition = ? AND endpoint_id = ? AND version = ?`,
       partition,
       target.endpointId,

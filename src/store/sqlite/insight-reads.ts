@@ -62,7 +62,7 @@ export class InsightReads {
 
   stats(partition: Partition, spanMs: StatsSpanMs, from: Instant, until: Instant): readonly StatsPoint[] {
     const rows = this.#queries.all<StatsRow>(
-      `SELECT at, counts FROM tallies WHERE partition = ? AND span_ms = ? AND at >= ? AND at < ?
+      `SELECT at, counts FROM stats WHERE partition = ? AND span_ms = ? AND at >= ? AND at < ?
        ORDER BY at DESC LIMIT ?`,
       partition,
       spanMs,
@@ -79,8 +79,8 @@ export class InsightReads {
     from: Instant,
   ): readonly EndpointActivity[] {
     const rows = this.#queries.all<EndpointStatsRow>(
-      `SELECT t.endpoint_key, t.counts FROM json_each(?) k
-       CROSS JOIN endpoint_tallies t ON t.partition = ? AND t.endpoint_key = k.value AND t.at >= ? LIMIT ?`,
+      `SELECT t.endpoint_digest, t.counts FROM json_each(?) k
+       CROSS JOIN endpoint_stats t ON t.partition = ? AND t.endpoint_digest = k.value AND t.at >= ? LIMIT ?`,
       JSON.stringify(endpoints.map(endpointDigest)),
       partition,
       from,
@@ -91,13 +91,13 @@ export class InsightReads {
 
   activeEndpoints(partition: Partition, from: Instant, limit: number): readonly EndpointKey[] {
     const rows = this.#queries.all<{ readonly endpoint: EndpointKey }>(
-      `SELECT (SELECT endpoint FROM endpoint_tallies e
-         WHERE e.partition = ? AND e.endpoint_key = k.endpoint_key LIMIT 1) AS endpoint
+      `SELECT (SELECT endpoint FROM endpoint_stats e
+         WHERE e.partition = ? AND e.endpoint_digest = k.endpoint_digest LIMIT 1) AS endpoint
        FROM (
-         SELECT endpoint_key, max(at) AS last_at FROM (
-           SELECT endpoint_key, at FROM endpoint_tallies INDEXED BY endpoint_tallies_at
-           WHERE partition = ? AND at >= ? ORDER BY at DESC, endpoint_key DESC LIMIT ?
-         ) GROUP BY endpoint_key ORDER BY last_at DESC, endpoint_key LIMIT ?
+         SELECT endpoint_digest, max(at) AS last_at FROM (
+           SELECT endpoint_digest, at FROM endpoint_stats INDEXED BY endpoint_stats_by_time
+           WHERE partition = ? AND at >= ? ORDER BY at DESC, endpoint_digest DESC LIMIT ?
+         ) GROUP BY endpoint_digest ORDER BY last_at DESC, endpoint_digest LIMIT ?
        ) k`,
       partition,
       partition,
@@ -158,8 +158,8 @@ export class InsightReads {
   #wanted(partition: Partition, part: string, hidesQueries: boolean): WantedDestination {
     const rows = this.#queries.all<{ readonly id: EndpointId }>(
       `SELECT p.id FROM (
-         SELECT id, version FROM endpoints WHERE partition = ? ORDER BY id DESC LIMIT ?
-       ) p CROSS JOIN endpoint_versions v ON v.partition = ? AND v.endpoint_id = p.id AND v.version = p.version
+         SELECT id, version FROM endpoint_profiles WHERE partition = ? ORDER BY id DESC LIMIT ?
+       ) p CROSS JOIN endpoint_profile_versions v ON v.partition = ? AND v.endpoint_id = p.id AND v.version = p.version
        WHERE ${hasPart('v.url')} LIMIT ?`,
       partition,
       PROFILES_SCANNED_MAX,
@@ -216,7 +216,7 @@ export class InsightReads {
 
   hasPayloads(partition: Partition, id: EndpointId): boolean {
     const row = this.#queries.get(
-      `SELECT 1 FROM schedules INDEXED BY schedules_sending_through
+      `SELECT 1 FROM schedules INDEXED BY schedules_with_body_by_profile
        WHERE partition = ? AND endpoint_id = ? AND endpoint_id IS NOT NULL AND payload_bytes > 0 LIMIT 1`,
       partition,
       id,

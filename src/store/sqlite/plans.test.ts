@@ -142,10 +142,10 @@ describe('a page is one index scan', () => {
   test('of profiles, without those that are archived', () => {
     const list = (includeArchived: boolean) =>
       plansOf((recording) => new Reads(recording).profiles(PARTITION, includeArchived, PAGE));
-    expect(list(true)).toEqual(['SEARCH endpoints USING PRIMARY KEY (partition=? AND id<?)']);
+    expect(list(true)).toEqual(['SEARCH endpoint_profiles USING PRIMARY KEY (partition=? AND id<?)']);
     expect(list(false)).toEqual([
       expect.stringMatching(
-        /^SEARCH endpoints USING .*INDEX endpoints_unarchived \(partition=\? AND id<\?\)$/,
+        /^SEARCH endpoint_profiles USING .*INDEX endpoint_profiles_unarchived \(partition=\? AND id<\?\)$/,
       ),
     ]);
   });
@@ -188,8 +188,8 @@ describe('the engine finds', () => {
   test('what belongs to a delivery by look-ups', () => {
     const profile = build.profile();
     const { schedule, pending } = build.scheduleOn(profile);
-    insert('endpoints', toProfileHeadRow(profile));
-    insert('endpoint_versions', toProfileVersionRow(profile));
+    insert('endpoint_profiles', toProfileHeadRow(profile));
+    insert('endpoint_profile_versions', toProfileVersionRow(profile));
     insert('schedules', toScheduleRow(schedule));
     insert('deliveries', toDeliveryRow(pending));
     const plans = plansOf((recording) => {
@@ -237,7 +237,7 @@ test.for([
     ],
   ],
   ['receipts', ['SEARCH receipts USING INDEX receipts_expiring (expires_at<?)']],
-  ['gates', ['SEARCH gates USING COVERING INDEX gates_saved (saved_at<?)']],
+  ['gates', ['SEARCH gates USING COVERING INDEX gates_by_saved_at (saved_at<?)']],
 ] as const)('retention of %s scans from the oldest on', ([what, expected]) => {
   const parameters = what === 'schedules' ? [0, '', START, 100] : [START, 100];
   expect(
@@ -381,17 +381,17 @@ describe('bulk replays find', () => {
     expect(scans).toHaveLength(3);
     for (const step of scans) {
       expect(step).toMatch(
-        /^SEARCH (i|replay_items) USING PRIMARY KEY \(partition=\? AND job_id=\? AND endpoint_key[>=]\?\)$/,
+        /^SEARCH (i|replay_items) USING PRIMARY KEY \(partition=\? AND job_id=\? AND endpoint_digest[>=]\?\)$/,
       );
     }
     expect(await plansOfJobs((jobs) => jobs.listItems(PARTITION, JOB, 'ep_1' as EndpointKey, 10))).toEqual([
-      'SEARCH replay_items USING PRIMARY KEY (partition=? AND job_id=? AND endpoint_key=?)',
+      'SEARCH replay_items USING PRIMARY KEY (partition=? AND job_id=? AND endpoint_digest=?)',
     ]);
   });
 
   test('ended jobs by their end, and their items by job id', async () => {
     expect(await plansOfJobs((jobs) => jobs.pruneJobs(START, 10))).toEqual([
-      'SCAN replay_jobs USING INDEX replay_jobs_left',
+      'SCAN replay_jobs USING INDEX replay_jobs_with_items',
       'SEARCH replay_jobs USING COVERING INDEX replay_jobs_ended (ended_at<?)',
     ]);
   });

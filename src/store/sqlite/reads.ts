@@ -227,7 +227,7 @@ export class Reads {
   }
 
   #head(partition: Partition, id: EndpointId): ProfileHeadRow | undefined {
-    const sql = 'SELECT * FROM endpoints WHERE partition = ? AND id = ?';
+    const sql = 'SELECT * FROM endpoint_profiles WHERE partition = ? AND id = ?';
     return this.#queries.get<ProfileHeadRow>(sql, partition, id);
   }
 
@@ -235,7 +235,7 @@ export class Reads {
     const head = this.#head(partition, id);
     if (head === undefined) return null;
     const version = this.#queries.get<FiringProfileVersionRow>(
-      `SELECT ${PROFILE_VERSION_FIRING.join(', ')} FROM endpoint_versions
+      `SELECT ${PROFILE_VERSION_FIRING.join(', ')} FROM endpoint_profile_versions
        WHERE partition = ? AND endpoint_id = ? AND version = ?`,
       head.partition,
       head.id,
@@ -253,7 +253,7 @@ export class Reads {
   profiles(partition: Partition, includeArchived: boolean, page: Page<EndpointId>): Listed<EndpointProfile> {
     return this.#queries.inSnapshot(() => {
       const heads = this.#queries.all<ProfileHeadRow>(
-        `SELECT * FROM endpoints ${includeArchived ? '' : 'INDEXED BY endpoints_unarchived'}
+        `SELECT * FROM endpoint_profiles ${includeArchived ? '' : 'INDEXED BY endpoint_profiles_unarchived'}
          WHERE partition = ? AND id < ? ${includeArchived ? '' : 'AND archived = 0'}
          ORDER BY id DESC LIMIT ?`,
         partition,
@@ -271,8 +271,11 @@ export class Reads {
 
   profileHeaders(partition: Partition, id: EndpointId, version: number): Uint8Array | null {
     const sql =
-      'SELECT headers FROM endpoint_versions WHERE partition = ? AND endpoint_id = ? AND version = ?';
-    return this.#queries.get<{ headers: Uint8Array | null }>(sql, partition, id, version)?.headers ?? null;
+      'SELECT sealed_headers FROM endpoint_profile_versions WHERE partition = ? AND endpoint_id = ? AND version = ?';
+    return (
+      this.#queries.get<{ sealed_headers: Uint8Array | null }>(sql, partition, id, version)?.sealed_headers ??
+      null
+    );
   }
 
   receipt(partition: Partition, key: string, now: Instant): Receipt | null {
@@ -302,13 +305,13 @@ const LABELS_AS_BYTES = 'CAST(metadata AS BLOB) AS metadata';
 const SCHEDULE_OF_ID = `SELECT ${SCHEDULE_FIRING.join(', ')}, header_names, ${LABELS_AS_BYTES}
   FROM schedules WHERE partition = ? AND id = ?`;
 const VERSION_OF_PROFILE = `SELECT ${PROFILE_VERSION_FIRING.join(', ')}, header_names, ${LABELS_AS_BYTES}
-  FROM endpoint_versions WHERE partition = ? AND endpoint_id = ? AND version = ?`;
+  FROM endpoint_profile_versions WHERE partition = ? AND endpoint_id = ? AND version = ?`;
 
 /** The header of a row holds the size of each column, so a large value is not read for it. */
-export const SCHEDULE_SIZE = `SELECT octet_length(metadata) + octet_length(header_names) + ifnull(octet_length(endpoint), 0) AS bytes
+export const SCHEDULE_SIZE = `SELECT octet_length(metadata) + octet_length(header_names) + ifnull(octet_length(url), 0) AS bytes
   FROM schedules WHERE partition = ? AND id = ?`;
 export const PROFILE_SIZE = `SELECT octet_length(metadata) + octet_length(header_names) + octet_length(url) AS bytes
-  FROM endpoint_versions WHERE partition = ? AND endpoint_id = ? AND version = ?`;
+  FROM endpoint_profile_versions WHERE partition = ? AND endpoint_id = ? AND version = ?`;
 
 /** Asks for sizes first, and reads no object that does not fit. */
 function listed<Key, T>(

@@ -17,14 +17,14 @@ export const RETENTION_QUERIES: RetentionQueries = {
 
 /** The oldest stats of each partition. An index finds each of them in one step. */
 export const OLDEST_STATS = `SELECT partition, at FROM (
-    SELECT p.partition, (SELECT min(t.at) FROM tallies t
+    SELECT p.partition, (SELECT min(t.at) FROM stats t
       WHERE t.partition = p.partition AND t.span_ms = ?) AS at FROM partitions p
   ) WHERE at < ? LIMIT ?`;
 export const OLDEST_ENDPOINT_STATS = `SELECT partition, at, coalesce(
-    (SELECT t.endpoint_key FROM endpoint_tallies t INDEXED BY endpoint_tallies_at
-      WHERE t.partition = o.partition AND t.at = o.at ORDER BY t.endpoint_key LIMIT 1 OFFSET ?),
+    (SELECT t.endpoint_digest FROM endpoint_stats t INDEXED BY endpoint_stats_by_time
+      WHERE t.partition = o.partition AND t.at = o.at ORDER BY t.endpoint_digest LIMIT 1 OFFSET ?),
     '${PAST_EVERY_ENDPOINT_DIGEST}') AS up_to
   FROM (
-    SELECT p.partition, (SELECT min(t.at) FROM endpoint_tallies t INDEXED BY endpoint_tallies_at
+    SELECT p.partition, (SELECT min(t.at) FROM endpoint_stats t INDEXED BY endpoint_stats_by_time
       WHERE t.partition = p.partition) AS at FROM partitions p
   ) o WHERE at < ? LIMIT ?`;

@@ -135,7 +135,7 @@ function destinationIs(wanted: WantedDestination | null): readonly Query[] {
   if (wanted === null) return [];
   return [
     {
-      sql: `CASE WHEN s.endpoint_id IS NULL THEN ${hasPart('s.endpoint')}
+      sql: `CASE WHEN s.endpoint_id IS NULL THEN ${hasPart('s.url')}
         ELSE s.endpoint_id IN (SELECT value FROM json_each(?)) END`,
       parameters: [Number(wanted.hidesQueries), wanted.part, JSON.stringify(wanted.profiles)],
     },

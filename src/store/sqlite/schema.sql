@@ -31,7 +31,7 @@ CREATE TABLE api_keys (
   last_used_at INTEGER,
   revoked_at INTEGER
 ) STRICT;
-CREATE INDEX api_keys_of ON api_keys (partition, id);
+CREATE INDEX api_keys_of_partition ON api_keys (partition, id);
 
 CREATE TABLE signing_secrets (
   id TEXT PRIMARY KEY,
@@ -40,12 +40,12 @@ CREATE TABLE signing_secrets (
   created_at INTEGER NOT NULL,
   expires_at INTEGER
 ) STRICT;
-CREATE INDEX signing_secrets_of ON signing_secrets (partition, id);
+CREATE INDEX signing_secrets_of_partition ON signing_secrets (partition, id);
 
 
 -- Endpoint profiles ------------------------------------------------------------------------------------------------
 
-CREATE TABLE endpoints (
+CREATE TABLE endpoint_profiles (
   partition INTEGER NOT NULL,
   id TEXT NOT NULL,
   version INTEGER NOT NULL,
@@ -55,17 +55,17 @@ CREATE TABLE endpoints (
   revision INTEGER NOT NULL,
   PRIMARY KEY (partition, id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX endpoints_unarchived ON endpoints (partition, id) WHERE archived = 0;
+CREATE INDEX endpoint_profiles_unarchived ON endpoint_profiles (partition, id) WHERE archived = 0;
 
 -- A version never changes. A delivery keeps the version that it was made with.
-CREATE TABLE endpoint_versions (
+CREATE TABLE endpoint_profile_versions (
   partition INTEGER NOT NULL,
   endpoint_id TEXT NOT NULL,
   version INTEGER NOT NULL,
   url TEXT NOT NULL,
   method TEXT NOT NULL,
   header_names TEXT NOT NULL,
-  headers BLOB,
+  sealed_headers BLOB,
   timeout TEXT,
   retry_policy TEXT NOT NULL,
   retry_budget TEXT,
@@ -96,7 +96,7 @@ CREATE TABLE schedules (
   id TEXT NOT NULL,
   state TEXT NOT NULL,
   kind TEXT NOT NULL,
-  endpoint TEXT,
+  url TEXT,
   method TEXT,
   endpoint_id TEXT,
   header_names TEXT NOT NULL,
@@ -123,10 +123,10 @@ CREATE TABLE schedules (
 -- Lists of schedules.
 CREATE INDEX schedules_by_state ON schedules (partition, state, kind, id);
 -- A profile that a schedule still uses cannot be archived.
-CREATE INDEX schedules_using_endpoint ON schedules (partition, endpoint_id)
+CREATE INDEX schedules_using_profile ON schedules (partition, endpoint_id)
   WHERE endpoint_id IS NOT NULL AND state IN ('active', 'paused');
 -- Whether any schedule sends a body through a profile.
-CREATE INDEX schedules_sending_through ON schedules (partition, endpoint_id)
+CREATE INDEX schedules_with_body_by_profile ON schedules (partition, endpoint_id)
   WHERE endpoint_id IS NOT NULL AND payload_bytes > 0;
 -- Retention.
 CREATE INDEX schedules_ended ON schedules (ended_at, id) WHERE ended_at IS NOT NULL;
@@ -154,8 +154,8 @@ CREATE TABLE payloads (
 CREATE TABLE sweeps (
   partition INTEGER NOT NULL,
   schedule_id TEXT NOT NULL,
-  ordered TEXT NOT NULL,
-  ordered_at INTEGER NOT NULL,
+  action TEXT NOT NULL,
+  requested_at INTEGER NOT NULL,
   last_id TEXT NOT NULL,
   PRIMARY KEY (partition, schedule_id)
 ) STRICT, WITHOUT ROWID;
@@ -171,7 +171,7 @@ CREATE TABLE deliveries (
   occurrence INTEGER NOT NULL,
   scheduled_for INTEGER NOT NULL,
   due_at INTEGER,
-  booked INTEGER NOT NULL,
+  reserved INTEGER NOT NULL,
   ttl TEXT,
   deadline INTEGER,
   attempt_count INTEGER NOT NULL,
@@ -250,19 +250,19 @@ CREATE TABLE gates (
   PRIMARY KEY (partition, endpoint)
 ) STRICT, WITHOUT ROWID;
 -- Retention.
-CREATE INDEX gates_saved ON gates (saved_at);
+CREATE INDEX gates_by_saved_at ON gates (saved_at);
 
 -- Breakers that a person asked to close. The owner of the endpoint's slot does it and removes the row.
-CREATE TABLE gate_orders (
+CREATE TABLE breaker_resets (
   partition INTEGER NOT NULL,
-  endpoint_key TEXT NOT NULL,
+  endpoint_digest TEXT NOT NULL,
   endpoint TEXT NOT NULL,
   at INTEGER NOT NULL,
-  PRIMARY KEY (partition, endpoint_key)
+  PRIMARY KEY (partition, endpoint_digest)
 ) STRICT, WITHOUT ROWID;
 
 -- Each node has rows of its own, so that nodes never wait for each other.
-CREATE TABLE tallies (
+CREATE TABLE stats (
   partition INTEGER NOT NULL,
   span_ms INTEGER NOT NULL,
   at INTEGER NOT NULL,
@@ -271,17 +271,17 @@ CREATE TABLE tallies (
   PRIMARY KEY (partition, span_ms, at, node)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE endpoint_tallies (
+CREATE TABLE endpoint_stats (
   partition INTEGER NOT NULL,
-  endpoint_key TEXT NOT NULL,
+  endpoint_digest TEXT NOT NULL,
   at INTEGER NOT NULL,
   node TEXT NOT NULL,
   endpoint TEXT NOT NULL,
   counts TEXT NOT NULL,
-  PRIMARY KEY (partition, endpoint_key, at, node)
+  PRIMARY KEY (partition, endpoint_digest, at, node)
 ) STRICT, WITHOUT ROWID;
 -- All endpoints in a span of time.
-CREATE INDEX endpoint_tallies_at ON endpoint_tallies (partition, at, endpoint_key);
+CREATE INDEX endpoint_stats_by_time ON endpoint_stats (partition, at, endpoint_digest);
 
 
 -- Replay jobs ------------------------------------------------------------------------------------------------------
@@ -310,16 +310,16 @@ CREATE INDEX replay_jobs_open ON replay_jobs (state) WHERE state IN ('gathering'
 -- Retention.
 CREATE INDEX replay_jobs_ended ON replay_jobs (ended_at) WHERE ended_at IS NOT NULL;
 -- Ended jobs whose items are still to be removed.
-CREATE INDEX replay_jobs_left ON replay_jobs (id) WHERE ended_at IS NOT NULL AND cursor IS NOT NULL;
+CREATE INDEX replay_jobs_with_items ON replay_jobs (id) WHERE ended_at IS NOT NULL AND cursor IS NOT NULL;
 
 -- Deliveries that a job will replay, in the order in which it does: endpoint by endpoint.
 CREATE TABLE replay_items (
   partition INTEGER NOT NULL,
   job_id TEXT NOT NULL,
-  endpoint_key TEXT NOT NULL,
+  endpoint_digest TEXT NOT NULL,
   delivery_id TEXT NOT NULL,
   endpoint TEXT NOT NULL,
-  PRIMARY KEY (partition, job_id, endpoint_key, delivery_id)
+  PRIMARY KEY (partition, job_id, endpoint_digest, delivery_id)
 ) STRICT, WITHOUT ROWID;
 
 
@@ -353,7 +353,7 @@ CREATE TABLE heartbeat (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   at INTEGER NOT NULL
 ) STRICT;
-CREATE TABLE room (bytes BLOB NOT NULL) STRICT;
+CREATE TABLE disk_probe (bytes BLOB NOT NULL) STRICT;
 
 
 -- Dashboard --------------------------------------------------------------------------------------------------------
@@ -388,15 +388,15 @@ CREATE TABLE sessions (
   address TEXT NOT NULL,
   agent TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX sessions_of ON sessions (user_id);
+CREATE INDEX sessions_of_user ON sessions (user_id);
 
-CREATE TABLE login_failures (
+CREATE TABLE failure_counts (
   subject TEXT PRIMARY KEY,
   failures INTEGER NOT NULL,
   last_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 -- Retention.
-CREATE INDEX login_failures_last ON login_failures (last_at);
+CREATE INDEX failure_counts_by_last_at ON failure_counts (last_at);
 
 -- Rows name people and projects by value, because both may be removed.
 CREATE TABLE audit (

@@ -146,7 +146,7 @@ export class SqliteInsight implements InsightStore {
 
   /** The engine asks for these, and there are hardly ever any. */
   listBreakerResets(limit: number): Promise<readonly BreakerReset[]> {
-    const sql = 'SELECT partition, endpoint, at FROM gate_orders LIMIT ?';
+    const sql = 'SELECT partition, endpoint, at FROM breaker_resets LIMIT ?';
     return this.#read(() => this.#queries.all<BreakerReset>(sql, limit));
   }
 

@@ -37,7 +37,7 @@ function sweep(which: string): string {
     UPDATE deliveries
     SET status = CASE WHEN attempt_count = 0 THEN sweep.unattempted_to ELSE sweep.attempted_to END,
         due_at = CASE WHEN sweep.finalized_at IS NULL THEN due_at END,
-        booked = 0,
+        reserved = 0,
         finalized_at = sweep.finalized_at,
         revision = revision + 1
     FROM (SELECT ? AS unattempted_to, ? AS attempted_to, ? AS finalized_at) AS sweep
@@ -97,25 +97,25 @@ export const STATEMENTS = {
   removeSweep: { sql: 'DELETE FROM sweeps WHERE partition = ? AND schedule_id = ?', holds: 'always' },
   /** `max(id)` reads the last entry of each status in the index. */
   insertSweep: {
-    sql: `INSERT INTO sweeps (partition, schedule_id, ordered, ordered_at, last_id)
-      SELECT partition, schedule_id, ordered, ordered_at, last_id FROM (
+    sql: `INSERT INTO sweeps (partition, schedule_id, action, requested_at, last_id)
+      SELECT partition, schedule_id, action, requested_at, last_id FROM (
         SELECT o.*, max(${['status_1', 'status_2', 'status_3']
           .map(
             (status) => `coalesce((SELECT max(d.id) FROM deliveries d INDEXED BY deliveries_of_schedule
               WHERE d.partition = o.partition AND d.schedule_id = o.schedule_id AND d.status = o.${status}), '')`,
           )
           .join(', ')}) AS last_id
-        FROM (SELECT ? AS partition, ? AS schedule_id, ? AS ordered, ? AS ordered_at,
+        FROM (SELECT ? AS partition, ? AS schedule_id, ? AS action, ? AS requested_at,
           ? AS status_1, ? AS status_2, ? AS status_3) AS o)
       WHERE last_id <> ''`,
     holds: 'always',
   },
   endSweep: {
-    sql: 'DELETE FROM sweeps WHERE partition = ? AND schedule_id = ? AND ordered = ? AND ordered_at = ?',
+    sql: 'DELETE FROM sweeps WHERE partition = ? AND schedule_id = ? AND action = ? AND requested_at = ?',
     holds: 'always',
   },
   removeStaleSweep: {
-    sql: `DELETE FROM sweeps WHERE partition = ? AND schedule_id = ? AND ordered = ? AND ordered_at = ?
+    sql: `DELETE FROM sweeps WHERE partition = ? AND schedule_id = ? AND action = ? AND requested_at = ?
       AND NOT EXISTS (SELECT 1 FROM schedules s
         WHERE s.partition = sweeps.partition AND s.id = sweeps.schedule_id AND s.state = ?)`,
     holds: 'always',
@@ -159,18 +159,21 @@ export const STATEMENTS = {
     holds: 'always',
   },
 
-  insertProfile: { sql: insertInto('endpoints', ...PROFILE_FIXED, ...PROFILE_MUTABLE), holds: 'always' },
-  replaceProfile: { sql: replaceIn('endpoints', PROFILE_MUTABLE), holds: 'one_row' },
+  insertProfile: {
+    sql: insertInto('endpoint_profiles', ...PROFILE_FIXED, ...PROFILE_MUTABLE),
+    holds: 'always',
+  },
+  replaceProfile: { sql: replaceIn('endpoint_profiles', PROFILE_MUTABLE), holds: 'one_row' },
   insertProfileVersion: {
-    sql: insertInto('endpoint_versions', ...PROFILE_VERSION, 'headers'),
+    sql: insertInto('endpoint_profile_versions', ...PROFILE_VERSION, 'sealed_headers'),
     holds: 'always',
   },
   profileAtRevision: {
-    sql: 'SELECT 1 FROM endpoints WHERE partition = ? AND id = ? AND revision = ?',
+    sql: 'SELECT 1 FROM endpoint_profiles WHERE partition = ? AND id = ? AND revision = ?',
     holds: 'one_row',
   },
   profileUnused: {
-    sql: `SELECT 1 FROM schedules INDEXED BY schedules_using_endpoint
+    sql: `SELECT 1 FROM schedules INDEXED BY schedules_using_profile
       WHERE partition = ? AND endpoint_id = ? AND endpoint_id IS NOT NULL
         AND state IN ('active', 'paused') LIMIT 1`,
     holds: 'no_row',
@@ -202,7 +205,7 @@ export const STATEMENTS = {
     sql: insertInto('signing_secrets', 'id', 'partition', 'sealed', 'created_at', 'expires_at'),
     holds: 'always',
   },
-  lockProfile: { sql: 'SELECT 1 FROM endpoints WHERE partition = ? AND id = ?', holds: 'one_row' },
+  lockProfile: { sql: 'SELECT 1 FROM endpoint_profiles WHERE partition = ? AND id = ?', holds: 'one_row' },
   noEndpointSecretInForce: {
     sql: 'SELECT 1 FROM endpoint_secrets WHERE partition = ? AND endpoint_id = ? AND expires_at IS NULL',
     holds: 'no_row',

@@ -23,7 +23,7 @@ test('endpoint stats are removed a limited number of rows at a time', async () =
   db.exec(`INSERT INTO projects (id, name, pinned_version, created_at) VALUES ('prj_1', 'one', 'v1', 0);
     INSERT INTO partitions (partition, project_id, mode) VALUES (1, 'prj_1', 'live');
     WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < 999)
-      INSERT INTO endpoint_tallies SELECT 1, printf('%032x', n * 7919 % 1000), 0, 'a', 'https://example.com/', '[1]' FROM n`);
+      INSERT INTO endpoint_stats SELECT 1, printf('%032x', n * 7919 % 1000), 0, 'a', 'https://example.com/', '[1]' FROM n`);
   const removed: number[] = [];
   const insight = new SqliteInsight({
     path,
