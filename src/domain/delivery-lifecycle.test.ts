@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { Builders, FAILURE, HOUR_MS, REDIRECT, SUCCESS } from '#test/store-contract/builders.ts';
-import { type Attempt, DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from './delivery.ts';
+import {
+  attemptInFlight,
+  DELIVERY_STATUSES,
+  type Delivery,
+  type DeliveryStatus,
+  type InFlightDelivery,
+} from './delivery.ts';
 import {
   type AttemptResult,
   applyEdit,
@@ -33,7 +39,7 @@ import { DEFAULT_RETRY_POLICY } from './retry.ts';
 import { SCHEDULE_STATES, type Schedule, type ScheduleState } from './schedule.ts';
 
 const build = new Builders(1 as Partition);
-const BY = { node: 'node-1', token: 'token-1' };
+const NODE = 'node-1';
 
 function scheduleIn(
   state: ScheduleState,
@@ -44,28 +50,34 @@ function scheduleIn(
 
 function deliveryOf(status: DeliveryStatus, changes: Partial<Delivery> = {}): Delivery {
   const { pending } = build.schedule();
-  return { ...pending, status, claim: status === 'claimed' ? BY : null, ...changes };
+  const attemptId = build.ids.mint('att', build.now);
+  const claim = { node: NODE, attemptId, dueAt: pending.scheduledFor, firedAt: pending.scheduledFor };
+  return { ...pending, status, claim: status === 'claimed' ? claim : null, ...changes };
 }
 
-/** Returns a delivery whose attempt `attemptNo` is in flight, with the row of that attempt. */
-function inFlight(
-  attemptNo: number,
-  changes: Partial<Delivery> = {},
-): { delivery: Delivery; attempt: Attempt } {
+/** Returns a delivery whose attempt `attemptNo` is in flight. */
+function inFlight(attemptNo: number, changes: Partial<Delivery> = {}): InFlightDelivery {
   const waiting = deliveryOf('retry_scheduled', { attemptCount: attemptNo - 1, ...changes });
-  return claim(waiting, BY, build.ids.mint('att', build.now), waiting.scheduledFor);
+  return claim(waiting, NODE, build.ids.mint('att', build.now), waiting.scheduledFor);
+}
+
+/** Settles the first attempt of a delivery, whatever its status is. */
+function settleFirst(
+  delivery: Delivery,
+  result: AttemptResult,
+  schedule: Pick<Schedule, 'state' | 'endedAt'>,
+  now: Instant,
+): Delivery {
+  return settle({ ...delivery, claim: inFlight(1).claim, attemptCount: 1 }, result, schedule, now).delivery;
 }
 
 /** Makes each event happen. */
 const HAPPEN: Readonly<Record<DeliveryEvent, (delivery: Delivery, now: Instant) => Delivery>> = {
-  claim: (delivery, now) => claim(delivery, BY, build.ids.mint('att', now), now).delivery,
-  succeed: (delivery, now) =>
-    settle(delivery, inFlight(1).attempt, SUCCESS, scheduleIn('active'), now).delivery,
-  retry: (delivery, now) =>
-    settle(delivery, inFlight(1).attempt, FAILURE, scheduleIn('active'), now).delivery,
-  abandon: (delivery, now) =>
-    settle(delivery, inFlight(1).attempt, FAILURE, scheduleIn('canceled', now), now).delivery,
-  park: (delivery, now) => settle(delivery, inFlight(1).attempt, FAILURE, scheduleIn('paused'), now).delivery,
+  claim: (delivery, now) => claim(delivery, NODE, build.ids.mint('att', now), now),
+  succeed: (delivery, now) => settleFirst(delivery, SUCCESS, scheduleIn('active'), now),
+  retry: (delivery, now) => settleFirst(delivery, FAILURE, scheduleIn('active'), now),
+  abandon: (delivery, now) => settleFirst(delivery, FAILURE, scheduleIn('canceled', now), now),
+  park: (delivery, now) => settleFirst(delivery, FAILURE, scheduleIn('paused'), now),
   fail: (delivery, now) => endUnsent(delivery, 'exhausted', now),
   expire: (delivery, now) => endUnsent(delivery, 'expired', now),
   pause,
@@ -318,19 +330,19 @@ describe('whether an attempt may start', () => {
 });
 
 describe('a claim', () => {
-  test('counts the attempt and opens its row', () => {
+  test('counts the attempt and keeps its facts', () => {
     const waiting = deliveryOf('retry_scheduled', { attemptCount: 2, dueAt: instant(build.now - 40) });
     const id = build.ids.mint('att', build.now);
-    const { delivery, attempt } = claim(waiting, BY, id, build.now);
+    const delivery = claim(waiting, NODE, id, build.now);
     expect(delivery).toEqual({
       ...waiting,
       status: 'claimed',
-      claim: BY,
+      claim: { node: NODE, attemptId: id, dueAt: build.now - 40, firedAt: build.now },
       attemptCount: 3,
       dueAt: null,
       revision: 2,
     });
-    expect(attempt).toEqual({
+    expect(attemptInFlight(delivery)).toEqual({
       timing: null,
       partition: waiting.partition,
       id,
@@ -394,7 +406,7 @@ describe('settling', () => {
       const retryAt = instant(finishedAt + 20_000);
       const offset = DEADLINES[deadline];
       const age = REPLAYS[replayed];
-      const { delivery, attempt } = inFlight(2, {
+      const delivery = inFlight(2, {
         deadline: offset === null ? null : instant(retryAt + offset),
         retryPolicy: { ...DEFAULT_RETRY_POLICY, maxAttempts: attemptsLeft ? 3 : 2 },
         lastStatusCode: 429,
@@ -405,13 +417,7 @@ describe('settling', () => {
         }),
       });
       const isEnded = state === 'canceled' || state === 'completed';
-      const settled = settle(
-        delivery,
-        attempt,
-        result,
-        scheduleIn(state, isEnded ? endedAt : null),
-        finishedAt,
-      );
+      const settled = settle(delivery, result, scheduleIn(state, isEnded ? endedAt : null), finishedAt);
 
       const status = expectedStatus(combination);
       const error = result.outcome === 'success' ? null : result.error;
@@ -427,19 +433,19 @@ describe('settling', () => {
         revision: delivery.revision + 1,
       });
       expect(settled.attempt, JSON.stringify(combination)).toEqual({
-        ...attempt,
+        ...attemptInFlight(delivery),
         outcome: result.outcome,
         statusCode: result.statusCode,
         finishedAt,
-        egressMs: finishedAt - attempt.firedAt,
+        egressMs: finishedAt - delivery.claim.firedAt,
         error,
       });
     }
   });
 
   test('a clock that was set back leads to no negative duration', () => {
-    const { delivery, attempt } = inFlight(1);
-    const earlier = instant(attempt.firedAt - 5_000);
-    expect(settle(delivery, attempt, SUCCESS, scheduleIn('active'), earlier).attempt.egressMs).toBe(0);
+    const delivery = inFlight(1);
+    const earlier = instant(delivery.claim.firedAt - 5_000);
+    expect(settle(delivery, SUCCESS, scheduleIn('active'), earlier).attempt.egressMs).toBe(0);
   });
 });

@@ -9,7 +9,16 @@
  *   paused ◀──park──       │  └──abandon──▶ canceled     (its schedule was canceled meanwhile)
  *                          └──retry──▶ retry_scheduled ──claim──▶ claimed …
  */
-import type { Attempt, Claim, Delivery, DeliveryStatus, Target } from './delivery.ts';
+import {
+  type AttemptTiming,
+  attemptInFlight,
+  type Claim,
+  type Delivery,
+  type DeliveryStatus,
+  type FinishedAttempt,
+  type InFlightDelivery,
+  type Target,
+} from './delivery.ts';
 import { durationMs } from './duration.ts';
 import { endpointKeyOf } from './endpoint-key.ts';
 import type { AttemptId, DeliveryId, ScheduleId } from './id.ts';
@@ -275,31 +284,16 @@ export function canStart(delivery: Delivery, now: Instant): 'yes' | 'expired' | 
   return isLate && !isPunctual ? 'expired' : 'yes';
 }
 
-/** Claims a due delivery. Returns it with the row of the attempt that is about to be made. */
+/** Claims a due delivery for the attempt that is about to be made. */
 export function claim(
   delivery: Delivery,
-  by: Claim,
+  node: string,
   attemptId: AttemptId,
   now: Instant,
-): { readonly delivery: Delivery; readonly attempt: Attempt } {
-  const attemptNo = delivery.attemptCount + 1;
-  return {
-    delivery: transition(delivery, 'claim', now, { claim: by, attemptCount: attemptNo, dueAt: null }),
-    attempt: {
-      partition: delivery.partition,
-      id: attemptId,
-      deliveryId: delivery.id,
-      attemptNo,
-      outcome: 'retryable',
-      statusCode: null,
-      dueAt: delivery.dueAt ?? now,
-      firedAt: now,
-      finishedAt: null,
-      egressMs: null,
-      error: null,
-      timing: null,
-    },
-  };
+): InFlightDelivery {
+  const by: Claim = { node, attemptId, dueAt: delivery.dueAt ?? now, firedAt: now };
+  const changes = { claim: by, attemptCount: delivery.attemptCount + 1, dueAt: null };
+  return { ...transition(delivery, 'claim', now, changes), claim: by };
 }
 
 /** Ends a waiting delivery without an attempt: its deadline passed, or no further attempt is allowed. */
@@ -331,28 +325,29 @@ export type AttemptResult =
       readonly error: string;
     };
 
-/** Closes an attempt and moves its delivery. A pause or cancel of the schedule in the meantime takes effect here. */
+/** Ends an attempt and moves its delivery. A pause or cancel of the schedule in the meantime takes effect here. */
 export function settle(
-  delivery: Delivery,
-  attempt: Attempt,
+  delivery: InFlightDelivery,
   result: AttemptResult,
   schedule: Pick<Schedule, 'state' | 'endedAt'>,
   now: Instant,
-): { readonly delivery: Delivery; readonly attempt: Attempt } {
+  timing: AttemptTiming | null = null,
+): { readonly delivery: Delivery; readonly attempt: FinishedAttempt } {
   const error = result.outcome === 'success' ? null : result.error;
-  const closed: Attempt = {
-    ...attempt,
+  const attempt: FinishedAttempt = {
+    ...attemptInFlight(delivery),
     outcome: result.outcome,
     statusCode: result.statusCode,
     finishedAt: now,
-    egressMs: Math.max(now - attempt.firedAt, 0),
+    egressMs: Math.max(now - delivery.claim.firedAt, 0),
     error,
+    timing,
   };
   const { retryPolicy } = delivery;
   const dueAt = result.outcome === 'retryable' ? retryDueAt(retryPolicy, attempt.attemptNo, now) : null;
   const event = settling(delivery, attempt.attemptNo, result, schedule, dueAt);
   return {
-    attempt: closed,
+    attempt,
     delivery: transition(delivery, event, now, {
       lastStatusCode: result.statusCode ?? delivery.lastStatusCode,
       error,

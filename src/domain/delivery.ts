@@ -27,10 +27,13 @@ export interface Target {
   readonly endpointVersion: number | null;
 }
 
-/** The node that sends a delivery, and the fencing token that it must present to settle the attempt. */
+/** The node that sends a delivery, and the facts of the attempt in flight. Its number is `attemptCount`. */
 export interface Claim {
   readonly node: string;
-  readonly token: string;
+  /** The id is also the fencing token: only its holder may settle the attempt. */
+  readonly attemptId: AttemptId;
+  readonly dueAt: Instant;
+  readonly firedAt: Instant;
 }
 
 export interface Delivery {
@@ -66,10 +69,21 @@ export interface Delivery {
   readonly revision: number;
 }
 
+export interface InFlightDelivery extends Delivery {
+  readonly claim: Claim;
+}
+
+export function isInFlight(delivery: Delivery): delivery is InFlightDelivery {
+  return delivery.claim !== null;
+}
+
 export const ATTEMPT_OUTCOMES = ['success', 'retryable', 'terminal'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** One HTTP request. It is written before the request is sent. `finishedAt` is null while the attempt is in flight. */
+/**
+ * One HTTP request. While it is in flight, only the claim of its delivery is stored, before the request is sent. The
+ * attempt itself is stored once, when it ends.
+ */
 export interface Attempt {
   readonly partition: Partition;
   readonly id: AttemptId;
@@ -79,11 +93,17 @@ export interface Attempt {
   readonly statusCode: number | null;
   readonly dueAt: Instant;
   readonly firedAt: Instant;
+  /** Null while the attempt is in flight. */
   readonly finishedAt: Instant | null;
   readonly egressMs: number | null;
   readonly error: string | null;
   /** Null while the attempt is in flight, when it was not sent, and when its process died. */
   readonly timing: AttemptTiming | null;
+}
+
+export interface FinishedAttempt extends Attempt {
+  readonly finishedAt: Instant;
+  readonly egressMs: number;
 }
 
 /** The course of an attempt, in milliseconds since `firedAt`, the instant of the decision. It ends at `egressMs`. */
@@ -96,4 +116,20 @@ export interface AttemptTiming {
   readonly firstByteMs: number | null;
   /** True when the connection was open already, so that the request did not wait for it. */
   readonly wasConnected: boolean;
+}
+
+/** The result of an attempt that has none yet. */
+export const NO_RESULT = {
+  outcome: 'retryable',
+  statusCode: null,
+  finishedAt: null,
+  egressMs: null,
+  error: null,
+  timing: null,
+} as const satisfies Partial<Attempt>;
+
+/** The attempt in flight, from the claim of its delivery. */
+export function attemptInFlight({ partition, id, attemptCount, claim }: InFlightDelivery): Attempt {
+  const { attemptId, dueAt, firedAt } = claim;
+  return { partition, id: attemptId, deliveryId: id, attemptNo: attemptCount, dueAt, firedAt, ...NO_RESULT };
 }

@@ -30,7 +30,7 @@ import * as life from './schedule-lifecycle.ts';
 
 /** A Sunday at 08:00:00 UTC. */
 const START = at('2026-11-15T08:00:00Z');
-const BY = { node: 'node-1', token: 'token-1' };
+const NODE = 'node-1';
 
 function at(text: string): Instant {
   const parsed = parseInstant(text);
@@ -64,7 +64,7 @@ function oneShotAt(fireAt: Instant): Timing {
 
 function claimed(build: Builders, view: View, now: Instant): { claim: life.Claimed; view: View } {
   const ids = { attempt: build.ids.mint('att', now), delivery: build.ids.mint('dlv', now) };
-  const claim = life.claim(view.pending, view, BY, ids, now);
+  const claim = life.claim(view.pending, view, NODE, ids, now);
   const { schedule, next } = claim.advanced ?? { schedule: view.schedule, next: claim.delivery };
   return { claim, view: { ...view, schedule: { ...view.schedule, ...schedule }, pending: next } };
 }
@@ -73,7 +73,7 @@ function claimed(build: Builders, view: View, now: Instant): { claim: life.Claim
 function attempted(given: Partial<life.NewSchedule> = {}): { build: Builders; view: View; retryAt: Instant } {
   const { build, view } = fixture(given);
   const { claim } = claimed(build, view, view.pending.scheduledFor);
-  const settled = settle(claim.delivery, claim.attempt, FAILURE, view.schedule, view.pending.scheduledFor);
+  const settled = settle(claim.delivery, FAILURE, view.schedule, view.pending.scheduledFor);
   return {
     build,
     view: { ...view, pending: settled.delivery },
@@ -307,7 +307,7 @@ describe('pausing', () => {
     const { claim } = claimed(build, view, view.pending.scheduledFor);
     const change = life.pause({ ...view, pending: claim.delivery }, START);
     expect(change?.pending).toBeNull();
-    const settled = settle(claim.delivery, claim.attempt, FAILURE, change?.schedule ?? view.schedule, START);
+    const settled = settle(claim.delivery, FAILURE, change?.schedule ?? view.schedule, START);
     expect(settled.delivery.status).toBe('paused');
   });
 
@@ -454,8 +454,8 @@ describe('canceling', () => {
     const change = life.cancel({ ...view, pending: claim.delivery }, START);
     expect(change?.pending).toBeNull();
     const schedule = change?.schedule ?? view.schedule;
-    expect(settle(claim.delivery, claim.attempt, FAILURE, schedule, START).delivery.status).toBe('canceled');
-    const success = settle(claim.delivery, claim.attempt, SUCCESS, schedule, START);
+    expect(settle(claim.delivery, FAILURE, schedule, START).delivery.status).toBe('canceled');
+    const success = settle(claim.delivery, SUCCESS, schedule, START);
     expect(success.delivery.status).toBe('succeeded');
     expect(life.completedBy(schedule, success.delivery, START)).toBeNull();
   });
@@ -624,16 +624,10 @@ describe('claiming', () => {
   test('a retry or a replay advances nothing', () => {
     const { build, view } = fixture({ timing: HOURLY });
     const { claim, view: advanced } = claimed(build, view, today('09:00:00'));
-    const failed = settle(
-      claim.delivery,
-      claim.attempt,
-      FAILURE,
-      advanced.schedule,
-      today('09:00:01'),
-    ).delivery;
+    const failed = settle(claim.delivery, FAILURE, advanced.schedule, today('09:00:01')).delivery;
     const ids = { attempt: build.ids.mint('att', START), delivery: build.ids.mint('dlv', START) };
-    expect(life.claim(failed, advanced, BY, ids, today('09:00:11')).advanced).toBeNull();
-    expect(life.claim(build.replay(claim.delivery), advanced, BY, ids, START).advanced).toBeNull();
+    expect(life.claim(failed, advanced, NODE, ids, today('09:00:11')).advanced).toBeNull();
+    expect(life.claim(build.replay(claim.delivery), advanced, NODE, ids, START).advanced).toBeNull();
   });
 
   test('in an ended schedule materializes nothing', () => {
@@ -654,7 +648,7 @@ describe('completing', () => {
       const { build, view } = fixture();
       const schedule = { ...view.schedule, state: from };
       const { claim } = claimed(build, view, view.pending.scheduledFor);
-      const { delivery } = settle(claim.delivery, claim.attempt, result, schedule, START);
+      const { delivery } = settle(claim.delivery, result, schedule, START);
       const completed = life.completedBy(schedule, delivery, instant(START + 7));
       expect(completed?.state ?? null).toBe(state);
       if (completed !== null) {
@@ -694,7 +688,7 @@ describe('with any sequence of operations on a schedule', () => {
       if (claim.advanced !== null) return after;
       return {
         ...after,
-        pending: settle(claim.delivery, claim.attempt, FAILURE, view.schedule, build.now).delivery,
+        pending: settle(claim.delivery, FAILURE, view.schedule, build.now).delivery,
       };
     },
     'a move to an instant': (view, build) => life.reschedule(view, build.oneShot(45 * MINUTE_MS), build.now),

@@ -4,7 +4,7 @@
  * objects that were read and returns the objects to write, guarded by `revision`.
  */
 
-import type { Attempt, Claim, Delivery, Target } from './delivery.ts';
+import type { Delivery, InFlightDelivery, Target } from './delivery.ts';
 import * as deliveryLife from './delivery-lifecycle.ts';
 import type { Method } from './destination.ts';
 import type { EndpointProfile, FiringProfile } from './endpoint-profile.ts';
@@ -315,8 +315,7 @@ export function completedBy<S extends FiringSchedule>(
 }
 
 export interface Claimed {
-  readonly delivery: Delivery;
-  readonly attempt: Attempt;
+  readonly delivery: InFlightDelivery;
   readonly advanced: Advance | null;
 }
 
@@ -334,12 +333,12 @@ export interface Advance {
 export function claim(
   delivery: Delivery,
   { schedule, profile }: { readonly schedule: FiringSchedule; readonly profile: FiringProfile | null },
-  by: Claim,
+  node: string,
   ids: { readonly attempt: AttemptId; readonly delivery: DeliveryId },
   now: Instant,
 ): Claimed {
   return {
-    ...deliveryLife.claim(delivery, by, ids.attempt, now),
+    delivery: deliveryLife.claim(delivery, node, ids.attempt, now),
     advanced: advance(schedule, profile, delivery, ids.delivery, now),
   };
 }

@@ -8,6 +8,7 @@
  * 5. `JudgedAttempt` (`attempt/judged-attempt.ts`): its request was answered, or failed.
  * 6. `SettleWrite` (`ports/store.ts`): what the store keeps of the attempt.
  */
+import type { Attempt } from '#src/domain/delivery.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { ClaimWrite, LoadedDelivery } from '#src/ports/store.ts';
@@ -37,6 +38,7 @@ export interface DecidedDelivery<Write> {
 
 /** It has no draft, which would keep the body in memory until the attempt is settled. */
 export interface ClaimedDelivery extends DecidedDelivery<ClaimWrite> {
+  readonly attempt: Attempt;
   readonly loaded: LoadedDelivery;
   /** The end of the breaker's window that this attempt probes; null for an attempt that is no probe. */
   readonly probeOf: Instant | null;

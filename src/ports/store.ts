@@ -9,7 +9,13 @@
  * A write with a receipt stores it in the same step. An idempotent request therefore has its effect and its finished
  * answer, or neither.
  */
-import type { Attempt, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
+import type {
+  Attempt,
+  Delivery,
+  DeliveryStatus,
+  FinishedAttempt,
+  InFlightDelivery,
+} from '#src/domain/delivery.ts';
 import type { Sweep, SweepCursor, UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
@@ -128,14 +134,14 @@ export interface ProfileWrite {
 }
 
 export interface ClaimWrite {
-  readonly delivery: Delivery;
-  readonly attempt: Attempt;
+  readonly delivery: InFlightDelivery;
   readonly advanced: Advance | null;
 }
 
 export interface SettleWrite {
   readonly delivery: Delivery;
-  readonly attempt: Attempt;
+  /** The finished attempt. Its delivery must still be claimed for it. */
+  readonly attempt: FinishedAttempt;
   /** The state of the schedule on which this was decided. It must not have changed. */
   readonly decidedUnder: ScheduleState;
   /** The schedule, if the end of its delivery completed it. */
@@ -186,10 +192,9 @@ export interface EndWrite {
   readonly advanced: Advance | null;
 }
 
-/** An attempt that was claimed and has no outcome yet. */
+/** An attempt that was claimed and has no outcome yet, as the claim of its delivery. */
 export interface UnsettledAttempt {
-  readonly delivery: Delivery;
-  readonly attempt: Attempt;
+  readonly delivery: InFlightDelivery;
   readonly schedule: FiringSchedule;
 }
 
@@ -247,7 +252,7 @@ export interface Store {
     page: Page<DeliveryId>,
   ): Promise<readonly Delivery[]>;
   addReplay(addition: ReplayAddition): Promise<WriteOutcome>;
-  /** Lists attempts after `afterAttemptNo`, in the order of `attemptNo`. */
+  /** Lists attempts after `afterAttemptNo`, in the order of `attemptNo`. The one in flight is the last. */
   listAttempts(
     partition: Partition,
     id: DeliveryId,

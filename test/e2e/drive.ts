@@ -8,7 +8,7 @@ import Database from 'better-sqlite3';
 import { Client } from 'pg';
 import { readControlSettings } from '#src/app/config.ts';
 import { type AnyStore, openStore } from '#src/app/open-store.ts';
-import type { Delivery } from '#src/domain/delivery.ts';
+import { type Delivery, isInFlight } from '#src/domain/delivery.ts';
 import { type AttemptResult, endUnsent, move, settle } from '#src/domain/delivery-lifecycle.ts';
 import { IdMint, parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
@@ -81,7 +81,7 @@ export class Drive {
     const { store, delivery, view } = await this.#read(id);
     const at = instant((delivery.dueAt ?? delivery.scheduledFor) + lateMs);
     const ids = { attempt: this.#ids.mint('att', at), delivery: this.#ids.mint('dlv', at) };
-    const claimed = claim(delivery, view, { node: NODE, token: ids.attempt }, ids, at);
+    const claimed = claim(delivery, view, NODE, ids, at);
     done(await store.claim([claimed]));
     return at;
   }
@@ -89,11 +89,9 @@ export class Drive {
   /** Ends the attempt in flight, `tookMs` after it began. */
   async settle(id: string, result: AttemptResult, tookMs = 0): Promise<void> {
     const { store, delivery, view } = await this.#read(id);
-    const { attemptCount } = delivery;
-    const [attempt] = await store.listAttempts(delivery.partition, delivery.id, attemptCount - 1, 1);
-    if (attempt === undefined) throw new Error(`No attempt of ${id} is in flight.`);
-    const at = instant(attempt.firedAt + tookMs);
-    const settled = settle(delivery, attempt, result, view.schedule, at);
+    if (!isInFlight(delivery)) throw new Error(`No attempt of ${id} is in flight.`);
+    const at = instant(delivery.claim.firedAt + tookMs);
+    const settled = settle(delivery, result, view.schedule, at);
     const completed = completedBy(view.schedule, settled.delivery, at);
     done(await store.settle([{ ...settled, completed, decidedUnder: view.schedule.state }]));
   }

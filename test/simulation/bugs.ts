@@ -29,6 +29,9 @@ export interface Bug {
   readonly patch?: Patch;
 }
 
+/** The position of the attempt's id in the step `claimDelivery`. */
+const ATTEMPT_ID = 7;
+
 /** Makes every queue return nothing while `isOver` holds. */
 function stopTakingWhile(isOver: (inFlight: number) => boolean): Patch {
   return patched(FairQueue.prototype, 'take', ({ value: take }) => ({
@@ -78,14 +81,17 @@ function unguarded(statements: ReadonlySet<Step[0]>, steps: readonly Step[], obs
   return steps.map((step): Step => {
     if (!statements.has(step[0])) return step;
     const [name, otherwise, ...parameters] = step;
+    // A settlement also names the attempt that its delivery must be claimed for.
+    const attempt = name === 'settleDelivery' ? [parameters.pop() ?? null] : [];
     const id = parameters.at(-2);
-    const known =
-      observer.deliveries.get(id as DeliveryId) ?? observer.schedules.get(id as ScheduleId) ?? null;
+    const delivery = observer.deliveries.get(id as DeliveryId);
+    const known = delivery ?? observer.schedules.get(id as ScheduleId) ?? null;
     if (known === null) return step;
+    if (attempt.length > 0) attempt[0] = delivery?.claim?.attemptId ?? null;
     // The new revision is the last column that is set, before the three parts of the guard.
     parameters[parameters.length - REVISION_COLUMN_FROM_END] = known.revision + 1;
     parameters[parameters.length - 1] = known.revision;
-    return [name, otherwise, ...parameters];
+    return [name, otherwise, ...parameters, ...attempt];
   });
 }
 
@@ -106,18 +112,21 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     firstSeed: 2,
     steps: (steps, observer) => unguarded(new Set(['claimDelivery']), steps, observer),
   },
-  'a claim that forgets the row of its attempt': {
-    caughtBy: ['attempts'],
-    steps: without('insertAttempt'),
+  'a claim that forgets the id of its attempt': {
+    caughtBy: ['attempts', 'lifecycle'],
+    steps: (steps) =>
+      steps.map((step) =>
+        step[0] === 'claimDelivery' ? (step.with(ATTEMPT_ID, null) as unknown as Step) : step,
+      ),
   },
   'settling ignores the state of the schedule': {
     caughtBy: ['settling', 'schedules'],
     firstSeed: 2,
     steps: without('scheduleInState'),
   },
-  'a settled attempt leaves its row open': {
+  'a settled attempt leaves no row': {
     caughtBy: ['attempts'],
-    steps: without('closeAttempt'),
+    steps: without('insertAttempt'),
   },
   'wake-ups are lost: scans find nothing, no hint arrives': {
     caughtBy: ['punctuality'],

@@ -9,19 +9,18 @@ import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
-import {
-  type AttemptRow,
-  type DeliveryRow,
-  fromAttemptRow,
-  fromDeliveryRow,
-  fromScheduleRow,
-  type ScheduleRow,
-} from '#src/store/sql/rows.ts';
+import { fromAttemptRow, LIST_ATTEMPTS, type ListedAttemptRow } from '#src/store/sql/attempt-rows.ts';
+import { type DeliveryRow, fromDeliveryRow, fromScheduleRow, type ScheduleRow } from '#src/store/sql/rows.ts';
 import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-rows.ts';
 import { type Db, openForReading } from '#src/store/sqlite/connection.ts';
 import { PreparedQueries } from '#src/store/sqlite/prepared-queries.ts';
 import { Reads } from '#src/store/sqlite/reads.ts';
 import { DATABASE_FILE } from '#src/store/sqlite/sqlite-store.ts';
+import { forSqlite } from '#src/store/sqlite/statement-builders.ts';
+
+const ATTEMPTS = forSqlite(LIST_ATTEMPTS);
+/** SQLite takes a negative limit for none. */
+const ALL = -1;
 
 export class DurableRows {
   readonly #db: Db;
@@ -58,8 +57,9 @@ export class DurableRows {
   }
 
   attempts(partition: Partition, id: DeliveryId): readonly Attempt[] {
-    const sql = 'SELECT * FROM attempts WHERE partition = ? AND delivery_id = ? ORDER BY attempt_no';
-    return this.#ask.all<AttemptRow>(sql, partition, id).map(fromAttemptRow);
+    const after = [partition, id, 0];
+    const rows = this.#ask.all<ListedAttemptRow>(ATTEMPTS, ...after, ...after, ALL);
+    return rows.map(fromAttemptRow);
   }
 
   profile(partition: Partition, id: EndpointId): EndpointProfile | null {

@@ -1,8 +1,9 @@
 /** Reports the store calls of one process or node to the checkers. */
-import type { Delivery } from '#src/domain/delivery.ts';
+import { attemptInFlight, type Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
+import type { ClaimWrite } from '#src/ports/store.ts';
 import type { CheckerRunner } from './checker-runner.ts';
-import type { Checker, InstanceFacts } from './checkers/checker.ts';
+import type { Checker, InstanceFacts, RequestedClaim } from './checkers/checker.ts';
 import type { Watch } from './watched-store.ts';
 
 /** The writes of one process that the store has not answered yet, by delivery. */
@@ -51,16 +52,22 @@ export function watchInstance(dependencies: WatchDependencies): Watch {
       runner.notify((checker) => checker.writesEnded?.(deliveries));
     },
     claimRequested: (write) => {
-      runner.notify((checker) => checker.claimRequested?.(write, instance));
+      const claim = requestedClaim(write);
+      runner.notify((checker) => checker.claimRequested?.(claim, instance));
       dependencies.claimRequested();
     },
     claimAnswered: (write, answer) => {
-      if (answer === 'failed') lostClaims.add(write.attempt.id);
-      runner.notify((checker) => checker.claimAnswered?.(write, answer));
+      const claim = requestedClaim(write);
+      if (answer === 'failed') lostClaims.add(claim.attempt.id);
+      runner.notify((checker) => checker.claimAnswered?.(claim, answer));
     },
     settleRequested: (write) => runner.notify((checker) => checker.settleRequested?.(write, instance)),
     endRequested: (write) => runner.notify((checker) => checker.endRequested?.(write, instance)),
     deferRequested: (delivery) => runner.notify((checker) => checker.deferRequested?.(delivery, instance)),
     learned: (deliveries) => runner.notify((checker) => checker.learned?.(deliveries)),
   };
+}
+
+function requestedClaim(write: ClaimWrite): RequestedClaim {
+  return { ...write, attempt: attemptInFlight(write.delivery) };
 }

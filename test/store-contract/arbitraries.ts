@@ -4,6 +4,7 @@ import { type AttemptTiming, DELIVERY_STATUSES, type Delivery } from '#src/domai
 import { METHODS } from '#src/domain/destination.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { Gate } from '#src/domain/gate.ts';
+import type { AttemptId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { type Labels, labelDigests } from '#src/domain/labels.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
@@ -180,7 +181,14 @@ export const deliveryChanges: fc.Arbitrary<
     endpointVersion: fc.constant(null),
   }),
   retryPolicy,
-  claim: fc.option(fc.record({ node: plainText, token: plainText })),
+  claim: fc.option(
+    fc.record({
+      node: plainText,
+      attemptId: plainText.map((text) => text as AttemptId),
+      dueAt: anyInstant,
+      firedAt: anyInstant,
+    }),
+  ),
   finalizedAt: fc.option(anyInstant),
 });
 

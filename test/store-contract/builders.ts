@@ -1,6 +1,6 @@
 /** Builds domain objects as the API and the engine do: valid, each with its own id, in order of creation. */
 import { CLOSED } from '#src/domain/breaker.ts';
-import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import { type Attempt, attemptInFlight, type Delivery, type InFlightDelivery } from '#src/domain/delivery.ts';
 import * as deliveryLife from '#src/domain/delivery-lifecycle.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { DEFAULT_RETRY_BUDGET, type EndpointProfile } from '#src/domain/endpoint-profile.ts';
@@ -156,23 +156,19 @@ export class Builders {
     delivery: Delivery,
     { schedule, profile }: Pick<LoadedDelivery, 'schedule' | 'profile'>,
     node = 'node-1',
-  ): ClaimWrite {
-    return life.claim(
-      delivery,
-      { schedule, profile },
-      { node, token: `${node}/${delivery.revision}` },
-      { attempt: this.ids.mint('att', this.#now), delivery: this.ids.mint('dlv', this.#now) },
-      this.#now,
-    );
+  ): ClaimWrite & { readonly attempt: Attempt } {
+    const ids = { attempt: this.ids.mint('att', this.#now), delivery: this.ids.mint('dlv', this.#now) };
+    const claimed = life.claim(delivery, { schedule, profile }, node, ids, this.#now);
+    return { ...claimed, attempt: attemptInFlight(claimed.delivery) };
   }
 
   /** Ends an attempt, and completes the schedule if this was its last delivery. */
   settle(
-    { delivery, attempt }: { readonly delivery: Delivery; readonly attempt: Attempt },
+    { delivery }: { readonly delivery: InFlightDelivery },
     schedule: FiringSchedule,
     result: deliveryLife.AttemptResult,
   ): SettleWrite {
-    const settled = deliveryLife.settle(delivery, attempt, result, schedule, this.#now);
+    const settled = deliveryLife.settle(delivery, result, schedule, this.#now);
     return {
       ...settled,
       decidedUnder: schedule.state,

@@ -13,7 +13,7 @@ import { type Fixture, pendingOf, type Suite } from './fixture.ts';
 
 export function firingContract(suite: Suite): void {
   describe('claiming', () => {
-    test('stores the claim and the row of the attempt', async () => {
+    test('stores the claim, and the attempt in flight is listed from it', async () => {
       const fixture = await suite.fixture();
       const view = await fixture.addSchedule();
       fixture.tick(HOUR_MS + 7);
@@ -200,16 +200,18 @@ export function firingContract(suite: Suite): void {
         dueAt: arbitrary.anyInstant,
         firedAt: arbitrary.anyInstant,
         finishedAt: arbitrary.anyInstant,
-        egressMs: fc.option(fc.nat()),
+        egressMs: fc.nat(),
         error: fc.option(arbitrary.plainText),
         timing: fc.option(arbitrary.attemptTiming),
       });
       for (const contents of fc.sample(outcome, { numRuns: 40, seed: 6 })) {
-        const { delivery, attempt } = fixture.claim(await fixture.pending(view.schedule.id), view);
+        const claimed = fixture.claim(await fixture.pending(view.schedule.id), view);
         const { dueAt, firedAt } = contents;
-        const fired = { ...attempt, dueAt, firedAt };
-        expect(await fixture.store.claim([{ delivery, attempt: fired, advanced: null }])).toEqual(['done']);
-        const settled = fixture.settle({ delivery, attempt: fired }, view.schedule, FAILURE);
+        const claim = { ...claimed.delivery.claim, dueAt, firedAt };
+        const delivery = { ...claimed.delivery, claim };
+        expect(await fixture.store.claim([{ delivery, advanced: null }])).toEqual(['done']);
+        expect((await attempts(fixture, claimed)).at(-1)).toEqual({ ...claimed.attempt, dueAt, firedAt });
+        const settled = fixture.settle({ delivery }, view.schedule, FAILURE);
         expected.push({ ...settled.attempt, ...contents });
         const closed = { ...settled, attempt: { ...settled.attempt, ...contents } };
         expect(await fixture.store.settle([closed])).toEqual(['done']);
@@ -278,7 +280,9 @@ export function firingContract(suite: Suite): void {
       const view = await fixture.addSchedule();
       const claimed = await fixture.addClaim(view);
       const settled = fixture.settle(claimed, view.schedule, SUCCESS);
-      const unknown: SettleWrite = { ...settled, attempt: { ...settled.attempt, attemptNo: 2 } };
+      // A database that lost its last writes may have given the same revision to another claim.
+      const { attempt: other } = fixture.claim(pendingOf(view), view, 'node-2');
+      const unknown: SettleWrite = { ...settled, attempt: { ...settled.attempt, id: other.id } };
       expect(await fixture.changesNothing(() => fixture.store.settle([unknown]))).toEqual(['stale']);
 
       expect(await fixture.store.settle([fixture.settle(claimed, view.schedule, FAILURE)])).toEqual(['done']);
@@ -286,6 +290,46 @@ export function firingContract(suite: Suite): void {
       const again = { ...settled.delivery, revision: delivery.revision + 1 };
       const closed: SettleWrite = { ...settled, delivery: again };
       expect(await fixture.changesNothing(() => fixture.store.settle([closed]))).toEqual(['stale']);
+    });
+
+    test('lists each attempt once: in flight, when it ends, and when its settlement is repeated', async () => {
+      const fixture = await suite.fixture();
+      const view = await fixture.addSchedule();
+      const expected: Attempt[] = [];
+      for (const [at, result] of [FAILURE, INTERRUPTED, SUCCESS].entries()) {
+        fixture.tick(HOUR_MS);
+        const claimed = await fixture.addClaim(await fixture.view(view.schedule.id), `node-${at}`);
+        expect(claimed.attempt.attemptNo).toBe(at + 1);
+        expect(await attempts(fixture, claimed)).toEqual([...expected, claimed.attempt]);
+        expect(await attempts(fixture, claimed, at)).toEqual([claimed.attempt]);
+        expect(await attempts(fixture, claimed, at + 1)).toEqual([]);
+        expect(await attempts(fixture, claimed, 0, at)).toEqual(expected);
+        fixture.tick(250);
+        const settled = fixture.settle(claimed, view.schedule, result);
+        expect(await fixture.store.settle([settled])).toEqual(['done']);
+        expected.push(settled.attempt);
+        expect(await attempts(fixture, claimed)).toEqual(expected);
+        expect(await fixture.changesNothing(() => fixture.store.settle([settled]))).toEqual(['stale']);
+      }
+      expect(expected.map(({ attemptNo }) => attemptNo)).toEqual([1, 2, 3]);
+    });
+
+    test('and reading at the same time: no list misses an attempt or has it twice', async () => {
+      const fixture = await suite.fixture();
+      const view = await fixture.addSchedule({
+        retryPolicy: { ...DEFAULT_RETRY_POLICY, base: '0', maxAttempts: 50 },
+      });
+      for (let no = 1; no <= 20; no++) {
+        const claimed = await fixture.addClaim(await fixture.view(view.schedule.id));
+        const settled = fixture.settle(claimed, view.schedule, FAILURE);
+        const [answers, ...lists] = await Promise.all([
+          fixture.store.settle([settled]),
+          ...Array.from({ length: 4 }, () => attempts(fixture, claimed)),
+        ]);
+        expect(answers).toEqual(['done']);
+        const numbers = Array.from({ length: no }, (_, at) => at + 1);
+        for (const list of lists) expect(list.map(({ attemptNo }) => attemptNo)).toEqual(numbers);
+      }
     });
 
     test('answers each verb on its own', async () => {
@@ -303,12 +347,12 @@ export function firingContract(suite: Suite): void {
   });
 }
 
-function claimPending(fixture: Fixture, view: ScheduleView): ClaimWrite {
+function claimPending(fixture: Fixture, view: ScheduleView): ReturnType<Fixture['claim']> {
   return fixture.claim(pendingOf(view), view);
 }
 
-function attempts(fixture: Fixture, { delivery }: ClaimWrite) {
-  return fixture.store.listAttempts(fixture.partition, delivery.id, 0, 100);
+function attempts(fixture: Fixture, { delivery }: ClaimWrite, after = 0, limit = 100) {
+  return fixture.store.listAttempts(fixture.partition, delivery.id, after, limit);
 }
 
 /** The answers, or none if the verb failed with an error. */

@@ -14,7 +14,7 @@ import type { ControlStore, Project } from '#src/ports/control-store.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { PeopleStore } from '#src/ports/people-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
-import type { ClaimWrite, LoadedDelivery, Receipt, Store } from '#src/ports/store.ts';
+import type { LoadedDelivery, Receipt, Store } from '#src/ports/store.ts';
 import type { SealedStore } from '#src/ports/vault.ts';
 import { Builders, type Made, START, seededBytes } from './builders.ts';
 import { type Everything, readEverything } from './everything.ts';
@@ -177,7 +177,7 @@ export class Fixture extends Builders {
   }
 
   /** Stores a claim of the schedule's pending delivery. */
-  async addClaim(view: ScheduleView, node?: string): Promise<ClaimWrite> {
+  async addClaim(view: ScheduleView, node?: string): Promise<ReturnType<Builders['claim']>> {
     const claimed = this.claim(pendingOf(view), view, node);
     expect(await this.store.claim([claimed])).toEqual(['done']);
     return claimed;

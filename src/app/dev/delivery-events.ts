@@ -1,7 +1,8 @@
 /** Wraps the store so that stored changes of deliveries are reported as events. */
 import type { AnyStore } from '#src/app/open-store.ts';
+import { attemptInFlight } from '#src/domain/delivery.ts';
 import type { DeliveryEvent } from '#src/inbox/recent-deliveries.ts';
-import type { ClaimWrite, Store } from '#src/ports/store.ts';
+import type { Store } from '#src/ports/store.ts';
 
 type ObservedVerbs = Pick<Store, 'claim' | 'settle' | 'defer' | 'endUnsent' | 'replaceSchedule'>;
 
@@ -30,9 +31,17 @@ function observedVerbs(store: Store, emit: (event: DeliveryEvent) => void): Obse
   };
   return {
     claim: (writes, fence) =>
-      observe(writes, store.claim(writes, fence), (write) => ({ kind: 'claimed', ...attemptOf(write) })),
+      observe(writes, store.claim(writes, fence), ({ delivery }) => ({
+        kind: 'claimed',
+        delivery,
+        attempt: attemptInFlight(delivery),
+      })),
     settle: (writes) =>
-      observe(writes, store.settle(writes), (write) => ({ kind: 'settled', ...attemptOf(write) })),
+      observe(writes, store.settle(writes), ({ delivery, attempt }) => ({
+        kind: 'settled',
+        delivery,
+        attempt,
+      })),
     defer: (deliveries, fence) =>
       observe(deliveries, store.defer(deliveries, fence), (delivery) => ({ kind: 'deferred', delivery })),
     endUnsent: (writes, fence) =>
@@ -44,10 +53,6 @@ function observedVerbs(store: Store, emit: (event: DeliveryEvent) => void): Obse
       return answer;
     },
   };
-}
-
-function attemptOf({ delivery, attempt }: Pick<ClaimWrite, 'delivery' | 'attempt'>) {
-  return { delivery, attempt };
 }
 
 async function emitDone<W>(writes: readonly W[], answers: Answers, emit: (write: W) => void): Promise<void> {

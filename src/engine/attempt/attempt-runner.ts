@@ -4,7 +4,7 @@
  */
 
 import { type Evidence, isAgainstEndpoint } from '#src/domain/breaker.ts';
-import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { Attempt, Delivery, InFlightDelivery } from '#src/domain/delivery.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { gateTerms } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
@@ -60,8 +60,8 @@ export class AttemptRunner {
     const undrafted = claims.map(({ write }) => write.delivery).filter(({ id }) => !drafts.has(id));
     const loading = builder.drafts(undrafted);
     const indexes = new Map(undrafted.map(({ id }, index) => [id, index]));
-    for (const { due, write } of claims) {
-      const { delivery, attempt } = write;
+    for (const { due, write, attempt } of claims) {
+      const { delivery } = write;
       gates.beginAttempt(due);
       const draft = drafts.get(delivery.id);
       const index = indexes.get(delivery.id) ?? 0;
@@ -77,7 +77,7 @@ export class AttemptRunner {
 
   /** The claim is stored: the attempt begins. */
   begin(claimed: ClaimedDelivery): void {
-    const { dueAt, firedAt } = claimed.write.attempt;
+    const { dueAt, firedAt } = claimed.attempt;
     this.#dependencies.stats.countFired(claimed.due, firedAt - dueAt);
     void this.#run(claimed);
   }
@@ -85,7 +85,7 @@ export class AttemptRunner {
   /** The claim was refused, or it is unknown whether it is stored because its answer was lost. */
   drop(claimed: ClaimedDelivery, why: 'refused' | 'unknown'): void {
     const { attempts, clock, recovery } = this.#dependencies;
-    attempts.remove(claimed.write.attempt.id);
+    attempts.remove(claimed.attempt.id);
     this.#teachGate(claimed, 'nothing', clock.now());
     if (why === 'unknown') recovery.recoverOwnClaims();
   }
@@ -99,7 +99,7 @@ export class AttemptRunner {
   /** Never rejects. A request that is ready is sent without any wait. */
   async #run(claimed: ClaimedDelivery): Promise<void> {
     const { attempts, log, recovery } = this.#dependencies;
-    const { delivery, attempt } = claimed.write;
+    const { write, attempt } = claimed;
     try {
       // Its permits are given back with the answer, so nothing may keep the body in memory after that.
       let request = this.#requestNow(claimed) ?? (await this.#requestLater(claimed));
@@ -109,7 +109,7 @@ export class AttemptRunner {
       const { judged, stopwatch } = await sending;
       await this.#settle(claimed, judged, stopwatch);
     } catch (error) {
-      log.error({ delivery: delivery.id, error: String(error) }, 'an attempt was left unsettled');
+      log.error({ delivery: write.delivery.id, error: String(error) }, 'an attempt was left unsettled');
       recovery.recoverOwnClaims();
     } finally {
       attempts.remove(attempt.id);
@@ -117,9 +117,9 @@ export class AttemptRunner {
   }
 
   /** Null where the request is still being built, or the slot may have moved. */
-  #requestNow({ due, epoch, write }: ClaimedDelivery): AttemptRequest | null {
+  #requestNow({ due, epoch, attempt }: ClaimedDelivery): AttemptRequest | null {
     const { attempts, ownership } = this.#dependencies;
-    const request = attempts.requestOf(write.attempt.id);
+    const request = attempts.requestOf(attempt.id);
     if (request === null || request instanceof Promise) return null;
     return ownership.epochOf(due) === epoch ? request : null;
   }
@@ -128,9 +128,9 @@ export class AttemptRunner {
    * Null when the claim belongs to another node by now, which happens after a node was cut off from the store for
    * longer than its lease. A store that is away is waited for: the attempt is claimed, so no other node will make it.
    */
-  async #requestLater({ due, epoch, write }: ClaimedDelivery): Promise<AttemptRequest | null> {
+  async #requestLater({ due, epoch, write, attempt }: ClaimedDelivery): Promise<AttemptRequest | null> {
     const { timers, ownership, attempts } = this.#dependencies;
-    const { delivery, attempt } = write;
+    const { delivery } = write;
     let building = attempts.requestOf(attempt.id);
     for (let reads = 0; reads < READS_MAX && !this.#isInterrupted; reads++) {
       try {
@@ -153,9 +153,9 @@ export class AttemptRunner {
     return builder.finish(await builder.draft(delivery), delivery, attempt);
   }
 
-  async #isClaimed(delivery: Delivery): Promise<boolean> {
+  async #isClaimed(delivery: InFlightDelivery): Promise<boolean> {
     const [loaded] = await this.#dependencies.store.loadDeliveries([delivery]);
-    return loaded?.delivery.claim?.token === delivery.claim?.token;
+    return loaded?.delivery.claim?.attemptId === delivery.claim.attemptId;
   }
 
   /** The stopwatch is null where nothing was sent. */
@@ -165,7 +165,7 @@ export class AttemptRunner {
   ): Promise<{ readonly judged: JudgedAttempt; readonly stopwatch: AttemptStopwatch | null }> {
     if (request?.kind !== 'request') return { judged: judgeUnsent(request), stopwatch: null };
     const { clock, metrics } = this.#dependencies;
-    const { dueAt, firedAt } = claimed.write.attempt;
+    const { dueAt, firedAt } = claimed.attempt;
     const now = clock.now();
     metrics.lateness('send', Math.max(now - dueAt, 0) / MS_PER_SECOND);
     const stopwatch = new AttemptStopwatch(clock, firedAt, now);
@@ -187,9 +187,8 @@ export class AttemptRunner {
     const released = this.#teachGate(claimed, judged.evidence, endedAt);
     const { delivery, advanced } = write;
     const timing = stopwatch?.timing(endedAt, judged.result.statusCode !== null) ?? null;
-    const attempt = { ...write.attempt, timing };
     const schedule = advanced?.schedule ?? loaded.schedule;
-    const settled = await settler.settle({ delivery, attempt, schedule }, judged.result, endedAt);
+    const settled = await settler.settle({ delivery, schedule }, judged.result, endedAt, timing);
     this.#report(claimed, judged, settled, endedAt);
     if (settled !== null) {
       stats.countEnded(due, settled.delivery.status);
@@ -204,9 +203,9 @@ export class AttemptRunner {
    */
   #teachGate(claimed: ClaimedDelivery, evidence: Evidence, now: Instant): readonly DueDelivery[] {
     const { ownership, gates } = this.#dependencies;
-    const { due, loaded, epoch, probeOf, write } = claimed;
+    const { due, loaded, epoch, probeOf, attempt } = claimed;
     const isOurs = ownership.isOwnedSince(due, epoch);
-    const isCounted = !isAgainstEndpoint(evidence) || gates.isFailureCounted(due, write.attempt.firedAt, now);
+    const isCounted = !isAgainstEndpoint(evidence) || gates.isFailureCounted(due, attempt.firedAt, now);
     const { breaker } = gateTerms(loaded.profile, null);
     const taught = isOurs && isCounted ? evidence : 'nothing';
     return gates.endAttempt(due, breaker, taught, isOurs ? probeOf : null, now);
@@ -220,8 +219,8 @@ export class AttemptRunner {
     at: Instant,
   ): void {
     const { log, metrics } = this.#dependencies;
-    const { due, write, probeOf } = claimed;
-    const { delivery, attempt } = write;
+    const { due, write, attempt, probeOf } = claimed;
+    const { delivery } = write;
     const status = settled?.delivery.status ?? 'claimed';
     const egressMs = Math.max(at - attempt.firedAt, 0);
     metrics.attemptFinished({ outcome: result.outcome, status, seconds: egressMs / MS_PER_SECOND });

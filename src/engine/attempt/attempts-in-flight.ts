@@ -1,4 +1,4 @@
-/** Attempts that were claimed and are not settled yet, by claim token. */
+/** Attempts that were claimed and are not settled yet, by their ids, which are the fencing tokens of their claims. */
 import type { Waker } from '#src/engine/queue/waker.ts';
 import type { Sendable, Unsendable } from './request-builder.ts';
 

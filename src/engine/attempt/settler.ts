@@ -7,6 +7,7 @@
  * Attempts that end while others are being settled are settled together after them. After a failure each attempt is
  * settled on its own, so that one that the store fails on does not stop the others.
  */
+import { type AttemptTiming, isInFlight } from '#src/domain/delivery.ts';
 import { type AttemptResult, settle } from '#src/domain/delivery-lifecycle.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { completedBy } from '#src/domain/schedule-lifecycle.ts';
@@ -47,12 +48,13 @@ export class Settler {
     given: UnsettledAttempt,
     result: AttemptResult,
     endedAt: Instant,
+    timing: AttemptTiming | null = null,
   ): Promise<SettleWrite | null> {
     const { store, timers } = this.#dependencies;
     let hasFailed = false;
     for (let current: UnsettledAttempt | null = given; current !== null; ) {
       try {
-        const write = decide(current, result, endedAt);
+        const write = decide(current, result, endedAt, timing);
         const answer = hasFailed ? (await store.settle([write]))[0] : await this.#settleTogether(write);
         this.#outage.succeeded();
         if (answer === 'done') return write;
@@ -89,12 +91,13 @@ export class Settler {
   }
 
   /** Reads the delivery and schedule of the attempt again. */
-  async #reload({ delivery, attempt }: UnsettledAttempt): Promise<UnsettledAttempt | null> {
-    const [loaded] = await this.#dependencies.store.loadDeliveries([delivery]);
+  async #reload({ delivery: { partition, id, claim } }: UnsettledAttempt): Promise<UnsettledAttempt | null> {
+    const [loaded] = await this.#dependencies.store.loadDeliveries([{ partition, id }]);
     if (loaded === undefined || loaded === null) return null;
-    const { claim } = loaded.delivery;
-    if (claim === null || claim.token !== delivery.claim?.token) return null;
-    return { delivery: loaded.delivery, attempt, schedule: loaded.schedule };
+    const { delivery, schedule } = loaded;
+    return isInFlight(delivery) && delivery.claim.attemptId === claim.attemptId
+      ? { delivery, schedule }
+      : null;
   }
 
   /** The settler no longer waits for a store that is unavailable. */
@@ -105,14 +108,14 @@ export class Settler {
 }
 
 function decide(
-  { delivery, attempt, schedule }: UnsettledAttempt,
+  { delivery, schedule }: UnsettledAttempt,
   result: AttemptResult,
   endedAt: Instant,
+  timing: AttemptTiming | null,
 ): SettleWrite {
-  const settled = settle(delivery, attempt, result, schedule, endedAt);
+  const settled = settle(delivery, result, schedule, endedAt, timing);
   return {
-    delivery: settled.delivery,
-    attempt: settled.attempt,
+    ...settled,
     decidedUnder: schedule.state,
     completed: completedBy(schedule, settled.delivery, endedAt),
   };

@@ -1,6 +1,6 @@
 /** Decides what happens to loaded deliveries, by the rules of the domain and the state of their gates. */
 
-import type { Delivery } from '#src/domain/delivery.ts';
+import { attemptInFlight, type Delivery } from '#src/domain/delivery.ts';
 import { defer, endUnsent } from '#src/domain/delivery-lifecycle.ts';
 import { decideDispatch } from '#src/domain/dispatch.ts';
 import { gateTerms } from '#src/domain/gate.ts';
@@ -101,8 +101,9 @@ export class Decider {
         const { gate, probe } = verdict;
         const probeOf = probe ? gate.breaker.openUntil : null;
         const write = this.#claimWrite(loaded, now);
+        const attempt = attemptInFlight(write.delivery);
         const hasToken = gates.recordDecision(due, before, gate);
-        decisions.claims.push({ due, epoch, loaded, isPrefetched, probeOf, write, hasToken });
+        decisions.claims.push({ due, epoch, loaded, isPrefetched, probeOf, write, attempt, hasToken });
         if (candidate.draft !== null) decisions.drafts.set(due.id, candidate.draft);
       }
     }
@@ -123,6 +124,6 @@ export class Decider {
     const { ids, node } = this.#dependencies;
     const attempt = ids.mint('att', now);
     const delivery = ids.mint('dlv', now);
-    return scheduleLife.claim(loaded.delivery, loaded, { node, token: attempt }, { attempt, delivery }, now);
+    return scheduleLife.claim(loaded.delivery, loaded, node, { attempt, delivery }, now);
   }
 }

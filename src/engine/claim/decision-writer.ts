@@ -60,11 +60,11 @@ export class DecisionWriter {
       const answers = await answered;
       claimPause.storeSucceeded();
       for (const [index, claimed] of claims.entries()) {
-        const { write, due } = claimed;
+        const { write, attempt, due } = claimed;
         queue.forget(due);
         if (answers[index] === 'done') {
           this.#settleToken(claimed, true);
-          metrics.lateness('claim', (write.attempt.firedAt - write.attempt.dueAt) / MS_PER_SECOND);
+          metrics.lateness('claim', (attempt.firedAt - attempt.dueAt) / MS_PER_SECOND);
           if (write.advanced !== null) queue.due(dueDeliveryOf(write.advanced.next));
           runner.begin(claimed);
         } else {

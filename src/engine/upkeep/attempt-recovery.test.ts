@@ -5,10 +5,9 @@ import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { Settler } from '#src/engine/attempt/settler.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
-import type { ClaimWrite } from '#src/ports/store.ts';
 import { ClusterHarness, ownerAndOthers } from '#test/cluster-harness.ts';
 import { EngineHarness, type ScheduleOptions } from '#test/engine-harness.ts';
-import { HOURLY } from '#test/store-contract/builders.ts';
+import { type Builders, HOURLY } from '#test/store-contract/builders.ts';
 import { AttemptRecovery } from './attempt-recovery.ts';
 import { StatsRecorder } from './stats-recorder.ts';
 
@@ -16,12 +15,10 @@ async function claimed(
   harness: EngineHarness,
   order: ScheduleOptions = {},
   node = 'dead-node',
-): Promise<ClaimWrite> {
+): Promise<ReturnType<Builders['claim']>> {
   const view = await harness.schedule(order);
   const { build } = harness;
-  const by = { node, token: build.ids.mint('att', harness.now) };
-  const ids = { attempt: by.token, delivery: build.ids.mint('dlv', harness.now) };
-  const write = life.claim(view.pending, view, by, ids, harness.now);
+  const write = build.claim(view.pending, view, node);
   expect(await harness.disk.claim([write])).toEqual(['done']);
   return write;
 }

@@ -148,7 +148,7 @@ export class AttemptRecovery {
       withOwn ? live.filter((one) => one !== node) : live,
       CLAIMS_MAX,
     );
-    const claims = listed.filter(({ delivery }) => !attempts.has(delivery.claim?.token ?? ''));
+    const claims = listed.filter(({ delivery }) => !attempts.has(delivery.claim.attemptId));
     if (membership === null || claims.length === 0) return claims;
     const others = new Set((await membership.readLiveNodes()).filter((one) => one !== node));
     return claims.filter((claim) => this.#isOurs(claim, others));
@@ -158,7 +158,7 @@ export class AttemptRecovery {
   #isOurs({ delivery }: UnsettledAttempt, others: ReadonlySet<string>): boolean {
     const { partition, target, claim } = delivery;
     const { node, ownership } = this.#dependencies;
-    if (claim === null || others.has(claim.node)) return false;
+    if (others.has(claim.node)) return false;
     if (claim.node === node) return true;
     return ownership.epochOf({ partition, endpoint: cachedEndpointKey(target) }) !== null;
   }

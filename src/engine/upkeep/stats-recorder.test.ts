@@ -238,7 +238,7 @@ describe('the engine counts', () => {
       attempt: harness.ids.mint('att', harness.now),
       delivery: harness.ids.mint('dlv', harness.now),
     };
-    const claimed = life.claim(view.pending, view, { node: 'dead', token: ids.attempt }, ids, harness.now);
+    const claimed = life.claim(view.pending, view, 'dead', ids, harness.now);
     await harness.disk.claim([claimed]);
     const engine = new Engine(harness, { retentionMs: 0 });
     await engine.start();

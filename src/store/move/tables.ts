@@ -7,9 +7,8 @@ import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type Statement, statementBuilders } from '#src/store/postgres/statement-builders.ts';
 import { statements } from '#src/store/postgres/statements.ts';
 import { keyParameters } from '#src/store/postgres/verbs.ts';
+import { ATTEMPT } from '#src/store/sql/attempt-rows.ts';
 import {
-  ATTEMPT_FIXED,
-  ATTEMPT_OUTCOME,
   DELIVERY_FIXED,
   DELIVERY_MUTABLE,
   ENDPOINT_SECRET,
@@ -85,7 +84,7 @@ export const TABLES: readonly Table[] = [
     columns: ['slot', 'endpoint_digest'],
     of: (row) => keyParameters.delivery(fromDeliveryRow(row as unknown as DeliveryRow)),
   }),
-  table('attempts', 3, [...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME], STATEMENTS.insertAttempt),
+  table('attempts', 3, ATTEMPT, STATEMENTS.insertAttempt),
   table(
     'receipts',
     2,

@@ -10,6 +10,8 @@ const BIGINTS: ReadonlySet<string> = new Set([
   'occurrence',
   'scheduled_for',
   'due_at',
+  'claim_due_at',
+  'claim_fired_at',
   'deadline',
   'finalized_at',
   'fired_at',

@@ -2,19 +2,13 @@
  * The queries of the engine on the way to a request. They run for every delivery, often many at a time and when it
  * is due. Each is one statement: a short index scan or a few look-ups by key.
  */
+import { isInFlight } from '#src/domain/delivery.ts';
 import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { LoadedDelivery, UnsettledAttempt } from '#src/ports/store.ts';
-import {
-  type DeliveryRow,
-  fromAttemptRow,
-  fromDeliveryRow,
-  fromFiringScheduleRow,
-  readGate,
-} from '#src/store/sql/rows.ts';
+import { type DeliveryRow, fromDeliveryRow, fromFiringScheduleRow, readGate } from '#src/store/sql/rows.ts';
 import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-rows.ts';
 import {
-  ATTEMPT,
   DELIVERY,
   deliveryIn,
   FIRING_PROFILE,
@@ -56,14 +50,12 @@ const DISTRIBUTED_LOAD = loadQuery(true);
 
 /** Scans the index only between the names of living nodes, so their claims are not read. */
 function lostClaimsQuery(distributed: boolean): string {
-  const attempt = 'a.partition = d.partition AND a.delivery_id = d.id AND a.attempt_no = d.attempt_count';
-  return `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns}, ${ATTEMPT.columns} FROM (
+  return `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns} FROM (
       SELECT d.* FROM unnest($1::text[], $2::text[]) AS gap (after, before)
       JOIN deliveries d ON d.status = 'claimed' AND d.claim_node > gap.after AND d.claim_node < gap.before
       LIMIT $3
     ) d
-    ${row(distributed, 'schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}
-    ${row(distributed, 'attempts', 'a', attempt)}`;
+    ${row(distributed, 'schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}`;
 }
 
 const LOST_CLAIMS = lostClaimsQuery(false);
@@ -141,9 +133,8 @@ function sweepIn(values: Values, { partition, schedule_id }: DeliveryRow): Unfin
 function lostClaimIn(joined: JoinedRow): readonly UnsettledAttempt[] {
   const delivery = deliveryIn(joined);
   const schedule = firingScheduleIn(joined);
-  const attempt = ATTEMPT.of(joined);
-  if (delivery === null || schedule === null || attempt === null) return [];
-  return [{ delivery, schedule, attempt: fromAttemptRow(attempt) }];
+  if (delivery === null || schedule === null || !isInFlight(delivery)) return [];
+  return [{ delivery, schedule }];
 }
 
 /** The database compares names by their bytes. */

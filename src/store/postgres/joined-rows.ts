@@ -6,8 +6,6 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
 import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
 import {
-  ATTEMPT_FIXED,
-  ATTEMPT_OUTCOME,
   DELIVERY_FIXED,
   DELIVERY_MUTABLE,
   PROFILE_FIXED,
@@ -19,7 +17,6 @@ import {
   SCHEDULE_MUTABLE,
 } from '#src/store/sql/columns.ts';
 import {
-  type AttemptRow,
   type DeliveryRow,
   type FiringProfileVersionRow,
   type FiringScheduleRow,
@@ -77,7 +74,6 @@ function tableColumns<Row>(alias: string, columns: readonly (keyof Row & string)
 export const SCHEDULE = tableColumns<ScheduleRow>('s', [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE]);
 export const FIRING_SCHEDULE = tableColumns<FiringScheduleRow>('s', SCHEDULE_FIRING);
 export const DELIVERY = tableColumns<DeliveryRow>('d', [...DELIVERY_FIXED, ...DELIVERY_MUTABLE]);
-export const ATTEMPT = tableColumns<AttemptRow>('a', [...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME]);
 const HEAD = tableColumns<ProfileHeadRow>('p', [...PROFILE_FIXED, ...PROFILE_MUTABLE]);
 const VERSION = tableColumns<ProfileVersionRow>('v', PROFILE_VERSION);
 const FIRING_VERSION = tableColumns<FiringProfileVersionRow>('v', PROFILE_VERSION_FIRING);

@@ -12,6 +12,7 @@ import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { Prunable } from '#src/ports/store.ts';
+import { LIST_ATTEMPTS } from '#src/store/sql/attempt-rows.ts';
 import { endpointDigest, labelBytes } from '#src/store/sql/digests.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
@@ -60,23 +61,24 @@ const ITEM_ENDPOINT = 'https://a.example/' as EndpointKey;
 /** In a hundred deliveries one waits, one is claimed and one is dead-lettered. */
 const FILL = [
   `INSERT INTO schedules (partition, id, state, kind, endpoint_id, header_names, payload_bytes, label_digests,
-     metadata, pending_id,
-     created_at, updated_at, ended_at, revision)
+     metadata, pending_id, created_at, updated_at, ended_at, revision)
    SELECT p, ${SCHEDULE_ID}, CASE WHEN i % 100 = 0 THEN 'active' ELSE 'completed' END,
      CASE WHEN i % 10 = 0 THEN 'recurring' ELSE 'one_shot' END, 'ep_' || i % 50, '[]', 0, '', '[]', ${DELIVERY_ID},
      i, i, CASE WHEN i % 100 > 0 THEN i END, 1
    FROM ${SIZES}, generate_series(1, n) i`,
   `INSERT INTO deliveries (partition, id, schedule_id, status, occurrence, scheduled_for, due_at, reserved,
-     attempt_count, idempotency_key, url, method, endpoint_id, endpoint_version, payload_bytes, retry_policy, claim_node,
-     claim_token, created_at, finalized_at, revision, slot, endpoint_digest)
+     attempt_count, idempotency_key, url, method, endpoint_id, endpoint_version, payload_bytes,
+     retry_policy, claim_node,
+     claim_attempt_id, claim_due_at, claim_fired_at, created_at, finalized_at, revision, slot, endpoint_digest)
    SELECT p, ${DELIVERY_ID}, ${SCHEDULE_ID},
      CASE i % 100 WHEN 0 THEN 'scheduled' WHEN 1 THEN 'claimed' WHEN 2 THEN 'dead_letter' ELSE 'succeeded' END,
      i, i, CASE WHEN i % 100 = 0 THEN i END, 0, 1, 'key', 'https://a.example', 'POST', 'ep_' || i % 50, 1, 0, '{}',
-     CASE WHEN i % 100 = 1 THEN 'node-' || i / 100 % 3 END, CASE WHEN i % 100 = 1 THEN 'token' END,
+     CASE WHEN i % 100 = 1 THEN 'node-' || i / 100 % 3 END, CASE WHEN i % 100 = 1 THEN 'att' END,
+     CASE WHEN i % 100 = 1 THEN i END, CASE WHEN i % 100 = 1 THEN i END,
      i, CASE WHEN i % 100 > 1 THEN i END, 1, i / 100 % 256, 'key-' || i % 50
    FROM ${SIZES}, generate_series(1, n) i`,
-  `INSERT INTO attempts (partition, delivery_id, attempt_no, id, outcome, due_at, fired_at)
-   SELECT partition, id, 1, 'att', 'running', 1, 1 FROM deliveries`,
+  `INSERT INTO attempts (partition, delivery_id, attempt_no, id, outcome, due_at, fired_at, finished_at, egress_ms)
+   SELECT partition, id, 1, 'att', 'success', 1, 1, 1, 0 FROM deliveries`,
   `INSERT INTO payloads (partition, schedule_id, sealed) SELECT partition, id, '' FROM schedules`,
   `INSERT INTO endpoint_profiles (partition, id, version, archived, created_at, updated_at, revision)
    SELECT p, 'ep_' || i, 1, i % 2, 1, 1, 1 FROM generate_series(1, 21) p, generate_series(0, 499) i`,
@@ -301,10 +303,15 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         await expectScan(list(false), ['endpoint_profiles_unarchived', 'endpoint_profile_versions_pkey']);
       });
 
+      it('attempts, with the one in flight', async () => {
+        const after = [LARGE, DELIVERY, 0];
+        const list = (reader: Reader) => reader.lookUp(LIST_ATTEMPTS, ...after, ...after, 20);
+        await expectScan(list, ['attempts_pkey', 'deliveries_pkey'], 4);
+      });
+
       it.for([
         ['a schedule', (reads: Reads) => reads.schedule(LARGE, SCHEDULE), [...JOINED, 'schedules_pkey']],
         ['a delivery', (reads: Reads) => reads.delivery(LARGE, DELIVERY), ['deliveries_pkey']],
-        ['attempts', (reads: Reads) => reads.attempts(LARGE, DELIVERY, 0, 20), ['attempts_pkey']],
         [
           'a profile',
           (reads: Reads) => reads.profile(LARGE, ENDPOINT),
@@ -393,7 +400,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       it('lost claims by the index of claims', async () => {
         const lost = (living: readonly string[]) =>
           plansOf((reader) => new FiringReads(reader).lostClaims(living, BATCH));
-        const indexes = ['attempts_pkey', 'deliveries_claimed', 'schedules_pkey'];
+        const indexes = ['deliveries_claimed', 'schedules_pkey'];
         for (const living of [['node-0', 'node-1', 'node-2'], ['node-2', 'node-0'], []]) {
           expect(indexesOf(await lost(living))).toEqual(indexes);
         }

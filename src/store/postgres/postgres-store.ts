@@ -146,10 +146,6 @@ export class PostgresStore extends SqlMaintenance implements Store, ControlStore
     return this.#writers.api.run(verbs.addReplay(addition));
   }
 
-  listAttempts(...parameters: Parameters<Store['listAttempts']>) {
-    return this.#reads.attempts(...parameters);
-  }
-
   findProfile(partition: Partition, id: EndpointId): Promise<EndpointProfile | null> {
     return this.#reads.profile(partition, id);
   }

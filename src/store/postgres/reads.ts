@@ -7,7 +7,7 @@
  * statement must not change when a later version adds a column.
  */
 
-import { type Attempt, DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
+import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -21,11 +21,11 @@ import {
   type Page,
   type Receipt,
 } from '#src/ports/store.ts';
-import { ATTEMPT_FIXED, ATTEMPT_OUTCOME, DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
+import { DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
 import { labelBytes } from '#src/store/sql/digests.ts';
 import { rangesOf } from '#src/store/sql/label-rows.ts';
 import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/page-bounds.ts';
-import { type AttemptRow, type DeliveryRow, fromAttemptRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
+import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import {
   DELIVERY,
   deliveryIn,
@@ -198,23 +198,6 @@ export class Reads {
         ? read(DELIVERIES_OF_SCHEDULE, scheduleId)
         : read(DELIVERIES_OF_SCHEDULE_AND_STATUS, scheduleId, status));
     return rows.map(fromDeliveryRow);
-  }
-
-  async attempts(
-    partition: Partition,
-    id: DeliveryId,
-    after: number,
-    limit: number,
-  ): Promise<readonly Attempt[]> {
-    const rows = await this.#reader.lookUp<AttemptRow>(
-      `SELECT ${[...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME].join(', ')} FROM attempts
-       WHERE partition = $1 AND delivery_id = $2 AND attempt_no > $3 ORDER BY attempt_no LIMIT $4`,
-      partition,
-      id,
-      after,
-      limit,
-    );
-    return rows.map(fromAttemptRow);
   }
 
   async profile(partition: Partition, id: EndpointId): Promise<EndpointProfile | null> {

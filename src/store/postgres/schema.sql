@@ -196,8 +196,11 @@ CREATE TABLE deliveries (
   endpoint_version integer,
   payload_bytes integer NOT NULL,
   retry_policy text NOT NULL,
+  -- The attempt in flight. Its number is attempt_count. These are null together.
   claim_node text COLLATE "C",
-  claim_token text,
+  claim_attempt_id text COLLATE "C",
+  claim_due_at bigint,
+  claim_fired_at bigint,
   created_at bigint NOT NULL,
   finalized_at bigint,
   revision bigint NOT NULL,
@@ -225,6 +228,7 @@ CREATE INDEX deliveries_claimed ON deliveries (claim_node) WHERE status = 'claim
 -- Retention.
 CREATE INDEX deliveries_finalized ON deliveries (finalized_at) WHERE finalized_at IS NOT NULL;
 
+-- Attempts that ended.
 CREATE TABLE attempts (
   partition bigint NOT NULL,
   delivery_id text COLLATE "C" NOT NULL,
@@ -234,12 +238,12 @@ CREATE TABLE attempts (
   status_code integer,
   due_at bigint NOT NULL,
   fired_at bigint NOT NULL,
-  finished_at bigint,
-  egress_ms bigint,
+  finished_at bigint NOT NULL,
+  egress_ms bigint NOT NULL,
   error text,
   timing text,
   PRIMARY KEY (partition, delivery_id, attempt_no)
-) WITH (fillfactor = 80);
+);
 
 -- Answers to requests with an idempotency key.
 CREATE TABLE receipts (

@@ -57,6 +57,14 @@ export function sharedStatement({ sql, holds }: SharedStatement): Statement {
 /** The defaults of most statements: a write that always holds. */
 export const PLAIN = { routed: null, holds: 'always', access: 'write', spread: null } as const;
 
+interface Replacing {
+  /** Further assignments, without parameters. */
+  readonly also?: string;
+  /** Parameters of the condition, after those of every replacement. */
+  readonly guard?: readonly string[];
+  readonly condition?: string;
+}
+
 /** `distributed`: for Citus. */
 export function statementBuilders(distributed: boolean) {
   const spreadOf = (columns: readonly string[]) => {
@@ -90,9 +98,11 @@ export function statementBuilders(distributed: boolean) {
   }
 
   /** Replaces rows that meet the condition, if their revision is still the one that was read. */
-  function replace(table: string, columns: readonly string[], condition = 'true'): Statement {
-    const all = [...columns, 'partition', 'id', 'was'];
+  function replace(table: string, columns: readonly string[], more: Replacing = {}): Statement {
+    const { also, guard = [], condition = 'true' } = more;
+    const all = [...columns, 'partition', 'id', 'was', ...guard];
     const assignments = columns.map((column) => `${column} = t.${column}`);
+    if (also !== undefined) assignments.push(also);
     return {
       sql: [
         `UPDATE ${table} AS r SET ${assignments.join(', ')} FROM ${rows(all)}

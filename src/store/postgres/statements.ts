@@ -3,9 +3,8 @@
  * same order in every transaction: bulk replays, leases and slots, profiles, receipts, schedules, deliveries, the
  * rest.
  */
+import { ATTEMPT } from '#src/store/sql/attempt-rows.ts';
 import {
-  ATTEMPT_FIXED,
-  ATTEMPT_OUTCOME,
   DELIVERY_CLAIMED,
   DELIVERY_DEFERRED,
   DELIVERY_FIXED,
@@ -19,6 +18,7 @@ import {
   SCHEDULE_COMPLETED,
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
+  UNCLAIMED,
 } from '#src/store/sql/columns.ts';
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { sealedStatements } from '#src/store/sql/sealed.ts';
@@ -286,8 +286,12 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     },
 
     replaceDelivery: replace('deliveries', [...DELIVERY_MUTABLE, ...DELIVERY_KEY_COLUMNS]),
-    claimDelivery: replace('deliveries', DELIVERY_CLAIMED, notAwaitingSweep('r')),
-    settleDelivery: replace('deliveries', DELIVERY_SETTLED),
+    claimDelivery: replace('deliveries', DELIVERY_CLAIMED, { condition: notAwaitingSweep('r') }),
+    settleDelivery: replace('deliveries', DELIVERY_SETTLED, {
+      also: UNCLAIMED,
+      guard: ['claim_attempt_id'],
+      condition: 'r.claim_attempt_id IS NOT DISTINCT FROM t.claim_attempt_id',
+    }),
     deferDelivery: replace('deliveries', DELIVERY_DEFERRED),
     insertDelivery: insert('deliveries', delivery),
     insertNextDelivery: insertEach('deliveries', delivery, ['partition', 'id'], 'ON CONFLICT DO NOTHING'),
@@ -306,21 +310,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       spread: spreadOf(ended),
     },
 
-    insertAttempt: { ...insert('attempts', [...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME]), key: [0, 1, 2] },
-    closeAttempt: {
-      ...PLAIN,
-      sql: [
-        `UPDATE attempts AS r SET ${ATTEMPT_OUTCOME.map((column) => `${column} = t.${column}`).join(', ')}
-         FROM ${rows(CLOSING)}
-         WHERE r.partition = t.partition AND r.delivery_id = t.delivery_id AND r.attempt_no = t.attempt_no
-           AND r.finished_at IS NULL${within(CLOSING)}
-         RETURNING r.partition, r.delivery_id, r.attempt_no`,
-      ],
-      holds: 'each',
-      key: positionsOf(CLOSING, ['partition', 'delivery_id', 'attempt_no']),
-      table: 'attempts',
-      spread: spreadOf(CLOSING),
-    },
+    insertAttempt: { ...insert('attempts', ATTEMPT), key: [0, 1, 2] },
     removeAttempts: remove('attempts', ['partition', 'delivery_id']),
 
     insertPayload: { ...insert('payloads', ['partition', 'schedule_id', 'sealed']), key: [0, 1] },
@@ -371,8 +361,6 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     ...SHARED,
   };
 }
-
-const CLOSING = [...ATTEMPT_OUTCOME, 'partition', 'delivery_id', 'attempt_no'];
 
 const COMPLETED_LABEL = ['state', 'partition', 'digest', 'was_state', 'kind', 'schedule_id'];
 const LABEL = 'r.partition = t.partition AND r.digest = t.digest AND r.schedule_id = t.schedule_id';

@@ -5,7 +5,7 @@
  * A claim, a settlement and a deferral happen to almost every delivery. Each has its own list of only the columns
  * that it changes. This sends fewer values, and an index without any of these columns is not touched.
  */
-import type { AttemptRow, DeliveryRow, ProfileHeadRow, ProfileVersionRow, ScheduleRow } from './rows.ts';
+import type { DeliveryRow, ProfileHeadRow, ProfileVersionRow, ScheduleRow } from './rows.ts';
 
 export const SCHEDULE_FIXED = [
   'partition',
@@ -85,7 +85,9 @@ export const DELIVERY_MUTABLE = [
   'method',
   'retry_policy',
   'claim_node',
-  'claim_token',
+  'claim_attempt_id',
+  'claim_due_at',
+  'claim_fired_at',
   'finalized_at',
   'revision',
 ] as const satisfies readonly (keyof DeliveryRow)[];
@@ -97,22 +99,26 @@ export const DELIVERY_CLAIMED = [
   'reserved',
   'attempt_count',
   'claim_node',
-  'claim_token',
+  'claim_attempt_id',
+  'claim_due_at',
+  'claim_fired_at',
   'revision',
 ] as const satisfies readonly (typeof DELIVERY_MUTABLE)[number][];
 
-/** Columns that change when an attempt ends, or when a delivery ends without one. */
+/** Columns that change when an attempt ends, or when a delivery ends without one. The claim ends as well. */
 export const DELIVERY_SETTLED = [
   'status',
   'due_at',
   'reserved',
   'last_status_code',
   'error',
-  'claim_node',
-  'claim_token',
   'finalized_at',
   'revision',
 ] as const satisfies readonly (typeof DELIVERY_MUTABLE)[number][];
+
+/** SQL: the delivery is not claimed. */
+export const UNCLAIMED =
+  'claim_node = NULL, claim_attempt_id = NULL, claim_due_at = NULL, claim_fired_at = NULL';
 
 /** Columns that change when the gate of the endpoint defers a delivery. */
 export const DELIVERY_DEFERRED = [
@@ -120,24 +126,6 @@ export const DELIVERY_DEFERRED = [
   'reserved',
   'revision',
 ] as const satisfies readonly (typeof DELIVERY_MUTABLE)[number][];
-
-export const ATTEMPT_FIXED = [
-  'partition',
-  'delivery_id',
-  'attempt_no',
-  'id',
-  'due_at',
-  'fired_at',
-] as const satisfies readonly (keyof AttemptRow)[];
-
-export const ATTEMPT_OUTCOME = [
-  'outcome',
-  'status_code',
-  'finished_at',
-  'egress_ms',
-  'error',
-  'timing',
-] as const satisfies readonly (keyof AttemptRow)[];
 
 export const PROFILE_FIXED = [
   'partition',

@@ -1,10 +1,11 @@
-/** The part of both stores that finishes sweeps and stores the trusted time. */
-import type { DeliveryStatus } from '#src/domain/delivery.ts';
+/** The part of both stores that lists attempts, finishes sweeps and stores the trusted time. */
+import type { Attempt, DeliveryStatus } from '#src/domain/delivery.ts';
 import { type SweepCursor, sweep, type UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { TrustedTime } from '#src/domain/trusted-time.ts';
+import { fromAttemptRow, LIST_ATTEMPTS, type ListedAttemptRow } from './attempt-rows.ts';
 import { BEFORE_EVERY_ID } from './page-bounds.ts';
 import type { SqlRunner } from './steps.ts';
 import { SweepQueue } from './sweep-queue.ts';
@@ -34,16 +35,27 @@ type Verbs = Pick<
 >;
 
 export abstract class SqlMaintenance {
-  readonly #sql: Pick<SqlRunner, 'query' | 'run'>;
+  readonly #sql: SqlRunner;
   readonly #verbs: Verbs;
   readonly #sweepQueue = new SweepQueue();
   protected readonly sweepBatchMax: number;
 
   /** `sweepBatchMax`: how many deliveries of one status a batch changes. */
-  constructor(sql: Pick<SqlRunner, 'query' | 'run'>, verbs: Verbs, sweepBatchMax = SWEEP_BATCH_MAX) {
+  constructor(sql: SqlRunner, verbs: Verbs, sweepBatchMax = SWEEP_BATCH_MAX) {
     this.#sql = sql;
     this.#verbs = verbs;
     this.sweepBatchMax = sweepBatchMax;
+  }
+
+  async listAttempts(
+    partition: Partition,
+    id: DeliveryId,
+    afterAttemptNo: number,
+    limit: number,
+  ): Promise<readonly Attempt[]> {
+    const after = [partition, id, afterAttemptNo];
+    const rows = await this.#sql.lookUp<ListedAttemptRow>(LIST_ATTEMPTS, ...after, ...after, limit);
+    return rows.map(fromAttemptRow);
   }
 
   async findSweep(partition: Partition, id: ScheduleId): Promise<UnfinishedSweep | null> {

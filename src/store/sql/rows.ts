@@ -2,7 +2,7 @@
  * Rows of the tables, and their conversion to domain objects. Casts are allowed here, because these tables hold only
  * what this program wrote.
  */
-import type { Attempt, AttemptOutcome, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
+import type { Claim, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
 import type { Method } from '#src/domain/destination.ts';
 import type {
   BreakerPolicy,
@@ -25,7 +25,6 @@ import type {
   ScheduleState,
   Timing,
 } from '#src/domain/schedule.ts';
-import { fromTimingText, toTimingText } from './attempt-timing.ts';
 
 export interface ScheduleRow {
   readonly partition: Partition;
@@ -168,7 +167,9 @@ export interface DeliveryRow {
   readonly payload_bytes: number;
   readonly retry_policy: string;
   readonly claim_node: string | null;
-  readonly claim_token: string | null;
+  readonly claim_attempt_id: AttemptId | null;
+  readonly claim_due_at: Instant | null;
+  readonly claim_fired_at: Instant | null;
   readonly created_at: Instant;
   readonly finalized_at: Instant | null;
   readonly revision: number;
@@ -198,7 +199,9 @@ export function toDeliveryRow(delivery: Delivery): DeliveryRow {
     payload_bytes: delivery.payloadBytes,
     retry_policy: JSON.stringify(delivery.retryPolicy),
     claim_node: delivery.claim?.node ?? null,
-    claim_token: delivery.claim?.token ?? null,
+    claim_attempt_id: delivery.claim?.attemptId ?? null,
+    claim_due_at: delivery.claim?.dueAt ?? null,
+    claim_fired_at: delivery.claim?.firedAt ?? null,
     created_at: delivery.createdAt,
     finalized_at: delivery.finalizedAt,
     revision: delivery.revision,
@@ -206,7 +209,6 @@ export function toDeliveryRow(delivery: Delivery): DeliveryRow {
 }
 
 export function fromDeliveryRow(row: DeliveryRow): Delivery {
-  const isClaimed = row.claim_node !== null && row.claim_token !== null;
   return {
     partition: row.partition,
     id: row.id,
@@ -231,60 +233,18 @@ export function fromDeliveryRow(row: DeliveryRow): Delivery {
     },
     payloadBytes: row.payload_bytes,
     retryPolicy: JSON.parse(row.retry_policy) as RetryPolicy,
-    claim: isClaimed ? { node: row.claim_node, token: row.claim_token } : null,
+    claim: claimOf(row),
     createdAt: row.created_at,
     finalizedAt: row.finalized_at,
     revision: row.revision,
   };
 }
 
-export interface AttemptRow {
-  readonly partition: Partition;
-  readonly delivery_id: DeliveryId;
-  readonly attempt_no: number;
-  readonly id: AttemptId;
-  readonly outcome: AttemptOutcome;
-  readonly status_code: number | null;
-  readonly due_at: Instant;
-  readonly fired_at: Instant;
-  readonly finished_at: Instant | null;
-  readonly egress_ms: number | null;
-  readonly error: string | null;
-  readonly timing: string | null;
-}
-
-export function toAttemptRow(attempt: Attempt): AttemptRow {
-  return {
-    partition: attempt.partition,
-    delivery_id: attempt.deliveryId,
-    attempt_no: attempt.attemptNo,
-    id: attempt.id,
-    outcome: attempt.outcome,
-    status_code: attempt.statusCode,
-    due_at: attempt.dueAt,
-    fired_at: attempt.firedAt,
-    finished_at: attempt.finishedAt,
-    egress_ms: attempt.egressMs,
-    error: attempt.error,
-    timing: toTimingText(attempt.timing),
-  };
-}
-
-export function fromAttemptRow(row: AttemptRow): Attempt {
-  return {
-    partition: row.partition,
-    id: row.id,
-    deliveryId: row.delivery_id,
-    attemptNo: row.attempt_no,
-    outcome: row.outcome,
-    statusCode: row.status_code,
-    dueAt: row.due_at,
-    firedAt: row.fired_at,
-    finishedAt: row.finished_at,
-    egressMs: row.egress_ms,
-    error: row.error,
-    timing: fromTimingText(row.timing),
-  };
+/** The four columns are null together. */
+function claimOf(row: DeliveryRow): Claim | null {
+  const { claim_node: node, claim_attempt_id: attemptId, claim_due_at: dueAt, claim_fired_at: firedAt } = row;
+  if (node === null || attemptId === null || dueAt === null || firedAt === null) return null;
+  return { node, attemptId, dueAt, firedAt };
 }
 
 /** An endpoint profile is stored as its head (`endpoint_profiles`) and its versions (`endpoint_profile_versions`). */

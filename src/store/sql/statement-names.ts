@@ -62,7 +62,6 @@ export type HotStatementName =
   | 'removeStaleSweep'
   | 'removeDelivery'
   | 'insertAttempt'
-  | 'closeAttempt'
   | 'removeAttempts'
   | 'deleteLabel'
   | 'insertLabel'

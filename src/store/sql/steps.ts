@@ -5,19 +5,15 @@
  * Steps are flat lists, because they may run in another thread. Copying objects between threads costs more than
  * writing them to the database.
  */
-import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { Delivery, FinishedAttempt, InFlightDelivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
+import type { AttemptId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
 import type { ProfileWrite, Receipt } from '#src/ports/store.ts';
-import {
-  ATTEMPT_FIXED,
-  ATTEMPT_OUTCOME,
-  PROFILE_MUTABLE,
-  PROFILE_VERSION,
-  SCHEDULE_MUTABLE,
-} from './columns.ts';
-import { toAttemptRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from './rows.ts';
+import { ATTEMPT, toAttemptRow } from './attempt-rows.ts';
+import { PROFILE_MUTABLE, PROFILE_VERSION, SCHEDULE_MUTABLE } from './columns.ts';
+import { toProfileHeadRow, toProfileVersionRow, toScheduleRow } from './rows.ts';
 import type { StatementName } from './statement-names.ts';
 
 export type Parameter = string | number | Uint8Array | null;
@@ -66,7 +62,8 @@ export function completeSchedule(schedule: FiringSchedule): Step {
   return ['completeSchedule', 'stale', state, updatedAt, endedAt, revision, ...guard(schedule)];
 }
 
-export function claimDelivery(delivery: Delivery): Step {
+export function claimDelivery(delivery: InFlightDelivery): Step {
+  const { node, attemptId, dueAt, firedAt } = delivery.claim;
   return [
     'claimDelivery',
     'stale',
@@ -74,14 +71,17 @@ export function claimDelivery(delivery: Delivery): Step {
     delivery.dueAt,
     delivery.reserved ? 1 : 0,
     delivery.attemptCount,
-    delivery.claim?.node ?? null,
-    delivery.claim?.token ?? null,
+    node,
+    attemptId,
+    dueAt,
+    firedAt,
     delivery.revision,
     ...guard(delivery),
   ];
 }
 
-export function settleDelivery(delivery: Delivery): Step {
+/** `attemptId` is the attempt that the delivery must be claimed for; null when it must not be claimed. */
+export function settleDelivery(delivery: Delivery, attemptId: AttemptId | null): Step {
   return [
     'settleDelivery',
     'stale',
@@ -90,11 +90,10 @@ export function settleDelivery(delivery: Delivery): Step {
     delivery.reserved ? 1 : 0,
     delivery.lastStatusCode,
     delivery.error,
-    delivery.claim?.node ?? null,
-    delivery.claim?.token ?? null,
     delivery.finalizedAt,
     delivery.revision,
     ...guard(delivery),
+    attemptId,
   ];
 }
 
@@ -111,15 +110,8 @@ export function guard(object: {
   return [object.partition, object.id, object.revision - 1] as const;
 }
 
-export function insertAttempt(attempt: Attempt): Step {
-  const row = toAttemptRow(attempt);
-  return ['insertAttempt', null, ...pick(row, ATTEMPT_FIXED, ATTEMPT_OUTCOME)];
-}
-
-export function closeAttempt(attempt: Attempt): Step {
-  const row = toAttemptRow(attempt);
-  const key = [row.partition, row.delivery_id, row.attempt_no];
-  return ['closeAttempt', 'stale', ...pick(row, ATTEMPT_OUTCOME), ...key];
+export function insertAttempt(attempt: FinishedAttempt): Step {
+  return ['insertAttempt', null, ...pick(toAttemptRow(attempt), ATTEMPT)];
 }
 
 export function insertReceipt(partition: Partition, receipt: Receipt | null): readonly Step[] {

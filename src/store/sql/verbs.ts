@@ -53,7 +53,6 @@ import { toDeliveryRow, toProfileHeadRow, toScheduleRow } from './rows.ts';
 import {
   advanceSchedule,
   claimDelivery,
-  closeAttempt,
   completeSchedule,
   deferDelivery,
   guard,
@@ -216,11 +215,10 @@ export function makeVerbs(keyParameters: KeyParameters) {
     addReceipt: (partition: Partition, receipt: Receipt): readonly Step[] =>
       insertReceipt(partition, receipt),
 
-    claim: ({ delivery, attempt, advanced }: ClaimWrite, fence?: Fence): readonly Step[] => [
+    claim: ({ delivery, advanced }: ClaimWrite, fence?: Fence): readonly Step[] => [
       ...slotHeld(delivery, fence),
       claimDelivery(delivery),
       ...advance(advanced),
-      insertAttempt(attempt),
     ],
 
     settle: ({ delivery, attempt, decidedUnder, completed }: SettleWrite): readonly Step[] => [
@@ -228,14 +226,14 @@ export function makeVerbs(keyParameters: KeyParameters) {
       completed === null
         ? ['scheduleInState', 'stale', delivery.partition, delivery.scheduleId, decidedUnder]
         : completeSchedule(completed),
-      settleDelivery(delivery),
-      closeAttempt(attempt),
+      settleDelivery(delivery, attempt.id),
+      insertAttempt(attempt),
       ...(completed === null ? [] : completeLabels(completed, [decidedUnder])),
     ],
 
     endUnsent: ({ delivery, completed, advanced }: EndWrite, fence?: Fence): readonly Step[] => [
       ...slotHeld(delivery, fence),
-      settleDelivery(delivery),
+      settleDelivery(delivery, null),
       ...(completed === null ? [] : [completeSchedule(completed)]),
       ...advance(advanced),
       ...(completed === null ? [] : completeLabels(completed, COMPLETABLE_STATES)),

@@ -4,7 +4,7 @@
  * really sent.
  */
 
-import type { Delivery } from '#src/domain/delivery.ts';
+import { type Delivery, isInFlight } from '#src/domain/delivery.ts';
 import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
@@ -24,13 +24,7 @@ import type {
 } from '#src/ports/store.ts';
 import { type DueRow, toDue } from '#src/store/sql/due-rows.ts';
 import { BEFORE_EVERY_DELIVERY, BEFORE_EVERY_PARTITION, type DueCursor } from '#src/store/sql/page-bounds.ts';
-import {
-  type AttemptRow,
-  type DeliveryRow,
-  fromAttemptRow,
-  fromDeliveryRow,
-  readGate,
-} from '#src/store/sql/rows.ts';
+import { type DeliveryRow, fromDeliveryRow, readGate } from '#src/store/sql/rows.ts';
 import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-rows.ts';
 import type { Db } from './connection.ts';
 import { PreparedQueries } from './prepared-queries.ts';
@@ -236,14 +230,7 @@ export class FiringReads {
     return rows.flatMap((row) => {
       const delivery = fromDeliveryRow(row);
       const schedule = this.#scheduleOf(delivery);
-      const attempt = this.#queries.get<AttemptRow>(
-        'SELECT * FROM attempts WHERE partition = ? AND delivery_id = ? AND attempt_no = ?',
-        delivery.partition,
-        delivery.id,
-        delivery.attemptCount,
-      );
-      if (schedule === null || attempt === undefined) return [];
-      return [{ delivery, schedule, attempt: fromAttemptRow(attempt) }];
+      return schedule !== null && isInFlight(delivery) ? [{ delivery, schedule }] : [];
     });
   }
 }

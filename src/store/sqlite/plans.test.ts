@@ -13,6 +13,7 @@ import { instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
+import { LIST_ATTEMPTS } from '#src/store/sql/attempt-rows.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { toDeliveryRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from '#src/store/sql/rows.ts';
 import type { SqlRunner } from '#src/store/sql/steps.ts';
@@ -74,7 +75,7 @@ function searches(plans: readonly string[]): readonly string[] {
 }
 
 /** One row, by its whole key. */
-const LOOK_UP = /^SEARCH \w+ USING .*\(partition=\? AND \w+=\?( AND (version|attempt_no)=\?)?\)$/;
+const LOOK_UP = /^SEARCH \w+ USING .*\(partition=\? AND \w+=\?( AND version=\?)?\)$/;
 
 const BY_ID = 'SEARCH schedules USING COVERING INDEX sqlite_autoindex_schedules_1 (partition=? AND id<?)';
 const BY_STATE =
@@ -151,9 +152,16 @@ describe('a page is one index scan', () => {
   });
 
   test('of attempts', () => {
-    const plans = plansOf((recording) => new Reads(recording).attempts(PARTITION, DELIVERY, 0, 21));
+    const after = [PARTITION, DELIVERY, 0];
+    const plans = plansOf((recording) =>
+      new PreparedQueries(recording).all(forSqlite(LIST_ATTEMPTS), ...after, ...after, 21),
+    );
     expect(plans).toEqual([
+      'MERGE (UNION ALL)',
+      'LEFT',
       'SEARCH attempts USING PRIMARY KEY (partition=? AND delivery_id=? AND attempt_no>?)',
+      'RIGHT',
+      expect.stringMatching(LOOK_UP),
     ]);
   });
 });
@@ -220,7 +228,6 @@ describe('the engine finds', () => {
     expect(plans).toEqual([
       expect.stringMatching(/^SEARCH deliveries USING .*INDEX deliveries_claimed \(claim_node>\?\)$/),
       'SEARCH deliveries USING INDEX deliveries_claimed (claim_node=?)',
-      expect.stringMatching(LOOK_UP),
       expect.stringMatching(LOOK_UP),
     ]);
   });

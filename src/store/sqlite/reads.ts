@@ -1,6 +1,6 @@
 /** The queries of the API, on a read-only connection. Each is one look-up by key or one bounded index scan. */
 
-import { type Attempt, DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
+import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
 import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -20,11 +20,9 @@ import { labelBytes } from '#src/store/sql/digests.ts';
 import { rangesOf } from '#src/store/sql/label-rows.ts';
 import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/page-bounds.ts';
 import {
-  type AttemptRow,
   type DeliveryRow,
   type FiringProfileVersionRow,
   type FiringScheduleRow,
-  fromAttemptRow,
   fromDeliveryRow,
   fromFiringProfileRows,
   fromFiringScheduleRow,
@@ -203,18 +201,6 @@ export class Reads {
       ...statuses.flatMap((each) => [partition, scheduleId, each, ...range]),
       limit,
     );
-  }
-
-  attempts(partition: Partition, id: DeliveryId, after: number, limit: number): readonly Attempt[] {
-    const rows = this.#queries.all<AttemptRow>(
-      `SELECT * FROM attempts
-       WHERE partition = ? AND delivery_id = ? AND attempt_no > ? ORDER BY attempt_no LIMIT ?`,
-      partition,
-      id,
-      after,
-      limit,
-    );
-    return rows.map(fromAttemptRow);
   }
 
   profile(partition: Partition, id: EndpointId): EndpointProfile | null {

@@ -185,8 +185,11 @@ CREATE TABLE deliveries (
   endpoint_version INTEGER,
   payload_bytes INTEGER NOT NULL,
   retry_policy TEXT NOT NULL,
+  -- The attempt in flight. Its number is attempt_count. These are null together.
   claim_node TEXT,
-  claim_token TEXT,
+  claim_attempt_id TEXT,
+  claim_due_at INTEGER,
+  claim_fired_at INTEGER,
   created_at INTEGER NOT NULL,
   finalized_at INTEGER,
   revision INTEGER NOT NULL,
@@ -208,6 +211,7 @@ CREATE INDEX deliveries_claimed ON deliveries (claim_node) WHERE status = 'claim
 -- Retention.
 CREATE INDEX deliveries_finalized ON deliveries (finalized_at) WHERE finalized_at IS NOT NULL;
 
+-- Attempts that ended.
 CREATE TABLE attempts (
   partition INTEGER NOT NULL,
   delivery_id TEXT NOT NULL,
@@ -217,8 +221,8 @@ CREATE TABLE attempts (
   status_code INTEGER,
   due_at INTEGER NOT NULL,
   fired_at INTEGER NOT NULL,
-  finished_at INTEGER,
-  egress_ms INTEGER,
+  finished_at INTEGER NOT NULL,
+  egress_ms INTEGER NOT NULL,
   error TEXT,
   timing TEXT,
   PRIMARY KEY (partition, delivery_id, attempt_no)

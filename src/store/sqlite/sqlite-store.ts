@@ -1,7 +1,7 @@
 /** The embedded store: one SQLite file. The engine's thread reads it, and a thread of its own writes it. */
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import type { Delivery } from '#src/domain/delivery.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, KeyId, ScheduleId } from '#src/domain/id.ts';
@@ -216,15 +216,6 @@ export class SqliteStore extends SqlMaintenance implements Store, ControlStore, 
 
   addReplay(addition: ReplayAddition): Promise<WriteOutcome> {
     return this.#writer.run(verbs.addReplay(addition));
-  }
-
-  listAttempts(
-    partition: Partition,
-    id: DeliveryId,
-    afterAttemptNo: number,
-    limit: number,
-  ): Promise<readonly Attempt[]> {
-    return this.#read(() => this.#reads.attempts(partition, id, afterAttemptNo, limit));
   }
 
   findProfile(partition: Partition, id: EndpointId): Promise<EndpointProfile | null> {

@@ -15,9 +15,9 @@ export function insertInto(table: string, ...columns: readonly string[]): string
   return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
 }
 
-/** Replaces a row, if its revision is still the one that was read. */
-export function replaceIn(table: string, columns: readonly string[]): string {
-  const assignments = columns.map((column) => `${column} = ?`);
+/** Replaces a row, if its revision is still the one that was read. `also`: assignments without parameters. */
+export function replaceIn(table: string, columns: readonly string[], ...also: readonly string[]): string {
+  const assignments = [...columns.map((column) => `${column} = ?`), ...also];
   return `UPDATE ${table} SET ${assignments.join(', ')} WHERE partition = ? AND id = ? AND revision = ?`;
 }
 

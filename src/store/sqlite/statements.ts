@@ -2,9 +2,8 @@
  * All statements that change data, and their checks, by name. A verb is a list of these with parameters
  * (`sql/verbs.ts`), and the writing thread runs it (`writer-thread.ts`).
  */
+import { ATTEMPT } from '#src/store/sql/attempt-rows.ts';
 import {
-  ATTEMPT_FIXED,
-  ATTEMPT_OUTCOME,
   DELIVERY_CLAIMED,
   DELIVERY_DEFERRED,
   DELIVERY_FIXED,
@@ -18,6 +17,7 @@ import {
   SCHEDULE_COMPLETED,
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
+  UNCLAIMED,
 } from '#src/store/sql/columns.ts';
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { sealedStatements } from '#src/store/sql/sealed.ts';
@@ -90,7 +90,10 @@ export const STATEMENTS = {
     sql: `${replaceIn('deliveries', DELIVERY_CLAIMED)} AND ${notAwaitingSweep('deliveries')}`,
     holds: 'one_row',
   },
-  settleDelivery: { sql: replaceIn('deliveries', DELIVERY_SETTLED), holds: 'one_row' },
+  settleDelivery: {
+    sql: `${replaceIn('deliveries', DELIVERY_SETTLED, UNCLAIMED)} AND claim_attempt_id IS ?`,
+    holds: 'one_row',
+  },
   deferDelivery: { sql: replaceIn('deliveries', DELIVERY_DEFERRED), holds: 'one_row' },
   sweepFirstDeliveries: { sql: sweep('ORDER BY id LIMIT ?'), holds: 'always' },
   sweepDeliveries: { sql: sweep('AND id > ? AND id <= ?'), holds: 'always' },
@@ -124,13 +127,7 @@ export const STATEMENTS = {
     sql: 'DELETE FROM deliveries WHERE partition = ? AND id = ? AND revision = ?',
     holds: 'one_row',
   },
-  insertAttempt: { sql: insertInto('attempts', ...ATTEMPT_FIXED, ...ATTEMPT_OUTCOME), holds: 'always' },
-  closeAttempt: {
-    sql: `UPDATE attempts SET ${ATTEMPT_OUTCOME.map((column) => `${column} = ?`).join(', ')}
-      WHERE partition = ? AND delivery_id = ? AND attempt_no = ? AND finished_at IS NULL`,
-    holds: 'one_row',
-  },
-
+  insertAttempt: { sql: insertInto('attempts', ...ATTEMPT), holds: 'always' },
   removeAttempts: { sql: 'DELETE FROM attempts WHERE partition = ? AND delivery_id = ?', holds: 'always' },
 
   saveGate: {

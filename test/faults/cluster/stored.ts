@@ -29,7 +29,7 @@ const TRIGGERS = `
     RETURN NULL;
   END $$;
   CREATE TRIGGER claimed AFTER UPDATE ON deliveries FOR EACH ROW
-    WHEN (NEW.status = 'claimed' AND NEW.claim_token IS DISTINCT FROM OLD.claim_token)
+    WHEN (NEW.status = 'claimed' AND NEW.claim_attempt_id IS DISTINCT FROM OLD.claim_attempt_id)
     EXECUTE FUNCTION record_claim();
 
   CREATE FUNCTION record_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -38,8 +38,8 @@ const TRIGGERS = `
   END $$;
   CREATE TRIGGER ended AFTER UPDATE ON deliveries FOR EACH ROW WHEN (OLD.finalized_at IS NOT NULL)
     EXECUTE FUNCTION record_change('was changed after its end');
-  CREATE TRIGGER closed AFTER UPDATE ON attempts FOR EACH ROW WHEN (OLD.finished_at IS NOT NULL)
-    EXECUTE FUNCTION record_change('was closed twice')`;
+  CREATE TRIGGER stored AFTER UPDATE ON attempts FOR EACH ROW
+    EXECUTE FUNCTION record_change('is an attempt that was changed after its end')`;
 
 /**
  * Deliveries that have not ended. The next occurrence of a recurring schedule is left out, unless it was

@@ -54,13 +54,9 @@ function claimAll(dataDir: string): void {
   try {
     const now = Date.now();
     db.prepare(
-      `INSERT INTO attempts (partition, delivery_id, attempt_no, id, outcome, due_at, fired_at)
-       SELECT partition, id, 1, 'att_' || substr(id, 5), 'retryable', ?, ? FROM deliveries`,
-    ).run(now, now);
-    db.exec(
       `UPDATE deliveries SET status = 'claimed', attempt_count = 1, due_at = NULL, claim_node = 'dead',
-         claim_token = 'att_' || substr(id, 5), revision = revision + 1`,
-    );
+         claim_attempt_id = 'att_' || substr(id, 5), claim_due_at = ?, claim_fired_at = ?, revision = revision + 1`,
+    ).run(now, now);
   } finally {
     db.close();
   }

@@ -60,7 +60,7 @@ export function breakerChecker(simulation: SimulationView): Checker {
   const { time, observer } = simulation;
   const models = new Map<string, Model>();
   const saved = new Map<string, string>();
-  /** Attempts in flight, by claim token. */
+  /** Attempts in flight, by id. */
   const attempts = new Map<string, GatedAttempt>();
 
   const modelOf = (key: string): Model => {

@@ -45,6 +45,10 @@ export interface DeliveryChange {
   readonly attempts: readonly Attempt[];
 }
 
+export interface RequestedClaim extends ClaimWrite {
+  readonly attempt: Attempt;
+}
+
 export type ClaimAnswer = 'done' | 'stale' | 'failed';
 
 export interface GateSave {
@@ -64,8 +68,8 @@ export interface Checker {
   /** All steps of one verb are done. */
   verbEnded?(touched: ReadonlySet<ScheduleId>): void;
   /** The engine has decided, but nothing is stored yet. */
-  claimRequested?(write: ClaimWrite, by: InstanceFacts): void;
-  claimAnswered?(write: ClaimWrite, answer: ClaimAnswer): void;
+  claimRequested?(write: RequestedClaim, by: InstanceFacts): void;
+  claimAnswered?(write: RequestedClaim, answer: ClaimAnswer): void;
   settleRequested?(write: SettleWrite, by: InstanceFacts): void;
   endRequested?(write: EndWrite, by: InstanceFacts): void;
   deferRequested?(delivery: Delivery, by: InstanceFacts): void;

@@ -1,9 +1,8 @@
 /** Counts the permits in use, from the engine's writes to the store and from the requests on the network. */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
-import type { ClaimWrite } from '#src/ports/store.ts';
 import { bodyBytesOf } from '../bodies.ts';
-import type { Checker, InstanceFacts } from './checker.ts';
+import type { Checker, InstanceFacts, RequestedClaim } from './checker.ts';
 import { Permits, type Punctuality } from './permits.ts';
 import type { SimulationView } from './simulation-view.ts';
 
@@ -29,7 +28,7 @@ export interface CountedPermits {
   /** The queue of its endpoint in which the delivery waits or waited. Both, where it is not certain. */
   readonly waitsAs: (delivery: Delivery, dueMs: number) => readonly Punctuality[];
   /** The checker calls this after it has judged the claim itself. */
-  readonly claimRequested: (write: ClaimWrite, by: InstanceFacts) => void;
+  readonly claimRequested: (write: RequestedClaim, by: InstanceFacts) => void;
   /** The other events that the count depends on. */
   readonly counting: Counting;
 }

@@ -5,10 +5,9 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
-import type { ClaimWrite } from '#src/ports/store.ts';
 import { isWaitingStatus } from '../observer.ts';
 import { gateKey } from './breaker.ts';
-import { type Checker, type InstanceFacts, Violation } from './checker.ts';
+import { type Checker, type InstanceFacts, type RequestedClaim, Violation } from './checker.ts';
 import { countedPermits } from './counted-permits.ts';
 import { CustomerBursts } from './customer-bursts.ts';
 import type { SimulationView } from './simulation-view.ts';
@@ -99,7 +98,7 @@ export function punctualityChecker(simulation: SimulationView): Checker {
     throw new Violation(NAME, `${delivery.id} was claimed ${lateMs} ms after it was due and known`);
   };
 
-  const judgeClaim = ({ delivery, attempt }: ClaimWrite): void => {
+  const judgeClaim = ({ delivery, attempt }: RequestedClaim): void => {
     const dueMs = time.elapsedAt(attempt.dueAt);
     const knownMs = changedMs.get(delivery.id) ?? 0;
     const lateMs = attempt.firedAt - attempt.dueAt;

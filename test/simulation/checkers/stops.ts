@@ -22,7 +22,7 @@ export function stopsChecker(simulation: SimulationView): Checker {
         const claim = delivery?.claim ?? null;
         if (claim?.node !== node) continue;
         const isUnfound =
-          simulation.isLostClaim(claim.token) && stopping.sinceMs - disturbedMs <= FOUND_WITHIN_MS;
+          simulation.isLostClaim(claim.attemptId) && stopping.sinceMs - disturbedMs <= FOUND_WITHIN_MS;
         if (!isUnfound) throw new Violation(NAME, `${id} was left claimed by a clean stop`);
       }
     },
