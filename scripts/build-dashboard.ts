@@ -1,9 +1,9 @@
 /**
- * Builds the dashboard, and the script of the reference, if their sources changed since the last build. It runs after
+ * Builds the dashboard, the inbox, and the script of the reference, if their sources changed since the last build. It runs after
  * `npm ci`, before `npm start` and before `npm pack`, and prints nothing if there is nothing to do.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
@@ -42,7 +42,7 @@ function hasTools(): boolean {
 /** The digest of all source files, and of the versions of the build tools. */
 function sourcesDigest(): string {
   const hash = createHash('sha256');
-  const sources = globSync(['src/**/*.{ts,tsx,css,svg}', 'index.html', 'vite*.config.ts'], {
+  const sources = globSync(['src/**/*.{ts,tsx,css,svg,html}', 'index.html', 'vite*.config.ts'], {
     cwd: DASHBOARD,
   });
   const paths = sources.filter((path) => !path.endsWith('.test.ts')).toSorted();
@@ -55,8 +55,8 @@ async function build(builtFrom: string): Promise<void> {
   // Tests also call this script, and the production build must be the same for every caller.
   process.env.NODE_ENV = 'production';
   const { build: viteBuild } = await import('vite');
-  // The first build empties the folder of both.
-  for (const config of ['vite.config.ts', 'vite.docs.config.ts']) {
+  rmSync(DIST, { recursive: true, force: true });
+  for (const config of ['vite.config.ts', 'vite.docs.config.ts', 'vite.inbox.config.ts']) {
     await viteBuild({ configFile: join(DASHBOARD, config), logLevel: 'error' });
   }
   writeFileSync(DIGEST_FILE, builtFrom);

@@ -12,6 +12,12 @@
  */
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { ApiError, asApiError } from './api.ts';
+import {
+  EventStream,
+  type StreamDependencies,
+  type StreamListener,
+  type StreamSource,
+} from './event-stream.ts';
 
 export interface Live<T> {
   /** The newest data. Null until the first response. */
@@ -21,38 +27,24 @@ export interface Live<T> {
   readonly state: 'loading' | 'live' | 'reconnecting' | 'stale';
 }
 
-export type Connection = 'idle' | 'live' | 'reconnecting' | 'polling';
-
 /** The limit of the service for one stream. Further watches are polled. */
 export const WATCHES_MAX = 6;
 const POLL_MS = 5_000;
 const SAFETY_POLL_MS = 30_000;
-const RECONNECT_MS_MIN = 1_000;
 const RECONNECT_MS_MAX = 30_000;
 /** A page mounts its components one after another. The stream is opened once for all of them. */
 const OPEN_DELAY_MS = 30;
 
-export interface LiveSource {
-  close(): void;
-}
-
-export interface LiveListener {
-  opened(): void;
+export interface LiveListener extends StreamListener {
   data(watch: string, body: unknown): void;
   refused(watch: string, status: number, code: string): void;
-  /** `isRefused`: the response was not a stream. */
-  failed(isRefused: boolean): void;
 }
 
-export interface LiveDependencies {
+export interface LiveDependencies extends Pick<StreamDependencies, 'later' | 'isHidden' | 'random'> {
   /** `isAutomatic`: the page polls, without an action of the user. */
   get(path: string, isAutomatic: boolean): Promise<unknown>;
-  open(watches: readonly string[], listener: LiveListener): LiveSource;
-  /** Runs an action later. Returns a function that cancels it. */
-  later(ms: number, action: () => void): () => void;
-  isHidden(): boolean;
+  open(watches: readonly string[], listener: LiveListener): StreamSource;
   onSignedOut(): void;
-  random(): number;
 }
 
 interface Watch {
@@ -66,18 +58,29 @@ interface Watch {
 export const LOADING: Live<never> = { data: null, error: null, state: 'loading' };
 
 export class LiveClient {
-  readonly connection = signal<Connection>('idle');
   readonly #ports: LiveDependencies;
   readonly #watches = new Map<string, Watch>();
-  #source: LiveSource | null = null;
+  readonly #stream: EventStream;
   #streamed: readonly string[] = [];
-  #failures = 0;
   #openLater: (() => void) | null = null;
-  #reopen: (() => void) | null = null;
   #poll: (() => void) | null = null;
 
   constructor(ports: LiveDependencies) {
     this.#ports = ports;
+    this.#stream = new EventStream({
+      ...ports,
+      connect: (listener) => this.#connect(listener),
+      failed: (isRefused) => {
+        this.#streamed = [];
+        if (!isRefused) this.#markAll('reconnecting');
+        this.#pollLater(POLL_MS);
+      },
+      reconnectMsMax: RECONNECT_MS_MAX,
+    });
+  }
+
+  get connection() {
+    return this.#stream.connection;
   }
 
   acquire(path: string): { readonly view: ReadonlySignal<Live<unknown>>; readonly release: () => void } {
@@ -112,9 +115,8 @@ export class LiveClient {
   wake(): void {
     this.#close();
     if (this.#ports.isHidden()) return;
-    this.#failures = 0;
     void this.#getAll(true);
-    this.#open();
+    this.#stream.wake();
   }
 
   #changed(): void {
@@ -124,9 +126,9 @@ export class LiveClient {
       const wanted = this.#wanted();
       const isSame =
         wanted.length === this.#streamed.length && wanted.every((path) => this.#streamed.includes(path));
-      if (isSame && this.#source !== null) return;
+      if (isSame && this.#stream.isOpen) return;
       this.#close();
-      this.#open();
+      this.#stream.open();
     });
   }
 
@@ -136,23 +138,16 @@ export class LiveClient {
       .slice(0, WATCHES_MAX);
   }
 
-  #open(): void {
+  #connect(listener: StreamListener): StreamSource | null {
     const wanted = this.#wanted();
-    if (this.#ports.isHidden() || wanted.length === 0) {
-      this.connection.value = 'idle';
-      return;
-    }
+    if (wanted.length === 0) return null;
     this.#streamed = wanted;
-    this.#source = this.#ports.open(wanted, {
-      opened: () => {
-        this.#failures = 0;
-        this.connection.value = 'live';
-      },
+    this.#pollLater(this.#isAllStreamed() ? SAFETY_POLL_MS : POLL_MS);
+    return this.#ports.open(wanted, {
+      ...listener,
       data: (path, body) => this.#show(path, { data: body, error: null, state: 'live' }),
       refused: (path, status, code) => this.#refuse(path, status, code),
-      failed: (isRefused) => this.#failed(isRefused),
     });
-    this.#pollLater(this.#isAllStreamed() ? SAFETY_POLL_MS : POLL_MS);
   }
 
   #isAllStreamed(): boolean {
@@ -160,22 +155,10 @@ export class LiveClient {
   }
 
   #close(): void {
-    this.#source?.close();
-    this.#source = null;
+    this.#stream.close();
     this.#streamed = [];
-    for (const cancel of [this.#reopen, this.#poll]) cancel?.();
-    this.#reopen = null;
+    this.#poll?.();
     this.#poll = null;
-  }
-
-  #failed(isRefused: boolean): void {
-    this.#close();
-    this.connection.value = isRefused ? 'polling' : 'reconnecting';
-    if (!isRefused) this.#markAll('reconnecting');
-    const wait = Math.min(RECONNECT_MS_MAX, RECONNECT_MS_MIN * 2 ** this.#failures);
-    this.#failures += 1;
-    this.#reopen = this.#ports.later(wait * (0.75 + this.#ports.random() / 2), () => this.#open());
-    this.#pollLater(POLL_MS);
   }
 
   #pollLater(ms: number): void {
@@ -189,7 +172,7 @@ export class LiveClient {
   async #pollOnce(): Promise<void> {
     await this.#getAll(true);
     if (this.#poll !== null || this.#ports.isHidden() || this.#watches.size === 0) return;
-    this.#pollLater(this.#source !== null && this.#isAllStreamed() ? SAFETY_POLL_MS : POLL_MS);
+    this.#pollLater(this.#stream.isOpen && this.#isAllStreamed() ? SAFETY_POLL_MS : POLL_MS);
   }
 
   async #get(path: string, watch: Watch, isAutomatic: boolean): Promise<void> {

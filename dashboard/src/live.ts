@@ -1,21 +1,31 @@
 /** `useLive(path)`: the data of an API path, kept up to date while a component shows it. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get, getAutomatically, renewSession } from './api.ts';
-import { type Live, LiveClient, type LiveListener, type LiveSource, LOADING } from './live-client.ts';
+import { BROWSER, onWake, openSource } from './event-stream.ts';
+import { type Live, LiveClient, LOADING } from './live-client.ts';
 import { parseResponse } from './model/parse-response.ts';
 
 export type { Live } from './live-client.ts';
 
 const client = new LiveClient({
+  ...BROWSER,
   get: (path, isAutomatic) => (isAutomatic ? getAutomatically(path) : get(path)),
-  open: openStream,
-  later: (ms, action) => {
-    const timer = setTimeout(action, ms);
-    return () => clearTimeout(timer);
-  },
-  isHidden: () => document.hidden,
+  open: (watches, listener) =>
+    openSource(
+      `/dashboard/api/live?${new URLSearchParams(watches.map((watch) => ['watch', watch]))}`,
+      {
+        data: (text) => {
+          const { watch, body } = parseResponse(text) as { watch: string; body: unknown };
+          listener.data(watch, body);
+        },
+        refused: (text) => {
+          const { watch, status, code } = JSON.parse(text) as { watch: string; status: number; code: string };
+          listener.refused(watch, status, code);
+        },
+      },
+      listener,
+    ),
   onSignedOut: () => void recoverSession(),
-  random: Math.random,
 });
 
 export const connection = client.connection;
@@ -27,8 +37,7 @@ async function recoverSession(): Promise<void> {
 }
 
 export function listenToVisibility(): void {
-  document.addEventListener('visibilitychange', () => client.wake());
-  addEventListener('online', () => client.wake());
+  onWake(() => client.wake());
 }
 
 /** Reloads the page after a change of the user, without waiting for the stream. */
@@ -56,28 +65,4 @@ export function useLive<T>(path: string | null): Live<T> {
     };
   }, [path]);
   return shown.current as Live<T>;
-}
-
-function openStream(watches: readonly string[], listener: LiveListener): LiveSource {
-  const search = new URLSearchParams(watches.map((watch) => ['watch', watch]));
-  const source = new EventSource(`/dashboard/api/live?${search}`);
-  source.addEventListener('open', () => listener.opened());
-  source.addEventListener('data', (event) => {
-    const { watch, body } = parseResponse(event.data as string) as { watch: string; body: unknown };
-    listener.data(watch, body);
-  });
-  source.addEventListener('refused', (event) => {
-    const { watch, status, code } = JSON.parse(event.data as string) as {
-      watch: string;
-      status: number;
-      code: string;
-    };
-    listener.refused(watch, status, code);
-  });
-  source.addEventListener('error', () => {
-    const isRefused = source.readyState === EventSource.CLOSED;
-    source.close();
-    listener.failed(isRefused);
-  });
-  return source;
 }

@@ -35,7 +35,7 @@ import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 
 /** The output folder of `npm run dashboard:build`. */
-const PAGE_FOLDER = fileURLToPath(new URL('../../dashboard/dist/', import.meta.url));
+const PAGE_FOLDER = fileURLToPath(new URL('../../dashboard/dist/dashboard/', import.meta.url));
 const MS_PER_SECOND = 1_000;
 
 export interface DashboardDependencies

@@ -7,23 +7,13 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
+import type { AnswerState, Signature } from './contract.ts';
 
 const ARRIVALS_MAX = 200;
 const BYTES_MAX = 16 * 1_048_576;
 
 /** Header names in their original spelling and order. */
 export type RawHeaders = readonly (readonly [name: string, value: string])[];
-
-export type Signature =
-  | { readonly verified: true }
-  /** `why` is a sentence. */
-  | { readonly verified: false; readonly why: string };
-
-export type AnswerState =
-  | { readonly kind: 'answered'; readonly status: number }
-  /** The request waits for an answer until its sender gives up. */
-  | { readonly kind: 'hangs' }
-  | { readonly kind: 'gave_up'; readonly afterMs: number };
 
 /** The attempt that sent the request. It is known only if the signature is valid. */
 export interface SentAttempt {

@@ -6,10 +6,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Store } from '#src/ports/store.ts';
 import type { Clock, Timers } from '#src/ports/system.ts';
 import { EventStreams, type StreamEvent } from '#src/web/event-streams.ts';
+import { mountPage } from '#src/web/page-files.ts';
 import { headerOf } from '#src/web/request-headers.ts';
 import { securityHeaders } from '#src/web/security-headers.ts';
 import { Arrivals } from './arrivals.ts';
-import { mountPageFiles, UNREPORTED } from './page-files.ts';
+import type { About, InboxEvents } from './contract.ts';
 import { presentDetails, presentSummary } from './present.ts';
 import { Receiver, type ReceiverDependencies } from './receiver.ts';
 import { type DeliveryEvent, RecentDeliveries } from './recent-deliveries.ts';
@@ -22,7 +23,8 @@ const HOOK_ROUTES: ReadonlySet<string | undefined> = new Set([HOOK, `${HOOK}/*`]
 
 const pageHeaders = securityHeaders();
 
-type EventName = 'hello' | 'arrival' | 'answer' | 'cleared';
+/** The options of every inbox route. The inbox is not part of the API, so it is neither logged nor measured. */
+const UNREPORTED = { config: { isUnreported: true } } as const;
 
 export interface InboxOptions {
   readonly store: Pick<Store, 'findDelivery'>;
@@ -32,14 +34,8 @@ export interface InboxOptions {
   readonly secretsOf: ReceiverDependencies['secretsOf'];
   /** Facts about the service that the page shows. */
   readonly about: () => About;
-}
-
-export interface About {
-  /** A command that creates a first delivery. */
-  readonly curl: string;
-  /** The same request, which the page can send. */
-  readonly sample: { readonly key: string; readonly body: object };
-  readonly hook: string;
+  /** The folder of the built page. */
+  readonly pageFolder: string;
 }
 
 export function hookUrl(url: string): string {
@@ -120,7 +116,7 @@ export class Inbox {
       if (request.method === 'GET' || isFromOwnPage(request.raw)) return;
       return forbid(reply, 'Only the inbox page may send this request, and only as JSON.');
     });
-    mountPageFiles(scope);
+    mountPage(scope, { folder: this.#options.pageFolder, hasLocations: false, ...UNREPORTED });
     scope.get('/events', UNREPORTED, (request, reply) => {
       reply.hijack();
       this.#openStream(request, reply);
@@ -166,7 +162,11 @@ export class Inbox {
   }
 
   /** Each event carries the number of the first arrival: those before it were dropped. */
-  #event(name: EventName, version: number, data: object): StreamEvent {
+  #event<Name extends keyof InboxEvents>(
+    name: Name,
+    version: number,
+    data: Omit<InboxEvents[Name], 'first'>,
+  ): StreamEvent {
     const { first } = this.#arrivals;
     return { id: this.#arrivals.eventId(version), name, data: JSON.stringify({ ...data, first }) };
   }

@@ -2,12 +2,13 @@
 import { isUtf8 } from 'node:buffer';
 import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
 import type { Arrival } from './arrivals.ts';
+import type { ArrivalDetails, ArrivalSummary } from './contract.ts';
 
 const HEX_BYTES_MAX = 4_096;
 /** A page that opens gets the summaries of all arrivals at once, so each text is short. */
 const SUMMARY_TEXT_CHARACTERS_MAX = 512;
 
-export function presentSummary(arrival: Arrival) {
+export function presentSummary(arrival: Arrival): ArrivalSummary {
   const { number, at, method, target, body, signature, answered } = arrival;
   return {
     number,
@@ -26,7 +27,7 @@ function shorten(text: string): string {
   return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
-function deliveryOf({ at, sent, delivery }: Arrival) {
+function deliveryOf({ at, sent, delivery }: Arrival): ArrivalSummary['delivery'] {
   if (sent === null) return null;
   const { deliveryId, attemptNo, dueAt } = sent;
   const lateness = dueAt === null ? null : at - dueAt;
@@ -46,12 +47,12 @@ function deliveryOf({ at, sent, delivery }: Arrival) {
   };
 }
 
-export function presentDetails({ number, target, headers, body }: Arrival) {
+export function presentDetails({ number, target, headers, body }: Arrival): ArrivalDetails {
   return { number, target, headers, body: presentBody(body) };
 }
 
 /** Presents UTF-8 as text, and other bytes as hex, up to a limit. */
-function presentBody(body: Uint8Array) {
+function presentBody(body: Uint8Array): ArrivalDetails['body'] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   return isUtf8(bytes)
     ? { kind: 'text', text: bytes.toString() }

@@ -8,10 +8,11 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Clock } from '#src/ports/system.ts';
 import { headerOf } from '#src/web/request-headers.ts';
-import type { Arrival, Arrivals, SentAttempt, Signature } from './arrivals.ts';
+import type { Arrival, Arrivals, SentAttempt } from './arrivals.ts';
+import type { AnswerKind, Signature } from './contract.ts';
 import { headersOf, readBody } from './read-request.ts';
 import type { RecentDeliveries } from './recent-deliveries.ts';
-import type { AnswerKind, Responder } from './responder.ts';
+import type { Responder } from './responder.ts';
 
 export interface ReceiverDependencies {
   readonly clock: Clock;

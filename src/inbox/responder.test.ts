@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type AnswerKind, DEFAULT_MODE, Responder } from './responder.ts';
+import type { AnswerKind } from './contract.ts';
+import { DEFAULT_MODE, Responder } from './responder.ts';
 
 test('a mode for a number of requests goes back to 200 afterwards', () => {
   const responder = new Responder();

@@ -7,16 +7,9 @@
  */
 import { Refusal } from '#src/domain/errors.ts';
 import { readJson } from '#src/domain/json.ts';
+import type { AnswerKind, AnswerMode } from './contract.ts';
 
-export const ANSWERS = ['200', '500', 'hang', 'redirect'] as const;
-export type AnswerKind = (typeof ANSWERS)[number];
-
-export interface AnswerMode {
-  readonly answer: AnswerKind;
-  /** The number of requests that the mode is for. Null means all requests until another mode is set. */
-  readonly times: number | null;
-}
-
+export const ANSWERS: readonly AnswerKind[] = ['200', '500', 'hang', 'redirect'];
 export const DEFAULT_MODE: AnswerMode = { answer: '200', times: null };
 const TIMES_MAX = 100;
 /** Bounds the requests that hang, because each holds a connection. */

@@ -1,4 +1,4 @@
-/** The built page is small and contains nothing that its content security policy forbids. */
+/** Each built page is small and contains nothing that its content security policy forbids. */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,9 +33,15 @@ beforeAll(() => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
-test('all scripts together and all styles together are small', () => {
-  expect(gzippedBytes('assets/*.js')).toBeLessThan(SCRIPT_BYTES_MAX);
-  expect(gzippedBytes('assets/*.css')).toBeLessThan(STYLE_BYTES_MAX);
+const PAGES = ['dashboard', 'inbox'];
+
+test.each(PAGES)('all scripts together and all styles together are small: %s', (page) => {
+  expect(gzippedBytes(`${page}/**/*.js`)).toBeLessThan(SCRIPT_BYTES_MAX);
+  expect(gzippedBytes(`${page}/**/*.css`)).toBeLessThan(STYLE_BYTES_MAX);
+});
+
+test('every page has a budget', () => {
+  expect(globSync('*', { cwd: DIST }).toSorted()).toEqual(['dashboard', 'docs', 'inbox']);
 });
 
 test('the reference has one small script and one small style', () => {
@@ -44,15 +50,15 @@ test('the reference has one small script and one small style', () => {
   expect(gzippedBytes('docs/*.css')).toBeLessThan(REFERENCE_STYLE_BYTES_MAX);
 });
 
-test('the page refers only to its own files, and contains no script and no style', () => {
-  const page = read('index.html');
+test.each(PAGES)('the page refers only to its own files, and contains no script and no style: %s', (name) => {
+  const page = read(`${name}/index.html`);
   const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address ?? '');
   expect(named.length).toBeGreaterThan(2);
-  expect(named.filter((address) => !address.startsWith('/dashboard/assets/'))).toEqual([]);
+  expect(named.filter((address) => !address.startsWith(`/${name}/assets/`))).toEqual([]);
   expect(page).not.toMatch(/<style|style=|\son[a-z]+=/);
   expect([...page.matchAll(/<script[^>]*>([^<]*)/g)].map(([, text]) => text?.trim())).toEqual(['']);
 });
 
-test('the first paint waits for the script, which sets the theme', () => {
-  expect(read('index.html')).toContain('<script type="module" blocking="render"');
+test.each(PAGES)('the first paint waits for the script, which sets the theme: %s', (name) => {
+  expect(read(`${name}/index.html`)).toContain('<script type="module" blocking="render"');
 });

@@ -7,6 +7,7 @@ import { type TestBrowser, useChromium } from '#test/browser/chromium.ts';
 import { buildPage } from '#test/dashboard/start.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { type RunningDev, startDevInThread } from './dev-in-thread.ts';
+import { answerWith, details, rows } from './inbox-page.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** This runs in the page. */
@@ -48,6 +49,45 @@ test.each([
   await page.goto(dev.url);
   expect(await page.evaluate(FIND_FAULTS)).toEqual({ violations: [], tooWide: 0 });
   expect(errors).toEqual([]);
+});
+
+test.each([
+  ['a wide screen in the light theme', WIDE_AND_LIGHT],
+  ['a wide screen in the dark theme', { ...WIDE_AND_LIGHT, colorScheme: 'dark' }],
+  ['a phone in the light theme', { ...PHONE_AND_DARK, colorScheme: 'light' }],
+  ['a phone in the dark theme', PHONE_AND_DARK],
+] as const)('the inbox is accessible and fits on %s, empty and with arrivals', async (_name, options) => {
+  await using own = await startDevInThread();
+  const { page, errors } = await browser.open('about:blank', options);
+  await page.context().addInitScript({ content: AXE });
+  await page.goto(`${own.url}/inbox`);
+  await page.locator('#curl').getByText('curl').waitFor();
+  expect(await page.evaluate(FIND_FAULTS)).toEqual({ violations: [], tooWide: 0 });
+
+  await own.create({ endpoint: `${own.hook}/signed`, delay: '1s', body: '{"long":["text"]}' });
+  await rows(page, 'Signature verified', 'Succeeded').waitFor();
+  for (const answer of ['500', 'Redirect', 'Hang']) {
+    await page.getByLabel('next request only').check();
+    await answerWith(page, answer);
+    await page.getByText('then 200 again').waitFor();
+    void fetch(`${own.hook}/${'long'.repeat(40)}`, { method: 'POST', body: 'plain' }).catch(() => {});
+    await page.getByText('Every request is answered 200.').waitFor();
+  }
+  await rows(page, 'hangs').waitFor();
+  await rows(page, '/signed').click();
+  await details(page).getByText('"text"').waitFor();
+  expect(await page.evaluate(FIND_FAULTS)).toEqual({ violations: [], tooWide: 0 });
+  expect(errors).toEqual([]);
+});
+
+test('the inbox has the theme that was chosen in the dashboard', async () => {
+  const { page } = await browser.open(`${dev.url}/dashboard`, { ...WIDE_AND_LIGHT, colorScheme: 'light' });
+  await heading(page, 'Overview');
+  await page.getByRole('button', { name: /^User menu/ }).click();
+  await page.getByRole('radio', { name: 'Dark' }).check();
+  await page.goto(`${dev.url}/inbox`);
+  await heading(page, 'Sched inbox');
+  expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark');
 });
 
 test('home copies the command, and works without scripts', async () => {

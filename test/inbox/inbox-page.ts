@@ -13,6 +13,9 @@ export function rows(page: Page, ...texts: readonly (string | RegExp)[]): Locato
 }
 
 export const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+/** Sets how the next requests are answered. */
+export const answerWith = (page: Page, name: string) =>
+  page.getByRole('radio', { name, exact: true }).check();
 export const details = (page: Page) => page.getByLabel('Selected arrival');
 /** Waits until the page shows that it is connected. */
 export const waitUntilLive = (page: Page) => page.getByText('Live', { exact: true }).waitFor();

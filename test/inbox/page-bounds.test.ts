@@ -2,8 +2,9 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestBrowser, useChromium } from '#test/browser/chromium.ts';
+import { buildPage } from '#test/dashboard/start.ts';
 import { type RunningDev, startDevInThread } from './dev-in-thread.ts';
-import { details, press, rows, waitForText, waitUntilLive } from './inbox-page.ts';
+import { answerWith, details, rows, waitForText, waitUntilLive } from './inbox-page.ts';
 
 const SENDERS = 10;
 const PER_SENDER = 40;
@@ -23,6 +24,7 @@ let browser: TestBrowser;
 let dev: RunningDev;
 
 beforeAll(async () => {
+  buildPage();
   [browser, dev] = await Promise.all([useChromium(), startDevInThread()]);
 });
 afterAll(async () => {
@@ -70,7 +72,7 @@ test('a hidden tab uses no connection, and catches up when it is visible again',
     await tab.goto(`${dev.url}/inbox`);
     await waitUntilLive(tab);
   }
-  await press(tab, '500');
+  await answerWith(tab, '500');
   await tab.getByText('Every request is answered 500.').waitFor();
   await fetch(`${dev.hook}/missed`);
   await rows(tab, '500', '/missed').waitFor();

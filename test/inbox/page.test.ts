@@ -4,9 +4,10 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestBrowser, useChromium } from '#test/browser/chromium.ts';
+import { buildPage } from '#test/dashboard/start.ts';
 import { type RunningDev, startDevInThread } from './dev-in-thread.ts';
 import { startDev } from './dev-process.ts';
-import { details, press, rows, waitForText, waitUntilLive } from './inbox-page.ts';
+import { answerWith, details, press, rows, waitForText, waitUntilLive } from './inbox-page.ts';
 
 const HAS_CURL = spawnSync('curl', ['--version']).status === 0;
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
@@ -17,6 +18,7 @@ const SEQUENTIAL = { concurrent: false } as const;
 let browser: TestBrowser;
 
 beforeAll(async () => {
+  buildPage();
   browser = await useChromium();
 });
 afterAll(() => browser[Symbol.asyncDispose]());
@@ -38,7 +40,7 @@ test
       const { page, errors } = await browser.open(`${dev.url}/inbox`);
       await waitUntilLive(page);
       await page.getByRole('heading', { name: 'No requests yet' }).waitFor();
-      expect(dev.output.stdout).toContain(await page.locator('#curl').innerText());
+      expect(dev.output.stdout).toContain(await page.locator('#curl pre').innerText());
 
       await curl(dev);
       await rows(
@@ -55,7 +57,7 @@ test
         /Arrived\s+[\d:.]+, \d+ ms late\s+Signature\s+Signature verified/,
       );
 
-      await press(page, '500');
+      await answerWith(page, '500');
       await page.getByText('Every request is answered 500.').waitFor();
       await curl(dev, {
         endpoint: `${dev.hook}/fails`,
@@ -63,7 +65,7 @@ test
         retry_policy: { base: '2s', factor: 1 },
       });
       await rows(page, '500', '/fails', 'attempt 1', 'Retry scheduled for').waitFor();
-      await press(page, '200');
+      await answerWith(page, '200');
       await rows(page, '200', '/fails', 'attempt 2', 'Succeeded').waitFor();
       // Only the newest attempt shows the status of the delivery.
       await rows(page, '500', '/fails', 'attempt 1', 'Attempt 2 followed').click();
@@ -78,12 +80,12 @@ test
       await details(page).getByText('Answered 200.').waitFor();
 
       await page.getByLabel('next request only').check();
-      await press(page, 'Hang');
+      await answerWith(page, 'Hang');
       await page.getByText('The next request is left hanging, then 200 again.').waitFor();
       await curl(dev, { endpoint: `${dev.hook}/hangs`, delay: '1s' });
       await rows(page, 'hangs', '/hangs', 'Claimed').click();
       await details(page).getByText('No answer yet').waitFor();
-      await press(page, 'Redirect');
+      await answerWith(page, 'Redirect');
       await rows(page, '302', '/hangs', 'Dead letter: redirect (HTTP 302)').waitFor();
       await details(page).getByText('Answered 302.').waitFor();
 
@@ -139,14 +141,14 @@ describe.concurrent('the inbox page', () => {
       const { page, errors } = await browser.open(`${dev.url}/inbox`);
       await press(page, 'Send me one in 2 s');
       await page.getByText('Due at').waitFor();
+      await rows(page, 'POST /inbox/hook', 'Signature verified', 'Succeeded').waitFor();
       await fetch(`${dev.hook}/json`, { method: 'POST', body: '{"amount":12345678901234567890.10}' });
       const body = details(page).locator('pre');
       await waitForText(body, '{\n  "amount": 12345678901234567890.10\n}');
       await press(page, 'Raw');
       expect(await body.innerText()).toBe('{"amount":12345678901234567890.10}');
-      await rows(page, 'POST /inbox/hook', 'Signature verified', 'Succeeded').waitFor();
 
-      await press(page, '500');
+      await answerWith(page, '500');
       await page.getByText('Every request is answered 500.').waitFor();
       await page.reload();
       await page.getByText('Every request is answered 500.').waitFor();
@@ -157,9 +159,9 @@ describe.concurrent('the inbox page', () => {
       const newest = page.locator('#arrivals button').first();
       await newest.focus();
       await page.keyboard.press('ArrowDown');
-      await page.locator('#arrivals [aria-current]', { hasText: '/json' }).waitFor();
+      await page.locator('#arrivals [aria-current]', { hasText: 'Signature verified' }).waitFor();
 
-      await press(page, '200');
+      await answerWith(page, '200');
       await press(page, 'Clear');
       await page.getByRole('heading', { name: 'No requests yet' }).waitFor();
       expect(errors).toEqual([]);

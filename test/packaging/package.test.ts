@@ -47,8 +47,8 @@ const ALLOWED = [
   /^(Dockerfile|compose(\.sqlite)?\.yaml)$/,
   /^bin\/sched\.js$/,
   /^dist\/([\w-]+\.js|licenses\.txt)$/,
-  /^dashboard\/dist\/(index\.html|licenses\.md|assets\/[\w-]+\.(js|css|svg)|docs\/page\.(js|css))$/,
-  /^src\/inbox\/page\/[\w-]+\.(html|css|js|svg)$/,
+  /^dashboard\/dist\/(dashboard|inbox)\/(index\.html|licenses\.md|assets\/[\w-]+\.(js|css|svg))$/,
+  /^dashboard\/dist\/docs\/page\.(js|css)$/,
   /^docs\/.+\.(md|svg|png|json)$/,
   /^deploy\/(kubernetes\/[\w-]+\.yaml(\.example)?|systemd\/sched\.service)$/,
 ];
@@ -89,10 +89,13 @@ describe('the files', () => {
   });
 
   test('have everything that the program and the pages refer to', () => {
-    const index = readFileSync(join(installed, 'dashboard/dist/index.html'), 'utf8');
-    const assets = [...index.matchAll(/"\/dashboard\/(assets\/[^"]+)"/g)].map(([, path = '']) => path);
-    expect(assets.length).toBeGreaterThan(1);
-    expect(assets.filter((path) => !existsSync(join(installed, 'dashboard/dist', path)))).toEqual([]);
+    const built = join(installed, 'dashboard/dist');
+    for (const page of ['dashboard', 'inbox']) {
+      const index = readFileSync(join(built, page, 'index.html'), 'utf8');
+      const assets = [...index.matchAll(/"\/(\w+\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
+      expect(assets.length).toBeGreaterThan(1);
+      expect(assets.filter((path) => !existsSync(join(built, path)))).toEqual([]);
+    }
     const own = readdirSync(join(installed, 'dist')).flatMap((file) =>
       [...codeOf(file).matchAll(/new URL\("([^"]+)", import\.meta\.url\)/g)].map(([, path = '']) => path),
     );
@@ -122,7 +125,11 @@ describe('the files', () => {
     const text = readFileSync(join(installed, 'dist/licenses.txt'), 'utf8');
     for (const name of ['fastify', 'pg', 'undici', 'zod'])
       expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'));
-    expect(readFileSync(join(installed, 'dashboard/dist/licenses.md'), 'utf8')).toContain('preact');
+    for (const page of ['dashboard', 'inbox']) {
+      expect(readFileSync(join(installed, 'dashboard/dist', page, 'licenses.md'), 'utf8')).toContain(
+        'preact',
+      );
+    }
   });
 
   test('of every command are small, because each command loads its own', () => {
@@ -167,13 +174,10 @@ describe('installed in an empty folder', () => {
       '/v1/deliveries',
     );
     expect(data.map(({ schedule_id }) => schedule_id)).toEqual([id]);
-    for (const [page, file] of [
-      ['/dashboard/', /\/dashboard\/assets\/[\w-]+\.js/],
-      ['/inbox', /page\.js/],
-    ] as const) {
-      const html = await text(dev.url, page);
-      const [path = ''] = file.exec(html) ?? [];
-      expect(await text(dev.url, path.startsWith('/') ? path : `/inbox/${path}`)).toContain('function');
+    for (const page of ['/dashboard', '/inbox']) {
+      const [path = ''] = /\/\w+\/assets\/[\w-]+\.js/.exec(await text(dev.url, page)) ?? [];
+      expect(path).toMatch(page);
+      expect(await text(dev.url, path)).toContain('function');
     }
     expect(await text(dev.url, '/docs')).toContain('/v1/schedules');
     // The data of the pages is read in a thread of its own.

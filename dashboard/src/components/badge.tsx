@@ -23,10 +23,7 @@ export function Badge({
   readonly title?: string;
 }) {
   return (
-    <span
-      class={`inline-flex items-center gap-1 rounded-full px-2 py-px text-xs font-medium whitespace-nowrap ${TONES[tone]}`}
-      title={title}
-    >
+    <span class={`badge ${TONES[tone]}`} title={title}>
       {icon === undefined ? null : <Icon name={icon} size={12} />}
       {children}
     </span>

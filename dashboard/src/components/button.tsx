@@ -3,13 +3,6 @@ import { Icon, type IconName } from './icon.tsx';
 
 export type ButtonKind = 'primary' | 'plain' | 'danger' | 'quiet';
 
-const KINDS: Readonly<Record<ButtonKind, string>> = {
-  primary: 'bg-accent text-on-accent border-transparent hover:brightness-110',
-  plain: 'bg-card text-ink border-line hover:bg-sunken',
-  danger: 'bg-card text-bad border-bad hover:bg-bad-soft',
-  quiet: 'border-transparent text-dim hover:text-ink hover:bg-sunken',
-};
-
 interface ButtonContent {
   readonly kind?: ButtonKind;
   readonly icon?: IconName;
@@ -41,7 +34,7 @@ export function Button({
   return (
     <button
       type={type}
-      class={`btn ${KINDS[kind]} ${children === undefined ? 'px-2' : ''} ${isBusy ? 'opacity-70' : ''}`}
+      class={`btn btn-${kind} ${children === undefined ? 'px-2' : ''} ${isBusy ? 'opacity-70' : ''}`}
       disabled={disabled}
       aria-disabled={isBusy}
       aria-busy={isBusy}
@@ -68,7 +61,7 @@ export function ButtonLink({
   href,
 }: ButtonContent & { readonly href: string }) {
   return (
-    <a href={href} class={`btn ${KINDS[kind]}`}>
+    <a href={href} class={`btn btn-${kind}`}>
       {icon === undefined ? null : <Icon name={icon} />}
       {children}
     </a>

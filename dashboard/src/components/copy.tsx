@@ -26,13 +26,7 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
     }
   };
   return (
-    <button
-      type="button"
-      class="inline-flex flex-none rounded p-1 text-dim hover:bg-sunken hover:text-ink"
-      aria-label={label}
-      title={label}
-      onClick={() => void copy()}
-    >
+    <button type="button" class="icon-button" aria-label={label} title={label} onClick={() => void copy()}>
       <Icon name={isCopied ? 'check' : 'copy'} size={14} />
     </button>
   );
@@ -113,7 +107,7 @@ export function CopyBlock({ text, label }: { readonly text: string; readonly lab
       <pre class="overflow-x-auto p-3 pr-10 font-mono text-sm" tabIndex={0}>
         {text}
       </pre>
-      <div class="absolute top-1.5 right-1.5">
+      <div class="absolute top-1.5 right-1.5 rounded bg-sunken">
         <CopyButton text={text} label={`Copy: ${label}`} />
       </div>
     </section>

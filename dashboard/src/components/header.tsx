@@ -9,7 +9,9 @@ import { isHelpOpen } from '../shortcuts.ts';
 import { type Theme, theme } from '../theme.ts';
 import { browserZone, chooseZone, type ZoneChoice, zoneChoice } from '../time.ts';
 import { Choice } from './choice.tsx';
+import { ConnectionStatus } from './connection-status.tsx';
 import { Icon } from './icon.tsx';
+import { Logo } from './logo.tsx';
 import { Menu } from './menu.tsx';
 import { outsideLinks } from './nav.tsx';
 import { toast } from './toast.tsx';
@@ -44,7 +46,10 @@ export function Header({ who }: { readonly who: SessionInfo }) {
         </a>
         <ScopeSwitch who={who} />
         <div class="ml-auto flex items-center gap-1">
-          <ConnectionStatus />
+          <ConnectionStatus
+            state={CONNECTION_STATES[connection.value]}
+            isQuiet={connection.value === 'live'}
+          />
           <UserMenu who={who} />
         </div>
       </div>
@@ -55,24 +60,6 @@ export function Header({ who }: { readonly who: SessionInfo }) {
         </p>
       ) : null}
     </header>
-  );
-}
-
-export function Logo() {
-  return (
-    <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">
-      <rect width="32" height="32" rx="8" class="fill-accent" />
-      <g
-        fill="none"
-        class="stroke-on-accent"
-        stroke-width="2.5"
-        stroke-linecap="round"
-        stroke-linejoin="round"
-      >
-        <circle cx="16" cy="16" r="9" />
-        <path d="M16 10.5V16l4 2.5" />
-      </g>
-    </svg>
   );
 }
 
@@ -133,24 +120,6 @@ const CONNECTION_STATES = {
   },
 } as const;
 
-function ConnectionStatus() {
-  const state = CONNECTION_STATES[connection.value];
-  return (
-    <span
-      role="status"
-      class={`flex items-center gap-1.5 px-1 text-xs ${state?.className ?? ''}`}
-      title={state?.hint}
-    >
-      {state === null ? null : (
-        <>
-          <span class="size-2 rounded-full bg-current" aria-hidden="true" />
-          <span class={connection.value === 'live' ? 'sr-only sm:not-sr-only' : ''}>{state.label}</span>
-        </>
-      )}
-    </span>
-  );
-}
-
 async function leave(): Promise<void> {
   try {
     await signOut('logout');
@@ -159,8 +128,6 @@ async function leave(): Promise<void> {
     else toast('bad', 'You are still signed in, because the service does not answer. Try again.');
   }
 }
-
-const ITEM = 'block w-full rounded-md px-2 py-1.5 text-left hover:bg-sunken';
 
 function UserMenu({ who }: { readonly who: SessionInfo }) {
   return (
@@ -194,17 +161,17 @@ function UserMenu({ who }: { readonly who: SessionInfo }) {
             />
           </Setting>
           <div class="border-t border-line pt-2">
-            <a class={ITEM} href={hrefTo('settings/account')} onClick={close}>
+            <a class="menu-item" href={hrefTo('settings/account')} onClick={close}>
               Your account
             </a>
             {outsideLinks().map(([href, label]) => (
-              <a key={href} class={`md:hidden ${ITEM}`} href={href}>
+              <a key={href} class="menu-item md:hidden" href={href}>
                 {label}
               </a>
             ))}
             <button
               type="button"
-              class={ITEM}
+              class="menu-item"
               onClick={() => {
                 close();
                 isHelpOpen.value = true;
@@ -212,7 +179,7 @@ function UserMenu({ who }: { readonly who: SessionInfo }) {
             >
               Keyboard shortcuts <kbd class="ml-1 text-dim">?</kbd>
             </button>
-            <button type="button" class={ITEM} onClick={() => void leave()}>
+            <button type="button" class="menu-item" onClick={() => void leave()}>
               Sign out
             </button>
           </div>

@@ -19,11 +19,7 @@ export function Layout({
       <Header who={who} />
       <div class="mx-auto flex max-w-[110rem]">
         <Nav />
-        <main
-          id="main"
-          tabIndex={-1}
-          class="min-w-0 flex-1 px-3 pt-4 pb-24 outline-none md:px-6 md:pt-5 md:pb-10"
-        >
+        <main id="main" tabIndex={-1} class="main">
           {children}
         </main>
       </div>

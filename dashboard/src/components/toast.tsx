@@ -50,10 +50,7 @@ export function Toasts() {
       </div>
       <div class="toasts" role="status" aria-live="polite">
         {toasts.value.map(({ id, tone, text }) => (
-          <div
-            key={id}
-            class="card pointer-events-auto flex max-w-md items-start gap-2 px-3 py-2.5 shadow-lg"
-          >
+          <div key={id} class="card toast">
             <Icon
               name={tone === 'good' ? 'check' : 'warning'}
               className={`mt-0.5 ${tone === 'good' ? 'text-good' : 'text-bad'}`}

@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Given } from '#src/app/config.ts';
 import { runService } from '#src/app/run-service.ts';
 import type { ServerDependencies, ServiceVariant } from '#src/app/service-variant.ts';
@@ -20,6 +21,8 @@ import { localSignIn } from './local-sign-in.ts';
 import { readDevSettings } from './settings.ts';
 import { lineOf, type Paint } from './terminal-line.ts';
 
+/** The page of the inbox, from `npm run dashboard:build`. */
+const INBOX_FOLDER = fileURLToPath(new URL('../../../dashboard/dist/inbox/', import.meta.url));
 /** The exit code that a shell reports for a program that SIGHUP ended. */
 const HANGUP_EXIT_CODE = 129;
 
@@ -82,5 +85,6 @@ function inboxOf(dependencies: ServerDependencies): Inbox {
       return secrets.map(({ text }) => text);
     },
     about: () => ({ hook: hookUrl(url()), curl: firstCurl(url()), sample: firstRequest(url()) }),
+    pageFolder: INBOX_FOLDER,
   });
 }

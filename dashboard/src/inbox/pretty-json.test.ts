@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-
-const page = new URL('./page/json.js', import.meta.url).href;
-const { prettyJson } = (await import(page)) as { prettyJson: (text: string) => string | null };
+import { prettyJson } from './pretty-json.ts';
 
 test.for(['{}', '[]', ' [ ] ', '{"a":[],"b":{"c":[1,{"d":null}]}}', '"x"', '-1.5e3', 'true'])(
   '%s is indented as JSON.stringify does it',

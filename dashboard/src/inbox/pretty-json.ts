@@ -7,7 +7,7 @@ const INDENT = 2;
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
 
 /** Keeps every value as it was written. Returns null if the text is not JSON or would become too long. */
-export function prettyJson(text) {
+export function prettyJson(text: string): string | null {
   if (prettyLength(text) > CHARACTERS_MAX) return null;
   try {
     // Checks only that it is JSON: the runtime may confuse two keys (nodejs/node#63785).
@@ -15,7 +15,7 @@ export function prettyJson(text) {
   } catch {
     return null;
   }
-  const parts = [];
+  const parts: string[] = [];
   let depth = 0;
   const newLine = () => parts.push('\n', ' '.repeat(INDENT * depth));
   for (const [token] of text.matchAll(TOKEN)) {
@@ -35,12 +35,12 @@ export function prettyJson(text) {
  * An upper bound of the length after indenting: each bracket and comma adds a new line with its indent. Deep
  * nesting turns a short text into a very long one, so the length is computed before the text is built.
  */
-function prettyLength(text) {
+function prettyLength(text: string): number {
   let length = text.length;
   let depth = 0;
   let isInString = false;
   for (let at = 0; at < text.length && length <= CHARACTERS_MAX; at++) {
-    const character = text[at];
+    const character = text.charAt(at);
     if (isInString && character === '\\') at += 1;
     else if (character === '"') isInString = !isInString;
     else if (!isInString && '[{,]}'.includes(character)) {
