@@ -1,5 +1,5 @@
 /**
- * Runs a batch of verbs in one transaction, on a connection that nothing else writes to.
+ * Runs verbs in one transaction, on a connection that nothing else writes to.
  *
  * Usually every step holds. Then one round trip is enough: the whole transaction is sent at once. Each statement
  * fails unless it held for every row, and a failure undoes the transaction. Only after such a failure are statements
@@ -77,22 +77,26 @@ export class Executor {
     this.#distributed = distributed;
   }
 
-  /** Returns an answer for each verb. Rejects if the database is not available; then it is not known what is stored. */
+  /**
+   * Runs the first verbs of the batch, as many as can share a transaction, and returns an answer for each of them.
+   * Rejects if the database is not available; then it is not known what is stored.
+   */
   async run(batch: readonly Verb[]): Promise<readonly Answer[]> {
-    const answers: (Answer | null)[] = batch.map(() => null);
+    let { count, stages } = planStages(batch, this.#statements);
+    const verbs = batch.slice(0, count);
+    const answers: (Answer | null)[] = verbs.map(() => null);
     let isStageByStage = this.#distributed;
     for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
-      const pending = batch.flatMap((verb, index) => (answers[index] === null ? [{ verb, index }] : []));
+      const pending = verbs.flatMap((verb, index) => (answers[index] === null ? [{ verb, index }] : []));
       if (pending.length === 0) break;
-      const outcome = await this.#attempt(
-        pending.map(({ verb }) => verb),
-        isStageByStage,
-      );
+      const pendingVerbs = pending.map(({ verb }) => verb);
+      if (pending.length < count) ({ count, stages } = planStages(pendingVerbs, this.#statements));
+      const outcome = await this.#attempt(pendingVerbs, stages, isStageByStage);
       if (outcome === 'committed') for (const { index } of pending) answers[index] = 'done';
       else if (outcome === 'not_held') isStageByStage = true;
       else if (outcome instanceof Error) {
-        if (batch.length === 1) return [outcome];
-        return this.#oneByOne(batch, answers);
+        if (verbs.length === 1) return [outcome];
+        return this.#oneByOne(verbs, answers);
       } else if (outcome !== 'retry') {
         for (const [position, { index }] of pending.entries()) answers[index] = outcome.get(position) ?? null;
         // This attempt found out what does not hold, so it does not count as failed.
@@ -102,10 +106,10 @@ export class Executor {
     return answers.map((answer) => answer ?? new StoreUnavailable(TOO_MANY_CONFLICTS));
   }
 
-  /** One verb of the batch cannot run. Run alone, the others can. */
-  async #oneByOne(batch: readonly Verb[], known: readonly (Answer | null)[]): Promise<readonly Answer[]> {
+  /** One of the verbs cannot run. Run alone, the others can. */
+  async #oneByOne(verbs: readonly Verb[], known: readonly (Answer | null)[]): Promise<readonly Answer[]> {
     const answers: Answer[] = [];
-    for (const [index, verb] of batch.entries()) {
+    for (const [index, verb] of verbs.entries()) {
       const [answer] = known[index] === null ? await this.run([verb]) : [known[index]];
       answers.push(answer ?? 'done');
     }
@@ -113,17 +117,17 @@ export class Executor {
   }
 
   async #attempt(
-    batch: readonly Verb[],
+    verbs: readonly Verb[],
+    stages: readonly Stage[],
     isStageByStage: boolean,
   ): Promise<'committed' | 'not_held' | 'retry' | Error | ReadonlyMap<number, Rejection>> {
-    const stages = planStages(batch, this.#statements);
     // Nothing was sent yet, so there is nothing to look up.
     if (!this.#client.isConnected) throw new StoreUnavailable('PostgreSQL cannot be reached.');
     this.#number += 2;
     const number = this.#number;
     try {
       return isStageByStage
-        ? await this.#runStageByStage(batch, stages, number)
+        ? await this.#runStageByStage(verbs, stages, number)
         : await this.#runInOneRoundTrip(stages, number);
     } catch (error) {
       switch (meaningOf(error)) {
@@ -152,7 +156,7 @@ export class Executor {
 
   /** Returns the rejections of verbs with a step that does not hold; commits if there are none. */
   async #runStageByStage(
-    batch: readonly Verb[],
+    verbs: readonly Verb[],
     stages: readonly Stage[],
     number: number,
   ): Promise<'committed' | ReadonlyMap<number, Rejection>> {
@@ -170,7 +174,7 @@ export class Executor {
         }
         if (failed.size > 0) {
           await this.#client.send('ROLLBACK');
-          return new Map([...failed].map(([verb, where]) => [verb, this.#answer(batch[verb] ?? [], where)]));
+          return new Map([...failed].map(([verb, where]) => [verb, this.#answer(verbs[verb] ?? [], where)]));
         }
         const rest = stage.filter(({ statement }) => statement.holds === 'always');
         sent.push(...rest.flatMap((group) => this.#sendAll(group)));

@@ -10,44 +10,43 @@ const remove = (id: string): Verb => [['removeDelivery', 'stale', 1, id, 1]];
 const check = (id: string): Verb => [['scheduleExists', 'stale', 1, id]];
 const drop = (id: string): Verb => [['removeSchedule', 'stale', 1, id, 1]];
 
-/** The verbs of each stage. */
-function stagesOf(...batch: readonly Verb[]): readonly (readonly number[])[] {
-  return planStages(batch, STATEMENTS).map((stage) =>
-    [...new Set(stage.flatMap(({ verbs }) => verbs))].toSorted((a, b) => a - b),
-  );
+/** The number of verbs that share the first transaction. */
+function together(...batch: readonly Verb[]): number {
+  return planStages(batch, STATEMENTS).count;
 }
 
-describe('verbs share a stage', () => {
+describe('verbs share a transaction', () => {
   test('when they touch different rows', () => {
-    expect(stagesOf(remove('a'), remove('b'), drop('c'), check('d'))).toEqual([[0, 1, 2, 3]]);
+    expect(together(remove('a'), remove('b'), drop('c'), check('d'))).toBe(4);
   });
 
   test('when they only read the same row', () => {
-    expect(stagesOf(check('a'), check('a'), check('a'))).toEqual([[0, 1, 2]]);
+    expect(together(check('a'), check('a'), check('a'))).toBe(3);
   });
 
   test('when the same id belongs to another partition or table', () => {
-    expect(stagesOf(remove('a'), [['removeDelivery', 'stale', 2, 'a', 1]], check('a'))).toEqual([[0, 1, 2]]);
+    expect(together(remove('a'), [['removeDelivery', 'stale', 2, 'a', 1]], check('a'))).toBe(3);
+  });
+
+  test('when only the steps of one verb touch the same row', () => {
+    expect(together([...check('a'), ...drop('a')], check('b'))).toBe(2);
   });
 });
 
-describe('verbs go into different stages', () => {
-  test('when they write the same row', () => {
-    expect(stagesOf(remove('a'), remove('a'), remove('a'), remove('b'))).toEqual([[0, 3], [1], [2]]);
+describe('a verb and those behind it wait for the next transaction', () => {
+  test('when it writes the same row as an earlier one', () => {
+    expect(together(remove('a'), remove('b'), remove('a'), remove('c'))).toBe(2);
   });
 
-  test('when one writes a row that another reads', () => {
-    expect(stagesOf(check('a'), drop('a'), check('a'), check('a'), drop('a'))).toEqual([
-      [0],
-      [1],
-      [2, 3],
-      [4],
-    ]);
+  test('when it writes a row that an earlier one reads, or the other way round', () => {
+    expect(together(check('a'), drop('a'))).toBe(1);
+    expect(together(drop('a'), check('b'), check('a'))).toBe(2);
+    expect(together(check('a'), check('a'), drop('a'))).toBe(2);
   });
 
-  test('together with all of their steps', () => {
+  test('whichever of its steps it is', () => {
     const both: Verb = [...remove('a'), ...drop('s')];
-    expect(stagesOf(both, check('s'), remove('a'))).toEqual([[0], [1, 2]]);
+    expect(together(check('t'), both, [...remove('c'), ...check('s')], remove('d'))).toBe(2);
   });
 });
 
@@ -60,7 +59,7 @@ test('statements have a fixed order, and rows are sorted by key', () => {
   const [stage = []] = planStages(
     steps.map((step) => [step]),
     STATEMENTS,
-  );
+  ).stages;
   expect(stage.map(({ statement }) => statement.table)).toEqual(['schedules', 'deliveries']);
   expect(stage.map(({ verbs }) => verbs)).toEqual([[1], [2, 0]]);
 });
@@ -68,7 +67,7 @@ test('statements have a fixed order, and rows are sorted by key', () => {
 describe('rows of one table are locked in key order', () => {
   const defer = (id: string): Verb => [['deferDelivery', 'stale', 9, 0, 2, 1, id, 1]];
   const planned = (...batch: readonly Verb[]) =>
-    planStages(batch, STATEMENTS).map((stage) =>
+    planStages(batch, STATEMENTS).stages.map((stage) =>
       stage.map(({ statement, rows, verbs }) => {
         const isLock = statement.sql[0]?.includes('FOR NO KEY UPDATE') ?? false;
         return [statement.table, isLock ? rows : 'changed', verbs];
@@ -105,7 +104,23 @@ describe('rows of one table are locked in key order', () => {
   });
 });
 
-test('an empty batch has no stage, and a verb without steps has an empty one', () => {
-  expect(planStages([], STATEMENTS)).toEqual([]);
-  expect(planStages([[]], STATEMENTS)).toEqual([[]]);
+test('a verb without steps has an empty stage', () => {
+  expect(planStages([[]], STATEMENTS)).toEqual({ count: 1, stages: [[]] });
+});
+
+describe('a cold verb', () => {
+  const cold: Verb = [
+    ['removeUser', 'missing', 'a'],
+    ['removeInvitation', 'missing', 'b'],
+  ];
+
+  test('runs alone, and verbs behind it wait', () => {
+    expect(together(remove('a'), cold, remove('b'))).toBe(1);
+    expect(together(cold, remove('b'))).toBe(1);
+  });
+
+  test('has a stage for each step, in their order', () => {
+    const { stages } = planStages([cold], STATEMENTS);
+    expect(stages.map((stage) => stage.map(({ rows }) => rows))).toEqual([[[['a']]], [[['b']]]]);
+  });
 });

@@ -1,17 +1,17 @@
 /**
- * Plans a batch of verbs as stages. Within a stage each statement runs once, for the rows of all verbs. This is
+ * Plans the transaction of the first verbs of a batch. Each statement runs once, for the rows of all verbs. This is
  * correct only for verbs that touch different rows. A verb that writes a row which an earlier verb reads or writes
- * goes into a later stage of the same transaction. The result is the same as if the verbs ran one after another.
+ * therefore waits for the next transaction, and so do all verbs behind it: verbs run in the order of the batch.
  *
  * Rows are locked in the order of their keys, the same in every transaction, so that transactions do not deadlock. A
  * statement keeps this order by the order of its rows. Where several statements of a stage change one table, the
  * rows of all of them are locked first.
  *
- * A cold verb is not part of a batch. Its steps run one after another, so it must lock rows in that order itself.
+ * A cold verb has a shared statement (`store/sql/statements.ts`). It has a transaction of its own, where its steps run
+ * one after another, so it must lock rows in that order itself.
  */
 
 import type { StatementName } from '#src/store/sql/statement-names.ts';
-import { SHARED_STATEMENTS } from '#src/store/sql/statements.ts';
 import type { Parameter, Step } from '#src/store/sql/steps.ts';
 import type { Statement } from './statement-builders.ts';
 
@@ -33,55 +33,47 @@ export interface Group {
 /** Groups in the order in which their statements run. */
 export type Stage = readonly Group[];
 
-/** The last stages that read and wrote a row; NOT_YET if none did. */
-interface RowAccess {
-  readIn: number;
-  writtenIn: number;
+/** The transaction of the first verbs of a batch. */
+export interface Plan {
+  /** The number of verbs in it. */
+  readonly count: number;
+  /** These run one after another. */
+  readonly stages: readonly Stage[];
 }
-
-const NOT_YET = -1;
 
 /** A step and the row that it uses. */
 interface PlannedStep {
   readonly verb: number;
   readonly name: StatementName;
   readonly parameters: readonly Parameter[];
+  readonly table: string;
   /** Identifies the row within its table. */
   readonly key: string;
-  readonly rowAccess: RowAccess;
   readonly access: Statement['access'];
 }
 
 type Groups = Map<StatementName, PlannedStep[]>;
 
-/** Whether a verb has a shared statement. It runs in a transaction of its own. */
-export function isCold(verb: Verb): boolean {
-  return verb.some(([name]) => name in SHARED_STATEMENTS);
-}
-
-export function planStages(batch: readonly Verb[], statements: Statements): readonly Stage[] {
-  const [verb = []] = batch;
-  if (batch.length === 1 && isCold(verb)) return planColdVerb(verb, statements);
-  const rowAccesses = new RowAccesses();
-  const stages: Groups[] = [];
-  for (const [verb, steps] of batch.entries()) {
-    const planned = steps.map((step) => planStep(verb, step, statements, rowAccesses));
-    let stage = 0;
-    for (const { rowAccess, access } of planned) {
-      stage = Math.max(stage, rowAccess.writtenIn + 1, access === 'write' ? rowAccess.readIn + 1 : 0);
-    }
-    const groups = stages[stage] ?? new Map<StatementName, PlannedStep[]>();
-    stages[stage] = groups;
+export function planStages(batch: readonly Verb[], statements: Statements): Plan {
+  const isCold = (verb: Verb) => verb.some(([name]) => statements[name].isShared === true);
+  const [first = []] = batch;
+  if (isCold(first)) return { count: 1, stages: planColdVerb(first, statements) };
+  const touched = new TouchedRows();
+  const groups: Groups = new Map();
+  let count = 0;
+  for (const verb of batch) {
+    if (isCold(verb)) break;
+    const planned = verb.map((step) => planStep(count, step, statements));
+    if (planned.some((step) => touched.conflictsWith(step))) break;
     for (const step of planned) {
-      const { rowAccess } = step;
-      if (step.access === 'read') rowAccess.readIn = Math.max(rowAccess.readIn, stage);
-      else rowAccess.writtenIn = Math.max(rowAccess.writtenIn, stage);
+      touched.add(step);
       const group = groups.get(step.name);
       if (group === undefined) groups.set(step.name, [step]);
       else group.push(step);
     }
+    count++;
   }
-  return stages.map((groups) => inStatementOrder(groups, statements));
+  return { count, stages: [inStatementOrder(groups, statements)] };
 }
 
 /** The steps in their order, each for one row. Only steps of the same statement share a stage. */
@@ -95,32 +87,31 @@ function planColdVerb(verb: Verb, statements: Statements): readonly Stage[] {
   return stages;
 }
 
-/** The accesses to all rows, by table and key. */
-class RowAccesses {
-  readonly #tables = new Map<string, Map<string, RowAccess>>();
+/** How the verbs so far use each row, by table and key. */
+class TouchedRows {
+  readonly #tables = new Map<string, Map<string, Statement['access']>>();
 
-  of(table: string, key: string): RowAccess {
+  conflictsWith({ table, key, access }: PlannedStep): boolean {
+    const before = this.#tables.get(table)?.get(key);
+    return before === 'write' || (before === 'read' && access === 'write');
+  }
+
+  add({ table, key, access }: PlannedStep): void {
     let rows = this.#tables.get(table);
     if (rows === undefined) {
       rows = new Map();
       this.#tables.set(table, rows);
     }
-    let rowAccess = rows.get(key);
-    if (rowAccess === undefined) {
-      rowAccess = { readIn: NOT_YET, writtenIn: NOT_YET };
-      rows.set(key, rowAccess);
-    }
-    return rowAccess;
+    if (access === 'write' || !rows.has(key)) rows.set(key, access);
   }
 }
 
-function planStep(verb: number, step: Step, statements: Statements, rowAccesses: RowAccesses): PlannedStep {
+function planStep(verb: number, step: Step, statements: Statements): PlannedStep {
   const [name] = step;
   const statement = statements[name];
   const parameters = step.slice(PARAMETERS) as readonly Parameter[];
-  const key = rowKey(statement, parameters);
-  const rowAccess = rowAccesses.of(statement.table, key);
-  return { verb, name, parameters, key, rowAccess, access: statement.access };
+  const { table, access } = statement;
+  return { verb, name, parameters, table, key: rowKey(statement, parameters), access };
 }
 
 function inStatementOrder(groups: Groups, statements: Statements): Stage {

@@ -23,7 +23,7 @@ export interface Statement {
   readonly key: readonly number[];
   /** Positions of the parameters that a result row repeats. Default: the key. */
   readonly match?: readonly number[];
-  /** Rows with the same table and key are not written in the same stage. */
+  /** Verbs that write rows with the same table and key do not share a transaction. */
   readonly table: string;
   readonly access: 'read' | 'write';
   /**

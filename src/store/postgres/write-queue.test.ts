@@ -51,3 +51,34 @@ describe('while the database is busy', () => {
     expect(await Promise.all(all)).toHaveLength(66);
   });
 });
+
+describe('when verbs of the batch cannot share a transaction', () => {
+  /** A database that runs `count` verbs at a time, and fails after `runs` transactions. */
+  function splitting(count: number, runs = Infinity) {
+    const sizes: number[] = [];
+    const run = async (verbs: readonly Verb[]): Promise<readonly Answer[]> => {
+      sizes.push(verbs.length);
+      if (sizes.length > runs) throw new StoreUnavailable('gone');
+      return verbs.slice(0, count).map(() => 'done' as const);
+    };
+    return { sizes, queue: new WriteQueue({ run } as unknown as Executor) };
+  }
+
+  test('the rest of them run in the next transactions, in order, and every call gets its own answers', async () => {
+    const { queue, sizes } = splitting(2);
+    const calls = [queue.run(sized(1)), queue.runAll([sized(1), sized(1), sized(1)]), queue.run(sized(1))];
+    expect(await Promise.all(calls)).toEqual(['done', ['done', 'done', 'done'], 'done']);
+    expect(sizes).toEqual([5, 3, 1]);
+  });
+
+  test('a database that fails in between fails only the calls that have no answer yet', async () => {
+    const { queue } = splitting(2, 1);
+    const [first, second] = [queue.run(sized(1)), queue.runAll([sized(1), sized(1)])];
+    await expect(second).rejects.toThrow(StoreUnavailable);
+    expect(await first).toBe('done');
+  });
+
+  test('a call without verbs is answered at once', async () => {
+    expect(await splitting(1).queue.runAll([])).toEqual([]);
+  });
+});

@@ -1,13 +1,13 @@
 /**
  * Group commit. While the connection is busy with a transaction, verbs wait here, and then share the next one. They
  * run in the order in which they came. Under load many verbs share a round trip and a commit, and a single verb is
- * sent at once. A cold verb runs alone, in its turn.
+ * sent at once. Verbs that cannot share a transaction (`stages.ts`) run in one after another.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Rejection } from '#src/store/sql/steps.ts';
 import { unavailableInstead } from './errors.ts';
 import type { Answer, Executor } from './executor.ts';
-import { isCold, type Verb } from './stages.ts';
+import type { Verb } from './stages.ts';
 
 const BATCH_MAX = 256;
 /** Counts texts and sealed bytes, which are copied several times on the way. */
@@ -16,12 +16,10 @@ const BATCH_CHARACTERS_MAX = 4_194_304;
 const WAITING_MAX = 20_000;
 const WAITING_CHARACTERS_MAX = 67_108_864;
 
-/** The verbs of one call. They share a transaction, so a failing database fails all of them. */
+/** The verbs of one call. When the database fails, all of them fail. */
 interface Waiting {
   readonly verbs: readonly Verb[];
   readonly characters: number;
-  /** Whether the call is one cold verb, which shares its transaction with no other. */
-  readonly isAlone: boolean;
   readonly resolve: (answers: readonly ('done' | Rejection)[]) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -46,15 +44,14 @@ export class WriteQueue {
 
   /** Runs independent verbs, and returns the result of each. */
   runAll<A extends Rejection>(verbs: readonly Verb[]): Promise<readonly ('done' | A)[]> {
-    if (verbs.length > 1 && verbs.some(isCold)) return Promise.all(verbs.map((verb) => this.run<A>(verb)));
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new StoreUnavailable('The store is closed.'));
       if (this.#waiting.length >= WAITING_MAX || this.#waitingCharacters > WAITING_CHARACTERS_MAX) {
         return reject(new StoreUnavailable('Too many writes are waiting for the database.'));
       }
+      if (verbs.length === 0) return resolve([]);
       const characters = verbs.reduce((sum, verb) => sum + charactersOf(verb), 0);
-      const isAlone = verbs.some(isCold);
-      this.#waiting.push({ verbs, characters, isAlone, resolve: resolve as Waiting['resolve'], reject });
+      this.#waiting.push({ verbs, characters, resolve: resolve as Waiting['resolve'], reject });
       this.#waitingCharacters += characters;
       if (!this.#isBusy) void this.#work();
     });
@@ -82,31 +79,42 @@ export class WriteQueue {
     for (const waiting of this.#waiting) {
       verbs += waiting.verbs.length;
       const withThis = characters + waiting.characters;
-      if (calls > 0 && waiting.isAlone) break;
       if (calls > 0 && (verbs > BATCH_MAX || withThis > BATCH_CHARACTERS_MAX)) break;
       characters = withThis;
       calls++;
-      if (waiting.isAlone) break;
     }
     this.#waitingCharacters -= characters;
     return this.#waiting.splice(0, calls);
   }
 
   async #batch(calls: readonly Waiting[]): Promise<void> {
+    const unanswered = [...calls];
+    let verbs = calls.flatMap((call) => call.verbs);
+    const answers: Answer[] = [];
     try {
-      const answers = await this.#executor.run(calls.flatMap(({ verbs }) => verbs));
-      let at = 0;
-      for (const { verbs, resolve, reject } of calls) {
-        const own = answers.slice(at, at + verbs.length);
-        at += verbs.length;
-        const failure = own.find((answer) => answer instanceof Error);
-        if (failure !== undefined) reject(failure);
-        else resolve(own.filter(isAnswer));
+      while (verbs.length > 0) {
+        const some = await this.#executor.run(verbs);
+        verbs = verbs.slice(some.length);
+        answers.push(...some);
+        for (
+          let [call] = unanswered;
+          call !== undefined && call.verbs.length <= answers.length;
+          [call] = unanswered
+        ) {
+          answer(call, answers.splice(0, call.verbs.length));
+          unanswered.shift();
+        }
       }
     } catch (error) {
-      for (const { reject } of calls) reject(unavailableInstead(error));
+      for (const { reject } of unanswered) reject(unavailableInstead(error));
     }
   }
+}
+
+function answer({ resolve, reject }: Waiting, answers: readonly Answer[]): void {
+  const failure = answers.find((one) => one instanceof Error);
+  if (failure !== undefined) reject(failure);
+  else resolve(answers.filter(isAnswer));
 }
 
 function charactersOf(verb: Verb): number {
