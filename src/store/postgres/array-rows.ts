@@ -18,41 +18,21 @@ const BIGINTS: ReadonlySet<string> = new Set([
   'finished_at',
   'saved_at',
   'expires_at',
-  'alone_from',
-  'revoked_at',
-  'lease_until',
   'epoch',
   'now',
   'revision',
   'was',
   'egress_ms',
   'at',
-  'last_at',
-  'was_at',
-  'failures',
-  'seen_at',
-  'seen_before',
   'requested_at',
-  'trusted_at',
-  'believed_from',
-  'failed_before',
-  'remembered_before',
-  'last_used_at',
-  'password_changed_at',
   'span_ms',
-  'gathered',
-  'replayed',
-  'skipped',
-  'expected',
 ]);
 const INTEGERS: ReadonlySet<string> = new Set([
-  'one',
   'batch_max',
   'slot',
   'version',
   'archived',
   'reserved',
-  'is_stopping',
   'attempt_count',
   'attempt_no',
   'last_status_code',
@@ -61,7 +41,7 @@ const INTEGERS: ReadonlySet<string> = new Set([
   'payload_bytes',
   'status_number',
 ]);
-const BYTES: ReadonlySet<string> = new Set(['sealed', 'was_sealed', 'sealed_headers', 'digest']);
+const BYTES: ReadonlySet<string> = new Set(['sealed', 'sealed_headers', 'digest']);
 
 function typeOf(column: string): string {
   if (BIGINTS.has(column)) return 'bigint';

@@ -147,7 +147,6 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
       lease: new LeaseConnection({
         client: leaseClient,
         clock,
-        statements: allStatements,
         writer: `${node} lease`,
       }),
       distributed,

@@ -1,12 +1,17 @@
-import type { InsightStatementName } from '#src/store/sql/statement-names.ts';
+import type { HotStatementName } from '#src/store/sql/statement-names.ts';
 import { rows } from './array-rows.ts';
 import { PLAIN, type Statement, statementBuilders } from './statement-builders.ts';
+
+type InsightStatementName = Extract<
+  HotStatementName,
+  'saveStatsRow' | 'saveEndpointStats' | 'removeStats' | 'removeEndpointStats'
+>;
 
 const OLD = ['partition', 'span_ms', 'at'];
 const OLD_OF_ENDPOINTS = ['partition', 'at', 'endpoint_digest'];
 
 export function insightStatements(distributed: boolean): Readonly<Record<InsightStatementName, Statement>> {
-  const { spreadOf, within, insert, remove } = statementBuilders(distributed);
+  const { spreadOf, within, insert } = statementBuilders(distributed);
   return {
     saveStatsRow: {
       ...insert(
@@ -45,22 +50,6 @@ export function insightStatements(distributed: boolean): Readonly<Record<Insight
       key: [0],
       table: 'old endpoint_stats',
       spread: spreadOf(OLD_OF_ENDPOINTS),
-    },
-    removeBreakerReset: {
-      ...remove(
-        'breaker_resets',
-        ['partition', 'endpoint_digest', 'at'],
-        'r.partition = t.partition AND r.endpoint_digest = t.endpoint_digest AND r.at <= t.at',
-      ),
-      key: [0, 1],
-    },
-    saveBreakerReset: {
-      ...insert(
-        'breaker_resets',
-        ['partition', 'endpoint_digest', 'endpoint', 'at'],
-        ' ON CONFLICT (partition, endpoint_digest) DO UPDATE SET at = excluded.at',
-      ),
-      key: [0, 1],
     },
   };
 }

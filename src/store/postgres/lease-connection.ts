@@ -10,12 +10,12 @@
 import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
+import { SHARED_STATEMENTS } from '#src/store/sql/statements.ts';
 import { ClusterReads } from './cluster-reads.ts';
 import { awaitAll, isTemporary, unavailableInstead } from './errors.ts';
 import { STORE_NUMBER } from './executor.ts';
 import { ReadPool } from './read-pool.ts';
 import type { ReconnectingClient } from './reconnecting-client.ts';
-import type { Statements } from './stages.ts';
 
 /** A second attempt needs the connection back within this time. A lease does not leave time for more. */
 const RECONNECT_MS_MAX = 500;
@@ -23,7 +23,6 @@ const RECONNECT_MS_MAX = 500;
 export interface LeaseConnectionOptions {
   readonly client: ReconnectingClient;
   readonly clock: Clock;
-  readonly statements: Statements;
   /** The name of this connection among all that write. */
   readonly writer: string;
 }
@@ -31,15 +30,13 @@ export interface LeaseConnectionOptions {
 export class LeaseConnection {
   readonly #client: ReconnectingClient;
   readonly #clock: Clock;
-  readonly #renewal: readonly string[];
   readonly #writer: string;
   readonly #reads: ClusterReads;
   #number = 0;
 
-  constructor({ client, clock, statements, writer }: LeaseConnectionOptions) {
+  constructor({ client, clock, writer }: LeaseConnectionOptions) {
     this.#client = client;
     this.#clock = clock;
-    this.#renewal = statements.renewLease.sql;
     this.#writer = writer;
     this.#reads = new ClusterReads(new ReadPool([client]));
   }
@@ -67,11 +64,11 @@ export class LeaseConnection {
     this.#number++;
     const renewed = this.#client.transaction([
       { sql: STORE_NUMBER, parameters: [this.#writer, this.#number, this.#clock.now()], isPrepared: true },
-      ...this.#renewal.map((sql) => ({
-        sql,
-        parameters: [[node], [leaseUntil], [isStopping ? 1 : 0]],
+      {
+        sql: SHARED_STATEMENTS.renewLease.sql,
+        parameters: [node, leaseUntil, isStopping ? 1 : 0],
         isPrepared: true,
-      })),
+      },
     ]);
     const state = this.#reads.state();
     await awaitAll([renewed, state]);

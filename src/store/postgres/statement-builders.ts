@@ -9,7 +9,6 @@
  * Citus can lock rows of only one partition at a time. There a check runs once for each partition, with the
  * statement in `routed`.
  */
-import type { SealedColumn } from '#src/store/sql/sealed-columns.ts';
 import type { Statement as SharedStatement } from '#src/store/sql/statements.ts';
 import { rows } from './array-rows.ts';
 
@@ -168,25 +167,7 @@ export function statementBuilders(distributed: boolean) {
     };
   }
 
-  /** Replaces sealed values, if they are still those that were read. This is rare, so its plan is not kept. */
-  function reseal({ table, key, column }: SealedColumn): Statement {
-    const all = ['sealed', ...key, 'was_sealed'];
-    return {
-      ...PLAIN,
-      sql: [
-        `UPDATE ${table} AS r SET ${column} = t.sealed FROM ${rows(all)}
-         WHERE ${matching(key)} AND r.${column} = t.was_sealed${within(all)}
-         RETURNING ${key.map((part) => `r.${part}`).join(', ')}`,
-      ],
-      holds: 'each',
-      scans: true,
-      key: positionsOf(all, key),
-      table,
-      spread: spreadOf(all),
-    };
-  }
-
-  return { spreadOf, within, insert, insertEach, replace, lock, remove, check, reseal };
+  return { spreadOf, within, insert, insertEach, replace, lock, remove, check };
 }
 
 function matching(columns: readonly string[]): string {

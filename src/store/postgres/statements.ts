@@ -1,7 +1,7 @@
 /**
  * All statements that change data, and their checks. They run in the order of this file, and so lock rows in the
- * same order in every transaction: bulk replays, leases and slots, profiles, receipts, schedules, deliveries, the
- * rest.
+ * same order in every transaction: leases and slots, profiles, receipts, schedules, deliveries, the rest. Cold verbs
+ * lock the rows of their own tables first.
  */
 import { ATTEMPT } from '#src/store/sql/attempt-rows.ts';
 import {
@@ -10,7 +10,6 @@ import {
   DELIVERY_FIXED,
   DELIVERY_MUTABLE,
   DELIVERY_SETTLED,
-  ENDPOINT_SECRET,
   PROFILE_FIXED,
   PROFILE_MUTABLE,
   PROFILE_VERSION,
@@ -21,13 +20,11 @@ import {
   UNCLAIMED,
 } from '#src/store/sql/columns.ts';
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
-import { sealedStatements } from '#src/store/sql/sealed.ts';
 import type { StatementName } from '#src/store/sql/statement-names.ts';
 import { SHARED_STATEMENTS, type SharedStatementName } from '#src/store/sql/statements.ts';
 import { notAwaitingSweep } from '#src/store/sql/sweep-rows.ts';
 import { rows } from './array-rows.ts';
 import { insightStatements } from './insight-statements.ts';
-import { replayJobStatements } from './replay-job-statements.ts';
 import {
   PLAIN,
   positionsOf,
@@ -45,36 +42,14 @@ const SHARED = Object.fromEntries(
 ) as Readonly<Record<SharedStatementName, Statement>>;
 
 export function statements(distributed: boolean): Readonly<Record<StatementName, Statement>> {
-  const { spreadOf, within, insert, insertEach, replace, lock, remove, check, reseal } =
+  const { spreadOf, within, insert, insertEach, replace, lock, remove, check } =
     statementBuilders(distributed);
   const delivery = [...DELIVERY_FIXED, ...DELIVERY_MUTABLE, ...DELIVERY_KEY_COLUMNS];
   const schedule = [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE];
   const receipt = ['partition', 'key', 'fingerprint', 'status_number', 'body', 'created_at', 'expires_at'];
   const ended = ['partition', 'id', 'was'];
-  const ending = ['expires_at', 'alone_from', 'partition', 'endpoint_id', 'id', 'was'];
 
   return {
-    ...replayJobStatements(distributed),
-
-    renewLease: {
-      ...insert(
-        'nodes',
-        ['node', 'lease_until', 'is_stopping'],
-        ' ON CONFLICT (node) DO UPDATE SET lease_until = excluded.lease_until, is_stopping = excluded.is_stopping',
-      ),
-      key: [],
-    },
-    endLease: { ...remove('nodes', ['node']), key: [] },
-    endLeaseAsSeen: {
-      ...PLAIN,
-      sql: [
-        `DELETE FROM nodes AS r USING ${rows(['node', 'lease_until'])}
-         WHERE r.node = t.node AND r.lease_until = t.lease_until RETURNING r.node`,
-      ],
-      holds: 'each',
-      key: [0],
-      table: 'nodes',
-    },
     // The lease must not end during the transaction. This lock lets renewals pass.
     nodeLives: {
       ...PLAIN,
@@ -114,15 +89,6 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [0],
       table: 'slots of',
     },
-    saveTrustedTime: {
-      ...insert(
-        'trusted_time',
-        ['one', 'seen_at', 'trusted_at', 'believed_from'],
-        ` ON CONFLICT (one) DO UPDATE SET seen_at = excluded.seen_at, trusted_at = excluded.trusted_at,
-            believed_from = excluded.believed_from`,
-      ),
-      key: [0],
-    },
     slotHeld: {
       ...PLAIN,
       sql: [
@@ -136,82 +102,6 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       access: 'read',
     },
 
-    insertProject: insertEach(
-      'projects',
-      ['id', 'name', 'pinned_version', 'created_at'],
-      ['id'],
-      'ON CONFLICT (name) DO NOTHING',
-    ),
-    insertPartition: { ...insert('partitions', ['project_id', 'mode']), key: [0, 1] },
-    insertKey: insertEach(
-      'api_keys',
-      ['id', 'partition', 'hash', 'hint', 'created_at', 'revoked_at'],
-      ['id'],
-      'ON CONFLICT (hash) DO NOTHING',
-    ),
-    revokeKey: {
-      ...PLAIN,
-      sql: [
-        `UPDATE api_keys AS r SET revoked_at = t.now FROM ${rows(['now', 'id'])}
-         WHERE r.id = t.id AND r.revoked_at IS NULL RETURNING r.id`,
-      ],
-      holds: 'each',
-      key: [1],
-      table: 'api_keys',
-    },
-    touchKey: {
-      ...PLAIN,
-      sql: [
-        `UPDATE api_keys AS r SET last_used_at = greatest(r.last_used_at, t.last_used_at)
-         FROM ${rows(['last_used_at', 'hash'])} WHERE r.hash = t.hash`,
-      ],
-      scans: true,
-      key: [1],
-      table: 'api_keys used',
-    },
-    retireSecrets: {
-      ...PLAIN,
-      sql: [
-        `UPDATE signing_secrets AS r SET expires_at = t.expires_at FROM ${rows(['expires_at', 'partition'])}
-         WHERE r.partition = t.partition AND r.expires_at IS NULL`,
-      ],
-      scans: true,
-      key: [1],
-      table: 'signing_secrets',
-    },
-    insertSecret: insert('signing_secrets', ['id', 'partition', 'sealed', 'created_at', 'expires_at']),
-
-    lockProfile: { ...lock('endpoint_profiles'), lock: lock('endpoint_profiles') },
-    // The profile is locked by now, so this sees all earlier changes.
-    noEndpointSecretInForce: {
-      sql: [
-        `SELECT t.partition, t.endpoint_id FROM ${rows(['partition', 'endpoint_id'])} WHERE EXISTS (
-           SELECT 1 FROM endpoint_secrets s WHERE s.partition = t.partition
-             AND s.endpoint_id = t.endpoint_id AND s.expires_at IS NULL)`,
-      ],
-      routed: `SELECT s.partition, s.endpoint_id FROM endpoint_secrets s WHERE s.partition = $1::bigint
-         AND s.endpoint_id = ANY($2::text[]) AND s.expires_at IS NULL`,
-      holds: 'none',
-      scans: true,
-      key: [0, 1],
-      table: 'endpoint_profiles',
-      access: 'read',
-      spread: null,
-    },
-    endEndpointSecret: {
-      ...PLAIN,
-      sql: [
-        `UPDATE endpoint_secrets AS r SET expires_at = t.expires_at, alone_from = t.alone_from
-         FROM ${rows(ending)} WHERE r.partition = t.partition AND r.endpoint_id = t.endpoint_id
-           AND r.id = t.id AND coalesce(r.expires_at, -1) = t.was${within(ending)}
-         RETURNING r.partition, r.endpoint_id, r.id`,
-      ],
-      holds: 'each',
-      key: positionsOf(ending, ['partition', 'endpoint_id', 'id']),
-      table: 'endpoint_secrets',
-      spread: spreadOf(ending),
-    },
-    insertEndpointSecret: insert('endpoint_secrets', ENDPOINT_SECRET),
     replaceProfile: replace('endpoint_profiles', PROFILE_MUTABLE),
     profileAtRevision: check('endpoint_profiles', ['partition', 'id', 'revision']),
     insertProfile: insert('endpoint_profiles', [...PROFILE_FIXED, ...PROFILE_MUTABLE]),
@@ -356,7 +246,6 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [0, 1],
     },
 
-    ...sealedStatements(reseal),
     ...insightStatements(distributed),
     ...SHARED,
   };

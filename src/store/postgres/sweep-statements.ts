@@ -2,12 +2,12 @@
  * The statements of sweeps. Rows are locked in the order of their ids, as in all statements. The first batch covers
  * several statuses and cannot keep that order. It skips locked rows, and a later batch changes them.
  */
-import type { StatementName } from '#src/store/sql/statement-names.ts';
+import type { HotStatementName } from '#src/store/sql/statement-names.ts';
 import { rows } from './array-rows.ts';
 import { PLAIN, type Statement, statementBuilders } from './statement-builders.ts';
 
 type SweepStatementName = Extract<
-  StatementName,
+  HotStatementName,
   'sweepFirstDeliveries' | 'sweepDeliveries' | 'removeSweep' | 'insertSweep' | 'endSweep' | 'removeStaleSweep'
 >;
 

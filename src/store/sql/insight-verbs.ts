@@ -4,21 +4,18 @@ import type { Partition } from '#src/domain/project.ts';
 import type { StatsSpanMs } from '#src/domain/stats.ts';
 import type { BreakerReset, SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts';
 import { endpointDigest } from './digests.ts';
-import type { InsightStatementName } from './statement-names.ts';
 import { toCounts } from './stats-rows.ts';
 import type { Step } from './steps.ts';
 
-type InsightStep = Step<InsightStatementName>;
-
 export const insightVerbs = {
-  saveStatsRow: (node: string, { partition, spanMs, at, stats }: SavedStats): readonly InsightStep[] => [
+  saveStatsRow: (node: string, { partition, spanMs, at, stats }: SavedStats): readonly Step[] => [
     ['saveStatsRow', null, partition, spanMs, at, node, toCounts(stats)],
   ],
 
   saveEndpointStats: (
     node: string,
     { partition, endpoint, at, stats }: SavedEndpointStats,
-  ): readonly InsightStep[] => [
+  ): readonly Step[] => [
     [
       'saveEndpointStats',
       null,
@@ -31,20 +28,20 @@ export const insightVerbs = {
     ],
   ],
 
-  removeStats: (partition: Partition, spanMs: StatsSpanMs, before: Instant): readonly InsightStep[] => [
+  removeStats: (partition: Partition, spanMs: StatsSpanMs, before: Instant): readonly Step[] => [
     ['removeStats', null, partition, spanMs, before],
   ],
 
   /** Removes the rows of one instant, up to and including this digest of an endpoint. */
-  removeEndpointStats: (partition: Partition, at: Instant, upTo: string): readonly InsightStep[] => [
+  removeEndpointStats: (partition: Partition, at: Instant, upTo: string): readonly Step[] => [
     ['removeEndpointStats', null, partition, at, upTo],
   ],
 
-  saveBreakerReset: ({ partition, endpoint, at }: BreakerReset): readonly InsightStep[] => [
+  saveBreakerReset: ({ partition, endpoint, at }: BreakerReset): readonly Step[] => [
     ['saveBreakerReset', null, partition, endpointDigest(endpoint), endpoint, at],
   ],
 
-  removeBreakerReset: ({ partition, endpoint, at }: BreakerReset): readonly InsightStep[] => [
+  removeBreakerReset: ({ partition, endpoint, at }: BreakerReset): readonly Step[] => [
     ['removeBreakerReset', null, partition, endpointDigest(endpoint), at],
   ],
 };

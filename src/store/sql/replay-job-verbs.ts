@@ -22,7 +22,7 @@ export function makeReplayJobVerbs({ addReplay }: Pick<ReturnType<typeof makeVer
      */
     addJob: (job: ReplayJob, knownOpen: readonly JobId[]): readonly Step[] => [
       ['lockPartition', 'stale', job.partition],
-      ['noOtherReplayJob', 'stale', job.partition, knownOpen.join(' ')],
+      ['noOtherReplayJob', 'stale', job.partition, knownOpen.join(' '), knownOpen.join(' ')],
       ['insertReplayJob', null, ...pick(toReplayJobRow(job), REPLAY_JOB_FIXED, REPLAY_JOB_MUTABLE)],
     ],
 
@@ -38,31 +38,29 @@ export function makeReplayJobVerbs({ addReplay }: Pick<ReturnType<typeof makeVer
         replay === null ? [] : addReplay({ delivery: replay, receipt: null }),
       );
       return [
-        ...added.filter(([name]) => name === 'scheduleExists'),
+        // Schedules are locked in the order in which every transaction locks them.
+        ...added.filter(([name]) => name === 'scheduleExists').toSorted(byParameters),
         replaceJob(job),
         ...replays.map(({ item }): Step => ['takeReplayItem', 'stale', ...keyOf(job, item)]),
         ...added.filter(([name]) => name !== 'scheduleExists'),
       ];
     },
 
-    /** `areAll`: the job has no other items. */
-    removeItems: (job: JobKey, items: readonly ItemKey[], areAll: boolean): readonly Step[] => [
-      ...items.map(
-        ({ endpoint_digest, delivery_id }): Step => [
-          'removeReplayItem',
-          null,
-          job.partition,
-          job.id,
-          endpoint_digest,
-          delivery_id,
-        ],
-      ),
-      ...(areAll ? [['clearReplayJob', null, job.partition, job.id] as const] : []),
+    /** Removes items up to the last of them. `areAll`: the job has no others. */
+    removeItems: ({ partition, id }: JobKey, last: ItemKey | undefined, areAll: boolean): readonly Step[] => [
+      ...(last === undefined
+        ? []
+        : [['removeReplayItems', null, partition, id, last.endpoint_digest, last.delivery_id] as const]),
+      ...(areAll ? [['clearReplayJob', null, partition, id] as const] : []),
     ],
 
     removeJobs: (jobs: readonly JobKey[]): readonly Step[] =>
       jobs.map(({ partition, id }) => ['removeReplayJob', null, partition, id]),
   };
+}
+
+function byParameters(one: Step, other: Step): number {
+  return one.join(' ') < other.join(' ') ? -1 : 1;
 }
 
 function replaceJob(job: ReplayJob): Step {

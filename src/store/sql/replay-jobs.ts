@@ -124,7 +124,7 @@ export class SqlReplayJobs implements ReplayJobStore {
       if (job === undefined) break;
       const left = limit - removed;
       const items = await this.#sql.query<ItemKey>(ITEMS_LEFT, job.partition, job.id, left);
-      await this.#sql.run(this.#verbs.removeItems(job, items, items.length < left));
+      await this.#sql.run(this.#verbs.removeItems(job, items.at(-1), items.length < left));
       removed += items.length;
     }
     if (endedBefore === null || removed >= limit) return removed;

@@ -1,6 +1,5 @@
 /** Reads and replaces sealed values, for every store that speaks SQL. All SQL is made from the list of columns. */
 import {
-  SEALED_COLUMN_NAMES,
   SEALED_HEAD_BYTES,
   type SealedColumnName,
   type SealedEntry,
@@ -9,7 +8,6 @@ import {
   type SealedStore,
 } from '#src/ports/vault.ts';
 import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.ts';
-import type { SealedStatementName } from './statement-names.ts';
 import type { SqlRunner, Step } from './steps.ts';
 
 interface EntryRow extends Readonly<Record<string, unknown>> {
@@ -50,17 +48,17 @@ export class SqlSealed implements SealedStore {
     return row?.sealed ?? null;
   }
 
-  /** The replacements are requested together, so they share a transaction. */
-  replaceSealed(
+  /** The replacements share a transaction, unless one of them is stale. */
+  async replaceSealed(
     name: SealedColumnName,
     replacements: readonly SealedReplacement[],
   ): Promise<readonly ('done' | 'stale')[]> {
-    return Promise.all(
-      replacements.map(({ key, was, sealed }) => {
-        const step: Step = [`reseal ${name}`, 'stale', sealed, ...key, was];
-        return this.#sql.run<'stale'>([step]);
-      }),
-    );
+    const steps = replacements.map(({ key, was, sealed }): Step => {
+      return [`reseal ${name}`, 'stale', sealed, ...key, was];
+    });
+    const answer = await this.#sql.run<'stale'>(steps);
+    if (answer === 'done' || steps.length === 1) return steps.map(() => answer);
+    return Promise.all(steps.map((step) => this.#sql.run<'stale'>([step])));
   }
 }
 
@@ -70,13 +68,4 @@ function entriesAfter({ table, key, column }: SealedColumn, after: SealedKey | n
   return `SELECT ${order}, substr(${column}, 1, ${SEALED_HEAD_BYTES}) AS head, length(${column}) AS bytes
     FROM ${table} ${after === null ? '' : `WHERE (${order}) > (${placeholders})`}
     ORDER BY ${order} LIMIT $${after === null ? 1 : key.length + 1}`;
-}
-
-/** One statement for each column. It takes the new value, the key and the value that was read. */
-export function sealedStatements<S>(
-  statementOf: (column: SealedColumn) => S,
-): Readonly<Record<SealedStatementName, S>> {
-  return Object.fromEntries(
-    SEALED_COLUMN_NAMES.map((name) => [`reseal ${name}`, statementOf(SEALED_COLUMNS[name])]),
-  ) as Record<SealedStatementName, S>;
 }

@@ -1,36 +1,14 @@
 /**
- * The names of all statements. A verb is a list of steps (`steps.ts`), each of which names a statement. Every store has
- * a statement for every name.
+ * The names of all statements. A verb is a list of steps (`steps.ts`), each of which names a statement. Shared
+ * statements have one text for every store (`statements.ts`). Each store has its own form of the hot ones.
  */
-import type { SealedColumnName } from '#src/ports/vault.ts';
 import type { SharedStatementName } from './statements.ts';
 
-export type InsightStatementName =
+export type HotStatementName =
   | 'saveStatsRow'
   | 'saveEndpointStats'
   | 'removeStats'
   | 'removeEndpointStats'
-  | 'saveBreakerReset'
-  | 'removeBreakerReset';
-
-export type ReplayJobStatementName =
-  | 'lockPartition'
-  | 'noOtherReplayJob'
-  | 'insertReplayJob'
-  | 'replaceReplayJob'
-  | 'clearReplayJob'
-  | 'removeReplayJob'
-  | 'insertReplayItem'
-  | 'takeReplayItem'
-  | 'removeReplayItem';
-
-/** Replaces a sealed value, if it is still the one that was read (`sealed.ts`). */
-export type SealedStatementName = `reseal ${SealedColumnName}`;
-
-/** Statements of which each store has its own form. */
-export type HotStatementName =
-  | InsightStatementName
-  | ReplayJobStatementName
   | 'slotHeld'
   | 'profileAtRevision'
   | 'insertProfile'
@@ -69,25 +47,9 @@ export type HotStatementName =
   | 'saveGate'
   | 'removeGate'
   | 'removeOldGate'
-  | 'insertProject'
-  | 'insertPartition'
-  | 'insertKey'
-  | 'revokeKey'
-  | 'touchKey'
-  | 'retireSecrets'
-  | 'insertSecret'
-  | 'lockProfile'
-  | 'noEndpointSecretInForce'
-  | 'endEndpointSecret'
-  | 'insertEndpointSecret'
-  | 'renewLease'
-  | 'endLease'
-  | 'endLeaseAsSeen'
   | 'nodeLives'
   | 'takeSlot'
   | 'releaseSlot'
-  | 'releaseSlotsOf'
-  | 'saveTrustedTime'
-  | SealedStatementName;
+  | 'releaseSlotsOf';
 
 export type StatementName = HotStatementName | SharedStatementName;

@@ -2,7 +2,11 @@
  * Statements that every store runs with the same text: all that are not hot. Parameters are `$1`, `$2` and so on, each
  * used once and in this order. A lock clause stands at the end; a store with a single writer drops it.
  */
+import { SEALED_COLUMN_NAMES, type SealedColumnName } from '#src/ports/vault.ts';
+import { ENDPOINT_SECRET } from './columns.ts';
 import { AUDIT, INVITATION, PRUNE_BATCH_MAX, SESSION, USER_FIXED, USER_MUTABLE } from './people-rows.ts';
+import { REPLAY_ITEM, REPLAY_ITEM_KEY, REPLAY_JOB_FIXED, REPLAY_JOB_MUTABLE } from './replay-job-rows.ts';
+import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.ts';
 
 export interface Statement {
   readonly sql: string;
@@ -97,6 +101,130 @@ const PEOPLE_STATEMENTS = {
   pruneAudit: { sql: prune('audit', 'id', 'id < $1'), holds: 'always' },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-export const SHARED_STATEMENTS = { ...PEOPLE_STATEMENTS };
+const CONTROL_STATEMENTS = {
+  insertProject: {
+    sql: `${insertInto('projects', ['id', 'name', 'pinned_version', 'created_at'])} ON CONFLICT (name) DO NOTHING`,
+    holds: 'one_row',
+  },
+  insertPartition: { sql: insertInto('partitions', ['project_id', 'mode']), holds: 'always' },
+
+  insertKey: {
+    sql: `${insertInto('api_keys', ['id', 'partition', 'hash', 'hint', 'created_at', 'revoked_at'])}
+      ON CONFLICT (hash) DO NOTHING`,
+    holds: 'one_row',
+  },
+  revokeKey: {
+    sql: 'UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL',
+    holds: 'one_row',
+  },
+  touchKey: {
+    sql: `UPDATE api_keys SET last_used_at = $1
+      WHERE hash = $2 AND (last_used_at IS NULL OR last_used_at < $3)`,
+    holds: 'always',
+  },
+
+  retireSecrets: {
+    sql: 'UPDATE signing_secrets SET expires_at = $1 WHERE partition = $2 AND expires_at IS NULL',
+    holds: 'always',
+  },
+  insertSecret: {
+    sql: insertInto('signing_secrets', ['id', 'partition', 'sealed', 'created_at', 'expires_at']),
+    holds: 'always',
+  },
+
+  lockProfile: {
+    sql: 'SELECT 1 FROM endpoint_profiles WHERE partition = $1 AND id = $2 FOR NO KEY UPDATE',
+    holds: 'one_row',
+  },
+  /** The profile is locked by now, so this sees all earlier changes. */
+  noEndpointSecretInForce: {
+    sql: 'SELECT 1 FROM endpoint_secrets WHERE partition = $1 AND endpoint_id = $2 AND expires_at IS NULL',
+    holds: 'no_row',
+  },
+  endEndpointSecret: {
+    sql: `${update('endpoint_secrets', ['expires_at', 'alone_from'], ['partition', 'endpoint_id', 'id'])}
+      AND coalesce(expires_at, -1) = $6`,
+    holds: 'one_row',
+  },
+  insertEndpointSecret: { sql: insertInto('endpoint_secrets', ENDPOINT_SECRET), holds: 'always' },
+
+  saveBreakerReset: {
+    sql: `${insertInto('breaker_resets', ['partition', 'endpoint_digest', 'endpoint', 'at'])}
+      ON CONFLICT (partition, endpoint_digest) DO UPDATE SET at = excluded.at`,
+    holds: 'always',
+  },
+  removeBreakerReset: {
+    sql: 'DELETE FROM breaker_resets WHERE partition = $1 AND endpoint_digest = $2 AND at <= $3',
+    holds: 'always',
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+const REPLAY_JOB_STATEMENTS = {
+  /** Of two jobs that are added at a time, the second waits here, and then sees the first. */
+  lockPartition: {
+    sql: 'SELECT 1 FROM partitions WHERE partition = $1 FOR NO KEY UPDATE',
+    holds: 'one_row',
+  },
+  /** Takes the ids of the known jobs twice, as one text. It is unchanged without an id that is not part of it. */
+  noOtherReplayJob: {
+    sql: `SELECT 1 FROM replay_jobs
+      WHERE partition = $1 AND state IN ('gathering', 'running') AND replace($2, id, '') = $3`,
+    holds: 'no_row',
+  },
+  insertReplayJob: {
+    sql: insertInto('replay_jobs', [...REPLAY_JOB_FIXED, ...REPLAY_JOB_MUTABLE]),
+    holds: 'always',
+  },
+  replaceReplayJob: {
+    sql: update('replay_jobs', REPLAY_JOB_MUTABLE, ['partition', 'id', 'revision']),
+    holds: 'one_row',
+  },
+  clearReplayJob: {
+    sql: 'UPDATE replay_jobs SET cursor = NULL WHERE partition = $1 AND id = $2 AND ended_at IS NOT NULL',
+    holds: 'always',
+  },
+  removeReplayJob: { sql: 'DELETE FROM replay_jobs WHERE partition = $1 AND id = $2', holds: 'always' },
+  insertReplayItem: { sql: insertInto('replay_items', REPLAY_ITEM), holds: 'always' },
+  takeReplayItem: { sql: `DELETE FROM replay_items WHERE ${equal(REPLAY_ITEM_KEY)}`, holds: 'one_row' },
+  /** Removes the items of a job up to and including one of them. */
+  removeReplayItems: {
+    sql: `DELETE FROM replay_items
+      WHERE partition = $1 AND job_id = $2 AND (endpoint_digest, delivery_id) <= ($3, $4)`,
+    holds: 'always',
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+const CLUSTER_STATEMENTS = {
+  renewLease: {
+    sql: `${insertInto('nodes', ['node', 'lease_until', 'is_stopping'])}
+      ON CONFLICT (node) DO UPDATE SET lease_until = excluded.lease_until, is_stopping = excluded.is_stopping`,
+    holds: 'always',
+  },
+  endLease: { sql: 'DELETE FROM nodes WHERE node = $1', holds: 'always' },
+  endLeaseAsSeen: { sql: 'DELETE FROM nodes WHERE node = $1 AND lease_until = $2', holds: 'one_row' },
+  saveTrustedTime: {
+    sql: `INSERT INTO trusted_time (one, seen_at, trusted_at, believed_from) VALUES (1, $1, $2, $3)
+      ON CONFLICT (one) DO UPDATE SET seen_at = excluded.seen_at, trusted_at = excluded.trusted_at,
+        believed_from = excluded.believed_from`,
+    holds: 'always',
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+/** Replaces a sealed value, if it is still the one that was read. */
+function reseal({ table, key, column }: SealedColumn): Statement {
+  return { sql: update(table, [column], [...key, column]), holds: 'one_row' };
+}
+
+const SEALED_STATEMENTS = Object.fromEntries(
+  SEALED_COLUMN_NAMES.map((name) => [`reseal ${name}`, reseal(SEALED_COLUMNS[name])]),
+) as Readonly<Record<`reseal ${SealedColumnName}`, Statement>>;
+
+export const SHARED_STATEMENTS = {
+  ...PEOPLE_STATEMENTS,
+  ...CONTROL_STATEMENTS,
+  ...REPLAY_JOB_STATEMENTS,
+  ...CLUSTER_STATEMENTS,
+  ...SEALED_STATEMENTS,
+};
 
 export type SharedStatementName = keyof typeof SHARED_STATEMENTS;

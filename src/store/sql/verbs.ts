@@ -291,7 +291,7 @@ export function makeVerbs(keyParameters: KeyParameters) {
     revokeKey: (id: KeyId, now: Instant): readonly Step[] => [['revokeKey', 'missing', now, id]],
 
     touchKeys: (uses: readonly KeyUse[]): readonly Step[] =>
-      uses.map(({ hash, at }): Step => ['touchKey', null, at, hash]),
+      uses.toSorted(byHash).map(({ hash, at }): Step => ['touchKey', null, at, hash, at]),
 
     addSecret: (secret: SigningSecret, othersExpireAt: Instant): readonly Step[] => [
       ['retireSecrets', null, othersExpireAt, secret.partition],
@@ -325,14 +325,19 @@ export function makeVerbs(keyParameters: KeyParameters) {
     ],
 
     saveTrustedTime: ({ seenAt, trustedAt, believedFrom }: TrustedTime): readonly Step[] => [
-      ['saveTrustedTime', null, ONE, seenAt, trustedAt, believedFrom],
+      ['saveTrustedTime', null, seenAt, trustedAt, believedFrom],
     ],
 
     leave: (node: string): readonly Step[] => [
-      ['releaseSlotsOf', null, node],
       ['endLease', null, node],
+      ['releaseSlotsOf', null, node],
     ],
   };
+}
+
+/** Nodes that save the same uses lock the keys in the same order. */
+function byHash({ hash: one }: KeyUse, { hash: other }: KeyUse): number {
+  return one < other ? -1 : Number(one > other);
 }
 
 /** Every change ends the secret in force, and checks that it is unchanged. If none was read, none may exist. */
@@ -363,8 +368,6 @@ function slotHeld({ partition, target }: Delivery, fence: Fence | undefined): re
 }
 
 const NEVER = -1;
-/** The key of the only row of `trusted_time`. */
-const ONE = 1;
 
 function held(slot: Slot, { node, epochs }: Fence): Step {
   return ['slotHeld', 'stale', slot, node, epochs.get(slot) ?? NEVER];

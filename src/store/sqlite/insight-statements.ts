@@ -1,4 +1,3 @@
-import type { InsightStatementName } from '#src/store/sql/statement-names.ts';
 import type { Statement } from '#src/store/sql/statements.ts';
 
 export const INSIGHT_STATEMENTS = {
@@ -20,13 +19,4 @@ export const INSIGHT_STATEMENTS = {
     sql: 'DELETE FROM endpoint_stats WHERE partition = ? AND at = ? AND endpoint_digest <= ?',
     holds: 'always',
   },
-  saveBreakerReset: {
-    sql: `INSERT INTO breaker_resets (partition, endpoint_digest, endpoint, at) VALUES (?, ?, ?, ?)
-      ON CONFLICT DO UPDATE SET at = excluded.at`,
-    holds: 'always',
-  },
-  removeBreakerReset: {
-    sql: 'DELETE FROM breaker_resets WHERE partition = ? AND endpoint_digest = ? AND at <= ?',
-    holds: 'always',
-  },
-} as const satisfies Readonly<Record<InsightStatementName, Statement>>;
+} as const satisfies Readonly<Record<string, Statement>>;

@@ -1,6 +1,3 @@
-import type { SealedColumn } from '#src/store/sql/sealed-columns.ts';
-import type { Statement } from '#src/store/sql/statements.ts';
-
 const LOCK = / FOR (NO KEY UPDATE|UPDATE|SHARE|KEY SHARE)$/;
 
 /**
@@ -19,13 +16,4 @@ export function insertInto(table: string, ...columns: readonly string[]): string
 export function replaceIn(table: string, columns: readonly string[], ...also: readonly string[]): string {
   const assignments = [...columns.map((column) => `${column} = ?`), ...also];
   return `UPDATE ${table} SET ${assignments.join(', ')} WHERE partition = ? AND id = ? AND revision = ?`;
-}
-
-/** Replaces a sealed value, if it is still the one that was read. */
-export function resealIn({ table, key, column }: SealedColumn): Statement {
-  const which = key.map((part) => `${part} = ?`).join(' AND ');
-  return {
-    sql: `UPDATE ${table} SET ${column} = ? WHERE ${which} AND ${column} = ?`,
-    holds: 'one_row',
-  };
 }

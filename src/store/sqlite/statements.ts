@@ -9,7 +9,6 @@ import {
   DELIVERY_FIXED,
   DELIVERY_MUTABLE,
   DELIVERY_SETTLED,
-  ENDPOINT_SECRET,
   PROFILE_FIXED,
   PROFILE_MUTABLE,
   PROFILE_VERSION,
@@ -20,14 +19,12 @@ import {
   UNCLAIMED,
 } from '#src/store/sql/columns.ts';
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
-import { sealedStatements } from '#src/store/sql/sealed.ts';
 import type { StatementName } from '#src/store/sql/statement-names.ts';
 import { SHARED_STATEMENTS, type Statement } from '#src/store/sql/statements.ts';
 import { notAwaitingSweep } from '#src/store/sql/sweep-rows.ts';
 import { DISK_CHECK_STATEMENTS, type DiskCheckStatementName } from './disk-check.ts';
 import { INSIGHT_STATEMENTS } from './insight-statements.ts';
-import { REPLAY_JOB_STATEMENTS } from './replay-job-statements.ts';
-import { insertInto, replaceIn, resealIn } from './statement-builders.ts';
+import { insertInto, replaceIn } from './statement-builders.ts';
 
 /** Changes deliveries of one status of a schedule. `which` limits them. */
 function sweep(which: string): string {
@@ -46,7 +43,6 @@ function sweep(which: string): string {
 
 export const STATEMENTS = {
   ...INSIGHT_STATEMENTS,
-  ...sealedStatements<Statement>(resealIn),
   insertSchedule: { sql: insertInto('schedules', ...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE), holds: 'always' },
   replaceSchedule: { sql: replaceIn('schedules', SCHEDULE_MUTABLE), holds: 'one_row' },
   advanceSchedule: { sql: replaceIn('schedules', SCHEDULE_ADVANCED), holds: 'one_row' },
@@ -176,52 +172,7 @@ export const STATEMENTS = {
     holds: 'no_row',
   },
 
-  insertProject: {
-    sql: `${insertInto('projects', 'id', 'name', 'pinned_version', 'created_at')} ON CONFLICT (name) DO NOTHING`,
-    holds: 'one_row',
-  },
-  insertPartition: { sql: insertInto('partitions', 'project_id', 'mode'), holds: 'always' },
-  insertKey: {
-    sql: `${insertInto('api_keys', 'id', 'partition', 'hash', 'hint', 'created_at', 'revoked_at')}
-      ON CONFLICT (hash) DO NOTHING`,
-    holds: 'one_row',
-  },
-  revokeKey: {
-    sql: 'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
-    holds: 'one_row',
-  },
-  touchKey: {
-    sql: 'UPDATE api_keys SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE hash = ?',
-    holds: 'always',
-  },
-  retireSecrets: {
-    sql: 'UPDATE signing_secrets SET expires_at = ? WHERE partition = ? AND expires_at IS NULL',
-    holds: 'always',
-  },
-  insertSecret: {
-    sql: insertInto('signing_secrets', 'id', 'partition', 'sealed', 'created_at', 'expires_at'),
-    holds: 'always',
-  },
-  lockProfile: { sql: 'SELECT 1 FROM endpoint_profiles WHERE partition = ? AND id = ?', holds: 'one_row' },
-  noEndpointSecretInForce: {
-    sql: 'SELECT 1 FROM endpoint_secrets WHERE partition = ? AND endpoint_id = ? AND expires_at IS NULL',
-    holds: 'no_row',
-  },
-  endEndpointSecret: {
-    sql: `UPDATE endpoint_secrets SET expires_at = ?, alone_from = ?
-      WHERE partition = ? AND endpoint_id = ? AND id = ? AND coalesce(expires_at, -1) = ?`,
-    holds: 'one_row',
-  },
-  insertEndpointSecret: { sql: insertInto('endpoint_secrets', ...ENDPOINT_SECRET), holds: 'always' },
-
   slotHeld: { sql: 'SELECT 1 FROM slots WHERE slot = ? AND owner = ? AND epoch = ?', holds: 'one_row' },
-  renewLease: {
-    sql: `${insertInto('nodes', 'node', 'lease_until', 'is_stopping')}
-      ON CONFLICT DO UPDATE SET lease_until = excluded.lease_until, is_stopping = excluded.is_stopping`,
-    holds: 'always',
-  },
-  endLease: { sql: 'DELETE FROM nodes WHERE node = ?', holds: 'always' },
-  endLeaseAsSeen: { sql: 'DELETE FROM nodes WHERE node = ? AND lease_until = ?', holds: 'one_row' },
   nodeLives: { sql: 'SELECT 1 FROM nodes WHERE node = ?', holds: 'one_row' },
   takeSlot: {
     sql: `UPDATE slots SET owner = ?, epoch = epoch + 1 WHERE slot = ? AND epoch = ?
@@ -232,16 +183,9 @@ export const STATEMENTS = {
     sql: 'UPDATE slots SET owner = NULL WHERE slot = ? AND owner = ? AND epoch = ?',
     holds: 'always',
   },
-  saveTrustedTime: {
-    sql: `${insertInto('trusted_time', 'one', 'seen_at', 'trusted_at', 'believed_from')}
-      ON CONFLICT DO UPDATE SET seen_at = excluded.seen_at, trusted_at = excluded.trusted_at,
-        believed_from = excluded.believed_from`,
-    holds: 'always',
-  },
   releaseSlotsOf: { sql: 'UPDATE slots SET owner = NULL WHERE owner = ?', holds: 'always' },
 
   ...SHARED_STATEMENTS,
-  ...REPLAY_JOB_STATEMENTS,
 
   ...DISK_CHECK_STATEMENTS,
 } as const satisfies Readonly<Record<StatementName | DiskCheckStatementName, Statement>>;
