@@ -13,7 +13,7 @@ import type { SlotState } from '#src/ports/cluster-store.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import type { MeasuredClock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { ClusterGauges, ClusterMetrics } from '#src/ports/telemetry.ts';
-import type { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import {
   EngineHarness,
   Faults,
@@ -99,7 +99,7 @@ export class TestNode implements EngineDependencies {
   readonly faults = new Faults();
   readonly log = new RecordedLog();
   readonly metrics = new RecordedMetrics();
-  readonly store: SqliteStore;
+  readonly store: SqlStore;
   readonly insight: EngineHarness['insight'];
   readonly egress: ScriptedEgress;
   readonly clock: TestClock;

@@ -31,8 +31,9 @@ import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { AttemptFacts, EngineGauges, EngineMetrics, Log } from '#src/ports/telemetry.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { Executor, type WriterData } from '#src/store/sqlite/executor.ts';
-import { type SqliteOptions, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { openSqlite, type SqliteOptions } from '#src/store/sqlite/open-sqlite.ts';
 import { answered, type WriteQueue } from '#src/store/sqlite/writer.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
 import { InMemoryInsight } from './in-memory-insight.ts';
@@ -177,7 +178,7 @@ export class Faults {
   readonly #faults = new Map<string, Fault>();
   readonly #before = new Map<string, () => unknown>();
 
-  set(fault: Fault, ...verbs: readonly (keyof SqliteStore)[]): void {
+  set(fault: Fault, ...verbs: readonly (keyof SqlStore)[]): void {
     for (const verb of verbs) this.#faults.set(verb, fault);
   }
 
@@ -186,15 +187,15 @@ export class Faults {
   }
 
   /** Runs `act` once, before the verb. */
-  before(verb: keyof SqliteStore, act: () => unknown): void {
+  before(verb: keyof SqlStore, act: () => unknown): void {
     this.#before.set(verb, act);
   }
 
-  times(verb: keyof SqliteStore): number {
+  times(verb: keyof SqlStore): number {
     return this.asked.filter((name) => name === verb).length;
   }
 
-  around(store: SqliteStore): SqliteStore {
+  around(store: SqlStore): SqlStore {
     return new Proxy(store, {
       get: (target, name) => {
         const member: unknown = Reflect.get(target, name, target);
@@ -276,14 +277,14 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
   readonly vault: AesVault;
   readonly ids = new IdMint(seededBytes(7));
   /** The store as the engine has it, with faults. */
-  readonly store: SqliteStore;
+  readonly store: SqlStore;
   /** The store without faults. */
-  readonly disk: SqliteStore;
+  readonly disk: SqlStore;
   node = 'node-1';
   readonly cluster: EngineDependencies['cluster'] = null;
   readonly #directory: string;
 
-  private constructor(directory: string, disk: SqliteStore, time: VirtualTime) {
+  private constructor(directory: string, disk: SqlStore, time: VirtualTime) {
     this.#directory = directory;
     this.disk = disk;
     this.time = time;
@@ -301,7 +302,7 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
     const directory = mkdtempSync(join(tmpdir(), 'sched-engine-'));
     const ownWriter = { exclusive: false, durable: false, openWriter: openSynchronousWriter };
     const options: SqliteOptions = { directory, now: START, ...ownWriter, ...given };
-    const harness = new EngineHarness(directory, await SqliteStore.open(options), new VirtualTime(START));
+    const harness = new EngineHarness(directory, await openSqlite(options), new VirtualTime(START));
     const id = harness.ids.mint('prj', START);
     await harness.disk.addProject({ id, name: 'default', pinnedVersion: '2026-01-01', createdAt: START });
     await harness.secret('whsec_of_the_world');

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { closeSync, fsyncSync, openSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DATABASE_FILE } from '../../src/store/sqlite/sqlite-store.ts';
+import { DATABASE_FILE } from '../../src/store/sqlite/open-sqlite.ts';
 import { endWithProcess, removeFolder, temporaryFolder } from '../../test/postgres/cleanup.ts';
 import type { PostgresServer } from '../../test/postgres/server.ts';
 import { Unavailable } from '../contender.ts';

@@ -7,7 +7,8 @@ import type { ProjectId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { CURRENT_VERSION } from '#src/domain/project.ts';
 import type { Tenant } from '#src/ports/control-store.ts';
-import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
+import { openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import { Builders, START } from '#test/store-contract/builders.ts';
 import { listSchedules } from './schedule-list.ts';
 
@@ -17,7 +18,7 @@ const ROWS = 700;
 const BOTH: ReadonlySet<number> = new Set([0, 500]);
 
 let directory: string;
-let store: SqliteStore;
+let store: SqlStore;
 let tenant: Tenant;
 const matching: string[] = [];
 
@@ -33,7 +34,7 @@ beforeAll(async () => {
     queueMicrotask(act);
     return () => {};
   };
-  store = await SqliteStore.open({ directory, now: START, exclusive: true, timers: { elapsed, after } });
+  store = await openSqlite({ directory, now: START, exclusive: true, timers: { elapsed, after } });
   const partition = 1 as Partition;
   tenant = {
     projectId: 'prj_1' as ProjectId,

@@ -1,16 +1,17 @@
 /** Opens the control plane for one command, beside a running service, and closes it afterwards. */
 import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { IdMint } from '#src/domain/id.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { systemRandom } from '#src/system/random.ts';
 import type { AesVault } from '#src/vault/aes-vault.ts';
 import type { ControlSettings } from './config.ts';
-import { type AnyStore, openStore } from './open-store.ts';
+import { openStore } from './open-store.ts';
 import { openVault } from './open-vault.ts';
 import { nodeName } from './process.ts';
 
 export interface ControlSession extends ControlDependencies {
-  readonly store: AnyStore;
+  readonly store: SqlStore;
 }
 
 export interface SealingSession extends ControlSession {

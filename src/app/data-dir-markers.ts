@@ -10,7 +10,7 @@
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DATABASE_FILE } from '#src/store/sqlite/sqlite-store.ts';
+import { DATABASE_FILE } from '#src/store/sqlite/open-sqlite.ts';
 import { StartFailure } from './failures.ts';
 
 const PLAYGROUND_FILE = 'playground';

@@ -12,14 +12,14 @@ import { connector } from '#src/store/postgres/connect.ts';
 import { decodeText } from '#src/store/postgres/parameter-encoding.ts';
 import { migrate } from '#src/store/postgres/schema-version.ts';
 import { openForWriting } from '#src/store/sqlite/connection.ts';
-import { DATABASE_FILE } from '#src/store/sqlite/sqlite-store.ts';
+import { DATABASE_FILE } from '#src/store/sqlite/open-sqlite.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import type { MoveSettings } from './config.ts';
 import { markMoved, unmarkMoved } from './data-dir-markers.ts';
 import { messageOf, StartFailure } from './failures.ts';
-import { openSqlite } from './open-sqlite.ts';
+import { openDataDir } from './open-data-dir.ts';
 import { openVault } from './open-vault.ts';
 
 /** Returns how many rows each table had. */
@@ -34,7 +34,7 @@ export async function moveStore(
     );
   }
   const random = systemRandom();
-  const store = await openSqlite(dataDir, systemClock, { exclusive: true, create: true, isMove: true });
+  const store = await openDataDir(dataDir, systemClock, { exclusive: true, create: true, isMove: true });
   try {
     if ((await store.listProjects()).length === 0) {
       throw new StartFailure(`The database in ${dataDir} has no project, so there is nothing to move.`);

@@ -1,39 +1,24 @@
 /** Opens the store of the settings: SQLite in the data directory, or a PostgreSQL that nodes share. */
-import type { ClusterStore } from '#src/ports/cluster-store.ts';
-import type { ControlStore } from '#src/ports/control-store.ts';
-import type { InsightStore } from '#src/ports/insight-store.ts';
-import type { PeopleStore } from '#src/ports/people-store.ts';
-import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
-import type { Store } from '#src/ports/store.ts';
-import type { SealedStore } from '#src/ports/vault.ts';
 import { describeAddress } from '#src/store/postgres/address.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import type { ControlSettings } from './config.ts';
 import { messageOf, StartFailure } from './failures.ts';
-import { type OpenSqliteOptions, openSqlite } from './open-sqlite.ts';
+import { type OpenDataDirOptions, openDataDir } from './open-data-dir.ts';
 
-export type AnyStore = Store &
-  ControlStore &
-  ClusterStore & {
-    readonly people: PeopleStore;
-    readonly insight: InsightStore;
-    readonly jobs: ReplayJobStore;
-    readonly sealed: SealedStore;
-  };
-
-export interface OpenStoreOptions extends Omit<OpenSqliteOptions, 'isMove'> {
+export interface OpenStoreOptions extends Omit<OpenDataDirOptions, 'isMove'> {
   /** The name of this process among all processes that use the store. */
   readonly node: string;
 }
 
-export async function openStore(settings: ControlSettings, options: OpenStoreOptions): Promise<AnyStore> {
+export async function openStore(settings: ControlSettings, options: OpenStoreOptions): Promise<SqlStore> {
   const { databaseUrl: address, dataDir } = settings;
-  if (address === null) return openSqlite(dataDir, systemClock, options);
+  if (address === null) return openDataDir(dataDir, systemClock, options);
   // Loaded only when needed, so that a service on SQLite starts without the PostgreSQL driver.
-  const { PostgresStore } = await import('#src/store/postgres/postgres-store.ts');
+  const { openPostgres } = await import('#src/store/postgres/open-postgres.ts');
   try {
-    return await PostgresStore.open({
+    return await openPostgres({
       address,
       clock: systemClock,
       timers: systemTimers,

@@ -4,18 +4,18 @@ import { curlCommand, type HomeOptions } from '#src/api/home.ts';
 import type { ReferenceOptions } from '#src/api/reference.ts';
 import type { SealingDependencies } from '#src/control/dependencies.ts';
 import type { LocalSignIn } from '#src/control/http/routes/sign-in.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { invitationText } from './first-start.ts';
-import type { AnyStore } from './open-store.ts';
 
 export interface ServerDependencies extends SealingDependencies {
-  readonly store: AnyStore;
+  readonly store: SqlStore;
   /** The URL of the service. It is known only after the service listens. */
   readonly url: () => string;
 }
 
 interface Variant {
   /** Returns the store that the service uses. */
-  readonly wrapStore: (store: AnyStore) => AnyStore;
+  readonly wrapStore: (store: SqlStore) => SqlStore;
   /** Adds routes to the server. */
   readonly extendServer: (server: FastifyInstance, dependencies: ServerDependencies) => void;
   readonly home: Pick<HomeOptions, 'inbox'> & {

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { parseId } from '#src/domain/id.ts';
 import { CURRENT_VERSION } from '#src/domain/project.ts';
-import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import { openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase, query } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
@@ -81,7 +81,7 @@ function postgresSchema(url: string): Promise<readonly unknown[]> {
 describe('multiplied', () => {
   test('a SQLite store has every copy whole, and the schema it had', async () => {
     const directory = temporaryDirectory();
-    const open = () => SqliteStore.open({ directory, now: START, exclusive: true });
+    const open = () => openSqlite({ directory, now: START, exclusive: true });
     const before = await open();
     const builders = await addTemplates(before);
     await before.close();

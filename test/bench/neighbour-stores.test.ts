@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { INTERRUPTED } from '#src/domain/failures.ts';
 import { instant } from '#src/domain/instant.ts';
-import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import { openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
@@ -49,7 +49,7 @@ interface Made {
 /** `between` is called whenever the store is closed to be opened again. */
 async function onSqlite(between: () => Promise<void>): Promise<Made> {
   const directory = temporaryDirectory();
-  const open = () => SqliteStore.open({ directory, now: START, exclusive: true });
+  const open = () => openSqlite({ directory, now: START, exclusive: true });
   let store = await open();
   const opened: Opened = {
     store,

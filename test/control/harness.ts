@@ -16,7 +16,8 @@ import { COMMAND_LINE } from '#src/control/user-rules.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import { ROLES, type Role } from '#src/domain/role.ts';
-import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
+import { openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import { prometheusMetrics } from '#src/system/metrics.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { systemTimers } from '#src/system/timers.ts';
@@ -37,7 +38,7 @@ export interface TestDashboard extends Readonly<Record<Role, Browser>> {
   readonly routes: DashboardRoutes;
   /** The routes below `/dashboard`. */
   readonly served: readonly string[];
-  readonly store: SqliteStore;
+  readonly store: SqlStore;
   /** Opens a browser without a session. */
   readonly browse: () => Browser;
   /** Adds a user and signs them in. `projects` are names. The default is every project. */
@@ -69,7 +70,7 @@ async function openDashboard(
   settings: DashboardSettings,
 ): Promise<TestDashboard & { close(): Promise<void> }> {
   const directory = mkdtempSync(join(tmpdir(), 'sched-dashboard-'));
-  const store = await SqliteStore.open({ directory, now: START, exclusive: true });
+  const store = await openSqlite({ directory, now: START, exclusive: true });
   const random = systemRandom();
   let now = START;
   const lines: string[] = [];

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Client } from 'pg';
 import { readControlSettings } from '#src/app/config.ts';
-import { type AnyStore, openStore } from '#src/app/open-store.ts';
+import { openStore } from '#src/app/open-store.ts';
 import { type Delivery, isInFlight } from '#src/domain/delivery.ts';
 import { type AttemptResult, endUnsent, move, settle } from '#src/domain/delivery-lifecycle.ts';
 import { IdMint, parseId } from '#src/domain/id.ts';
@@ -15,7 +15,8 @@ import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import { claim, completedBy } from '#src/domain/schedule-lifecycle.ts';
-import { DATABASE_FILE } from '#src/store/sqlite/sqlite-store.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
+import { DATABASE_FILE } from '#src/store/sqlite/open-sqlite.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { databaseUrlOf, IS_POSTGRES, storeSettings } from '#test/process/store-in-use.ts';
 
@@ -34,13 +35,13 @@ export const REDIRECT = {
 } as const satisfies AttemptResult;
 
 interface Read {
-  readonly store: AnyStore;
+  readonly store: SqlStore;
   readonly delivery: Delivery;
   readonly view: ScheduleView;
 }
 
 interface Opened {
-  readonly store: AnyStore;
+  readonly store: SqlStore;
   readonly partition: Partition;
 }
 

@@ -7,7 +7,7 @@ import { buildServer } from '#src/api/server.ts';
 import { bootstrap } from '#src/control/bootstrap.ts';
 import { IdMint } from '#src/domain/id.ts';
 import type { Log } from '#src/ports/telemetry.ts';
-import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { DATABASE_FILE, openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { prometheusMetrics } from '#src/system/metrics.ts';
 import { systemRandom } from '#src/system/random.ts';
@@ -33,10 +33,10 @@ export interface FullDisk extends AsyncDisposable {
 export async function withPageLimit(): Promise<FullDisk> {
   const dataDir = temporaryDirectory();
   const now = systemClock.now();
-  await (await SqliteStore.open({ directory: dataDir, now, exclusive: true })).close();
+  await (await openSqlite({ directory: dataDir, now, exclusive: true })).close();
   const pages = loadBallast(dataDir);
 
-  const store = await SqliteStore.open({
+  const store = await openSqlite({
     directory: dataDir,
     now,
     exclusive: true,

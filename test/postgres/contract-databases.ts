@@ -1,7 +1,7 @@
 /** A PostgreSQL store for the contract suite, in an existing database. */
 import { instant } from '#src/domain/instant.ts';
 import { type DatabaseAddress, parseDatabaseAddress } from '#src/store/postgres/address.ts';
-import { PostgresStore } from '#src/store/postgres/postgres-store.ts';
+import { openPostgres } from '#src/store/postgres/open-postgres.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { START } from '#test/store-contract/builders.ts';
 import type { Opened } from '#test/store-contract/fixture.ts';
@@ -18,7 +18,7 @@ export async function openedIn(database: TestDatabase, parameters = ''): Promise
   const clock = { now: () => instant(START) };
   let lives = 0;
   const open = () =>
-    PostgresStore.open({ address, clock, timers: systemTimers, node: `life-${++lives}`, migrate: true });
+    openPostgres({ address, clock, timers: systemTimers, node: `life-${++lives}`, migrate: true });
   let store = await open();
   return {
     store,

@@ -9,8 +9,9 @@ import { type Cost, Passwords } from '#src/control/passwords.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Log } from '#src/ports/telemetry.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { DirectWriter } from '#src/store/sqlite/direct-writer.ts';
-import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import type { OpenWriter } from '#src/store/sqlite/writer.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
@@ -21,7 +22,7 @@ export const START = instant(Date.UTC(2026, 10, 15, 8));
 export const CHEAP: Cost = { memoryKib: 8, passes: 1, parallelism: 1 };
 
 export interface ControlHarness extends SealingDependencies, PeopleDependencies, AsyncDisposable {
-  readonly store: SqliteStore;
+  readonly store: SqlStore;
   advance(ms: number): Instant;
 }
 
@@ -41,7 +42,7 @@ export async function openControlHarness(): Promise<ControlHarness> {
   const directory = mkdtempSync(join(tmpdir(), 'sched-control-'));
   // A writer in this thread saves the start of another one.
   const openWriter: OpenWriter = async (data) => new DirectWriter(data);
-  const store = await SqliteStore.open({
+  const store = await openSqlite({
     directory,
     now: START,
     exclusive: true,

@@ -13,9 +13,9 @@ import { fromAttemptRow, LIST_ATTEMPTS, type ListedAttemptRow } from '#src/store
 import { type DeliveryRow, fromDeliveryRow, fromScheduleRow, type ScheduleRow } from '#src/store/sql/rows.ts';
 import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-rows.ts';
 import { type Db, openForReading } from '#src/store/sqlite/connection.ts';
+import { DATABASE_FILE } from '#src/store/sqlite/open-sqlite.ts';
 import { PreparedQueries } from '#src/store/sqlite/prepared-queries.ts';
 import { Reads } from '#src/store/sqlite/reads.ts';
-import { DATABASE_FILE } from '#src/store/sqlite/sqlite-store.ts';
 import { forSqlite } from '#src/store/sqlite/statement-builders.ts';
 
 const ATTEMPTS = forSqlite(LIST_ATTEMPTS);

@@ -14,7 +14,8 @@ import type { Hints } from '#src/ports/hints.ts';
 import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { EngineMetrics, Log } from '#src/ports/telemetry.ts';
 import type { Vault } from '#src/ports/vault.ts';
-import { SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
+import { openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { Bug } from './bugs.ts';
 import type { InstanceFacts } from './checkers/checker.ts';
@@ -61,7 +62,7 @@ export const NO_HINTS: Hints = { due: () => {}, rescan: () => {} };
 export class ServiceInstance implements InstanceFacts {
   readonly node: string;
   readonly scope: Scope;
-  readonly store: SqliteStore;
+  readonly store: SqlStore;
   readonly commands: Commands;
   readonly idempotency: Idempotency;
   readonly #writer: VirtualWriter;
@@ -78,7 +79,7 @@ export class ServiceInstance implements InstanceFacts {
   private constructor(
     dependencies: InstanceDependencies,
     scope: Scope,
-    store: SqliteStore,
+    store: SqlStore,
     writer: VirtualWriter,
   ) {
     this.#dependencies = dependencies;
@@ -125,7 +126,7 @@ export class ServiceInstance implements InstanceFacts {
   static async begin(dependencies: InstanceDependencies): Promise<ServiceInstance> {
     const scope = new Scope();
     const writers: VirtualWriter[] = [];
-    const store = await SqliteStore.open({
+    const store = await openSqlite({
       directory: dependencies.directory,
       now: dependencies.clock.now(),
       exclusive: true,

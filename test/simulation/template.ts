@@ -9,7 +9,7 @@ import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { Random } from '#src/ports/system.ts';
 import { openForWriting } from '#src/store/sqlite/connection.ts';
-import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { DATABASE_FILE, openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
 import { MASTER_KEY_BYTES } from '#src/vault/master-key.ts';
 import { Prng } from '#test/fuzz/prng.ts';
@@ -47,7 +47,7 @@ export async function makeTemplate(root: string): Promise<Template> {
   const directory = mkdtempSync(join(root, 'template-'));
   const random = seededRandom(new Prng(1));
   const now = instant(START - 60_000);
-  const store = await SqliteStore.open({
+  const store = await openSqlite({
     directory,
     now,
     exclusive: false,

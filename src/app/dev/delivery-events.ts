@@ -1,12 +1,12 @@
 /** Wraps the store so that stored changes of deliveries are reported as events. */
-import type { AnyStore } from '#src/app/open-store.ts';
 import { attemptInFlight } from '#src/domain/delivery.ts';
 import type { DeliveryEvent } from '#src/inbox/recent-deliveries.ts';
 import type { Store } from '#src/ports/store.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 
 type ObservedVerbs = Pick<Store, 'claim' | 'settle' | 'defer' | 'endUnsent' | 'replaceSchedule'>;
 
-export function withDeliveryEvents(store: AnyStore, emit: (event: DeliveryEvent) => void): AnyStore {
+export function withDeliveryEvents(store: SqlStore, emit: (event: DeliveryEvent) => void): SqlStore {
   const observed = observedVerbs(store, emit);
   return new Proxy(store, {
     get(target, name) {

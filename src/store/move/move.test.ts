@@ -8,12 +8,13 @@ import { instant } from '#src/domain/instant.ts';
 import { connector } from '#src/store/postgres/connect.ts';
 import { distribute } from '#src/store/postgres/distribute.ts';
 import { MIGRATIONS } from '#src/store/postgres/migrations.ts';
+import { openPostgres } from '#src/store/postgres/open-postgres.ts';
 import { decodeText } from '#src/store/postgres/parameter-encoding.ts';
-import { PostgresStore } from '#src/store/postgres/postgres-store.ts';
 import { migrate } from '#src/store/postgres/schema-version.ts';
 import { sqlOf } from '#src/store/sql/migration.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { type Db, openForReading, openForWriting } from '#src/store/sqlite/connection.ts';
-import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { DATABASE_FILE, openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { CITUS_URL, createCitusDatabase } from '#test/postgres/citus.ts';
 import { addressOf } from '#test/postgres/contract-databases.ts';
@@ -54,11 +55,11 @@ const older = await olderPostgres();
 const directory = temporaryDirectory();
 const path = join(directory, DATABASE_FILE);
 const fixtures: Fixture[] = [];
-let opened: SqliteStore;
+let opened: SqlStore;
 
 /** Everything that a store can hold, in two projects. */
 beforeAll(async () => {
-  opened = await SqliteStore.open({ directory, now: START, exclusive: true });
+  opened = await openSqlite({ directory, now: START, exclusive: true });
   const suite = new Suite(async () => ({
     store: opened,
     reopen: async () => opened,
@@ -250,10 +251,10 @@ async function rowsThere(url: string): Promise<Readonly<Record<string, number>>>
 
 const NOTHING = Object.fromEntries(TABLES.map(({ name }) => [name, 0]));
 
-async function openIn({ url }: TestDatabase): Promise<PostgresStore> {
+async function openIn({ url }: TestDatabase): Promise<SqlStore> {
   const address = addressOf(url);
   const clock = { now: () => START };
-  return PostgresStore.open({ address, clock, timers: systemTimers, node: 'next', migrate: false });
+  return openPostgres({ address, clock, timers: systemTimers, node: 'next', migrate: false });
 }
 
 function everythingIn(store: AnyStore) {

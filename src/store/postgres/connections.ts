@@ -8,7 +8,6 @@
  */
 import type { Client } from 'pg';
 import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
-import type { SqlRunner } from '#src/store/sql/steps.ts';
 import type { DatabaseAddress } from './address.ts';
 import { connector } from './connect.ts';
 import { unavailableInstead } from './errors.ts';
@@ -20,7 +19,7 @@ import { OnDemandReadPool } from './on-demand-read-pool.ts';
 import { decodeText } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
 import { prepareSchema } from './prepare-schema.ts';
-import { type Reader, ReadPool } from './read-pool.ts';
+import { ReadPool } from './read-pool.ts';
 import { ReconnectingClient } from './reconnecting-client.ts';
 import { statements } from './statements.ts';
 import { allowPipelining } from './transaction.ts';
@@ -161,13 +160,4 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
     await Promise.all(clients.map((one) => one.close()));
     throw unavailableInstead(error);
   }
-}
-
-/** Sends the queries to `reader` and the verbs to `writer`. */
-export function sqlRunner(reader: Reader, writer: WriteQueue): SqlRunner {
-  return {
-    query: (sql, ...values) => reader.query(sql, ...values),
-    lookUp: (sql, ...values) => reader.lookUp(sql, ...values),
-    run: (steps) => writer.run(steps),
-  };
 }

@@ -12,7 +12,7 @@ import { START } from '#test/store-contract/builders.ts';
 import { ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 import { type Fixture, type Opened, Suite } from '#test/store-contract/fixture.ts';
 import { Nodes } from '#test/store-contract/nodes.ts';
-import { PostgresStore } from './postgres-store.ts';
+import { openPostgres } from './open-postgres.ts';
 
 /** More than the engine has read connections. */
 const AT_ONCE = 4;
@@ -161,7 +161,7 @@ test.for([
     await using other = await startProxy(Number(new URL(await sharedPostgres()).port));
     const address = addressOf(other.through(database.url));
     const clock = { now: () => START };
-    const store = await PostgresStore.open({
+    const store = await openPostgres({
       address,
       clock,
       timers: systemTimers,

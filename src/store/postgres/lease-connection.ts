@@ -10,8 +10,8 @@
 import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
+import { readCluster } from '#src/store/sql/reads.ts';
 import { SHARED_STATEMENTS } from '#src/store/sql/statements.ts';
-import { ClusterReads } from './cluster-reads.ts';
 import { awaitAll, isTemporary, unavailableInstead } from './errors.ts';
 import { STORE_NUMBER } from './executor.ts';
 import { ReadPool } from './read-pool.ts';
@@ -19,6 +19,8 @@ import type { ReconnectingClient } from './reconnecting-client.ts';
 
 /** A second attempt needs the connection back within this time. A lease does not leave time for more. */
 const RECONNECT_MS_MAX = 500;
+
+const CLOCK = 'SELECT extract(epoch FROM clock_timestamp())::double precision * 1000 AS now';
 
 export interface LeaseConnectionOptions {
   readonly client: ReconnectingClient;
@@ -31,18 +33,19 @@ export class LeaseConnection {
   readonly #client: ReconnectingClient;
   readonly #clock: Clock;
   readonly #writer: string;
-  readonly #reads: ClusterReads;
+  readonly #reader: ReadPool;
   #number = 0;
 
   constructor({ client, clock, writer }: LeaseConnectionOptions) {
     this.#client = client;
     this.#clock = clock;
     this.#writer = writer;
-    this.#reads = new ClusterReads(new ReadPool([client]));
+    this.#reader = new ReadPool([client]);
   }
 
-  readClock(): Promise<number> {
-    return this.#reads.clock();
+  async readClock(): Promise<number> {
+    const [row] = await this.#reader.query<{ readonly now: number }>(CLOCK);
+    return row?.now ?? 0;
   }
 
   async renewLease(lease: NodeLease): Promise<ClusterState> {
@@ -70,7 +73,7 @@ export class LeaseConnection {
         isPrepared: true,
       },
     ]);
-    const state = this.#reads.state();
+    const state = readCluster(this.#reader);
     await awaitAll([renewed, state]);
     return state;
   }

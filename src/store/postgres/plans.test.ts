@@ -12,8 +12,8 @@ import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { Prunable } from '#src/ports/store.ts';
-import { LIST_ATTEMPTS } from '#src/store/sql/attempt-rows.ts';
 import { endpointDigest, labelBytes } from '#src/store/sql/digests.ts';
+import { controlReads, keyedReads } from '#src/store/sql/reads.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
@@ -30,7 +30,6 @@ import {
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { START } from '#test/store-contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.ts';
-import { ControlReads } from './control-reads.ts';
 import { DueReads } from './due-reads.ts';
 import { FiringReads } from './firing-reads.ts';
 import { InsightReads } from './insight-reads.ts';
@@ -43,6 +42,8 @@ import { Reads } from './reads.ts';
 import { RETENTION_QUERIES } from './retention-queries.ts';
 import { migrate } from './schema-version.ts';
 import { keyParameters } from './verbs.ts';
+
+type KeyedReads = ReturnType<typeof keyedReads>;
 
 const LARGE = 1 as Partition;
 const PAGE = { before: null, limit: 20 };
@@ -303,28 +304,32 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         await expectScan(list(false), ['endpoint_profiles_unarchived', 'endpoint_profile_versions_pkey']);
       });
 
-      it('attempts, with the one in flight', async () => {
-        const after = [LARGE, DELIVERY, 0];
-        const list = (reader: Reader) => reader.lookUp(LIST_ATTEMPTS, ...after, ...after, 20);
-        await expectScan(list, ['attempts_pkey', 'deliveries_pkey'], 4);
-      });
-
       it.for([
         ['a schedule', (reads: Reads) => reads.schedule(LARGE, SCHEDULE), [...JOINED, 'schedules_pkey']],
-        ['a delivery', (reads: Reads) => reads.delivery(LARGE, DELIVERY), ['deliveries_pkey']],
         [
           'a profile',
           (reads: Reads) => reads.profile(LARGE, ENDPOINT),
           ['endpoint_profiles_pkey', 'endpoint_profile_versions_pkey'],
         ],
-        [
-          'headers',
-          (reads: Reads) => reads.profileHeaders(LARGE, ENDPOINT, 1),
-          ['endpoint_profile_versions_pkey'],
-        ],
-        ['a receipt', (reads: Reads) => reads.receipt(LARGE, 'key-3', START), ['receipts_pkey']],
       ] as const)('one object is looked up: %s', ([, run, indexes]) =>
         expectScan((reader) => run(new Reads(reader)), indexes, 4),
+      );
+
+      it.for([
+        ['a delivery', (reads: KeyedReads) => reads.findDelivery(LARGE, DELIVERY), ['deliveries_pkey']],
+        [
+          'attempts, with the one in flight',
+          (reads: KeyedReads) => reads.listAttempts(LARGE, DELIVERY, 0, 20),
+          ['attempts_pkey', 'deliveries_pkey'],
+        ],
+        [
+          'headers',
+          (reads: KeyedReads) => reads.findProfileHeaders(LARGE, ENDPOINT, 1),
+          ['endpoint_profile_versions_pkey'],
+        ],
+        ['a receipt', (reads: KeyedReads) => reads.findReceipt(LARGE, 'key-3', START), ['receipts_pkey']],
+      ] as const)('one object is looked up: %s', ([, run, indexes]) =>
+        expectScan((reader) => run(keyedReads(reader)), indexes, 4),
       );
 
       it('due deliveries from the cursor on', async () => {
@@ -465,11 +470,11 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it('the control plane by look-ups, except the list of projects', async () => {
         const plans = await plansOf(async (reader) => {
-          const control = new ControlReads(reader);
-          await control.project('name');
-          await control.keys(LARGE);
-          await control.tenant('hash');
-          await control.secrets(LARGE, START);
+          const control = controlReads(reader);
+          await control.findProject('name');
+          await control.listKeys(LARGE);
+          await control.findTenant('hash');
+          await control.listSecrets(LARGE, START);
         });
         expect(indexesOf(plans).filter((index) => index.startsWith('the whole'))).toEqual([]);
       });

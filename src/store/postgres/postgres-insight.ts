@@ -15,9 +15,9 @@ import type {
 import type { DeliveryFilter, Page } from '#src/ports/store.ts';
 import { endpointDigest } from '#src/store/sql/digests.ts';
 import { insightVerbs as verbs } from '#src/store/sql/insight-verbs.ts';
+import { readCluster } from '#src/store/sql/reads.ts';
 import { readGate } from '#src/store/sql/rows.ts';
 import { pruneStats } from '#src/store/sql/stats-retention.ts';
-import { ClusterReads } from './cluster-reads.ts';
 import { InsightReads } from './insight-reads.ts';
 import type { Reader } from './read-pool.ts';
 import { OLDEST_STATS, OLDEST_STATS_DISTRIBUTED } from './retention-queries.ts';
@@ -38,12 +38,10 @@ export interface PostgresInsightDependencies {
 export class PostgresInsight implements InsightStore {
   readonly #dependencies: PostgresInsightDependencies;
   readonly #reads: InsightReads;
-  readonly #cluster: ClusterReads;
 
   constructor(dependencies: PostgresInsightDependencies) {
     this.#dependencies = dependencies;
     this.#reads = new InsightReads(dependencies.insight);
-    this.#cluster = new ClusterReads(dependencies.insight);
   }
 
   warmUp(): void {
@@ -128,7 +126,7 @@ export class PostgresInsight implements InsightStore {
   }
 
   readCluster() {
-    return this.#cluster.state();
+    return readCluster(this.#dependencies.insight);
   }
 
   async addBreakerReset(order: BreakerReset): Promise<void> {

@@ -10,16 +10,14 @@
 import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
-import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
-import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
+import type { ScheduleView } from '#src/domain/schedule.ts';
 import {
   type DeliveryFilter,
   LISTED_BYTES_MAX,
   type Listed,
   type ListFilter,
   type Page,
-  type Receipt,
 } from '#src/ports/store.ts';
 import { DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
 import { labelBytes } from '#src/store/sql/digests.ts';
@@ -30,9 +28,7 @@ import {
   DELIVERY,
   deliveryIn,
   FIRING_PROFILE,
-  FIRING_SCHEDULE,
   firingProfileIn,
-  firingScheduleIn,
   type JoinedRow,
   PROFILE_COLUMNS,
   profileIn,
@@ -55,7 +51,6 @@ function viewsOf(schedules: string, more = ''): string {
 }
 
 const VIEW = `${viewsOf('schedules')} WHERE s.partition = $1 AND s.id = $2`;
-const FIRING = `SELECT ${FIRING_SCHEDULE.columns} FROM schedules s WHERE s.partition = $1 AND s.id = $2`;
 
 function viewIn(joined: JoinedRow): ScheduleView | null {
   const schedule = scheduleIn(joined);
@@ -128,7 +123,6 @@ const PROFILE_SIZE = `SELECT octet_length(v.metadata) + octet_length(v.header_na
 const CREATED = 'id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4';
 const IN_PARTITION = `SELECT ${[...DELIVERY_FIXED, ...DELIVERY_MUTABLE].join(', ')} FROM deliveries
   WHERE partition = $1`;
-const DELIVERY_OF_ID = `${IN_PARTITION} AND id = $2`;
 const DELIVERIES = `${IN_PARTITION} AND ${CREATED}`;
 const DELIVERIES_OF_STATUS = `${IN_PARTITION}
   AND ${STATUS_KEY} >= $5 || '/' || $2 AND ${STATUS_KEY} < $5 || '/' || $3
@@ -170,16 +164,6 @@ export class Reads {
   async schedulesOf(partition: Partition, ids: readonly ScheduleId[]): Promise<Listed<ScheduleView>> {
     if (ids.length === 0) return { items: [], hasMore: false };
     return listedOf(await this.#reader.query<JoinedRow>(VIEWS, partition, ids, ids.length + 1), viewIn);
-  }
-
-  async firingSchedule(partition: Partition, id: ScheduleId): Promise<FiringSchedule | null> {
-    const rows = await this.#reader.lookUp<JoinedRow>(FIRING, partition, id);
-    return rows.map(firingScheduleIn)[0] ?? null;
-  }
-
-  async delivery(partition: Partition, id: DeliveryId): Promise<Delivery | null> {
-    const [row] = await this.#reader.lookUp<DeliveryRow>(DELIVERY_OF_ID, partition, id);
-    return row === undefined ? null : fromDeliveryRow(row);
   }
 
   async deliveries(
@@ -226,28 +210,6 @@ export class Reads {
       page.limit + 1,
     );
     return listedOf(rows, profileIn);
-  }
-
-  async profileHeaders(partition: Partition, id: EndpointId, version: number): Promise<Uint8Array | null> {
-    const sql =
-      'SELECT sealed_headers FROM endpoint_profile_versions WHERE partition = $1 AND endpoint_id = $2 AND version = $3';
-    const [row] = await this.#reader.lookUp<{ readonly sealed_headers: Uint8Array | null }>(
-      sql,
-      partition,
-      id,
-      version,
-    );
-    return row?.sealed_headers ?? null;
-  }
-
-  async receipt(partition: Partition, key: string, now: Instant): Promise<Receipt | null> {
-    const [row] = await this.#reader.lookUp<Receipt>(
-      `SELECT key, fingerprint, status, body, created_at AS "createdAt", expires_at AS "expiresAt"
-       FROM receipts WHERE partition = $1 AND key = $2`,
-      partition,
-      key,
-    );
-    return row !== undefined && row.expiresAt > now ? row : null;
   }
 }
 

@@ -1,16 +1,13 @@
-/** The part of both stores that lists attempts, finishes sweeps and stores the trusted time. */
-import type { Attempt, DeliveryStatus } from '#src/domain/delivery.ts';
+/** Finishes sweeps, and keeps the trusted time. */
+import type { DeliveryStatus } from '#src/domain/delivery.ts';
 import { type SweepCursor, sweep, type UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
-import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/project.ts';
-import type { TrustedTime } from '#src/domain/trusted-time.ts';
-import { fromAttemptRow, LIST_ATTEMPTS, type ListedAttemptRow } from './attempt-rows.ts';
+import type { Store } from '#src/ports/store.ts';
 import { BEFORE_EVERY_ID } from './page-bounds.ts';
 import type { SqlRunner } from './steps.ts';
 import { SweepQueue } from './sweep-queue.ts';
 import { fromSweepRow, SWEEP_COLUMNS, type SweepRow } from './sweep-rows.ts';
-import { SWEEP_BATCH_MAX } from './sweep-verbs.ts';
 import type { makeVerbs } from './verbs.ts';
 
 interface TrustedTimeRow {
@@ -29,92 +26,66 @@ const NEXT_BATCH = `SELECT id FROM deliveries
   WHERE partition = $1 AND schedule_id = $2 AND status = $3 AND id > $4 AND id <= $5 ORDER BY id LIMIT $6`;
 const TRUSTED_TIME = 'SELECT seen_at, trusted_at, believed_from FROM trusted_time';
 
-type Verbs = Pick<
-  ReturnType<typeof makeVerbs>,
-  'continueSweep' | 'endSweep' | 'removeStaleSweep' | 'saveTrustedTime'
+type Maintenance = Pick<
+  Store,
+  'findSweep' | 'listSweeps' | 'continueSweep' | 'findTrustedTime' | 'saveTrustedTime'
 >;
 
-export abstract class SqlMaintenance {
-  readonly #sql: SqlRunner;
-  readonly #verbs: Verbs;
-  readonly #sweepQueue = new SweepQueue();
-  protected readonly sweepBatchMax: number;
+/** `sweepBatchMax`: how many deliveries of one status a batch changes. */
+export function maintenance(
+  sql: SqlRunner,
+  verbs: ReturnType<typeof makeVerbs>,
+  sweepBatchMax: number,
+): Maintenance {
+  const queue = new SweepQueue();
 
-  /** `sweepBatchMax`: how many deliveries of one status a batch changes. */
-  constructor(sql: SqlRunner, verbs: Verbs, sweepBatchMax = SWEEP_BATCH_MAX) {
-    this.#sql = sql;
-    this.#verbs = verbs;
-    this.sweepBatchMax = sweepBatchMax;
-  }
-
-  async listAttempts(
-    partition: Partition,
-    id: DeliveryId,
-    afterAttemptNo: number,
-    limit: number,
-  ): Promise<readonly Attempt[]> {
-    const after = [partition, id, afterAttemptNo];
-    const rows = await this.#sql.lookUp<ListedAttemptRow>(LIST_ATTEMPTS, ...after, ...after, limit);
-    return rows.map(fromAttemptRow);
-  }
-
-  async findSweep(partition: Partition, id: ScheduleId): Promise<UnfinishedSweep | null> {
-    const [row] = await this.#sql.query<SweepRow>(SWEEP, partition, id);
-    return row === undefined ? null : fromSweepRow(row);
-  }
-
-  async listSweeps(limit: number): Promise<readonly UnfinishedSweep[]> {
-    return (await this.#sql.query<SweepRow>(OLDEST_SWEEPS, limit)).map(fromSweepRow);
-  }
-
-  continueSweep(unfinished: UnfinishedSweep, after: SweepCursor | null): Promise<SweepCursor | null> {
-    return this.#sweepQueue.run(unfinished.partition, () => this.#sweepBatch(unfinished, after));
-  }
-
-  async #sweepBatch(unfinished: UnfinishedSweep, after: SweepCursor | null): Promise<SweepCursor | null> {
-    const { continueSweep, endSweep, removeStaleSweep } = this.#verbs;
+  async function sweepBatch(
+    unfinished: UnfinishedSweep,
+    after: SweepCursor | null,
+  ): Promise<SweepCursor | null> {
     const { from } = sweep(unfinished.action, unfinished.requestedAt);
     for (const status of after === null ? from : from.slice(from.indexOf(after.status))) {
       const afterId = after?.status === status ? after.id : BEFORE_EVERY_ID;
-      const upTo = await this.#batchEnd(unfinished, status, afterId);
+      const upTo = await batchEnd(unfinished, status, afterId);
       if (upTo === null) continue;
-      const answer = await this.#sql.run<'stale'>(continueSweep(unfinished, upTo, afterId));
+      const answer = await sql.run<'stale'>(verbs.continueSweep(unfinished, upTo, afterId));
       if (answer === 'done') return upTo;
-      await this.#sql.run(removeStaleSweep(unfinished));
+      await sql.run(verbs.removeStaleSweep(unfinished));
       return null;
     }
-    if ((await this.#sql.run<'stale'>(endSweep(unfinished))) === 'stale') {
-      await this.#sql.run(removeStaleSweep(unfinished));
+    if ((await sql.run<'stale'>(verbs.endSweep(unfinished))) === 'stale') {
+      await sql.run(verbs.removeStaleSweep(unfinished));
     }
     return null;
   }
 
   /** The last delivery of the next batch; null if no delivery of this status is left. */
-  async #batchEnd(
+  async function batchEnd(
     { partition, scheduleId, lastId }: UnfinishedSweep,
     status: DeliveryStatus,
     after: string,
   ): Promise<SweepCursor | null> {
-    const rows = await this.#sql.query<{ readonly id: DeliveryId }>(
-      NEXT_BATCH,
-      partition,
-      scheduleId,
-      status,
-      after,
-      lastId,
-      this.sweepBatchMax,
-    );
+    const key = [partition, scheduleId, status, after, lastId] as const;
+    const rows = await sql.query<{ readonly id: DeliveryId }>(NEXT_BATCH, ...key, sweepBatchMax);
     const last = rows.at(-1);
     return last === undefined ? null : { status, id: last.id };
   }
 
-  async findTrustedTime(): Promise<TrustedTime | null> {
-    const [row] = await this.#sql.query<TrustedTimeRow>(TRUSTED_TIME);
-    if (row === undefined) return null;
-    return { seenAt: row.seen_at, trustedAt: row.trusted_at, believedFrom: row.believed_from };
-  }
-
-  async saveTrustedTime(trusted: TrustedTime): Promise<void> {
-    await this.#sql.run(this.#verbs.saveTrustedTime(trusted));
-  }
+  return {
+    findSweep: async (partition, id) => {
+      const [row] = await sql.query<SweepRow>(SWEEP, partition, id);
+      return row === undefined ? null : fromSweepRow(row);
+    },
+    listSweeps: async (limit) => (await sql.query<SweepRow>(OLDEST_SWEEPS, limit)).map(fromSweepRow),
+    continueSweep: (unfinished, after) =>
+      queue.run(unfinished.partition, () => sweepBatch(unfinished, after)),
+    findTrustedTime: async () => {
+      const [row] = await sql.query<TrustedTimeRow>(TRUSTED_TIME);
+      if (row === undefined) return null;
+      return { seenAt: row.seen_at, trustedAt: row.trusted_at, believedFrom: row.believed_from };
+    },
+    saveTrustedTime: async (trusted) => {
+      await sql.run(verbs.saveTrustedTime(trusted));
+    },
+  };
 }

@@ -15,6 +15,7 @@ import type { Partition } from '#src/domain/project.ts';
 import { SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import { SCHEDULE_TRANSITIONS } from '#src/domain/schedule-lifecycle.ts';
 import type { Prunable } from '#src/ports/store.ts';
+import type { RetentionQueries, SqlReader } from './dialect.ts';
 import { fromLabelDigests } from './rows.ts';
 import type { Step } from './steps.ts';
 import type { makeVerbs } from './verbs.ts';
@@ -50,11 +51,6 @@ interface EndedSchedule {
   readonly is_free: boolean | number;
 }
 
-/** One query for each kind of row. It takes an instant and a number of rows; that for schedules also takes a cursor. */
-export type RetentionQueries = Readonly<Record<Prunable, string>>;
-
-type Query = <Row>(sql: string, ...parameters: readonly (string | number)[]) => Promise<readonly Row[]>;
-
 type Verbs = Pick<
   ReturnType<typeof makeVerbs>,
   'removeDelivery' | 'removeSchedule' | 'removeReceipt' | 'removeGate'
@@ -63,13 +59,13 @@ type Verbs = Pick<
 const BEFORE_EVERY_SCHEDULE = { ended_at: Number.MIN_SAFE_INTEGER, id: '' };
 
 export class Retention {
-  readonly #query: Query;
+  readonly #reader: SqlReader;
   readonly #queries: RetentionQueries;
   readonly #verbs: Verbs;
   #schedulesAfter: { readonly ended_at: number; readonly id: string } = BEFORE_EVERY_SCHEDULE;
 
-  constructor(query: Query, queries: RetentionQueries, verbs: Verbs) {
-    this.#query = query;
+  constructor(reader: SqlReader, queries: RetentionQueries, verbs: Verbs) {
+    this.#reader = reader;
     this.#queries = queries;
     this.#verbs = verbs;
   }
@@ -104,13 +100,19 @@ export class Retention {
     limit: number,
     remove: (row: Row) => readonly Step[],
   ): Promise<Removals> {
-    const rows = await this.#query<Row>(this.#queries[what], before, limit);
+    const rows = await this.#reader.query<Row>(this.#queries[what], before, limit);
     return { scanned: rows.length, verbs: rows.map((row) => remove(row)) };
   }
 
   async #schedules(before: Instant, limit: number): Promise<Removals> {
     const { ended_at, id } = this.#schedulesAfter;
-    const rows = await this.#query<EndedSchedule>(this.#queries.schedules, ended_at, id, before, limit);
+    const rows = await this.#reader.query<EndedSchedule>(
+      this.#queries.schedules,
+      ended_at,
+      id,
+      before,
+      limit,
+    );
     const last = rows.at(-1);
     this.#schedulesAfter = last === undefined || rows.length < limit ? BEFORE_EVERY_SCHEDULE : last;
     return {

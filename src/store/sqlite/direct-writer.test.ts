@@ -5,19 +5,20 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { Builders, START } from '#test/store-contract/builders.ts';
 import { DirectWriter } from './direct-writer.ts';
-import { SqliteStore } from './sqlite-store.ts';
+import { openSqlite } from './open-sqlite.ts';
 
 const PARTITION = 1 as Partition;
 
 let directory: string;
-let store: SqliteStore;
+let store: SqlStore;
 let writer: DirectWriter;
 let build: Builders;
 
 async function open(maxPages?: number): Promise<void> {
-  store = await SqliteStore.open({
+  store = await openSqlite({
     directory,
     now: START,
     exclusive: false,
@@ -45,7 +46,7 @@ test('a write that was answered is seen by another connection', async () => {
   expect(await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null })).toBe(
     'done',
   );
-  const beside = await SqliteStore.open({ directory, now: START, exclusive: true });
+  const beside = await openSqlite({ directory, now: START, exclusive: true });
   expect(await beside.findDelivery(PARTITION, pending.id)).toEqual(pending);
   await beside.close();
 });

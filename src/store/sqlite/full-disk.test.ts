@@ -7,21 +7,22 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Partition } from '#src/domain/project.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { type ScheduleAddition, StoreUnavailable } from '#src/ports/store.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { Builders, START } from '#test/store-contract/builders.ts';
 import { readEverything } from '#test/store-contract/everything.ts';
-import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
+import { DATABASE_FILE, openSqlite } from './open-sqlite.ts';
 
 const PARTITION = 1 as Partition;
 const PAGES_MAX = 400;
 
 let directory: string;
 let build: Builders;
-let store: SqliteStore;
+let store: SqlStore;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'sched-full-'));
   build = new Builders(PARTITION);
-  store = await SqliteStore.open({ directory, now: START, exclusive: true, maxPages: PAGES_MAX });
+  store = await openSqlite({ directory, now: START, exclusive: true, maxPages: PAGES_MAX });
 });
 
 afterEach(async () => {
@@ -76,7 +77,7 @@ async function reopen(): Promise<void> {
   const db = new Database(join(directory, DATABASE_FILE), { readonly: true });
   expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
   db.close();
-  store = await SqliteStore.open({ directory, now: START, exclusive: true });
+  store = await openSqlite({ directory, now: START, exclusive: true });
 }
 
 test('a full disk refuses writes, keeps what was acknowledged, and still reads', async () => {

@@ -6,18 +6,19 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { Builders, START } from '#test/store-contract/builders.ts';
-import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
+import { DATABASE_FILE, openSqlite } from './open-sqlite.ts';
 
 const PARTITION = 1 as Partition;
 
 let directory: string;
-let store: SqliteStore;
+let store: SqlStore;
 let build: Builders;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'sched-commit-'));
-  store = await SqliteStore.open({ directory, now: START, exclusive: true });
+  store = await openSqlite({ directory, now: START, exclusive: true });
   build = new Builders(PARTITION);
 });
 
@@ -62,7 +63,7 @@ describe('verbs', () => {
   });
 
   test('are answered after their commit: another connection sees them', async () => {
-    const beside = await SqliteStore.open({ directory, now: START, exclusive: false });
+    const beside = await openSqlite({ directory, now: START, exclusive: false });
     await Promise.all(
       Array.from({ length: 100 }, async () => {
         const { schedule, pending } = build.schedule();

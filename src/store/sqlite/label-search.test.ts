@@ -10,9 +10,10 @@ import type { Partition } from '#src/domain/project.ts';
 import type { FoundSchedules } from '#src/ports/store.ts';
 import { labelBytes } from '#src/store/sql/digests.ts';
 import { SCAN_MS_MAX } from '#src/store/sql/label-search.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { START } from '#test/store-contract/builders.ts';
 import { ALL_SCHEDULES } from '#test/store-contract/everything.ts';
-import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
+import { DATABASE_FILE, openSqlite } from './open-sqlite.ts';
 
 const PARTITION = 1 as Partition;
 const ROWS = 20_000;
@@ -21,7 +22,7 @@ const ODD = ['side', 'odd'] as const;
 const OLDEST = ['age', 'oldest'] as const;
 
 let directory: string;
-let store: SqliteStore;
+let store: SqlStore;
 /** How much time passes whenever the clock is read. */
 let stepMs = 0;
 let nowMs = 0;
@@ -36,7 +37,7 @@ beforeAll(async () => {
     queueMicrotask(act);
     return () => {};
   };
-  store = await SqliteStore.open({ directory, now: START, exclusive: true, timers: { elapsed, after } });
+  store = await openSqlite({ directory, now: START, exclusive: true, timers: { elapsed, after } });
   const db = new Database(join(directory, DATABASE_FILE));
   const fill = db.prepare(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})

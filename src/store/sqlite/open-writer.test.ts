@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import type { Rejection, Step } from '#src/store/sql/steps.ts';
 import { Builders, START } from '#test/store-contract/builders.ts';
 import { Executor, type WriterData } from './executor.ts';
-import { SqliteStore } from './sqlite-store.ts';
+import { openSqlite } from './open-sqlite.ts';
 import { answered, type WriteQueue } from './writer.ts';
 
 const PARTITION = 1 as Partition;
@@ -48,12 +49,12 @@ class HoldingWriter implements WriteQueue {
 }
 
 let directory: string;
-let store: SqliteStore;
+let store: SqlStore;
 let writer: HoldingWriter;
 let build: Builders;
 
 async function open(maxPages?: number): Promise<void> {
-  store = await SqliteStore.open({
+  store = await openSqlite({
     directory,
     now: START,
     exclusive: true,

@@ -10,10 +10,11 @@ import { instant } from '#src/domain/instant.ts';
 import { SLOTS } from '#src/domain/slot.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Migration } from '#src/store/sql/migration.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { START } from '#test/store-contract/builders.ts';
 import { APPLICATION_ID, migrate, openForWriting } from './connection.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { DATABASE_FILE, SqliteStore } from './sqlite-store.ts';
+import { DATABASE_FILE, openSqlite } from './open-sqlite.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'sched-opening-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -26,8 +27,8 @@ function freshDirectory(): string {
   return directory;
 }
 
-function open(directory: string, exclusive = true): Promise<SqliteStore> {
-  return SqliteStore.open({ directory, now: START, exclusive });
+function open(directory: string, exclusive = true): Promise<SqlStore> {
+  return openSqlite({ directory, now: START, exclusive });
 }
 
 /** Runs SQL on the file of a closed store. */
@@ -72,7 +73,7 @@ describe('a new database', () => {
     );
     expect(first.version).toBe(MIGRATIONS.at(-1)?.version);
     const later = instant(START + 1_000);
-    await (await SqliteStore.open({ directory, now: later, exclusive: true })).close();
+    await (await openSqlite({ directory, now: later, exclusive: true })).close();
     expect(recorded()).toEqual(first);
   });
 
@@ -166,7 +167,7 @@ describe('the store refuses to open, and does not change,', () => {
   test('a database of an older version, if it may not migrate', async () => {
     const directory = await created();
     onFile(directory, (db) => db.pragma('user_version = 0'));
-    const beside = () => SqliteStore.open({ directory, now: START, exclusive: false, migrate: false });
+    const beside = () => openSqlite({ directory, now: START, exclusive: false, migrate: false });
     const before = readFileSync(join(directory, DATABASE_FILE));
     await expect(beside()).rejects.toThrow(StoreUnavailable);
     await expect(beside()).rejects.toThrow(
@@ -192,7 +193,7 @@ describe('the store refuses to open, and does not change,', () => {
     const refusal =
       /^The database was made by an earlier version of Sched, and this version cannot migrate it\. Set SCHED_DATA_DIR to an empty directory, or run the earlier version\.$/;
     await expectRefusal(directory, refusal);
-    const beside = SqliteStore.open({ directory, now: START, exclusive: false, migrate: false });
+    const beside = openSqlite({ directory, now: START, exclusive: false, migrate: false });
     await expect(beside).rejects.toThrow(refusal);
   });
 
@@ -259,8 +260,8 @@ describe('one data directory', () => {
     const script = join(root, 'hold.mjs');
     writeFileSync(
       script,
-      `import { SqliteStore } from '${new URL('./sqlite-store.ts', import.meta.url).href}';
-       const store = await SqliteStore.open({ directory: process.argv[2], now: 0, exclusive: true });
+      `import { openSqlite } from '${new URL('./open-sqlite.ts', import.meta.url).href}';
+       const store = await openSqlite({ directory: process.argv[2], now: 0, exclusive: true });
        await store.check(0);
        process.stdout.write('open');`,
     );

@@ -13,7 +13,7 @@ import { instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
-import { LIST_ATTEMPTS } from '#src/store/sql/attempt-rows.ts';
+import { controlReads, keyedReads } from '#src/store/sql/reads.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { toDeliveryRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from '#src/store/sql/rows.ts';
 import type { SqlRunner } from '#src/store/sql/steps.ts';
@@ -21,10 +21,9 @@ import { Builders, START } from '#test/store-contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 import { firingProfile, firingSchedule } from '#test/store-contract/fixture.ts';
 import { type Db, migrate, openForWriting } from './connection.ts';
-import { prepareControlReads } from './control-reads.ts';
 import { FiringReads } from './firing-reads.ts';
 import { InsightReads } from './insight-reads.ts';
-import { PreparedQueries, sqlRunner } from './prepared-queries.ts';
+import { PreparedQueries, SqliteReader } from './prepared-queries.ts';
 import { Reads } from './reads.ts';
 import { RETENTION_QUERIES } from './retention-queries.ts';
 import { forSqlite } from './statement-builders.ts';
@@ -152,9 +151,8 @@ describe('a page is one index scan', () => {
   });
 
   test('of attempts', () => {
-    const after = [PARTITION, DELIVERY, 0];
     const plans = plansOf((recording) =>
-      new PreparedQueries(recording).all(forSqlite(LIST_ATTEMPTS), ...after, ...after, 21),
+      keyedReads(new SqliteReader(recording)).listAttempts(PARTITION, DELIVERY, 0, 21),
     );
     expect(plans).toEqual([
       'MERGE (UNION ALL)',
@@ -340,10 +338,11 @@ test('a query for one object is a look-up by key', () => {
     const reads = new Reads(recording);
     reads.schedule(PARTITION, SCHEDULE);
     reads.payload(PARTITION, SCHEDULE);
-    reads.delivery(PARTITION, DELIVERY);
     reads.profile(PARTITION, ENDPOINT);
-    reads.profileHeaders(PARTITION, ENDPOINT, 1);
-    reads.receipt(PARTITION, 'key', START);
+    const keyed = keyedReads(new SqliteReader(recording));
+    void keyed.findDelivery(PARTITION, DELIVERY);
+    void keyed.findProfileHeaders(PARTITION, ENDPOINT, 1);
+    void keyed.findReceipt(PARTITION, 'key', START);
   });
   expect(plans).toHaveLength(6);
   for (const step of plans) expect(step).toMatch(LOOK_UP);
@@ -355,20 +354,16 @@ describe('bulk replays find', () => {
   /** Runs the queries of a verb; nothing is written. */
   async function plansOfJobs(run: (jobs: SqlReplayJobs) => Promise<unknown>): Promise<readonly string[]> {
     const plans: string[] = [];
-    const answering = sqlRunner(async (read) => read(new PreparedQueries(db)), { run: unwritten });
+    const reader = new SqliteReader(db);
     const sql: Pick<SqlRunner, 'query' | 'run'> = {
       query: (text, ...values) => {
         plans.push(...planOf(text.replace(/\$\d+/g, '?')));
-        return answering.query(text, ...values);
+        return reader.query(text, ...values);
       },
-      run: unwritten,
+      run: async () => 'done',
     };
     await run(new SqlReplayJobs(sql, verbs));
     return searches(plans);
-  }
-
-  async function unwritten(): Promise<'done'> {
-    return 'done';
   }
 
   test('jobs by their id, and open jobs without reading others', async () => {
@@ -405,7 +400,17 @@ describe('bulk replays find', () => {
 });
 
 test('the control plane scans only the list of projects', () => {
-  const scans = searches(plansOf(prepareControlReads)).filter((step) => step.startsWith('SCAN'));
+  const plans = plansOf((recording) => {
+    const reads = controlReads(new SqliteReader(recording));
+    void reads.findProject('name');
+    void reads.listProjects();
+    void reads.listKeys(PARTITION);
+    void reads.findTenant('hash');
+    void reads.listSecrets(PARTITION, START);
+    void reads.hasEndpointSecrets(PARTITION, START);
+    void reads.listEndpointSecrets(PARTITION, ENDPOINT, START);
+  });
+  const scans = searches(plans).filter((step) => step.startsWith('SCAN'));
   expect(scans).toHaveLength(1);
 });
 

@@ -1,9 +1,11 @@
 /** Runs queries on a connection. Each statement is prepared once, and a snapshot reads several of one moment. */
 import type Database from 'better-sqlite3';
-import type { Parameter, SqlRunner } from '#src/store/sql/steps.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import type { SqlReader } from '#src/store/sql/dialect.ts';
+import type { Parameter } from '#src/store/sql/steps.ts';
 import type { Db } from './connection.ts';
+import { unavailableInstead } from './errors.ts';
 import { forSqlite } from './statement-builders.ts';
-import type { WriteQueue } from './writer.ts';
 
 type Statement = Database.Statement<unknown[]>;
 
@@ -26,7 +28,7 @@ export class PreparedQueries {
   #prepared(sql: string): Statement {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
-    const statement = this.#db.prepare<unknown[]>(sql);
+    const statement = this.#db.prepare<unknown[]>(forSqlite(sql));
     this.#statements.set(sql, statement);
     return statement;
   }
@@ -43,11 +45,27 @@ export class PreparedQueries {
   }
 }
 
-export function sqlRunner(
-  read: <T>(query: (queries: PreparedQueries) => T) => Promise<T>,
-  writer: Pick<WriteQueue, 'run'>,
-): SqlRunner {
-  const query: SqlRunner['query'] = (sql, ...values) =>
-    read((queries) => queries.all(forSqlite(sql), ...values));
-  return { query, lookUp: query, run: (steps) => writer.run(steps) };
+/** SQLite answers at once. Readers are asynchronous because other databases are. */
+export class SqliteReader implements SqlReader {
+  readonly #db: Db;
+  readonly #queries: PreparedQueries;
+
+  constructor(db: Db) {
+    this.#db = db;
+    this.#queries = new PreparedQueries(db);
+  }
+
+  query<Row>(sql: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]> {
+    return this.read(() => this.#queries.all<Row>(sql, ...parameters));
+  }
+
+  lookUp<Row>(sql: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]> {
+    return this.query(sql, ...parameters);
+  }
+
+  /** Runs a read of several statements. */
+  async read<T>(run: () => T): Promise<T> {
+    if (!this.#db.open) throw new StoreUnavailable('The store is closed.');
+    return unavailableInstead(run);
+  }
 }

@@ -3,7 +3,6 @@
 import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
 import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
-import type { Instant } from '#src/domain/instant.ts';
 import type { Label } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
@@ -13,7 +12,6 @@ import {
   type Listed,
   type ListFilter,
   type Page,
-  type Receipt,
 } from '#src/ports/store.ts';
 import { PROFILE_VERSION_FIRING, SCHEDULE_FIRING } from '#src/store/sql/columns.ts';
 import { labelBytes } from '#src/store/sql/digests.ts';
@@ -253,26 +251,6 @@ export class Reads {
         (head) => this.#profileOf(head),
       );
     });
-  }
-
-  profileHeaders(partition: Partition, id: EndpointId, version: number): Uint8Array | null {
-    const sql =
-      'SELECT sealed_headers FROM endpoint_profile_versions WHERE partition = ? AND endpoint_id = ? AND version = ?';
-    return (
-      this.#queries.get<{ sealed_headers: Uint8Array | null }>(sql, partition, id, version)?.sealed_headers ??
-      null
-    );
-  }
-
-  receipt(partition: Partition, key: string, now: Instant): Receipt | null {
-    const row = this.#queries.get<Receipt>(
-      `SELECT key, fingerprint, status, body, created_at AS createdAt, expires_at AS expiresAt
-       FROM receipts WHERE partition = ? AND key = ? AND expires_at > ?`,
-      partition,
-      key,
-      now,
-    );
-    return row ?? null;
   }
 }
 

@@ -1,6 +1,8 @@
 /** Queries for rows that are old enough to be removed. */
+
+import type { RetentionQueries } from '#src/store/sql/dialect.ts';
 import { PAST_EVERY_ENDPOINT_DIGEST } from '#src/store/sql/digests.ts';
-import { ENDED_STATES, type RetentionQueries, TERMINAL_STATUSES } from '#src/store/sql/retention.ts';
+import { ENDED_STATES, TERMINAL_STATUSES } from '#src/store/sql/retention.ts';
 
 export const RETENTION_QUERIES: RetentionQueries = {
   deliveries: `SELECT partition, id, revision FROM deliveries INDEXED BY deliveries_finalized

@@ -12,16 +12,14 @@ import type {
   SavedStats,
   ScheduleSearch,
 } from '#src/ports/insight-store.ts';
-import { type DeliveryFilter, type Page, StoreUnavailable } from '#src/ports/store.ts';
+import type { DeliveryFilter, Page } from '#src/ports/store.ts';
 import { insightVerbs as verbs } from '#src/store/sql/insight-verbs.ts';
 import type { LabelScans } from '#src/store/sql/label-search.ts';
+import { readCluster } from '#src/store/sql/reads.ts';
 import { readGate } from '#src/store/sql/rows.ts';
 import { type OldestEndpointRow, type OldestRow, pruneStats } from '#src/store/sql/stats-retention.ts';
-import { ClusterReads } from './cluster-reads.ts';
-import type { Db } from './connection.ts';
-import { unavailableInstead } from './errors.ts';
 import { InsightReader } from './insight-reader.ts';
-import { PreparedQueries } from './prepared-queries.ts';
+import type { SqliteReader } from './prepared-queries.ts';
 import { OLDEST_ENDPOINT_STATS, OLDEST_STATS } from './retention-queries.ts';
 import type { WriteQueue } from './writer.ts';
 
@@ -29,7 +27,7 @@ export interface SqliteInsightDependencies {
   readonly path: string;
   readonly writer: WriteQueue;
   /** The connection of the engine's thread, for queries that take no time. */
-  readonly reader: Db;
+  readonly reader: SqliteReader;
 }
 
 export class SqliteInsight implements InsightStore {
@@ -39,22 +37,13 @@ export class SqliteInsight implements InsightStore {
     scan: (...parameters) => this.#insightReader.query('labelScan', ...parameters),
   };
   readonly #writer: WriteQueue;
-  readonly #reader: Db;
-  readonly #queries: PreparedQueries;
-  readonly #cluster: ClusterReads;
+  readonly #reader: SqliteReader;
   readonly #insightReader: InsightReader;
 
   constructor({ path, writer, reader }: SqliteInsightDependencies) {
     this.#writer = writer;
     this.#reader = reader;
-    this.#queries = new PreparedQueries(reader);
-    this.#cluster = new ClusterReads(reader);
     this.#insightReader = new InsightReader(path);
-  }
-
-  async #read<T>(read: () => T): Promise<T> {
-    if (!this.#reader.open) throw new StoreUnavailable('The store is closed.');
-    return unavailableInstead(read);
   }
 
   warmUp(): void {
@@ -87,7 +76,7 @@ export class SqliteInsight implements InsightStore {
   /** Every service prunes, also without a dashboard user. A few look-ups are not worth a thread. */
   pruneStats(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
     const oldest = <Row>(sql: string, ...parameters: readonly number[]) =>
-      this.#read(() => this.#queries.all<Row>(sql, ...parameters));
+      this.#reader.query<Row>(sql, ...parameters);
     return pruneStats(
       {
         oldestStats: (spanMs, before, limit) => oldest<OldestRow>(OLDEST_STATS, spanMs, before, limit),
@@ -124,12 +113,10 @@ export class SqliteInsight implements InsightStore {
     return this.#insightReader.query('hasPayloads', partition, id);
   }
 
-  findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {
+  async findGate(partition: Partition, endpoint: EndpointKey): Promise<Gate | null> {
     const sql = 'SELECT state FROM gates WHERE partition = ? AND endpoint = ?';
-    return this.#read(() => {
-      const [row] = this.#queries.all<{ readonly state: string }>(sql, partition, endpoint);
-      return row === undefined ? null : readGate(row.state);
-    });
+    const [row] = await this.#reader.query<{ readonly state: string }>(sql, partition, endpoint);
+    return row === undefined ? null : readGate(row.state);
   }
 
   listGates(partition: Partition, limit: number) {
@@ -137,7 +124,7 @@ export class SqliteInsight implements InsightStore {
   }
 
   readCluster() {
-    return this.#read(() => this.#cluster.state());
+    return readCluster(this.#reader);
   }
 
   async addBreakerReset(order: BreakerReset): Promise<void> {
@@ -147,7 +134,7 @@ export class SqliteInsight implements InsightStore {
   /** The engine asks for these, and there are hardly ever any. */
   listBreakerResets(limit: number): Promise<readonly BreakerReset[]> {
     const sql = 'SELECT partition, endpoint, at FROM breaker_resets LIMIT ?';
-    return this.#read(() => this.#queries.all<BreakerReset>(sql, limit));
+    return this.#reader.query<BreakerReset>(sql, limit);
   }
 
   async removeBreakerReset(order: BreakerReset): Promise<void> {

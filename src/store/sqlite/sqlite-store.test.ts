@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { START } from '#test/store-contract/builders.ts';
 import { storeContract } from '#test/store-contract/store-contract.ts';
-import { SqliteStore } from './sqlite-store.ts';
+import { openSqlite } from './open-sqlite.ts';
 
 storeContract('the SQLite store', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'sched-contract-'));
-  let store = await SqliteStore.open({ directory, now: START, exclusive: true });
+  let store = await openSqlite({ directory, now: START, exclusive: true });
   return {
     store,
     reopen: async () => {
       await store.close();
-      store = await SqliteStore.open({ directory, now: START, exclusive: true });
+      store = await openSqlite({ directory, now: START, exclusive: true });
       return store;
     },
     close: async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import { migrate, openForReading, openForWriting } from './connection.ts';
+import { SqliteReader } from './prepared-queries.ts';
 import { SqliteInsight } from './sqlite-insight.ts';
 import { STATEMENTS } from './statements.ts';
 
@@ -27,7 +28,7 @@ test('endpoint stats are removed a limited number of rows at a time', async () =
   const removed: number[] = [];
   const insight = new SqliteInsight({
     path,
-    reader,
+    reader: new SqliteReader(reader),
     writer: {
       isFailing: false,
       run: async () => 'done',

@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Fence } from '#src/domain/slot.ts';
 import type { ClaimWrite } from '#src/ports/store.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import type { Step } from '#src/store/sql/steps.ts';
 import { openForWriting } from '#src/store/sqlite/connection.ts';
 import type { Answer } from '#src/store/sqlite/executor.ts';
-import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { DATABASE_FILE, openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { Observer } from '../observer.ts';
 import { SWEEP_BATCH_MAX } from '../service-instance.ts';
@@ -50,7 +51,7 @@ export class Backend {
   readonly slots: SlotTable;
   readonly #dependencies: BackendDependencies;
   readonly #links = new Map<ClusterNode, NodeLink>();
-  #store: SqliteStore | null = null;
+  #store: SqlStore | null = null;
   #isHealed = false;
   /** The verb that is being applied. */
   verbInProgress: VerbInProgress | null = null;
@@ -67,7 +68,7 @@ export class Backend {
       db.exec(bug.trigger);
       db.close();
     }
-    this.#store = await SqliteStore.open({
+    this.#store = await openSqlite({
       directory,
       now,
       exclusive: false,

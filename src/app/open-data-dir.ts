@@ -2,14 +2,15 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '#src/ports/system.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import type { WriterData } from '#src/store/sqlite/executor.ts';
-import { DATABASE_FILE, SqliteStore } from '#src/store/sqlite/sqlite-store.ts';
+import { DATABASE_FILE, openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import type { WriteQueue } from '#src/store/sqlite/writer.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { checkNotMoved, checkPlayground, markPlayground } from './data-dir-markers.ts';
 import { messageOf, StartFailure, systemCodeOf } from './failures.ts';
 
-export interface OpenSqliteOptions {
+export interface OpenDataDirOptions {
   /** The service needs the data directory for itself. The command line opens it beside the service. */
   readonly exclusive: boolean;
   /** Whether a missing database is created, and an old one migrated. */
@@ -20,11 +21,11 @@ export interface OpenSqliteOptions {
   readonly isMove?: boolean;
 }
 
-export async function openSqlite(
+export async function openDataDir(
   directory: string,
   clock: Clock,
-  { exclusive, create, isMove = false, isPlayground = false }: OpenSqliteOptions,
-): Promise<SqliteStore> {
+  { exclusive, create, isMove = false, isPlayground = false }: OpenDataDirOptions,
+): Promise<SqlStore> {
   checkNotMoved(directory, isMove);
   if (exclusive) checkPlayground(directory, isPlayground);
   if (create) prepareDirectory(directory);
@@ -35,7 +36,7 @@ export async function openSqlite(
   }
   if (isPlayground) markPlayground(directory);
   try {
-    return await SqliteStore.open({
+    return await openSqlite({
       directory,
       now: clock.now(),
       exclusive,

@@ -1,0 +1,142 @@
+/** Reads by key, which are one text for every database. */
+
+import type { ScheduleId } from '#src/domain/id.ts';
+import { instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/project.ts';
+import type { FiringSchedule } from '#src/domain/schedule.ts';
+import type { Slot } from '#src/domain/slot.ts';
+import type { ClusterState } from '#src/ports/cluster-store.ts';
+import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
+import type { Receipt, Store } from '#src/ports/store.ts';
+import { fromAttemptRow, LIST_ATTEMPTS, type ListedAttemptRow } from './attempt-rows.ts';
+import { DELIVERY_FIXED, DELIVERY_MUTABLE, SCHEDULE_FIRING } from './columns.ts';
+import {
+  type EndpointSecretRow,
+  type KeyRow,
+  type ProjectRow,
+  type SecretRow,
+  toEndpointSecret,
+  toKey,
+  toProject,
+  toSecret,
+} from './control-rows.ts';
+import type { SqlReader } from './dialect.ts';
+import { type DeliveryRow, type FiringScheduleRow, fromDeliveryRow, fromFiringScheduleRow } from './rows.ts';
+
+const FIRING_SCHEDULE = `SELECT ${SCHEDULE_FIRING.join(', ')} FROM schedules WHERE partition = $1 AND id = $2`;
+const DELIVERY = `SELECT ${[...DELIVERY_FIXED, ...DELIVERY_MUTABLE].join(', ')} FROM deliveries
+  WHERE partition = $1 AND id = $2`;
+const PROFILE_HEADERS = `SELECT sealed_headers FROM endpoint_profile_versions
+  WHERE partition = $1 AND endpoint_id = $2 AND version = $3`;
+const RECEIPT = `SELECT key, fingerprint, status, body, created_at AS "createdAt", expires_at AS "expiresAt"
+  FROM receipts WHERE partition = $1 AND key = $2`;
+
+interface KeyedReads
+  extends Pick<Store, 'findDelivery' | 'listAttempts' | 'findProfileHeaders' | 'findReceipt'> {
+  readonly firingSchedule: (partition: Partition, id: ScheduleId) => Promise<FiringSchedule | null>;
+}
+
+export function keyedReads(reader: SqlReader): KeyedReads {
+  return {
+    firingSchedule: async (partition, id) => {
+      const [row] = await reader.lookUp<FiringScheduleRow>(FIRING_SCHEDULE, partition, id);
+      return row === undefined ? null : fromFiringScheduleRow(row);
+    },
+    findDelivery: async (partition, id) => {
+      const [row] = await reader.lookUp<DeliveryRow>(DELIVERY, partition, id);
+      return row === undefined ? null : fromDeliveryRow(row);
+    },
+    listAttempts: async (partition, id, after, limit) => {
+      const from = [partition, id, after] as const;
+      const rows = await reader.lookUp<ListedAttemptRow>(LIST_ATTEMPTS, ...from, ...from, limit);
+      return rows.map(fromAttemptRow);
+    },
+    findProfileHeaders: async (partition, id, version) => {
+      const [row] = await reader.lookUp<{ readonly sealed_headers: Uint8Array | null }>(
+        PROFILE_HEADERS,
+        partition,
+        id,
+        version,
+      );
+      return row?.sealed_headers ?? null;
+    },
+    findReceipt: async (partition, key, now) => {
+      const [row] = await reader.lookUp<Receipt>(RECEIPT, partition, key);
+      return row !== undefined && row.expiresAt > now ? row : null;
+    },
+  };
+}
+
+const PROJECTS = `SELECT p.id, p.name, p.pinned_version, p.created_at, t.partition AS test, l.partition AS live
+  FROM projects p
+  JOIN partitions t ON t.project_id = p.id AND t.mode = 'test'
+  JOIN partitions l ON l.project_id = p.id AND l.mode = 'live'`;
+const PROJECT = `${PROJECTS} WHERE p.name = $1`;
+const PROJECTS_IN_ORDER = `${PROJECTS} ORDER BY p.id`;
+const KEYS = `SELECT k.id, k.partition, k.hash, k.hint, k.created_at, k.revoked_at, k.last_used_at, p.mode
+  FROM api_keys k JOIN partitions p ON p.partition = k.partition WHERE k.partition = $1 ORDER BY k.id`;
+const TENANT = `SELECT p.project_id AS "projectId", k.partition, p.mode, k.hash AS "keyHash",
+    j.pinned_version AS "pinnedVersion"
+  FROM api_keys k JOIN partitions p ON p.partition = k.partition JOIN projects j ON j.id = p.project_id
+  WHERE k.hash = $1 AND k.revoked_at IS NULL`;
+const SECRETS = `SELECT id, partition, sealed, created_at, expires_at FROM signing_secrets
+  WHERE partition = $1 AND (expires_at IS NULL OR expires_at > $2) ORDER BY id DESC`;
+const ANY_ENDPOINT_SECRET = `SELECT 1 FROM endpoint_secrets
+  WHERE partition = $1 AND (expires_at IS NULL OR expires_at > $2) LIMIT 1`;
+const ENDPOINT_SECRETS = `SELECT id, partition, endpoint_id, sealed, created_at, expires_at, alone_from
+  FROM endpoint_secrets
+  WHERE partition = $1 AND endpoint_id = $2 AND (expires_at IS NULL OR expires_at > $3) ORDER BY id DESC`;
+
+type ControlReads = Pick<
+  ControlStore,
+  | 'findProject'
+  | 'listProjects'
+  | 'listKeys'
+  | 'findTenant'
+  | 'listSecrets'
+  | 'hasEndpointSecrets'
+  | 'listEndpointSecrets'
+>;
+
+export function controlReads(reader: SqlReader): ControlReads {
+  return {
+    findProject: async (name) => (await reader.query<ProjectRow>(PROJECT, name)).map(toProject)[0] ?? null,
+    listProjects: async () => (await reader.query<ProjectRow>(PROJECTS_IN_ORDER)).map(toProject),
+    listKeys: async (partition) => (await reader.query<KeyRow>(KEYS, partition)).map(toKey),
+    findTenant: async (keyHash) => (await reader.query<Tenant>(TENANT, keyHash))[0] ?? null,
+    listSecrets: async (partition, now) =>
+      (await reader.query<SecretRow>(SECRETS, partition, now)).map(toSecret),
+    hasEndpointSecrets: async (partition, now) =>
+      (await reader.query(ANY_ENDPOINT_SECRET, partition, now)).length > 0,
+    listEndpointSecrets: async (partition, endpointId, now) =>
+      (await reader.query<EndpointSecretRow>(ENDPOINT_SECRETS, partition, endpointId, now)).map(
+        toEndpointSecret,
+      ),
+  };
+}
+
+const CLUSTER_STATE = `SELECT CAST(NULL AS integer) AS slot, node, lease_until AS number, is_stopping FROM nodes
+  UNION ALL SELECT slot, owner, epoch, 0 FROM slots
+  ORDER BY slot, node`;
+
+/** Either a node with its lease and no slot, or a slot with its epoch and owner. */
+interface ClusterRow {
+  readonly slot: Slot | null;
+  readonly node: string | null;
+  readonly number: number;
+  readonly is_stopping: number;
+}
+
+export async function readCluster(reader: SqlReader): Promise<ClusterState> {
+  const rows = await reader.query<ClusterRow>(CLUSTER_STATE);
+  return {
+    nodes: rows.flatMap(({ slot, node, number, is_stopping }) =>
+      slot === null && node !== null
+        ? [{ node, leaseUntil: instant(number), isStopping: is_stopping === 1 }]
+        : [],
+    ),
+    slots: rows.flatMap(({ slot, node, number }) =>
+      slot === null ? [] : [{ slot, owner: node, epoch: number }],
+    ),
+  };
+}

@@ -1,0 +1,134 @@
+/** The store, for every database that speaks SQL: which verb runs on which writer, and which query on which reader. */
+import type { ClusterStore } from '#src/ports/cluster-store.ts';
+import type { ControlStore } from '#src/ports/control-store.ts';
+import type { InsightStore } from '#src/ports/insight-store.ts';
+import type { PeopleStore } from '#src/ports/people-store.ts';
+import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
+import type { Store } from '#src/ports/store.ts';
+import type { SealedStore } from '#src/ports/vault.ts';
+import type { Dialect, SqlReader, SqlWriter } from './dialect.ts';
+import { maintenance } from './maintenance.ts';
+import { SqlPeople } from './people.ts';
+import { controlReads, keyedReads } from './reads.ts';
+import { SqlReplayJobs } from './replay-jobs.ts';
+import { Retention } from './retention.ts';
+import { SqlSealed } from './sealed.ts';
+import type { SqlRunner } from './steps.ts';
+import { SWEEP_BATCH_MAX } from './sweep-verbs.ts';
+import { toFence } from './verbs.ts';
+
+export interface SqlStore extends Store, ControlStore, ClusterStore {
+  readonly people: PeopleStore;
+  readonly insight: InsightStore;
+  readonly jobs: ReplayJobStore;
+  readonly sealed: SealedStore;
+}
+
+export function makeSqlStore(dialect: Dialect): SqlStore {
+  const { readers, writers, verbs, insight, sweepBatchMax = SWEEP_BATCH_MAX } = dialect;
+  const sql = sqlRunner(readers.api, writers.api);
+  return {
+    ...dialect.reads,
+    ...maintenance(sqlRunner(readers.api, writers.maintenance), verbs, sweepBatchMax),
+    ...scheduleVerbs(dialect, sweepBatchMax),
+    ...deliveryVerbs(dialect),
+    ...control(dialect),
+    ...cluster(dialect),
+    people: new SqlPeople(sql),
+    insight,
+    jobs: new SqlReplayJobs(sql, verbs),
+    sealed: new SqlSealed(sql),
+    check: (now) => dialect.check(now),
+    close: () => dialect.close(),
+  };
+}
+
+function sqlRunner(reader: SqlReader, writer: SqlWriter): SqlRunner {
+  return {
+    query: (text, ...values) => reader.query(text, ...values),
+    lookUp: (text, ...values) => reader.lookUp(text, ...values),
+    run: (steps) => writer.run(steps),
+  };
+}
+
+/** Reads by key, and the writes of the API. */
+function scheduleVerbs({ readers, writers: { api }, verbs }: Dialect, sweepBatchMax: number) {
+  const { firingSchedule, ...reads } = keyedReads(readers.api);
+  return {
+    ...reads,
+    addSchedule: (addition) => api.run(verbs.addSchedule(addition)),
+    replaceSchedule: async (replacement) => {
+      const { partition, id, revision } = replacement.schedule;
+      const before = await firingSchedule(partition, id);
+      // Another revision would have other labels. The write would be refused too.
+      if (before?.revision !== revision - 1) return 'stale';
+      return api.run(verbs.replaceSchedule(replacement, before, sweepBatchMax));
+    },
+    addReplay: (addition) => api.run(verbs.addReplay(addition)),
+    addProfile: (addition) => api.run(verbs.addProfile(addition)),
+    replaceProfile: (replacement) => api.run(verbs.replaceProfile(replacement)),
+    archiveProfile: (profile) => api.run(verbs.archiveProfile(profile)),
+    addReceipt: (partition, receipt) => api.run(verbs.addReceipt(partition, receipt)),
+  } satisfies Partial<Store>;
+}
+
+/** The writes of the engine. */
+function deliveryVerbs({ readers, writers: { claiming, settling }, verbs, retention }: Dialect) {
+  const candidates = new Retention(readers.engine, retention, verbs);
+  return {
+    claim: (writes, fence) => claiming.runAll(writes.map((write) => verbs.claim(write, fence))),
+    settle: (writes) => settling.runAll(writes.map(verbs.settle)),
+    endUnsent: (writes, fence) => claiming.runAll(writes.map((write) => verbs.endUnsent(write, fence))),
+    defer: (deliveries, fence) => claiming.runAll(deliveries.map((one) => verbs.defer(one, fence))),
+    saveGates: async (gates, fence) => {
+      await claiming.runAll(gates.map((gate) => verbs.saveGate(gate, fence)));
+    },
+    prune: async (what, before, limit) => {
+      const { scanned, verbs: removing } = await candidates.removals(what, before, limit);
+      await settling.runAll(removing);
+      return scanned;
+    },
+  } satisfies Partial<Store>;
+}
+
+function control({ readers, writers: { api }, verbs }: Dialect): ControlStore {
+  const reads = controlReads(readers.api);
+  return {
+    ...reads,
+    addProject: async (project) => {
+      const answer = await api.run<'taken'>(verbs.addProject(project));
+      return answer === 'taken' ? 'taken' : ((await reads.findProject(project.name)) ?? 'taken');
+    },
+    addKey: (key) => api.run(verbs.addKey(key)),
+    revokeKey: async (id, now) => (await api.run(verbs.revokeKey(id, now))) === 'done',
+    touchKeys: async (uses) => {
+      await api.run(verbs.touchKeys(uses));
+    },
+    addSecret: async (secret, othersExpireAt) => {
+      await api.run(verbs.addSecret(secret, othersExpireAt));
+    },
+    changeEndpointSecrets: (change) => api.run(verbs.changeEndpointSecrets(change)),
+  };
+}
+
+function cluster(dialect: Dialect): ClusterStore {
+  const {
+    verbs,
+    writers: { membership },
+  } = dialect;
+  return {
+    readClock: () => dialect.readClock(),
+    renewLease: (lease) => dialect.renewLease(lease),
+    takeSlots: async (node, seen) => {
+      const answers = await membership.runAll<'stale'>(seen.map((one) => verbs.takeSlot(node, one)));
+      return toFence(node, seen, answers);
+    },
+    releaseSlots: async (fence) => {
+      if (fence.epochs.size > 0) await membership.run(verbs.releaseSlots(fence));
+    },
+    leave: async (node) => {
+      await membership.run(verbs.leave(node));
+    },
+    removeDeadNode: (lease) => membership.run(verbs.removeDeadNode(lease)),
+  };
+}
