@@ -1,8 +1,8 @@
 /** Creates or migrates the database, and distributes it over several servers if asked to. */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { type DatabaseAddress, describeAddress } from '#src/store/postgres/address.ts';
+import { distribute } from '#src/store/postgres/citus.ts';
 import { connect } from '#src/store/postgres/connect.ts';
-import { distribute } from '#src/store/postgres/distribute.ts';
 import { decodeText } from '#src/store/postgres/parameter-encoding.ts';
 import { SCHEMA_VERSION as POSTGRES_VERSION } from '#src/store/postgres/schema-version.ts';
 import { SCHEMA_VERSION as SQLITE_VERSION } from '#src/store/sqlite/connection.ts';

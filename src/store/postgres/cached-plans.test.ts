@@ -16,6 +16,7 @@ import { connect } from './connect.ts';
 import { FiringReads } from './firing-reads.ts';
 import { arrayTypesOf, decodeText } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
+import { ONE_SERVER } from './placement.ts';
 import type { Reader } from './read-pool.ts';
 import { migrate } from './schema-version.ts';
 import { statements } from './statements.ts';
@@ -101,7 +102,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       const reader = { lookUp, lookUpValues: lookUp, query: lookUp } satisfies Reader;
       const payloads = new PayloadReads(reader, { read: async () => null });
       const delivery = { partition: 1 as Partition, id: 'dlv_1' as DeliveryId };
-      await new FiringReads(reader).load([delivery]);
+      await new FiringReads(reader, ONE_SERVER).load([delivery]);
       await payloads.load([
         { ...delivery, target: {} } as unknown as Parameters<typeof payloads.load>[0][number],
       ]);

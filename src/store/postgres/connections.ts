@@ -18,6 +18,7 @@ import { LeaseConnection } from './lease-connection.ts';
 import { OnDemandReadPool } from './on-demand-read-pool.ts';
 import { decodeText } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
+import type { Placement } from './placement.ts';
 import { prepareSchema } from './prepare-schema.ts';
 import { ReadPool } from './read-pool.ts';
 import { ReconnectingClient } from './reconnecting-client.ts';
@@ -61,16 +62,15 @@ export interface Connections {
   readonly pools: Pools;
   readonly payloads: PayloadReads;
   readonly lease: LeaseConnection;
-  /** Whether Citus distributes the tables over several servers. */
-  readonly distributed: boolean;
+  readonly placement: Placement;
   close(): Promise<void>;
 }
 
 export async function openConnections(options: PostgresOptions): Promise<Connections> {
   const { address, clock, timers, node, isSmall = false } = options;
   const connect = connector(address, { timers, decodeText });
-  const distributed = await prepareSchema(options, connect);
-  const cachesPlans = !distributed && !address.isPooled;
+  const placement = await prepareSchema(options, connect);
+  const cachesPlans = placement.cachesPlans && !address.isPooled;
   const connectCaching = connector(address, { timers, decodeText, cachesPlans });
   const connectWriting = cachesPlans
     ? connector(address, { timers, decodeText, cachesPlans, prepare: allowPipelining })
@@ -91,7 +91,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   };
   const open = (count: number, connectBy: () => Promise<Client>) =>
     Promise.all(Array.from({ length: count }, () => openClient(connectBy)));
-  const allStatements = statements(distributed);
+  const allStatements = statements(!placement.checksAtOnce);
   const writeQueue = async (name: string) => {
     const writer = `${node} ${name}`;
     return new WriteQueue(
@@ -101,7 +101,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
         timers,
         writer,
         statements: allStatements,
-        distributed,
+        distributed: !placement.checksAtOnce,
       }),
     );
   };
@@ -148,7 +148,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
         clock,
         writer: `${node} lease`,
       }),
-      distributed,
+      placement,
       close: async () => {
         await Promise.all(Object.values(writers).map((one) => one.close()));
         for (const pool of [pools.api, pools.firing, smallPayloads]) pool.close();

@@ -17,27 +17,15 @@ import {
   firingScheduleIn,
   type JoinedRow,
 } from './joined-rows.ts';
+import type { Placement } from './placement.ts';
 import type { Reader, Values } from './read-pool.ts';
 
-/**
- * Looks up a row by its whole key, in a subquery of its own. If the planner may choose the join, it sometimes takes
- * the partition from one table and the id from another, and scans a whole partition. Citus cannot run such a
- * subquery.
- */
-function row(distributed: boolean, table: string, alias: string, condition: string): string {
-  return distributed
-    ? `JOIN ${table} ${alias} ON ${condition}`
-    : `CROSS JOIN LATERAL (SELECT * FROM ${table} ${alias} WHERE ${condition} OFFSET 0) ${alias}`;
-}
-
-/** Citus must see which partitions are meant, so they are passed a second time. */
-function loadQuery(distributed: boolean): string {
-  const within = distributed ? 'AND d.partition = ANY($3::bigint[])' : '';
+function loadQuery({ rowOf, within }: Placement): string {
   return `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns}, ${FIRING_PROFILE.columns}, g.state AS gate,
       w.action, w.requested_at, w.last_id
     FROM unnest($1::bigint[], $2::text[]) AS wanted (partition, id)
-    ${row(distributed, 'deliveries', 'd', `d.partition = wanted.partition AND d.id = wanted.id ${within}`)}
-    ${row(distributed, 'schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}
+    ${rowOf('deliveries', 'd', `d.partition = wanted.partition AND d.id = wanted.id${within('d', 3)}`)}
+    ${rowOf('schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}
     LEFT JOIN endpoint_profiles p ON p.partition = s.partition AND p.id = s.endpoint_id
     LEFT JOIN endpoint_profile_versions v
       ON v.partition = p.partition AND v.endpoint_id = p.id AND v.version = p.version
@@ -45,32 +33,30 @@ function loadQuery(distributed: boolean): string {
     LEFT JOIN sweeps w ON w.partition = d.partition AND w.schedule_id = d.schedule_id`;
 }
 
-const LOAD = loadQuery(false);
-const DISTRIBUTED_LOAD = loadQuery(true);
-
 /** Scans the index only between the names of living nodes, so their claims are not read. */
-function lostClaimsQuery(distributed: boolean): string {
+function lostClaimsQuery({ rowOf }: Placement): string {
   return `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns} FROM (
       SELECT d.* FROM unnest($1::text[], $2::text[]) AS gap (after, before)
       JOIN deliveries d ON d.status = 'claimed' AND d.claim_node > gap.after AND d.claim_node < gap.before
       LIMIT $3
     ) d
-    ${row(distributed, 'schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}`;
+    ${rowOf('schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}`;
 }
-
-const LOST_CLAIMS = lostClaimsQuery(false);
-const DISTRIBUTED_LOST_CLAIMS = lostClaimsQuery(true);
 
 const BEFORE_EVERY_NAME = '';
 const PAST_EVERY_NAME = '\u{10ffff}'.repeat(2);
 
 export class FiringReads {
   readonly #reader: Reader;
-  readonly #distributed: boolean;
+  readonly #placement: Placement;
+  readonly #load: string;
+  readonly #lostClaims: string;
 
-  constructor(reader: Reader, distributed = false) {
+  constructor(reader: Reader, placement: Placement) {
     this.#reader = reader;
-    this.#distributed = distributed;
+    this.#placement = placement;
+    this.#load = loadQuery(placement);
+    this.#lostClaims = lostClaimsQuery(placement);
   }
 
   async load(
@@ -78,9 +64,12 @@ export class FiringReads {
   ): Promise<readonly (LoadedDelivery | null)[]> {
     const partitions = deliveries.map(({ partition }) => partition);
     const ids = deliveries.map(({ id }) => id);
-    const rows = this.#distributed
-      ? await this.#reader.lookUpValues(DISTRIBUTED_LOAD, partitions, ids, [...new Set(partitions)])
-      : await this.#reader.lookUpValues(LOAD, partitions, ids);
+    const rows = await this.#reader.lookUpValues(
+      this.#load,
+      partitions,
+      ids,
+      ...this.#placement.routing(partitions),
+    );
     const found = new Map<string, LoadedDelivery>();
     for (const loaded of rows.flatMap(loadedIn)) found.set(keyOf(loaded.delivery), loaded);
     return deliveries.map((delivery) => found.get(keyOf(delivery)) ?? null);
@@ -89,7 +78,7 @@ export class FiringReads {
   async lostClaims(livingNodes: readonly string[], limit: number): Promise<readonly UnsettledAttempt[]> {
     const living = livingNodes.toSorted(byBytes);
     const rows = await this.#reader.query<JoinedRow>(
-      this.#distributed ? DISTRIBUTED_LOST_CLAIMS : LOST_CLAIMS,
+      this.#lostClaims,
       [BEFORE_EVERY_NAME, ...living],
       [...living, PAST_EVERY_NAME],
       limit,

@@ -14,13 +14,13 @@ export async function openPostgres(options: PostgresOptions): Promise<SqlStore> 
 }
 
 function postgresDialect(connections: Connections): Dialect {
-  const { writers, pools, lease, distributed } = connections;
+  const { writers, pools, lease, placement } = connections;
   return {
     verbs,
     readers: { api: pools.api, engine: pools.firing },
     writers,
     reads: plannedReads(connections),
-    insight: new PostgresInsight({ ...pools, ...writers, distributed }),
+    insight: new PostgresInsight({ ...pools, ...writers, placement }),
     retention: RETENTION_QUERIES,
     readClock: () => lease.readClock(),
     renewLease: (renewed) => lease.renewLease(renewed),
@@ -32,10 +32,10 @@ function postgresDialect(connections: Connections): Dialect {
   };
 }
 
-function plannedReads({ pools, payloads, distributed }: Connections): PlannedReads {
+function plannedReads({ pools, payloads, placement }: Connections): PlannedReads {
   const reads = new Reads(pools.api);
-  const firing = new FiringReads(pools.firing, distributed);
-  const due = new DueReads(pools.firing, distributed);
+  const firing = new FiringReads(pools.firing, placement);
+  const due = new DueReads(placement.dueScans(pools.firing));
   return {
     findSchedule: (...key) => reads.schedule(...key),
     listSchedules: (...list) => reads.schedules(...list),

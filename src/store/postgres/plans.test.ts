@@ -30,6 +30,7 @@ import {
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { START } from '#test/store-contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.ts';
+import { CITUS } from './citus.ts';
 import { DueReads } from './due-reads.ts';
 import { FiringReads } from './firing-reads.ts';
 import { InsightReads } from './insight-reads.ts';
@@ -37,6 +38,7 @@ import { labelScans } from './label-searcher.ts';
 import { LargePayloads } from './large-payloads.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
+import { ONE_SERVER } from './placement.ts';
 import type { Reader, Values } from './read-pool.ts';
 import { Reads } from './reads.ts';
 import { RETENTION_QUERIES } from './retention-queries.ts';
@@ -334,7 +336,9 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it('due deliveries from the cursor on', async () => {
         const after = { dueAt: instant(100), id: DELIVERY };
-        const plans = await plansOf((reader) => new DueReads(reader, false).list(after, START, BATCH));
+        const plans = await plansOf((reader) =>
+          new DueReads(ONE_SERVER.dueScans(reader)).list(after, START, BATCH),
+        );
         expect(indexesOf(plans)).toEqual(['deliveries_due_of_slot']);
         expect(rowsOf(plans)).toBeLessThanOrEqual(10 * BATCH);
       });
@@ -342,7 +346,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       it('customers, and the due deliveries of some, without reading those of others', async () => {
         const due = (slots: ReadonlySet<Slot>) =>
           plansOf(async (reader) => {
-            const reads = new DueReads(reader, false);
+            const reads = new DueReads(ONE_SERVER.dueScans(reader));
             const customers = await reads.customers(null, BATCH, slots);
             const small = customers.filter(({ partition }) => partition !== LARGE);
             await reads.listOfCustomers(small, START, 2, slots);
@@ -357,7 +361,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it('due deliveries of some slots, without reading other slots', async () => {
         const due = (slots: ReadonlySet<Slot>) =>
-          plansOf((reader) => new DueReads(reader, false).list(null, START, BATCH, slots));
+          plansOf((reader) => new DueReads(ONE_SERVER.dueScans(reader)).list(null, START, BATCH, slots));
         const held = await due(new Set(ALL_SLOTS.filter((slot) => slot % 2 === 0)));
         expect(indexesOf(held)).toEqual(['deliveries_due_of_slot']);
         expect(rowsOf(held)).toBeLessThanOrEqual(10 * BATCH);
@@ -367,16 +371,19 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         expect(rowsOf(idle)).toBe(0);
       });
 
-      it.for([false, true])(
-        'what belongs to deliveries by look-ups; distributed: %s',
-        async (distributed) => {
+      it.for([
+        ['one server', ONE_SERVER],
+        ['Citus', CITUS],
+      ] as const)(
+        'what belongs to deliveries by look-ups, with the queries for %s',
+        async ([, placement]) => {
           const wanted = Array.from({ length: BATCH }, (_, index) => ({
             partition: (1 + (index % 4)) as Partition,
             id: `dlv_${String(1 + index).padStart(8, '0')}` as DeliveryId,
           }));
           await expectScan(
             async (reader) => {
-              const work = await new FiringReads(reader, distributed).load(wanted);
+              const work = await new FiringReads(reader, placement).load(wanted);
               expect(work.map((one) => one?.delivery.id)).toEqual(wanted.map(({ id }) => id));
             },
             [...JOINED, 'gates_pkey', 'schedules_pkey', 'sweeps_pkey'],
@@ -404,7 +411,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it('lost claims by the index of claims', async () => {
         const lost = (living: readonly string[]) =>
-          plansOf((reader) => new FiringReads(reader).lostClaims(living, BATCH));
+          plansOf((reader) => new FiringReads(reader, ONE_SERVER).lostClaims(living, BATCH));
         const indexes = ['deliveries_claimed', 'schedules_pkey'];
         for (const living of [['node-0', 'node-1', 'node-2'], ['node-2', 'node-0'], []]) {
           expect(indexesOf(await lost(living))).toEqual(indexes);

@@ -19,8 +19,8 @@ import { readCluster } from '#src/store/sql/reads.ts';
 import { readGate } from '#src/store/sql/rows.ts';
 import { pruneStats } from '#src/store/sql/stats-retention.ts';
 import { InsightReads } from './insight-reads.ts';
+import type { Placement } from './placement.ts';
 import type { Reader } from './read-pool.ts';
-import { OLDEST_STATS, OLDEST_STATS_DISTRIBUTED } from './retention-queries.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 export interface PostgresInsightDependencies {
@@ -32,7 +32,7 @@ export interface PostgresInsightDependencies {
   readonly api: WriteQueue;
   /** The queue for writes of stats. */
   readonly settling: WriteQueue;
-  readonly distributed: boolean;
+  readonly placement: Placement;
 }
 
 export class PostgresInsight implements InsightStore {
@@ -74,8 +74,8 @@ export class PostgresInsight implements InsightStore {
   }
 
   pruneStats(minutesBefore: Instant, hoursBefore: Instant): Promise<boolean> {
-    const { firing, settling, distributed } = this.#dependencies;
-    const oldest = distributed ? OLDEST_STATS_DISTRIBUTED : OLDEST_STATS;
+    const { firing, settling, placement } = this.#dependencies;
+    const oldest = placement.oldestStats;
     return pruneStats(
       {
         oldestStats: (spanMs, before, limit) => firing.query(oldest.stats, spanMs, before, limit),

@@ -1,7 +1,8 @@
 import type { Client } from 'pg';
 import { type Clock, pause, type Timers } from '#src/ports/system.ts';
-import { isDistributed } from './distribute.ts';
+import { placementOf } from './citus.ts';
 import { unavailableInstead } from './errors.ts';
+import type { Placement } from './placement.ts';
 import { migrate, requireCurrent } from './schema-version.ts';
 
 /** Rows of processes that have ended are removed after this time. A running process adds its row again. */
@@ -17,11 +18,11 @@ interface SchemaOptions {
   readonly migrate: boolean;
 }
 
-/** Checks or migrates the schema. Returns whether Citus distributes its tables. */
+/** Checks or migrates the schema. Returns where its rows are stored. */
 export async function prepareSchema(
   { clock, timers, migrate: mayMigrate }: SchemaOptions,
   connect: () => Promise<Client>,
-): Promise<boolean> {
+): Promise<Placement> {
   try {
     const client = await connect();
     try {
@@ -29,7 +30,7 @@ export async function prepareSchema(
         await migrate(client, clock.now(), (ms) => pause(timers, ms));
         await client.query(REMOVE_OLD_WRITERS, [WRITER_RETENTION_MS]);
       } else await requireCurrent(client);
-      return await isDistributed(client);
+      return await placementOf(client);
     } finally {
       await client.end();
     }

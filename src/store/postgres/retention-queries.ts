@@ -18,7 +18,7 @@ export const RETENTION_QUERIES: RetentionQueries = {
   gates: 'SELECT partition, endpoint FROM gates WHERE saved_at < $1 ORDER BY saved_at LIMIT $2',
 };
 
-interface OldestStatsQueries {
+export interface OldestStatsQueries {
   readonly stats: string;
   readonly endpointStats: string;
 }
@@ -37,16 +37,4 @@ export const OLDEST_STATS: OldestStatsQueries = {
     JOIN LATERAL (
       SELECT min(at) AS at FROM endpoint_stats t WHERE t.partition = p.partition
     ) t ON t.at < $1 LIMIT $2`,
-};
-
-/**
- * Citus cannot jump to the first row of each partition. It reads all old rows, and an hour of endpoint stats is
- * removed at once.
- */
-export const OLDEST_STATS_DISTRIBUTED: OldestStatsQueries = {
-  stats: `SELECT t.partition, min(t.at) AS at FROM partitions p JOIN stats t ON t.partition = p.partition
-    WHERE t.span_ms = $1 AND t.at < $2 GROUP BY t.partition LIMIT $3`,
-  endpointStats: `SELECT t.partition, min(t.at) AS at, '${PAST_EVERY_ENDPOINT_DIGEST}' AS up_to
-    FROM partitions p JOIN endpoint_stats t ON t.partition = p.partition
-    WHERE t.at < $1 AND $3::bigint IS NOT NULL GROUP BY t.partition LIMIT $2`,
 };

@@ -11,8 +11,8 @@
 import type { Instant } from '#src/domain/instant.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { MADE_BY_EARLIER_VERSION, newestVersion, sqlOf } from '#src/store/sql/migration.ts';
+import { distribute, isToBeDistributed } from './citus.ts';
 import type { Queryable } from './connect.ts';
-import { distribute, isToBeDistributed } from './distribute.ts';
 import { meaningOf } from './errors.ts';
 import { MIGRATIONS, type PostgresMigration } from './migrations.ts';
 

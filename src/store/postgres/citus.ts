@@ -1,0 +1,175 @@
+/**
+ * A Citus cluster: several servers that share the rows. All that differs there is in this file.
+ *
+ * Tables with customers' data are distributed by partition. Small tables that every query needs are copied to every
+ * server. Tables of nodes and users stay on the coordinator. A query is fast if Citus sees in its text and its
+ * parameters which partitions it is about.
+ */
+import type { Instant } from '#src/domain/instant.ts';
+import type { Slot } from '#src/domain/slot.ts';
+import { type CustomerCursor, StoreUnavailable } from '#src/ports/store.ts';
+import { PAST_EVERY_ENDPOINT_DIGEST } from '#src/store/sql/digests.ts';
+import type { DueRow } from '#src/store/sql/due-rows.ts';
+import { BEFORE_EVERY_DELIVERY, BEFORE_EVERY_PARTITION } from '#src/store/sql/page-bounds.ts';
+import type { Queryable } from './connect.ts';
+import { DUE_COLUMNS, type DueBound, type DueScans, WAITING_ANYWHERE } from './due-scans.ts';
+import { ONE_SERVER, type Placement } from './placement.ts';
+import type { Reader } from './read-pool.ts';
+import type { OldestStatsQueries } from './retention-queries.ts';
+import type { SlotRow } from './slot-scans.ts';
+
+const DISTRIBUTED = [
+  'deliveries',
+  'schedules',
+  'schedule_labels',
+  'payloads',
+  'attempts',
+  'receipts',
+  'endpoint_profiles',
+  'endpoint_profile_versions',
+  'endpoint_secrets',
+  'gates',
+  'stats',
+  'endpoint_stats',
+  'breaker_resets',
+  'replay_jobs',
+  'replay_items',
+  'sweeps',
+] as const;
+const [FIRST] = DISTRIBUTED;
+
+const COPIED = ['projects', 'partitions', 'api_keys', 'signing_secrets'] as const;
+
+/**
+ * Citus cannot jump to the first row of each partition. It reads all old rows, and an hour of endpoint stats is
+ * removed at once.
+ */
+const OLDEST_STATS: OldestStatsQueries = {
+  stats: `SELECT t.partition, min(t.at) AS at FROM partitions p JOIN stats t ON t.partition = p.partition
+    WHERE t.span_ms = $1 AND t.at < $2 GROUP BY t.partition LIMIT $3`,
+  endpointStats: `SELECT t.partition, min(t.at) AS at, '${PAST_EVERY_ENDPOINT_DIGEST}' AS up_to
+    FROM partitions p JOIN endpoint_stats t ON t.partition = p.partition
+    WHERE t.at < $1 AND $3::bigint IS NOT NULL GROUP BY t.partition LIMIT $2`,
+};
+
+export const CITUS: Placement = {
+  cachesPlans: false,
+  checksAtOnce: false,
+  // Citus cannot run a subquery for each row.
+  rowOf: (table, alias, condition) => `JOIN ${table} ${alias} ON ${condition}`,
+  within: (alias, position) => ` AND ${alias}.partition = ANY($${position}::bigint[])`,
+  routing: (partitions) => [[...new Set(partitions)]],
+  dueScans: (reader) => new CitusDueScans(reader),
+  oldestStats: OLDEST_STATS,
+};
+
+export async function placementOf(client: Queryable): Promise<Placement> {
+  return (await isDistributed(client)) ? CITUS : ONE_SERVER;
+}
+
+export async function isDistributed(client: Queryable): Promise<boolean> {
+  if (!(await hasCitus(client))) return false;
+  const spread = await tablesOfCitus(client);
+  return DISTRIBUTED.every((table) => spread.has(table));
+}
+
+/**
+ * Runs before a transaction changes the schema, and returns whether the database is distributed. New tables must
+ * then be distributed in the same transaction, or some would be distributed and some not. Citus allows this only if
+ * all statements of the transaction use the same connections, so this sets sequential mode.
+ */
+export async function isToBeDistributed(client: Queryable): Promise<boolean> {
+  if (!(await hasCitus(client)) || !(await tablesOfCitus(client)).has(FIRST)) return false;
+  await client.query("SET LOCAL citus.multi_shard_modify_mode = 'sequential'");
+  return true;
+}
+
+async function tablesOfCitus(client: Queryable): Promise<ReadonlySet<string>> {
+  const { rows } = await client.query(
+    `SELECT name FROM unnest($1::text[]) AS name
+     JOIN pg_dist_partition p ON p.logicalrelid = to_regclass(name)`,
+    [[...DISTRIBUTED, ...COPIED]],
+  );
+  return new Set((rows as readonly { readonly name: string }[]).map(({ name }) => name));
+}
+
+/** Distributes the tables over the workers. Tables that are distributed already are left as they are. */
+export async function distribute(client: Queryable): Promise<void> {
+  if (!(await hasCitus(client))) {
+    throw new StoreUnavailable('The database has no citus extension: run CREATE EXTENSION citus first.');
+  }
+  const spread = await tablesOfCitus(client);
+  for (const table of COPIED) {
+    if (!spread.has(table)) await client.query('SELECT create_reference_table($1)', [table]);
+  }
+  for (const table of DISTRIBUTED) {
+    if (spread.has(table)) continue;
+    await client.query(
+      table === FIRST
+        ? 'SELECT create_distributed_table($1, $2)'
+        : 'SELECT create_distributed_table($1, $2, colocate_with => $3)',
+      table === FIRST ? [table, 'partition'] : [table, 'partition', FIRST],
+    );
+  }
+}
+
+async function hasCitus(client: Queryable): Promise<boolean> {
+  const { rows } = await client.query("SELECT 1 FROM pg_extension WHERE extname = 'citus'");
+  return rows.length > 0;
+}
+
+const DUE = `SELECT ${DUE_COLUMNS} FROM deliveries
+  WHERE ${WAITING_ANYWHERE} AND (due_at, id) > ($1, $2) AND due_at <= $3 AND slot = ANY($5::integer[])
+  ORDER BY due_at, id LIMIT $4`;
+
+const CUSTOMERS = `SELECT DISTINCT partition FROM deliveries
+  WHERE ${WAITING_ANYWHERE} AND partition > $1 ORDER BY partition LIMIT $2`;
+
+const DUE_OF_CUSTOMER = `SELECT ${DUE_COLUMNS}, slot FROM deliveries
+  WHERE ${WAITING_ANYWHERE} AND partition = $1 AND (due_at, id) > ($2, $3) AND due_at <= $4
+  ORDER BY due_at, id LIMIT $5`;
+
+/**
+ * Citus cannot scan several slots or customers separately in one statement. Each worker finds due rows of all
+ * customers, and each customer takes a statement of its own.
+ */
+class CitusDueScans implements DueScans {
+  readonly #reader: Reader;
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  ofSlots(
+    slots: ReadonlySet<Slot>,
+    { dueAt, id }: DueBound,
+    until: Instant,
+    limit: number,
+  ): Promise<readonly DueRow[]> {
+    return this.#reader.query<DueRow>(DUE, dueAt, id, until, limit, [...slots]);
+  }
+
+  async customers(
+    _slots: ReadonlySet<Slot>,
+    after: CustomerCursor | null,
+    limit: number,
+  ): Promise<readonly CustomerCursor[]> {
+    const from = after?.partition ?? BEFORE_EVERY_PARTITION;
+    const rows = await this.#reader.query<Pick<DueRow, 'partition'>>(CUSTOMERS, from, limit);
+    return rows.map(({ partition }) => ({ partition, slot: null, after: null }));
+  }
+
+  async ofCustomers(
+    cursors: readonly CustomerCursor[],
+    until: Instant,
+    limitEach: number,
+  ): Promise<readonly SlotRow[]> {
+    const found: SlotRow[] = [];
+    for (const { partition, after } of cursors) {
+      const { dueAt, id } = after ?? BEFORE_EVERY_DELIVERY;
+      const parameters = [partition, dueAt, id, until, limitEach] as const;
+      found.push(...(await this.#reader.query<SlotRow>(DUE_OF_CUSTOMER, ...parameters)));
+    }
+    return found;
+  }
+}
