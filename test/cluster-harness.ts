@@ -129,6 +129,7 @@ export class TestNode implements EngineDependencies {
       clock: this.clock,
       stopwatch: harness.time,
       metrics: new RecordedClusterMetrics(),
+      version: `0.0.0-${this.node}`,
       peers: {
         due: (due) => send('due', (peers) => peers.due(due)),
         rescan: () => send('rescan', (peers) => peers.rescan()),
@@ -208,7 +209,7 @@ export class ClusterHarness implements AsyncDisposable {
   /** The slots as the store has them. */
   async slots(): Promise<readonly SlotState[]> {
     const { disk, now } = this.harness;
-    const lease = { node: 'spectator', leaseUntil: instant(now + 1), isStopping: true };
+    const lease = { node: 'spectator', leaseUntil: instant(now + 1), isStopping: true, version: '1.2.3' };
     const { slots } = await disk.renewLease(lease);
     await disk.leave('spectator');
     return slots;

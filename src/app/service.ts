@@ -242,7 +242,7 @@ function clusterDependencies(
   metrics: ClusterMetrics,
 ): ClusterDependencies {
   const { clock, peers } = cluster;
-  return { store, clock, stopwatch: systemTimers, peers, metrics };
+  return { store, clock, stopwatch: systemTimers, peers, metrics, version: packageVersion() };
 }
 
 async function bootstrapDefault(

@@ -41,4 +41,6 @@ export interface ClusterDependencies {
   /** Sends hints to the other nodes. Their hints come in by `Engine.heard`. */
   readonly peers: Peers;
   readonly metrics: ClusterMetrics;
+  /** The version of this program. Other nodes read it in the lease. */
+  readonly version: string;
 }

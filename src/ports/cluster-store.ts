@@ -11,6 +11,8 @@ export interface NodeLease {
   readonly leaseUntil: Instant;
   /** The node is live until its requests have ended, but it wants no slots. */
   readonly isStopping: boolean;
+  /** The version of the program that the node runs. */
+  readonly version: string;
 }
 
 export interface SlotState {

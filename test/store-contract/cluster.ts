@@ -4,7 +4,7 @@ import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
 import { HOUR_MS, MINUTE_MS, START } from './builders.ts';
 import { ownSuite, type Suite } from './fixture.ts';
-import { LEASE_MS, Nodes } from './nodes.ts';
+import { LEASE_MS, Nodes, VERSION } from './nodes.ts';
 
 /** Leases, slots and the clock of the store. */
 export function clusterContract(suite: Suite): void {
@@ -18,9 +18,9 @@ export function clusterContract(suite: Suite): void {
       nodes.now = instant(START + HOUR_MS);
       await nodes.renew('b');
       expect((await nodes.renew('c')).nodes).toEqual([
-        { node: 'a', leaseUntil: START + LEASE_MS, isStopping: false },
-        { node: 'b', leaseUntil: nodes.now + LEASE_MS, isStopping: false },
-        { node: 'c', leaseUntil: nodes.now + LEASE_MS, isStopping: false },
+        { node: 'a', leaseUntil: START + LEASE_MS, isStopping: false, version: VERSION },
+        { node: 'b', leaseUntil: nodes.now + LEASE_MS, isStopping: false, version: VERSION },
+        { node: 'c', leaseUntil: nodes.now + LEASE_MS, isStopping: false, version: VERSION },
       ]);
       for (const name of ['a', 'b', 'c']) await own.store.leave(name);
     });
@@ -29,7 +29,18 @@ export function clusterContract(suite: Suite): void {
       const nodes = new Nodes(own.store, instant(START + HOUR_MS));
       for (const isStopping of [false, true, false]) {
         const { nodes: found } = await nodes.renew('s', LEASE_MS, isStopping);
-        expect(found).toEqual([{ node: 's', leaseUntil: nodes.now + LEASE_MS, isStopping }]);
+        expect(found).toEqual([
+          { node: 's', leaseUntil: nodes.now + LEASE_MS, isStopping, version: VERSION },
+        ]);
+      }
+      await own.store.leave('s');
+    });
+
+    test('tell the version of the program that their node runs', async () => {
+      const nodes = new Nodes(own.store, instant(START + HOUR_MS));
+      for (const version of ['1.2.3', '1.2.3', '2.0.0-rc.1']) {
+        const { nodes: found } = await nodes.renew('s', LEASE_MS, false, version);
+        expect(found).toEqual([{ node: 's', leaseUntil: nodes.now + LEASE_MS, isStopping: false, version }]);
       }
       await own.store.leave('s');
     });

@@ -314,7 +314,7 @@ export function insightContract(suite: Suite): void {
 
   test('the cluster state is the one that its nodes see', async () => {
     const { store } = await suite.fixture();
-    const lease = { node: 'looked-at', leaseUntil: LATER, isStopping: false };
+    const lease = { node: 'looked-at', leaseUntil: LATER, isStopping: false, version: '1.2.3' };
     const state = await store.renewLease(lease);
     expect(await store.insight.readCluster()).toEqual(state);
     await store.leave(lease.node);

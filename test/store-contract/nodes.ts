@@ -6,6 +6,8 @@ import { START } from './builders.ts';
 import type { AnyStore } from './fixture.ts';
 
 export const LEASE_MS = 1_000;
+/** The version of the program that nodes run unless a test says otherwise. */
+export const VERSION = '1.2.3';
 
 /** Acts as nodes, with a clock that the test sets. */
 export class Nodes {
@@ -17,8 +19,8 @@ export class Nodes {
     this.now = now;
   }
 
-  renew(node: string, leaseMs = LEASE_MS, isStopping = false): Promise<ClusterState> {
-    const lease = { node, leaseUntil: instant(this.now + leaseMs), isStopping };
+  renew(node: string, leaseMs = LEASE_MS, isStopping = false, version = VERSION): Promise<ClusterState> {
+    const lease = { node, leaseUntil: instant(this.now + leaseMs), isStopping, version };
     return this.store.renewLease(lease);
   }
 

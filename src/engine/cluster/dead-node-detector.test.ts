@@ -27,6 +27,7 @@ function setUp() {
     node,
     leaseUntil: instant(time.now + inMs),
     isStopping: false,
+    version: '1.2.3',
   });
   const pass = (ms: number) => {
     time.elapsedMs += ms;

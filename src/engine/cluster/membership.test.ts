@@ -55,6 +55,16 @@ describe('nodes of a cluster', () => {
     expect(slotsOwnedBy(cluster.nodes).toSorted(ascending)).toEqual([85, 85, 86]);
   });
 
+  test('write the version of their program into their lease', async () => {
+    await using cluster = await ClusterHarness.open();
+    await cluster.startNodes('a', 'b');
+    const { nodes } = await cluster.harness.disk.insight.readCluster();
+    expect(nodes.map(({ node, version }) => [node, version])).toEqual([
+      ['a', '0.0.0-a'],
+      ['b', '0.0.0-b'],
+    ]);
+  });
+
   test('own every slot when there is only one node', async () => {
     await using cluster = await ClusterHarness.open();
     expect(slotsOwnedBy(await cluster.startNodes('a'))).toEqual([SLOTS]);
@@ -211,7 +221,7 @@ describe('slots', () => {
     await using cluster = await ClusterHarness.open();
     const nodes = await cluster.startNodes('a', 'b');
     const { disk, now } = cluster.harness;
-    const late = { node: 'late', leaseUntil: instant(now - 1), isStopping: false };
+    const late = { node: 'late', leaseUntil: instant(now - 1), isStopping: false, version: '1.2.3' };
     for (const { faults } of nodes) faults.before('removeDeadNode', () => disk.removeDeadNode(late));
     const released = () => nodes.map(({ faults }) => faults.times('releaseSlots'));
     const before = released();

@@ -227,8 +227,9 @@ export class Membership {
   async #renewLease(): Promise<ClusterState> {
     if (!this.#cluster.clock.isSynchronized) throw new Error('The clock is not synchronized.');
     const { clock, node } = this.#dependencies;
+    const { store, version } = this.#cluster;
     const leaseUntil = instant(clock.now() + LEASE_MS);
-    return this.#cluster.store.renewLease({ node, leaseUntil, isStopping: this.#state === 'stopping' });
+    return store.renewLease({ node, leaseUntil, isStopping: this.#state === 'stopping', version });
   }
 
   /** This node owns exactly the slots that the store says it owns, except those that it is releasing. */

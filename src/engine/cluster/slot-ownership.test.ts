@@ -128,7 +128,12 @@ describe('a write for a slot that is no longer owned', () => {
     node.faults.before('claim', async () => {
       // Another node has taken every slot, as after a pause of the whole machine.
       const at = instant(cluster.harness.now + 100_000);
-      const { slots } = await disk.renewLease({ node: 'thief', leaseUntil: at, isStopping: false });
+      const { slots } = await disk.renewLease({
+        node: 'thief',
+        leaseUntil: at,
+        isStopping: false,
+        version: '1.2.3',
+      });
       await disk.leave('a');
       await disk.takeSlots(
         'thief',

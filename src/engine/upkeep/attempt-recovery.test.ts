@@ -150,7 +150,12 @@ describe('in a cluster, lost claims', () => {
     const { disk } = cluster.harness;
     const join = () => {
       const { now } = cluster.harness;
-      return disk.renewLease({ node: 'newcomer', leaseUntil: instant(now + 3_200), isStopping: false });
+      return disk.renewLease({
+        node: 'newcomer',
+        leaseUntil: instant(now + 3_200),
+        isStopping: false,
+        version: '1.2.3',
+      });
     };
     node.faults.before('listLostClaims', () => node.faults.before('renewLease', join));
     const listed = node.faults.times('listLostClaims');

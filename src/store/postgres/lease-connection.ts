@@ -62,14 +62,14 @@ export class LeaseConnection {
     }
   }
 
-  async #renew({ node, leaseUntil, isStopping }: NodeLease): Promise<ClusterState> {
+  async #renew({ node, leaseUntil, isStopping, version }: NodeLease): Promise<ClusterState> {
     if (!this.#client.isConnected) throw new StoreUnavailable('PostgreSQL cannot be reached.');
     this.#number++;
     const renewed = this.#client.transaction([
       { sql: STORE_NUMBER, parameters: [this.#writer, this.#number, this.#clock.now()], isPrepared: true },
       {
         sql: SHARED_STATEMENTS.renewLease.sql,
-        parameters: [node, leaseUntil, isStopping ? 1 : 0],
+        parameters: [node, leaseUntil, isStopping ? 1 : 0, version],
         isPrepared: true,
       },
     ]);

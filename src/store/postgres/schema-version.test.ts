@@ -129,7 +129,9 @@ describe('a later schema', () => {
   it('is migrated to with the rows that are there, and only what is missing is applied', async () => {
     const client = await connected();
     await migrate(client, START, neverPause);
-    await client.query("INSERT INTO nodes (node, lease_until, is_stopping) VALUES ('node_1', 1, 0)");
+    await client.query(
+      "INSERT INTO nodes (node, lease_until, is_stopping, version) VALUES ('node_1', 1, 0, '1.0.0')",
+    );
     const later = next(1, 'ALTER TABLE nodes ADD COLUMN more text');
     await migrate(client, START, neverPause, later);
     await migrate(client, START, neverPause, later);

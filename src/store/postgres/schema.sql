@@ -350,7 +350,8 @@ CREATE TABLE replay_items (
 CREATE TABLE nodes (
   node text COLLATE "C" PRIMARY KEY,
   lease_until bigint NOT NULL,
-  is_stopping integer NOT NULL
+  is_stopping integer NOT NULL,
+  version text NOT NULL
 ) WITH (fillfactor = 50);
 
 -- The slots exist from the beginning (SLOTS in domain/slot.ts). A new owner begins a new epoch.

@@ -115,8 +115,9 @@ export function controlReads(reader: SqlReader): ControlReads {
   };
 }
 
-const CLUSTER_STATE = `SELECT CAST(NULL AS integer) AS slot, node, lease_until AS number, is_stopping FROM nodes
-  UNION ALL SELECT slot, owner, epoch, 0 FROM slots
+const CLUSTER_STATE = `SELECT CAST(NULL AS integer) AS slot, node, lease_until AS number, is_stopping, version
+    FROM nodes
+  UNION ALL SELECT slot, owner, epoch, 0, '' FROM slots
   ORDER BY slot, node`;
 
 /** Either a node with its lease and no slot, or a slot with its epoch and owner. */
@@ -125,14 +126,15 @@ interface ClusterRow {
   readonly node: string | null;
   readonly number: number;
   readonly is_stopping: number;
+  readonly version: string;
 }
 
 export async function readCluster(reader: SqlReader): Promise<ClusterState> {
   const rows = await reader.query<ClusterRow>(CLUSTER_STATE);
   return {
-    nodes: rows.flatMap(({ slot, node, number, is_stopping }) =>
+    nodes: rows.flatMap(({ slot, node, number, is_stopping, version }) =>
       slot === null && node !== null
-        ? [{ node, leaseUntil: instant(number), isStopping: is_stopping === 1 }]
+        ? [{ node, leaseUntil: instant(number), isStopping: is_stopping === 1, version }]
         : [],
     ),
     slots: rows.flatMap(({ slot, node, number }) =>

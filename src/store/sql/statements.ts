@@ -196,8 +196,9 @@ const REPLAY_JOB_STATEMENTS = {
 
 const CLUSTER_STATEMENTS = {
   renewLease: {
-    sql: `${insertInto('nodes', ['node', 'lease_until', 'is_stopping'])}
-      ON CONFLICT (node) DO UPDATE SET lease_until = excluded.lease_until, is_stopping = excluded.is_stopping`,
+    sql: `${insertInto('nodes', ['node', 'lease_until', 'is_stopping', 'version'])}
+      ON CONFLICT (node) DO UPDATE SET lease_until = excluded.lease_until, is_stopping = excluded.is_stopping,
+        version = excluded.version`,
     holds: 'always',
   },
   endLease: { sql: 'DELETE FROM nodes WHERE node = $1', holds: 'always' },

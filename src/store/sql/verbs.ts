@@ -306,8 +306,8 @@ export function makeVerbs(keyParameters: KeyParameters) {
       ...insertEndpointSecret(change),
     ],
 
-    renewLease: ({ node, leaseUntil, isStopping }: NodeLease): readonly Step[] => [
-      ['renewLease', null, node, leaseUntil, isStopping ? 1 : 0],
+    renewLease: ({ node, leaseUntil, isStopping, version }: NodeLease): readonly Step[] => [
+      ['renewLease', null, node, leaseUntil, isStopping ? 1 : 0, version],
     ],
 
     /** Taking a slot raises its epoch, so writes under the old epoch are refused. */

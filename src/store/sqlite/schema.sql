@@ -332,7 +332,8 @@ CREATE TABLE replay_items (
 CREATE TABLE nodes (
   node TEXT PRIMARY KEY,
   lease_until INTEGER NOT NULL,
-  is_stopping INTEGER NOT NULL
+  is_stopping INTEGER NOT NULL,
+  version TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- The slots exist from the beginning (SLOTS in domain/slot.ts). A new owner begins a new epoch.

@@ -96,6 +96,7 @@ export class ClusterNode implements InstanceFacts {
           stopwatch,
           peers: bug?.peers?.(peers) ?? peers,
           metrics: NO_CLUSTER_METRICS,
+          version: '0.0.0',
         },
       },
       { retentionMs: 0 },
