@@ -14,7 +14,9 @@ import {
   type BrowserContextOptions,
   type Page,
   chromium as playwright,
+  type Response,
 } from 'playwright-core';
+import { faultsOfAnswer } from '#test/control/answers.ts';
 import { browserPath } from './executable.ts';
 
 /** The limit for a step on a page, on a machine that is shared with other tests. */
@@ -82,6 +84,22 @@ async function launch(): Promise<Browser> {
   });
 }
 
+const CONTROL_API = '/dashboard/api/';
+
+/** Every answer that a page of the dashboard gets must be as its schema says. */
+async function checkAnswer(response: Response, errors: string[]): Promise<void> {
+  const { pathname } = new URL(response.url());
+  const isJson = response.headers()['content-type']?.startsWith('application/json') ?? false;
+  if (!pathname.startsWith(CONTROL_API) || !isJson) return;
+  // A page that is left before its answer arrives never reads it.
+  const text = await response.text().catch(() => null);
+  if (text === null) return;
+  const method = response.request().method();
+  const path = pathname.slice(CONTROL_API.length);
+  const faults = faultsOfAnswer(method, path, response.status(), JSON.parse(text));
+  if (faults !== '') errors.push(`${method} ${path}: ${faults}`);
+}
+
 async function openPage(context: BrowserContext, url: string): Promise<OpenPage> {
   const page = await context.newPage();
   page.setDefaultTimeout(STEP_MS_MAX);
@@ -97,6 +115,7 @@ async function openPage(context: BrowserContext, url: string): Promise<OpenPage>
   });
   page.on('response', (response) => {
     if (response.status() >= 400) errors.push(`${response.url()} ${response.status()}`);
+    else void checkAnswer(response, errors);
   });
   await page.goto(url);
   return { page, errors };

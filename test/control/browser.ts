@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import type { LiveEvent, SessionInfo } from '#src/control/http/contract.ts';
 import { type Answer, Api, type Sending } from '#test/e2e/client.ts';
+import { expectDeclared } from './answers.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -51,6 +52,7 @@ export class Browser {
   async send<T>(method: string, path: string, sending: Sending): Promise<Answer<T>> {
     const answer = await this.#api.send<T>(method, `${API}/${path}`, sending);
     this.#keep(answer);
+    expectDeclared(method, path, answer.status, answer.json);
     return answer;
   }
 
@@ -85,7 +87,9 @@ export class Browser {
       if (isWhole && watches.every((watch) => text.includes(`"watch":"${watch}"`))) break;
     }
     stop.abort();
-    return [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data) as LiveEvent);
+    const events = [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data) as LiveEvent);
+    for (const each of events) if (each.event === 'data') expectDeclared('GET', each.watch, 200, each.body);
+    return events;
   }
 
   #cookies(): Headers {

@@ -17,6 +17,7 @@ import type { Project } from '#src/ports/control-store.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { type ControlHarness, openControlHarness, SILENT, START } from '#test/process/control-harness.ts';
 import { Builders } from '#test/store-contract/builders.ts';
+import { expectDeclared } from './answers.ts';
 
 export interface TestAnswer {
   readonly status: number;
@@ -120,20 +121,24 @@ async function openDataHarness(harness: ControlHarness, name: string): Promise<D
   });
   const send = async (method: string, path: string, body: JsonBody, role: Role): Promise<TestAnswer> => {
     const [route = '', search = ''] = path.split('?', 2);
-    try {
-      const answer = await authorizer.handle({
+    const answer = await authorizer
+      .handle({
         caller: callerOf(ids, role),
         method,
         path: `p/${name}/test/${route}`,
         query: new URLSearchParams(search),
         body: () => body,
         fastifyRequest: null,
+      })
+      .catch((thrown: unknown) => {
+        const { status, ...error } = describeError(thrown, 'req', SILENT);
+        return { status, error };
       });
-      return { status: answer.status, body: JSON.parse(answer.body) };
-    } catch (thrown) {
-      const { status, ...error } = describeError(thrown, 'req', SILENT);
-      return { status, body: { error } };
-    }
+    const { status } = answer;
+    if ('error' in answer) return { status, body: { error: answer.error } };
+    const json = JSON.parse(answer.body);
+    expectDeclared(method, `p/${name}/test/${path}`, status, json);
+    return { status, body: json };
   };
   return {
     control: harness,

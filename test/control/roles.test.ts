@@ -1,7 +1,9 @@
 /** Checks what each role may do on every route, and that a user sees nothing of projects outside their scope. */
 import { describe, expect, test } from 'vitest';
+import type { z } from 'zod';
 import type { Listed, ProjectInfo, SessionInfo } from '#src/control/http/contract.ts';
 import { mayAct, ROLES, type Role } from '#src/domain/role.ts';
+import { ANSWERED } from './answers.ts';
 import { type Browser, expectRefused } from './browser.ts';
 import { useDashboard } from './harness.ts';
 import { type Entry, MATRIX, PROJECT, Preparations } from './matrix.ts';
@@ -18,7 +20,7 @@ const SERVED = [
   'POST /api/invitation',
   'GET /api/live',
   'ALL /api/*',
-  ...['GET', 'HEAD'].flatMap((method) => [`${method} `, `${method} /*`]),
+  ...['GET', 'HEAD'].flatMap((method) => [`${method} `, `${method} /*`, `${method} /assets/*`]),
 ];
 
 const dashboard = useDashboard();
@@ -72,6 +74,17 @@ describe('the matrix of roles, routes and project scopes', () => {
   test('has an entry for every route, and no other entry', () => {
     expect(everyRoute().toSorted()).toEqual(Object.keys(MATRIX).toSorted());
     expect(dashboard().served.toSorted()).toEqual(SERVED.toSorted());
+  });
+
+  test('every route has a schema of its answer and of each wildcard of its path', () => {
+    const { routes, projectRoutes, publicRoutes } = dashboard().routes;
+    const names = [...everyRoute(), ...publicRoutes.map(({ method, path }) => `${method} ${path}`)];
+    expect([...names, 'POST local-session'].toSorted()).toEqual([...ANSWERED.keys()].toSorted());
+    for (const { path, schemas } of [...routes, ...projectRoutes]) {
+      const wildcards = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
+      const named = Object.keys((schemas.params as z.ZodObject).shape);
+      expect(named, path).toEqual(expect.arrayContaining(wildcards));
+    }
   });
 
   test.each(ROLES)('holds for a %s with every project scope', { timeout: MATRIX_MS_MAX }, async (role) => {

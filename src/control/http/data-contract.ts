@@ -1,109 +1,120 @@
-/** The answers of a project's routes, below `p/:project/:mode/`. See `contract.ts`. */
-import type { Listed } from './contract.ts';
+/**
+ * What the routes of a project answer, as schemas. See `contract.ts`. The objects of /v1 in them are parameters, because
+ * the page has their types from the SDK.
+ */
+import { z } from 'zod';
+import { at, type Listed, listed, type Shown } from './contract.ts';
 
-export interface Counts {
-  readonly fired: number;
-  readonly succeeded: number;
-  readonly retried: number;
-  readonly dead_lettered: number;
-  readonly expired: number;
-}
+const count = z.int().min(0);
 
-export type OverviewRange = '1h' | '6h' | '24h' | '7d' | '30d';
+const Counts = z.strictObject({
+  fired: count,
+  succeeded: count,
+  retried: count,
+  dead_lettered: count,
+  expired: count,
+});
+export type Counts = Shown<typeof Counts>;
 
-export interface Lateness {
-  readonly p50_ms: number | null;
-  readonly p99_ms: number | null;
+const overviewRange = z.enum(['1h', '6h', '24h', '7d', '30d']);
+export type OverviewRange = z.output<typeof overviewRange>;
+
+const latenessQuantiles = { p50_ms: z.number().nullable(), p99_ms: z.number().nullable() };
+
+const Lateness = z.strictObject({
+  ...latenessQuantiles,
   /** The number of attempts that were at most this late. */
-  readonly within_100_ms: number;
-  readonly within_300_ms: number;
-  readonly attempts: number;
-}
+  within_100_ms: count,
+  within_300_ms: count,
+  attempts: count,
+  /** The number of attempts in each class of lateness. The last class has no upper bound. */
+  classes: z.array(z.strictObject({ up_to_ms: z.number().nullable(), attempts: count })),
+});
 
-export interface Overview {
-  readonly range: OverviewRange;
-  readonly now: string;
-  readonly step_ms: number;
-  /** Every step of the range. The last one is still open. Steps without deliveries are zeros. */
-  readonly steps: readonly (Counts & {
-    readonly at: string;
-    readonly p50_ms: number | null;
-    readonly p99_ms: number | null;
-  })[];
-  readonly total: Counts;
-  readonly lateness: Lateness & {
-    /** The number of attempts in each class of lateness. The last class has no upper bound. */
-    readonly classes: readonly { readonly up_to_ms: number | null; readonly attempts: number }[];
-  };
-  /** Deliveries due in the next hour, by minute. Future runs of recurring schedules are included. */
-  readonly due: {
-    readonly from: string;
-    readonly step_ms: number;
-    readonly counts: readonly number[];
-    readonly is_complete: boolean;
-  };
-  readonly breakers: readonly OpenBreaker[];
-  /** Null for a single process with SQLite. */
-  readonly nodes:
-    | readonly {
-        readonly node: string;
-        readonly is_this: boolean;
-        readonly is_stopping: boolean;
-        readonly lease_until: string;
-        readonly slots: number;
-      }[]
-    | null;
-  /** The number of slots without an owner. */
-  readonly free_slots: number;
-  /** True if nothing was ever stored here. The page then shows how to begin. */
-  readonly is_empty: boolean;
-}
-
-export interface OpenBreaker {
+const OpenBreaker = z.strictObject({
   /** The id of the endpoint profile, or the origin and path of an inline destination. */
-  readonly endpoint: string;
-  readonly endpoint_id: string | null;
-  readonly url: string | null;
-  readonly state: 'open' | 'half_open';
-  readonly open_until: string;
-  readonly window_ms: number;
-}
+  endpoint: z.string(),
+  endpoint_id: z.string().nullable(),
+  url: z.string().nullable(),
+  state: z.enum(['open', 'half_open']),
+  open_until: at,
+  window_ms: z.number(),
+});
+export type OpenBreaker = Shown<typeof OpenBreaker>;
 
-export interface Upcoming {
-  readonly from: string;
-  readonly until: string;
-  readonly step_ms: number;
+export const Overview = z.strictObject({
+  range: overviewRange,
+  now: at,
+  step_ms: count,
+  /** Every step of the range. The last one is still open. Steps without deliveries are zeros. */
+  steps: z.array(Counts.extend({ at, ...latenessQuantiles })),
+  total: Counts,
+  lateness: Lateness,
+  /** Deliveries due in the next hour, by minute. Future runs of recurring schedules are included. */
+  due: z.strictObject({ from: at, step_ms: count, counts: z.array(count), is_complete: z.boolean() }),
+  breakers: z.array(OpenBreaker),
+  /** Null for a single process with SQLite. */
+  nodes: z
+    .array(
+      z.strictObject({
+        node: z.string(),
+        is_this: z.boolean(),
+        is_stopping: z.boolean(),
+        lease_until: at,
+        slots: count,
+      }),
+    )
+    .nullable(),
+  /** The number of slots without an owner. */
+  free_slots: count,
+  /** True if nothing was ever stored here. The page then shows how to begin. */
+  is_empty: z.boolean(),
+});
+export type Overview = Shown<typeof Overview>;
+
+export const Upcoming = z.strictObject({
+  from: at,
+  until: at,
+  step_ms: count,
   /** The busiest endpoints first. All others are summed up under `endpoint: null`. */
-  readonly endpoints: readonly {
-    readonly endpoint: string | null;
-    readonly endpoint_id: string | null;
-    readonly url: string | null;
-    readonly total: number;
-    readonly counts: readonly number[];
-  }[];
-  readonly counts: readonly number[];
-  readonly total: number;
+  endpoints: z.array(
+    z.strictObject({
+      endpoint: z.string().nullable(),
+      endpoint_id: z.string().nullable(),
+      url: z.string().nullable(),
+      total: count,
+      counts: z.array(count),
+    }),
+  ),
+  counts: z.array(count),
+  total: count,
   /** The earliest runs, in the order they are due. */
-  readonly runs: readonly {
-    readonly at: string;
-    readonly schedule_id: string;
-    /** Null for a run of a recurring schedule that has no delivery yet. */
-    readonly delivery_id: string | null;
-    readonly is_retry: boolean;
-    readonly endpoint: string;
-    readonly url: string;
-    readonly cron: string | null;
-    readonly timezone: string | null;
-  }[];
-  readonly is_complete: boolean;
-}
+  runs: z.array(
+    z.strictObject({
+      at,
+      schedule_id: z.string(),
+      /** Null for a run of a recurring schedule that has no delivery yet. */
+      delivery_id: z.string().nullable(),
+      is_retry: z.boolean(),
+      endpoint: z.string(),
+      url: z.string(),
+      cron: z.string().nullable(),
+      timezone: z.string().nullable(),
+    }),
+  ),
+  is_complete: z.boolean(),
+});
+export type Upcoming = Shown<typeof Upcoming>;
 
-/** `data` has schedules as /v1 shows them. */
-export interface ScheduleSearchPage<Schedule> extends Listed<Schedule> {
-  /** The number of schedules that were scanned to find these. */
-  readonly scanned: number;
+export function scheduleSearchPage<S extends z.ZodType>(schedule: S) {
+  return listed(schedule).extend({
+    /** The number of schedules that were scanned to find these. */
+    scanned: count,
+  });
 }
+export type ScheduleSearchPage<Schedule> = Shown<ReturnType<typeof scheduleSearchPage<z.ZodType<Schedule>>>>;
 
+/** What a preview is asked for, as in a create. */
 export interface PreviewRequest {
   readonly delay?: string | null;
   readonly fire_at?: string | null;
@@ -117,59 +128,68 @@ export interface PreviewRequest {
  * A note on the effect of the wall clock on a run (`domain/run-notes.ts`). `jitter` means that the run fires earlier or
  * later by up to the jitter. The exact instant depends on the id of the schedule, which a preview does not have.
  */
-export interface RunNoteInfo {
-  readonly kind: 'gap' | 'fold' | 'offset' | 'short_months' | 'jitter';
-  readonly text: string;
-}
+const RunNoteInfo = z.strictObject({
+  kind: z.enum(['gap', 'fold', 'offset', 'short_months', 'jitter']),
+  text: z.string(),
+});
+export type RunNoteInfo = Shown<typeof RunNoteInfo>;
 
-export interface PreviewRun {
-  readonly at: string;
+const PreviewRun = z.strictObject({
+  at,
   /** The local time in the schedule's timezone, such as `2026-11-15T09:00:00`. `offset` is its distance from UTC. */
-  readonly local: string;
-  readonly offset: string;
-  readonly notes: readonly RunNoteInfo[];
-}
+  local: z.string(),
+  offset: z.string(),
+  notes: z.array(RunNoteInfo),
+});
+export type PreviewRun = Shown<typeof PreviewRun>;
 
-export interface Preview {
-  readonly timezone: string;
-  readonly runs: readonly PreviewRun[];
+export const Preview = z.strictObject({
+  timezone: z.string(),
+  runs: z.array(PreviewRun),
   /** Later runs within a year that a clock change moves or makes ambiguous. Only the first run of each change. */
-  readonly clock_changes: readonly PreviewRun[];
-}
+  clock_changes: z.array(PreviewRun),
+});
+export type Preview = Shown<typeof Preview>;
 
-export interface Calendar {
-  readonly timezone: string;
-  readonly past: readonly {
-    readonly delivery_id: string;
-    readonly at: string;
-    readonly local: string;
-    readonly status: string;
-    readonly attempt_count: number;
-    readonly last_status_code: number | null;
-  }[];
-  readonly coming: readonly PreviewRun[];
+export const Calendar = z.strictObject({
+  timezone: z.string(),
+  past: z.array(
+    z.strictObject({
+      delivery_id: z.string(),
+      at,
+      local: z.string(),
+      status: z.string(),
+      attempt_count: count,
+      last_status_code: count.nullable(),
+    }),
+  ),
+  coming: z.array(PreviewRun),
   /** Days of the timezone with more runs than are listed here. Both ends are included. */
-  readonly incomplete_days: readonly { readonly from: string; readonly until: string }[];
-}
+  incomplete_days: z.array(z.strictObject({ from: z.string(), until: z.string() })),
+});
+export type Calendar = Shown<typeof Calendar>;
 
-export interface AttemptInfo {
-  readonly attempt_no: number;
-  readonly outcome: 'success' | 'retryable' | 'terminal';
-  readonly status_code: number | null;
-  readonly due_at: string;
-  readonly fired_at: string;
-  readonly finished_at: string | null;
-  readonly lateness_ms: number;
+const milliseconds = z.number().nullable();
+
+const AttemptInfo = z.strictObject({
+  attempt_no: count,
+  outcome: z.enum(['success', 'retryable', 'terminal']),
+  status_code: count.nullable(),
+  due_at: at,
+  fired_at: at,
+  finished_at: at.nullable(),
+  lateness_ms: z.number(),
   /** Milliseconds since `fired_at`. Null if it is unknown or the attempt did not get that far. */
-  readonly claimed_ms: number | null;
-  readonly connected_ms: number | null;
-  readonly first_byte_ms: number | null;
-  readonly end_ms: number | null;
-  readonly was_connected_before: boolean;
-  readonly error: string | null;
+  claimed_ms: milliseconds,
+  connected_ms: milliseconds,
+  first_byte_ms: milliseconds,
+  end_ms: milliseconds,
+  was_connected_before: z.boolean(),
+  error: z.string().nullable(),
   /** Explains the attempt and what to do, in plain words. */
-  readonly words: string;
-}
+  words: z.string(),
+});
+export type AttemptInfo = Shown<typeof AttemptInfo>;
 
 /** A delivery as /v1 shows it, with its destination. */
 export type DeliveryWithTarget<Delivery> = Delivery & {
@@ -179,65 +199,72 @@ export type DeliveryWithTarget<Delivery> = Delivery & {
   readonly failure_code: string | null;
 };
 
-/** `delivery` and `schedule` are as /v1 shows them. */
-export interface DeliveryDetails<Delivery, Schedule> {
-  readonly delivery: Delivery;
-  readonly schedule: Schedule | null;
-  readonly url: string;
-  readonly method: string;
-  readonly attempts: readonly AttemptInfo[];
-  /** The state of the delivery, its reason, and what comes next, in plain words. */
-  readonly words: string;
+export function deliveryDetails<D extends z.ZodType, S extends z.ZodType>(delivery: D, schedule: S) {
+  return z.strictObject({
+    delivery,
+    schedule: schedule.nullable(),
+    url: z.string(),
+    method: z.string(),
+    attempts: z.array(AttemptInfo),
+    /** The state of the delivery, its reason, and what comes next, in plain words. */
+    words: z.string(),
+  });
 }
+export type DeliveryDetails<Delivery, Schedule> = Shown<
+  ReturnType<typeof deliveryDetails<z.ZodType<Delivery>, z.ZodType<Schedule>>>
+>;
 
-/** `profile` is as /v1 shows it, and null for an inline destination. */
-export interface Destination<EndpointProfile> {
-  readonly endpoint: string;
-  readonly profile: EndpointProfile | null;
-  readonly url: string;
-  readonly breaker: {
-    readonly state: 'closed' | 'open' | 'half_open';
-    readonly failures: number;
-    readonly open_until: string | null;
-  };
-  readonly last_24h: Counts;
+export function destination<E extends z.ZodType>(profile: E) {
+  return z.strictObject({
+    endpoint: z.string(),
+    /** Null for an inline destination. */
+    profile: profile.nullable(),
+    url: z.string(),
+    breaker: z.strictObject({
+      state: z.enum(['closed', 'open', 'half_open']),
+      failures: count,
+      open_until: at.nullable(),
+    }),
+    last_24h: Counts,
+  });
 }
-
-export interface Destinations<EndpointProfile> {
-  readonly data: readonly Destination<EndpointProfile>[];
-  readonly next_cursor: string | null;
-}
+export type Destination<EndpointProfile> = Shown<ReturnType<typeof destination<z.ZodType<EndpointProfile>>>>;
+export type Destinations<EndpointProfile> = Listed<Destination<EndpointProfile>>;
 
 /** The query of a list of deliveries, as in /v1. */
-export interface DeliveryQuery {
-  readonly status?: string;
-  readonly schedule_id?: string;
-  readonly created_after?: string;
-  readonly created_before?: string;
-}
+const DeliveryQuery = z.strictObject({
+  status: z.string().exactOptional(),
+  schedule_id: z.string().exactOptional(),
+  created_after: z.string().exactOptional(),
+  created_before: z.string().exactOptional(),
+});
+export type DeliveryQuery = Shown<typeof DeliveryQuery>;
 
-export interface DeliveryCount {
-  readonly count: number;
+export const DeliveryCount = z.strictObject({
+  count,
   /** False means that there may be more. */
-  readonly is_exact: boolean;
-}
+  is_exact: z.boolean(),
+});
+export type DeliveryCount = Shown<typeof DeliveryCount>;
 
-export interface ReplayJobInfo {
-  readonly id: string;
-  readonly state: 'gathering' | 'running' | 'done' | 'stopped';
-  readonly filter: DeliveryQuery;
-  readonly expected: number;
-  readonly gathered: number;
-  readonly replayed: number;
-  readonly skipped: number;
-  readonly created_by: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly ended_at: string | null;
-}
+export const ReplayJobInfo = z.strictObject({
+  id: z.string(),
+  state: z.enum(['gathering', 'running', 'done', 'stopped']),
+  filter: DeliveryQuery,
+  expected: count,
+  gathered: count,
+  replayed: count,
+  skipped: count,
+  created_by: z.string(),
+  created_at: at,
+  updated_at: at,
+  ended_at: at.nullable(),
+});
+export type ReplayJobInfo = Shown<typeof ReplayJobInfo>;
 
-export interface Revealed {
-  readonly headers: Readonly<Record<string, string>>;
+export const Revealed = z.strictObject({
+  headers: z.record(z.string(), z.string()),
   /** Null if there is no body. */
-  readonly body: string | null;
-}
+  body: z.string().nullable(),
+});
+export type Revealed = Shown<typeof Revealed>;

@@ -7,7 +7,6 @@ import { JSON_TYPE, refusalOf } from '#src/api/errors.ts';
 import { type ControlCode, ControlRefusal } from '#src/control/refusal.ts';
 import { ERRORS, type ErrorCode, type ErrorType } from '#src/domain/errors.ts';
 import type { Log } from '#src/ports/telemetry.ts';
-import type { ControlErrorCode } from './contract.ts';
 
 /** Refusals because of the session, the origin or the role. */
 const ACCESS_REFUSALS = {
@@ -93,7 +92,7 @@ const NOT_FOUND = 'This does not exist, or you may not see it.';
 
 export interface ErrorDescription {
   readonly status: number;
-  readonly code: ControlErrorCode | ErrorCode;
+  readonly code: AccessCode | ControlCode | ErrorCode;
   readonly message: string;
   readonly param: string | null;
   /** How long to wait before trying again. 0 if waiting does not help. */

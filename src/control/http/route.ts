@@ -10,8 +10,9 @@ import type { Mode, Partition } from '#src/domain/project.ts';
 import type { Role } from '#src/domain/role.ts';
 import type { Project, Tenant } from '#src/ports/control-store.ts';
 import type { AuditEntry, Session, User } from '#src/ports/people-store.ts';
+import type { ANSWERS, PROJECT_ANSWERS } from './answers.ts';
 import type { ClientAddress } from './client-address.ts';
-import type { Done } from './contract.ts';
+import type { Done, Shown } from './contract.ts';
 import { firstOfEach, readInput, readParams } from './fields.ts';
 
 export interface Caller extends ClientAddress {
@@ -46,9 +47,11 @@ export interface ProjectRequest extends RouteRequest {
 }
 
 /** The body is JSON text, ready to be sent. */
-export interface Answer {
+export interface Answer<T = unknown> {
   readonly status: number;
   readonly body: string;
+  /** Only a type: what the body says. */
+  readonly value?: T;
   /** The id of a created object, for the audit log. */
   readonly subject?: string;
   /** A session token that the browser has to keep. Null makes the browser drop the one it has. */
@@ -78,19 +81,22 @@ export interface AuditRule<A> {
   readonly detail?: (request: A) => AuditEntry['detail'] | Promise<AuditEntry['detail']>;
 }
 
-interface RouteFacts {
-  readonly method: 'GET' | 'POST' | 'PATCH';
-  /** The pattern below `/dashboard/api/`, or below `p/:project/:mode/` for a project's route: `schedules/:id/pause`. */
-  readonly path: string;
-  readonly needs: Role;
-}
+type Method = 'GET' | 'POST' | 'PATCH';
 
-interface RouteDeclaration<A, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>
-  extends RouteFacts,
-    Partial<InputSchemas<P, Q, B>> {
-  /** Null if the route changes nothing and reveals nothing. A GET may be audited too. */
-  readonly audited: AuditRule<With<A, P, Q, B>> | null;
-  readonly handle: (request: With<A, P, Q, B>) => Promise<Answer>;
+/** What a route answers. A route whose path is not known to the compiler is checked only in tests. */
+type AnswerTo<Answers, M extends Method, Path extends string> = string extends Path
+  ? Answer
+  : `${M} ${Path}` extends keyof Answers
+    ? Answers[`${M} ${Path}`] extends z.ZodType
+      ? Answer<Shown<Answers[`${M} ${Path}`]>>
+      : never
+    : never;
+
+interface RouteFacts<M extends Method = Method, Path extends string = string> {
+  readonly method: M;
+  /** The pattern below `/dashboard/api/`, or below `p/:project/:mode/` for a project's route: `schedules/:id/pause`. */
+  readonly path: Path;
+  readonly needs: Role;
 }
 
 /** One request to a route, whose input has been read. */
@@ -110,9 +116,20 @@ export interface Route<A> extends RouteFacts {
 const NOTHING = z.object({});
 type Nothing = typeof NOTHING;
 
-function declared<A>() {
-  return <P extends z.ZodType = Nothing, Q extends z.ZodType = Nothing, B extends z.ZodType = Nothing>(
-    declaration: RouteDeclaration<A, P, Q, B>,
+function declared<A, Answers>() {
+  return <
+    const M extends Method,
+    const Path extends string,
+    P extends z.ZodType = Nothing,
+    Q extends z.ZodType = Nothing,
+    B extends z.ZodType = Nothing,
+  >(
+    declaration: RouteFacts<M, Path> &
+      Partial<InputSchemas<P, Q, B>> & {
+        /** Null if the route changes nothing and reveals nothing. A GET may be audited too. */
+        readonly audited: AuditRule<With<A, P, Q, B>> | null;
+        readonly handle: (request: With<A, P, Q, B>) => Promise<AnswerTo<Answers, M, Path>>;
+      },
   ): Route<A> => {
     const { method, path, needs, audited, handle } = declaration;
     const { params = NOTHING, query = NOTHING, body = NOTHING } = declaration;
@@ -142,12 +159,12 @@ function declared<A>() {
 }
 
 /** Declares a route that concerns no single project. */
-export const route = declared<RouteRequest>();
+export const route = declared<RouteRequest, typeof ANSWERS>();
 
 /** Declares a route of one project in one mode. */
-export const projectRoute = declared<ProjectRequest>();
+export const projectRoute = declared<ProjectRequest, typeof PROJECT_ANSWERS>();
 
-export function json(value: unknown, status = 200, subject?: string): Answer {
+export function json<const T>(value: T, status = 200, subject?: string): Answer<T> {
   const body = JSON.stringify(value);
   return subject === undefined ? { status, body } : { status, body, subject };
 }
@@ -161,22 +178,30 @@ export interface PublicRequest extends ClientAddress {
   readonly agent: string;
 }
 
-interface PublicRouteDeclaration<B extends z.ZodType> {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
+interface PublicRouteFacts<M extends 'GET' | 'POST', Path extends string, B extends z.ZodType> {
+  readonly method: M;
+  readonly path: Path;
   readonly body?: B;
   /** Refuses a request by its headers, before its body is read. */
   readonly check?: (request: IncomingMessage) => void;
-  readonly handle: (visitor: PublicRequest, body: z.output<B>) => Promise<Answer>;
 }
 
 /** A route by which a person gets a session, or looks up the session or invitation they have. */
-export interface PublicRoute extends Omit<PublicRouteDeclaration<z.ZodType>, 'handle'> {
+export interface PublicRoute extends PublicRouteFacts<'GET' | 'POST', string, z.ZodType> {
   readonly handle: (visitor: PublicRequest, given: JsonBody) => Promise<Answer>;
 }
 
-export function publicRoute<B extends z.ZodType = Nothing>(
-  declaration: PublicRouteDeclaration<B>,
+export function publicRoute<
+  const M extends 'GET' | 'POST',
+  const Path extends string,
+  B extends z.ZodType = Nothing,
+>(
+  declaration: PublicRouteFacts<M, Path, B> & {
+    readonly handle: (
+      visitor: PublicRequest,
+      body: z.output<B>,
+    ) => Promise<AnswerTo<typeof ANSWERS, M, Path>>;
+  },
 ): PublicRoute {
   const { body = NOTHING, handle } = declaration;
   return {

@@ -56,11 +56,8 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       body: OVERLAP,
       audited: changing('secret.create'),
       handle: async (request) => {
-        const secrets = await createEndpointSecret(
-          dependencies,
-          await profileOf(request),
-          request.body.overlap,
-        );
+        const profile = await profileOf(request);
+        const secrets = await createEndpointSecret(dependencies, profile, request.body.overlap);
         return json(listed(withNewText(secrets)), 201);
       },
     }),
@@ -72,11 +69,8 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       body: OVERLAP,
       audited: changing('secret.rotate'),
       handle: async (request) => {
-        const secrets = await rotateEndpointSecret(
-          dependencies,
-          await profileOf(request),
-          request.body.overlap,
-        );
+        const profile = await profileOf(request);
+        const secrets = await rotateEndpointSecret(dependencies, profile, request.body.overlap);
         return json(listed(withNewText(secrets)), 201);
       },
     }),
@@ -88,11 +82,8 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       body: OVERLAP,
       audited: changing('secret.remove'),
       handle: async (request) => {
-        const secrets = await removeEndpointSecrets(
-          dependencies,
-          await profileOf(request),
-          request.body.overlap,
-        );
+        const profile = await profileOf(request);
+        const secrets = await removeEndpointSecrets(dependencies, profile, request.body.overlap);
         return json(listed(secrets.map(presentEndpointSecret)));
       },
     }),

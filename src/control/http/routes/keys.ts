@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import type { ControlDependencies } from '#src/control/dependencies.ts';
-import type { KeyInfo, Listed, NewKey } from '#src/control/http/contract.ts';
 import { name } from '#src/control/http/fields.ts';
 import { presentKey } from '#src/control/http/present.ts';
 import { DONE, json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
@@ -19,7 +18,7 @@ export function keyRoutes(dependencies: ControlDependencies): readonly Route<Pro
       handle: async ({ partition }) => {
         const keys = await dependencies.store.listKeys(partition);
         const data = keys.map(presentKey).toReversed();
-        return json({ data, next_cursor: null } satisfies Listed<KeyInfo>);
+        return json({ data, next_cursor: null });
       },
     }),
     projectRoute({
@@ -29,7 +28,7 @@ export function keyRoutes(dependencies: ControlDependencies): readonly Route<Pro
       audited: { action: 'key.create', subject: () => '' },
       handle: async ({ project, mode }) => {
         const { key, text } = await makeKey(dependencies, project, mode);
-        return json({ ...presentKey(key), key: text } satisfies NewKey, 201, key.id);
+        return json({ ...presentKey(key), key: text }, 201, key.id);
       },
     }),
     projectRoute({

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
-import type { InvitationInfo, Listed, NewInvitation, UserInfo } from '#src/control/http/contract.ts';
+import type { NewInvitation } from '#src/control/http/contract.ts';
 import { name, optionalTexts, text } from '#src/control/http/fields.ts';
 import { namesOf, presentInvitation, presentUser } from '#src/control/http/present.ts';
 import { DONE, json, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
@@ -32,7 +32,7 @@ function userRoutes(dependencies: PeopleDependencies): readonly Route<RouteReque
         const data = await Promise.all(
           users.map(async (user) => presentUser(user, await seenAtOf(dependencies, user), names)),
         );
-        return json({ data, next_cursor: null } satisfies Listed<UserInfo>);
+        return json({ data, next_cursor: null });
       },
     }),
     route({
@@ -73,7 +73,7 @@ function invitationRoutes(dependencies: PeopleDependencies): readonly Route<Rout
         const names = namesOf(await dependencies.store.listProjects());
         const open = await dependencies.store.people.listInvitations(dependencies.clock.now());
         const data = open.map((invitation) => presentInvitation(invitation, names));
-        return json({ data, next_cursor: null } satisfies Listed<InvitationInfo>);
+        return json({ data, next_cursor: null });
       },
     }),
     route({

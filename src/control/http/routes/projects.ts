@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { createProject } from '#src/control/bootstrap.ts';
 import type { ControlDependencies, SealingDependencies } from '#src/control/dependencies.ts';
 import { canSeeProject } from '#src/control/http/authorize.ts';
-import type { Listed, ProjectInfo } from '#src/control/http/contract.ts';
 import { text } from '#src/control/http/fields.ts';
 import { presentProject } from '#src/control/http/present.ts';
 import { json, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
@@ -23,7 +22,7 @@ export function projectRoutes(dependencies: SealingDependencies): readonly Route
       audited: null,
       handle: async ({ caller }) => {
         const data = (await projectsOf(dependencies, caller.user)).map(presentProject);
-        return json({ data, next_cursor: null } satisfies Listed<ProjectInfo>);
+        return json({ data, next_cursor: null });
       },
     }),
     route({

@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
-import type { Listed, OpenSession } from '#src/control/http/contract.ts';
 import { text } from '#src/control/http/fields.ts';
 import { presentSession } from '#src/control/http/present.ts';
 import { DONE, json, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
@@ -20,7 +19,7 @@ export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<
       handle: async ({ caller: { user, session } }) => {
         const sessions = await openSessions(dependencies, user);
         const data = sessions.map((each) => presentSession(each, session));
-        return json({ data, next_cursor: null } satisfies Listed<OpenSession>);
+        return json({ data, next_cursor: null });
       },
     }),
     route({

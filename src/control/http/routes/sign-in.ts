@@ -31,7 +31,7 @@ const INVITED = 'an invitation';
 const NO_PROJECT = { projectId: null, mode: null, detail: {} } as const;
 
 /** Begins a session of the user. */
-export type BeginSession = (request: PublicRequest, user: User) => Promise<Answer>;
+export type BeginSession = (request: PublicRequest, user: User) => Promise<Answer<SessionInfo>>;
 
 /** Makes the route by which the page of `sched dev` gets a session without a password. */
 export type LocalSignIn = (dependencies: PeopleDependencies, begin: BeginSession) => PublicRoute;
@@ -60,7 +60,7 @@ export function signInRoutes(
         const found = token === null ? null : await findSession(dependencies, token, !isAutomatic);
         if (token === null || found === null) return json(signedOut);
         onSignIn();
-        return json((await sessionInfo(dependencies, found.user, found.session, token)) satisfies WhoAmI);
+        return json(await sessionInfo(dependencies, found.user, found.session, token));
       },
     }),
     publicRoute({
@@ -126,7 +126,7 @@ async function openSession(
   dependencies: SessionDependencies,
   request: PublicRequest,
   user: User,
-): Promise<Answer> {
+): Promise<Answer<SessionInfo>> {
   const { token: presented, address, agent } = request;
   const { token, session } = await createSession(dependencies, user, presented, address, agent);
   return { ...json(await sessionInfo(dependencies, user, session, token)), session: token };
