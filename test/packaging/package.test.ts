@@ -49,6 +49,7 @@ const ALLOWED = [
   /^dist\/([\w-]+\.js|licenses\.txt)$/,
   /^dashboard\/dist\/(dashboard|inbox)\/(index\.html|licenses\.md|assets\/[\w-]+\.(js|css|svg))$/,
   /^dashboard\/dist\/docs\/page\.(js|css)$/,
+  /^src\/store\/(sqlite|postgres)\/schema\.sql$/,
   /^docs\/.+\.(md|svg|png|json)$/,
   /^deploy\/(kubernetes\/[\w-]+\.yaml(\.example)?|systemd\/sched\.service)$/,
 ];

@@ -1,4 +1,5 @@
 /** The texts that the inbox page shows for an arrival. */
+import { computed } from '@preact/signals';
 import type { AnswerKind, AnswerMode, ArrivalSummary } from '../../../src/inbox/contract.ts';
 import { DELIVERY_BADGES, type Tone } from '../components/badge.tsx';
 import type { IconName } from '../components/icon.tsx';
@@ -6,15 +7,20 @@ import { formatMs } from '../format.ts';
 import { displayZone } from '../time.ts';
 
 /** Arrivals are of today, so the time is enough. Milliseconds show how late a request was. */
+const formatter = computed(
+  () =>
+    new Intl.DateTimeFormat('en-GB', {
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      fractionalSecondDigits: 3,
+      hourCycle: 'h23',
+      timeZone: displayZone.value,
+    }),
+);
+
 export function clock(ms: number): string {
-  return new Intl.DateTimeFormat('en-GB', {
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    fractionalSecondDigits: 3,
-    hourCycle: 'h23',
-    timeZone: displayZone.value,
-  }).format(ms);
+  return formatter.value.format(ms);
 }
 
 /** How late it arrived. The terminal shows how late the attempt started. Null if another service sent the request. */

@@ -167,7 +167,7 @@ export type EndpointSecretInfo = Shown<typeof EndpointSecretInfo>;
  * The server-sent events of `GET live`. A `watch` is a path of this API with its query, such as
  * `p/default/test/overview?range=1h`. A stream has at most 6. The event `data` has the answer, at the start and
  * whenever it has changed. The event `refused` means that no further answer follows. A watch refused with 401 ends the
- * stream.
+ * stream. A stream beyond the limit gets the event `full` instead, and ends.
  */
 export type LiveEvent =
   | { readonly event: 'data'; readonly watch: string; readonly body: unknown }
