@@ -12,10 +12,8 @@ import type { DatabaseAddress } from './address.ts';
 import { connector } from './connect.ts';
 import { unavailableInstead } from './errors.ts';
 import { Executor } from './executor.ts';
-import { LabelSearcher } from './label-searcher.ts';
 import { LargePayloads } from './large-payloads.ts';
 import { LeaseConnection } from './lease-connection.ts';
-import { OnDemandReadPool } from './on-demand-read-pool.ts';
 import { decodeText } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
 import type { Placement } from './placement.ts';
@@ -53,8 +51,8 @@ interface Writers {
 interface Pools {
   readonly api: ReadPool;
   readonly firing: ReadPool;
-  readonly insight: OnDemandReadPool;
-  readonly search: LabelSearcher;
+  readonly insight: ReadPool;
+  readonly search: ReadPool;
 }
 
 export interface Connections {
@@ -135,14 +133,13 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
     const pools = {
       api: new ReadPool(apiReaders),
       firing: new ReadPool(firingReaders),
-      insight: new OnDemandReadPool(makeOnDemand),
-      search: new LabelSearcher(makeOnDemand, timers),
+      insight: new ReadPool(makeOnDemand),
+      search: new ReadPool(makeOnDemand),
     };
-    const smallPayloads = new ReadPool([small]);
     return {
       writers,
       pools,
-      payloads: new PayloadReads(smallPayloads, new LargePayloads(large)),
+      payloads: new PayloadReads(new ReadPool([small]), new LargePayloads(large)),
       lease: new LeaseConnection({
         client: leaseClient,
         clock,
@@ -151,8 +148,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
       placement,
       close: async () => {
         await Promise.all(Object.values(writers).map((one) => one.close()));
-        for (const pool of [pools.api, pools.firing, smallPayloads]) pool.close();
-        await Promise.all([pools.insight.close(), pools.search.close()]);
+        await Promise.all(Object.values(pools).map((one) => one.close()));
         await Promise.all(clients.map((one) => one.close()));
       },
     };

@@ -34,7 +34,6 @@ import { CITUS } from './citus.ts';
 import { DueReads } from './due-reads.ts';
 import { FiringReads } from './firing-reads.ts';
 import { InsightReads } from './insight-reads.ts';
-import { labelScans } from './label-searcher.ts';
 import { LargePayloads } from './large-payloads.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
@@ -42,6 +41,7 @@ import { ONE_SERVER } from './placement.ts';
 import type { Reader, Values } from './read-pool.ts';
 import { Reads } from './reads.ts';
 import { RETENTION_QUERIES } from './retention-queries.ts';
+import { labelScans } from './schedule-scans.ts';
 import { migrate } from './schema-version.ts';
 import { keyParameters } from './verbs.ts';
 

@@ -7,10 +7,12 @@ import { HIDDEN_QUERY } from '#src/domain/role.ts';
 import type { ScheduleFilter } from '#src/ports/store.ts';
 import { labelBytes } from '#src/store/sql/digests.ts';
 import { rangesOf } from '#src/store/sql/label-rows.ts';
+import type { LabelScans } from '#src/store/sql/label-search.ts';
 import { PAST_EVERY_ID } from '#src/store/sql/page-bounds.ts';
-import { MATCHES_AND_LAST } from '#src/store/sql/schedule-search.ts';
+import { MATCHES_AND_LAST, type ScannedRow } from '#src/store/sql/schedule-search.ts';
 import { STATE_KEY } from './migrations.ts';
 import type { SqlValue } from './parameter-encoding.ts';
+import type { Reader } from './read-pool.ts';
 
 /** The destination that a schedule must have. */
 export interface WantedDestination {
@@ -131,5 +133,20 @@ export function labelCountsQuery(partition: Partition, labels: Labels, countMax:
         SELECT 1 FROM schedule_labels WHERE partition = $1 AND digest = d.digest LIMIT $2
       ) a) AS count FROM unnest($3::bytea[]) WITH ORDINALITY AS d (digest, position) ORDER BY d.position`,
     parameters: [partition, countMax, labels.map((label) => labelBytes(...label))],
+  };
+}
+
+/** The queries of a search by several labels. The server ends a scan that takes too long (`read-pool.ts`). */
+export function labelScans(reader: Reader): LabelScans {
+  return {
+    count: async (partition, labels, countMax) => {
+      const { sql, parameters } = labelCountsQuery(partition, labels, countMax);
+      const rows = await reader.query<{ readonly count: number }>(sql, ...parameters);
+      return rows.map(({ count }) => count);
+    },
+    scan: (partition, filter, before, rows) => {
+      const { sql, parameters } = scanQuery(partition, filter, null, before, rows);
+      return reader.query<ScannedRow>(sql, ...parameters);
+    },
   };
 }

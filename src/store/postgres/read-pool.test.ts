@@ -5,8 +5,9 @@ import { addressOf } from '#test/postgres/contract-databases.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { connector } from './connect.ts';
-import { OnDemandReadPool } from './on-demand-read-pool.ts';
+
 import { decodeText } from './parameter-encoding.ts';
+import { ReadPool } from './read-pool.ts';
 import { ReconnectingClient } from './reconnecting-client.ts';
 
 let database: TestDatabase;
@@ -22,9 +23,9 @@ afterAll(async () => {
   await database.drop();
 });
 
-function reader(): OnDemandReadPool {
+function reader(): ReadPool {
   opened = 0;
-  return new OnDemandReadPool(() => {
+  return new ReadPool(() => {
     opened += 1;
     const connect = connector(addressOf(database.url), { timers: systemTimers, decodeText });
     const client = new ReconnectingClient({ connect, timers: systemTimers, prepares: true });
