@@ -7,6 +7,9 @@ import { START } from '#test/store-contract/builders.ts';
 import type { Opened } from '#test/store-contract/fixture.ts';
 import type { TestDatabase } from './databases.ts';
 
+/** Two stores of one database must not share the name of a node. */
+let lives = 0;
+
 export function addressOf(url: string): DatabaseAddress {
   const address = parseDatabaseAddress(url);
   if ('wrong' in address) throw new Error(address.wrong);
@@ -16,7 +19,6 @@ export function addressOf(url: string): DatabaseAddress {
 export async function openedIn(database: TestDatabase, parameters = ''): Promise<Opened> {
   const address = addressOf(database.url + parameters);
   const clock = { now: () => instant(START) };
-  let lives = 0;
   const open = () =>
     openPostgres({ address, clock, timers: systemTimers, node: `life-${++lives}`, migrate: true });
   let store = await open();
