@@ -13,6 +13,7 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { ApiError, asApiError } from './api.ts';
 import {
+  type Connection,
   EventStream,
   type StreamDependencies,
   type StreamListener,
@@ -79,7 +80,7 @@ export class LiveClient {
     });
   }
 
-  get connection() {
+  get connection(): ReadonlySignal<Connection> {
     return this.#stream.connection;
   }
 

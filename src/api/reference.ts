@@ -4,8 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { PageFile } from '#src/web/page-file.ts';
-import { NOT_BUILT, PageFolder } from '#src/web/page-files.ts';
+import { NOT_BUILT, PageFile, PageFolder } from '#src/web/page-files.ts';
 import { securityHeaders } from '#src/web/security-headers.ts';
 import type { ReferencePageOptions } from './reference/page.ts';
 import type { RenderedReference } from './reference/render-thread.ts';

@@ -12,9 +12,9 @@ const folder = mkdtempSync(join(tmpdir(), 'sched-page-'));
 let server: FastifyInstance;
 let url = '';
 
-async function serverOf(page: string): Promise<FastifyInstance> {
+async function serverOf(page: string, hasLocations = true): Promise<FastifyInstance> {
   const made = Fastify();
-  made.register(async (scope) => mountPage(scope, { folder: page, hasLocations: true }), {
+  made.register(async (scope) => mountPage(scope, { folder: page, hasLocations }), {
     prefix: '/dashboard',
   });
   await made.ready();
@@ -105,12 +105,27 @@ describe('the page', () => {
     ]);
   });
 
-  test('a page that was not built is answered with how to build it', async () => {
-    const empty = await serverOf(join(folder, 'nowhere'));
+  test('a page that was not built is answered with how to build it, and served as soon as it is built', async () => {
+    const page = join(folder, 'later');
+    const later = await serverOf(page);
     for (const url of ['/dashboard', '/dashboard/assets/page-1a2b.js']) {
-      const { statusCode, body } = await empty.inject({ url });
+      const { statusCode, body } = await later.inject({ url });
       expect([statusCode, body]).toEqual([503, expect.stringContaining('npm run dashboard:build')]);
     }
-    await empty.close();
+    mkdirSync(page);
+    writeFileSync(join(page, 'index.html'), 'built');
+    expect((await later.inject({ url: '/dashboard' })).body).toBe('built');
+    await later.close();
+  });
+
+  test('a page without locations has no other path', async () => {
+    const plain = await serverOf(join(folder, 'dist'), false);
+    const statusOf = async (url: string) => (await plain.inject({ url })).statusCode;
+    expect(await statusOf('/dashboard')).toBe(200);
+    expect(await statusOf('/dashboard/')).toBe(200);
+    expect(await statusOf('/dashboard/assets/page-1a2b.js')).toBe(200);
+    expect(await statusOf('/dashboard/elsewhere')).toBe(404);
+    expect(await statusOf('/dashboard/index.html')).toBe(404);
+    await plain.close();
   });
 });

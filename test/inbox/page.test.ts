@@ -100,13 +100,16 @@ test.concurrent('a page that stays open while the service restarts catches up', 
     await using before = await startDev();
     ({ port } = new URL(before.url));
     ({ page } = await browser.open(`${before.url}/inbox`));
-    await fetch(`${before.hook}/before`);
+    await fetch(`${before.hook}/before`, { method: 'POST', body: 'the old body' });
     await rows(page, '/before').waitFor();
+    await details(page).getByText('the old body').waitFor();
   }
   await page.getByText('Reconnecting').waitFor();
   await using after = await startDevInThread({ '--port': port });
-  await fetch(`${after.hook}/after`);
+  await fetch(`${after.hook}/after`, { method: 'POST', body: 'the new body' });
   await rows(page, '/after').waitFor();
+  // It has the number of an arrival of the last run.
+  await details(page).getByText('the new body').waitFor();
   await waitUntilLive(page);
   expect(await page.locator('#arrivals li').count()).toBe(1);
 });
