@@ -2,11 +2,10 @@ import { describe, expect, test, vi } from 'vitest';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import * as profileLife from '#src/domain/endpoint-profile.ts';
 import { Refusal } from '#src/domain/errors.ts';
-import { decodeHeaders, encodeHeaders } from '#src/domain/payload.ts';
-import { openProfileHeaders } from '#src/domain/profile-headers.ts';
+import { decodeHeaders } from '#src/domain/payload.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
-import { legacyProfileHeadersContext, profileHeadersContext } from '#src/domain/sealing-contexts.ts';
+import { profileHeadersContext } from '#src/domain/sealing-contexts.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
 import { Builders } from '#test/store-contract/builders.ts';
@@ -138,28 +137,10 @@ describe('editing an endpoint profile', () => {
       await harness.store.findProfileHeaders(PARTITION, profile.id, 2),
     ];
     const opened = (version: number, sealed: Uint8Array | null) => () =>
-      openProfileHeaders(harness.vault, { ...profile, version }, sealed ?? new Uint8Array());
+      harness.vault.open(profileHeadersContext(PARTITION, profile.id, version), sealed ?? new Uint8Array());
     expect(opened(1, first)()).toEqual(opened(2, second)());
     expect(opened(2, first)).toThrow('sealed for another row');
     expect(opened(1, second)).toThrow('sealed for another row');
-  });
-
-  test('keeps headers that were stored before they were bound to a version', async () => {
-    await using harness = await openControlHarness();
-    const profile = new Builders(PARTITION, harness.ids).profile({ headerNames: ['X-Secret'] });
-    const plain = encodeHeaders(ORDER.headers) ?? new Uint8Array();
-    const headers = harness.vault.seal(legacyProfileHeadersContext(PARTITION, profile.id), plain);
-    await harness.store.addProfile({ profile, headers, receipt: null });
-    const answer = editProfile(
-      commandsOf(harness),
-      PARTITION,
-      profile.id,
-      () => ({ timeout: '5s' }),
-      render,
-      NO_RECEIPT,
-    );
-    expect(await answered(harness, answer)).toMatchObject({ version: 2 });
-    expect(await headersOf(harness, profile, 2)).toEqual(ORDER.headers);
   });
 
   test('keeps a concurrent edit, and each edit makes a version', async () => {

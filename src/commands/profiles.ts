@@ -8,7 +8,6 @@ import { Refusal } from '#src/domain/errors.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import type { EndpointId } from '#src/domain/id.ts';
 import { encodeHeaders } from '#src/domain/payload.ts';
-import { openProfileHeaders } from '#src/domain/profile-headers.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { profileHeadersContext } from '#src/domain/sealing-contexts.ts';
 import {
@@ -130,7 +129,9 @@ function resealedHeaders(
   profile: EndpointProfile,
   sealed: Uint8Array | null,
 ): Uint8Array | null {
-  return sealed && sealedFor(vault, profile, openProfileHeaders(vault, before, sealed));
+  if (sealed === null) return null;
+  const context = profileHeadersContext(before.partition, before.id, before.version);
+  return sealedFor(vault, profile, vault.open(context, sealed));
 }
 
 function sealedFor(

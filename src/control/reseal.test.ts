@@ -3,12 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { SecretId } from '#src/domain/id.ts';
 import { encodeHeaders } from '#src/domain/payload.ts';
 import type { Partition } from '#src/domain/project.ts';
-import {
-  legacyProfileHeadersContext,
-  payloadContext,
-  profileHeadersContext,
-  signingSecretContext,
-} from '#src/domain/sealing-contexts.ts';
+import { payloadContext, profileHeadersContext, signingSecretContext } from '#src/domain/sealing-contexts.ts';
 import type { ResealingVault, SealedColumnName, SealedKey, SealedStore, Vault } from '#src/ports/vault.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
@@ -47,17 +42,11 @@ class ResealHarness extends Builders {
     return [PARTITION, made.schedule.id];
   }
 
-  /** `seal` gets the context of the headers and their legacy context. */
-  async headers(
-    seal: (context: string, legacy: string, plain: Uint8Array) => Uint8Array,
-  ): Promise<SealedKey> {
+  async headers(vault: Vault): Promise<SealedKey> {
     const profile = this.profile();
     const plain = encodeHeaders([['X-Key', 'value']]) ?? new Uint8Array();
-    const contexts = [
-      profileHeadersContext(PARTITION, profile.id, 1),
-      legacyProfileHeadersContext(PARTITION, profile.id),
-    ] as const;
-    await this.control.store.addProfile({ profile, headers: seal(...contexts, plain), receipt: null });
+    const headers = vault.seal(profileHeadersContext(PARTITION, profile.id, 1), plain);
+    await this.control.store.addProfile({ profile, headers, receipt: null });
     return [PARTITION, profile.id, 1];
   }
 
@@ -104,7 +93,7 @@ describe('resealing', () => {
   test('makes values of the earlier key readable with only the present key', async () => {
     await using harness = await openHarness();
     const payload = await harness.payload(harness.oldVault);
-    const headers = await harness.headers((context, _, plain) => harness.oldVault.seal(context, plain));
+    const headers = await harness.headers(harness.oldVault);
     const secret = await harness.secret(harness.oldVault);
     const { columns, total, unreadable } = await harness.reseal();
     expect({ total, unreadable }).toEqual({ total: { ...NONE, resealed: 3 }, unreadable: [] });
@@ -151,22 +140,6 @@ describe('resealing', () => {
     expect(read).toHaveLength(2);
     expect((await harness.reseal(watched)).total).toEqual({ ...NONE, already: 3 });
     expect(read).toHaveLength(2);
-  });
-
-  test('binds older headers to their version, including those sealed with the present key', async () => {
-    await using harness = await openHarness();
-    const earlier = await Promise.all([
-      harness.headers((_, context, plain) => harness.vault.seal(context, plain)),
-      harness.headers((_, context, plain) => harness.oldVault.seal(context, plain)),
-    ]);
-    await harness.headers((context, _, plain) => harness.vault.seal(context, plain));
-    expect((await harness.reseal()).columns.profile_headers).toEqual({ ...NONE, resealed: 2, already: 1 });
-    for (const key of earlier) {
-      const sealed = (await harness.sealed.findSealed('profile_headers', key)) ?? new Uint8Array();
-      const context = profileHeadersContext(PARTITION, key[1] as never, 1);
-      expect(harness.onlyNew.open(context, sealed).length).toBeGreaterThan(0);
-    }
-    expect((await harness.reseal()).columns.profile_headers).toEqual({ ...NONE, already: 3 });
   });
 
   test('counts and names values that cannot be opened, and leaves them unchanged', async () => {

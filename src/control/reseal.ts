@@ -112,9 +112,9 @@ class ColumnResealer {
     let page: SealedEntry[] = [];
     let bytes = 0;
     for (const entry of entries) {
-      const { head, legacyContext } = entry;
+      const { head } = entry;
       if (head === null) continue;
-      if (legacyContext === null && this.#dependencies.vault.isCurrentKey(head)) {
+      if (this.#dependencies.vault.isCurrentKey(head)) {
         this.#count({ already: 1 });
         continue;
       }
@@ -143,14 +143,13 @@ class ColumnResealer {
     this.#count({ resealed, changed: answers.length - resealed });
   }
 
-  #replacement({ key, context, legacyContext }: SealedEntry, was: Uint8Array): SealedReplacement | null {
+  #replacement({ key, context }: SealedEntry, was: Uint8Array): SealedReplacement | null {
     const { vault } = this.#dependencies;
-    const inPlace = this.#tryOpen(context, was);
-    if (inPlace !== null && vault.isCurrentKey(was)) {
+    if (vault.isCurrentKey(was)) {
       this.#count({ already: 1 });
       return null;
     }
-    const plain = inPlace ?? (legacyContext === null ? null : this.#tryOpen(legacyContext, was));
+    const plain = this.#tryOpen(context, was);
     if (plain === null) {
       this.#count({ unreadable: 1 });
       this.#onUnreadable(context);

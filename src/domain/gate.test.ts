@@ -260,7 +260,7 @@ describe('the breaker is asked first', () => {
     ]);
     expect(gateAfter(admissions[0] ?? { kind: 'never' })).toMatchObject({
       budget: { tokens: 1 },
-      paces: { 2: { freeAt: at(30_500) } },
+      rateLimiters: { 2: { freeAt: at(30_500) } },
     });
   });
 
@@ -279,7 +279,7 @@ describe('the evidence of an attempt', () => {
     const { gate } = admitAll(NEW_GATE, many(2, retry), LIMITED);
     const broken = opened(gate);
     expect(stateOf(broken.breaker, START)).toBe('open');
-    expect(broken).toMatchObject({ budget: gate.budget, paces: gate.paces });
+    expect(broken).toMatchObject({ budget: gate.budget, rateLimiters: gate.rateLimiters });
     const mended = withEvidence(broken, TERMS.breaker, 'success', true, at(30_000));
     expect(stateOf(mended.breaker, START)).toBe('closed');
   });

@@ -25,19 +25,12 @@ import { type Instant, instant } from './instant.ts';
 import { isFree, type RateLimiter, takeToken } from './rate-limiter.ts';
 import { type Bucket, isFull, reserveToken } from './token-bucket.ts';
 
-/**
- * The stores keep a gate as JSON, so a field that is added later is absent in stored gates. `readGate` of
- * `store/sql/rows.ts` gives a new field of `Gate` or `Breaker` the value that it has in `NEW_GATE`. A new field of a
- * bucket or of a rate limiter needs a default of its own there.
- */
+/** The stores keep a gate as JSON. When a field is added, `readGate` has to fill it in for gates stored before. */
 export interface Gate {
   readonly breaker: Breaker;
   readonly budget: Bucket | null;
-  /**
-   * One limiter for each rate limit towards the endpoint, so that a slow one does not delay the others. The name
-   * `paces` is part of the stored form.
-   */
-  readonly paces: RateLimiters;
+  /** One limiter for each rate limit towards the endpoint, so that a slow one does not delay the others. */
+  readonly rateLimiters: RateLimiters;
 }
 
 /** The key is the limit: requests per second. */
@@ -46,7 +39,7 @@ export type RateLimiters = Readonly<Record<string, RateLimiter>>;
 /** Rate limiters of one endpoint. */
 const RATE_LIMITERS_MAX = 16;
 
-export const NEW_GATE: Gate = { breaker: CLOSED, budget: null, paces: {} };
+export const NEW_GATE: Gate = { breaker: CLOSED, budget: null, rateLimiters: {} };
 
 export interface GateTerms {
   readonly breaker: BreakerPolicy;
@@ -92,7 +85,9 @@ export function admit(gate: Gate, terms: GateTerms, delivery: Delivery, now: Ins
   // The delivery goes when its budget token is there, so the rate limit counts from then.
   const goesAt = budget?.readyAt ?? now;
   const taken =
-    perSecond === null || reserved ? null : takeToken(gate.paces[perSecond] ?? null, perSecond, goesAt);
+    perSecond === null || reserved
+      ? null
+      : takeToken(gate.rateLimiters[perSecond] ?? null, perSecond, goesAt);
   const limited = taken && { ...taken, limiter: { ...taken.limiter, at: now } };
 
   const isTaken = budget !== null || limited !== null;
@@ -100,7 +95,10 @@ export function admit(gate: Gate, terms: GateTerms, delivery: Delivery, now: Ins
     ? {
         ...gate,
         budget: budget?.bucket ?? gate.budget,
-        paces: limited === null ? gate.paces : withRateLimiter(gate.paces, `${perSecond}`, limited.limiter),
+        rateLimiters:
+          limited === null
+            ? gate.rateLimiters
+            : withRateLimiter(gate.rateLimiters, `${perSecond}`, limited.limiter),
       }
     : gate;
   const readyAt = instant(Math.max(now, budget?.readyAt ?? now, limited?.readyAt ?? now));
@@ -123,12 +121,12 @@ function withBreaker(gate: Gate, breaker: Breaker): Gate {
 
 /** Returns true when a token was taken between the two, of the retry budget, of a rate limit or of both. */
 export function hasTakenToken(before: Gate, after: Gate): boolean {
-  return before.budget !== after.budget || before.paces !== after.paces;
+  return before.budget !== after.budget || before.rateLimiters !== after.rateLimiters;
 }
 
 /** Returns the gate with the tokens of `base`, as if none had been taken since. */
-export function withTokensOf(gate: Gate, { budget, paces }: Gate): Gate {
-  return { ...gate, budget, paces };
+export function withTokensOf(gate: Gate, { budget, rateLimiters }: Gate): Gate {
+  return { ...gate, budget, rateLimiters };
 }
 
 /** Returns the gate after an attempt has ended. */
@@ -148,7 +146,7 @@ export function withBreakerReset(gate: Gate): Gate {
 }
 
 /** Returns true when the gate can be dropped, because a new one would decide the same. */
-export function isForgettable({ breaker, budget, paces }: Gate, now: Instant): boolean {
+export function isForgettable({ breaker, budget, rateLimiters }: Gate, now: Instant): boolean {
   if (!isQuiet(breaker) || !isFull(budget, now)) return false;
-  return Object.values(paces).every((limiter) => isFree(limiter, now));
+  return Object.values(rateLimiters).every((limiter) => isFree(limiter, now));
 }

@@ -14,7 +14,6 @@ import {
 import type { Partition } from './project.ts';
 import {
   endpointSecretContext,
-  legacyProfileHeadersContext,
   payloadContext,
   profileHeadersContext,
   signingSecretContext,
@@ -92,7 +91,6 @@ test('no two sealing contexts are the same', () => {
       payloadContext(partition, `sch_${tail}` as ScheduleId),
       profileHeadersContext(partition, `ep_${tail}` as EndpointId, 1),
       profileHeadersContext(partition, `ep_${tail}` as EndpointId, 11),
-      legacyProfileHeadersContext(partition, `ep_${tail}` as EndpointId),
       signingSecretContext(partition, `sec_${tail}` as SecretId),
       endpointSecretContext(partition, `ep_${first}` as EndpointId, `sec_${tail}` as SecretId),
       endpointSecretContext(partition, `ep_${second}` as EndpointId, `sec_${tail}` as SecretId),

@@ -11,12 +11,7 @@ export function payloadContext(partition: Partition, id: ScheduleId): string {
 
 /** The context has the version, so that the headers of one version do not open beside the URL of another. */
 export function profileHeadersContext(partition: Partition, id: EndpointId, version: number): string {
-  return `${legacyProfileHeadersContext(partition, id)}@${version}`;
-}
-
-/** The context of headers that were stored before they were bound to a version. New values never use it. */
-export function legacyProfileHeadersContext(partition: Partition, id: EndpointId): string {
-  return `headers/${partition}/${id}`;
+  return `headers/${partition}/${id}@${version}`;
 }
 
 /** The context has the profile, so that a secret of one profile does not open as that of another. */

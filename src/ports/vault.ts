@@ -35,8 +35,6 @@ export interface SealedEntry {
   readonly key: SealedKey;
   /** The context that the value is bound to. */
   readonly context: string;
-  /** The older context that the value may still be bound to, which only opening it shows; null when there is none. */
-  readonly legacyContext: string | null;
   /** The first `SEALED_HEAD_BYTES` of the value, which name the master key. Null when the row has no value. */
   readonly head: Uint8Array | null;
   /** The size of the value. */

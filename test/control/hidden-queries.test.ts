@@ -58,7 +58,7 @@ beforeAll(async () => {
   const endpoints = [endpointKeyOf(pending.target), endpointKeyOf({ endpointId: null, url: ODD }), endpoint];
   const openUntil = instant(build.now + 30_000);
   const breaker = { ...CLOSED, failures: 5, openUntil, windowMs: 30_000 };
-  const gate = { breaker, budget: null, paces: {} };
+  const gate = { breaker, budget: null, rateLimiters: {} };
   await store.saveGates(endpoints.map((key) => build.gate(key as EndpointKey, { gate })));
   const stats = { ...NO_STATS, fired: 3 };
   await store.insight.saveStats(

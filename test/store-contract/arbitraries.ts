@@ -247,7 +247,7 @@ export const gate: fc.Arbitrary<Gate> = fc.record({
     probeUntil: fc.option(anyInstant),
   }),
   budget: fc.option(bucket),
-  paces: fc.dictionary(
+  rateLimiters: fc.dictionary(
     fc.constantFrom('1', '0.5', '1e-7'),
     fc.record({
       freeAt: fc.double({ min: 0, max: 1e15, noNaN: true }).map((value) => value + 0),

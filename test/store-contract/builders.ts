@@ -198,7 +198,7 @@ export class Builders {
       gate: {
         breaker: { ...CLOSED, failures: 1 },
         budget: { terms: DEFAULT_RETRY_BUDGET, tokens: 98.5, at: this.#now },
-        paces: {},
+        rateLimiters: {},
       },
       savedAt: this.#now,
       ...given,

@@ -18,7 +18,7 @@ export function gatesContract(suite: Suite): void {
       const gate: Gate = {
         ...NEW_GATE,
         budget: { terms: { rate: 0.1 + 0.2, burst: 1e-7 }, tokens: -1 / 3, at: fixture.now },
-        paces: { '0.5': { freeAt: fixture.now + 1 / 7, at: fixture.now } },
+        rateLimiters: { '0.5': { freeAt: fixture.now + 1 / 7, at: fixture.now } },
       };
       await fixture.store.saveGates([fixture.gate(endpoint, { gate })]);
       expect(await gateOf(fixture, delivery)).toEqual(gate);

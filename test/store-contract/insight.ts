@@ -276,7 +276,7 @@ export function insightContract(suite: Suite): void {
       const gate = (name: string, openUntil: Instant | null, savedAt: Instant) =>
         fixture.gate(endpoint(name), {
           savedAt,
-          gate: { breaker: { ...CLOSED, openUntil }, budget: null, paces: {} },
+          gate: { breaker: { ...CLOSED, openUntil }, budget: null, rateLimiters: {} },
         });
       await fixture.store.saveGates([
         gate('old and open', LATER, START),

@@ -28,7 +28,11 @@ test('endpoint profiles have their breaker and the counts of the last day, and i
   const openUntil = instant(clock.now() + 30_000);
   await store.saveGates([
     harness.build.gate('https://broken.example/' as EndpointKey, {
-      gate: { breaker: { ...CLOSED, failures: 5, openUntil, windowMs: 30_000 }, budget: null, paces: {} },
+      gate: {
+        breaker: { ...CLOSED, failures: 5, openUntil, windowMs: 30_000 },
+        budget: null,
+        rateLimiters: {},
+      },
     }),
   ]);
   const { body } = await harness.get('destinations', 'viewer');

@@ -49,7 +49,7 @@ test('a delivery that an open breaker defers says so', async () => {
   const openUntil = pending.dueAt;
   const breaker = { ...CLOSED, failures: 5, openUntil, windowMs: 30_000 };
   await store.saveGates([
-    harness.build.gate(endpointKeyOf(pending.target), { gate: { breaker, budget: null, paces: {} } }),
+    harness.build.gate(endpointKeyOf(pending.target), { gate: { breaker, budget: null, rateLimiters: {} } }),
   ]);
   const { body } = await harness.get(`deliveries/${pending.id}/details`);
   expect(body.attempts).toEqual([]);
@@ -63,7 +63,7 @@ test('a delivery that is due after the window of the breaker is not deferred by 
   await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
   const breaker = { ...CLOSED, failures: 5, openUntil: instant(clock.now() + 30_000), windowMs: 30_000 };
   await store.saveGates([
-    harness.build.gate(endpointKeyOf(pending.target), { gate: { breaker, budget: null, paces: {} } }),
+    harness.build.gate(endpointKeyOf(pending.target), { gate: { breaker, budget: null, rateLimiters: {} } }),
   ]);
   expect((await harness.get(`deliveries/${pending.id}/details`)).body.words).toBe(
     'The delivery waits until it is due.',

@@ -107,7 +107,7 @@ test('open breakers are listed, and closed ones are not', async () => {
   const profile = await harness.post('endpoints', { url: 'https://profile.example/' });
   const openUntil = instant(clock.now() + 30_000);
   const gate = (endpoint: string, breaker: typeof CLOSED) =>
-    harness.build.gate(endpoint as EndpointKey, { gate: { breaker, budget: null, paces: {} } });
+    harness.build.gate(endpoint as EndpointKey, { gate: { breaker, budget: null, rateLimiters: {} } });
   await store.saveGates([
     gate('https://open.example/', { ...CLOSED, failures: 5, openUntil, windowMs: 30_000 }),
     gate(profile.body.id, { ...CLOSED, failures: 5, openUntil: clock.now(), windowMs: 60_000 }),

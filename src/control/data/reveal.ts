@@ -9,8 +9,7 @@ import { idOf } from '#src/control/http/fields.ts';
 import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import { decodeHeaders, decodePayload } from '#src/domain/payload.ts';
-import { openProfileHeaders } from '#src/domain/profile-headers.ts';
-import { payloadContext } from '#src/domain/sealing-contexts.ts';
+import { payloadContext, profileHeadersContext } from '#src/domain/sealing-contexts.ts';
 import type { DataDependencies } from './dependencies.ts';
 
 export function revealRoutes({
@@ -41,7 +40,8 @@ export function revealRoutes({
         const profile = requireFound(await store.findProfile(partition, id));
         const sealed = await store.findProfileHeaders(partition, id, profile.version);
         if (sealed === null) return json(revealed([], null));
-        return json(revealed(decodeHeaders(openProfileHeaders(vault, profile, sealed)), null));
+        const context = profileHeadersContext(partition, id, profile.version);
+        return json(revealed(decodeHeaders(vault.open(context, sealed)), null));
       },
     }),
   ];

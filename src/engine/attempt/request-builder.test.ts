@@ -3,8 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { editProfile } from '#src/domain/endpoint-profile.ts';
 import type { FailureCode } from '#src/domain/failures.ts';
-import { encodeHeaders } from '#src/domain/payload.ts';
-import { legacyProfileHeadersContext } from '#src/domain/sealing-contexts.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { EngineHarness, headerOf, type ScheduleOptions } from '#test/engine-harness.ts';
@@ -128,15 +126,6 @@ describe("a profile's headers", () => {
     expect(await builtBy(builder, second.delivery, second.attempt)).toEqual(UNREADABLE);
     const request = requestOf(await builtBy(builder, first.delivery, first.attempt));
     expect(headerOf(request, 'Authorization')).toBe('for the first URL');
-  });
-
-  test('that were stored before they were bound to a version are sent', async () => {
-    await using harness = await EngineHarness.open();
-    const headers = encodeHeaders([['X-Earlier', 'kept']]) ?? new Uint8Array();
-    const profile = harness.build.profile();
-    const sealed = harness.vault.seal(legacyProfileHeadersContext(profile.partition, profile.id), headers);
-    await harness.disk.addProfile({ profile, headers: sealed, receipt: null });
-    expect(headerOf(requestOf(await built(harness, { profile })), 'X-Earlier')).toBe('kept');
   });
 });
 

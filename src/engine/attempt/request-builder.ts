@@ -9,8 +9,7 @@ import type { FailureCode } from '#src/domain/failures.ts';
 import { type Headers, mergeHeaders } from '#src/domain/headers.ts';
 import { customerHeaders, outboundHeaders, unsendableHeader } from '#src/domain/outbound-headers.ts';
 import { decodeHeaders, decodePayload, NO_PAYLOAD, type Payload } from '#src/domain/payload.ts';
-import { openProfileHeaders } from '#src/domain/profile-headers.ts';
-import { payloadContext } from '#src/domain/sealing-contexts.ts';
+import { payloadContext, profileHeadersContext } from '#src/domain/sealing-contexts.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import { type StoredPayload, StoreUnavailable } from '#src/ports/store.ts';
@@ -106,7 +105,9 @@ export class RequestBuilder {
     const sealed = profile?.headers ?? null;
     const { endpointId: id, endpointVersion: version } = target;
     if (sealed === null || id === null || version === null) return [];
-    return decodeHeaders(openProfileHeaders(this.#dependencies.vault, { partition, id, version }, sealed));
+    return decodeHeaders(
+      this.#dependencies.vault.open(profileHeadersContext(partition, id, version), sealed),
+    );
   }
 
   /**

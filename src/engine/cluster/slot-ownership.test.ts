@@ -55,7 +55,7 @@ describe('the gate of an endpoint', () => {
     const verbs = owner.faults.asked;
     expect(verbs.lastIndexOf('saveGates')).toBeLessThan(verbs.indexOf('releaseSlots'));
     const [work] = await cluster.harness.disk.loadDeliveries([pending]);
-    expect(Object.keys(work?.gate?.paces ?? {})).toEqual(['1']);
+    expect(Object.keys(work?.gate?.rateLimiters ?? {})).toEqual(['1']);
   });
 
   test('moves with its slot also when it had not been saved yet', async () => {

@@ -377,7 +377,7 @@ describe('tokens taken at a gate', () => {
     fail(gates, harness, 1, dueTo('https://example.com/other'));
     const { due } = await takeToken(gates, harness, 'a');
     await gates.saveTokens([due]);
-    expect((await stored(harness))?.paces['1']?.freeAt).toBe(harness.now + 1_000);
+    expect((await stored(harness))?.rateLimiters['1']?.freeAt).toBe(harness.now + 1_000);
     expect(harness.faults.times('saveGates')).toBe(1);
   });
 });

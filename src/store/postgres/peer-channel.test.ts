@@ -111,7 +111,7 @@ test.for([
   'null',
   '{}',
   '{"from":"x","dues":7}',
-  '{"from":"x","dues":[{"partition":"1"}],"look":"yes"}',
+  '{"from":"x","dues":[{"partition":"1"}],"rescan":"yes"}',
 ])('%s is ignored', async (payload) => {
   const client = new Client({ connectionString: database.url });
   await client.connect();

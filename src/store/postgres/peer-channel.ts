@@ -34,8 +34,7 @@ export interface PeerChannelDependencies {
 interface Message {
   readonly from: string;
   readonly dues: readonly DueDelivery[];
-  /** Asks for a scan. Nodes of other versions know the field by this name. */
-  readonly look: boolean;
+  readonly rescan: boolean;
   readonly slots: boolean;
 }
 
@@ -145,7 +144,7 @@ export class PeerChannel implements Peers {
         continue;
       }
       if (characters + length > PAYLOAD_CHARACTERS_MAX) {
-        messages.push({ from: node, dues, look: false, slots: false });
+        messages.push({ from: node, dues, rescan: false, slots: false });
         dues = [];
         characters = 0;
       }
@@ -153,7 +152,7 @@ export class PeerChannel implements Peers {
       characters += length;
     }
     if (dues.length > 0 || isRescan || this.#isSlotChange) {
-      messages.push({ from: node, dues, look: isRescan, slots: this.#isSlotChange });
+      messages.push({ from: node, dues, rescan: isRescan, slots: this.#isSlotChange });
     }
     this.#dues = [];
     this.#isRescan = false;
@@ -166,7 +165,7 @@ export class PeerChannel implements Peers {
     if (message === null || message.from === this.#dependencies.node) return;
     const { listener } = this.#dependencies;
     for (const due of message.dues) listener.due(due);
-    if (message.look) listener.rescan();
+    if (message.rescan) listener.rescan();
     if (message.slots) listener.slotsChanged();
   }
 }
@@ -178,7 +177,7 @@ function parseMessage(payload: string): Message | null {
     return {
       from: String(message.from),
       dues: (message.dues as readonly unknown[]).filter(isDue),
-      look: message.look === true,
+      rescan: message.rescan === true,
       slots: message.slots === true,
     };
   } catch {

@@ -11,7 +11,7 @@ import type {
   RateLimit,
   RetryBudget,
 } from '#src/domain/endpoint-profile.ts';
-import { type Gate, NEW_GATE } from '#src/domain/gate.ts';
+import type { Gate } from '#src/domain/gate.ts';
 import type { AttemptId, DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { LABEL_DIGEST_CHARACTERS, type LabelDigest, type Labels } from '#src/domain/labels.ts';
@@ -340,8 +340,6 @@ function fromJson<T>(text: string | null): T | null {
   return text === null ? null : (JSON.parse(text) as T);
 }
 
-/** Reads a stored gate. A field that it lacks, because it was stored before the field existed, is as in `NEW_GATE`. */
 export function readGate(state: string): Gate {
-  const stored = JSON.parse(state) as Gate;
-  return { ...NEW_GATE, ...stored, breaker: { ...NEW_GATE.breaker, ...stored.breaker } };
+  return JSON.parse(state) as Gate;
 }

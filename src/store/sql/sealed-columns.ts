@@ -6,7 +6,6 @@ import type { EndpointId, ScheduleId, SecretId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import {
   endpointSecretContext,
-  legacyProfileHeadersContext,
   payloadContext,
   profileHeadersContext,
   signingSecretContext,
@@ -19,8 +18,6 @@ export interface SealedColumn {
   readonly key: readonly string[];
   readonly column: string;
   readonly context: (key: SealedKey) => string;
-  /** The context of values that were sealed by an older version. */
-  readonly legacyContext?: (key: SealedKey) => string;
 }
 
 export const SEALED_COLUMNS: Readonly<Record<SealedColumnName, SealedColumn>> = {
@@ -36,7 +33,6 @@ export const SEALED_COLUMNS: Readonly<Record<SealedColumnName, SealedColumn>> = 
     column: 'sealed_headers',
     context: ([partition, id, version]) =>
       profileHeadersContext(partition as Partition, id as EndpointId, version as number),
-    legacyContext: ([partition, id]) => legacyProfileHeadersContext(partition as Partition, id as EndpointId),
   },
   signing_secrets: {
     table: 'signing_secrets',

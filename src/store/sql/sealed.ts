@@ -35,8 +35,7 @@ export class SqlSealed implements SealedStore {
     const rows = await this.#sql.query<EntryRow>(entriesAfter(column, after), ...(after ?? []), limit);
     return rows.map((row) => {
       const key = column.key.map((part) => row[part] as string | number);
-      const legacyContext = column.legacyContext?.(key) ?? null;
-      return { key, context: column.context(key), legacyContext, head: row.head, bytes: row.bytes ?? 0 };
+      return { key, context: column.context(key), head: row.head, bytes: row.bytes ?? 0 };
     });
   }
 

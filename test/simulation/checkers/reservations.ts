@@ -24,7 +24,7 @@ interface Pace {
 interface Gate {
   budget: Bucket | null;
   /** The rate limits, by the number that they allow per second. */
-  readonly paces: Record<string, Pace>;
+  readonly rateLimiters: Record<string, Pace>;
 }
 
 interface Reservation {
@@ -43,7 +43,7 @@ export function reservationsChecker(simulation: SimulationView): Checker {
   let made: Reservation[] = [];
 
   const gateOf = (key: string): Gate => {
-    const gate = gates.get(key) ?? { budget: null, paces: {} };
+    const gate = gates.get(key) ?? { budget: null, rateLimiters: {} };
     gates.set(key, gate);
     return gate;
   };
@@ -58,9 +58,9 @@ export function reservationsChecker(simulation: SimulationView): Checker {
 
   /** A step counts from the moment when it is taken. If a token is still to come, it counts from then. */
   const takeStep = (gate: Gate, perSecond: number, debtMs: number, now: number): void => {
-    const pace = gate.paces[perSecond];
+    const pace = gate.rateLimiters[perSecond];
     const freeAt = pace === undefined ? now : pace.freeAt - Math.max(pace.at - now, 0);
-    gate.paces[perSecond] = { freeAt: Math.max(freeAt, now + debtMs) + 1_000 / perSecond, at: now };
+    gate.rateLimiters[perSecond] = { freeAt: Math.max(freeAt, now + debtMs) + 1_000 / perSecond, at: now };
   };
 
   /** Takes from the gate what letting a delivery through, or reserving for it, costs. */
@@ -83,10 +83,10 @@ export function reservationsChecker(simulation: SimulationView): Checker {
   };
 
   const check = ({ key, delivery, now, rate, perSecond }: Reservation): void => {
-    const { budget, paces } = gateOf(key);
+    const { budget, rateLimiters } = gateOf(key);
     const debt = rate === null ? 0 : Math.max(-(budget?.tokens ?? 0), 0);
     const tokenAt = debt === 0 ? now : now + (debt * 1_000) / (rate ?? 1);
-    const stepAt = perSecond === null ? now : (paces[perSecond]?.freeAt ?? now) - 1_000 / perSecond;
+    const stepAt = perSecond === null ? now : (rateLimiters[perSecond]?.freeAt ?? now) - 1_000 / perSecond;
     const latest = Math.ceil(Math.max(tokenAt, stepAt)) + 1;
     if ((delivery.dueAt ?? 0) > latest) {
       const inMs = (delivery.dueAt ?? 0) - now;
@@ -115,8 +115,8 @@ export function reservationsChecker(simulation: SimulationView): Checker {
       for (const key of gates.keys()) if (isAmong(key)) gates.delete(key);
       for (const [key, state] of saved) {
         if (!isAmong(key)) continue;
-        const { budget, paces } = JSON.parse(state) as Gate;
-        gates.set(key, { budget, paces });
+        const { budget, rateLimiters } = JSON.parse(state) as Gate;
+        gates.set(key, { budget, rateLimiters });
       }
     },
     step() {
