@@ -26,16 +26,21 @@ import {
   type LoginFailuresRow,
   SESSION,
   type SessionRow,
+  toAuditRow,
+  toInvitationRow,
+  toSessionRow,
+  toUserRow,
   USER_FIXED,
   USER_MUTABLE,
   type UserRow,
 } from './people-rows.ts';
-import { peopleVerbs as verbs } from './people-verbs.ts';
-import type { SqlRunner } from './steps.ts';
+import { pick, type SqlRunner, type Step } from './steps.ts';
 
 /** One page shows no more than this. An organisation with more users has them in another system. */
 const LISTED_MAX = 1_000;
 const SUBJECTS_MAX = 16;
+/** A value that no session hash has. */
+const NO_SESSION = '';
 
 const USERS = `SELECT ${[...USER_FIXED, ...USER_MUTABLE].join(', ')} FROM users`;
 const INVITATIONS = `SELECT ${INVITATION.join(', ')} FROM invitations`;
@@ -76,19 +81,31 @@ export class SqlPeople implements PeopleStore {
   }
 
   replaceUser(user: User, keptSession: string | null): Promise<'done' | 'stale' | 'last_admin'> {
-    return this.#sql.run(verbs.replaceUser(user, keptSession));
+    const guards = isFullAdmin(user) ? [] : adminStays(user.id);
+    const leftovers: readonly Step[] = isFullAdmin(user) ? [] : [['removeInvitationsOf', null, user.name]];
+    return this.#sql.run([
+      ...guards,
+      ['replaceUser', 'stale', ...pick(toUserRow(user), USER_MUTABLE), user.id, user.revision - 1],
+      ['removeSessionsOf', null, user.id, keptSession ?? NO_SESSION],
+      ...leftovers,
+    ]);
   }
 
   async renewPasswordHash(id: UserId, was: string, hash: string): Promise<void> {
-    await this.#sql.run(verbs.renewPasswordHash(id, was, hash));
+    await this.#sql.run([['renewPasswordHash', null, hash, id, was]]);
   }
 
-  removeUser(user: Pick<User, 'id' | 'name'>): Promise<'done' | 'missing' | 'last_admin'> {
-    return this.#sql.run(verbs.removeUser(user));
+  removeUser({ id, name }: Pick<User, 'id' | 'name'>): Promise<'done' | 'missing' | 'last_admin'> {
+    return this.#sql.run([
+      ...adminStays(id),
+      ['removeUser', 'missing', id],
+      ['removeSessionsOf', null, id, NO_SESSION],
+      ['removeInvitationsOf', null, name],
+    ]);
   }
 
   async addInvitation(invitation: Invitation): Promise<void> {
-    await this.#sql.run(verbs.addInvitation(invitation));
+    await this.#sql.run([['insertInvitation', null, ...pick(toInvitationRow(invitation), INVITATION)]]);
   }
 
   async listInvitations(now: Instant): Promise<readonly Invitation[]> {
@@ -109,15 +126,22 @@ export class SqlPeople implements PeopleStore {
   }
 
   removeInvitation(id: InvitationId): Promise<'done' | 'missing'> {
-    return this.#sql.run(verbs.removeInvitation(id));
+    return this.#sql.run([['removeInvitation', 'missing', id]]);
   }
 
   acceptInvitation(hash: string, user: User): Promise<'done' | 'missing' | 'taken'> {
-    return this.#sql.run(verbs.acceptInvitation(hash, user));
+    return this.#sql.run([
+      ['useInvitation', 'missing', hash, user.createdAt],
+      ['insertUser', 'taken', ...pick(toUserRow(user), USER_FIXED, USER_MUTABLE)],
+    ]);
   }
 
   addSession(session: Session, passwordHash: string, replacedHash: string | null): Promise<'done' | 'stale'> {
-    return this.#sql.run(verbs.addSession(session, passwordHash, replacedHash));
+    return this.#sql.run([
+      ['userWithHash', 'stale', session.userId, passwordHash],
+      ['insertSession', null, ...pick(toSessionRow(session), SESSION)],
+      ['removeSession', null, replacedHash ?? NO_SESSION],
+    ]);
   }
 
   async findSession(hash: string): Promise<{ readonly session: Session; readonly user: User } | null> {
@@ -136,15 +160,15 @@ export class SqlPeople implements PeopleStore {
   }
 
   async touchSession(hash: string, seenAt: Instant): Promise<void> {
-    await this.#sql.run(verbs.touchSession(hash, seenAt));
+    await this.#sql.run([['touchSession', null, seenAt, hash, seenAt]]);
   }
 
   async removeSession(hash: string): Promise<void> {
-    await this.#sql.run(verbs.removeSession(hash));
+    await this.#sql.run([['removeSession', null, hash]]);
   }
 
   async removeSessionsOf(userId: UserId, exceptHash: string | null): Promise<void> {
-    await this.#sql.run(verbs.removeSessionsOf(userId, exceptHash));
+    await this.#sql.run([['removeSessionsOf', null, userId, exceptHash ?? NO_SESSION]]);
   }
 
   async findLoginFailures(subjects: readonly string[]): Promise<readonly LoginFailures[]> {
@@ -160,19 +184,27 @@ export class SqlPeople implements PeopleStore {
   }
 
   replaceLoginFailures(changes: readonly LoginFailuresChange[]): Promise<'done' | 'stale'> {
-    return this.#sql.run(verbs.replaceLoginFailures(changes));
+    return this.#sql.run(
+      changes
+        .toSorted(bySubject)
+        .map(({ subject, failures, lastAt, was }) =>
+          was === null
+            ? ['insertLoginFailures', 'stale', subject, failures, lastAt]
+            : ['replaceLoginFailures', 'stale', failures, lastAt, subject, was.failures, was.lastAt],
+        ),
+    );
   }
 
   async undoLoginFailure(subjects: readonly string[]): Promise<void> {
-    await this.#sql.run(verbs.undoLoginFailure(subjects));
+    await this.#sql.run(subjects.toSorted().map((subject) => ['undoLoginFailure', null, subject]));
   }
 
   async clearLoginFailures(subjects: readonly string[]): Promise<void> {
-    await this.#sql.run(verbs.clearLoginFailures(subjects));
+    await this.#sql.run(subjects.toSorted().map((subject) => ['removeLoginFailures', null, subject]));
   }
 
   async addAudit(entry: AuditEntry): Promise<void> {
-    await this.#sql.run(verbs.addAudit(entry));
+    await this.#sql.run([['insertAudit', null, ...pick(toAuditRow(entry), AUDIT)]]);
   }
 
   async endAudit(
@@ -181,7 +213,7 @@ export class SqlPeople implements PeopleStore {
     code: string | null,
     subject: string,
   ): Promise<void> {
-    await this.#sql.run(verbs.endAudit(id, outcome, code, subject));
+    await this.#sql.run([['endAudit', null, outcome, code, subject, id]]);
   }
 
   async listAudit(
@@ -213,7 +245,13 @@ export class SqlPeople implements PeopleStore {
     rememberedBefore: Instant,
     auditBefore: Instant | null,
   ): Promise<'done' | 'more'> {
-    await this.#sql.run(verbs.prunePeople(now, seenBefore, failedBefore, rememberedBefore, auditBefore));
+    const firstAudit = auditBefore === null ? '' : firstIdAt('aud', auditBefore);
+    await this.#sql.run([
+      ['pruneSessions', null, now, seenBefore],
+      ['pruneInvitations', null, now],
+      ['pruneLoginFailures', null, failedBefore, rememberedBefore],
+      ['pruneAudit', null, firstAudit],
+    ]);
     const left = await this.#sql.query(
       `SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM sessions WHERE expires_at <= $1 OR seen_at < $2)
          OR EXISTS (SELECT 1 FROM invitations WHERE expires_at <= $3)
@@ -225,7 +263,7 @@ export class SqlPeople implements PeopleStore {
       now,
       failedBefore,
       rememberedBefore,
-      auditBefore === null ? '' : firstIdAt('aud', auditBefore),
+      firstAudit,
     );
     return left.length > 0 ? 'more' : 'done';
   }
@@ -233,4 +271,21 @@ export class SqlPeople implements PeopleStore {
 
 function first<T>([one]: readonly T[]): T | null {
   return one ?? null;
+}
+
+/** The last admin of all projects cannot be removed. */
+function isFullAdmin({ role, projects }: User): boolean {
+  return role === 'admin' && projects === null;
+}
+
+function adminStays(id: UserId): readonly Step[] {
+  return [
+    ['lockAdmins', null],
+    ['adminStays', 'last_admin', id],
+  ];
+}
+
+/** Rows are locked in the same order by every transaction, so that none waits for another in a circle. */
+function bySubject({ subject: one }: LoginFailuresChange, { subject: other }: LoginFailuresChange): number {
+  return one < other ? -1 : Number(one > other);
 }

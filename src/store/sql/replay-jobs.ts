@@ -13,9 +13,9 @@ import {
   REPLAY_JOB_MUTABLE,
   type ReplayItemRow,
   type ReplayJobRow,
+  toReplayJobRow,
 } from './replay-job-rows.ts';
-import { type ItemKey, type JobKey, makeReplayJobVerbs } from './replay-job-verbs.ts';
-import type { SqlRunner } from './steps.ts';
+import { guard, type Parameter, pick, type SqlRunner, type Step } from './steps.ts';
 import type { makeVerbs } from './verbs.ts';
 
 const JOBS = `SELECT ${[...REPLAY_JOB_FIXED, ...REPLAY_JOB_MUTABLE].join(', ')} FROM replay_jobs`;
@@ -47,17 +47,27 @@ const ITEMS_LEFT = `SELECT endpoint_digest, delivery_id FROM replay_items
   WHERE partition = $1 AND job_id = $2 ORDER BY endpoint_digest, delivery_id LIMIT $3`;
 const ENDED_BEFORE = 'SELECT partition, id FROM replay_jobs WHERE ended_at < $1 ORDER BY ended_at LIMIT $2';
 
+type Verbs = Pick<ReturnType<typeof makeVerbs>, 'addReplay'>;
+type JobKey = Pick<ReplayJob, 'partition' | 'id'>;
+/** Identifies an item within its job. */
+type ItemKey = Pick<ReplayItemRow, 'delivery_id'> & { readonly endpoint_digest: string };
+
 export class SqlReplayJobs implements ReplayJobStore {
   readonly #sql: Pick<SqlRunner, 'query' | 'run'>;
-  readonly #verbs: ReturnType<typeof makeReplayJobVerbs>;
+  readonly #addReplay: Verbs['addReplay'];
 
-  constructor(sql: Pick<SqlRunner, 'query' | 'run'>, verbs: Pick<ReturnType<typeof makeVerbs>, 'addReplay'>) {
+  constructor(sql: Pick<SqlRunner, 'query' | 'run'>, { addReplay }: Verbs) {
     this.#sql = sql;
-    this.#verbs = makeReplayJobVerbs(verbs);
+    this.#addReplay = addReplay;
   }
 
   addJob(job: ReplayJob, knownOpen: readonly JobId[]): Promise<'done' | 'stale'> {
-    return this.#sql.run(this.#verbs.addJob(job, knownOpen));
+    const known = knownOpen.join(' ');
+    return this.#sql.run([
+      ['lockPartition', 'stale', job.partition],
+      ['noOtherReplayJob', 'stale', job.partition, known, known],
+      ['insertReplayJob', null, ...pick(toReplayJobRow(job), REPLAY_JOB_FIXED, REPLAY_JOB_MUTABLE)],
+    ]);
   }
 
   async findJob(partition: Partition, id: JobId): Promise<ReplayJob | null> {
@@ -77,11 +87,14 @@ export class SqlReplayJobs implements ReplayJobStore {
   }
 
   replaceJob(job: ReplayJob): Promise<'done' | 'stale'> {
-    return this.#sql.run(this.#verbs.replaceJob(job));
+    return this.#sql.run([replaceJob(job)]);
   }
 
   gather(job: ReplayJob, items: readonly ReplayItem[]): Promise<'done' | 'stale'> {
-    return this.#sql.run(this.#verbs.gather(job, items));
+    return this.#sql.run([
+      replaceJob(job),
+      ...items.map((item): Step => ['insertReplayItem', null, ...keyOf(job, item), item.endpoint]),
+    ]);
   }
 
   async listItemEndpoints(
@@ -114,7 +127,16 @@ export class SqlReplayJobs implements ReplayJobStore {
   }
 
   replayItems(job: ReplayJob, replays: readonly ItemReplay[]): Promise<'done' | 'stale'> {
-    return this.#sql.run(this.#verbs.replayItems(job, replays));
+    const added = replays.flatMap(({ replay }) =>
+      replay === null ? [] : this.#addReplay({ delivery: replay, receipt: null }),
+    );
+    return this.#sql.run([
+      // Schedules are locked in the order in which every transaction locks them.
+      ...added.filter(([name]) => name === 'scheduleExists').toSorted(byParameters),
+      replaceJob(job),
+      ...replays.map(({ item }): Step => ['takeReplayItem', 'stale', ...keyOf(job, item)]),
+      ...added.filter(([name]) => name !== 'scheduleExists'),
+    ]);
   }
 
   async pruneJobs(endedBefore: Instant | null, limit: number): Promise<number> {
@@ -122,14 +144,34 @@ export class SqlReplayJobs implements ReplayJobStore {
     while (removed < limit) {
       const [job] = await this.#sql.query<JobKey>(ENDED_WITH_ITEMS);
       if (job === undefined) break;
+      const key = [job.partition, job.id] as const;
       const left = limit - removed;
-      const items = await this.#sql.query<ItemKey>(ITEMS_LEFT, job.partition, job.id, left);
-      await this.#sql.run(this.#verbs.removeItems(job, items.at(-1), items.length < left));
+      const items = await this.#sql.query<ItemKey>(ITEMS_LEFT, ...key, left);
+      const last = items.at(-1);
+      await this.#sql.run([
+        ['removeReplayItems', null, ...key, last?.endpoint_digest ?? '', last?.delivery_id ?? ''],
+        ...(items.length < left ? [['clearReplayJob', null, ...key] as const] : []),
+      ]);
       removed += items.length;
     }
     if (endedBefore === null || removed >= limit) return removed;
     const jobs = await this.#sql.query<JobKey>(ENDED_BEFORE, endedBefore, limit - removed);
-    if (jobs.length > 0) await this.#sql.run(this.#verbs.removeJobs(jobs));
+    const removals = jobs.map(({ partition, id }): Step => ['removeReplayJob', null, partition, id]);
+    if (removals.length > 0) await this.#sql.run(removals);
     return removed + jobs.length;
   }
+}
+
+function byParameters(one: Step, other: Step): number {
+  const [a, b] = [one.join(' '), other.join(' ')];
+  return a < b ? -1 : Number(a > b);
+}
+
+function replaceJob(job: ReplayJob): Step {
+  const row = toReplayJobRow(job);
+  return ['replaceReplayJob', 'stale', ...pick(row, REPLAY_JOB_MUTABLE), ...guard(job)];
+}
+
+function keyOf({ partition, id }: ReplayJob, { endpoint, deliveryId }: ReplayItem): readonly Parameter[] {
+  return [partition, id, endpointDigest(endpoint), deliveryId];
 }
