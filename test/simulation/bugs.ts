@@ -104,7 +104,7 @@ const REPLACING_DELIVERIES: ReadonlySet<Step[0]> = new Set([
 
 export const BUGS: Readonly<Record<string, Bug>> = {
   'no fencing: a delivery is replaced in any state': {
-    caughtBy: ['lifecycle', 'attempts', 'schedules', 'settling', 'sends', 'api'],
+    caughtBy: ['lifecycle', 'attempts', 'schedules', 'settling', 'sends', 'api', 'punctuality'],
     steps: (steps, observer) => unguarded(REPLACING_DELIVERIES, steps, observer),
   },
   'a claim without its condition': {
