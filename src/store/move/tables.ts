@@ -4,6 +4,7 @@
  * failed logins and breaker resets.
  */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { ONE_SERVER } from '#src/store/postgres/placement.ts';
 import { type Statement, statementBuilders } from '#src/store/postgres/statement-builders.ts';
 import { statements } from '#src/store/postgres/statements.ts';
 import { keyParameters } from '#src/store/postgres/verbs.ts';
@@ -37,8 +38,8 @@ export interface Table {
   readonly insert: string;
 }
 
-const STATEMENTS = statements(false);
-const { insert } = statementBuilders(false);
+const STATEMENTS = statements(ONE_SERVER);
+const { insert } = statementBuilders(ONE_SERVER);
 
 /** The ordinary statement generates partitions. Here they are given. */
 const INSERT_PARTITIONS = `INSERT INTO partitions (partition, project_id, mode)

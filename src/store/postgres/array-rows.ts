@@ -1,4 +1,10 @@
 /** Rows are passed as arrays, one for each column. The name of a column determines its type. */
+import type { Parameter } from '#src/store/sql/steps.ts';
+import type { SqlValue } from './parameter-encoding.ts';
+
+/** The parameters of each row. */
+export type ParameterRows = readonly (readonly Parameter[])[];
+
 const BIGINTS: ReadonlySet<string> = new Set([
   'partition',
   'created_at',
@@ -53,4 +59,10 @@ function typeOf(column: string): string {
 export function rows(columns: readonly string[], from = 1): string {
   const arrays = columns.map((column, index) => `$${index + from}::${typeOf(column)}[]`);
   return `unnest(${arrays.join(', ')}) AS t (${columns.join(', ')})`;
+}
+
+/** The arrays for `rows`. */
+export function columnsOf(all: ParameterRows): SqlValue[] {
+  const [first = []] = all;
+  return first.map((_, column) => all.map((row) => row[column] ?? null));
 }

@@ -39,7 +39,7 @@ const FILL = [
      1, 'key' FROM ${ROWS}`,
 ];
 
-const STATEMENTS = statements(false);
+const STATEMENTS = statements(ONE_SERVER);
 const PREPARED = (Object.keys(STATEMENTS) as StatementName[]).filter(
   (name) => STATEMENTS[name].scans === undefined,
 );

@@ -11,9 +11,10 @@ import { type CustomerCursor, StoreUnavailable } from '#src/ports/store.ts';
 import { PAST_EVERY_ENDPOINT_DIGEST } from '#src/store/sql/digests.ts';
 import type { DueRow } from '#src/store/sql/due-rows.ts';
 import { BEFORE_EVERY_DELIVERY, BEFORE_EVERY_PARTITION } from '#src/store/sql/page-bounds.ts';
+import { columnsOf, rows } from './array-rows.ts';
 import type { Queryable } from './connect.ts';
 import { DUE_COLUMNS, type DueBound, type DueScans, WAITING_ANYWHERE } from './due-scans.ts';
-import { ONE_SERVER, type Placement } from './placement.ts';
+import { ONE_SERVER, type Placement, type RowSource } from './placement.ts';
 import type { Reader } from './read-pool.ts';
 import type { OldestStatsQueries } from './retention-queries.ts';
 import type { SlotRow } from './slot-scans.ts';
@@ -52,13 +53,48 @@ const OLDEST_STATS: OldestStatsQueries = {
     WHERE t.at < $1 AND $3::bigint IS NOT NULL GROUP BY t.partition LIMIT $2`,
 };
 
+/** The partition is the first parameter, and not an array. */
+const ONE_PARTITION: RowSource = {
+  from: ([, ...rest]) => rows(rest, 2),
+  partitionOf: () => '$1::bigint',
+};
+
+function within(alias: string, position: number): string {
+  return ` AND ${alias}.partition = ANY($${position}::bigint[])`;
+}
+
 export const CITUS: Placement = {
   cachesPlans: false,
   checksAtOnce: false,
   // Citus cannot run a subquery for each row.
   rowOf: (table, alias, condition) => `JOIN ${table} ${alias} ON ${condition}`,
-  within: (alias, position) => ` AND ${alias}.partition = ANY($${position}::bigint[])`,
+  within,
   routing: (partitions) => [[...new Set(partitions)]],
+  forAll: (columns, texts) => {
+    const position = columns.indexOf('partition');
+    if (position < 0) return { sql: texts('') };
+    const sql = texts(within('r', columns.length + 1));
+    return {
+      sql,
+      queriesFor: (all) => {
+        const partitions = new Set(all.map((row) => row[position] ?? null));
+        const parameters = [...columnsOf(all), [...partitions]];
+        return sql.map((text) => ({ sql: text, parameters }));
+      },
+    };
+  },
+  // Citus can lock rows of only one partition at a time.
+  forEachPartition: (text) => {
+    const sql = text(ONE_PARTITION);
+    return {
+      sql: [sql],
+      queriesFor: (all) =>
+        [...Map.groupBy(all, ([partition = null]) => partition)].map(([partition, ofPartition]) => ({
+          sql,
+          parameters: [partition, ...columnsOf(ofPartition.map(([, ...rest]) => rest))],
+        })),
+    };
+  },
   dueScans: (reader) => new CitusDueScans(reader),
   oldestStats: OLDEST_STATS,
 };

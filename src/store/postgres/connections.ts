@@ -89,7 +89,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   };
   const open = (count: number, connectBy: () => Promise<Client>) =>
     Promise.all(Array.from({ length: count }, () => openClient(connectBy)));
-  const allStatements = statements(!placement.checksAtOnce);
+  const allStatements = statements(placement);
   const writeQueue = async (name: string) => {
     const writer = `${node} ${name}`;
     return new WriteQueue(
@@ -99,7 +99,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
         timers,
         writer,
         statements: allStatements,
-        distributed: !placement.checksAtOnce,
+        checksAtOnce: placement.checksAtOnce,
       }),
     );
   };

@@ -13,9 +13,11 @@
 import type { QueryResult } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { type Clock, pause, type Stopwatch, type Timers } from '#src/ports/system.ts';
-import type { Parameter, Rejection } from '#src/store/sql/steps.ts';
+import type { Rejection } from '#src/store/sql/steps.ts';
+import { columnsOf } from './array-rows.ts';
 import { awaitAll, isTemporary, meaningOf } from './errors.ts';
 import type { SqlValue } from './parameter-encoding.ts';
+import type { PlacedQuery } from './placement.ts';
 import type { ReconnectingClient, TransactionQuery } from './reconnecting-client.ts';
 import {
   type Group,
@@ -38,8 +40,8 @@ export interface ExecutorOptions {
   /** The name of this connection among all that write. */
   readonly writer: string;
   readonly statements: Statements;
-  /** Whether Citus distributes the tables over several servers. */
-  readonly distributed: boolean;
+  /** Whether a transaction with all its checks can be sent at once. */
+  readonly checksAtOnce: boolean;
 }
 
 /** Fails if the writer has already stored a higher number: then this transaction was delayed and given up. */
@@ -65,16 +67,16 @@ export class Executor {
   readonly #timers: Timers & Stopwatch;
   readonly #writer: string;
   readonly #statements: Statements;
-  readonly #distributed: boolean;
+  readonly #checksAtOnce: boolean;
   #number = 0;
 
-  constructor({ client, clock, timers, writer, statements, distributed }: ExecutorOptions) {
+  constructor({ client, clock, timers, writer, statements, checksAtOnce }: ExecutorOptions) {
     this.#client = client;
     this.#clock = clock;
     this.#timers = timers;
     this.#writer = writer;
     this.#statements = statements;
-    this.#distributed = distributed;
+    this.#checksAtOnce = checksAtOnce;
   }
 
   /**
@@ -85,7 +87,7 @@ export class Executor {
     let { count, stages } = planStages(batch, this.#statements);
     const verbs = batch.slice(0, count);
     const answers: (Answer | null)[] = verbs.map(() => null);
-    let isStageByStage = this.#distributed;
+    let isStageByStage = !this.#checksAtOnce;
     for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
       const pending = verbs.flatMap((verb, index) => (answers[index] === null ? [{ verb, index }] : []));
       if (pending.length === 0) break;
@@ -205,22 +207,9 @@ export class Executor {
   }
 
   #sendAll({ statement, rows }: Group): Promise<QueryResult>[] {
-    if (this.#distributed && statement.routed !== null) return this.#sendRouted(statement.routed, rows);
-    const { spread } = statement;
-    const columns = parametersOf(statement, rows);
-    if (spread !== null) columns.push([...new Set(rows.map((row) => row[spread] ?? null))]);
-    return statement.sql.map((sql) =>
-      this.#client.send(sql, columns, { isPrepared: statement.scans === undefined }),
-    );
-  }
-
-  #sendRouted(sql: string, rows: Group['rows']): Promise<QueryResult>[] {
-    const byPartition = new Map<Parameter, (readonly Parameter[])[]>();
-    for (const [partition = null, ...rest] of rows) {
-      byPartition.set(partition, [...(byPartition.get(partition) ?? []), rest]);
-    }
-    return [...byPartition].map(([partition, rest]) =>
-      this.#client.send(sql, [partition, ...columnsOf(rest)]),
+    const isPrepared = statement.scans === undefined;
+    return queriesFor(statement, rows).map(({ sql, parameters }) =>
+      this.#client.send(sql, parameters, { isPrepared }),
     );
   }
 
@@ -302,14 +291,15 @@ function withCheck(sql: string, parameters: number): string {
   return made;
 }
 
+function queriesFor(statement: Statement, rows: Group['rows']): readonly PlacedQuery[] {
+  if (statement.queriesFor !== undefined) return statement.queriesFor(rows);
+  const parameters = parametersOf(statement, rows);
+  return statement.sql.map((sql) => ({ sql, parameters }));
+}
+
 /** An array for each column. A shared statement takes the values of its only row. */
 function parametersOf({ isShared }: Statement, rows: Group['rows']): SqlValue[] {
   return isShared === true ? [...(rows[0] ?? [])] : columnsOf(rows);
-}
-
-function columnsOf(rows: Group['rows']): SqlValue[] {
-  const [first = []] = rows;
-  return first.map((_, column) => rows.map((row) => row[column] ?? null));
 }
 
 /** The verbs whose row is not among those that held. */
@@ -319,9 +309,8 @@ function verbsNotHeld({ statement, rows, verbs }: Group, results: readonly Query
     const isFound = (results[0]?.rowCount ?? 0) > 0;
     return isFound === (statement.holds === 'each') ? [] : verbs;
   }
-  const answered = statement.routed === null ? results.slice(-1) : results;
   const found = new Set(
-    answered.flatMap(({ rows: answers }) =>
+    results.flatMap(({ rows: answers }) =>
       (answers as readonly Readonly<Record<string, unknown>>[]).map((answer) =>
         valuesKey(Object.values(answer)),
       ),

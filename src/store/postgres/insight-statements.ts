@@ -1,5 +1,6 @@
 import type { HotStatementName } from '#src/store/sql/statement-names.ts';
 import { rows } from './array-rows.ts';
+import type { Placement } from './placement.ts';
 import { PLAIN, type Statement, statementBuilders } from './statement-builders.ts';
 
 type InsightStatementName = Extract<
@@ -10,8 +11,8 @@ type InsightStatementName = Extract<
 const OLD = ['partition', 'span_ms', 'at'];
 const OLD_OF_ENDPOINTS = ['partition', 'at', 'endpoint_digest'];
 
-export function insightStatements(distributed: boolean): Readonly<Record<InsightStatementName, Statement>> {
-  const { spreadOf, within, insert } = statementBuilders(distributed);
+export function insightStatements(placement: Placement): Readonly<Record<InsightStatementName, Statement>> {
+  const { insert } = statementBuilders(placement);
   return {
     saveStatsRow: {
       ...insert(
@@ -23,14 +24,13 @@ export function insightStatements(distributed: boolean): Readonly<Record<Insight
     },
     removeStats: {
       ...PLAIN,
-      sql: [
+      ...placement.forAll(OLD, (within) => [
         `DELETE FROM stats AS r USING ${rows(OLD)}
-         WHERE r.partition = t.partition AND r.span_ms = t.span_ms AND r.at < t.at${within(OLD)}`,
-      ],
+         WHERE r.partition = t.partition AND r.span_ms = t.span_ms AND r.at < t.at${within}`,
+      ]),
       scans: true,
       key: [0, 1],
       table: 'old stats',
-      spread: spreadOf(OLD),
     },
     saveEndpointStats: {
       ...insert(
@@ -42,14 +42,13 @@ export function insightStatements(distributed: boolean): Readonly<Record<Insight
     },
     removeEndpointStats: {
       ...PLAIN,
-      sql: [
+      ...placement.forAll(OLD_OF_ENDPOINTS, (within) => [
         `DELETE FROM endpoint_stats AS r USING ${rows(OLD_OF_ENDPOINTS)}
-         WHERE r.partition = t.partition AND r.at = t.at AND r.endpoint_digest <= t.endpoint_digest${within(OLD_OF_ENDPOINTS)}`,
-      ],
+         WHERE r.partition = t.partition AND r.at = t.at AND r.endpoint_digest <= t.endpoint_digest${within}`,
+      ]),
       scans: true,
       key: [0],
       table: 'old endpoint_stats',
-      spread: spreadOf(OLD_OF_ENDPOINTS),
     },
   };
 }

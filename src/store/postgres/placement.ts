@@ -2,9 +2,30 @@
  * Where the rows of customers are stored, and how queries find them there. On one server there is nothing to say.
  * `citus.ts` is the same for a cluster whose workers share the rows.
  */
+import { type ParameterRows, rows } from './array-rows.ts';
 import { type DueScans, SlotDueScans } from './due-scans.ts';
+import type { SqlValue } from './parameter-encoding.ts';
 import type { Reader } from './read-pool.ts';
 import { OLDEST_STATS, type OldestStatsQueries } from './retention-queries.ts';
+
+/** The rows of a statement's parameters, as a source in its text. */
+export interface RowSource {
+  readonly from: (columns: readonly string[]) => string;
+  /** The partition of a row of this alias. */
+  readonly partitionOf: (alias: string) => string;
+}
+
+/** The texts of a statement. They run in order, and the last one returns the result. */
+export interface PlacedTexts {
+  readonly sql: readonly string[];
+  /** The queries for these rows. Default: each text once, with an array for each parameter. */
+  readonly queriesFor?: (rows: ParameterRows) => readonly PlacedQuery[];
+}
+
+export interface PlacedQuery {
+  readonly sql: string;
+  readonly parameters: readonly SqlValue[];
+}
 
 export interface Placement {
   /** Whether the server may keep the plans of statements. */
@@ -17,9 +38,15 @@ export interface Placement {
   within(alias: string, position: number): string;
   /** The parameter for `within`, if it is needed. */
   routing<Partition>(partitions: readonly Partition[]): readonly (readonly Partition[])[];
+  /** Texts for rows of all partitions. The condition that is passed in belongs to the table `r`. */
+  forAll(columns: readonly string[], texts: (within: string) => readonly string[]): PlacedTexts;
+  /** A text that locks rows or has a subquery. The first of its columns is the partition. */
+  forEachPartition(text: (source: RowSource) => string): PlacedTexts;
   dueScans(reader: Reader): DueScans;
   readonly oldestStats: OldestStatsQueries;
 }
+
+const ALL_PARTITIONS: RowSource = { from: rows, partitionOf: (alias) => `${alias}.partition` };
 
 export const ONE_SERVER: Placement = {
   cachesPlans: true,
@@ -30,6 +57,8 @@ export const ONE_SERVER: Placement = {
     `CROSS JOIN LATERAL (SELECT * FROM ${table} ${alias} WHERE ${condition} OFFSET 0) ${alias}`,
   within: () => '',
   routing: () => [],
+  forAll: (_, texts) => ({ sql: texts('') }),
+  forEachPartition: (text) => ({ sql: [text(ALL_PARTITIONS)] }),
   dueScans: (reader) => new SlotDueScans(reader),
   oldestStats: OLDEST_STATS,
 };

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Step } from '#src/store/sql/steps.ts';
+import { ONE_SERVER } from './placement.ts';
 import { planStages, type Verb } from './stages.ts';
 import { statements } from './statements.ts';
 
-const STATEMENTS = statements(false);
+const STATEMENTS = statements(ONE_SERVER);
 
 /** A verb that writes a delivery, one that only checks the schedule, and one that changes the schedule. */
 const remove = (id: string): Verb => [['removeDelivery', 'stale', 1, id, 1]];

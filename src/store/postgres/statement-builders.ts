@@ -5,18 +5,12 @@
  * A statement that may fail for a row returns the rows for which it held, by the columns of `key`. With `none` it
  * returns those for which it did not hold. Checks lock the rows that they find, so the result is still true at the
  * commit.
- *
- * Citus can lock rows of only one partition at a time. There a check runs once for each partition, with the
- * statement in `routed`.
  */
 import type { Statement as SharedStatement } from '#src/store/sql/statements.ts';
 import { rows } from './array-rows.ts';
+import type { PlacedTexts, Placement } from './placement.ts';
 
-export interface Statement {
-  /** These run in order with the same parameters. The last one returns the result. */
-  readonly sql: readonly string[];
-  /** The same for rows of one partition, which is the first parameter and not an array. */
-  readonly routed: string | null;
+export interface Statement extends PlacedTexts {
   readonly holds: 'always' | 'each' | 'none';
   /** Positions of the parameters that identify a row. */
   readonly key: readonly number[];
@@ -33,8 +27,6 @@ export interface Statement {
   readonly lock?: Statement;
   /** Whether the text is that of every store: its parameters are the values of one row, not arrays. */
   readonly isShared?: true;
-  /** The position of the partition, if Citus needs each partition once more as a parameter; otherwise null. */
-  readonly spread: number | null;
 }
 
 const HOLDS = { always: 'always', one_row: 'each', no_row: 'none' } as const;
@@ -54,7 +46,7 @@ export function sharedStatement({ sql, holds }: SharedStatement): Statement {
 }
 
 /** The defaults of most statements: a write that always holds. */
-export const PLAIN = { routed: null, holds: 'always', access: 'write', spread: null } as const;
+export const PLAIN = { holds: 'always', access: 'write' } as const;
 
 interface Replacing {
   /** Further assignments, without parameters. */
@@ -64,16 +56,7 @@ interface Replacing {
   readonly condition?: string;
 }
 
-/** `distributed`: for Citus. */
-export function statementBuilders(distributed: boolean) {
-  const spreadOf = (columns: readonly string[]) => {
-    const position = columns.indexOf('partition');
-    return distributed && position >= 0 ? position : null;
-  };
-  /** Tells Citus which shards are meant. The last parameter has every partition once. */
-  const within = (columns: readonly string[]) =>
-    spreadOf(columns) === null ? '' : ` AND r.partition = ANY($${columns.length + 1}::bigint[])`;
-
+export function statementBuilders({ forAll, forEachPartition }: Placement) {
   function insert(table: string, columns: readonly string[], conflict = ''): Statement {
     return {
       sql: [
@@ -103,47 +86,41 @@ export function statementBuilders(distributed: boolean) {
     const assignments = columns.map((column) => `${column} = t.${column}`);
     if (also !== undefined) assignments.push(also);
     return {
-      sql: [
+      ...forAll(all, (within) => [
         `UPDATE ${table} AS r SET ${assignments.join(', ')} FROM ${rows(all)}
-         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within(all)} AND ${condition}
+         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within} AND ${condition}
          RETURNING r.partition, r.id`,
-      ],
-      routed: null,
+      ]),
       holds: 'each',
       key: positionsOf(all, ['partition', 'id']),
       table,
       access: 'write',
       lock: lock(table),
-      spread: spreadOf(all),
     };
   }
 
   /** Locks rows as a write would, without changing them. */
   function lock(table: string): Statement {
     return {
-      sql: [
-        `SELECT r.partition, r.id FROM ${rows(['partition', 'id'])}
-         JOIN ${table} AS r ON ${matching(['partition', 'id'])} FOR NO KEY UPDATE OF r`,
-      ],
-      routed: `SELECT r.partition, r.id FROM ${table} AS r JOIN ${rows(['id'], 2)} ON ${matching(['id'])}
-         WHERE r.partition = $1::bigint FOR NO KEY UPDATE OF r`,
+      ...forEachPartition(
+        ({ from, partitionOf }) => `SELECT r.partition, r.id FROM ${from(['partition', 'id'])}
+         JOIN ${table} AS r ON r.partition = ${partitionOf('t')} AND r.id = t.id FOR NO KEY UPDATE OF r`,
+      ),
       holds: 'each',
       key: [0, 1],
       table,
       access: 'write',
-      spread: null,
     };
   }
 
   function remove(table: string, columns: readonly string[], condition = matching(columns)): Statement {
     return {
-      sql: [`DELETE FROM ${table} AS r USING ${rows(columns)} WHERE ${condition}${within(columns)}`],
-      routed: null,
-      holds: 'always',
+      ...forAll(columns, (within) => [
+        `DELETE FROM ${table} AS r USING ${rows(columns)} WHERE ${condition}${within}`,
+      ]),
+      ...PLAIN,
       key: columns.map((_, index) => index),
       table,
-      access: 'write',
-      spread: spreadOf(columns),
     };
   }
 
@@ -154,20 +131,18 @@ export function statementBuilders(distributed: boolean) {
     const found = columns.map((column) => `r.${column}`).join(', ');
     return {
       match: columns.map((_, position) => position),
-      sql: [
-        `SELECT ${found} FROM ${rows(columns)} JOIN ${table} AS r ON ${matching(columns)} FOR SHARE OF r`,
-      ],
-      routed: `SELECT ${found} FROM ${table} AS r JOIN ${rows(rest, 2)} ON ${matching(rest)}
-         WHERE r.partition = $1::bigint FOR SHARE OF r`,
+      ...forEachPartition(
+        ({ from, partitionOf }) => `SELECT ${found} FROM ${from(columns)}
+         JOIN ${table} AS r ON r.partition = ${partitionOf('t')} AND ${matching(rest)} FOR SHARE OF r`,
+      ),
       holds: 'each',
       key: positionsOf(columns, ['partition', 'id']),
       table,
       access: 'read',
-      spread: null,
     };
   }
 
-  return { spreadOf, within, insert, insertEach, replace, lock, remove, check };
+  return { insert, insertEach, replace, lock, remove, check };
 }
 
 function matching(columns: readonly string[]): string {

@@ -25,6 +25,7 @@ import { SHARED_STATEMENTS, type SharedStatementName } from '#src/store/sql/stat
 import { notAwaitingSweep } from '#src/store/sql/sweep-rows.ts';
 import { rows } from './array-rows.ts';
 import { insightStatements } from './insight-statements.ts';
+import type { Placement } from './placement.ts';
 import {
   PLAIN,
   positionsOf,
@@ -41,9 +42,9 @@ const SHARED = Object.fromEntries(
   Object.entries(SHARED_STATEMENTS).map(([name, statement]) => [name, sharedStatement(statement)]),
 ) as Readonly<Record<SharedStatementName, Statement>>;
 
-export function statements(distributed: boolean): Readonly<Record<StatementName, Statement>> {
-  const { spreadOf, within, insert, insertEach, replace, lock, remove, check } =
-    statementBuilders(distributed);
+export function statements(placement: Placement): Readonly<Record<StatementName, Statement>> {
+  const { forAll, forEachPartition } = placement;
+  const { insert, insertEach, replace, lock, remove, check } = statementBuilders(placement);
   const delivery = [...DELIVERY_FIXED, ...DELIVERY_MUTABLE, ...DELIVERY_KEY_COLUMNS];
   const schedule = [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE];
   const receipt = ['partition', 'key', 'fingerprint', 'status_number', 'body', 'created_at', 'expires_at'];
@@ -143,36 +144,33 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     // The row is locked first, so the check for deliveries sees those of earlier transactions.
     removeSchedule: {
       ...PLAIN,
-      sql: [
+      ...forAll(ended, (within) => [
         `UPDATE schedules AS r SET revision = r.revision FROM ${rows(ended)}
-         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within(ended)}`,
+         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within}`,
         `DELETE FROM schedules AS r USING ${rows(ended)}
-         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within(ended)}
+         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within}
            AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.partition = r.partition AND d.schedule_id = r.id)
          RETURNING r.partition, r.id`,
-      ],
+      ]),
       holds: 'each',
       scans: true,
       key: [0, 1],
       table: 'schedules',
       lock: lock('schedules'),
-      spread: spreadOf(ended),
     },
     // The replacement has locked the profile, so this sees all schedules that were added before.
     profileUnused: {
-      sql: [
-        `SELECT t.partition, t.endpoint_id FROM ${rows(['partition', 'endpoint_id'])} WHERE EXISTS (
-           SELECT 1 FROM schedules s WHERE s.partition = t.partition AND s.endpoint_id = t.endpoint_id
+      ...forEachPartition(
+        ({ from, partitionOf }) => `SELECT ${partitionOf('t')} AS partition, t.endpoint_id
+         FROM ${from(['partition', 'endpoint_id'])} WHERE EXISTS (
+           SELECT 1 FROM schedules s WHERE s.partition = ${partitionOf('t')} AND s.endpoint_id = t.endpoint_id
              AND s.endpoint_id IS NOT NULL AND s.state IN ('active', 'paused'))`,
-      ],
-      routed: `SELECT s.partition, s.endpoint_id FROM schedules s WHERE s.partition = $1::bigint
-         AND s.endpoint_id = ANY($2::text[]) AND s.endpoint_id IS NOT NULL AND s.state IN ('active', 'paused')`,
+      ),
       holds: 'none',
       scans: true,
       key: [0, 1],
       table: 'endpoint_profiles',
       access: 'read',
-      spread: null,
     },
 
     replaceDelivery: replace('deliveries', [...DELIVERY_MUTABLE, ...DELIVERY_KEY_COLUMNS]),
@@ -185,19 +183,18 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     deferDelivery: replace('deliveries', DELIVERY_DEFERRED),
     insertDelivery: insert('deliveries', delivery),
     insertNextDelivery: insertEach('deliveries', delivery, ['partition', 'id'], 'ON CONFLICT DO NOTHING'),
-    ...sweepStatements(distributed),
+    ...sweepStatements(placement),
     removeDelivery: {
       ...PLAIN,
-      sql: [
+      ...forAll(ended, (within) => [
         `DELETE FROM deliveries AS r USING ${rows(ended)}
-         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within(ended)}
+         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within}
          RETURNING r.partition, r.id`,
-      ],
+      ]),
       holds: 'each',
       key: [0, 1],
       table: 'deliveries',
       lock: lock('deliveries'),
-      spread: spreadOf(ended),
     },
 
     insertAttempt: { ...insert('attempts', ATTEMPT), key: [0, 1, 2] },
@@ -212,13 +209,12 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
     ),
     completeLabel: {
       ...PLAIN,
-      sql: [
+      ...forAll(COMPLETED_LABEL, (within) => [
         `UPDATE schedule_labels AS r SET state = t.state FROM ${rows(COMPLETED_LABEL)}
-         WHERE ${LABEL} AND r.state = t.was_state AND r.kind = t.kind${within(COMPLETED_LABEL)}`,
-      ],
+         WHERE ${LABEL} AND r.state = t.was_state AND r.kind = t.kind${within}`,
+      ]),
       key: positionsOf(COMPLETED_LABEL, ['partition', 'digest', 'schedule_id']),
       table: 'schedule_labels',
-      spread: spreadOf(COMPLETED_LABEL),
     },
     insertLabel: {
       ...insert('schedule_labels', LABEL_COLUMNS, ' ON CONFLICT DO NOTHING'),
@@ -246,7 +242,7 @@ export function statements(distributed: boolean): Readonly<Record<StatementName,
       key: [0, 1],
     },
 
-    ...insightStatements(distributed),
+    ...insightStatements(placement),
     ...SHARED,
   };
 }

@@ -4,6 +4,7 @@
  */
 import type { HotStatementName } from '#src/store/sql/statement-names.ts';
 import { rows } from './array-rows.ts';
+import type { Placement, RowSource } from './placement.ts';
 import { PLAIN, type Statement, statementBuilders } from './statement-builders.ts';
 
 type SweepStatementName = Extract<
@@ -25,23 +26,9 @@ const ACTION = ['partition', 'schedule_id', 'action', 'requested_at'];
 const INSERTED = [...ACTION, ...STATUSES];
 const STALE = [...ACTION, 'state'];
 
-/** The source of the rows, and the name of their partition there and in the batch. */
-interface RowSource {
-  readonly from: (columns: readonly string[]) => string;
-  readonly partition: string;
-  readonly ofBatch: string;
-}
-
-const ANYWHERE: RowSource = { from: rows, partition: 't.partition', ofBatch: 'batch.partition' };
-/** The source for rows of one partition. The partition is the first parameter. */
-const ROUTED: RowSource = {
-  from: ([, ...rest]) => rows(rest, 2),
-  partition: '$1::bigint',
-  ofBatch: '$1::bigint',
-};
-
 /** The rows of a batch are chosen before any of them is changed. A changed row would no longer match. */
-function batch({ columns, which }: typeof FIRST, { from, partition, ofBatch }: RowSource): string {
+function batch({ columns, which }: typeof FIRST, { from, partitionOf }: RowSource): string {
+  const partition = partitionOf('t');
   return `WITH batch AS MATERIALIZED (
       SELECT ${partition} AS partition, chosen.id, t.unattempted_to, t.attempted_to, t.finalized_at
       FROM ${from(columns)} CROSS JOIN LATERAL (
@@ -54,10 +41,11 @@ function batch({ columns, which }: typeof FIRST, { from, partition, ofBatch }: R
       reserved = 0,
       finalized_at = batch.finalized_at,
       revision = r.revision + 1
-    FROM batch WHERE r.partition = ${ofBatch} AND r.id = batch.id`;
+    FROM batch WHERE r.partition = ${partitionOf('batch')} AND r.id = batch.id`;
 }
 
-function insertSweep({ from, partition }: RowSource): string {
+function insertSweep({ from, partitionOf }: RowSource): string {
+  const partition = partitionOf('t');
   const lastIds = STATUSES.map(
     (status) => `(SELECT max(d.id) FROM deliveries d
       WHERE d.partition = ${partition} AND d.schedule_id = t.schedule_id AND d.status = t.${status})`,
@@ -68,32 +56,31 @@ function insertSweep({ from, partition }: RowSource): string {
     WHERE found.last_id IS NOT NULL`;
 }
 
-export function sweepStatements(distributed: boolean): Readonly<Record<SweepStatementName, Statement>> {
-  const { spreadOf, within, remove } = statementBuilders(distributed);
+export function sweepStatements(placement: Placement): Readonly<Record<SweepStatementName, Statement>> {
+  const { forAll, forEachPartition } = placement;
+  const { remove } = statementBuilders(placement);
   const sameAction = `r.partition = t.partition AND r.schedule_id = t.schedule_id
     AND r.action = t.action AND r.requested_at = t.requested_at`;
   const ofSchedule = { ...PLAIN, scans: true, key: [0, 1] } as const;
   const swept = { ...ofSchedule, table: 'swept deliveries', access: 'read' } as const;
   return {
-    sweepFirstDeliveries: { ...swept, sql: [batch(FIRST, ANYWHERE)], routed: batch(FIRST, ROUTED) },
-    sweepDeliveries: { ...swept, sql: [batch(NEXT, ANYWHERE)], routed: batch(NEXT, ROUTED) },
+    sweepFirstDeliveries: { ...swept, ...forEachPartition((source) => batch(FIRST, source)) },
+    sweepDeliveries: { ...swept, ...forEachPartition((source) => batch(NEXT, source)) },
     removeSweep: remove('sweeps', ['partition', 'schedule_id']),
     insertSweep: {
       ...ofSchedule,
-      sql: [insertSweep(ANYWHERE)],
-      routed: insertSweep(ROUTED),
+      ...forEachPartition(insertSweep),
       table: 'sweeps',
     },
     endSweep: remove('sweeps', ACTION),
     removeStaleSweep: {
       ...ofSchedule,
-      sql: [
-        `DELETE FROM sweeps AS r USING ${rows(STALE)} WHERE ${sameAction}${within(STALE)}
+      ...forAll(STALE, (within) => [
+        `DELETE FROM sweeps AS r USING ${rows(STALE)} WHERE ${sameAction}${within}
            AND NOT EXISTS (SELECT 1 FROM schedules s
              WHERE s.partition = r.partition AND s.id = r.schedule_id AND s.state = t.state)`,
-      ],
+      ]),
       table: 'sweeps',
-      spread: spreadOf(STALE),
     },
   };
 }
