@@ -10,8 +10,9 @@ import { startService } from '#src/app/service.ts';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { AuditLine, Listed, SessionInfo, UserInfo } from '#src/control/http/contract.ts';
 import { systemLog } from '#src/system/log.ts';
-import { Browser, expectRefused } from '#test/control/browser.ts';
+import { API, Browser, expectRefused } from '#test/control/browser.ts';
 import { PASSWORD } from '#test/control/harness.ts';
+import { Api } from '#test/e2e/client.ts';
 import { runCommand, startInThread } from '#test/process/run-command.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { type RunningDev, startDevInThread } from './dev-in-thread.ts';
@@ -102,7 +103,12 @@ describe('the session without a password', () => {
     }
     await open(new Browser(dev.url, 'http://localhost'));
     for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1.nip.io', '[::2]', '0.0.0.0']) {
-      const { status, headers } = await at(dev.url, host).post('local-session');
+      // `sched dev` refuses such a host before the dashboard sees the request.
+      const sent = { ...at(dev.url, host).pageHeaders(), host };
+      const { status, headers } = await Api.at(() => dev.url).send('POST', `${API}/local-session`, {
+        raw: '{}',
+        headers: sent,
+      });
       expect([host, status, headers['set-cookie']]).toEqual([host, 403, undefined]);
     }
   });
