@@ -2,7 +2,7 @@
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
-import type { InsightReads } from '#src/store/postgres/insight-reads.ts';
+import type { InsightStore } from '#src/ports/insight-store.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 
 const LARGE = 1 as Partition;
@@ -17,48 +17,66 @@ const OF_PROFILES = ['endpoint_profile_versions_pkey', 'endpoint_profiles_pkey']
 /** Each query with its indexes, and how many rows it may read. */
 export const INSIGHT_PLANS: readonly (readonly [
   string,
-  (reads: InsightReads) => Promise<unknown>,
+  (insight: InsightStore) => Promise<unknown>,
   readonly string[],
   number,
 ])[] = [
-  ['stats', (reads) => reads.stats(LARGE, 60_000, ...WINDOW), ['stats_pkey'], 0],
-  ['what is due', (reads) => reads.due(LARGE, ...WINDOW, 100, 5_000), ['deliveries_due_of_partition'], 200],
+  ['stats', (insight) => insight.readStats(LARGE, 60_000, ...WINDOW), ['stats_pkey'], 0],
+  [
+    'what is due',
+    (insight) => insight.countDue(LARGE, ...WINDOW, 100, 5_000),
+    ['deliveries_due_of_partition'],
+    200,
+  ],
   [
     'what is due, past too much of others',
-    (reads) => reads.due(2 as Partition, ...WINDOW, 100, 50),
+    (insight) => insight.countDue(2 as Partition, ...WINDOW, 100, 50),
     ['deliveries_due_of_partition'],
     2,
   ],
   [
     'schedules of a destination',
-    (reads) => reads.schedules(LARGE, { ...ALL, destination: 'a', hidesQueries: true }, PAGE, SCANNED_MAX),
+    (insight) =>
+      insight.searchSchedules(LARGE, { ...ALL, destination: 'a', hidesQueries: true }, PAGE, SCANNED_MAX),
     [...OF_PROFILES, 'schedules_pkey'],
     // 500 profiles, each with its version and its head, which a bitmap scan counts twice.
     SCANNED_MAX + 3 * 500,
   ],
   [
     'schedules of a state',
-    (reads) => reads.schedules(LARGE, { ...ALL, state: 'paused' }, PAGE, SCANNED_MAX),
+    (insight) => insight.searchSchedules(LARGE, { ...ALL, state: 'paused' }, PAGE, SCANNED_MAX),
     ['schedules_by_state'],
     0,
   ],
   [
     'a count of a status',
-    (reads) => reads.deliveryCount(LARGE, { ...ALL_DELIVERIES, status: 'succeeded' }, 50),
+    (insight) => insight.countDeliveries(LARGE, { ...ALL_DELIVERIES, status: 'succeeded' }, 50),
     ['deliveries_by_status'],
     50,
   ],
   [
     'a count of a schedule',
-    (reads) => reads.deliveryCount(LARGE, { ...ALL_DELIVERIES, scheduleId: SCHEDULE }, 50),
+    (insight) => insight.countDeliveries(LARGE, { ...ALL_DELIVERIES, scheduleId: SCHEDULE }, 50),
     ['deliveries_of_schedule'],
     1,
   ],
   [
     'whether a profile sends payloads',
-    (reads) => reads.hasPayloads(LARGE, PROFILE),
+    (insight) => insight.hasPayloads(LARGE, PROFILE),
     ['schedules_with_body_by_profile'],
     0,
   ],
-  ['occurrences', (reads) => reads.occurrences(LARGE, SCHEDULE, ...WINDOW, 50), ['deliveries_occurrence'], 1],
+  [
+    'what comes up',
+    (insight) => insight.listUpcoming(2 as Partition, ...WINDOW, 10),
+    ['deliveries_due_of_partition', 'deliveries_pkey', 'schedules_pkey'],
+    // Two deliveries wait, and each is joined with its schedule.
+    6,
+  ],
+  [
+    'occurrences',
+    (insight) => insight.listOccurrences(LARGE, SCHEDULE, ...WINDOW, 50),
+    ['deliveries_occurrence'],
+    1,
+  ],
 ];

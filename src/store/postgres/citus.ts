@@ -8,6 +8,7 @@
 import type { Instant } from '#src/domain/instant.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import { type CustomerCursor, StoreUnavailable } from '#src/ports/store.ts';
+import type { OldestStatsQueries } from '#src/store/sql/dialect.ts';
 import { PAST_EVERY_ENDPOINT_DIGEST } from '#src/store/sql/digests.ts';
 import type { DueRow } from '#src/store/sql/due-rows.ts';
 import { BEFORE_EVERY_DELIVERY, BEFORE_EVERY_PARTITION } from '#src/store/sql/page-bounds.ts';
@@ -16,7 +17,6 @@ import type { Queryable } from './connect.ts';
 import { DUE_COLUMNS, type DueBound, type DueScans, WAITING_ANYWHERE } from './due-scans.ts';
 import { ONE_SERVER, type Placement, type RowSource } from './placement.ts';
 import type { Reader } from './read-pool.ts';
-import type { OldestStatsQueries } from './retention-queries.ts';
 import type { SlotRow } from './slot-scans.ts';
 
 const DISTRIBUTED = [
@@ -50,7 +50,7 @@ const OLDEST_STATS: OldestStatsQueries = {
     WHERE t.span_ms = $1 AND t.at < $2 GROUP BY t.partition LIMIT $3`,
   endpointStats: `SELECT t.partition, min(t.at) AS at, '${PAST_EVERY_ENDPOINT_DIGEST}' AS up_to
     FROM partitions p JOIN endpoint_stats t ON t.partition = p.partition
-    WHERE t.at < $1 AND $3::bigint IS NOT NULL GROUP BY t.partition LIMIT $2`,
+    WHERE $1::bigint IS NOT NULL AND t.at < $2 GROUP BY t.partition LIMIT $3`,
 };
 
 /** The partition is the first parameter, and not an array. */

@@ -6,8 +6,7 @@ import { isInFlight } from '#src/domain/delivery.ts';
 import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { LoadedDelivery, UnsettledAttempt } from '#src/ports/store.ts';
-import { type DeliveryRow, fromDeliveryRow, fromFiringScheduleRow, readGate } from '#src/store/sql/rows.ts';
-import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-rows.ts';
+import type { Values } from '#src/store/sql/joined-rows.ts';
 import {
   DELIVERY,
   deliveryIn,
@@ -16,9 +15,11 @@ import {
   firingProfileAt,
   firingScheduleIn,
   type JoinedRow,
-} from './joined-rows.ts';
+} from '#src/store/sql/joined-rows.ts';
+import { type DeliveryRow, fromDeliveryRow, fromFiringScheduleRow, readGate } from '#src/store/sql/rows.ts';
+import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-rows.ts';
 import type { Placement } from './placement.ts';
-import type { Reader, Values } from './read-pool.ts';
+import type { Reader } from './read-pool.ts';
 
 function loadQuery({ rowOf, within }: Placement): string {
   return `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns}, ${FIRING_PROFILE.columns}, g.state AS gate,

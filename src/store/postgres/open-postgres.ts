@@ -1,14 +1,13 @@
 /** The store that several nodes share. Which connection carries what: see `connections.ts`. */
 import type { Dialect, PlannedReads } from '#src/store/sql/dialect.ts';
-import { LabelSearch } from '#src/store/sql/label-search.ts';
 import { makeSqlStore, type SqlStore } from '#src/store/sql/sql-store.ts';
 import { type Connections, openConnections, type PostgresOptions } from './connections.ts';
 import { DueReads } from './due-reads.ts';
 import { FiringReads } from './firing-reads.ts';
-import { PostgresInsight } from './postgres-insight.ts';
+import { INSIGHT_QUERIES } from './insight-queries.ts';
+import { chosenByPlanner } from './placement.ts';
 import { Reads } from './reads.ts';
-import { RETENTION_QUERIES } from './retention-queries.ts';
-import { labelScans } from './schedule-scans.ts';
+import { SCANS } from './schedule-scans.ts';
 import { verbs } from './verbs.ts';
 
 export async function openPostgres(options: PostgresOptions): Promise<SqlStore> {
@@ -17,13 +16,20 @@ export async function openPostgres(options: PostgresOptions): Promise<SqlStore> 
 
 function postgresDialect(connections: Connections, timers: PostgresOptions['timers']): Dialect {
   const { writers, pools, lease, placement } = connections;
+  const dashboard = new Reads(pools.insight);
   return {
     verbs,
-    readers: { api: pools.api, engine: pools.firing },
+    readers: { api: pools.api, engine: pools.firing, insight: pools.insight, search: pools.search },
     writers,
-    reads: plannedReads(connections, new LabelSearch(labelScans(pools.search), timers)),
-    insight: new PostgresInsight({ ...pools, ...writers, placement }),
-    retention: RETENTION_QUERIES,
+    reads: plannedReads(connections),
+    insight: {
+      ...INSIGHT_QUERIES,
+      oldestStats: placement.oldestStats,
+      findSchedules: (...list) => dashboard.schedulesOf(...list),
+    },
+    scans: SCANS,
+    timers,
+    indexedBy: chosenByPlanner,
     readClock: () => lease.readClock(),
     renewLease: (renewed) => lease.renewLease(renewed),
     // Runs a transaction that writes only its own number.
@@ -34,7 +40,7 @@ function postgresDialect(connections: Connections, timers: PostgresOptions['time
   };
 }
 
-function plannedReads({ pools, payloads, placement }: Connections, search: LabelSearch): PlannedReads {
+function plannedReads({ pools, payloads, placement }: Connections): PlannedReads {
   const reads = new Reads(pools.api);
   const firing = new FiringReads(pools.firing, placement);
   const due = new DueReads(placement.dueScans(pools.firing));
@@ -42,7 +48,6 @@ function plannedReads({ pools, payloads, placement }: Connections, search: Label
     findSchedule: (...key) => reads.schedule(...key),
     listSchedules: (...list) => reads.schedules(...list),
     findSchedules: (...list) => reads.schedulesOf(...list),
-    searchSchedules: (...list) => search.find(...list),
     findPayload: (...key) => payloads.payload(...key),
     listDeliveries: (...list) => reads.deliveries(...list),
     findProfile: (...key) => reads.profile(...key),

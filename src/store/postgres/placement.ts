@@ -2,11 +2,17 @@
  * Where the rows of customers are stored, and how queries find them there. On one server there is nothing to say.
  * `citus.ts` is the same for a cluster whose workers share the rows.
  */
+import type { OldestStatsQueries } from '#src/store/sql/dialect.ts';
+import { oldestStats } from '#src/store/sql/stats-retention.ts';
 import { type ParameterRows, rows } from './array-rows.ts';
 import { type DueScans, SlotDueScans } from './due-scans.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import type { Reader } from './read-pool.ts';
-import { OLDEST_STATS, type OldestStatsQueries } from './retention-queries.ts';
+
+/** PostgreSQL cannot be told which index to use. `plans.test.ts` checks that it is the right one. */
+export function chosenByPlanner(): string {
+  return '';
+}
 
 /** The rows of a statement's parameters, as a source in its text. */
 export interface RowSource {
@@ -60,5 +66,5 @@ export const ONE_SERVER: Placement = {
   forAll: (_, texts) => ({ sql: texts('') }),
   forEachPartition: (text) => ({ sql: [text(ALL_PARTITIONS)] }),
   dueScans: (reader) => new SlotDueScans(reader),
-  oldestStats: OLDEST_STATS,
+  oldestStats: oldestStats(chosenByPlanner),
 };

@@ -11,10 +11,15 @@ import type { DeliveryId, EndpointId, JobId, ScheduleId } from '#src/domain/id.t
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
+import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { Prunable } from '#src/ports/store.ts';
+import type { Query, SqlWriter } from '#src/store/sql/dialect.ts';
 import { endpointDigest, labelBytes } from '#src/store/sql/digests.ts';
+import type { Values } from '#src/store/sql/joined-rows.ts';
 import { controlReads, keyedReads } from '#src/store/sql/reads.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
+import { retentionQueries } from '#src/store/sql/retention.ts';
+import { makeSqlInsight } from '#src/store/sql/sql-insight.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { INSIGHT_PLANS } from '#test/postgres/insight-plans.ts';
@@ -33,19 +38,44 @@ import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.t
 import { CITUS } from './citus.ts';
 import { DueReads } from './due-reads.ts';
 import { FiringReads } from './firing-reads.ts';
-import { InsightReads } from './insight-reads.ts';
+import { INSIGHT_QUERIES } from './insight-queries.ts';
 import { LargePayloads } from './large-payloads.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
-import { ONE_SERVER } from './placement.ts';
-import type { Reader, Values } from './read-pool.ts';
+import { chosenByPlanner, ONE_SERVER } from './placement.ts';
+import type { Reader } from './read-pool.ts';
 import { Reads } from './reads.ts';
-import { RETENTION_QUERIES } from './retention-queries.ts';
-import { labelScans } from './schedule-scans.ts';
+import { SCANS } from './schedule-scans.ts';
 import { migrate } from './schema-version.ts';
 import { keyParameters } from './verbs.ts';
 
 type KeyedReads = ReturnType<typeof keyedReads>;
+
+const UNWRITTEN: SqlWriter = { run: async () => 'done', runAll: async () => [] };
+
+function ask(reader: Reader, { sql, parameters }: Query): Promise<readonly unknown[]> {
+  return reader.query(sql, ...parameters);
+}
+
+function insightOf(reader: Reader): InsightStore {
+  return makeSqlInsight({
+    readers: { api: reader, engine: reader, insight: reader, search: reader },
+    writers: {
+      api: UNWRITTEN,
+      claiming: UNWRITTEN,
+      settling: UNWRITTEN,
+      membership: UNWRITTEN,
+      maintenance: UNWRITTEN,
+    },
+    insight: {
+      ...INSIGHT_QUERIES,
+      oldestStats: ONE_SERVER.oldestStats,
+      findSchedules: (...list) => new Reads(reader).schedulesOf(...list),
+    },
+    scans: SCANS,
+    indexedBy: chosenByPlanner,
+  });
+}
 
 const LARGE = 1 as Partition;
 const PAGE = { before: null, limit: 20 };
@@ -279,7 +309,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it.for(SEARCHES)('a batch of a search by %s', ([, filter, rowsMax]) =>
         expectScan(
-          (reader) => labelScans(reader).scan(LARGE, { ...ALL_SCHEDULES, ...filter }, null, PIECE_ROWS),
+          (reader) => ask(reader, SCANS.scan(LARGE, { ...ALL_SCHEDULES, ...filter }, null, null, PIECE_ROWS)),
           ['schedule_labels_pkey'],
           rowsMax,
         ),
@@ -287,7 +317,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it('how common labels are', () =>
         expectScan(
-          (reader) => labelScans(reader).count(LARGE, [...COMMON, ...RARE], PIECE_ROWS),
+          (reader) => ask(reader, SCANS.labelCounts(LARGE, [...COMMON, ...RARE], PIECE_ROWS)),
           ['schedule_labels_pkey'],
           2 * PIECE_ROWS,
         ));
@@ -422,7 +452,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         expectScan(
           (reader) => {
             const parameters = what === 'schedules' ? [0, '', START, BATCH] : [START, BATCH];
-            return reader.query(RETENTION_QUERIES[what], ...parameters);
+            return reader.query(retentionQueries(chosenByPlanner)[what], ...parameters);
           },
           indexes,
           3 * BATCH,
@@ -470,7 +500,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       });
 
       it.for(INSIGHT_PLANS)('the dashboard finds %s', async ([, run, indexes, rowsMax]) => {
-        const plans = await plansOf((reader) => run(new InsightReads(reader)));
+        const plans = await plansOf((reader) => run(insightOf(reader)));
         expect(indexesOf(plans)).toEqual(indexes.toSorted());
         expect(rowsOf(plans)).toBeLessThanOrEqual(rowsMax);
       });

@@ -7,12 +7,10 @@
  * shared.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
+import type { Values } from '#src/store/sql/joined-rows.ts';
 import { unavailableInstead } from './errors.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import type { QueryOptions, ReconnectingClient } from './reconnecting-client.ts';
-
-/** The values of one row, in the order of the columns. */
-export type Values = readonly unknown[];
 
 /** Runs single statements. Everything in one answer is of one moment. */
 export interface Reader {

@@ -21,9 +21,6 @@ import {
 } from '#src/ports/store.ts';
 import { DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
 import { labelBytes } from '#src/store/sql/digests.ts';
-import { rangesOf } from '#src/store/sql/label-rows.ts';
-import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/page-bounds.ts';
-import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import {
   DELIVERY,
   deliveryIn,
@@ -34,7 +31,10 @@ import {
   profileIn,
   SCHEDULE,
   scheduleIn,
-} from './joined-rows.ts';
+} from '#src/store/sql/joined-rows.ts';
+import { rangesOf } from '#src/store/sql/label-rows.ts';
+import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/page-bounds.ts';
+import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
 import { STATE_KEY, STATUS_KEY } from './migrations.ts';
 import type { Reader } from './read-pool.ts';
 import { newestOfLabel } from './schedule-scans.ts';

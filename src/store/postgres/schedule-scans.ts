@@ -1,45 +1,32 @@
-/** Queries that read one batch of a search for schedules. Each follows a single index, whatever the filter is. */
+/** Searches for schedules. Each batch follows a single index, whatever the filter is. */
 
-import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { HIDDEN_QUERY } from '#src/domain/role.ts';
 import type { ScheduleFilter } from '#src/ports/store.ts';
+import type { Query, ScheduleScans } from '#src/store/sql/dialect.ts';
 import { labelBytes } from '#src/store/sql/digests.ts';
+import { PROFILES_MATCHING_MAX, PROFILES_SCANNED_MAX } from '#src/store/sql/insight-queries.ts';
 import { rangesOf } from '#src/store/sql/label-rows.ts';
-import type { LabelScans } from '#src/store/sql/label-search.ts';
 import { PAST_EVERY_ID } from '#src/store/sql/page-bounds.ts';
-import { MATCHES_AND_LAST, type ScannedRow } from '#src/store/sql/schedule-search.ts';
+import { MATCHES_AND_LAST, type WantedDestination } from '#src/store/sql/schedule-search.ts';
 import { STATE_KEY } from './migrations.ts';
 import type { SqlValue } from './parameter-encoding.ts';
-import type { Reader } from './read-pool.ts';
-
-/** The destination that a schedule must have. */
-export interface WantedDestination {
-  readonly part: string;
-  readonly hidesQueries: boolean;
-  /** Endpoint profiles whose URL contains the text. */
-  readonly profiles: readonly EndpointId[];
-}
-
-export interface Query {
-  readonly sql: string;
-  readonly parameters: readonly SqlValue[];
-}
 
 /** SQL: contains a text, ignoring the case of ASCII letters. Bytes are compared, as in all other comparisons. */
-export function contains(text: string, part: string): string {
+function contains(text: string, part: string): string {
   return `position(lower(${part} COLLATE "C") IN lower(${text} COLLATE "C")) > 0`;
 }
 
 /** SQL: the URL that is compared. If `hides` is 1, its query is left out. */
-export function comparedUrl(url: string, hides: string): string {
+function comparedUrl(url: string, hides: string): string {
   return `CASE WHEN ${hides}::integer = 1 AND position('?' IN ${url}) > 0
     THEN left(${url}, position('?' IN ${url})) || '${HIDDEN_QUERY}' ELSE ${url} END`;
 }
 
 /** Reads the next rows before an id, and tells which of them match. */
-export function scanQuery(
+function scanQuery(
   partition: Partition,
   filter: ScheduleFilter,
   wanted: WantedDestination | null,
@@ -127,7 +114,7 @@ function allOf(conditions: readonly string[]): string {
 }
 
 /** How many schedules have each label. Counting stops at `countMax`. */
-export function labelCountsQuery(partition: Partition, labels: Labels, countMax: number): Query {
+function labelCountsQuery(partition: Partition, labels: Labels, countMax: number): Query {
   return {
     sql: `SELECT (SELECT count(*) FROM (
         SELECT 1 FROM schedule_labels WHERE partition = $1 AND digest = d.digest LIMIT $2
@@ -136,17 +123,21 @@ export function labelCountsQuery(partition: Partition, labels: Labels, countMax:
   };
 }
 
-/** The queries of a search by several labels. The server ends a scan that takes too long (`read-pool.ts`). */
-export function labelScans(reader: Reader): LabelScans {
+/** The newest profiles whose URL contains a text. */
+function profilesQuery(partition: Partition, part: string, hidesQueries: boolean): Query {
   return {
-    count: async (partition, labels, countMax) => {
-      const { sql, parameters } = labelCountsQuery(partition, labels, countMax);
-      const rows = await reader.query<{ readonly count: number }>(sql, ...parameters);
-      return rows.map(({ count }) => count);
-    },
-    scan: (partition, filter, before, rows) => {
-      const { sql, parameters } = scanQuery(partition, filter, null, before, rows);
-      return reader.query<ScannedRow>(sql, ...parameters);
-    },
+    sql: `SELECT p.id FROM (
+        SELECT id, version FROM endpoint_profiles WHERE partition = $1 ORDER BY id DESC LIMIT $2
+      ) p CROSS JOIN LATERAL (
+        SELECT v.url FROM endpoint_profile_versions v
+        WHERE v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version LIMIT 1
+      ) v WHERE ${contains(`(${comparedUrl('v.url', '$5')})`, '$3::text')} LIMIT $4`,
+    parameters: [partition, PROFILES_SCANNED_MAX, part, PROFILES_MATCHING_MAX, Number(hidesQueries)],
   };
 }
+
+export const SCANS: ScheduleScans = {
+  scan: scanQuery,
+  labelCounts: labelCountsQuery,
+  profilesOf: profilesQuery,
+};

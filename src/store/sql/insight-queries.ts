@@ -5,8 +5,6 @@ import type { DueCounts } from '#src/ports/insight-store.ts';
 export const STATS_ROWS_MAX = 50_000;
 /** The newest rows of endpoint stats that are read to find active endpoints. There is one per hour and node. */
 export const ACTIVE_ROWS_MAX = 20_000;
-/** Waiting deliveries of one customer that PostgreSQL counts. */
-export const DUE_ROWS_MAX = 20_000;
 export const GATE_ROWS_MAX = 10_000;
 /** The newest endpoint profiles that a search by destination reads. */
 export const PROFILES_SCANNED_MAX = 10_000;

@@ -12,6 +12,7 @@ import type { Partition } from '#src/domain/project.ts';
 import type { FoundSchedules, Page, ScheduleFilter } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { ThrottledTimers } from '#src/ports/throttled-timers.ts';
+import type { ScheduleScans, SqlReader } from './dialect.ts';
 import { ScanLimiter } from './scan-limiter.ts';
 import { SCAN_ROWS_MAX, type ScannedRow, search } from './schedule-search.ts';
 
@@ -22,26 +23,16 @@ const SCANNED_ROWS_MAX = 4_000_000;
 /** Rows of all labels together that are counted to find the rarest label. Counting takes time too. */
 const COUNTED_ROWS_MAX = 40_000;
 
-/** The queries of a search. Each is short, and none runs where the engine would wait for it. */
-export interface LabelScans {
-  /** How many schedules have each label, in the order of the labels. Counting stops at `countMax`. */
-  count(partition: Partition, labels: Labels, countMax: number): Promise<readonly number[]>;
-  /** Reads the next rows of the first label, and tells which of them match. */
-  scan(
-    partition: Partition,
-    filter: ScheduleFilter,
-    before: ScheduleId | null,
-    rows: number,
-  ): Promise<readonly ScannedRow[]>;
-}
-
 export class LabelSearch {
-  readonly #scans: LabelScans;
+  readonly #reader: SqlReader;
+  readonly #scans: ScheduleScans;
   readonly #timers: Timers & Stopwatch;
   readonly #slowed: ThrottledTimers;
   readonly #limiter = new ScanLimiter();
 
-  constructor(scans: LabelScans, timers: Timers & Stopwatch) {
+  /** `reader`: runs each query where the engine does not wait for it. */
+  constructor(reader: SqlReader, scans: ScheduleScans, timers: Timers & Stopwatch) {
+    this.#reader = reader;
     this.#scans = scans;
     this.#timers = timers;
     this.#slowed = new ThrottledTimers(timers, () => true);
@@ -62,7 +53,8 @@ export class LabelSearch {
       const { found, next } = await search(
         async (before, rows) => {
           await this.#rest(tookMs);
-          return timed(() => this.#scans.scan(partition, { ...filter, labels }, before, rows));
+          const { sql, parameters } = this.#scans.scan(partition, { ...filter, labels }, null, before, rows);
+          return timed(() => this.#reader.query<ScannedRow>(sql, ...parameters));
         },
         page,
         {
@@ -82,9 +74,10 @@ export class LabelSearch {
 
   async #rarestFirst(partition: Partition, labels: Labels): Promise<Labels> {
     const countMax = Math.ceil(COUNTED_ROWS_MAX / labels.length);
-    const counts = await this.#scans.count(partition, labels, countMax);
+    const { sql, parameters } = this.#scans.labelCounts(partition, labels, countMax);
+    const counts = await this.#reader.query<{ readonly count: number }>(sql, ...parameters);
     return labels
-      .map((label, index) => ({ label, count: counts[index] ?? 0 }))
+      .map((label, index) => ({ label, count: counts[index]?.count ?? 0 }))
       .toSorted((one, other) => one.count - other.count)
       .map(({ label }) => label);
   }

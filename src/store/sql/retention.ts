@@ -15,13 +15,13 @@ import type { Partition } from '#src/domain/project.ts';
 import { SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import { SCHEDULE_TRANSITIONS } from '#src/domain/schedule-lifecycle.ts';
 import type { Prunable } from '#src/ports/store.ts';
-import type { RetentionQueries, SqlReader } from './dialect.ts';
+import type { Dialect, SqlReader } from './dialect.ts';
 import { fromLabelDigests } from './rows.ts';
 import type { Step } from './steps.ts';
 import type { makeVerbs } from './verbs.ts';
 
-export const TERMINAL_STATUSES = listed(DELIVERY_STATUSES.filter(isTerminal));
-export const ENDED_STATES = listed(
+const TERMINAL_STATUSES = listed(DELIVERY_STATUSES.filter(isTerminal));
+const ENDED_STATES = listed(
   SCHEDULE_STATES.filter((state) => Object.keys(SCHEDULE_TRANSITIONS[state]).length === 0),
 );
 
@@ -56,6 +56,25 @@ type Verbs = Pick<
   'removeDelivery' | 'removeSchedule' | 'removeReceipt' | 'removeGate'
 >;
 
+/** One query for each kind of row. It takes an instant and a number of rows; that for schedules also takes a cursor. */
+type RetentionQueries = Readonly<Record<Prunable, string>>;
+
+export function retentionQueries(indexedBy: Dialect['indexedBy']): RetentionQueries {
+  return {
+    deliveries: `SELECT partition, id, revision FROM deliveries ${indexedBy('deliveries_finalized')}
+      WHERE finalized_at < $1 AND status IN (${TERMINAL_STATUSES}) ORDER BY finalized_at LIMIT $2`,
+    // The second condition on schedule_id is a range. With equality alone PostgreSQL may read all deliveries at once.
+    schedules: `SELECT s.partition, s.id, s.revision, s.label_digests, s.ended_at,
+        NOT EXISTS (SELECT 1 FROM deliveries d ${indexedBy('deliveries_of_schedule')}
+          WHERE d.partition = s.partition AND d.schedule_id = s.id AND d.schedule_id >= s.id) AS is_free
+      FROM schedules s ${indexedBy('schedules_ended')}
+      WHERE (s.ended_at, s.id) > ($1, $2) AND s.ended_at < $3 AND s.state IN (${ENDED_STATES})
+      ORDER BY s.ended_at, s.id LIMIT $4`,
+    receipts: 'SELECT partition, key FROM receipts WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2',
+    gates: 'SELECT partition, endpoint FROM gates WHERE saved_at < $1 ORDER BY saved_at LIMIT $2',
+  };
+}
+
 const BEFORE_EVERY_SCHEDULE = { ended_at: Number.MIN_SAFE_INTEGER, id: '' };
 
 export class Retention {
@@ -64,9 +83,9 @@ export class Retention {
   readonly #verbs: Verbs;
   #schedulesAfter: { readonly ended_at: number; readonly id: string } = BEFORE_EVERY_SCHEDULE;
 
-  constructor(reader: SqlReader, queries: RetentionQueries, verbs: Verbs) {
+  constructor(reader: SqlReader, indexedBy: Dialect['indexedBy'], verbs: Verbs) {
     this.#reader = reader;
-    this.#queries = queries;
+    this.#queries = retentionQueries(indexedBy);
     this.#verbs = verbs;
   }
 

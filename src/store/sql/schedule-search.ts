@@ -4,10 +4,18 @@
  * read enough, or its time is up. It reads at least one batch, so a caller that continues from `next` reaches the
  * end.
  */
-import type { ScheduleId } from '#src/domain/id.ts';
+import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Found } from '#src/ports/insight-store.ts';
 import type { Listed, Page } from '#src/ports/store.ts';
+
+/** The destination that a schedule must have. */
+export interface WantedDestination {
+  readonly part: string;
+  readonly hidesQueries: boolean;
+  /** Endpoint profiles whose URL contains the text. */
+  readonly profiles: readonly EndpointId[];
+}
 
 /** The rows of a batch that match, and its last row; newest first. */
 export interface ScannedRow {

@@ -7,12 +7,14 @@ import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { SealedStore } from '#src/ports/vault.ts';
 import type { Dialect, SqlReader, SqlWriter } from './dialect.ts';
+import { LabelSearch } from './label-search.ts';
 import { maintenance } from './maintenance.ts';
 import { SqlPeople } from './people.ts';
 import { controlReads, keyedReads } from './reads.ts';
 import { SqlReplayJobs } from './replay-jobs.ts';
 import { Retention } from './retention.ts';
 import { SqlSealed } from './sealed.ts';
+import { makeSqlInsight } from './sql-insight.ts';
 import type { SqlRunner } from './steps.ts';
 import { SWEEP_BATCH_MAX } from './sweep-verbs.ts';
 import { toFence } from './verbs.ts';
@@ -25,17 +27,19 @@ export interface SqlStore extends Store, ControlStore, ClusterStore {
 }
 
 export function makeSqlStore(dialect: Dialect): SqlStore {
-  const { readers, writers, verbs, insight, sweepBatchMax = SWEEP_BATCH_MAX } = dialect;
+  const { readers, writers, verbs, scans, timers, sweepBatchMax = SWEEP_BATCH_MAX } = dialect;
   const sql = sqlRunner(readers.api, writers.api);
+  const search = new LabelSearch(readers.search, scans, timers);
   return {
     ...dialect.reads,
+    searchSchedules: (...list) => search.find(...list),
     ...maintenance(sqlRunner(readers.api, writers.maintenance), verbs, sweepBatchMax),
     ...scheduleVerbs(dialect, sweepBatchMax),
     ...deliveryVerbs(dialect),
     ...control(dialect),
     ...cluster(dialect),
     people: new SqlPeople(sql),
-    insight,
+    insight: makeSqlInsight(dialect),
     jobs: new SqlReplayJobs(sql, verbs),
     sealed: new SqlSealed(sql),
     check: (now) => dialect.check(now),
@@ -73,8 +77,8 @@ function scheduleVerbs({ readers, writers: { api }, verbs }: Dialect, sweepBatch
 }
 
 /** The writes of the engine. */
-function deliveryVerbs({ readers, writers: { claiming, settling }, verbs, retention }: Dialect) {
-  const candidates = new Retention(readers.engine, retention, verbs);
+function deliveryVerbs({ readers, writers: { claiming, settling }, verbs, indexedBy }: Dialect) {
+  const candidates = new Retention(readers.engine, indexedBy, verbs);
   return {
     claim: (writes, fence) => claiming.runAll(writes.map((write) => verbs.claim(write, fence))),
     settle: (writes) => settling.runAll(writes.map(verbs.settle)),

@@ -5,27 +5,46 @@
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
-import { HOUR_MS, MINUTE_MS, type StatsSpanMs } from '#src/domain/stats.ts';
+import { HOUR_MS, MINUTE_MS } from '#src/domain/stats.ts';
+import type { Dialect, OldestStatsQueries, SqlReader, SqlWriter } from './dialect.ts';
+import { PAST_EVERY_ENDPOINT_DIGEST } from './digests.ts';
 import { PRUNED_PARTITIONS, PRUNED_ROWS, PRUNED_STEPS } from './insight-queries.ts';
 import { insightVerbs } from './insight-verbs.ts';
-import type { Step } from './steps.ts';
 
 /** The oldest instant of a partition that has old stats. */
-export interface OldestRow {
+interface OldestRow {
   readonly partition: Partition;
   readonly at: Instant;
 }
 
-export interface OldestEndpointRow extends OldestRow {
+interface OldestEndpointRow extends OldestRow {
   /** The last of the rows to remove at that instant. It sorts after every digest if fewer rows are left. */
   readonly up_to: string;
 }
 
+/** An index finds the oldest stats of each partition in one step. */
+export function oldestStats(indexedBy: Dialect['indexedBy']): OldestStatsQueries {
+  const byTime = indexedBy('endpoint_stats_by_time');
+  return {
+    stats: `SELECT partition, at FROM (
+        SELECT p.partition, (SELECT min(t.at) FROM stats t
+          WHERE t.partition = p.partition AND t.span_ms = $1) AS at FROM partitions p
+      ) o WHERE at < $2 LIMIT $3`,
+    endpointStats: `SELECT partition, at, coalesce(
+        (SELECT t.endpoint_digest FROM endpoint_stats t ${byTime}
+          WHERE t.partition = o.partition AND t.at = o.at ORDER BY t.endpoint_digest LIMIT 1 OFFSET $1),
+        '${PAST_EVERY_ENDPOINT_DIGEST}') AS up_to
+      FROM (
+        SELECT p.partition, (SELECT min(t.at) FROM endpoint_stats t ${byTime}
+          WHERE t.partition = p.partition) AS at FROM partitions p
+      ) o WHERE at < $2 LIMIT $3`,
+  };
+}
+
 export interface StatsRetentionDependencies {
-  /** `limit`: how many partitions. */
-  oldestStats(spanMs: StatsSpanMs, before: Instant, limit: number): Promise<readonly OldestRow[]>;
-  oldestEndpointStats(before: Instant, rows: number, limit: number): Promise<readonly OldestEndpointRow[]>;
-  run(verbs: readonly (readonly Step[])[]): Promise<unknown>;
+  readonly reader: SqlReader;
+  readonly writer: SqlWriter;
+  readonly oldest: OldestStatsQueries;
 }
 
 /**
@@ -33,7 +52,7 @@ export interface StatsRetentionDependencies {
  * end.
  */
 export async function pruneStats(
-  dependencies: StatsRetentionDependencies,
+  { reader, writer, oldest }: StatsRetentionDependencies,
   minutesBefore: Instant,
   hoursBefore: Instant,
 ): Promise<boolean> {
@@ -42,16 +61,21 @@ export async function pruneStats(
     [HOUR_MS, hoursBefore],
   ] as const;
   for (const [spanMs, before] of spans) {
-    const rows = await dependencies.oldestStats(spanMs, before, PRUNED_PARTITIONS);
+    const rows = await reader.query<OldestRow>(oldest.stats, spanMs, before, PRUNED_PARTITIONS);
     const until = (at: Instant) => instant(Math.min(before, at + PRUNED_STEPS * spanMs));
-    await dependencies.run(
+    await writer.runAll(
       rows.map(({ partition, at }) => insightVerbs.removeStats(partition, spanMs, until(at))),
     );
     if (rows.length > 0) return true;
   }
-  const endpointsBefore = instant(Math.max(minutesBefore, hoursBefore));
-  const rows = await dependencies.oldestEndpointStats(endpointsBefore, PRUNED_ROWS, PRUNED_PARTITIONS);
-  await dependencies.run(
+  const before = Math.max(minutesBefore, hoursBefore);
+  const rows = await reader.query<OldestEndpointRow>(
+    oldest.endpointStats,
+    PRUNED_ROWS - 1,
+    before,
+    PRUNED_PARTITIONS,
+  );
+  await writer.runAll(
     rows.map(({ partition, at, up_to }) => insightVerbs.removeEndpointStats(partition, at, up_to)),
   );
   return rows.length > 0;

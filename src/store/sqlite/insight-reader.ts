@@ -6,34 +6,25 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { InsightReads } from './insight-reads.ts';
-
-export type InsightQueryName = keyof InsightReads;
-
-export interface InsightQuery {
-  readonly name: InsightQueryName;
-  readonly parameters: readonly unknown[];
-}
+import type { Query, QueryParameter, SqlReader } from '#src/store/sql/dialect.ts';
 
 /** `unavailable`: the disk or the file is at fault. */
 export type InsightResult =
-  | { readonly answer: unknown }
+  | { readonly rows: readonly unknown[] }
   | { readonly failed: string; readonly unavailable: boolean };
 
 interface Waiting {
-  readonly query: InsightQuery;
-  readonly resolve: (answer: unknown) => void;
+  readonly query: Query;
+  readonly resolve: (rows: readonly unknown[]) => void;
   readonly reject: (error: Error) => void;
 }
-
-type Answered<Name extends InsightQueryName> = Awaited<ReturnType<InsightReads[Name]>>;
 
 /** When more than this are waiting, their callers have given up. */
 const WAITING_MAX = 64;
 /** A query that needs more memory than this ends the thread, but not the service. */
 const THREAD_HEAP_MB_MAX = 256;
 
-export class InsightReader {
+export class InsightReader implements SqlReader {
   readonly #path: string;
   #worker: Worker | null = null;
   #inFlight: Waiting | null = null;
@@ -44,21 +35,17 @@ export class InsightReader {
     this.#path = path;
   }
 
-  /** Starts the thread before the first query. */
-  start(): void {
-    if (!this.#isClosed) this.#worker ??= this.#open();
+  lookUp<Row>(sql: string, ...parameters: readonly QueryParameter[]): Promise<readonly Row[]> {
+    return this.query(sql, ...parameters);
   }
 
-  query<Name extends InsightQueryName>(
-    name: Name,
-    ...parameters: Parameters<InsightReads[Name]>
-  ): Promise<Answered<Name>> {
+  query<Row>(sql: string, ...parameters: readonly QueryParameter[]): Promise<readonly Row[]> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(closed());
       if (this.#waiting.length >= WAITING_MAX) {
         return reject(new StoreUnavailable('Too many queries are waiting for the reading thread.'));
       }
-      this.#waiting.push({ query: { name, parameters }, resolve: resolve as Waiting['resolve'], reject });
+      this.#waiting.push({ query: { sql, parameters }, resolve: resolve as Waiting['resolve'], reject });
       this.#sendNext();
     });
   }
@@ -89,7 +76,7 @@ export class InsightReader {
     const sent = this.#inFlight;
     this.#inFlight = null;
     if (sent !== null) {
-      if ('answer' in answer) sent.resolve(answer.answer);
+      if ('rows' in answer) sent.resolve(answer.rows);
       else sent.reject(errorOf(answer));
     }
     this.#sendNext();
@@ -124,7 +111,10 @@ function closed(): StoreUnavailable {
   return new StoreUnavailable('The store is closed.');
 }
 
-function errorOf({ failed, unavailable }: Exclude<InsightResult, { readonly answer: unknown }>): Error {
+function errorOf({
+  failed,
+  unavailable,
+}: Exclude<InsightResult, { readonly rows: readonly unknown[] }>): Error {
   return unavailable
     ? new StoreUnavailable(`SQLite: ${failed}.`)
     : new Error(`A dashboard query failed: ${failed}.`);

@@ -1,15 +1,14 @@
 /** The thread that runs dashboard queries, so that the engine's thread does not wait for them. */
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Query } from '#src/store/sql/dialect.ts';
 import { openForReading } from './connection.ts';
 import { isUnavailable } from './errors.ts';
-import type { InsightQuery, InsightResult } from './insight-reader.ts';
-import { InsightReads } from './insight-reads.ts';
+import type { InsightResult } from './insight-reader.ts';
+import { PreparedQueries } from './prepared-queries.ts';
 
-async function resultOf(reads: InsightReads, { name, parameters }: InsightQuery): Promise<InsightResult> {
+function resultOf(queries: PreparedQueries, { sql, parameters }: Query): InsightResult {
   try {
-    // The parameters belong to the query of this name: `InsightReader.query` checks their types.
-    const read: (...parameters: never[]) => unknown = reads[name];
-    return { answer: await Reflect.apply(read, reads, parameters) };
+    return { rows: queries.all(sql, ...parameters) };
   } catch (error) {
     return {
       failed: error instanceof Error ? error.message : String(error),
@@ -22,10 +21,9 @@ if (parentPort !== null) {
   const port = parentPort;
   const { path } = workerData as { readonly path: string };
   const db = openForReading(path);
-  const reads = new InsightReads(db);
-  const answer = async (query: InsightQuery) => port.postMessage(await resultOf(reads, query));
-  port.on('message', (message: InsightQuery | 'close') => {
-    if (message !== 'close') return void answer(message);
+  const queries = new PreparedQueries(db);
+  port.on('message', (message: Query | 'close') => {
+    if (message !== 'close') return void port.postMessage(resultOf(queries, message));
     db.close();
     port.close();
   });

@@ -5,17 +5,17 @@ import type { Instant } from '#src/domain/instant.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import type { Dialect, PlannedReads } from '#src/store/sql/dialect.ts';
-import { LabelSearch } from '#src/store/sql/label-search.ts';
 import { readCluster } from '#src/store/sql/reads.ts';
 import { makeSqlStore, type SqlStore } from '#src/store/sql/sql-store.ts';
 import { type Db, migrate, openForReading, openForWriting, requireCurrent } from './connection.ts';
 import type { WriterData } from './executor.ts';
 import { FiringReads } from './firing-reads.ts';
+import { INSIGHT_QUERIES, indexedBy } from './insight-queries.ts';
+import { InsightReader } from './insight-reader.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 import { SqliteReader } from './prepared-queries.ts';
 import { Reads } from './reads.ts';
-import { RETENTION_QUERIES } from './retention-queries.ts';
-import { SqliteInsight } from './sqlite-insight.ts';
+import { SCANS } from './schedule-scans.ts';
 import { verbs } from './verbs.ts';
 import { type OpenWriter, type WriteQueue, Writer } from './writer.ts';
 
@@ -70,14 +70,17 @@ function sqliteDialect(
 ): Dialect {
   const db = openForReading(path);
   const reader = new SqliteReader(db);
-  const insight = new SqliteInsight({ path, writer, reader });
+  const insight = new InsightReader(path);
+  const reads = plannedReads(db, reader);
   return {
     verbs,
-    readers: { api: reader, engine: reader },
+    readers: { api: reader, engine: reader, insight, search: insight },
     writers: { api: writer, claiming: writer, settling: writer, membership: writer, maintenance: writer },
-    reads: plannedReads(db, reader, new LabelSearch(insight.labelScans, timers)),
-    insight,
-    retention: RETENTION_QUERIES,
+    reads,
+    insight: { ...INSIGHT_QUERIES, findSchedules: reads.findSchedules },
+    scans: SCANS,
+    timers,
+    indexedBy,
     ...(sweepBatchMax === undefined ? {} : { sweepBatchMax }),
     readClock: async () => (await reader.query<{ readonly now: number }>(CLOCK))[0]?.now ?? 0,
     renewLease: async (lease) => {
@@ -103,14 +106,13 @@ function sqliteDialect(
 
 const CLOCK = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now";
 
-function plannedReads(db: Db, reader: SqliteReader, search: LabelSearch): PlannedReads {
+function plannedReads(db: Db, reader: SqliteReader): PlannedReads {
   const reads = new Reads(db);
   const firing = new FiringReads(db);
   return {
     findSchedule: (...key) => reader.read(() => reads.schedule(...key)),
     listSchedules: (...list) => reader.read(() => reads.schedules(...list)),
     findSchedules: (...list) => reader.read(() => reads.schedulesOf(...list)),
-    searchSchedules: (...list) => search.find(...list),
     findPayload: (...key) => reader.read(() => reads.payload(...key)),
     listDeliveries: (...list) => reader.read(() => reads.deliveries(...list)),
     findProfile: (...key) => reader.read(() => reads.profile(...key)),

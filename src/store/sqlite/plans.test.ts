@@ -13,19 +13,23 @@ import { instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
+import type { InsightStore } from '#src/ports/insight-store.ts';
+import type { SqlWriter } from '#src/store/sql/dialect.ts';
 import { controlReads, keyedReads } from '#src/store/sql/reads.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
+import { retentionQueries } from '#src/store/sql/retention.ts';
 import { toDeliveryRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from '#src/store/sql/rows.ts';
+import { makeSqlInsight } from '#src/store/sql/sql-insight.ts';
 import type { SqlRunner } from '#src/store/sql/steps.ts';
 import { Builders, START } from '#test/store-contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 import { firingProfile, firingSchedule } from '#test/store-contract/fixture.ts';
 import { type Db, migrate, openForWriting } from './connection.ts';
 import { FiringReads } from './firing-reads.ts';
-import { InsightReads } from './insight-reads.ts';
+import { INSIGHT_QUERIES, indexedBy } from './insight-queries.ts';
 import { PreparedQueries, SqliteReader } from './prepared-queries.ts';
 import { Reads } from './reads.ts';
-import { RETENTION_QUERIES } from './retention-queries.ts';
+import { SCANS } from './schedule-scans.ts';
 import { forSqlite } from './statement-builders.ts';
 import { STATEMENTS } from './statements.ts';
 import { verbs } from './verbs.ts';
@@ -46,10 +50,9 @@ const PAGE = { before: null, limit: 21 };
 const ONE_LABEL = [['a', 'b']] as const;
 const TWO_LABELS: Labels = [...ONE_LABEL, ['c', 'd']];
 
-/** The plans of the statements that `run` prepares. */
-function plansOf(run: (db: Db) => unknown): readonly string[] {
-  const prepared = new Set<string>();
-  const recording: Db = Object.create(db, {
+/** A connection that keeps the text of every statement that is prepared. */
+function recordingInto(prepared: Set<string>): Db {
+  return Object.create(db, {
     prepare: {
       value: (sql: string) => {
         prepared.add(sql);
@@ -57,8 +60,35 @@ function plansOf(run: (db: Db) => unknown): readonly string[] {
       },
     },
   }) as Db;
-  run(recording);
+}
+
+/** The plans of the statements that `run` prepares. */
+function plansOf(run: (db: Db) => unknown): readonly string[] {
+  const prepared = new Set<string>();
+  run(recordingInto(prepared));
   return [...prepared].flatMap(planOf);
+}
+
+const UNWRITTEN: SqlWriter = { run: async () => 'done', runAll: async () => [] };
+
+async function insightPlans(read: (insight: InsightStore) => Promise<unknown>): Promise<readonly string[]> {
+  const prepared = new Set<string>();
+  const reader = new SqliteReader(recordingInto(prepared));
+  const insight = makeSqlInsight({
+    readers: { api: reader, engine: reader, insight: reader, search: reader },
+    writers: {
+      api: UNWRITTEN,
+      claiming: UNWRITTEN,
+      settling: UNWRITTEN,
+      membership: UNWRITTEN,
+      maintenance: UNWRITTEN,
+    },
+    insight: { ...INSIGHT_QUERIES, findSchedules: async () => ({ items: [], hasMore: false }) },
+    scans: SCANS,
+    indexedBy,
+  });
+  await read(insight);
+  return searches([...prepared].flatMap(planOf));
 }
 
 function planOf(sql: string): readonly string[] {
@@ -236,7 +266,7 @@ test.for([
   [
     'schedules',
     [
-      'SEARCH schedules USING INDEX schedules_ended ((ended_at,id)>(?,?) AND ended_at<?)',
+      'SEARCH s USING INDEX schedules_ended ((ended_at,id)>(?,?) AND ended_at<?)',
       'CORRELATED SCALAR SUBQUERY 1',
       'SEARCH d USING COVERING INDEX deliveries_of_schedule (partition=? AND schedule_id=?)',
     ],
@@ -246,7 +276,9 @@ test.for([
 ] as const)('retention of %s scans from the oldest on', ([what, expected]) => {
   const parameters = what === 'schedules' ? [0, '', START, 100] : [START, 100];
   expect(
-    plansOf((recording) => new PreparedQueries(recording).all(RETENTION_QUERIES[what], ...parameters)),
+    plansOf((recording) =>
+      new PreparedQueries(recording).all(retentionQueries(indexedBy)[what], ...parameters),
+    ),
   ).toEqual(expected);
 });
 
@@ -259,9 +291,9 @@ describe('the dashboard finds', () => {
     'SEARCH o USING PRIMARY KEY (partition=? AND digest=? AND state=? AND kind=? AND schedule_id=?)';
   const STATE_WALK = 'SEARCH s USING INDEX schedules_by_state (partition=? AND state=? AND kind=? AND id<?)';
 
-  test('due deliveries by the index of their partition', () => {
-    const plans = plansOf((recording) => new InsightReads(recording).due(PARTITION, START, LATER, 1_000, 10));
-    expect(searches(plans)).toEqual([
+  test('due deliveries by the index of their partition', async () => {
+    const plans = await insightPlans((insight) => insight.countDue(PARTITION, START, LATER, 1_000, 10));
+    expect(plans.filter((step) => step !== 'SCAN w')).toEqual([
       'SEARCH deliveries USING COVERING INDEX deliveries_due_of_partition (partition=? AND due_at>? AND due_at<?)',
     ]);
   });
@@ -290,44 +322,53 @@ describe('the dashboard finds', () => {
       { labels: TWO_LABELS, state: 'active', kind: 'one_shot', destination: 'a' },
       [LABEL_WALK, LABELLED_ROW, OTHER_LABEL],
     ],
-  ] as const)('schedules %s by one index scan', ([, given, expected]) => {
-    const plans = plansOf((recording) =>
-      new InsightReads(recording).schedules(PARTITION, { ...ANY, ...given }, PAGE, 100),
+  ] as const)('schedules %s by one index scan', async ([, given, expected]) => {
+    const plans = await insightPlans((insight) =>
+      insight.searchSchedules(PARTITION, { ...ANY, ...given }, PAGE, 100),
     );
-    const scans = searches(plans).filter((step) => /^SEARCH [slow] /.test(step));
+    const scans = plans.filter((step) => /^SEARCH [slow] /.test(step));
     expect(scans).toEqual(expected);
-    for (const step of searches(plans)) {
+    for (const step of plans) {
       expect(step).toMatch(/^(SEARCH|SCAN (scanned|batch|d VIRTUAL|l\b|json_each|\(?subquery|p\b))/);
     }
   });
 
   test('how common labels are without reading schedules', () => {
-    const plans = plansOf((recording) => new InsightReads(recording).labelCounts(PARTITION, TWO_LABELS, 10));
+    const plans = planOf(SCANS.labelCounts(PARTITION, TWO_LABELS, 10).sql);
     expect(searches(plans).filter((step) => step.startsWith('SEARCH'))).toEqual([
       'SEARCH schedule_labels USING PRIMARY KEY (partition=? AND digest=?)',
     ]);
   });
 
   test.for([
-    ['stats', (reads: InsightReads) => reads.stats(PARTITION, 60_000, START, LATER)],
-    ['active endpoints', (reads: InsightReads) => reads.activeEndpoints(PARTITION, START, 10)],
-    ['upcoming', (reads: InsightReads) => reads.upcoming(PARTITION, START, LATER, 10)],
-    ['a count', (reads: InsightReads) => reads.deliveryCount(PARTITION, ALL_DELIVERIES, 10)],
+    ['stats', (insight: InsightStore) => insight.readStats(PARTITION, 60_000, START, LATER)],
+    [
+      'endpoint stats',
+      (insight: InsightStore) => insight.readEndpointStats(PARTITION, ['ep_1' as EndpointKey], START),
+    ],
+    ['active endpoints', (insight: InsightStore) => insight.listActiveEndpoints(PARTITION, START, 10)],
+    ['upcoming', (insight: InsightStore) => insight.listUpcoming(PARTITION, START, LATER, 10)],
+    ['a count', (insight: InsightStore) => insight.countDeliveries(PARTITION, ALL_DELIVERIES, 10)],
     [
       'a count of a status',
-      (reads: InsightReads) =>
-        reads.deliveryCount(PARTITION, { ...ALL_DELIVERIES, status: 'dead_letter' }, 10),
+      (insight: InsightStore) =>
+        insight.countDeliveries(PARTITION, { ...ALL_DELIVERIES, status: 'dead_letter' }, 10),
     ],
     [
       'a count of a schedule',
-      (reads: InsightReads) =>
-        reads.deliveryCount(PARTITION, { ...ALL_DELIVERIES, scheduleId: SCHEDULE }, 10),
+      (insight: InsightStore) =>
+        insight.countDeliveries(PARTITION, { ...ALL_DELIVERIES, scheduleId: SCHEDULE }, 10),
     ],
-    ['occurrences', (reads: InsightReads) => reads.occurrences(PARTITION, SCHEDULE, START, LATER, 10)],
-    ['gates', (reads: InsightReads) => reads.gates(PARTITION, 10)],
-  ] as const)('%s by an index', ([, read]) => {
-    const plans = plansOf((recording) => read(new InsightReads(recording)));
-    const tables = searches(plans).filter((step) => !/^SCAN (k|g|\(?subquery)/.test(step));
+    [
+      'occurrences',
+      (insight: InsightStore) => insight.listOccurrences(PARTITION, SCHEDULE, START, LATER, 10),
+    ],
+    ['payloads', (insight: InsightStore) => insight.hasPayloads(PARTITION, ENDPOINT)],
+    ['a gate', (insight: InsightStore) => insight.findGate(PARTITION, 'ep_1' as EndpointKey)],
+    ['gates', (insight: InsightStore) => insight.listGates(PARTITION, 10)],
+  ] as const)('%s by an index', async ([, read]) => {
+    const plans = await insightPlans(read);
+    const tables = plans.filter((step) => !/^SCAN (k|g|w|newest|\(?subquery)/.test(step));
     expect(tables.length).toBeGreaterThan(0);
     for (const step of tables) expect(step).toMatch(/^SEARCH \w+ USING /);
   });

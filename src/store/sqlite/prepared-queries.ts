@@ -1,8 +1,7 @@
 /** Runs queries on a connection. Each statement is prepared once, and a snapshot reads several of one moment. */
 import type Database from 'better-sqlite3';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { SqlReader } from '#src/store/sql/dialect.ts';
-import type { Parameter } from '#src/store/sql/steps.ts';
+import type { QueryParameter, SqlReader } from '#src/store/sql/dialect.ts';
 import type { Db } from './connection.ts';
 import { unavailableInstead } from './errors.ts';
 import { forSqlite } from './statement-builders.ts';
@@ -17,11 +16,11 @@ export class PreparedQueries {
     this.#db = db;
   }
 
-  get<Row>(sql: string, ...parameters: readonly Parameter[]): Row | undefined {
+  get<Row>(sql: string, ...parameters: readonly QueryParameter[]): Row | undefined {
     return this.#prepared(sql).get(...parameters) as Row | undefined;
   }
 
-  all<Row>(sql: string, ...parameters: readonly Parameter[]): readonly Row[] {
+  all<Row>(sql: string, ...parameters: readonly QueryParameter[]): readonly Row[] {
     return this.#prepared(sql).all(...parameters) as Row[];
   }
 
@@ -55,11 +54,11 @@ export class SqliteReader implements SqlReader {
     this.#queries = new PreparedQueries(db);
   }
 
-  query<Row>(sql: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]> {
+  query<Row>(sql: string, ...parameters: readonly QueryParameter[]): Promise<readonly Row[]> {
     return this.read(() => this.#queries.all<Row>(sql, ...parameters));
   }
 
-  lookUp<Row>(sql: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]> {
+  lookUp<Row>(sql: string, ...parameters: readonly QueryParameter[]): Promise<readonly Row[]> {
     return this.query(sql, ...parameters);
   }
 

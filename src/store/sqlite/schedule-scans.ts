@@ -1,38 +1,26 @@
-/** Queries that read one batch of a search for schedules. Each follows a single index, whatever the filter is. */
+/** Searches for schedules. Each batch follows a single index, whatever the filter is. */
 
-import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
 import type { Label, Labels } from '#src/domain/labels.ts';
 import { labelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { HIDDEN_QUERY } from '#src/domain/role.ts';
 import type { ScheduleFilter } from '#src/ports/store.ts';
+import type { Query, ScheduleScans } from '#src/store/sql/dialect.ts';
 import { labelBytes } from '#src/store/sql/digests.ts';
+import { PROFILES_MATCHING_MAX, PROFILES_SCANNED_MAX } from '#src/store/sql/insight-queries.ts';
 import { rangesOf } from '#src/store/sql/label-rows.ts';
 import { PAST_EVERY_ID } from '#src/store/sql/page-bounds.ts';
-import { MATCHES_AND_LAST } from '#src/store/sql/schedule-search.ts';
-import type { Parameter } from '#src/store/sql/steps.ts';
-
-/** The destination that a schedule must have. */
-export interface WantedDestination {
-  readonly part: string;
-  readonly hidesQueries: boolean;
-  /** Endpoint profiles whose URL contains the text. */
-  readonly profiles: readonly EndpointId[];
-}
-
-interface Query {
-  readonly sql: string;
-  readonly parameters: readonly Parameter[];
-}
+import { MATCHES_AND_LAST, type WantedDestination } from '#src/store/sql/schedule-search.ts';
 
 /** SQL: the URL contains a text, ignoring case. Parameters: whether its query is hidden, and the text. */
-export function hasPart(url: string): string {
+function hasPart(url: string): string {
   return `instr(lower(CASE WHEN ? AND instr(${url}, '?') > 0
     THEN substr(${url}, 1, instr(${url}, '?')) || '${HIDDEN_QUERY}' ELSE ${url} END), lower(?)) > 0`;
 }
 
 /** Reads the next rows before an id, and tells which of them match. */
-export function scanQuery(
+function scanQuery(
   partition: Partition,
   filter: ScheduleFilter,
   wanted: WantedDestination | null,
@@ -150,7 +138,7 @@ function allOf(conditions: readonly Query[]): Query {
 }
 
 /** How many schedules have each label. Counting stops at `countMax`. */
-export function labelCountsQuery(partition: Partition, labels: Labels, countMax: number): Query {
+function labelCountsQuery(partition: Partition, labels: Labels, countMax: number): Query {
   return {
     sql: `SELECT (SELECT count(*) FROM (
         SELECT 1 FROM schedule_labels WHERE partition = ? AND digest = unhex(d.value) LIMIT ?
@@ -158,3 +146,27 @@ export function labelCountsQuery(partition: Partition, labels: Labels, countMax:
     parameters: [partition, countMax, JSON.stringify(labels.map((label) => labelDigest(...label)))],
   };
 }
+
+/** The newest profiles whose URL contains a text. */
+function profilesQuery(partition: Partition, part: string, hidesQueries: boolean): Query {
+  return {
+    sql: `SELECT p.id FROM (
+        SELECT id, version FROM endpoint_profiles WHERE partition = ? ORDER BY id DESC LIMIT ?
+      ) p CROSS JOIN endpoint_profile_versions v ON v.partition = ? AND v.endpoint_id = p.id AND v.version = p.version
+      WHERE ${hasPart('v.url')} LIMIT ?`,
+    parameters: [
+      partition,
+      PROFILES_SCANNED_MAX,
+      partition,
+      Number(hidesQueries),
+      part,
+      PROFILES_MATCHING_MAX,
+    ],
+  };
+}
+
+export const SCANS: ScheduleScans = {
+  scan: scanQuery,
+  labelCounts: labelCountsQuery,
+  profilesOf: profilesQuery,
+};

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
+import { oldestStats, pruneStats, type StatsRetentionDependencies } from '#src/store/sql/stats-retention.ts';
 import { migrate, openForReading, openForWriting } from './connection.ts';
+import { indexedBy } from './insight-queries.ts';
 import { SqliteReader } from './prepared-queries.ts';
-import { SqliteInsight } from './sqlite-insight.ts';
+import { forSqlite } from './statement-builders.ts';
 import { STATEMENTS } from './statements.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sched-retention-'));
@@ -26,24 +28,21 @@ test('endpoint stats are removed a limited number of rows at a time', async () =
     WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < 999)
       INSERT INTO endpoint_stats SELECT 1, printf('%032x', n * 7919 % 1000), 0, 'a', 'https://example.com/', '[1]' FROM n`);
   const removed: number[] = [];
-  const insight = new SqliteInsight({
-    path,
+  const dependencies: StatsRetentionDependencies = {
     reader: new SqliteReader(reader),
+    oldest: oldestStats(indexedBy),
     writer: {
-      isFailing: false,
       run: async () => 'done',
       runAll: async (verbs) => {
         let rows = 0;
         for (const [name, , ...parameters] of verbs.flat()) {
-          rows += db.prepare(STATEMENTS[name].sql).run(...parameters).changes;
+          rows += db.prepare(forSqlite(STATEMENTS[name].sql)).run(...parameters).changes;
         }
         if (verbs.length > 0) removed.push(rows);
         return verbs.map(() => 'done');
       },
-      close: async () => {},
     },
-  });
-  while (await insight.pruneStats(instant(1), instant(1)));
-  await insight.close();
+  };
+  while (await pruneStats(dependencies, instant(1), instant(1)));
   expect(removed).toEqual(Array.from({ length: 20 }, () => 50));
 });

@@ -15,7 +15,7 @@ import {
   SCHEDULE_FIRING,
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
-} from '#src/store/sql/columns.ts';
+} from './columns.ts';
 import {
   type DeliveryRow,
   type FiringProfileVersionRow,
@@ -28,8 +28,10 @@ import {
   type ProfileHeadRow,
   type ProfileVersionRow,
   type ScheduleRow,
-} from '#src/store/sql/rows.ts';
-import type { Values } from './read-pool.ts';
+} from './rows.ts';
+
+/** The values of one row, in the order of the columns. */
+export type Values = readonly unknown[];
 
 export type JoinedRow = Readonly<Record<string, unknown>>;
 

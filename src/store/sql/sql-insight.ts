@@ -1,0 +1,205 @@
+/** What the dashboard reads, and what it and the stats write, for every database that speaks SQL. */
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/project.ts';
+import type {
+  BreakerReset,
+  InsightStore,
+  ScheduleSearch,
+  UpcomingDelivery,
+} from '#src/ports/insight-store.ts';
+import { DELIVERY_FIXED, DELIVERY_MUTABLE } from './columns.ts';
+import type { Dialect, Query } from './dialect.ts';
+import { endpointDigest } from './digests.ts';
+import {
+  ACTIVE_ROWS_MAX,
+  BREAKER_IS_CLOSED,
+  countSteps,
+  type DueStepRow,
+  GATE_ROWS_MAX,
+  STATS_ROWS_MAX,
+  toDueCounts,
+} from './insight-queries.ts';
+import { insightVerbs as verbs } from './insight-verbs.ts';
+import { DELIVERY, deliveryIn, FIRING_SCHEDULE, firingScheduleIn, type JoinedRow } from './joined-rows.ts';
+import { readCluster } from './reads.ts';
+import { type DeliveryRow, fromDeliveryRow, readGate } from './rows.ts';
+import { fitOnPage, type ScannedRow, search, type WantedDestination } from './schedule-search.ts';
+import { pruneStats } from './stats-retention.ts';
+import { byEndpoint, byInstant, type EndpointStatsRow, type StatsRow } from './stats-rows.ts';
+
+interface GateRow {
+  readonly endpoint: EndpointKey;
+  readonly state: string;
+  readonly saved_at: Instant;
+}
+
+const STATS = `SELECT at, counts FROM stats
+  WHERE partition = $1 AND span_ms = $2 AND at >= $3 AND at < $4 ORDER BY at DESC LIMIT $5`;
+const GATES = `SELECT endpoint, state, saved_at FROM (
+    SELECT endpoint, state, saved_at FROM gates WHERE partition = $1 LIMIT $2
+  ) g ORDER BY ${BREAKER_IS_CLOSED}, saved_at DESC LIMIT $3`;
+const BREAKER_RESETS = 'SELECT partition, endpoint, at FROM breaker_resets LIMIT $1';
+
+/** Every part of a query names the partition, because Citus needs it, and a limit counts only rows of that partition. */
+function textsOf(indexedBy: Dialect['indexedBy']) {
+  /** Waiting deliveries in the order in which they are due. The parameters are numbered from `first` on. */
+  const waiting = (
+    first: number,
+  ) => `SELECT id, due_at FROM deliveries ${indexedBy('deliveries_due_of_partition')}
+    WHERE partition = $${first} AND status IN ('scheduled', 'retry_scheduled') AND id <> ''
+      AND due_at >= $${first + 1} AND due_at < $${first + 2}
+    ORDER BY due_at, id LIMIT $${first + 3}`;
+  return {
+    activeEndpoints: `SELECT (SELECT endpoint FROM endpoint_stats e
+        WHERE e.partition = $1 AND e.endpoint_digest = k.endpoint_digest LIMIT 1) AS endpoint
+      FROM (
+        SELECT endpoint_digest, max(at) AS last_at FROM (
+          SELECT endpoint_digest, at FROM endpoint_stats ${indexedBy('endpoint_stats_by_time')}
+          WHERE partition = $2 AND at >= $3 ORDER BY at DESC, endpoint_digest DESC LIMIT $4
+        ) newest GROUP BY endpoint_digest ORDER BY last_at DESC, endpoint_digest LIMIT $5
+      ) k ORDER BY k.last_at DESC, k.endpoint_digest`,
+    // Division of integers gives the number of the step.
+    dueByStep: `SELECT (due_at - CAST($1 AS bigint)) / CAST($2 AS bigint) AS step, count(*) AS due
+      FROM (${waiting(3)}) w GROUP BY 1`,
+    // Outer joins keep the order of the tables, so the schedules of a partition are not scanned.
+    upcoming: `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns} FROM (${waiting(1)}) w
+      LEFT JOIN deliveries d ON d.partition = $5 AND d.id = w.id
+      LEFT JOIN schedules s ON s.partition = $6 AND s.id = d.schedule_id
+      ORDER BY w.due_at, w.id`,
+    occurrences: `SELECT ${[...DELIVERY_FIXED, ...DELIVERY_MUTABLE].join(', ')}
+      FROM deliveries ${indexedBy('deliveries_occurrence')}
+      WHERE partition = $1 AND schedule_id = $2 AND occurrence >= $3 AND occurrence < $4 AND replay_of IS NULL
+      ORDER BY occurrence LIMIT $5`,
+    hasPayloads: `SELECT 1 FROM schedules ${indexedBy('schedules_with_body_by_profile')}
+      WHERE partition = $1 AND endpoint_id = $2 AND endpoint_id IS NOT NULL AND payload_bytes > 0 LIMIT 1`,
+  };
+}
+
+export type InsightDependencies = Pick<Dialect, 'readers' | 'writers' | 'insight' | 'scans' | 'indexedBy'>;
+
+export function makeSqlInsight(dependencies: InsightDependencies): InsightStore {
+  const { readers, writers, insight: queries, scans, indexedBy } = dependencies;
+  const { insight: reader, engine } = readers;
+  const texts = textsOf(indexedBy);
+  const ask = <Row>({ sql, parameters }: Query) => reader.query<Row>(sql, ...parameters);
+
+  async function destinationOf(
+    partition: Partition,
+    { destination: part, hidesQueries }: ScheduleSearch,
+  ): Promise<WantedDestination | null> {
+    if (part === null) return null;
+    const rows = await ask<{ readonly id: EndpointId }>(scans.profilesOf(partition, part, hidesQueries));
+    return { part, hidesQueries, profiles: rows.map(({ id }) => id) };
+  }
+
+  return {
+    warmUp: () => {
+      // If this fails, the first dashboard query reports why.
+      reader.query('SELECT 1').catch(() => {});
+    },
+
+    saveStats: async (node, stats, endpoints) => {
+      await writers.settling.runAll([
+        ...stats.map((one) => verbs.saveStatsRow(node, one)),
+        ...endpoints.map((one) => verbs.saveEndpointStats(node, one)),
+      ]);
+    },
+
+    readStats: async (partition, spanMs, from, until) =>
+      byInstant(await reader.query<StatsRow>(STATS, partition, spanMs, from, until, STATS_ROWS_MAX)),
+
+    readEndpointStats: async (partition, endpoints, from) => {
+      const digests = endpoints.map(endpointDigest);
+      const rows = await ask<EndpointStatsRow>(
+        queries.endpointStats(partition, digests, from, STATS_ROWS_MAX),
+      );
+      return byEndpoint(endpoints, rows);
+    },
+
+    listActiveEndpoints: async (partition, from, limit) => {
+      const rows = await reader.query<{ readonly endpoint: EndpointKey }>(
+        texts.activeEndpoints,
+        partition,
+        partition,
+        from,
+        ACTIVE_ROWS_MAX,
+        limit,
+      );
+      return rows.map(({ endpoint }) => endpoint);
+    },
+
+    // Every service prunes, also without a dashboard user, so the reader of the engine finds the rows.
+    pruneStats: (minutesBefore, hoursBefore) =>
+      pruneStats(
+        { reader: engine, writer: writers.settling, oldest: queries.oldestStats },
+        minutesBefore,
+        hoursBefore,
+      ),
+
+    countDue: async (partition, from, until, stepMs, scanMax) => {
+      const steps = countSteps(from, until, stepMs);
+      const rowsMax = Math.min(scanMax, queries.dueRowsMax);
+      const window = [from, stepMs, partition, from, until] as const;
+      return toDueCounts(
+        await reader.query<DueStepRow>(texts.dueByStep, ...window, rowsMax + 1),
+        steps,
+        rowsMax,
+      );
+    },
+
+    listUpcoming: async (partition, from, until, limit) => {
+      const parameters = [partition, from, until, limit, partition, partition] as const;
+      return (await reader.query<JoinedRow>(texts.upcoming, ...parameters)).flatMap(upcomingIn);
+    },
+
+    searchSchedules: async (partition, wanted, page, scanMax) => {
+      const destination = await destinationOf(partition, wanted);
+      const scan = (before: ScheduleId | null, rows: number) =>
+        ask<ScannedRow>(scans.scan(partition, wanted, destination, before, rows));
+      const { found, ...rest } = await search(scan, page, { scanMax });
+      return fitOnPage(rest, await queries.findSchedules(partition, found));
+    },
+
+    countDeliveries: async (partition, filter, countMax) => {
+      const [row] = await ask<{ readonly count: number }>(
+        queries.countDeliveries(partition, filter, countMax),
+      );
+      return row?.count ?? 0;
+    },
+
+    listOccurrences: async (...window) =>
+      (await reader.query<DeliveryRow>(texts.occurrences, ...window)).map(fromDeliveryRow),
+
+    hasPayloads: async (partition, id) => (await reader.query(texts.hasPayloads, partition, id)).length > 0,
+
+    findGate: async (partition, endpoint) => {
+      const { sql, parameters } = queries.gate(partition, endpoint);
+      const [row] = await engine.query<Pick<GateRow, 'state'>>(sql, ...parameters);
+      return row === undefined ? null : readGate(row.state);
+    },
+
+    listGates: async (partition, limit) =>
+      (await reader.query<GateRow>(GATES, partition, GATE_ROWS_MAX, limit)).map(
+        ({ endpoint, state, saved_at }) => ({ endpoint, gate: readGate(state), savedAt: saved_at }),
+      ),
+
+    readCluster: () => readCluster(reader),
+
+    addBreakerReset: async (reset) => {
+      await writers.api.run(verbs.saveBreakerReset(reset));
+    },
+    // The engine asks for these, and there are hardly ever any.
+    listBreakerResets: (limit) => engine.query<BreakerReset>(BREAKER_RESETS, limit),
+    removeBreakerReset: async (reset) => {
+      await writers.api.run(verbs.removeBreakerReset(reset));
+    },
+  };
+}
+
+function upcomingIn(joined: JoinedRow): readonly UpcomingDelivery[] {
+  const delivery = deliveryIn(joined);
+  const schedule = firingScheduleIn(joined);
+  return delivery === null || schedule === null ? [] : [{ delivery, schedule }];
+}
