@@ -7,11 +7,39 @@ import { CITUS_URL, createCitusDatabase } from '#test/postgres/citus.ts';
 import { addressOf, openedIn } from '#test/postgres/contract-databases.ts';
 import { START } from '#test/store-contract/builders.ts';
 import { storeContract } from '#test/store-contract/store-contract.ts';
-import { distribute, isDistributed } from './citus.ts';
+import { CITUS, distribute, isDistributed } from './citus.ts';
 import { connect } from './connect.ts';
 import { MIGRATIONS, type PostgresMigration } from './migrations.ts';
 import { decodeText } from './parameter-encoding.ts';
 import { migrate } from './schema-version.ts';
+
+test('a statement for all rows names each partition once, and one that locks runs once for each', () => {
+  const rows = [
+    [1, 'a'],
+    [2, 'b'],
+    [1, 'c'],
+  ];
+  const all = CITUS.forAll(['partition', 'id'], (within) => [`first${within}`, `second${within}`]);
+  const parameters = [
+    [1, 2, 1],
+    ['a', 'b', 'c'],
+    [1, 2],
+  ];
+  expect(all.queriesFor?.(rows)).toEqual([
+    { sql: 'first AND r.partition = ANY($3::bigint[])', parameters },
+    { sql: 'second AND r.partition = ANY($3::bigint[])', parameters },
+  ]);
+  expect(CITUS.forAll(['id'], (within) => [`text${within}`])).toEqual({ sql: ['text'] });
+
+  const each = CITUS.forEachPartition(
+    ({ from, partitionOf }) => `${from(['partition', 'id'])} ${partitionOf('t')}`,
+  );
+  const sql = 'unnest($2::text[]) AS t (id) $1::bigint';
+  expect(each.queriesFor?.(rows)).toEqual([
+    { sql, parameters: [1, ['a', 'c']] },
+    { sql, parameters: [2, ['b']] },
+  ]);
+});
 
 if (CITUS_URL === '') {
   test.skip('Citus: skipped, because SCHED_TEST_CITUS_URL is not set');
