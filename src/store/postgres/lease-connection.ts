@@ -10,6 +10,7 @@
 import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
+import { renewLease } from '#src/store/sql/cluster.ts';
 import { readCluster } from '#src/store/sql/reads.ts';
 import { SHARED_STATEMENTS } from '#src/store/sql/statements.ts';
 import { awaitAll, isTemporary, unavailableInstead } from './errors.ts';
@@ -62,16 +63,13 @@ export class LeaseConnection {
     }
   }
 
-  async #renew({ node, leaseUntil, isStopping, version }: NodeLease): Promise<ClusterState> {
+  async #renew(lease: NodeLease): Promise<ClusterState> {
     if (!this.#client.isConnected) throw new StoreUnavailable('PostgreSQL cannot be reached.');
     this.#number++;
+    const [name, , ...parameters] = renewLease(lease);
     const renewed = this.#client.transaction([
       { sql: STORE_NUMBER, parameters: [this.#writer, this.#number, this.#clock.now()], isPrepared: true },
-      {
-        sql: SHARED_STATEMENTS.renewLease.sql,
-        parameters: [node, leaseUntil, isStopping ? 1 : 0, version],
-        isPrepared: true,
-      },
+      { sql: SHARED_STATEMENTS[name].sql, parameters, isPrepared: true },
     ]);
     const state = readCluster(this.#reader);
     await awaitAll([renewed, state]);

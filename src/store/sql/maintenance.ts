@@ -84,8 +84,8 @@ export function maintenance(
       if (row === undefined) return null;
       return { seenAt: row.seen_at, trustedAt: row.trusted_at, believedFrom: row.believed_from };
     },
-    saveTrustedTime: async (trusted) => {
-      await sql.run(verbs.saveTrustedTime(trusted));
+    saveTrustedTime: async ({ seenAt, trustedAt, believedFrom }) => {
+      await sql.run([['saveTrustedTime', null, seenAt, trustedAt, believedFrom]]);
     },
   };
 }

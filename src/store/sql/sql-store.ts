@@ -6,18 +6,19 @@ import type { PeopleStore } from '#src/ports/people-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { SealedStore } from '#src/ports/vault.ts';
+import { cluster } from './cluster.ts';
+import { control } from './control.ts';
 import type { Dialect, SqlReader, SqlWriter } from './dialect.ts';
 import { LabelSearch } from './label-search.ts';
 import { maintenance } from './maintenance.ts';
 import { SqlPeople } from './people.ts';
-import { controlReads, keyedReads } from './reads.ts';
+import { keyedReads } from './reads.ts';
 import { SqlReplayJobs } from './replay-jobs.ts';
 import { Retention } from './retention.ts';
 import { SqlSealed } from './sealed.ts';
 import { makeSqlInsight } from './sql-insight.ts';
 import type { SqlRunner } from './steps.ts';
 import { SWEEP_BATCH_MAX } from './sweep-verbs.ts';
-import { toFence } from './verbs.ts';
 
 export interface SqlStore extends Store, ControlStore, ClusterStore {
   readonly people: PeopleStore;
@@ -93,46 +94,4 @@ function deliveryVerbs({ readers, writers: { claiming, settling }, verbs, indexe
       return scanned;
     },
   } satisfies Partial<Store>;
-}
-
-function control({ readers, writers: { api }, verbs }: Dialect): ControlStore {
-  const reads = controlReads(readers.api);
-  return {
-    ...reads,
-    addProject: async (project) => {
-      const answer = await api.run<'taken'>(verbs.addProject(project));
-      return answer === 'taken' ? 'taken' : ((await reads.findProject(project.name)) ?? 'taken');
-    },
-    addKey: (key) => api.run(verbs.addKey(key)),
-    revokeKey: async (id, now) => (await api.run(verbs.revokeKey(id, now))) === 'done',
-    touchKeys: async (uses) => {
-      await api.run(verbs.touchKeys(uses));
-    },
-    addSecret: async (secret, othersExpireAt) => {
-      await api.run(verbs.addSecret(secret, othersExpireAt));
-    },
-    changeEndpointSecrets: (change) => api.run(verbs.changeEndpointSecrets(change)),
-  };
-}
-
-function cluster(dialect: Dialect): ClusterStore {
-  const {
-    verbs,
-    writers: { membership },
-  } = dialect;
-  return {
-    readClock: () => dialect.readClock(),
-    renewLease: (lease) => dialect.renewLease(lease),
-    takeSlots: async (node, seen) => {
-      const answers = await membership.runAll<'stale'>(seen.map((one) => verbs.takeSlot(node, one)));
-      return toFence(node, seen, answers);
-    },
-    releaseSlots: async (fence) => {
-      if (fence.epochs.size > 0) await membership.run(verbs.releaseSlots(fence));
-    },
-    leave: async (node) => {
-      await membership.run(verbs.leave(node));
-    },
-    removeDeadNode: (lease) => membership.run(verbs.removeDeadNode(lease)),
-  };
 }

@@ -8,7 +8,7 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
-import type { DeliveryId, KeyId, ScheduleId } from '#src/domain/id.ts';
+import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { LabelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
@@ -20,15 +20,6 @@ import {
 } from '#src/domain/schedule.ts';
 import { SCHEDULE_TRANSITIONS } from '#src/domain/schedule-lifecycle.ts';
 import { type Fence, type Slot, slotOf } from '#src/domain/slot.ts';
-import type { TrustedTime } from '#src/domain/trusted-time.ts';
-import type { NodeLease, SlotState } from '#src/ports/cluster-store.ts';
-import type {
-  ApiKey,
-  EndpointSecretsChange,
-  KeyUse,
-  Project,
-  SigningSecret,
-} from '#src/ports/control-store.ts';
 import { cachedEndpointKey } from '#src/ports/endpoint-cache.ts';
 import type {
   ClaimWrite,
@@ -277,89 +268,7 @@ export function makeVerbs(keyParameters: KeyParameters) {
     removeGate: (partition: Partition, endpoint: EndpointKey, before: Instant): readonly Step[] => [
       ['removeOldGate', null, partition, endpoint, before, ...keyParameters.gate(endpoint)],
     ],
-
-    addProject: (project: Omit<Project, 'partitions'>): readonly Step[] => [
-      ['insertProject', 'taken', project.id, project.name, project.pinnedVersion, project.createdAt],
-      ['insertPartition', null, project.id, 'test'],
-      ['insertPartition', null, project.id, 'live'],
-    ],
-
-    addKey: (key: ApiKey): readonly Step[] => [
-      ['insertKey', 'taken', key.id, key.partition, key.hash, key.hint, key.createdAt, key.revokedAt],
-    ],
-
-    revokeKey: (id: KeyId, now: Instant): readonly Step[] => [['revokeKey', 'missing', now, id]],
-
-    touchKeys: (uses: readonly KeyUse[]): readonly Step[] =>
-      uses.toSorted(byHash).map(({ hash, at }): Step => ['touchKey', null, at, hash, at]),
-
-    addSecret: (secret: SigningSecret, othersExpireAt: Instant): readonly Step[] => [
-      ['retireSecrets', null, othersExpireAt, secret.partition],
-      ['insertSecret', null, secret.id, secret.partition, secret.sealed, secret.createdAt, secret.expiresAt],
-    ],
-
-    /** The profile is locked first. Of two changes at a time, the second sees the result of the first. */
-    changeEndpointSecrets: (change: EndpointSecretsChange): readonly Step[] => [
-      ['lockProfile', 'missing', change.partition, change.endpointId],
-      ...guardEndpointSecrets(change),
-      ...endEndpointSecrets(change),
-      ...insertEndpointSecret(change),
-    ],
-
-    renewLease: ({ node, leaseUntil, isStopping, version }: NodeLease): readonly Step[] => [
-      ['renewLease', null, node, leaseUntil, isStopping ? 1 : 0, version],
-    ],
-
-    /** Taking a slot raises its epoch, so writes under the old epoch are refused. */
-    takeSlot: (node: string, { slot, epoch }: Pick<SlotState, 'slot' | 'epoch'>): readonly Step[] => [
-      ['nodeLives', 'stale', node],
-      ['takeSlot', 'stale', node, slot, epoch],
-    ],
-
-    releaseSlots: ({ node, epochs }: Fence): readonly Step[] =>
-      [...epochs].map(([slot, epoch]): Step => ['releaseSlot', null, slot, node, epoch]),
-
-    removeDeadNode: ({ node, leaseUntil }: Pick<NodeLease, 'node' | 'leaseUntil'>): readonly Step[] => [
-      ['endLeaseAsSeen', 'stale', node, leaseUntil],
-      ['releaseSlotsOf', null, node],
-    ],
-
-    saveTrustedTime: ({ seenAt, trustedAt, believedFrom }: TrustedTime): readonly Step[] => [
-      ['saveTrustedTime', null, seenAt, trustedAt, believedFrom],
-    ],
-
-    leave: (node: string): readonly Step[] => [
-      ['endLease', null, node],
-      ['releaseSlotsOf', null, node],
-    ],
   };
-}
-
-/** Nodes that save the same uses lock the keys in the same order. */
-function byHash({ hash: one }: KeyUse, { hash: other }: KeyUse): number {
-  return one < other ? -1 : Number(one > other);
-}
-
-/** Every change ends the secret in force, and checks that it is unchanged. If none was read, none may exist. */
-function guardEndpointSecrets({ partition, endpointId, before }: EndpointSecretsChange): readonly Step[] {
-  const hasInForce = before.some(({ expiresAt }) => expiresAt === null);
-  return hasInForce ? [] : [['noEndpointSecretInForce', 'stale', partition, endpointId]];
-}
-
-/** Ends each secret only if it is still the one that was read. */
-function endEndpointSecrets({ before, ended }: EndpointSecretsChange): readonly Step[] {
-  const ends = new Map(before.map(({ id, expiresAt }) => [id, expiresAt]));
-  return ended.map(({ id, partition, endpointId, expiresAt, aloneFrom }): Step => {
-    const was = ends.get(id) ?? NEVER;
-    return ['endEndpointSecret', 'stale', expiresAt, aloneFrom, partition, endpointId, id, was];
-  });
-}
-
-function insertEndpointSecret({ added }: EndpointSecretsChange): readonly Step[] {
-  if (added === null) return [];
-  const { partition, endpointId, id, sealed, createdAt, expiresAt, aloneFrom } = added;
-  const values = [partition, endpointId, id, sealed, createdAt, expiresAt, aloneFrom];
-  return [['insertEndpointSecret', null, ...values]];
 }
 
 /** Checks that the node still owns the slot of the delivery, in the epoch of its fence. */
@@ -371,17 +280,4 @@ const NEVER = -1;
 
 function held(slot: Slot, { node, epochs }: Fence): Step {
   return ['slotHeld', 'stale', slot, node, epochs.get(slot) ?? NEVER];
-}
-
-/** The fence of a node for the slots that it took. Taking a slot raised its epoch by one. */
-export function toFence(
-  node: string,
-  seen: readonly Pick<SlotState, 'slot' | 'epoch'>[],
-  answers: readonly ('done' | 'stale')[],
-): Fence {
-  const epochs = new Map<Slot, number>();
-  for (const [index, { slot, epoch }] of seen.entries()) {
-    if (answers[index] === 'done') epochs.set(slot, epoch + 1);
-  }
-  return { node, epochs };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Instant } from '#src/domain/instant.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
+import { renewLease } from '#src/store/sql/cluster.ts';
 import type { Dialect, PlannedReads } from '#src/store/sql/dialect.ts';
 import { readCluster } from '#src/store/sql/reads.ts';
 import { makeSqlStore, type SqlStore } from '#src/store/sql/sql-store.ts';
@@ -84,7 +85,7 @@ function sqliteDialect(
     ...(sweepBatchMax === undefined ? {} : { sweepBatchMax }),
     readClock: async () => (await reader.query<{ readonly now: number }>(CLOCK))[0]?.now ?? 0,
     renewLease: async (lease) => {
-      await writer.run(verbs.renewLease(lease));
+      await writer.run([renewLease(lease)]);
       return readCluster(reader);
     },
     // After a failed write the disk must also take a write of ordinary size: see `disk-check.ts`.
