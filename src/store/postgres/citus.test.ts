@@ -5,9 +5,11 @@ import { sqlOf } from '#src/store/sql/migration.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { CITUS_URL, createCitusDatabase } from '#test/postgres/citus.ts';
 import { addressOf, openedIn } from '#test/postgres/contract-databases.ts';
+import { createDatabase } from '#test/postgres/databases.ts';
+import { sharedPostgres } from '#test/postgres/shared.ts';
 import { START } from '#test/store-contract/builders.ts';
 import { storeContract } from '#test/store-contract/store-contract.ts';
-import { CITUS, distribute, isDistributed } from './citus.ts';
+import { CITUS, COPIED, DISTRIBUTED, distribute, isDistributed } from './citus.ts';
 import { connect } from './connect.ts';
 import { MIGRATIONS, type PostgresMigration } from './migrations.ts';
 import { decodeText } from './parameter-encoding.ts';
@@ -39,6 +41,24 @@ test('a statement for all rows names each partition once, and one that locks run
     { sql, parameters: [1, ['a', 'c']] },
     { sql, parameters: [2, ['b']] },
   ]);
+});
+
+test('every table of customers is distributed or copied', async () => {
+  await using database = await createDatabase(await sharedPostgres());
+  const client = await connect(addressOf(database.url), { timers: systemTimers, decodeText });
+  try {
+    await migrate(client, START, () => Promise.resolve());
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT table_name::text AS name FROM information_schema.columns
+       WHERE table_schema = current_schema() AND column_name = 'partition'`,
+    );
+    // Projects have no partition, but partitions refer to them.
+    expect(new Set([...rows.map(({ name }) => name), 'projects'])).toEqual(
+      new Set([...DISTRIBUTED, ...COPIED]),
+    );
+  } finally {
+    await client.end();
+  }
 });
 
 if (CITUS_URL === '') {

@@ -19,7 +19,7 @@ import { ONE_SERVER, type Placement, type RowSource } from './placement.ts';
 import type { Reader } from './read-pool.ts';
 import type { SlotRow } from './slot-scans.ts';
 
-const DISTRIBUTED = [
+export const DISTRIBUTED = [
   'deliveries',
   'schedules',
   'schedule_labels',
@@ -39,7 +39,7 @@ const DISTRIBUTED = [
 ] as const;
 const [FIRST] = DISTRIBUTED;
 
-const COPIED = ['projects', 'partitions', 'api_keys', 'signing_secrets'] as const;
+export const COPIED = ['projects', 'partitions', 'api_keys', 'signing_secrets'] as const;
 
 /**
  * Citus cannot jump to the first row of each partition. It reads all old rows, and an hour of endpoint stats is
