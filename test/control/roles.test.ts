@@ -76,10 +76,12 @@ describe('the matrix of roles, routes and project scopes', () => {
     expect(dashboard().served.toSorted()).toEqual(SERVED.toSorted());
   });
 
-  test('every route has a schema of its answer and of each wildcard of its path', () => {
+  test('every route has a schema of its answer and of each wildcard of its path, and every change is audited', () => {
     const { routes, projectRoutes, publicRoutes } = dashboard().routes;
     const names = [...everyRoute(), ...publicRoutes.map(({ method, path }) => `${method} ${path}`)];
     expect([...names, 'POST local-session'].toSorted()).toEqual([...ANSWERED.keys()].toSorted());
+    const unaudited = [...routes, ...projectRoutes].filter(({ isAudited }) => !isAudited);
+    expect(unaudited.filter(({ method }) => method !== 'GET').map(({ path }) => path)).toEqual(['preview']);
     for (const { path, schemas } of [...routes, ...projectRoutes]) {
       const wildcards = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
       const named = Object.keys((schemas.params as z.ZodObject).shape);

@@ -35,7 +35,6 @@ export function calendarRoute({
     needs: 'viewer',
     params: z.object({ id: idOf('sch') }),
     query: WINDOW_QUERY,
-    audited: null,
     handle: async ({ params: { id }, query, partition }) => {
       const view = requireFound(await store.findSchedule(partition, id));
       const window = requireWindow(query, clock.now(), WINDOW);

@@ -38,7 +38,6 @@ function listRoute({ commands: { store, clock }, insight }: Dependencies): Route
     path: 'destinations',
     needs: 'viewer',
     query: z.object({ cursor, include_archived: choice(['true', 'false']) }),
-    audited: null,
     handle: async ({ query: { cursor, include_archived }, partition, mode }) => {
       const now = clock.now();
       // Stats of endpoints are kept by the hour.

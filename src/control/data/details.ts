@@ -27,7 +27,6 @@ export function detailsRoute({
     path: 'deliveries/:id/details',
     needs: 'viewer',
     params: z.object({ id: idOf('dlv') }),
-    audited: null,
     handle: async ({ params: { id }, partition, mode }) => {
       const delivery = requireFound(await store.findDelivery(partition, id));
       const [attempts, view, isDeferredByBreaker] = await Promise.all([

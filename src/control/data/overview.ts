@@ -48,7 +48,6 @@ export function overviewRoute(dependencies: Dependencies): Route<ProjectRequest>
     path: 'overview',
     needs: 'viewer',
     query: z.object({ range: choice(RANGE_NAMES) }),
-    audited: null,
     handle: async ({ query, partition }) => {
       const range = query.range ?? DEFAULT_RANGE;
       const now = clock.now();

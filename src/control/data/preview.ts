@@ -35,7 +35,6 @@ export function previewRoute({
     path: 'preview',
     needs: 'viewer',
     body: asGiven,
-    audited: null,
     handle: async ({ body }) => {
       const now = clock.now();
       const { timing, jitter } = readPreview(body, now);

@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { requireFound } from '#src/commands/command.ts';
 import type { DeliveryCount, DeliveryQuery, ReplayJobInfo } from '#src/control/http/data-contract.ts';
 import { bound, choice, idOf, optional, parsed } from '#src/control/http/fields.ts';
-import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
+import { orNull } from '#src/control/http/present.ts';
+import { json, list, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
 import { beginReplay, stopReplay } from '#src/control/replay-jobs.ts';
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { parseId } from '#src/domain/id.ts';
-import { formatInstant, type Instant } from '#src/domain/instant.ts';
+import { formatInstant } from '#src/domain/instant.ts';
 import type { ReplayJob } from '#src/domain/replay-job.ts';
 import { DELIVERIES_COUNTED_MAX } from '#src/ports/insight-store.ts';
 import type { DeliveryFilter } from '#src/ports/store.ts';
@@ -44,7 +45,6 @@ export function replayRoutes(dependencies: Dependencies): readonly Route<Project
       method: 'GET',
       path: 'replays/count',
       needs: 'viewer',
-      audited: null,
       query: FILTER,
       handle: async ({ query, partition }) => {
         const count = await insight.countDeliveries(partition, filterOf(query), DELIVERIES_COUNTED_MAX);
@@ -56,10 +56,9 @@ export function replayRoutes(dependencies: Dependencies): readonly Route<Project
       method: 'GET',
       path: 'replays',
       needs: 'viewer',
-      audited: null,
       handle: async ({ partition }) => {
         const listed = await jobs.listJobs(partition, JOBS_SHOWN_MAX);
-        return json({ data: listed.map(presentJob), next_cursor: null });
+        return list(listed.map(presentJob));
       },
     }),
     projectRoute({
@@ -67,7 +66,6 @@ export function replayRoutes(dependencies: Dependencies): readonly Route<Project
       path: 'replays/:id',
       needs: 'viewer',
       params: BY_ID,
-      audited: null,
       handle: async ({ params, partition }) =>
         json(presentJob(requireFound(await jobs.findJob(partition, params.id)))),
     }),
@@ -131,8 +129,4 @@ function presentFilter({ status, scheduleId, createdAfter, createdBefore }: Deli
     ...(createdAfter !== null && { created_after: formatInstant(createdAfter) }),
     ...(createdBefore !== null && { created_before: formatInstant(createdBefore) }),
   };
-}
-
-function orNull(at: Instant | null): string | null {
-  return at === null ? null : formatInstant(at);
 }

@@ -42,7 +42,6 @@ export function searchRoute({
     path: 'search/schedules',
     needs: 'viewer',
     query: QUERY,
-    audited: null,
     handle: async ({ caller, query: { q, state, kind, cursor, limit }, partition, mode }) => {
       const text = q ?? '';
       const wanted = parseSearch(text);

@@ -30,7 +30,6 @@ export function upcomingRoute({
     path: 'upcoming',
     needs: 'viewer',
     query: WINDOW_QUERY,
-    audited: null,
     handle: async ({ query, partition }) => {
       const now = commands.clock.now();
       const { from, until } = requireWindow(query, now, WINDOW);

@@ -25,7 +25,7 @@ export function namesOf(projects: readonly Project[]): ProjectNames {
   return new Map(projects.map(({ id, name }) => [id, name]));
 }
 
-function orNull(at: Instant | null): string | null {
+export function orNull(at: Instant | null): string | null {
   return at === null ? null : formatInstant(at);
 }
 

@@ -82,14 +82,13 @@ export interface AuditRule<A> {
 }
 
 type Method = 'GET' | 'POST' | 'PATCH';
+type Schemas = Readonly<Record<string, z.ZodType>>;
 
 /** What a route answers. A route whose path is not known to the compiler is checked only in tests. */
-type AnswerTo<Answers, M extends Method, Path extends string> = string extends Path
+type AnswerTo<S extends Schemas, M extends Method, Path extends string> = string extends Path
   ? Answer
-  : `${M} ${Path}` extends keyof Answers
-    ? Answers[`${M} ${Path}`] extends z.ZodType
-      ? Answer<Shown<Answers[`${M} ${Path}`]>>
-      : never
+  : `${M} ${Path}` extends keyof S
+    ? Answer<Shown<S[`${M} ${Path}`]>>
     : never;
 
 interface RouteFacts<M extends Method = Method, Path extends string = string> {
@@ -116,7 +115,7 @@ export interface Route<A> extends RouteFacts {
 const NOTHING = z.object({});
 type Nothing = typeof NOTHING;
 
-function declared<A, Answers>() {
+function declared<A, Answers extends Schemas>() {
   return <
     const M extends Method,
     const Path extends string,
@@ -126,12 +125,12 @@ function declared<A, Answers>() {
   >(
     declaration: RouteFacts<M, Path> &
       Partial<InputSchemas<P, Q, B>> & {
-        /** Null if the route changes nothing and reveals nothing. A GET may be audited too. */
-        readonly audited: AuditRule<With<A, P, Q, B>> | null;
+        /** A route without it changes nothing and reveals nothing. A GET may be audited too. */
+        readonly audited?: AuditRule<With<A, P, Q, B>> | null;
         readonly handle: (request: With<A, P, Q, B>) => Promise<AnswerTo<Answers, M, Path>>;
       },
   ): Route<A> => {
-    const { method, path, needs, audited, handle } = declaration;
+    const { method, path, needs, audited = null, handle } = declaration;
     const { params = NOTHING, query = NOTHING, body = NOTHING } = declaration;
     return {
       method,
@@ -167,6 +166,11 @@ export const projectRoute = declared<ProjectRequest, typeof PROJECT_ANSWERS>();
 export function json<const T>(value: T, status = 200, subject?: string): Answer<T> {
   const body = JSON.stringify(value);
   return subject === undefined ? { status, body } : { status, body, subject };
+}
+
+/** Answers a list that has no further page. */
+export function list<T>(data: readonly T[], status?: number, subject?: string) {
+  return json({ data, next_cursor: null }, status, subject);
 }
 
 /** A request that needs no session. */

@@ -14,12 +14,13 @@ import {
   requireEndpoint,
   rotateEndpointSecret,
 } from '#src/control/endpoint-secrets.ts';
-import type { EndpointSecretInfo, Listed } from '#src/control/http/contract.ts';
+import type { EndpointSecretInfo } from '#src/control/http/contract.ts';
 import { name } from '#src/control/http/fields.ts';
 import { presentEndpointSecret, presentOpenEndpointSecret } from '#src/control/http/present.ts';
 import {
   type AuditRule,
   json,
+  list,
   type ProjectRequest,
   projectRoute,
   type Route,
@@ -42,10 +43,9 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       path: 'endpoints/:id/secrets',
       needs: 'viewer',
       params: OF_ENDPOINT,
-      audited: null,
       handle: async (request) => {
         const secrets = await listEndpointSecrets(dependencies, await profileOf(request));
-        return json(listed(secrets.map(presentEndpointSecret)));
+        return list(secrets.map(presentEndpointSecret));
       },
     }),
     projectRoute({
@@ -58,7 +58,7 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       handle: async (request) => {
         const profile = await profileOf(request);
         const secrets = await createEndpointSecret(dependencies, profile, request.body.overlap);
-        return json(listed(withNewText(secrets)), 201);
+        return list(withNewText(secrets), 201);
       },
     }),
     projectRoute({
@@ -71,7 +71,7 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       handle: async (request) => {
         const profile = await profileOf(request);
         const secrets = await rotateEndpointSecret(dependencies, profile, request.body.overlap);
-        return json(listed(withNewText(secrets)), 201);
+        return list(withNewText(secrets), 201);
       },
     }),
     projectRoute({
@@ -84,7 +84,7 @@ export function endpointSecretRoutes(dependencies: SealingDependencies): readonl
       handle: async (request) => {
         const profile = await profileOf(request);
         const secrets = await removeEndpointSecrets(dependencies, profile, request.body.overlap);
-        return json(listed(secrets.map(presentEndpointSecret)));
+        return list(secrets.map(presentEndpointSecret));
       },
     }),
     projectRoute({
@@ -116,8 +116,4 @@ function withNewText([newest, ...others]: readonly OpenEndpointSecret[]): readon
   if (newest === undefined)
     throw new Error('The change left the endpoint profile without a secret that signs.');
   return [presentOpenEndpointSecret(newest), ...others.map(presentEndpointSecret)];
-}
-
-function listed(data: readonly EndpointSecretInfo[]): Listed<EndpointSecretInfo> {
-  return { data, next_cursor: null };
 }

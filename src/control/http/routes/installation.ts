@@ -34,7 +34,6 @@ export function aboutRoutes(about: About): readonly Route<RouteRequest>[] {
       method: 'GET',
       path: 'about',
       needs: 'viewer',
-      audited: null,
       handle: async () => json(about),
     }),
   ];
@@ -46,7 +45,6 @@ export function auditRoutes(dependencies: PeopleDependencies): readonly Route<Ro
       method: 'GET',
       path: 'audit',
       needs: 'admin',
-      audited: null,
       query: AUDIT_QUERY,
       handle: async ({ query: { user, project, action, cursor, limit } }) => {
         const projects = await dependencies.store.listProjects();

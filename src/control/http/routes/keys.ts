@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { name } from '#src/control/http/fields.ts';
 import { presentKey } from '#src/control/http/present.ts';
-import { DONE, json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
+import { DONE, json, list, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
 import { makeKey, revokeKey } from '#src/control/keys.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
@@ -14,11 +14,10 @@ export function keyRoutes(dependencies: ControlDependencies): readonly Route<Pro
       method: 'GET',
       path: 'keys',
       needs: 'viewer',
-      audited: null,
       handle: async ({ partition }) => {
         const keys = await dependencies.store.listKeys(partition);
         const data = keys.map(presentKey).toReversed();
-        return json({ data, next_cursor: null });
+        return list(data);
       },
     }),
     projectRoute({

@@ -5,7 +5,7 @@ import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { NewInvitation } from '#src/control/http/contract.ts';
 import { name, optionalTexts, text } from '#src/control/http/fields.ts';
 import { namesOf, presentInvitation, presentUser } from '#src/control/http/present.ts';
-import { DONE, json, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
+import { DONE, json, list, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
 import { type AccessGrant, invitationPath, invite, removeInvitation } from '#src/control/invitations.ts';
 import { openSessions } from '#src/control/sessions.ts';
 import { changeUser, removeUser } from '#src/control/users.ts';
@@ -25,14 +25,13 @@ function userRoutes(dependencies: PeopleDependencies): readonly Route<RouteReque
       method: 'GET',
       path: 'users',
       needs: 'admin',
-      audited: null,
       handle: async () => {
         const names = namesOf(await dependencies.store.listProjects());
         const users = await dependencies.store.people.listUsers();
         const data = await Promise.all(
           users.map(async (user) => presentUser(user, await seenAtOf(dependencies, user), names)),
         );
-        return json({ data, next_cursor: null });
+        return list(data);
       },
     }),
     route({
@@ -68,12 +67,11 @@ function invitationRoutes(dependencies: PeopleDependencies): readonly Route<Rout
       method: 'GET',
       path: 'invitations',
       needs: 'admin',
-      audited: null,
       handle: async () => {
         const names = namesOf(await dependencies.store.listProjects());
         const open = await dependencies.store.people.listInvitations(dependencies.clock.now());
         const data = open.map((invitation) => presentInvitation(invitation, names));
-        return json({ data, next_cursor: null });
+        return list(data);
       },
     }),
     route({

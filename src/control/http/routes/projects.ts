@@ -5,7 +5,7 @@ import type { ControlDependencies, SealingDependencies } from '#src/control/depe
 import { canSeeProject } from '#src/control/http/authorize.ts';
 import { text } from '#src/control/http/fields.ts';
 import { presentProject } from '#src/control/http/present.ts';
-import { json, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
+import { json, list, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
 import type { Project } from '#src/ports/control-store.ts';
 import type { User } from '#src/ports/people-store.ts';
 
@@ -19,10 +19,9 @@ export function projectRoutes(dependencies: SealingDependencies): readonly Route
       method: 'GET',
       path: 'projects',
       needs: 'viewer',
-      audited: null,
       handle: async ({ caller }) => {
         const data = (await projectsOf(dependencies, caller.user)).map(presentProject);
-        return json({ data, next_cursor: null });
+        return list(data);
       },
     }),
     route({

@@ -5,10 +5,9 @@
 
 import { z } from 'zod';
 import type { SealingDependencies } from '#src/control/dependencies.ts';
-import type { Listed, SecretInfo } from '#src/control/http/contract.ts';
 import { name, optionalText } from '#src/control/http/fields.ts';
 import { presentOpenSecret, presentSecret } from '#src/control/http/present.ts';
-import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
+import { json, list, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
 import { OVERLAP_DEFAULT, openSecret, rotateSecret } from '#src/control/secrets.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
@@ -21,10 +20,9 @@ export function secretRoutes(dependencies: SealingDependencies): readonly Route<
       method: 'GET',
       path: 'secrets',
       needs: 'viewer',
-      audited: null,
       handle: async ({ partition }) => {
         const secrets = await dependencies.store.listSecrets(partition, dependencies.clock.now());
-        return json(listed(secrets.map(presentSecret)));
+        return list(secrets.map(presentSecret));
       },
     }),
     projectRoute({
@@ -39,7 +37,7 @@ export function secretRoutes(dependencies: SealingDependencies): readonly Route<
           throw new Error('The rotation left the project without a secret that signs.');
         // Only the new secret is shown with its text.
         const data = [presentOpenSecret(newest), ...others.map(presentSecret)];
-        return json(listed(data), 201, newest.id);
+        return list(data, 201, newest.id);
       },
     }),
     projectRoute({
@@ -56,8 +54,4 @@ export function secretRoutes(dependencies: SealingDependencies): readonly Route<
       },
     }),
   ];
-}
-
-function listed(data: readonly SecretInfo[]): Listed<SecretInfo> {
-  return { data, next_cursor: null };
 }

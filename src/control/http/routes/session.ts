@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import { text } from '#src/control/http/fields.ts';
 import { presentSession } from '#src/control/http/present.ts';
-import { DONE, json, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
+import { DONE, json, list, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
 import { openSessions } from '#src/control/sessions.ts';
 import { changePassword } from '#src/control/users.ts';
 
@@ -15,11 +15,10 @@ export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<
       method: 'GET',
       path: 'sessions',
       needs: 'viewer',
-      audited: null,
       handle: async ({ caller: { user, session } }) => {
         const sessions = await openSessions(dependencies, user);
         const data = sessions.map((each) => presentSession(each, session));
-        return json({ data, next_cursor: null });
+        return list(data);
       },
     }),
     route({
