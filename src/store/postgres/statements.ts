@@ -83,13 +83,6 @@ export function statements(placement: Placement): Readonly<Record<StatementName,
       key: [0],
       table: 'slots',
     },
-    releaseSlotsOf: {
-      ...PLAIN,
-      sql: [`UPDATE slots AS r SET owner = NULL FROM ${rows(['node'])} WHERE r.owner = t.node`],
-      scans: true,
-      key: [0],
-      table: 'slots of',
-    },
     slotHeld: {
       ...PLAIN,
       sql: [

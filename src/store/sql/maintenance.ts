@@ -8,7 +8,7 @@ import { BEFORE_EVERY_ID } from './page-bounds.ts';
 import type { SqlRunner } from './steps.ts';
 import { SweepQueue } from './sweep-queue.ts';
 import { fromSweepRow, SWEEP_COLUMNS, type SweepRow } from './sweep-rows.ts';
-import type { makeVerbs } from './verbs.ts';
+import { continueSweep, endSweep, removeStaleSweep } from './sweep-verbs.ts';
 
 interface TrustedTimeRow {
   readonly seen_at: Instant;
@@ -32,11 +32,7 @@ type Maintenance = Pick<
 >;
 
 /** `sweepBatchMax`: how many deliveries of one status a batch changes. */
-export function maintenance(
-  sql: SqlRunner,
-  verbs: ReturnType<typeof makeVerbs>,
-  sweepBatchMax: number,
-): Maintenance {
+export function maintenance(sql: SqlRunner, sweepBatchMax: number): Maintenance {
   const queue = new SweepQueue();
 
   async function sweepBatch(
@@ -48,13 +44,13 @@ export function maintenance(
       const afterId = after?.status === status ? after.id : BEFORE_EVERY_ID;
       const upTo = await batchEnd(unfinished, status, afterId);
       if (upTo === null) continue;
-      const answer = await sql.run<'stale'>(verbs.continueSweep(unfinished, upTo, afterId));
+      const answer = await sql.run<'stale'>(continueSweep(unfinished, upTo, afterId));
       if (answer === 'done') return upTo;
-      await sql.run(verbs.removeStaleSweep(unfinished));
+      await sql.run(removeStaleSweep(unfinished));
       return null;
     }
-    if ((await sql.run<'stale'>(verbs.endSweep(unfinished))) === 'stale') {
-      await sql.run(verbs.removeStaleSweep(unfinished));
+    if ((await sql.run<'stale'>(endSweep(unfinished))) === 'stale') {
+      await sql.run(removeStaleSweep(unfinished));
     }
     return null;
   }

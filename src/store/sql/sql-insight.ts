@@ -6,6 +6,8 @@ import type { Partition } from '#src/domain/project.ts';
 import type {
   BreakerReset,
   InsightStore,
+  SavedEndpointStats,
+  SavedStats,
   ScheduleSearch,
   UpcomingDelivery,
 } from '#src/ports/insight-store.ts';
@@ -21,13 +23,13 @@ import {
   STATS_ROWS_MAX,
   toDueCounts,
 } from './insight-queries.ts';
-import { insightVerbs as verbs } from './insight-verbs.ts';
 import { DELIVERY, deliveryIn, FIRING_SCHEDULE, firingScheduleIn, type JoinedRow } from './joined-rows.ts';
 import { readCluster } from './reads.ts';
 import { type DeliveryRow, fromDeliveryRow, readGate } from './rows.ts';
 import { fitOnPage, type ScannedRow, search, type WantedDestination } from './schedule-search.ts';
 import { pruneStats } from './stats-retention.ts';
-import { byEndpoint, byInstant, type EndpointStatsRow, type StatsRow } from './stats-rows.ts';
+import { byEndpoint, byInstant, type EndpointStatsRow, type StatsRow, toCounts } from './stats-rows.ts';
+import type { Step } from './steps.ts';
 
 interface GateRow {
   readonly endpoint: EndpointKey;
@@ -102,8 +104,8 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
 
     saveStats: async (node, stats, endpoints) => {
       await writers.settling.runAll([
-        ...stats.map((one) => verbs.saveStatsRow(node, one)),
-        ...endpoints.map((one) => verbs.saveEndpointStats(node, one)),
+        ...stats.map((one) => [saveStats(node, one)]),
+        ...endpoints.map((one) => [saveEndpointStats(node, one)]),
       ]);
     },
 
@@ -187,15 +189,24 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
 
     readCluster: () => readCluster(reader),
 
-    addBreakerReset: async (reset) => {
-      await writers.api.run(verbs.saveBreakerReset(reset));
+    addBreakerReset: async ({ partition, endpoint, at }) => {
+      await writers.api.run([['saveBreakerReset', null, partition, endpointDigest(endpoint), endpoint, at]]);
     },
     // The engine asks for these, and there are hardly ever any.
     listBreakerResets: (limit) => engine.query<BreakerReset>(BREAKER_RESETS, limit),
-    removeBreakerReset: async (reset) => {
-      await writers.api.run(verbs.removeBreakerReset(reset));
+    removeBreakerReset: async ({ partition, endpoint, at }) => {
+      await writers.api.run([['removeBreakerReset', null, partition, endpointDigest(endpoint), at]]);
     },
   };
+}
+
+function saveStats(node: string, { partition, spanMs, at, stats }: SavedStats): Step {
+  return ['saveStatsRow', null, partition, spanMs, at, node, toCounts(stats)];
+}
+
+function saveEndpointStats(node: string, { partition, endpoint, at, stats }: SavedEndpointStats): Step {
+  const counts = toCounts({ ...stats, lateness: [] });
+  return ['saveEndpointStats', null, partition, endpointDigest(endpoint), at, node, endpoint, counts];
 }
 
 function upcomingIn(joined: JoinedRow): readonly UpcomingDelivery[] {

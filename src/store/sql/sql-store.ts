@@ -34,7 +34,7 @@ export function makeSqlStore(dialect: Dialect): SqlStore {
   return {
     ...dialect.reads,
     searchSchedules: (...list) => search.find(...list),
-    ...maintenance(sqlRunner(readers.api, writers.maintenance), verbs, sweepBatchMax),
+    ...maintenance(sqlRunner(readers.api, writers.maintenance), sweepBatchMax),
     ...scheduleVerbs(dialect, sweepBatchMax),
     ...deliveryVerbs(dialect),
     ...control(dialect),

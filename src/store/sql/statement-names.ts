@@ -49,7 +49,6 @@ export type HotStatementName =
   | 'removeOldGate'
   | 'nodeLives'
   | 'takeSlot'
-  | 'releaseSlot'
-  | 'releaseSlotsOf';
+  | 'releaseSlot';
 
 export type StatementName = HotStatementName | SharedStatementName;

@@ -203,6 +203,7 @@ const CLUSTER_STATEMENTS = {
   },
   endLease: { sql: 'DELETE FROM nodes WHERE node = $1', holds: 'always' },
   endLeaseAsSeen: { sql: 'DELETE FROM nodes WHERE node = $1 AND lease_until = $2', holds: 'one_row' },
+  releaseSlotsOf: { sql: 'UPDATE slots SET owner = NULL WHERE owner = $1', holds: 'always' },
   saveTrustedTime: {
     sql: `INSERT INTO trusted_time (one, seen_at, trusted_at, believed_from) VALUES (1, $1, $2, $3)
       ON CONFLICT (one) DO UPDATE SET seen_at = excluded.seen_at, trusted_at = excluded.trusted_at,

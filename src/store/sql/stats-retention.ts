@@ -9,7 +9,6 @@ import { HOUR_MS, MINUTE_MS } from '#src/domain/stats.ts';
 import type { Dialect, OldestStatsQueries, SqlReader, SqlWriter } from './dialect.ts';
 import { PAST_EVERY_ENDPOINT_DIGEST } from './digests.ts';
 import { PRUNED_PARTITIONS, PRUNED_ROWS, PRUNED_STEPS } from './insight-queries.ts';
-import { insightVerbs } from './insight-verbs.ts';
 
 /** The oldest instant of a partition that has old stats. */
 interface OldestRow {
@@ -64,7 +63,7 @@ export async function pruneStats(
     const rows = await reader.query<OldestRow>(oldest.stats, spanMs, before, PRUNED_PARTITIONS);
     const until = (at: Instant) => instant(Math.min(before, at + PRUNED_STEPS * spanMs));
     await writer.runAll(
-      rows.map(({ partition, at }) => insightVerbs.removeStats(partition, spanMs, until(at))),
+      rows.map(({ partition, at }) => [['removeStats', null, partition, spanMs, until(at)]]),
     );
     if (rows.length > 0) return true;
   }
@@ -76,7 +75,7 @@ export async function pruneStats(
     PRUNED_PARTITIONS,
   );
   await writer.runAll(
-    rows.map(({ partition, at, up_to }) => insightVerbs.removeEndpointStats(partition, at, up_to)),
+    rows.map(({ partition, at, up_to }) => [['removeEndpointStats', null, partition, at, up_to]]),
   );
   return rows.length > 0;
 }

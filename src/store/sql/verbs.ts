@@ -58,7 +58,7 @@ import {
   type Step,
   settleDelivery,
 } from './steps.ts';
-import { beginSweep, continueSweep, endSweep, removeStaleSweep, SWEEP_BATCH_MAX } from './sweep-verbs.ts';
+import { beginSweep, SWEEP_BATCH_MAX } from './sweep-verbs.ts';
 
 /** States in which the end of a delivery can complete a schedule. */
 const COMPLETABLE_STATES = SCHEDULE_STATES.filter(
@@ -170,10 +170,6 @@ export function makeVerbs(keyParameters: KeyParameters) {
       ...replaceLabels(before, schedule),
       ...(sweep === null ? [] : beginSweep(schedule, sweep, sweepBatchMax)),
     ],
-
-    continueSweep,
-    endSweep,
-    removeStaleSweep,
 
     addReplay: ({ delivery, receipt }: ReplayAddition): readonly Step[] => [
       // Retention may have removed the schedule since the original was read. A delivery without a schedule would

@@ -2,13 +2,7 @@
  * The health check of the disk. A heartbeat row is small and may still fit on a disk that takes nothing else. After
  * a failed write the check therefore first writes, and then removes, as much as an ordinary create takes.
  */
-import type { Instant } from '#src/domain/instant.ts';
 import type { Statement } from '#src/store/sql/statements.ts';
-import type { Step } from '#src/store/sql/steps.ts';
-
-export type DiskCheckStatementName = 'writeHeartbeat' | 'writeProbe' | 'removeProbe';
-
-type DiskCheckStep = Step<DiskCheckStatementName>;
 
 /** More than a create of ordinary size takes. */
 const PROBE_BYTES = 262_144;
@@ -20,10 +14,6 @@ export const DISK_CHECK_STATEMENTS = {
     sql: 'INSERT INTO heartbeat (one, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at',
     holds: 'always',
   },
-} as const satisfies Readonly<Record<DiskCheckStatementName, Statement>>;
+} as const satisfies Readonly<Record<string, Statement>>;
 
-export const diskCheckVerbs = {
-  writeHeartbeat: (now: Instant): readonly DiskCheckStep[] => [['writeHeartbeat', null, now]],
-  writeProbe: (): readonly DiskCheckStep[] => [['writeProbe', null]],
-  removeProbe: (): readonly DiskCheckStep[] => [['removeProbe', null]],
-};
+export type DiskCheckStatementName = keyof typeof DISK_CHECK_STATEMENTS;

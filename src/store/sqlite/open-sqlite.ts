@@ -91,10 +91,10 @@ function sqliteDialect(
     // After a failed write the disk must also take a write of ordinary size: see `disk-check.ts`.
     check: async (now) => {
       if (writer.isFailing) {
-        await writer.run(verbs.writeProbe());
-        await writer.run(verbs.removeProbe());
+        await writer.run([['writeProbe', null]]);
+        await writer.run([['removeProbe', null]]);
       }
-      await writer.run(verbs.writeHeartbeat(now));
+      await writer.run([['writeHeartbeat', null, now]]);
     },
     close: async () => {
       await insight.close();

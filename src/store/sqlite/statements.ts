@@ -23,7 +23,6 @@ import type { StatementName } from '#src/store/sql/statement-names.ts';
 import { SHARED_STATEMENTS, type Statement } from '#src/store/sql/statements.ts';
 import { notAwaitingSweep } from '#src/store/sql/sweep-rows.ts';
 import { DISK_CHECK_STATEMENTS, type DiskCheckStatementName } from './disk-check.ts';
-import { INSIGHT_STATEMENTS } from './insight-statements.ts';
 import { insertInto, replaceIn } from './statement-builders.ts';
 
 /** Changes deliveries of one status of a schedule. `which` limits them. */
@@ -42,7 +41,6 @@ function sweep(which: string): string {
 }
 
 export const STATEMENTS = {
-  ...INSIGHT_STATEMENTS,
   insertSchedule: { sql: insertInto('schedules', ...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE), holds: 'always' },
   replaceSchedule: { sql: replaceIn('schedules', SCHEDULE_MUTABLE), holds: 'one_row' },
   advanceSchedule: { sql: replaceIn('schedules', SCHEDULE_ADVANCED), holds: 'one_row' },
@@ -183,7 +181,25 @@ export const STATEMENTS = {
     sql: 'UPDATE slots SET owner = NULL WHERE slot = ? AND owner = ? AND epoch = ?',
     holds: 'always',
   },
-  releaseSlotsOf: { sql: 'UPDATE slots SET owner = NULL WHERE owner = ?', holds: 'always' },
+
+  saveStatsRow: {
+    sql: `INSERT INTO stats (partition, span_ms, at, node, counts) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET counts = excluded.counts`,
+    holds: 'always',
+  },
+  saveEndpointStats: {
+    sql: `INSERT INTO endpoint_stats (partition, endpoint_digest, at, node, endpoint, counts)
+      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET counts = excluded.counts`,
+    holds: 'always',
+  },
+  removeStats: {
+    sql: 'DELETE FROM stats WHERE partition = ? AND span_ms = ? AND at < ?',
+    holds: 'always',
+  },
+  removeEndpointStats: {
+    sql: 'DELETE FROM endpoint_stats WHERE partition = ? AND at = ? AND endpoint_digest <= ?',
+    holds: 'always',
+  },
 
   ...SHARED_STATEMENTS,
 

@@ -1,6 +1,5 @@
 /** The verbs of the SQLite store. Its tables have no columns for slots and digests, and `unhex` decodes label digests. */
 import { type KeyParameters, makeVerbs } from '#src/store/sql/verbs.ts';
-import { diskCheckVerbs } from './disk-check.ts';
 
 const keyParameters: KeyParameters = {
   label: (digest) => digest,
@@ -8,4 +7,4 @@ const keyParameters: KeyParameters = {
   gate: () => [],
 };
 
-export const verbs = { ...makeVerbs(keyParameters), ...diskCheckVerbs };
+export const verbs = makeVerbs(keyParameters);
