@@ -4,6 +4,7 @@
  * length, so that no value can shift into the next column. Bytes count by their own digest.
  */
 import { hash } from 'node:crypto';
+import { typeOf } from '#src/store/postgres/array-rows.ts';
 import type { Queryable } from '#src/store/postgres/connect.ts';
 import { columnsOf, type Table, type Value } from './tables.ts';
 
@@ -15,7 +16,6 @@ export interface Summary {
 /** The digest of a row: this many hexadecimal digits of its SHA-256, as a signed number. */
 const DIGEST_DIGITS = 16;
 const DIGEST_BITS = 4 * DIGEST_DIGITS;
-const BYTES: ReadonlySet<string> = new Set(['sealed', 'sealed_headers', 'digest']);
 
 /** Summarises the rows that are added. */
 export class RunningSummary implements Summary {
@@ -46,7 +46,7 @@ function partOf(value: Value): string {
 /** Summarises the stored rows. */
 export async function storedSummary(client: Queryable, table: Table): Promise<Summary> {
   const parts = columnsOf(table).map((column) => {
-    const text = BYTES.has(column) ? `encode(sha256(${column}), 'hex')` : `${column}::text`;
+    const text = typeOf(column) === 'bytea' ? `encode(sha256(${column}), 'hex')` : `${column}::text`;
     return `COALESCE(octet_length(${text}) || ':' || ${text}, '-')`;
   });
   const digits = `left(encode(sha256(convert_to(${parts.join(' || ')}, 'UTF8')), 'hex'), ${DIGEST_DIGITS})`;

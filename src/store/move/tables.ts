@@ -5,8 +5,7 @@
  */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { ONE_SERVER } from '#src/store/postgres/placement.ts';
-import { type Statement, statementBuilders } from '#src/store/postgres/statement-builders.ts';
-import { statements } from '#src/store/postgres/statements.ts';
+import { statementBuilders } from '#src/store/postgres/statement-builders.ts';
 import { keyParameters } from '#src/store/postgres/verbs.ts';
 import { ATTEMPT } from '#src/store/sql/attempt-rows.ts';
 import {
@@ -38,65 +37,56 @@ export interface Table {
   readonly insert: string;
 }
 
-const STATEMENTS = statements(ONE_SERVER);
 const { insert } = statementBuilders(ONE_SERVER);
 
-/** The ordinary statement generates partitions. Here they are given. */
-const INSERT_PARTITIONS = `INSERT INTO partitions (partition, project_id, mode)
-  SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])`;
+/** A service that found the target empty may have stored the time. */
+const REPLACE_TIME = ` ON CONFLICT (one) DO UPDATE SET seen_at = excluded.seen_at, trusted_at = excluded.trusted_at,
+  believed_from = excluded.believed_from`;
 
 function table(
   name: string,
   keyColumns: number,
   columns: readonly string[],
-  statement: Pick<Statement, 'sql'>,
-  added: Table['added'] = null,
+  { added = null, conflict = '' }: { readonly added?: Table['added']; readonly conflict?: string } = {},
 ): Table {
-  return { name, columns, keyColumns, added, insert: statement.sql.join(';') };
-}
-
-/** A table whose rows are copied by a plain insert, because no verb has a suitable statement. */
-function whole(name: string, keyColumns: number, columns: readonly string[]): Table {
-  return table(name, keyColumns, columns, insert(name, columns));
+  const all = [...columns, ...(added?.columns ?? [])];
+  return { name, columns, keyColumns, added, insert: insert(name, all, conflict).sql.join(';') };
 }
 
 export const TABLES: readonly Table[] = [
-  table('projects', 1, ['id', 'name', 'pinned_version', 'created_at'], STATEMENTS.insertProject),
-  table('partitions', 1, ['partition', 'project_id', 'mode'], { sql: [INSERT_PARTITIONS] }),
-  whole('api_keys', 1, ['id', 'partition', 'hash', 'hint', 'created_at', 'revoked_at', 'last_used_at']),
-  table(
-    'signing_secrets',
-    1,
-    ['id', 'partition', 'sealed', 'created_at', 'expires_at'],
-    STATEMENTS.insertSecret,
-  ),
-  table('endpoint_profiles', 2, [...PROFILE_FIXED, ...PROFILE_MUTABLE], STATEMENTS.insertProfile),
-  table(
-    'endpoint_profile_versions',
-    3,
-    [...PROFILE_VERSION, 'sealed_headers'],
-    STATEMENTS.insertProfileVersion,
-  ),
-  table('endpoint_secrets', 3, ENDPOINT_SECRET, STATEMENTS.insertEndpointSecret),
-  table('schedules', 2, [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE], STATEMENTS.insertSchedule),
-  table('schedule_labels', LABEL_COLUMNS.length, LABEL_COLUMNS, STATEMENTS.insertLabel),
-  table('payloads', 2, ['partition', 'schedule_id', 'sealed'], STATEMENTS.insertPayload),
-  table('deliveries', 2, [...DELIVERY_FIXED, ...DELIVERY_MUTABLE], STATEMENTS.insertDelivery, {
-    columns: ['slot', 'endpoint_digest'],
-    of: (row) => keyParameters.delivery(fromDeliveryRow(row as unknown as DeliveryRow)),
+  table('projects', 1, ['id', 'name', 'pinned_version', 'created_at']),
+  table('partitions', 1, ['partition', 'project_id', 'mode']),
+  table('api_keys', 1, ['id', 'partition', 'hash', 'hint', 'created_at', 'revoked_at', 'last_used_at']),
+  table('signing_secrets', 1, ['id', 'partition', 'sealed', 'created_at', 'expires_at']),
+  table('endpoint_profiles', 2, [...PROFILE_FIXED, ...PROFILE_MUTABLE]),
+  table('endpoint_profile_versions', 3, [...PROFILE_VERSION, 'sealed_headers']),
+  table('endpoint_secrets', 3, ENDPOINT_SECRET),
+  table('schedules', 2, [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE]),
+  table('schedule_labels', LABEL_COLUMNS.length, LABEL_COLUMNS),
+  table('payloads', 2, ['partition', 'schedule_id', 'sealed']),
+  table('deliveries', 2, [...DELIVERY_FIXED, ...DELIVERY_MUTABLE], {
+    added: {
+      columns: ['slot', 'endpoint_digest'],
+      of: (row) => keyParameters.delivery(fromDeliveryRow(row as unknown as DeliveryRow)),
+    },
   }),
-  table('attempts', 3, ATTEMPT, STATEMENTS.insertAttempt),
-  table(
-    'receipts',
-    2,
-    ['partition', 'key', 'fingerprint', 'status', 'body', 'created_at', 'expires_at'],
-    STATEMENTS.insertReceipt,
-  ),
-  table('gates', 2, ['partition', 'endpoint', 'state', 'saved_at'], STATEMENTS.saveGate, {
-    columns: ['endpoint_digest'],
-    of: ({ endpoint }) => keyParameters.gate(endpoint as EndpointKey),
+  table('attempts', 3, ATTEMPT),
+  table('receipts', 2, [
+    'partition',
+    'key',
+    'fingerprint',
+    'status_code',
+    'body',
+    'created_at',
+    'expires_at',
+  ]),
+  table('gates', 2, ['partition', 'endpoint', 'state', 'saved_at'], {
+    added: {
+      columns: ['endpoint_digest'],
+      of: ({ endpoint }) => keyParameters.gate(endpoint as EndpointKey),
+    },
   }),
-  whole('users', 1, [
+  table('users', 1, [
     'id',
     'name',
     'role',
@@ -106,8 +96,8 @@ export const TABLES: readonly Table[] = [
     'password_changed_at',
     'revision',
   ]),
-  whole('invitations', 1, ['id', 'hash', 'role', 'projects', 'created_by', 'created_at', 'expires_at']),
-  whole('audit', 1, [
+  table('invitations', 1, ['id', 'hash', 'role', 'projects', 'created_by', 'created_at', 'expires_at']),
+  table('audit', 1, [
     'id',
     'at',
     'user_id',
@@ -122,9 +112,9 @@ export const TABLES: readonly Table[] = [
     'outcome',
     'code',
   ]),
-  whole('stats', 4, ['partition', 'span_ms', 'at', 'node', 'counts']),
-  whole('endpoint_stats', 4, ['partition', 'endpoint_digest', 'at', 'node', 'endpoint', 'counts']),
-  whole('replay_jobs', 2, [
+  table('stats', 4, ['partition', 'span_ms', 'at', 'node', 'counts']),
+  table('endpoint_stats', 4, ['partition', 'endpoint_digest', 'at', 'node', 'endpoint', 'counts']),
+  table('replay_jobs', 2, [
     'partition',
     'id',
     'state',
@@ -142,9 +132,9 @@ export const TABLES: readonly Table[] = [
     'lease_until',
     'revision',
   ]),
-  table('trusted_time', 1, ['one', 'seen_at', 'trusted_at', 'believed_from'], STATEMENTS.saveTrustedTime),
-  whole('sweeps', 2, SWEEP_COLUMNS),
-  whole('replay_items', 4, ['partition', 'job_id', 'endpoint_digest', 'delivery_id', 'endpoint']),
+  table('trusted_time', 1, ['one', 'seen_at', 'trusted_at', 'believed_from'], { conflict: REPLACE_TIME }),
+  table('sweeps', 2, SWEEP_COLUMNS),
+  table('replay_items', 4, ['partition', 'job_id', 'endpoint_digest', 'delivery_id', 'endpoint']),
 ];
 
 /** All columns of the table in PostgreSQL. */

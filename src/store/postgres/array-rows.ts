@@ -1,58 +1,54 @@
-/** Rows are passed as arrays, one for each column. The name of a column determines its type. */
+/**
+ * Rows are passed as arrays, one for each column. Each array is cast to the type that the schema gives its column. A
+ * name has the same type in every table, so the name is enough.
+ */
+import { type Migration, sqlOf } from '#src/store/sql/migration.ts';
 import type { Parameter } from '#src/store/sql/steps.ts';
+import { MIGRATIONS } from './migrations.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 
 /** The parameters of each row. */
 export type ParameterRows = readonly (readonly Parameter[])[];
 
-const BIGINTS: ReadonlySet<string> = new Set([
-  'partition',
-  'created_at',
-  'updated_at',
-  'ended_at',
-  'fire_at',
-  'cron_at',
-  'last_occurrence',
-  'occurrence',
-  'scheduled_for',
-  'due_at',
-  'claim_due_at',
-  'claim_fired_at',
-  'deadline',
-  'finalized_at',
-  'fired_at',
-  'finished_at',
-  'saved_at',
-  'expires_at',
-  'epoch',
-  'now',
-  'revision',
-  'was',
-  'egress_ms',
-  'at',
-  'requested_at',
-  'span_ms',
-]);
-const INTEGERS: ReadonlySet<string> = new Set([
-  'batch_max',
-  'slot',
-  'version',
-  'archived',
-  'reserved',
-  'attempt_count',
-  'attempt_no',
-  'last_status_code',
-  'status_code',
-  'endpoint_version',
-  'payload_bytes',
-  'status_number',
-]);
-const BYTES: ReadonlySet<string> = new Set(['sealed', 'sealed_headers', 'digest']);
+/** Parameters that are not columns, and the column that they are compared with or stored in. */
+const COLUMN_OF: Readonly<Record<string, string>> = {
+  was: 'revision',
+  was_state: 'state',
+  now: 'expires_at',
+  batch_max: 'attempt_count',
+  after_id: 'id',
+  status_1: 'status',
+  status_2: 'status',
+  status_3: 'status',
+  unattempted_to: 'status',
+  attempted_to: 'status',
+};
 
-function typeOf(column: string): string {
-  if (BIGINTS.has(column)) return 'bigint';
-  if (INTEGERS.has(column)) return 'integer';
-  return BYTES.has(column) ? 'bytea' : 'text';
+const TABLE = /^CREATE TABLE \w+ \(\n(.*?)\n\)/gms;
+const COLUMN = /^ {2}([a-z_]+) (text|bigint|integer|bytea)\b/gm;
+const ADDED = /\bADD COLUMN ([a-z_]+) (text|bigint|integer|bytea)\b/g;
+
+/** Reads the type of each column from the statements that create it. */
+export function columnTypes(migrations: readonly Migration[]): ReadonlyMap<string, string> {
+  const types = new Map<string, string>();
+  for (const sql of migrations.map(sqlOf)) {
+    const tables = Array.from(sql.matchAll(TABLE), ([, body = '']) => body);
+    const columns = [...tables.flatMap((body) => [...body.matchAll(COLUMN)]), ...sql.matchAll(ADDED)];
+    for (const [, column = '', type = ''] of columns) {
+      if ((types.get(column) ?? type) !== type) throw new Error(`${column} has two types in the schema.`);
+      types.set(column, type);
+    }
+  }
+  return types;
+}
+
+let types: ReadonlyMap<string, string> | null = null;
+
+export function typeOf(column: string): string {
+  types ??= columnTypes(MIGRATIONS);
+  const type = types.get(COLUMN_OF[column] ?? column);
+  if (type === undefined) throw new Error(`The schema has no column ${column}.`);
+  return type;
 }
 
 /** `unnest($1::bigint[], …) AS t (partition, …)` */

@@ -120,7 +120,7 @@ const FILL = [
    FROM generate_series(1, 21) p, generate_series(0, 499) i, generate_series(1, 2) v`,
   `INSERT INTO gates (partition, endpoint_digest, endpoint, state, saved_at)
    SELECT p, 'key-' || i, '', '{}', i FROM generate_series(1, 21) p, generate_series(0, 99) i`,
-  `INSERT INTO receipts (partition, key, fingerprint, status, body, created_at, expires_at)
+  `INSERT INTO receipts (partition, key, fingerprint, status_code, body, created_at, expires_at)
    SELECT p, 'key-' || i, '', 200, '', i, i FROM generate_series(1, 21) p, generate_series(0, 199) i`,
   `INSERT INTO replay_jobs (partition, id, state, filter, gathered, replayed, skipped, expected, created_by,
      created_at, updated_at, ended_at, cursor, revision)

@@ -5,6 +5,7 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import { createDatabase, execute, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { START } from '#test/store-contract/builders.ts';
+import { columnTypes, typeOf } from './array-rows.ts';
 import type { Queryable } from './connect.ts';
 import { MIGRATIONS, type PostgresMigration } from './migrations.ts';
 import { migrate, requireCurrent, SCHEMA_VERSION } from './schema-version.ts';
@@ -113,6 +114,26 @@ describe('the schema', () => {
     expect(ofCustomers.filter(({ first }) => first !== 'partition')).toEqual([]);
   });
 
+  it('gives every column the type that arrays of its values are cast to', async () => {
+    const client = await connected();
+    const more =
+      'CREATE TABLE more (\n  remark text NOT NULL\n); ALTER TABLE nodes ADD COLUMN started_at bigint';
+    const later = next(1, more);
+    await migrate(client, START, neverPause, later);
+    const { rows } = await client.query<{ name: string; type: string }>(
+      `SELECT DISTINCT a.attname AS name, format_type(a.atttypid, NULL) AS type FROM pg_attribute a
+       JOIN pg_class t ON t.oid = a.attrelid AND t.relkind = 'r' AND t.relnamespace = 'public'::regnamespace
+       WHERE a.attnum > 0 AND t.relname <> 'schema_versions'`,
+    );
+    const found = new Map(rows.map(({ name, type }) => [name, type]));
+    expect(rows).toHaveLength(found.size);
+    expect(columnTypes(later)).toEqual(found);
+    expect(() => columnTypes(next(1, 'ALTER TABLE nodes ADD COLUMN slot text'))).toThrow(
+      'slot has two types',
+    );
+    expect(() => typeOf('no_column')).toThrow('The schema has no column no_column.');
+  });
+
   it('compares all indexed text by bytes', async () => {
     const client = await connected();
     await migrate(client, START, neverPause);
@@ -130,7 +151,7 @@ describe('a later schema', () => {
     const client = await connected();
     await migrate(client, START, neverPause);
     await client.query(
-      "INSERT INTO nodes (node, lease_until, is_stopping, version) VALUES ('node_1', 1, 0, '1.0.0')",
+      "INSERT INTO nodes (node, lease_until, is_stopping, program_version) VALUES ('node_1', 1, 0, '1.0.0')",
     );
     const later = next(1, 'ALTER TABLE nodes ADD COLUMN more text');
     await migrate(client, START, neverPause, later);

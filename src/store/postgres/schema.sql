@@ -2,7 +2,8 @@
 --
 -- Ids sort by creation (see domain/id.ts), so an index that ends in the id serves a list newest first. Times and
 -- spans are milliseconds. JSON columns hold text, because no SQL reads what is in them. Flags are 0 or 1. Indexed
--- text is compared by bytes: ids need it, and collations of the system may change.
+-- text is compared by bytes: ids need it, and collations of the system may change. A column has the same type
+-- wherever its name occurs (array-rows.ts).
 --
 -- Tables of customers have the partition first in the primary key and in every unique index. They refer to other
 -- tables by value only. Such tables can be distributed by partition; the others are small.
@@ -250,7 +251,7 @@ CREATE TABLE receipts (
   partition bigint NOT NULL,
   key text COLLATE "C" NOT NULL,
   fingerprint text NOT NULL,
-  status integer NOT NULL,
+  status_code integer NOT NULL,
   body text NOT NULL,
   created_at bigint NOT NULL,
   expires_at bigint NOT NULL,
@@ -351,7 +352,7 @@ CREATE TABLE nodes (
   node text COLLATE "C" PRIMARY KEY,
   lease_until bigint NOT NULL,
   is_stopping integer NOT NULL,
-  version text NOT NULL
+  program_version text NOT NULL
 ) WITH (fillfactor = 50);
 
 -- The slots exist from the beginning (SLOTS in domain/slot.ts). A new owner begins a new epoch.

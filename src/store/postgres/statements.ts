@@ -47,7 +47,7 @@ export function statements(placement: Placement): Readonly<Record<StatementName,
   const { insert, insertEach, replace, lock, remove, check } = statementBuilders(placement);
   const delivery = [...DELIVERY_FIXED, ...DELIVERY_MUTABLE, ...DELIVERY_KEY_COLUMNS];
   const schedule = [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE];
-  const receipt = ['partition', 'key', 'fingerprint', 'status_number', 'body', 'created_at', 'expires_at'];
+  const receipt = ['partition', 'key', 'fingerprint', 'status_code', 'body', 'created_at', 'expires_at'];
   const ended = ['partition', 'id', 'was'];
 
   return {
@@ -107,10 +107,10 @@ export function statements(placement: Placement): Readonly<Record<StatementName,
     insertReceipt: {
       ...PLAIN,
       sql: [
-        `INSERT INTO receipts (partition, key, fingerprint, status, body, created_at, expires_at)
-         SELECT partition, key, fingerprint, status_number, body, created_at, expires_at FROM ${rows(receipt)}
+        `INSERT INTO receipts (partition, key, fingerprint, status_code, body, created_at, expires_at)
+         SELECT partition, key, fingerprint, status_code, body, created_at, expires_at FROM ${rows(receipt)}
          ON CONFLICT (partition, key) DO UPDATE SET
-           fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
+           fingerprint = excluded.fingerprint, status_code = excluded.status_code, body = excluded.body,
            created_at = excluded.created_at, expires_at = excluded.expires_at
          WHERE receipts.expires_at <= excluded.created_at
          RETURNING partition, key`,

@@ -28,7 +28,7 @@ const DELIVERY = `SELECT ${[...DELIVERY_FIXED, ...DELIVERY_MUTABLE].join(', ')} 
   WHERE partition = $1 AND id = $2`;
 const PROFILE_HEADERS = `SELECT sealed_headers FROM endpoint_profile_versions
   WHERE partition = $1 AND endpoint_id = $2 AND version = $3`;
-const RECEIPT = `SELECT key, fingerprint, status, body, created_at AS "createdAt", expires_at AS "expiresAt"
+const RECEIPT = `SELECT key, fingerprint, status_code AS status, body, created_at AS "createdAt", expires_at AS "expiresAt"
   FROM receipts WHERE partition = $1 AND key = $2`;
 
 interface KeyedReads
@@ -115,7 +115,7 @@ export function controlReads(reader: SqlReader): ControlReads {
   };
 }
 
-const CLUSTER_STATE = `SELECT CAST(NULL AS integer) AS slot, node, lease_until AS number, is_stopping, version
+const CLUSTER_STATE = `SELECT CAST(NULL AS integer) AS slot, node, lease_until AS number, is_stopping, program_version
     FROM nodes
   UNION ALL SELECT slot, owner, epoch, 0, '' FROM slots
   ORDER BY slot, node`;
@@ -126,13 +126,13 @@ interface ClusterRow {
   readonly node: string | null;
   readonly number: number;
   readonly is_stopping: number;
-  readonly version: string;
+  readonly program_version: string;
 }
 
 export async function readCluster(reader: SqlReader): Promise<ClusterState> {
   const rows = await reader.query<ClusterRow>(CLUSTER_STATE);
   return {
-    nodes: rows.flatMap(({ slot, node, number, is_stopping, version }) =>
+    nodes: rows.flatMap(({ slot, node, number, is_stopping, program_version: version }) =>
       slot === null && node !== null
         ? [{ node, leaseUntil: instant(number), isStopping: is_stopping === 1, version }]
         : [],

@@ -1,8 +1,8 @@
 /**
- * Rows of the tables, and their conversion to domain objects. Casts are allowed here, because these tables hold only
+ * Rows of the tables, and their conversion to domain objects. The type of a row follows from its writer. Casts are allowed here, because these tables hold only
  * what this program wrote.
  */
-import type { Claim, Delivery, DeliveryStatus } from '#src/domain/delivery.ts';
+import type { Claim, Delivery } from '#src/domain/delivery.ts';
 import type { Method } from '#src/domain/destination.ts';
 import type {
   BreakerPolicy,
@@ -12,50 +12,14 @@ import type {
   RetryBudget,
 } from '#src/domain/endpoint-profile.ts';
 import type { Gate } from '#src/domain/gate.ts';
-import type { AttemptId, DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { LABEL_DIGEST_CHARACTERS, type LabelDigest, type Labels } from '#src/domain/labels.ts';
-import type { Partition } from '#src/domain/project.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
-import type {
-  Destination,
-  FiringSchedule,
-  Schedule,
-  ScheduleKind,
-  ScheduleState,
-  Timing,
-} from '#src/domain/schedule.ts';
+import type { Destination, FiringSchedule, Schedule, Timing } from '#src/domain/schedule.ts';
 
-export interface ScheduleRow {
-  readonly partition: Partition;
-  readonly id: ScheduleId;
-  readonly state: ScheduleState;
-  readonly kind: ScheduleKind;
-  readonly url: string | null;
-  readonly method: Method | null;
-  readonly endpoint_id: EndpointId | null;
-  readonly header_names: string;
-  readonly payload_bytes: number;
-  readonly fire_at: Instant | null;
-  readonly cron: string | null;
-  readonly timezone: string | null;
-  readonly jitter: string | null;
-  readonly ttl: string | null;
-  readonly idempotency_key: string | null;
-  readonly retry_policy: string | null;
-  readonly rate_limit: string | null;
-  readonly label_digests: string;
-  readonly metadata: string;
-  readonly pending_id: DeliveryId;
-  readonly cron_at: Instant | null;
-  readonly last_occurrence: Instant | null;
-  readonly created_at: Instant;
-  readonly updated_at: Instant;
-  readonly ended_at: Instant | null;
-  readonly revision: number;
-}
+export type ScheduleRow = Readonly<ReturnType<typeof toScheduleRow>>;
 
-export function toScheduleRow(schedule: Schedule): ScheduleRow {
+export function toScheduleRow(schedule: Schedule) {
   const { timing, destination } = schedule;
   const isOneShot = timing.kind === 'one_shot';
   const isInline = destination.kind === 'inline';
@@ -144,38 +108,9 @@ function destinationOf(row: FiringScheduleRow): Destination {
     : { kind: 'profile', endpointId: row.endpoint_id };
 }
 
-export interface DeliveryRow {
-  readonly partition: Partition;
-  readonly id: DeliveryId;
-  readonly schedule_id: ScheduleId;
-  readonly status: DeliveryStatus;
-  readonly occurrence: Instant;
-  readonly scheduled_for: Instant;
-  readonly due_at: Instant | null;
-  readonly reserved: number;
-  readonly ttl: string | null;
-  readonly deadline: Instant | null;
-  readonly attempt_count: number;
-  readonly last_status_code: number | null;
-  readonly error: string | null;
-  readonly idempotency_key: string;
-  readonly replay_of: DeliveryId | null;
-  readonly url: string;
-  readonly method: Method;
-  readonly endpoint_id: EndpointId | null;
-  readonly endpoint_version: number | null;
-  readonly payload_bytes: number;
-  readonly retry_policy: string;
-  readonly claim_node: string | null;
-  readonly claim_attempt_id: AttemptId | null;
-  readonly claim_due_at: Instant | null;
-  readonly claim_fired_at: Instant | null;
-  readonly created_at: Instant;
-  readonly finalized_at: Instant | null;
-  readonly revision: number;
-}
+export type DeliveryRow = Readonly<ReturnType<typeof toDeliveryRow>>;
 
-export function toDeliveryRow(delivery: Delivery): DeliveryRow {
+export function toDeliveryRow(delivery: Delivery) {
   return {
     partition: delivery.partition,
     id: delivery.id,
@@ -248,32 +183,11 @@ function claimOf(row: DeliveryRow): Claim | null {
 }
 
 /** An endpoint profile is stored as its head (`endpoint_profiles`) and its versions (`endpoint_profile_versions`). */
-export interface ProfileHeadRow {
-  readonly partition: Partition;
-  readonly id: EndpointId;
-  readonly version: number;
-  readonly archived: number;
-  readonly created_at: Instant;
-  readonly updated_at: Instant;
-  readonly revision: number;
-}
+export type ProfileHeadRow = Readonly<ReturnType<typeof toProfileHeadRow>>;
 
-export interface ProfileVersionRow {
-  readonly partition: Partition;
-  readonly endpoint_id: EndpointId;
-  readonly version: number;
-  readonly url: string;
-  readonly method: Method;
-  readonly header_names: string;
-  readonly timeout: string | null;
-  readonly retry_policy: string;
-  readonly retry_budget: string | null;
-  readonly rate_limit: string | null;
-  readonly breaker_policy: string | null;
-  readonly metadata: string;
-}
+export type ProfileVersionRow = Readonly<ReturnType<typeof toProfileVersionRow>>;
 
-export function toProfileHeadRow(profile: EndpointProfile): ProfileHeadRow {
+export function toProfileHeadRow(profile: EndpointProfile) {
   return {
     partition: profile.partition,
     id: profile.id,
@@ -285,7 +199,7 @@ export function toProfileHeadRow(profile: EndpointProfile): ProfileHeadRow {
   };
 }
 
-export function toProfileVersionRow(profile: EndpointProfile): ProfileVersionRow {
+export function toProfileVersionRow(profile: EndpointProfile) {
   return {
     partition: profile.partition,
     endpoint_id: profile.id,

@@ -196,9 +196,9 @@ const REPLAY_JOB_STATEMENTS = {
 
 const CLUSTER_STATEMENTS = {
   renewLease: {
-    sql: `${insertInto('nodes', ['node', 'lease_until', 'is_stopping', 'version'])}
+    sql: `${insertInto('nodes', ['node', 'lease_until', 'is_stopping', 'program_version'])}
       ON CONFLICT (node) DO UPDATE SET lease_until = excluded.lease_until, is_stopping = excluded.is_stopping,
-        version = excluded.version`,
+        program_version = excluded.program_version`,
     holds: 'always',
   },
   endLease: { sql: 'DELETE FROM nodes WHERE node = $1', holds: 'always' },

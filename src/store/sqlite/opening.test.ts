@@ -121,7 +121,9 @@ describe('a later schema', () => {
   test('is migrated to with the rows that are there, and then refused by an older program', async () => {
     const directory = await created();
     onFile(directory, (db) =>
-      db.exec("INSERT INTO nodes (node, lease_until, is_stopping, version) VALUES ('node_1', 1, 0, '1.0.0')"),
+      db.exec(
+        "INSERT INTO nodes (node, lease_until, is_stopping, program_version) VALUES ('node_1', 1, 0, '1.0.0')",
+      ),
     );
     const later = next('ALTER TABLE nodes ADD COLUMN more TEXT');
     migrated(directory, later);

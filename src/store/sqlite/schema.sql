@@ -233,7 +233,7 @@ CREATE TABLE receipts (
   partition INTEGER NOT NULL,
   key TEXT NOT NULL,
   fingerprint TEXT NOT NULL,
-  status INTEGER NOT NULL,
+  status_code INTEGER NOT NULL,
   body TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
@@ -333,7 +333,7 @@ CREATE TABLE nodes (
   node TEXT PRIMARY KEY,
   lease_until INTEGER NOT NULL,
   is_stopping INTEGER NOT NULL,
-  version TEXT NOT NULL
+  program_version TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- The slots exist from the beginning (SLOTS in domain/slot.ts). A new owner begins a new epoch.

@@ -136,10 +136,10 @@ export const STATEMENTS = {
   },
 
   insertReceipt: {
-    sql: `INSERT INTO receipts (partition, key, fingerprint, status, body, created_at, expires_at)
+    sql: `INSERT INTO receipts (partition, key, fingerprint, status_code, body, created_at, expires_at)
       VALUES (?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (partition, key) DO UPDATE SET
-        fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
+        fingerprint = excluded.fingerprint, status_code = excluded.status_code, body = excluded.body,
         created_at = excluded.created_at, expires_at = excluded.expires_at
       WHERE receipts.expires_at <= excluded.created_at`,
     holds: 'one_row',
