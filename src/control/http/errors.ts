@@ -35,7 +35,7 @@ export class AccessRefusal extends Error {
 
   constructor(code: AccessCode, message: string = ACCESS_REFUSALS[code].message) {
     super(message);
-    this.name = 'DoorRefusal';
+    this.name = 'AccessRefusal';
     this.code = code;
   }
 }
