@@ -50,7 +50,7 @@ function table(
   { added = null, conflict = '' }: { readonly added?: Table['added']; readonly conflict?: string } = {},
 ): Table {
   const all = [...columns, ...(added?.columns ?? [])];
-  return { name, columns, keyColumns, added, insert: insert(name, all, conflict).sql.join(';') };
+  return { name, columns, keyColumns, added, insert: insert(name, all, conflict).sql };
 }
 
 export const TABLES: readonly Table[] = [

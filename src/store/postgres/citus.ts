@@ -70,16 +70,15 @@ export const CITUS: Placement = {
   rowOf: (table, alias, condition) => `JOIN ${table} ${alias} ON ${condition}`,
   within,
   routing: (partitions) => [[...new Set(partitions)]],
-  forAll: (columns, texts) => {
+  forAll: (columns, text) => {
     const position = columns.indexOf('partition');
-    if (position < 0) return { sql: texts('') };
-    const sql = texts(within('r', columns.length + 1));
+    if (position < 0) return { sql: text('') };
+    const sql = text(within('r', columns.length + 1));
     return {
       sql,
       queriesFor: (all) => {
         const partitions = new Set(all.map((row) => row[position] ?? null));
-        const parameters = [...columnsOf(all), [...partitions]];
-        return sql.map((text) => ({ sql: text, parameters }));
+        return [{ sql, parameters: [...columnsOf(all), [...partitions]] }];
       },
     };
   },
@@ -87,7 +86,7 @@ export const CITUS: Placement = {
   forEachPartition: (text) => {
     const sql = text(ONE_PARTITION);
     return {
-      sql: [sql],
+      sql,
       queriesFor: (all) =>
         [...Map.groupBy(all, ([partition = null]) => partition)].map(([partition, ofPartition]) => ({
           sql,

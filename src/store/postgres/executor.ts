@@ -151,7 +151,7 @@ export class Executor {
   async #runInOneRoundTrip(stages: readonly Stage[], number: number): Promise<'committed'> {
     await this.#client.transaction([
       { sql: STORE_NUMBER, parameters: this.#numberParameters(number), isPrepared: true },
-      ...stages.flat().flatMap(checkedStatements),
+      ...stages.flat().map(checkedStatement),
     ]);
     return 'committed';
   }
@@ -254,18 +254,15 @@ export class Executor {
   }
 }
 
-/** The statements of a group. The last one fails, and the transaction with it, unless it held for every row. */
-function checkedStatements({ statement, rows: all }: Group): readonly TransactionQuery[] {
-  const isPrepared = statement.scans === undefined;
-  const rows = statement.access === 'read' ? distinct(all) : all;
-  const columns = parametersOf(statement, rows);
-  return statement.sql.map((sql, index) => {
-    if (index < statement.sql.length - 1 || statement.holds === 'always') {
-      return { sql, parameters: columns, isPrepared };
-    }
-    const expected = statement.holds === 'each' ? rows.length : 0;
-    return { sql: withCheck(sql, columns.length), parameters: [...columns, expected], isPrepared };
-  });
+/** The statement of a group. It fails, and the transaction with it, unless it held for every row. */
+function checkedStatement({ statement, rows: all }: Group): TransactionQuery {
+  const { sql, holds, access, scans } = statement;
+  const isPrepared = scans === undefined;
+  const rows = access === 'read' ? distinct(all) : all;
+  const parameters = parametersOf(statement, rows);
+  if (holds === 'always') return { sql, parameters, isPrepared };
+  const expected = holds === 'each' ? rows.length : 0;
+  return { sql: withCheck(sql, parameters.length), parameters: [...parameters, expected], isPrepared };
 }
 
 /** Many verbs may check the same row, such as their slot. Rows are in the order of their keys. */
@@ -293,8 +290,7 @@ function withCheck(sql: string, parameters: number): string {
 
 function queriesFor(statement: Statement, rows: Group['rows']): readonly PlacedQuery[] {
   if (statement.queriesFor !== undefined) return statement.queriesFor(rows);
-  const parameters = parametersOf(statement, rows);
-  return statement.sql.map((sql) => ({ sql, parameters }));
+  return [{ sql: statement.sql, parameters: parametersOf(statement, rows) }];
 }
 
 /** An array for each column. A shared statement takes the values of its only row. */

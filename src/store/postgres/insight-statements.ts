@@ -24,10 +24,11 @@ export function insightStatements(placement: Placement): Readonly<Record<Insight
     },
     removeStats: {
       ...PLAIN,
-      ...placement.forAll(OLD, (within) => [
-        `DELETE FROM stats AS r USING ${rows(OLD)}
+      ...placement.forAll(
+        OLD,
+        (within) => `DELETE FROM stats AS r USING ${rows(OLD)}
          WHERE r.partition = t.partition AND r.span_ms = t.span_ms AND r.at < t.at${within}`,
-      ]),
+      ),
       scans: true,
       key: [0, 1],
       table: 'old stats',
@@ -42,10 +43,11 @@ export function insightStatements(placement: Placement): Readonly<Record<Insight
     },
     removeEndpointStats: {
       ...PLAIN,
-      ...placement.forAll(OLD_OF_ENDPOINTS, (within) => [
-        `DELETE FROM endpoint_stats AS r USING ${rows(OLD_OF_ENDPOINTS)}
+      ...placement.forAll(
+        OLD_OF_ENDPOINTS,
+        (within) => `DELETE FROM endpoint_stats AS r USING ${rows(OLD_OF_ENDPOINTS)}
          WHERE r.partition = t.partition AND r.at = t.at AND r.endpoint_digest <= t.endpoint_digest${within}`,
-      ]),
+      ),
       scans: true,
       key: [0],
       table: 'old endpoint_stats',

@@ -21,10 +21,9 @@ export interface RowSource {
   readonly partitionOf: (alias: string) => string;
 }
 
-/** The texts of a statement. They run in order, and the last one returns the result. */
-export interface PlacedTexts {
-  readonly sql: readonly string[];
-  /** The queries for these rows. Default: each text once, with an array for each parameter. */
+export interface PlacedText {
+  readonly sql: string;
+  /** The queries for these rows. Default: the text once, with an array for each parameter. */
   readonly queriesFor?: (rows: ParameterRows) => readonly PlacedQuery[];
 }
 
@@ -44,10 +43,10 @@ export interface Placement {
   within(alias: string, position: number): string;
   /** The parameter for `within`, if it is needed. */
   routing<Partition>(partitions: readonly Partition[]): readonly (readonly Partition[])[];
-  /** Texts for rows of all partitions. The condition that is passed in belongs to the table `r`. */
-  forAll(columns: readonly string[], texts: (within: string) => readonly string[]): PlacedTexts;
+  /** A text for rows of all partitions. The condition that is passed in belongs to the table `r`. */
+  forAll(columns: readonly string[], text: (within: string) => string): PlacedText;
   /** A text that locks rows or has a subquery. The first of its columns is the partition. */
-  forEachPartition(text: (source: RowSource) => string): PlacedTexts;
+  forEachPartition(text: (source: RowSource) => string): PlacedText;
   dueScans(reader: Reader): DueScans;
   readonly oldestStats: OldestStatsQueries;
 }
@@ -63,8 +62,8 @@ export const ONE_SERVER: Placement = {
     `CROSS JOIN LATERAL (SELECT * FROM ${table} ${alias} WHERE ${condition} OFFSET 0) ${alias}`,
   within: () => '',
   routing: () => [],
-  forAll: (_, texts) => ({ sql: texts('') }),
-  forEachPartition: (text) => ({ sql: [text(ALL_PARTITIONS)] }),
+  forAll: (_, text) => ({ sql: text('') }),
+  forEachPartition: (text) => ({ sql: text(ALL_PARTITIONS) }),
   dueScans: (reader) => new SlotDueScans(reader),
   oldestStats: oldestStats(chosenByPlanner),
 };

@@ -54,14 +54,14 @@ describe('a verb and those behind it wait for the next transaction', () => {
 test('statements have a fixed order, and rows are sorted by key', () => {
   const steps: readonly Step[] = [
     ['removeDelivery', 'stale', 1, 'b', 1],
-    ['removeSchedule', 'stale', 1, 's', 1],
+    ['profileAtRevision', 'stale', 1, 'e', 1],
     ['removeDelivery', 'stale', 1, 'a', 1],
   ];
   const [stage = []] = planStages(
     steps.map((step) => [step]),
     STATEMENTS,
   ).stages;
-  expect(stage.map(({ statement }) => statement.table)).toEqual(['schedules', 'deliveries']);
+  expect(stage.map(({ statement }) => statement.table)).toEqual(['endpoint_profiles', 'deliveries']);
   expect(stage.map(({ verbs }) => verbs)).toEqual([[1], [2, 0]]);
 });
 
@@ -70,15 +70,14 @@ describe('rows of one table are locked in key order', () => {
   const planned = (...batch: readonly Verb[]) =>
     planStages(batch, STATEMENTS).stages.map((stage) =>
       stage.map(({ statement, rows, verbs }) => {
-        const isLock = statement.sql[0]?.includes('FOR NO KEY UPDATE') ?? false;
+        const isLock = statement.sql.includes('FOR NO KEY UPDATE');
         return [statement.table, isLock ? rows : 'changed', verbs];
       }),
     );
 
   test('before the first of several statements that change it', () => {
-    expect(planned(defer('b'), remove('c'), remove('a'), drop('s'))).toEqual([
+    expect(planned(defer('b'), remove('c'), remove('a'))).toEqual([
       [
-        ['schedules', 'changed', [3]],
         [
           'deliveries',
           [
@@ -95,11 +94,26 @@ describe('rows of one table are locked in key order', () => {
   });
 
   test('by the statement itself if it is the only one', () => {
-    expect(planned(defer('b'), defer('a'), drop('s'), check('t'))).toEqual([
+    expect(planned(defer('b'), defer('a'), check('t'))).toEqual([
       [
-        ['schedules', 'changed', [3]],
         ['schedules', 'changed', [2]],
         ['deliveries', 'changed', [1, 0]],
+      ],
+    ]);
+  });
+
+  test('before a statement that must see what its row guards', () => {
+    expect(planned(drop('b'), drop('a'))).toEqual([
+      [
+        [
+          'schedules',
+          [
+            [1, 'a'],
+            [1, 'b'],
+          ],
+          [1, 0],
+        ],
+        ['schedules', 'changed', [1, 0]],
       ],
     ]);
   });

@@ -141,13 +141,12 @@ function inOrder(one: string, other: string): number {
 /** Adds the locks that must come before the statements of the stage. */
 function withLocks(stage: Stage): Stage {
   const changing = stage.filter(({ statement }) => statement.lock !== undefined);
-  if (changing.length < 2) return stage;
   const byTable = Map.groupBy(changing, ({ statement }) => statement.table);
   return stage.flatMap((group) => {
-    const together = byTable.get(group.statement.table) ?? [];
-    const { lock } = group.statement;
-    if (lock === undefined || together.length < 2 || together[0] !== group) return [group];
-    return [lockOf(lock, together), group];
+    const { lock, table, locksFirst } = group.statement;
+    const together = byTable.get(table) ?? [];
+    if (lock === undefined || together[0] !== group) return [group];
+    return together.length > 1 || locksFirst === true ? [lockOf(lock, together), group] : [group];
   });
 }
 

@@ -8,9 +8,9 @@
  */
 import type { Statement as SharedStatement } from '#src/store/sql/statements.ts';
 import { rows } from './array-rows.ts';
-import type { PlacedTexts, Placement } from './placement.ts';
+import type { PlacedText, Placement } from './placement.ts';
 
-export interface Statement extends PlacedTexts {
+export interface Statement extends PlacedText {
   readonly holds: 'always' | 'each' | 'none';
   /** Positions of the parameters that identify a row. */
   readonly key: readonly number[];
@@ -25,6 +25,8 @@ export interface Statement extends PlacedTexts {
   readonly scans?: true;
   /** Locks the rows before several statements change their table (see `stages.ts`). */
   readonly lock?: Statement;
+  /** Whether the rows are always locked before the statement. */
+  readonly locksFirst?: true;
   /** Whether the text is that of every store: its parameters are the values of one row, not arrays. */
   readonly isShared?: true;
 }
@@ -36,7 +38,7 @@ export function sharedStatement({ sql, holds }: SharedStatement): Statement {
   const isWrite = !sql.startsWith('SELECT');
   return {
     ...PLAIN,
-    sql: [isWrite && holds !== 'always' ? `${sql} RETURNING 1` : sql],
+    sql: isWrite && holds !== 'always' ? `${sql} RETURNING 1` : sql,
     holds: HOLDS[holds],
     scans: true,
     isShared: true,
@@ -59,9 +61,7 @@ interface Replacing {
 export function statementBuilders({ forAll, forEachPartition }: Placement) {
   function insert(table: string, columns: readonly string[], conflict = ''): Statement {
     return {
-      sql: [
-        `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${columns.join(', ')} FROM ${rows(columns)}${conflict}`,
-      ],
+      sql: `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${columns.join(', ')} FROM ${rows(columns)}${conflict}`,
       ...PLAIN,
       key: positionsOf(columns, ['partition', 'id']),
       table,
@@ -86,11 +86,12 @@ export function statementBuilders({ forAll, forEachPartition }: Placement) {
     const assignments = columns.map((column) => `${column} = t.${column}`);
     if (also !== undefined) assignments.push(also);
     return {
-      ...forAll(all, (within) => [
-        `UPDATE ${table} AS r SET ${assignments.join(', ')} FROM ${rows(all)}
+      ...forAll(
+        all,
+        (within) => `UPDATE ${table} AS r SET ${assignments.join(', ')} FROM ${rows(all)}
          WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within} AND ${condition}
          RETURNING r.partition, r.id`,
-      ]),
+      ),
       holds: 'each',
       key: positionsOf(all, ['partition', 'id']),
       table,
@@ -115,9 +116,10 @@ export function statementBuilders({ forAll, forEachPartition }: Placement) {
 
   function remove(table: string, columns: readonly string[], condition = matching(columns)): Statement {
     return {
-      ...forAll(columns, (within) => [
-        `DELETE FROM ${table} AS r USING ${rows(columns)} WHERE ${condition}${within}`,
-      ]),
+      ...forAll(
+        columns,
+        (within) => `DELETE FROM ${table} AS r USING ${rows(columns)} WHERE ${condition}${within}`,
+      ),
       ...PLAIN,
       key: columns.map((_, index) => index),
       table,

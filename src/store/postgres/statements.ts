@@ -54,7 +54,7 @@ export function statements(placement: Placement): Readonly<Record<StatementName,
     // The lease must not end during the transaction. This lock lets renewals pass.
     nodeLives: {
       ...PLAIN,
-      sql: [`SELECT r.node FROM ${rows(['node'])} JOIN nodes AS r ON r.node = t.node FOR KEY SHARE OF r`],
+      sql: `SELECT r.node FROM ${rows(['node'])} JOIN nodes AS r ON r.node = t.node FOR KEY SHARE OF r`,
       holds: 'each',
       key: [0],
       table: 'nodes',
@@ -63,32 +63,26 @@ export function statements(placement: Placement): Readonly<Record<StatementName,
     // A slot that is locked by a writer is left for the next round. A node that waits could not renew its lease.
     takeSlot: {
       ...PLAIN,
-      sql: [
-        `UPDATE slots AS r SET owner = free.node, epoch = r.epoch + 1
+      sql: `UPDATE slots AS r SET owner = free.node, epoch = r.epoch + 1
          FROM (SELECT t.node, t.slot FROM ${rows(['node', 'slot', 'epoch'])}
            JOIN slots AS s ON s.slot = t.slot AND s.epoch = t.epoch FOR NO KEY UPDATE OF s SKIP LOCKED) AS free
          WHERE r.slot = free.slot AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.node = r.owner)
          RETURNING r.slot`,
-      ],
       holds: 'each',
       key: [1],
       table: 'slots',
     },
     releaseSlot: {
       ...PLAIN,
-      sql: [
-        `UPDATE slots AS r SET owner = NULL FROM ${rows(['slot', 'node', 'epoch'])}
+      sql: `UPDATE slots AS r SET owner = NULL FROM ${rows(['slot', 'node', 'epoch'])}
          WHERE r.slot = t.slot AND r.owner = t.node AND r.epoch = t.epoch`,
-      ],
       key: [0],
       table: 'slots',
     },
     slotHeld: {
       ...PLAIN,
-      sql: [
-        `SELECT r.slot, r.owner, r.epoch FROM ${rows(['slot', 'node', 'epoch'])}
+      sql: `SELECT r.slot, r.owner, r.epoch FROM ${rows(['slot', 'node', 'epoch'])}
          JOIN slots AS r ON r.slot = t.slot AND r.owner = t.node AND r.epoch = t.epoch FOR SHARE OF r`,
-      ],
       holds: 'each',
       key: [0],
       match: [0, 1, 2],
@@ -106,15 +100,13 @@ export function statements(placement: Placement): Readonly<Record<StatementName,
 
     insertReceipt: {
       ...PLAIN,
-      sql: [
-        `INSERT INTO receipts (partition, key, fingerprint, status_code, body, created_at, expires_at)
+      sql: `INSERT INTO receipts (partition, key, fingerprint, status_code, body, created_at, expires_at)
          SELECT partition, key, fingerprint, status_code, body, created_at, expires_at FROM ${rows(receipt)}
          ON CONFLICT (partition, key) DO UPDATE SET
            fingerprint = excluded.fingerprint, status_code = excluded.status_code, body = excluded.body,
            created_at = excluded.created_at, expires_at = excluded.expires_at
          WHERE receipts.expires_at <= excluded.created_at
          RETURNING partition, key`,
-      ],
       holds: 'each',
       key: [0, 1],
       table: 'receipts',
@@ -137,19 +129,19 @@ export function statements(placement: Placement): Readonly<Record<StatementName,
     // The row is locked first, so the check for deliveries sees those of earlier transactions.
     removeSchedule: {
       ...PLAIN,
-      ...forAll(ended, (within) => [
-        `UPDATE schedules AS r SET revision = r.revision FROM ${rows(ended)}
-         WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within}`,
-        `DELETE FROM schedules AS r USING ${rows(ended)}
+      ...forAll(
+        ended,
+        (within) => `DELETE FROM schedules AS r USING ${rows(ended)}
          WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within}
            AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.partition = r.partition AND d.schedule_id = r.id)
          RETURNING r.partition, r.id`,
-      ]),
+      ),
       holds: 'each',
       scans: true,
       key: [0, 1],
       table: 'schedules',
       lock: lock('schedules'),
+      locksFirst: true,
     },
     // The replacement has locked the profile, so this sees all schedules that were added before.
     profileUnused: {
@@ -179,11 +171,12 @@ export function statements(placement: Placement): Readonly<Record<StatementName,
     ...sweepStatements(placement),
     removeDelivery: {
       ...PLAIN,
-      ...forAll(ended, (within) => [
-        `DELETE FROM deliveries AS r USING ${rows(ended)}
+      ...forAll(
+        ended,
+        (within) => `DELETE FROM deliveries AS r USING ${rows(ended)}
          WHERE r.partition = t.partition AND r.id = t.id AND r.revision = t.was${within}
          RETURNING r.partition, r.id`,
-      ]),
+      ),
       holds: 'each',
       key: [0, 1],
       table: 'deliveries',
@@ -202,10 +195,11 @@ export function statements(placement: Placement): Readonly<Record<StatementName,
     ),
     completeLabel: {
       ...PLAIN,
-      ...forAll(COMPLETED_LABEL, (within) => [
-        `UPDATE schedule_labels AS r SET state = t.state FROM ${rows(COMPLETED_LABEL)}
+      ...forAll(
+        COMPLETED_LABEL,
+        (within) => `UPDATE schedule_labels AS r SET state = t.state FROM ${rows(COMPLETED_LABEL)}
          WHERE ${LABEL} AND r.state = t.was_state AND r.kind = t.kind${within}`,
-      ]),
+      ),
       key: positionsOf(COMPLETED_LABEL, ['partition', 'digest', 'schedule_id']),
       table: 'schedule_labels',
     },

@@ -75,11 +75,12 @@ export function sweepStatements(placement: Placement): Readonly<Record<SweepStat
     endSweep: remove('sweeps', ACTION),
     removeStaleSweep: {
       ...ofSchedule,
-      ...forAll(STALE, (within) => [
-        `DELETE FROM sweeps AS r USING ${rows(STALE)} WHERE ${sameAction}${within}
+      ...forAll(
+        STALE,
+        (within) => `DELETE FROM sweeps AS r USING ${rows(STALE)} WHERE ${sameAction}${within}
            AND NOT EXISTS (SELECT 1 FROM schedules s
              WHERE s.partition = r.partition AND s.id = r.schedule_id AND s.state = t.state)`,
-      ]),
+      ),
       table: 'sweeps',
     },
   };
