@@ -30,6 +30,7 @@ function postgresDialect(connections: Connections, timers: PostgresOptions['time
     scans: SCANS,
     timers,
     indexedBy: chosenByPlanner,
+    longText: (column) => column,
     readClock: () => lease.readClock(),
     renewLease: (renewed) => lease.renewLease(renewed),
     // Runs a transaction that writes only its own number.
@@ -45,12 +46,10 @@ function plannedReads({ pools, payloads, placement }: Connections): PlannedReads
   const firing = new FiringReads(pools.firing, placement);
   const due = new DueReads(placement.dueScans(pools.firing));
   return {
-    findSchedule: (...key) => reads.schedule(...key),
     listSchedules: (...list) => reads.schedules(...list),
     findSchedules: (...list) => reads.schedulesOf(...list),
     findPayload: (...key) => payloads.payload(...key),
     listDeliveries: (...list) => reads.deliveries(...list),
-    findProfile: (...key) => reads.profile(...key),
     listProfiles: (...list) => reads.profiles(...list),
     listDue: (...page) => due.list(...page),
     listWaitingCustomers: (...page) => due.customers(...page),

@@ -337,17 +337,16 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       });
 
       it.for([
-        ['a schedule', (reads: Reads) => reads.schedule(LARGE, SCHEDULE), [...JOINED, 'schedules_pkey']],
+        [
+          'a schedule',
+          (reads: KeyedReads) => reads.findSchedule(LARGE, SCHEDULE),
+          [...JOINED, 'schedules_pkey'],
+        ],
         [
           'a profile',
-          (reads: Reads) => reads.profile(LARGE, ENDPOINT),
+          (reads: KeyedReads) => reads.findProfile(LARGE, ENDPOINT),
           ['endpoint_profiles_pkey', 'endpoint_profile_versions_pkey'],
         ],
-      ] as const)('one object is looked up: %s', ([, run, indexes]) =>
-        expectScan((reader) => run(new Reads(reader)), indexes, 4),
-      );
-
-      it.for([
         ['a delivery', (reads: KeyedReads) => reads.findDelivery(LARGE, DELIVERY), ['deliveries_pkey']],
         [
           'attempts, with the one in flight',
@@ -361,7 +360,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         ],
         ['a receipt', (reads: KeyedReads) => reads.findReceipt(LARGE, 'key-3', START), ['receipts_pkey']],
       ] as const)('one object is looked up: %s', ([, run, indexes]) =>
-        expectScan((reader) => run(keyedReads(reader)), indexes, 4),
+        expectScan((reader) => run(keyedReads(reader, (column) => column)), indexes, 4),
       );
 
       it('due deliveries from the cursor on', async () => {

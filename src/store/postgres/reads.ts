@@ -23,14 +23,12 @@ import { DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
 import { labelBytes } from '#src/store/sql/digests.ts';
 import {
   DELIVERY,
-  deliveryIn,
   FIRING_PROFILE,
-  firingProfileIn,
   type JoinedRow,
   PROFILE_COLUMNS,
   profileIn,
   SCHEDULE,
-  scheduleIn,
+  viewIn,
 } from '#src/store/sql/joined-rows.ts';
 import { rangesOf } from '#src/store/sql/label-rows.ts';
 import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/page-bounds.ts';
@@ -48,13 +46,6 @@ function viewsOf(schedules: string, more = ''): string {
     FROM ${schedules} s
     LEFT JOIN deliveries d ON d.partition = $1 AND d.id = s.pending_id
     LEFT JOIN (endpoint_profiles p ${NEWEST_VERSION}) ON p.partition = $1 AND p.id = s.endpoint_id`;
-}
-
-const VIEW = `${viewsOf('schedules')} WHERE s.partition = $1 AND s.id = $2`;
-
-function viewIn(joined: JoinedRow): ScheduleView | null {
-  const schedule = scheduleIn(joined);
-  return schedule && { schedule, pending: deliveryIn(joined), profile: firingProfileIn(joined) };
 }
 
 /**
@@ -141,11 +132,6 @@ export class Reads {
     this.#reader = reader;
   }
 
-  async schedule(partition: Partition, id: ScheduleId): Promise<ScheduleView | null> {
-    const rows = await this.#reader.lookUp<JoinedRow>(VIEW, partition, id);
-    return rows.map(viewIn)[0] ?? null;
-  }
-
   async schedules(
     partition: Partition,
     filter: ListFilter,
@@ -182,15 +168,6 @@ export class Reads {
         ? read(DELIVERIES_OF_SCHEDULE, scheduleId)
         : read(DELIVERIES_OF_SCHEDULE_AND_STATUS, scheduleId, status));
     return rows.map(fromDeliveryRow);
-  }
-
-  async profile(partition: Partition, id: EndpointId): Promise<EndpointProfile | null> {
-    const rows = await this.#reader.lookUp<JoinedRow>(
-      `SELECT ${PROFILE_COLUMNS} FROM endpoint_profiles p ${NEWEST_VERSION} WHERE p.partition = $1 AND p.id = $2`,
-      partition,
-      id,
-    );
-    return rows.map(profileIn)[0] ?? null;
   }
 
   async profiles(

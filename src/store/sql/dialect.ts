@@ -53,12 +53,10 @@ export interface SqlWriters {
 /** Reads that need another form for each planner, or that a database can do in a better way than with plain SQL. */
 export type PlannedReads = Pick<
   Store,
-  | 'findSchedule'
   | 'listSchedules'
   | 'findSchedules'
   | 'findPayload'
   | 'listDeliveries'
-  | 'findProfile'
   | 'listProfiles'
   | 'listDue'
   | 'listWaitingCustomers'
@@ -121,6 +119,8 @@ export interface Dialect extends Pick<ClusterStore, 'readClock' | 'renewLease'> 
   readonly timers: Timers & Stopwatch;
   /** SQL after the name of a table: the index to use, where the planner can be told. */
   indexedBy(index: string): string;
+  /** SQL: a text that may be long, as text or as bytes, whichever the driver decodes faster. */
+  longText(column: string): string;
   /** How many deliveries of one status a batch of a sweep changes. */
   readonly sweepBatchMax?: number;
   /** Resolves when the database can write durably. */

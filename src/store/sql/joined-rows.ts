@@ -4,7 +4,7 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
-import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
+import type { FiringSchedule, Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import {
   DELIVERY_FIXED,
   DELIVERY_MUTABLE,
@@ -73,11 +73,14 @@ function tableColumns<Row>(alias: string, columns: readonly (keyof Row & string)
   };
 }
 
-export const SCHEDULE = tableColumns<ScheduleRow>('s', [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE]);
+/** Labels may be long. Each driver gives them in the form that it decodes fastest. */
+type WithLabels<Row> = Omit<Row, 'metadata'> & { readonly metadata: string | Buffer };
+
+export const SCHEDULE = tableColumns<WithLabels<ScheduleRow>>('s', [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE]);
 export const FIRING_SCHEDULE = tableColumns<FiringScheduleRow>('s', SCHEDULE_FIRING);
 export const DELIVERY = tableColumns<DeliveryRow>('d', [...DELIVERY_FIXED, ...DELIVERY_MUTABLE]);
 const HEAD = tableColumns<ProfileHeadRow>('p', [...PROFILE_FIXED, ...PROFILE_MUTABLE]);
-const VERSION = tableColumns<ProfileVersionRow>('v', PROFILE_VERSION);
+const VERSION = tableColumns<WithLabels<ProfileVersionRow>>('v', PROFILE_VERSION);
 const FIRING_VERSION = tableColumns<FiringProfileVersionRow>('v', PROFILE_VERSION_FIRING);
 export const PROFILE_COLUMNS = `${HEAD.columns}, ${VERSION.columns}`;
 export const FIRING_PROFILE = {
@@ -85,9 +88,9 @@ export const FIRING_PROFILE = {
   width: HEAD.width + FIRING_VERSION.width,
 };
 
-export function scheduleIn(joined: JoinedRow): Schedule | null {
+function scheduleIn(joined: JoinedRow): Schedule | null {
   const row = SCHEDULE.of(joined);
-  return row === null ? null : fromScheduleRow(row);
+  return row === null ? null : fromScheduleRow({ ...row, metadata: row.metadata.toString() });
 }
 
 export function deliveryIn(joined: JoinedRow): Delivery | null {
@@ -98,7 +101,14 @@ export function deliveryIn(joined: JoinedRow): Delivery | null {
 export function profileIn(joined: JoinedRow): EndpointProfile | null {
   const head = HEAD.of(joined);
   const version = VERSION.of(joined);
-  return head === null || version === null ? null : fromProfileRows(head, version);
+  if (head === null || version === null) return null;
+  return fromProfileRows(head, { ...version, metadata: version.metadata.toString() });
+}
+
+/** A schedule with what the API shows with it. */
+export function viewIn(joined: JoinedRow): ScheduleView | null {
+  const schedule = scheduleIn(joined);
+  return schedule && { schedule, pending: deliveryIn(joined), profile: firingProfileIn(joined) };
 }
 
 export function firingScheduleIn(joined: JoinedRow): FiringSchedule | null {

@@ -20,7 +20,16 @@ import {
   toProject,
   toSecret,
 } from './control-rows.ts';
-import type { SqlReader } from './dialect.ts';
+import type { Dialect, SqlReader } from './dialect.ts';
+import {
+  DELIVERY as DELIVERY_IN_VIEW,
+  FIRING_PROFILE,
+  type JoinedRow,
+  PROFILE_COLUMNS,
+  profileIn,
+  SCHEDULE,
+  viewIn,
+} from './joined-rows.ts';
 import { type DeliveryRow, type FiringScheduleRow, fromDeliveryRow, fromFiringScheduleRow } from './rows.ts';
 
 const FIRING_SCHEDULE = `SELECT ${SCHEDULE_FIRING.join(', ')} FROM schedules WHERE partition = $1 AND id = $2`;
@@ -31,13 +40,44 @@ const PROFILE_HEADERS = `SELECT sealed_headers FROM endpoint_profile_versions
 const RECEIPT = `SELECT key, fingerprint, status_code AS status, body, created_at AS "createdAt", expires_at AS "expiresAt"
   FROM receipts WHERE partition = $1 AND key = $2`;
 
+/** `longText`: see `Dialect`. */
+export function objectTexts(longText: Dialect['longText']) {
+  const withLabels = (columns: string) => columns.replace(/\b[sv]\.metadata\b/, (column) => longText(column));
+  return {
+    // The partition is a parameter for every table, so Citus sends the whole query to one server.
+    scheduleView: `SELECT ${withLabels(SCHEDULE.columns)}, ${DELIVERY_IN_VIEW.columns}, ${FIRING_PROFILE.columns}
+      FROM schedules s
+      LEFT JOIN deliveries d ON d.partition = $1 AND d.id = s.pending_id
+      LEFT JOIN endpoint_profiles p ON p.partition = $2 AND p.id = s.endpoint_id
+      LEFT JOIN endpoint_profile_versions v
+        ON v.partition = $3 AND v.endpoint_id = p.id AND v.version = p.version
+      WHERE s.partition = $4 AND s.id = $5`,
+    profile: `SELECT ${withLabels(PROFILE_COLUMNS)} FROM endpoint_profiles p
+      JOIN endpoint_profile_versions v ON v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version
+      WHERE p.partition = $2 AND p.id = $3`,
+  };
+}
+
 interface KeyedReads
-  extends Pick<Store, 'findDelivery' | 'listAttempts' | 'findProfileHeaders' | 'findReceipt'> {
+  extends Pick<
+    Store,
+    'findSchedule' | 'findProfile' | 'findDelivery' | 'listAttempts' | 'findProfileHeaders' | 'findReceipt'
+  > {
   readonly firingSchedule: (partition: Partition, id: ScheduleId) => Promise<FiringSchedule | null>;
 }
 
-export function keyedReads(reader: SqlReader): KeyedReads {
+export function keyedReads(reader: SqlReader, longText: Dialect['longText']): KeyedReads {
+  const texts = objectTexts(longText);
   return {
+    findSchedule: async (partition, id) => {
+      const key = [partition, partition, partition, partition, id] as const;
+      const [row] = await reader.lookUp<JoinedRow>(texts.scheduleView, ...key);
+      return row === undefined ? null : viewIn(row);
+    },
+    findProfile: async (partition, id) => {
+      const [row] = await reader.lookUp<JoinedRow>(texts.profile, partition, partition, id);
+      return row === undefined ? null : profileIn(row);
+    },
     firingSchedule: async (partition, id) => {
       const [row] = await reader.lookUp<FiringScheduleRow>(FIRING_SCHEDULE, partition, id);
       return row === undefined ? null : fromFiringScheduleRow(row);

@@ -57,8 +57,8 @@ function sqlRunner(reader: SqlReader, writer: SqlWriter): SqlRunner {
 }
 
 /** Reads by key, and the writes of the API. */
-function scheduleVerbs({ readers, writers: { api }, verbs }: Dialect, sweepBatchMax: number) {
-  const { firingSchedule, ...reads } = keyedReads(readers.api);
+function scheduleVerbs({ readers, writers: { api }, verbs, longText }: Dialect, sweepBatchMax: number) {
+  const { firingSchedule, ...reads } = keyedReads(readers.api, longText);
   return {
     ...reads,
     addSchedule: (addition) => api.run(verbs.addSchedule(addition)),

@@ -15,7 +15,7 @@ import { INSIGHT_QUERIES, indexedBy } from './insight-queries.ts';
 import { InsightReader } from './insight-reader.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 import { SqliteReader } from './prepared-queries.ts';
-import { Reads } from './reads.ts';
+import { longText, Reads } from './reads.ts';
 import { SCANS } from './schedule-scans.ts';
 import { verbs } from './verbs.ts';
 import { type OpenWriter, type WriteQueue, Writer } from './writer.ts';
@@ -82,6 +82,7 @@ function sqliteDialect(
     scans: SCANS,
     timers,
     indexedBy,
+    longText,
     ...(sweepBatchMax === undefined ? {} : { sweepBatchMax }),
     readClock: async () => (await reader.query<{ readonly now: number }>(CLOCK))[0]?.now ?? 0,
     renewLease: async (lease) => {
@@ -111,12 +112,10 @@ function plannedReads(db: Db, reader: SqliteReader): PlannedReads {
   const reads = new Reads(db);
   const firing = new FiringReads(db);
   return {
-    findSchedule: (...key) => reader.read(() => reads.schedule(...key)),
     listSchedules: (...list) => reader.read(() => reads.schedules(...list)),
     findSchedules: (...list) => reader.read(() => reads.schedulesOf(...list)),
     findPayload: (...key) => reader.read(() => reads.payload(...key)),
     listDeliveries: (...list) => reader.read(() => reads.deliveries(...list)),
-    findProfile: (...key) => reader.read(() => reads.profile(...key)),
     listProfiles: (...list) => reader.read(() => reads.profiles(...list)),
     listDue: (...page) => reader.read(() => firing.due(...page)),
     listWaitingCustomers: (after, limit) => reader.read(() => firing.customers(after, limit)),

@@ -28,7 +28,7 @@ import { type Db, migrate, openForWriting } from './connection.ts';
 import { FiringReads } from './firing-reads.ts';
 import { INSIGHT_QUERIES, indexedBy } from './insight-queries.ts';
 import { PreparedQueries, SqliteReader } from './prepared-queries.ts';
-import { Reads } from './reads.ts';
+import { longText, Reads } from './reads.ts';
 import { SCANS } from './schedule-scans.ts';
 import { forSqlite } from './statement-builders.ts';
 import { STATEMENTS } from './statements.ts';
@@ -104,7 +104,8 @@ function searches(plans: readonly string[]): readonly string[] {
 }
 
 /** One row, by its whole key. */
-const LOOK_UP = /^SEARCH \w+ USING .*\(partition=\? AND \w+=\?( AND version=\?)?\)$/;
+const LOOK_UP =
+  /^SEARCH \w+ USING .*\(partition=\? AND \w+=\?( AND (version|attempt_no)=\?)?\)( LEFT-JOIN)?$/;
 
 const BY_ID = 'SEARCH schedules USING COVERING INDEX sqlite_autoindex_schedules_1 (partition=? AND id<?)';
 const BY_STATE =
@@ -182,7 +183,7 @@ describe('a page is one index scan', () => {
 
   test('of attempts', () => {
     const plans = plansOf((recording) =>
-      keyedReads(new SqliteReader(recording)).listAttempts(PARTITION, DELIVERY, 0, 21),
+      keyedReads(new SqliteReader(recording), longText).listAttempts(PARTITION, DELIVERY, 0, 21),
     );
     expect(plans).toEqual([
       'MERGE (UNION ALL)',
@@ -377,15 +378,15 @@ describe('the dashboard finds', () => {
 test('a query for one object is a look-up by key', () => {
   const plans = plansOf((recording) => {
     const reads = new Reads(recording);
-    reads.schedule(PARTITION, SCHEDULE);
     reads.payload(PARTITION, SCHEDULE);
-    reads.profile(PARTITION, ENDPOINT);
-    const keyed = keyedReads(new SqliteReader(recording));
+    const keyed = keyedReads(new SqliteReader(recording), longText);
+    void keyed.findSchedule(PARTITION, SCHEDULE);
+    void keyed.findProfile(PARTITION, ENDPOINT);
     void keyed.findDelivery(PARTITION, DELIVERY);
     void keyed.findProfileHeaders(PARTITION, ENDPOINT, 1);
     void keyed.findReceipt(PARTITION, 'key', START);
   });
-  expect(plans).toHaveLength(6);
+  expect(plans).toHaveLength(10);
   for (const step of plans) expect(step).toMatch(LOOK_UP);
 });
 

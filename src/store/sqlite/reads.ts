@@ -15,8 +15,10 @@ import {
 } from '#src/ports/store.ts';
 import { PROFILE_VERSION_FIRING, SCHEDULE_FIRING } from '#src/store/sql/columns.ts';
 import { labelBytes } from '#src/store/sql/digests.ts';
+import { type JoinedRow, profileIn, viewIn } from '#src/store/sql/joined-rows.ts';
 import { rangesOf } from '#src/store/sql/label-rows.ts';
 import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/page-bounds.ts';
+import { objectTexts } from '#src/store/sql/reads.ts';
 import {
   type DeliveryRow,
   type FiringProfileVersionRow,
@@ -24,11 +26,7 @@ import {
   fromDeliveryRow,
   fromFiringProfileRows,
   fromFiringScheduleRow,
-  fromProfileRows,
-  fromScheduleRow,
   type ProfileHeadRow,
-  type ProfileVersionRow,
-  type ScheduleRow,
 } from '#src/store/sql/rows.ts';
 import type { Parameter } from '#src/store/sql/steps.ts';
 import type { Db } from './connection.ts';
@@ -41,20 +39,10 @@ export class Reads {
     this.#queries = new PreparedQueries(db);
   }
 
-  schedule(partition: Partition, id: ScheduleId): ScheduleView | null {
-    return this.#queries.inSnapshot(() => this.#view(partition, id));
-  }
-
   #view(partition: Partition, id: ScheduleId): ScheduleView | null {
-    const row = this.#queries.get<WithBytes<ScheduleRow>>(SCHEDULE_OF_ID, partition, id);
-    if (row === undefined) return null;
-    const schedule = fromScheduleRow({ ...row, metadata: row.metadata.toString() });
-    const { pendingId, destination } = schedule;
-    return {
-      schedule,
-      pending: this.delivery(partition, pendingId),
-      profile: destination.kind === 'inline' ? null : this.firingProfile(partition, destination.endpointId),
-    };
+    const key = [partition, partition, partition, partition, id];
+    const row = this.#queries.get<JoinedRow>(TEXTS.scheduleView, ...key);
+    return row === undefined ? null : viewIn(row);
   }
 
   firingSchedule(partition: Partition, id: ScheduleId): FiringSchedule | null {
@@ -201,15 +189,6 @@ export class Reads {
     );
   }
 
-  profile(partition: Partition, id: EndpointId): EndpointProfile | null {
-    return this.#queries.inSnapshot(() => this.#profile(partition, id));
-  }
-
-  #profile(partition: Partition, id: EndpointId): EndpointProfile | null {
-    const head = this.#head(partition, id);
-    return head === undefined ? null : this.#profileOf(head);
-  }
-
   #head(partition: Partition, id: EndpointId): ProfileHeadRow | undefined {
     const sql = 'SELECT * FROM endpoint_profiles WHERE partition = ? AND id = ?';
     return this.#queries.get<ProfileHeadRow>(sql, partition, id);
@@ -228,10 +207,9 @@ export class Reads {
     return version === undefined ? null : fromFiringProfileRows(head, version);
   }
 
-  #profileOf(head: ProfileHeadRow): EndpointProfile | null {
-    const { partition, id, version } = head;
-    const row = this.#queries.get<WithBytes<ProfileVersionRow>>(VERSION_OF_PROFILE, partition, id, version);
-    return row === undefined ? null : fromProfileRows(head, { ...row, metadata: row.metadata.toString() });
+  profile(partition: Partition, id: EndpointId): EndpointProfile | null {
+    const row = this.#queries.get<JoinedRow>(TEXTS.profile, partition, partition, id);
+    return row === undefined ? null : profileIn(row);
   }
 
   profiles(partition: Partition, includeArchived: boolean, page: Page<EndpointId>): Listed<EndpointProfile> {
@@ -248,7 +226,7 @@ export class Reads {
         heads,
         page.limit,
         ({ id, version }) => this.#queries.get<SizeRow>(PROFILE_SIZE, partition, id, version),
-        (head) => this.#profileOf(head),
+        ({ id }) => this.profile(partition, id),
       );
     });
   }
@@ -262,14 +240,12 @@ interface SizeRow {
   readonly bytes: number;
 }
 
-/** Labels are read as bytes. Node decodes a long text that is not ASCII much faster than the SQLite driver. */
-type WithBytes<Row> = Omit<Row, 'metadata'> & { readonly metadata: Buffer };
+/** Node decodes a long text that is not ASCII much faster than the SQLite driver. */
+export function longText(column: string): string {
+  return `CAST(${column} AS BLOB)`;
+}
 
-const LABELS_AS_BYTES = 'CAST(metadata AS BLOB) AS metadata';
-const SCHEDULE_OF_ID = `SELECT ${SCHEDULE_FIRING.join(', ')}, header_names, ${LABELS_AS_BYTES}
-  FROM schedules WHERE partition = ? AND id = ?`;
-const VERSION_OF_PROFILE = `SELECT ${PROFILE_VERSION_FIRING.join(', ')}, header_names, ${LABELS_AS_BYTES}
-  FROM endpoint_profile_versions WHERE partition = ? AND endpoint_id = ? AND version = ?`;
+const TEXTS = objectTexts(longText);
 
 /** The header of a row holds the size of each column, so a large value is not read for it. */
 export const SCHEDULE_SIZE = `SELECT octet_length(metadata) + octet_length(header_names) + ifnull(octet_length(url), 0) AS bytes
