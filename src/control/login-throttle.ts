@@ -12,7 +12,7 @@
 import { hash } from 'node:crypto';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { parseAddress } from '#src/domain/public-address.ts';
-import type { LoginFailures, LoginFailuresChange, PeopleStore } from '#src/ports/people-store.ts';
+import type { FailureCounts, FailureCountsChange, PeopleStore } from '#src/ports/people-store.ts';
 import type { Clock } from '#src/ports/system.ts';
 import { ControlRefusal } from './refusal.ts';
 
@@ -117,7 +117,7 @@ export class LoginThrottle {
       const waitMs = longestWait(subjects, found, now);
       if (waitMs > 0) throw throttled(waitMs);
       const changes = countedUp(subjects, found, now);
-      if ((await this.#people.replaceLoginFailures(changes)) === 'done') {
+      if ((await this.#people.replaceFailureCounts(changes)) === 'done') {
         return { subjects, throttlesStarted: throttlesStartedBy(changes) };
       }
     }
@@ -125,26 +125,26 @@ export class LoginThrottle {
   }
 
   async #find(subjects: readonly string[]): Promise<FailuresBySubject> {
-    return new Map((await this.#people.findLoginFailures(subjects)).map((row) => [row.subject, row]));
+    return new Map((await this.#people.findFailureCounts(subjects)).map((row) => [row.subject, row]));
   }
 
   /** The guess was right: its failures are cleared, and the address counts as familiar. */
   async recordSuccess({ subjects: { both, name, address, familiar } }: Guess): Promise<void> {
-    await this.#people.clearLoginFailures([both]);
-    await this.#people.undoLoginFailure([name, address]);
+    await this.#people.clearFailureCounts([both]);
+    await this.#people.undoFailure([name, address]);
     const was = (await this.#find([familiar])).get(familiar) ?? null;
     const change = { subject: familiar, failures: 0, lastAt: this.#clock.now(), was };
     // A conflict means that another login just wrote the same.
-    await this.#people.replaceLoginFailures([change]);
+    await this.#people.replaceFailureCounts([change]);
   }
 
   /** The guess could not be checked. */
   async uncount({ subjects: { both, name, address } }: Guess): Promise<void> {
-    await this.#people.undoLoginFailure([both, name, address]);
+    await this.#people.undoFailure([both, name, address]);
   }
 }
 
-type FailuresBySubject = ReadonlyMap<string, LoginFailures>;
+type FailuresBySubject = ReadonlyMap<string, FailureCounts>;
 
 function kindsOf(subjects: Subjects, found: FailuresBySubject, now: Instant): readonly Kind[] {
   const familiar = found.get(subjects.familiar);
@@ -160,7 +160,7 @@ function longestWait(subjects: Subjects, found: FailuresBySubject, now: Instant)
   return Math.max(...waits);
 }
 
-interface Counted extends LoginFailuresChange {
+interface Counted extends FailureCountsChange {
   readonly kind: Kind;
 }
 

@@ -56,12 +56,12 @@ test('a later node counts the hour from the entry, not from its own first refusa
 test('repeated refusals of a user cost the store nothing', async () => {
   await using harness = await openControlHarness();
   const [node] = nodesOf(harness);
-  const find = vi.spyOn(harness.store.people, 'findLoginFailures');
+  const find = vi.spyOn(harness.store.people, 'findFailureCounts');
   for (let i = 0; i < 10; i++) await node?.record(REFUSED);
   expect(find).toHaveBeenCalledTimes(1);
 });
 
-test.each(['findLoginFailures', 'addAudit'] as const)(
+test.each(['findFailureCounts', 'addAudit'] as const)(
   'a refusal that was not written because %s failed is written the next time',
   async (verb) => {
     await using harness = await openControlHarness();

@@ -45,17 +45,17 @@ export class RoleRefusals {
   /** Returns when any node last wrote the entry. Null means that this node has to write it. */
   async #claimEntry(subject: string, now: Instant): Promise<Instant | null> {
     const { people } = this.#dependencies.store;
-    const [was = null] = await people.findLoginFailures([subject]);
+    const [was = null] = await people.findFailureCounts([subject]);
     if (was !== null && isRecent(was.lastAt, now)) return was.lastAt;
     const change = { subject, failures: 1, lastAt: now, was };
-    return (await people.replaceLoginFailures([change])) === 'done' ? null : now;
+    return (await people.replaceFailureCounts([change])) === 'done' ? null : now;
   }
 
   async #writeOrRelease(subject: string, action: RefusedAction): Promise<void> {
     try {
       await this.#write(action);
     } catch (error) {
-      await this.#dependencies.store.people.clearLoginFailures([subject]);
+      await this.#dependencies.store.people.clearFailureCounts([subject]);
       throw error;
     }
   }

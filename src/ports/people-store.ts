@@ -82,15 +82,15 @@ export interface AuditFilter {
 }
 
 /** Failed logins under one name, from one address, or both, and refusals by role. `subject` is a digest. */
-export interface LoginFailures {
+export interface FailureCounts {
   readonly subject: string;
   readonly failures: number;
   readonly lastAt: Instant;
 }
 
 /** Replaces the row that was read. `was` is null if there was no row. */
-export interface LoginFailuresChange extends LoginFailures {
-  readonly was: Pick<LoginFailures, 'failures' | 'lastAt'> | null;
+export interface FailureCountsChange extends FailureCounts {
+  readonly was: Pick<FailureCounts, 'failures' | 'lastAt'> | null;
 }
 
 export interface PeopleStore {
@@ -129,12 +129,12 @@ export interface PeopleStore {
   /** Removes the sessions of a user, except for `exceptHash`. */
   removeSessionsOf(userId: UserId, exceptHash: string | null): Promise<void>;
 
-  findLoginFailures(subjects: readonly string[]): Promise<readonly LoginFailures[]>;
+  findFailureCounts(subjects: readonly string[]): Promise<readonly FailureCounts[]>;
   /** Writes all changes or none. `stale`: one of the rows was changed since it was read. */
-  replaceLoginFailures(changes: readonly LoginFailuresChange[]): Promise<'done' | 'stale'>;
+  replaceFailureCounts(changes: readonly FailureCountsChange[]): Promise<'done' | 'stale'>;
   /** Subtracts one failure from each subject, down to zero. */
-  undoLoginFailure(subjects: readonly string[]): Promise<void>;
-  clearLoginFailures(subjects: readonly string[]): Promise<void>;
+  undoFailure(subjects: readonly string[]): Promise<void>;
+  clearFailureCounts(subjects: readonly string[]): Promise<void>;
 
   addAudit(entry: AuditEntry): Promise<void>;
   endAudit(

@@ -101,7 +101,8 @@ test('objects from SQLite are listed, sent, retried and replayed on PostgreSQL',
   expect(JSON.parse(stdout)).toEqual({
     from: dataDir,
     store: expect.stringContaining(database.name),
-    rows: expect.objectContaining({ projects: 1, partitions: 2, api_keys: 2, schedules: 5, attempts: 2 }),
+    // The attempt in flight is in its delivery.
+    rows: expect.objectContaining({ projects: 1, partitions: 2, api_keys: 2, schedules: 5, attempts: 1 }),
   });
 
   const env = { ...SETTINGS, SCHED_DATABASE_URL: database.url, SCHED_MASTER_KEY: keyIn(dataDir) };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
-import type { AuditEntry, AuditFilter, LoginFailuresChange } from '#src/ports/people-store.ts';
+import type { AuditEntry, AuditFilter, FailureCountsChange } from '#src/ports/people-store.ts';
 import { DAY_MS, HOUR_MS, START } from './builders.ts';
 import { ownSuite, type Suite } from './fixture.ts';
 import { PeopleFixture } from './people-fixture.ts';
@@ -81,7 +81,7 @@ export function peopleRecordsContract(suite: Suite): void {
 
   describe('failed logins', () => {
     const fixture = new PeopleFixture(suite);
-    const fresh = (subject: string): LoginFailuresChange => ({
+    const fresh = (subject: string): FailureCountsChange => ({
       subject,
       failures: 1,
       lastAt: START,
@@ -90,42 +90,42 @@ export function peopleRecordsContract(suite: Suite): void {
 
     test('replace what was read, all of them or none', async () => {
       const { people } = fixture;
-      expect(await people.replaceLoginFailures([fresh('a'), fresh('b')])).toBe('done');
+      expect(await people.replaceFailureCounts([fresh('a'), fresh('b')])).toBe('done');
       const later = instant(START + 1);
-      const again: LoginFailuresChange = { subject: 'a', failures: 2, lastAt: later, was: fresh('a') };
-      expect(await people.replaceLoginFailures([again, fresh('b')])).toBe('stale');
-      expect(await people.replaceLoginFailures([{ ...again, was: { failures: 1, lastAt: later } }])).toBe(
+      const again: FailureCountsChange = { subject: 'a', failures: 2, lastAt: later, was: fresh('a') };
+      expect(await people.replaceFailureCounts([again, fresh('b')])).toBe('stale');
+      expect(await people.replaceFailureCounts([{ ...again, was: { failures: 1, lastAt: later } }])).toBe(
         'stale',
       );
-      const plain = ({ subject, failures, lastAt }: LoginFailuresChange) => ({ subject, failures, lastAt });
+      const plain = ({ subject, failures, lastAt }: FailureCountsChange) => ({ subject, failures, lastAt });
       const found = async () =>
-        (await people.findLoginFailures(['b', 'a', 'c'])).toSorted((x, y) =>
+        (await people.findFailureCounts(['b', 'a', 'c'])).toSorted((x, y) =>
           x.subject < y.subject ? -1 : 1,
         );
       expect(await found()).toEqual([plain(fresh('a')), plain(fresh('b'))]);
-      expect(await people.replaceLoginFailures([again, fresh('c')])).toBe('done');
+      expect(await people.replaceFailureCounts([again, fresh('c')])).toBe('done');
       expect(await found()).toEqual([plain(again), plain(fresh('b')), plain(fresh('c'))]);
-      expect(await people.findLoginFailures([])).toEqual([]);
+      expect(await people.findFailureCounts([])).toEqual([]);
     });
 
     test('that are counted at the same time are counted once each', async () => {
       const { people } = fixture;
-      expect(await Promise.all([1, 2, 3].map(() => people.replaceLoginFailures([fresh('p')])))).toEqual(
+      expect(await Promise.all([1, 2, 3].map(() => people.replaceFailureCounts([fresh('p')])))).toEqual(
         expect.arrayContaining(['done', 'stale', 'stale']),
       );
-      const next: LoginFailuresChange = { ...fresh('p'), failures: 2, was: fresh('p') };
-      const answers = await Promise.all([1, 2, 3].map(() => people.replaceLoginFailures([next])));
+      const next: FailureCountsChange = { ...fresh('p'), failures: 2, was: fresh('p') };
+      const answers = await Promise.all([1, 2, 3].map(() => people.replaceFailureCounts([next])));
       expect(answers.filter((answer) => answer === 'done')).toHaveLength(1);
-      expect((await people.findLoginFailures(['p']))[0]?.failures).toBe(2);
+      expect((await people.findFailureCounts(['p']))[0]?.failures).toBe(2);
     });
 
     test('are undone one by one down to zero, or cleared', async () => {
       const { people } = fixture;
-      await people.replaceLoginFailures([{ ...fresh('t'), failures: 2 }, fresh('u')]);
-      await Promise.all([1, 2, 3].map(() => people.undoLoginFailure(['t', 'nobody'])));
-      expect(await people.findLoginFailures(['t'])).toEqual([{ subject: 't', failures: 0, lastAt: START }]);
-      await people.clearLoginFailures(['t', 'nobody']);
-      expect((await people.findLoginFailures(['t', 'u'])).map(({ subject }) => subject)).toEqual(['u']);
+      await people.replaceFailureCounts([{ ...fresh('t'), failures: 2 }, fresh('u')]);
+      await Promise.all([1, 2, 3].map(() => people.undoFailure(['t', 'nobody'])));
+      expect(await people.findFailureCounts(['t'])).toEqual([{ subject: 't', failures: 0, lastAt: START }]);
+      await people.clearFailureCounts(['t', 'nobody']);
+      expect((await people.findFailureCounts(['t', 'u'])).map(({ subject }) => subject)).toEqual(['u']);
     });
   });
 
@@ -189,7 +189,7 @@ export function peopleRecordsContract(suite: Suite): void {
       const open = await fixture.addInvitation({ expiresAt: instant(now + 1) });
       await fixture.addInvitation({ expiresAt: now });
       const counted = { failures: 1, was: null };
-      await people.replaceLoginFailures([
+      await people.replaceFailureCounts([
         { ...counted, subject: 'old', lastAt: instant(START + HOUR_MS - 1) },
         { ...counted, subject: 'new', lastAt: fixture.later(1) },
         { subject: 'remembered', failures: 0, was: null, lastAt: instant(START + HOUR_MS - 1) },
@@ -212,7 +212,7 @@ export function peopleRecordsContract(suite: Suite): void {
       expect(await people.listAudit(ALL, null, 9)).toEqual([entry]);
       expect(await people.listSessions(user.id, START)).toEqual([kept]);
       expect(await people.listInvitations(START)).toEqual([open]);
-      const left = await people.findLoginFailures(['old', 'new', 'remembered', 'forgotten']);
+      const left = await people.findFailureCounts(['old', 'new', 'remembered', 'forgotten']);
       expect(left.map(({ subject }) => subject).toSorted()).toEqual(['new', 'remembered']);
     });
 

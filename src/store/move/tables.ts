@@ -1,7 +1,7 @@
 /**
  * The tables that are moved, in an order in which references exist before the rows that use them. State of processes
  * and of the disk is not moved: nodes, slots and the heartbeat. Short-lived state is not moved either: sessions,
- * failed logins and breaker resets.
+ * counts of failures and breaker resets.
  */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { ONE_SERVER } from '#src/store/postgres/placement.ts';

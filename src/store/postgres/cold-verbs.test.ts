@@ -117,7 +117,7 @@ test('a user does not change while a session is added', async () => {
 
 test('failed logins are counted once', async () => {
   const answers = await onBothNodes('failure_counts', (store) =>
-    store.people.replaceLoginFailures([
+    store.people.replaceFailureCounts([
       { subject: 'a', failures: 1, lastAt: START, was: null },
       { subject: 'b', failures: 1, lastAt: START, was: null },
     ]),

@@ -6,8 +6,8 @@ import type { Role } from '#src/domain/role.ts';
 import type {
   AuditEntry,
   AuditOutcome,
+  FailureCounts,
   Invitation,
-  LoginFailures,
   ProjectScope,
   Session,
   User,
@@ -151,13 +151,13 @@ export function fromSessionRow(row: SessionRow): Session {
   };
 }
 
-export interface LoginFailuresRow {
+export interface FailureCountsRow {
   readonly subject: string;
   readonly failures: number;
   readonly last_at: Instant;
 }
 
-export function fromLoginFailuresRow({ subject, failures, last_at }: LoginFailuresRow): LoginFailures {
+export function fromFailureCountsRow({ subject, failures, last_at }: FailureCountsRow): FailureCounts {
   return { subject, failures, lastAt: last_at };
 }
 

@@ -6,9 +6,9 @@ import type {
   AuditEntry,
   AuditFilter,
   AuditOutcome,
+  FailureCounts,
+  FailureCountsChange,
   Invitation,
-  LoginFailures,
-  LoginFailuresChange,
   PeopleStore,
   Session,
   User,
@@ -16,14 +16,14 @@ import type {
 import {
   AUDIT,
   type AuditRow,
+  type FailureCountsRow,
   fromAuditRow,
+  fromFailureCountsRow,
   fromInvitationRow,
-  fromLoginFailuresRow,
   fromSessionRow,
   fromUserRow,
   INVITATION,
   type InvitationRow,
-  type LoginFailuresRow,
   SESSION,
   type SessionRow,
   toAuditRow,
@@ -171,36 +171,36 @@ export class SqlPeople implements PeopleStore {
     await this.#sql.run([['removeSessionsOf', null, userId, exceptHash ?? NO_SESSION]]);
   }
 
-  async findLoginFailures(subjects: readonly string[]): Promise<readonly LoginFailures[]> {
+  async findFailureCounts(subjects: readonly string[]): Promise<readonly FailureCounts[]> {
     if (subjects.length === 0) return [];
     if (subjects.length > SUBJECTS_MAX)
       throw new RangeError(`At most ${SUBJECTS_MAX} subjects can be looked up at a time.`);
     const placeholders = subjects.map((_, index) => `$${index + 1}`).join(', ');
-    const rows = await this.#sql.query<LoginFailuresRow>(
+    const rows = await this.#sql.query<FailureCountsRow>(
       `SELECT subject, failures, last_at FROM failure_counts WHERE subject IN (${placeholders})`,
       ...subjects,
     );
-    return rows.map(fromLoginFailuresRow);
+    return rows.map(fromFailureCountsRow);
   }
 
-  replaceLoginFailures(changes: readonly LoginFailuresChange[]): Promise<'done' | 'stale'> {
+  replaceFailureCounts(changes: readonly FailureCountsChange[]): Promise<'done' | 'stale'> {
     return this.#sql.run(
       changes
         .toSorted(bySubject)
         .map(({ subject, failures, lastAt, was }) =>
           was === null
-            ? ['insertLoginFailures', 'stale', subject, failures, lastAt]
-            : ['replaceLoginFailures', 'stale', failures, lastAt, subject, was.failures, was.lastAt],
+            ? ['insertFailureCounts', 'stale', subject, failures, lastAt]
+            : ['replaceFailureCounts', 'stale', failures, lastAt, subject, was.failures, was.lastAt],
         ),
     );
   }
 
-  async undoLoginFailure(subjects: readonly string[]): Promise<void> {
-    await this.#sql.run(subjects.toSorted().map((subject) => ['undoLoginFailure', null, subject]));
+  async undoFailure(subjects: readonly string[]): Promise<void> {
+    await this.#sql.run(subjects.toSorted().map((subject) => ['undoFailure', null, subject]));
   }
 
-  async clearLoginFailures(subjects: readonly string[]): Promise<void> {
-    await this.#sql.run(subjects.toSorted().map((subject) => ['removeLoginFailures', null, subject]));
+  async clearFailureCounts(subjects: readonly string[]): Promise<void> {
+    await this.#sql.run(subjects.toSorted().map((subject) => ['removeFailureCounts', null, subject]));
   }
 
   async addAudit(entry: AuditEntry): Promise<void> {
@@ -249,7 +249,7 @@ export class SqlPeople implements PeopleStore {
     await this.#sql.run([
       ['pruneSessions', null, now, seenBefore],
       ['pruneInvitations', null, now],
-      ['pruneLoginFailures', null, failedBefore, rememberedBefore],
+      ['pruneFailureCounts', null, failedBefore, rememberedBefore],
       ['pruneAudit', null, firstAudit],
     ]);
     const left = await this.#sql.query(
@@ -286,6 +286,6 @@ function adminStays(id: UserId): readonly Step[] {
 }
 
 /** Rows are locked in the same order by every transaction, so that none waits for another in a circle. */
-function bySubject({ subject: one }: LoginFailuresChange, { subject: other }: LoginFailuresChange): number {
+function bySubject({ subject: one }: FailureCountsChange, { subject: other }: FailureCountsChange): number {
   return one < other ? -1 : Number(one > other);
 }

@@ -75,26 +75,26 @@ const PEOPLE_STATEMENTS = {
   removeSession: { sql: 'DELETE FROM sessions WHERE hash = $1', holds: 'always' },
   removeSessionsOf: { sql: 'DELETE FROM sessions WHERE user_id = $1 AND hash <> $2', holds: 'always' },
 
-  insertLoginFailures: {
+  insertFailureCounts: {
     sql: `${insertInto('failure_counts', ['subject', 'failures', 'last_at'])} ON CONFLICT DO NOTHING`,
     holds: 'one_row',
   },
-  replaceLoginFailures: {
+  replaceFailureCounts: {
     sql: update('failure_counts', ['failures', 'last_at'], ['subject', 'failures', 'last_at']),
     holds: 'one_row',
   },
-  undoLoginFailure: {
+  undoFailure: {
     sql: 'UPDATE failure_counts SET failures = failures - 1 WHERE subject = $1 AND failures > 0',
     holds: 'always',
   },
-  removeLoginFailures: { sql: 'DELETE FROM failure_counts WHERE subject = $1', holds: 'always' },
+  removeFailureCounts: { sql: 'DELETE FROM failure_counts WHERE subject = $1', holds: 'always' },
 
   insertAudit: { sql: insertInto('audit', AUDIT), holds: 'always' },
   endAudit: { sql: update('audit', ['outcome', 'code', 'subject'], ['id']), holds: 'always' },
 
   pruneSessions: { sql: prune('sessions', 'hash', 'expires_at <= $1 OR seen_at < $2'), holds: 'always' },
   pruneInvitations: { sql: prune('invitations', 'id', 'expires_at <= $1'), holds: 'always' },
-  pruneLoginFailures: {
+  pruneFailureCounts: {
     sql: prune('failure_counts', 'subject', 'last_at < $1 AND (failures > 0 OR last_at < $2)'),
     holds: 'always',
   },
