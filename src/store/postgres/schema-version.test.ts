@@ -233,6 +233,10 @@ describe('a database is refused', () => {
     await expect(requireCurrent(client)).rejects.toThrow(refusal);
     const tables = "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1";
     expect(await rowsOf(client, tables)).toEqual([{ name: 'migrations' }, { name: 'projects' }]);
+    await client.query('CREATE SCHEMA empty; SET search_path = empty, public');
+    await migrate(client, START, neverPause);
+    await requireCurrent(client);
+    expect(await rowsOf(client, tables)).toEqual([{ name: 'migrations' }, { name: 'projects' }]);
   });
 
   it('that is not UTF-8', async () => {

@@ -141,7 +141,7 @@ interface Found {
 interface Tables {
   readonly exists: boolean;
   readonly is_ours: boolean;
-  /** Earlier versions of Sched had another name for the table. */
+  /** Earlier versions of Sched had another name for the table. Another schema of the search path may have it. */
   readonly is_earlier: boolean;
 }
 
@@ -149,8 +149,8 @@ interface Tables {
 async function versionOf(client: Queryable, known: number): Promise<number> {
   const found = await only<Tables>(
     client,
-    `SELECT to_regclass('schema_versions') IS NOT NULL AS exists, ${hasColumn('schema_versions', 'works_with')} AS is_ours,
-       ${hasColumn('migrations', 'works_with')} AS is_earlier`,
+    `SELECT to_regclass('schema_versions') IS NOT NULL AS exists, ${hasVersions("'schema_versions'")} AS is_ours,
+       ${hasVersions("format('%I.migrations', current_schema())")} AS is_earlier`,
   );
   if (found.exists && !found.is_ours) throw new StoreUnavailable(FOREIGN);
   if (!found.exists && found.is_earlier) throw new StoreUnavailable(EARLIER);
@@ -168,9 +168,9 @@ async function versionOf(client: Queryable, known: number): Promise<number> {
   return newest.version;
 }
 
-function hasColumn(table: string, column: string): string {
+function hasVersions(table: string): string {
   return `EXISTS (
-    SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('${table}') AND attname = '${column}'
+    SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass(${table}) AND attname = 'works_with'
   )`;
 }
 

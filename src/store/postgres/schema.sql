@@ -348,6 +348,7 @@ CREATE TABLE replay_items (
 
 -- Cluster and time -------------------------------------------------------------------------------------------------
 
+-- A node is live while it renews its lease.
 CREATE TABLE nodes (
   node text COLLATE "C" PRIMARY KEY,
   lease_until bigint NOT NULL,
@@ -414,6 +415,8 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_of_user ON sessions (user_id);
 
+-- Failed logins and requests that a role refused, by a digest of the name, the address or the route. Both are limited
+-- by these counts.
 CREATE TABLE failure_counts (
   subject text COLLATE "C" PRIMARY KEY,
   failures bigint NOT NULL,

@@ -329,6 +329,7 @@ CREATE TABLE replay_items (
 
 -- Cluster and time -------------------------------------------------------------------------------------------------
 
+-- A node is live while it renews its lease.
 CREATE TABLE nodes (
   node TEXT PRIMARY KEY,
   lease_until INTEGER NOT NULL,
@@ -395,6 +396,8 @@ CREATE TABLE sessions (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_of_user ON sessions (user_id);
 
+-- Failed logins and requests that a role refused, by a digest of the name, the address or the route. Both are limited
+-- by these counts.
 CREATE TABLE failure_counts (
   subject TEXT PRIMARY KEY,
   failures INTEGER NOT NULL,
