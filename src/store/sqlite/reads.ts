@@ -3,7 +3,6 @@
 import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
 import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
-import type { Label } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
 import {
@@ -53,20 +52,8 @@ export class Reads {
 
   schedules(partition: Partition, filter: ListFilter, page: Page<ScheduleId>): Listed<ScheduleView> {
     return this.#queries.inSnapshot(() => {
-      const [label] = filter.labels;
       // One id more than the page shows tells whether there is more.
-      const onePast = { ...page, limit: page.limit + 1 };
-      const ids =
-        label !== undefined
-          ? this.#labelled(partition, filter, label, onePast)
-          : filter.state !== null || filter.kind !== null
-            ? this.#byState(partition, filter, onePast)
-            : this.#queries.all<IdRow>(
-                'SELECT id FROM schedules WHERE partition = ? AND id < ? ORDER BY id DESC LIMIT ?',
-                partition,
-                page.before ?? PAST_EVERY_ID,
-                onePast.limit,
-              );
+      const ids = this.#newest(partition, filter, { ...page, limit: page.limit + 1 });
       return this.#views(
         partition,
         ids.map(({ id }) => id),
@@ -88,53 +75,30 @@ export class Reads {
     );
   }
 
-  /** One bounded scan for each matching pair of state and kind, merged. One index serves every combination. */
-  #byState(partition: Partition, filter: ListFilter, page: Page<ScheduleId>): readonly IdRow[] {
-    const ranges = rangesOf(filter);
-    const sql = ranges.map(
-      () => `SELECT id FROM (SELECT id FROM schedules
-        WHERE partition = ? AND state = ? AND kind = ? AND id < ? ORDER BY id DESC LIMIT ?)`,
-    );
-    const parameters = ranges.flatMap(([state, kind]) => [
-      partition,
-      state,
-      kind,
-      page.before ?? PAST_EVERY_ID,
-      page.limit,
-    ]);
-    return this.#queries.all<IdRow>(
-      `${sql.join(' UNION ALL ')} ORDER BY id DESC LIMIT ?`,
-      ...parameters,
-      page.limit,
-    );
+  #newest(partition: Partition, filter: ListFilter, page: Page<ScheduleId>): readonly IdRow[] {
+    const [label] = filter.labels;
+    if (label !== undefined) {
+      return this.#merged(NEWEST_OF_LABEL, [partition, labelBytes(...label)], filter, page);
+    }
+    if (filter.state !== null || filter.kind !== null) {
+      return this.#merged(NEWEST_OF_STATE, [partition], filter, page);
+    }
+    return this.#queries.all<IdRow>(NEWEST, partition, page.before ?? PAST_EVERY_ID, page.limit);
   }
 
-  /** The same on the rows of a label, which repeat state and kind. */
-  #labelled(
-    partition: Partition,
+  /** One bounded scan for each matching pair of state and kind, merged. One index serves every combination. */
+  #merged(
+    scan: string,
+    key: readonly Parameter[],
     filter: ListFilter,
-    label: Label,
-    page: Page<ScheduleId>,
+    { before, limit }: Page<ScheduleId>,
   ): readonly IdRow[] {
-    const digest = labelBytes(...label);
     const ranges = rangesOf(filter);
-    const sql = ranges.map(
-      () => `SELECT id FROM (SELECT schedule_id AS id FROM schedule_labels
-        WHERE partition = ? AND digest = ? AND state = ? AND kind = ? AND schedule_id < ?
-        ORDER BY schedule_id DESC LIMIT ?)`,
-    );
-    const parameters = ranges.flatMap(([state, kind]) => [
-      partition,
-      digest,
-      state,
-      kind,
-      page.before ?? PAST_EVERY_ID,
-      page.limit,
-    ]);
+    const scans = ranges.map(() => `SELECT id FROM (${scan})`).join(' UNION ALL ');
     return this.#queries.all<IdRow>(
-      `${sql.join(' UNION ALL ')} ORDER BY id DESC LIMIT ?`,
-      ...parameters,
-      page.limit,
+      `${scans} ORDER BY id DESC LIMIT ?`,
+      ...ranges.flatMap((range) => [...key, ...range, before ?? PAST_EVERY_ID, limit]),
+      limit,
     );
   }
 
@@ -231,6 +195,14 @@ export class Reads {
     });
   }
 }
+
+const NEWEST = 'SELECT id FROM schedules WHERE partition = ? AND id < ? ORDER BY id DESC LIMIT ?';
+const NEWEST_OF_STATE = `SELECT id FROM schedules
+  WHERE partition = ? AND state = ? AND kind = ? AND id < ? ORDER BY id DESC LIMIT ?`;
+/** The rows of a label repeat state and kind. */
+const NEWEST_OF_LABEL = `SELECT schedule_id AS id FROM schedule_labels
+  WHERE partition = ? AND digest = ? AND state = ? AND kind = ? AND schedule_id < ?
+  ORDER BY schedule_id DESC LIMIT ?`;
 
 interface IdRow {
   readonly id: ScheduleId;
