@@ -24,7 +24,6 @@ import type { StatementName } from '#src/store/sql/statement-names.ts';
 import { SHARED_STATEMENTS, type SharedStatementName } from '#src/store/sql/statements.ts';
 import { notAwaitingSweep } from '#src/store/sql/sweep-rows.ts';
 import { rows } from './array-rows.ts';
-import { insightStatements } from './insight-statements.ts';
 import type { Placement } from './placement.ts';
 import {
   PLAIN,
@@ -229,7 +228,45 @@ export function statements(placement: Placement): Readonly<Record<StatementName,
       key: [0, 1],
     },
 
-    ...insightStatements(placement),
+    saveStatsRow: {
+      ...insert(
+        'stats',
+        ['partition', 'span_ms', 'at', 'node', 'counts'],
+        ' ON CONFLICT (partition, span_ms, at, node) DO UPDATE SET counts = excluded.counts',
+      ),
+      key: [0, 1, 2, 3],
+    },
+    removeStats: {
+      ...PLAIN,
+      ...placement.forAll(
+        OLD_STATS,
+        (within) => `DELETE FROM stats AS r USING ${rows(OLD_STATS)}
+         WHERE r.partition = t.partition AND r.span_ms = t.span_ms AND r.at < t.at${within}`,
+      ),
+      scans: true,
+      key: [0, 1],
+      table: 'old stats',
+    },
+    saveEndpointStats: {
+      ...insert(
+        'endpoint_stats',
+        ['partition', 'endpoint_digest', 'at', 'node', 'endpoint', 'counts'],
+        ' ON CONFLICT (partition, endpoint_digest, at, node) DO UPDATE SET counts = excluded.counts',
+      ),
+      key: [0, 1, 2, 3],
+    },
+    removeEndpointStats: {
+      ...PLAIN,
+      ...placement.forAll(
+        OLD_ENDPOINT_STATS,
+        (within) => `DELETE FROM endpoint_stats AS r USING ${rows(OLD_ENDPOINT_STATS)}
+         WHERE r.partition = t.partition AND r.at = t.at AND r.endpoint_digest <= t.endpoint_digest${within}`,
+      ),
+      scans: true,
+      key: [0],
+      table: 'old endpoint_stats',
+    },
+
     ...SHARED,
   };
 }
@@ -238,3 +275,6 @@ const COMPLETED_LABEL = ['state', 'partition', 'digest', 'was_state', 'kind', 's
 const LABEL = 'r.partition = t.partition AND r.digest = t.digest AND r.schedule_id = t.schedule_id';
 
 const GATE = 'r.partition = t.partition AND r.endpoint_digest = t.endpoint_digest';
+
+const OLD_STATS = ['partition', 'span_ms', 'at'];
+const OLD_ENDPOINT_STATS = ['partition', 'at', 'endpoint_digest'];

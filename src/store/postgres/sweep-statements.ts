@@ -2,15 +2,9 @@
  * The statements of sweeps. Rows are locked in the order of their ids, as in all statements. The first batch covers
  * several statuses and cannot keep that order. It skips locked rows, and a later batch changes them.
  */
-import type { HotStatementName } from '#src/store/sql/statement-names.ts';
 import { rows } from './array-rows.ts';
 import type { Placement, RowSource } from './placement.ts';
 import { PLAIN, type Statement, statementBuilders } from './statement-builders.ts';
-
-type SweepStatementName = Extract<
-  HotStatementName,
-  'sweepFirstDeliveries' | 'sweepDeliveries' | 'removeSweep' | 'insertSweep' | 'endSweep' | 'removeStaleSweep'
->;
 
 const OUTCOMES = ['unattempted_to', 'attempted_to', 'finalized_at'];
 const FIRST = {
@@ -56,7 +50,7 @@ function insertSweep({ from, partitionOf }: RowSource): string {
     WHERE found.last_id IS NOT NULL`;
 }
 
-export function sweepStatements(placement: Placement): Readonly<Record<SweepStatementName, Statement>> {
+export function sweepStatements(placement: Placement) {
   const { forAll, forEachPartition } = placement;
   const { remove } = statementBuilders(placement);
   const sameAction = `r.partition = t.partition AND r.schedule_id = t.schedule_id
@@ -83,5 +77,5 @@ export function sweepStatements(placement: Placement): Readonly<Record<SweepStat
       ),
       table: 'sweeps',
     },
-  };
+  } satisfies Readonly<Record<string, Statement>>;
 }
