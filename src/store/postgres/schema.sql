@@ -162,7 +162,8 @@ CREATE TABLE payloads (
 -- Sealed bytes do not get smaller, so PostgreSQL must not try to compress them.
 ALTER TABLE payloads ALTER COLUMN sealed SET STORAGE EXTERNAL;
 
--- Actions on schedules with more waiting deliveries than one transaction changes. Deliveries up to last_id are done.
+-- Actions on schedules with more waiting deliveries than one transaction changes. Those up to last_id still wait for
+-- the action.
 CREATE TABLE sweeps (
   partition bigint NOT NULL,
   schedule_id text COLLATE "C" NOT NULL,
@@ -216,8 +217,8 @@ CREATE UNIQUE INDEX deliveries_occurrence ON deliveries (partition, schedule_id,
 CREATE INDEX deliveries_of_schedule ON deliveries (partition, schedule_id, status, id);
 CREATE INDEX deliveries_by_status ON deliveries (partition, (status || '/' || id));
 -- Due work of one customer in a slot, of a slot, and of a customer. A question about one customer in one slot does not
--- name the condition on the id. So the planner cannot answer it by the other two, and filter the rows of other
--- customers or slots.
+-- name the condition on the id. The planner then cannot answer it by the other two indexes, whose rows of other
+-- customers or slots it would have to filter.
 CREATE INDEX deliveries_due_of_slot_and_partition ON deliveries (slot, partition, due_at, id)
   WHERE status IN ('scheduled', 'retry_scheduled');
 CREATE INDEX deliveries_due_of_slot ON deliveries (slot, due_at, id)
@@ -364,7 +365,8 @@ CREATE TABLE slots (
 ) WITH (fillfactor = 50);
 INSERT INTO slots (slot, owner, epoch) SELECT slot, NULL, 0 FROM generate_series(0, 255) AS slot;
 
--- One row. Time that jumps is believed only after a while.
+-- One row: the time by which retention removes history (domain/trusted-time.ts). A clock that was set ahead is trusted
+-- from believed_from on.
 CREATE TABLE trusted_time (
   one integer PRIMARY KEY CHECK (one = 1),
   seen_at bigint NOT NULL,

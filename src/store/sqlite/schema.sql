@@ -150,7 +150,8 @@ CREATE TABLE payloads (
   PRIMARY KEY (partition, schedule_id)
 ) STRICT;
 
--- Actions on schedules with more waiting deliveries than one transaction changes. Deliveries up to last_id are done.
+-- Actions on schedules with more waiting deliveries than one transaction changes. Those up to last_id still wait for
+-- the action.
 CREATE TABLE sweeps (
   partition INTEGER NOT NULL,
   schedule_id TEXT NOT NULL,
@@ -346,7 +347,8 @@ CREATE TABLE slots (
 WITH RECURSIVE every (slot) AS (SELECT 0 UNION ALL SELECT slot + 1 FROM every WHERE slot < 255)
 INSERT INTO slots (slot, owner, epoch) SELECT slot, NULL, 0 FROM every;
 
--- One row. Time that jumps is believed only after a while.
+-- One row: the time by which retention removes history (domain/trusted-time.ts). A clock that was set ahead is trusted
+-- from believed_from on.
 CREATE TABLE trusted_time (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   seen_at INTEGER NOT NULL,
