@@ -10,8 +10,9 @@ import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import { fromAttemptRow, LIST_ATTEMPTS, type ListedAttemptRow } from '#src/store/sql/attempt-rows.ts';
+import type { Row } from '#src/store/sql/mapping.ts';
 import { type DeliveryRow, fromDeliveryRow, fromScheduleRow, type ScheduleRow } from '#src/store/sql/rows.ts';
-import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-rows.ts';
+import { SWEEP } from '#src/store/sql/sweep-rows.ts';
 import { type Db, openForReading } from '#src/store/sqlite/connection.ts';
 import { DATABASE_FILE } from '#src/store/sqlite/open-sqlite.ts';
 import { PreparedQueries } from '#src/store/sqlite/prepared-queries.ts';
@@ -46,8 +47,8 @@ export class DurableRows {
 
   sweep(partition: Partition, id: ScheduleId): UnfinishedSweep | null {
     const sql = 'SELECT * FROM sweeps WHERE partition = ? AND schedule_id = ?';
-    const row = this.#ask.get<SweepRow>(sql, partition, id);
-    return row === undefined ? null : fromSweepRow(row);
+    const row = this.#ask.get<Row>(sql, partition, id);
+    return row === undefined ? null : SWEEP.from(row);
   }
 
   delivery(partition: Partition, id: DeliveryId): Delivery | null {

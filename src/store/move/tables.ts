@@ -11,16 +11,18 @@ import { ATTEMPT } from '#src/store/sql/attempt-rows.ts';
 import {
   DELIVERY_FIXED,
   DELIVERY_MUTABLE,
-  ENDPOINT_SECRET,
   PROFILE_FIXED,
   PROFILE_MUTABLE,
   PROFILE_VERSION,
   SCHEDULE_FIXED,
   SCHEDULE_MUTABLE,
 } from '#src/store/sql/columns.ts';
+import { ENDPOINT_SECRET, KEY, PROJECT, SECRET } from '#src/store/sql/control-rows.ts';
 import { LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
+import { AUDIT, INVITATION, USER } from '#src/store/sql/people-rows.ts';
+import { REPLAY_ITEM, REPLAY_JOB } from '#src/store/sql/replay-job-rows.ts';
 import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
-import { SWEEP_COLUMNS } from '#src/store/sql/sweep-rows.ts';
+import { SWEEP } from '#src/store/sql/sweep-rows.ts';
 
 export type Value = string | number | Uint8Array | null;
 /** A row of SQLite. */
@@ -54,13 +56,13 @@ function table(
 }
 
 export const TABLES: readonly Table[] = [
-  table('projects', 1, ['id', 'name', 'pinned_version', 'created_at']),
+  table('projects', 1, PROJECT.columns),
   table('partitions', 1, ['partition', 'project_id', 'mode']),
-  table('api_keys', 1, ['id', 'partition', 'hash', 'hint', 'created_at', 'revoked_at', 'last_used_at']),
-  table('signing_secrets', 1, ['id', 'partition', 'sealed', 'created_at', 'expires_at']),
+  table('api_keys', 1, KEY.columns),
+  table('signing_secrets', 1, SECRET.columns),
   table('endpoint_profiles', 2, [...PROFILE_FIXED, ...PROFILE_MUTABLE]),
   table('endpoint_profile_versions', 3, [...PROFILE_VERSION, 'sealed_headers']),
-  table('endpoint_secrets', 3, ENDPOINT_SECRET),
+  table('endpoint_secrets', 3, ENDPOINT_SECRET.columns),
   table('schedules', 2, [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE]),
   table('schedule_labels', LABEL_COLUMNS.length, LABEL_COLUMNS),
   table('payloads', 2, ['partition', 'schedule_id', 'sealed']),
@@ -86,55 +88,15 @@ export const TABLES: readonly Table[] = [
       of: ({ endpoint }) => keyParameters.gate(endpoint as EndpointKey),
     },
   }),
-  table('users', 1, [
-    'id',
-    'name',
-    'role',
-    'projects',
-    'password_hash',
-    'created_at',
-    'password_changed_at',
-    'revision',
-  ]),
-  table('invitations', 1, ['id', 'hash', 'role', 'projects', 'created_by', 'created_at', 'expires_at']),
-  table('audit', 1, [
-    'id',
-    'at',
-    'user_id',
-    'actor',
-    'action',
-    'subject',
-    'project_id',
-    'mode',
-    'detail',
-    'address',
-    'peer',
-    'outcome',
-    'code',
-  ]),
+  table('users', 1, USER.columns),
+  table('invitations', 1, INVITATION.columns),
+  table('audit', 1, AUDIT.columns),
   table('stats', 4, ['partition', 'span_ms', 'at', 'node', 'counts']),
   table('endpoint_stats', 4, ['partition', 'endpoint_digest', 'at', 'node', 'endpoint', 'counts']),
-  table('replay_jobs', 2, [
-    'partition',
-    'id',
-    'state',
-    'filter',
-    'cursor',
-    'gathered',
-    'replayed',
-    'skipped',
-    'expected',
-    'created_by',
-    'created_at',
-    'updated_at',
-    'ended_at',
-    'runner',
-    'lease_until',
-    'revision',
-  ]),
+  table('replay_jobs', 2, REPLAY_JOB.columns),
   table('trusted_time', 1, ['one', 'seen_at', 'trusted_at', 'believed_from'], { conflict: REPLACE_TIME }),
-  table('sweeps', 2, SWEEP_COLUMNS),
-  table('replay_items', 4, ['partition', 'job_id', 'endpoint_digest', 'delivery_id', 'endpoint']),
+  table('sweeps', 2, SWEEP.columns),
+  table('replay_items', 4, REPLAY_ITEM),
 ];
 
 /** All columns of the table in PostgreSQL. */

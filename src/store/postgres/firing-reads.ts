@@ -5,6 +5,8 @@
 import { isInFlight } from '#src/domain/delivery.ts';
 import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
 import type { LoadedDelivery, UnsettledAttempt } from '#src/ports/store.ts';
 import type { Values } from '#src/store/sql/joined-rows.ts';
 import {
@@ -17,7 +19,6 @@ import {
   type JoinedRow,
 } from '#src/store/sql/joined-rows.ts';
 import { type DeliveryRow, fromDeliveryRow, fromFiringScheduleRow, readGate } from '#src/store/sql/rows.ts';
-import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-rows.ts';
 import type { Placement } from './placement.ts';
 import type { Reader } from './read-pool.ts';
 
@@ -113,11 +114,14 @@ function loadedIn(values: Values): readonly LoadedDelivery[] {
   ];
 }
 
-type SweepValues = readonly [SweepRow['action'] | null, SweepRow['requested_at'], SweepRow['last_id']];
+type SweepValues = readonly [UnfinishedSweep['action'] | null, Instant, DeliveryId];
 
-function sweepIn(values: Values, { partition, schedule_id }: DeliveryRow): UnfinishedSweep | null {
-  const [action, requested_at, last_id] = values.slice(SWEEP_POSITION) as unknown as SweepValues;
-  return action === null ? null : fromSweepRow({ partition, schedule_id, action, requested_at, last_id });
+function sweepIn(
+  values: Values,
+  { partition, schedule_id: scheduleId }: DeliveryRow,
+): UnfinishedSweep | null {
+  const [action, requestedAt, lastId] = values.slice(SWEEP_POSITION) as unknown as SweepValues;
+  return action === null ? null : { partition, scheduleId, action, requestedAt, lastId };
 }
 
 function lostClaimIn(joined: JoinedRow): readonly UnsettledAttempt[] {

@@ -1,6 +1,7 @@
 /** The leases of nodes, and the slots that they own. */
 import type { Fence, Slot } from '#src/domain/slot.ts';
 import type { ClusterStore, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
+import { LEASE } from './control-rows.ts';
 import type { Dialect } from './dialect.ts';
 import type { Step } from './steps.ts';
 
@@ -39,8 +40,8 @@ export function cluster({
   };
 }
 
-export function renewLease({ node, leaseUntil, isStopping, version }: NodeLease): Step<'renewLease'> {
-  return ['renewLease', null, node, leaseUntil, isStopping ? 1 : 0, version];
+export function renewLease(lease: NodeLease): Step<'renewLease'> {
+  return ['renewLease', null, ...LEASE.values(lease)];
 }
 
 /** The fence of a node for the slots that it took. */

@@ -161,13 +161,3 @@ export const PROFILE_VERSION_FIRING = PROFILE_VERSION.filter(isSmall);
 function isSmall<C extends string>(column: C): column is Exclude<C, 'header_names' | 'metadata'> {
   return column !== 'header_names' && column !== 'metadata';
 }
-
-export const ENDPOINT_SECRET = [
-  'partition',
-  'endpoint_id',
-  'id',
-  'sealed',
-  'created_at',
-  'expires_at',
-  'alone_from',
-] as const;

@@ -1,75 +1,64 @@
-/** Rows of the control plane's tables, and their conversion to domain objects. */
-import type { EndpointId, KeyId, ProjectId, SecretId } from '#src/domain/id.ts';
-import type { Instant } from '#src/domain/instant.ts';
-import type { Mode, Partition } from '#src/domain/project.ts';
+/** The tables of projects, API keys and signing secrets, and the table of leases. */
+import type { Partition } from '#src/domain/project.ts';
+import type { NodeLease } from '#src/ports/cluster-store.ts';
 import type { ApiKey, EndpointSecret, Project, SigningSecret } from '#src/ports/control-store.ts';
+import { column, flag, mapping, plain, type Row } from './mapping.ts';
 
-export interface ProjectRow {
-  readonly id: ProjectId;
-  readonly name: string;
-  readonly pinned_version: string;
-  readonly created_at: Instant;
-  readonly test: Partition;
-  readonly live: Partition;
-}
+export const PROJECT = mapping<Omit<Project, 'partitions'>>({
+  id: plain,
+  name: plain,
+  pinnedVersion: plain,
+  createdAt: plain,
+});
 
-export function toProject(row: ProjectRow): Project {
+export const JOINED_PROJECT = PROJECT.joined('p');
+
+/** The partitions of a project are joined to it as `test` and `live`. */
+export function toProject(row: Row): Project {
   return {
-    id: row.id,
-    name: row.name,
-    pinnedVersion: row.pinned_version,
-    partitions: { test: row.test, live: row.live },
-    createdAt: row.created_at,
+    ...JOINED_PROJECT.from(row),
+    partitions: { test: row.test as Partition, live: row.live as Partition },
   };
 }
 
-export interface KeyRow {
-  readonly id: KeyId;
-  readonly partition: Partition;
-  readonly mode: Mode;
-  readonly hash: string;
-  readonly hint: string;
-  readonly created_at: Instant;
-  readonly revoked_at: Instant | null;
-  readonly last_used_at: Instant | null;
+/** The mode of a key is that of its partition. */
+export const KEY = mapping<Omit<ApiKey, 'mode'>>({
+  id: plain,
+  partition: plain,
+  hash: plain,
+  hint: plain,
+  createdAt: plain,
+  revokedAt: plain,
+  lastUsedAt: plain,
+});
+
+export const JOINED_KEY = KEY.joined('k');
+
+export function toKey(row: Row): ApiKey {
+  return { ...JOINED_KEY.from(row), mode: row.mode as ApiKey['mode'] };
 }
 
-export interface SecretRow {
-  readonly id: SecretId;
-  readonly partition: Partition;
-  readonly sealed: Uint8Array;
-  readonly created_at: Instant;
-  readonly expires_at: Instant | null;
-}
+export const SECRET = mapping<SigningSecret>({
+  id: plain,
+  partition: plain,
+  sealed: plain,
+  createdAt: plain,
+  expiresAt: plain,
+});
 
-export interface EndpointSecretRow extends SecretRow {
-  readonly endpoint_id: EndpointId;
-  readonly alone_from: Instant | null;
-}
+export const ENDPOINT_SECRET = mapping<EndpointSecret>({
+  partition: plain,
+  endpointId: plain,
+  id: plain,
+  sealed: plain,
+  createdAt: plain,
+  expiresAt: plain,
+  aloneFrom: plain,
+});
 
-export function toKey(row: KeyRow): ApiKey {
-  return {
-    id: row.id,
-    partition: row.partition,
-    mode: row.mode,
-    hash: row.hash,
-    hint: row.hint,
-    createdAt: row.created_at,
-    revokedAt: row.revoked_at,
-    lastUsedAt: row.last_used_at,
-  };
-}
-
-export function toSecret(row: SecretRow): SigningSecret {
-  return {
-    id: row.id,
-    partition: row.partition,
-    sealed: row.sealed,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-  };
-}
-
-export function toEndpointSecret(row: EndpointSecretRow): EndpointSecret {
-  return { ...toSecret(row), endpointId: row.endpoint_id, aloneFrom: row.alone_from };
-}
+export const LEASE = mapping<NodeLease>({
+  node: plain,
+  leaseUntil: plain,
+  isStopping: flag,
+  version: column('program_version', plain),
+});

@@ -1,5 +1,6 @@
 /** Projects, API keys and signing secrets. */
 import type { ControlStore, EndpointSecretsChange, KeyUse } from '#src/ports/control-store.ts';
+import { ENDPOINT_SECRET, KEY, PROJECT, SECRET } from './control-rows.ts';
 import type { Dialect } from './dialect.ts';
 import { controlReads } from './reads.ts';
 import type { Step } from './steps.ts';
@@ -8,24 +9,23 @@ export function control({ readers, writers: { api } }: Pick<Dialect, 'readers' |
   const reads = controlReads(readers.api);
   return {
     ...reads,
-    addProject: async ({ id, name, pinnedVersion, createdAt }) => {
+    addProject: async (project) => {
       const answer = await api.run<'taken'>([
-        ['insertProject', 'taken', id, name, pinnedVersion, createdAt],
-        ['insertPartition', null, id, 'test'],
-        ['insertPartition', null, id, 'live'],
+        ['insertProject', 'taken', ...PROJECT.values(project)],
+        ['insertPartition', null, project.id, 'test'],
+        ['insertPartition', null, project.id, 'live'],
       ]);
-      return answer === 'taken' ? 'taken' : ((await reads.findProject(name)) ?? 'taken');
+      return answer === 'taken' ? 'taken' : ((await reads.findProject(project.name)) ?? 'taken');
     },
-    addKey: ({ id, partition, hash, hint, createdAt, revokedAt }) =>
-      api.run([['insertKey', 'taken', id, partition, hash, hint, createdAt, revokedAt]]),
+    addKey: (key) => api.run([['insertKey', 'taken', ...KEY.values(key)]]),
     revokeKey: async (id, now) => (await api.run([['revokeKey', 'missing', now, id]])) === 'done',
     touchKeys: async (uses) => {
       await api.run(uses.toSorted(byHash).map(({ hash, at }) => ['touchKey', null, at, hash, at]));
     },
-    addSecret: async ({ id, partition, sealed, createdAt, expiresAt }, othersExpireAt) => {
+    addSecret: async (secret, othersExpireAt) => {
       await api.run([
-        ['retireSecrets', null, othersExpireAt, partition],
-        ['insertSecret', null, id, partition, sealed, createdAt, expiresAt],
+        ['retireSecrets', null, othersExpireAt, secret.partition],
+        ['insertSecret', null, ...SECRET.values(secret)],
       ]);
     },
     // The profile is locked first. Of two changes at a time, the second sees the result of the first.
@@ -63,8 +63,5 @@ function endEndpointSecrets({ before, ended }: EndpointSecretsChange): readonly 
 }
 
 function insertEndpointSecret({ added }: EndpointSecretsChange): readonly Step[] {
-  if (added === null) return [];
-  const { partition, endpointId, id, sealed, createdAt, expiresAt, aloneFrom } = added;
-  const values = [partition, endpointId, id, sealed, createdAt, expiresAt, aloneFrom];
-  return [['insertEndpointSecret', null, ...values]];
+  return added === null ? [] : [['insertEndpointSecret', null, ...ENDPOINT_SECRET.values(added)]];
 }

@@ -4,10 +4,11 @@ import { type SweepCursor, sweep, type UnfinishedSweep } from '#src/domain/deliv
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Store } from '#src/ports/store.ts';
+import type { Row } from './mapping.ts';
 import { BEFORE_EVERY_ID } from './page-bounds.ts';
 import type { SqlRunner } from './steps.ts';
 import { SweepQueue } from './sweep-queue.ts';
-import { fromSweepRow, SWEEP_COLUMNS, type SweepRow } from './sweep-rows.ts';
+import { SWEEP } from './sweep-rows.ts';
 import { continueSweep, endSweep, removeStaleSweep } from './sweep-verbs.ts';
 
 interface TrustedTimeRow {
@@ -16,10 +17,10 @@ interface TrustedTimeRow {
   readonly believed_from: Instant | null;
 }
 
-const SWEEPS = `SELECT ${SWEEP_COLUMNS.join(', ')} FROM sweeps`;
-const SWEEP = `${SWEEPS} WHERE partition = $1 AND schedule_id = $2`;
+const SWEEPS = `SELECT ${SWEEP.columns.join(', ')} FROM sweeps`;
+const SWEEP_OF_SCHEDULE = `${SWEEPS} WHERE partition = $1 AND schedule_id = $2`;
 /** Sorts by age within each customer first. A customer with many unfinished sweeps does not hide those of others. */
-const OLDEST_SWEEPS = `SELECT ${SWEEP_COLUMNS.join(', ')} FROM (
+const OLDEST_SWEEPS = `SELECT ${SWEEP.columns.join(', ')} FROM (
     SELECT w.*, row_number() OVER (PARTITION BY partition ORDER BY requested_at, schedule_id) AS position FROM sweeps w
   ) AS ranked ORDER BY position, requested_at LIMIT $1`;
 const NEXT_BATCH = `SELECT id FROM deliveries
@@ -69,10 +70,10 @@ export function maintenance(sql: SqlRunner, sweepBatchMax: number): Maintenance 
 
   return {
     findSweep: async (partition, id) => {
-      const [row] = await sql.query<SweepRow>(SWEEP, partition, id);
-      return row === undefined ? null : fromSweepRow(row);
+      const [row] = await sql.query<Row>(SWEEP_OF_SCHEDULE, partition, id);
+      return row === undefined ? null : SWEEP.from(row);
     },
-    listSweeps: async (limit) => (await sql.query<SweepRow>(OLDEST_SWEEPS, limit)).map(fromSweepRow),
+    listSweeps: async (limit) => (await sql.query<Row>(OLDEST_SWEEPS, limit)).map(SWEEP.from),
     continueSweep: (unfinished, after) =>
       queue.run(unfinished.partition, () => sweepBatch(unfinished, after)),
     findTrustedTime: async () => {

@@ -13,28 +13,9 @@ import type {
   Session,
   User,
 } from '#src/ports/people-store.ts';
-import {
-  AUDIT,
-  type AuditRow,
-  type FailureCountsRow,
-  fromAuditRow,
-  fromFailureCountsRow,
-  fromInvitationRow,
-  fromSessionRow,
-  fromUserRow,
-  INVITATION,
-  type InvitationRow,
-  SESSION,
-  type SessionRow,
-  toAuditRow,
-  toInvitationRow,
-  toSessionRow,
-  toUserRow,
-  USER_FIXED,
-  USER_MUTABLE,
-  type UserRow,
-} from './people-rows.ts';
-import { pick, type SqlRunner, type Step } from './steps.ts';
+import type { Row } from './mapping.ts';
+import { AUDIT, FAILURE_COUNTS, INVITATION, SESSION, USER } from './people-rows.ts';
+import type { SqlRunner, Step } from './steps.ts';
 
 /** One page shows no more than this. An organisation with more users has them in another system. */
 const LISTED_MAX = 1_000;
@@ -42,18 +23,13 @@ const SUBJECTS_MAX = 16;
 /** A value that no session hash has. */
 const NO_SESSION = '';
 
-const USERS = `SELECT ${[...USER_FIXED, ...USER_MUTABLE].join(', ')} FROM users`;
-const INVITATIONS = `SELECT ${INVITATION.join(', ')} FROM invitations`;
-const SESSIONS = `SELECT ${SESSION.join(', ')} FROM sessions`;
-/** Both tables have a column `created_at`, so that of the session gets another name. */
-const SESSION_WITH_USER = `SELECT u.id, u.name, u.role, u.projects, u.password_hash, u.created_at,
-    u.password_changed_at, u.revision, s.hash, s.user_id, s.created_at AS begun_at, s.seen_at, s.expires_at,
-    s.address, s.agent
+const USERS = `SELECT ${USER.columns.join(', ')} FROM users`;
+const INVITATIONS = `SELECT ${INVITATION.columns.join(', ')} FROM invitations`;
+const SESSIONS = `SELECT ${SESSION.columns.join(', ')} FROM sessions`;
+const JOINED_SESSION = SESSION.joined('s');
+const JOINED_USER = USER.joined('u');
+const SESSION_WITH_USER = `SELECT ${JOINED_SESSION.columns}, ${JOINED_USER.columns}
   FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.hash = $1`;
-
-interface SessionWithUserRow extends UserRow, Omit<SessionRow, 'created_at'> {
-  readonly begun_at: Instant;
-}
 
 export class SqlPeople implements PeopleStore {
   readonly #sql: SqlRunner;
@@ -68,16 +44,16 @@ export class SqlPeople implements PeopleStore {
   }
 
   async findUser(id: UserId): Promise<User | null> {
-    return first((await this.#sql.query<UserRow>(`${USERS} WHERE id = $1`, id)).map(fromUserRow));
+    return first((await this.#sql.query<Row>(`${USERS} WHERE id = $1`, id)).map(USER.from));
   }
 
   async findUserByName(name: string): Promise<User | null> {
-    return first((await this.#sql.query<UserRow>(`${USERS} WHERE name = $1`, name)).map(fromUserRow));
+    return first((await this.#sql.query<Row>(`${USERS} WHERE name = $1`, name)).map(USER.from));
   }
 
   async listUsers(): Promise<readonly User[]> {
-    const rows = await this.#sql.query<UserRow>(`${USERS} ORDER BY name LIMIT ${LISTED_MAX}`);
-    return rows.map(fromUserRow);
+    const rows = await this.#sql.query<Row>(`${USERS} ORDER BY name LIMIT ${LISTED_MAX}`);
+    return rows.map(USER.from);
   }
 
   replaceUser(user: User, keptSession: string | null): Promise<'done' | 'stale' | 'last_admin'> {
@@ -85,7 +61,7 @@ export class SqlPeople implements PeopleStore {
     const leftovers: readonly Step[] = isFullAdmin(user) ? [] : [['removeInvitationsOf', null, user.name]];
     return this.#sql.run([
       ...guards,
-      ['replaceUser', 'stale', ...pick(toUserRow(user), USER_MUTABLE), user.id, user.revision - 1],
+      ['replaceUser', 'stale', ...USER.mutableValues(user), user.id, user.revision - 1],
       ['removeSessionsOf', null, user.id, keptSession ?? NO_SESSION],
       ...leftovers,
     ]);
@@ -105,24 +81,20 @@ export class SqlPeople implements PeopleStore {
   }
 
   async addInvitation(invitation: Invitation): Promise<void> {
-    await this.#sql.run([['insertInvitation', null, ...pick(toInvitationRow(invitation), INVITATION)]]);
+    await this.#sql.run([['insertInvitation', null, ...INVITATION.values(invitation)]]);
   }
 
   async listInvitations(now: Instant): Promise<readonly Invitation[]> {
-    const rows = await this.#sql.query<InvitationRow>(
+    const rows = await this.#sql.query<Row>(
       `${INVITATIONS} WHERE expires_at > $1 ORDER BY id DESC LIMIT ${LISTED_MAX}`,
       now,
     );
-    return rows.map(fromInvitationRow);
+    return rows.map(INVITATION.from);
   }
 
   async findInvitation(hash: string, now: Instant): Promise<Invitation | null> {
-    const rows = await this.#sql.query<InvitationRow>(
-      `${INVITATIONS} WHERE hash = $1 AND expires_at > $2`,
-      hash,
-      now,
-    );
-    return first(rows.map(fromInvitationRow));
+    const rows = await this.#sql.query<Row>(`${INVITATIONS} WHERE hash = $1 AND expires_at > $2`, hash, now);
+    return first(rows.map(INVITATION.from));
   }
 
   removeInvitation(id: InvitationId): Promise<'done' | 'missing'> {
@@ -132,31 +104,31 @@ export class SqlPeople implements PeopleStore {
   acceptInvitation(hash: string, user: User): Promise<'done' | 'missing' | 'taken'> {
     return this.#sql.run([
       ['useInvitation', 'missing', hash, user.createdAt],
-      ['insertUser', 'taken', ...pick(toUserRow(user), USER_FIXED, USER_MUTABLE)],
+      ['insertUser', 'taken', ...USER.values(user)],
     ]);
   }
 
   addSession(session: Session, passwordHash: string, replacedHash: string | null): Promise<'done' | 'stale'> {
     return this.#sql.run([
       ['userWithHash', 'stale', session.userId, passwordHash],
-      ['insertSession', null, ...pick(toSessionRow(session), SESSION)],
+      ['insertSession', null, ...SESSION.values(session)],
       ['removeSession', null, replacedHash ?? NO_SESSION],
     ]);
   }
 
   async findSession(hash: string): Promise<{ readonly session: Session; readonly user: User } | null> {
-    const [row] = await this.#sql.lookUp<SessionWithUserRow>(SESSION_WITH_USER, hash);
+    const [row] = await this.#sql.lookUp<Row>(SESSION_WITH_USER, hash);
     if (row === undefined) return null;
-    return { session: fromSessionRow({ ...row, created_at: row.begun_at }), user: fromUserRow(row) };
+    return { session: JOINED_SESSION.from(row), user: JOINED_USER.from(row) };
   }
 
   async listSessions(userId: UserId, now: Instant): Promise<readonly Session[]> {
-    const rows = await this.#sql.query<SessionRow>(
+    const rows = await this.#sql.query<Row>(
       `${SESSIONS} WHERE user_id = $1 AND expires_at > $2 ORDER BY seen_at DESC, hash LIMIT ${LISTED_MAX}`,
       userId,
       now,
     );
-    return rows.map(fromSessionRow);
+    return rows.map(SESSION.from);
   }
 
   async touchSession(hash: string, seenAt: Instant): Promise<void> {
@@ -176,11 +148,11 @@ export class SqlPeople implements PeopleStore {
     if (subjects.length > SUBJECTS_MAX)
       throw new RangeError(`At most ${SUBJECTS_MAX} subjects can be looked up at a time.`);
     const placeholders = subjects.map((_, index) => `$${index + 1}`).join(', ');
-    const rows = await this.#sql.query<FailureCountsRow>(
-      `SELECT subject, failures, last_at FROM failure_counts WHERE subject IN (${placeholders})`,
+    const rows = await this.#sql.query<Row>(
+      `SELECT ${FAILURE_COUNTS.columns.join(', ')} FROM failure_counts WHERE subject IN (${placeholders})`,
       ...subjects,
     );
-    return rows.map(fromFailureCountsRow);
+    return rows.map(FAILURE_COUNTS.from);
   }
 
   replaceFailureCounts(changes: readonly FailureCountsChange[]): Promise<'done' | 'stale'> {
@@ -204,7 +176,7 @@ export class SqlPeople implements PeopleStore {
   }
 
   async addAudit(entry: AuditEntry): Promise<void> {
-    await this.#sql.run([['insertAudit', null, ...pick(toAuditRow(entry), AUDIT)]]);
+    await this.#sql.run([['insertAudit', null, ...AUDIT.values(entry)]]);
   }
 
   async endAudit(
@@ -231,11 +203,11 @@ export class SqlPeople implements PeopleStore {
     }
     if (before !== null) conditions.push(`id < ${bind(before)}`);
     const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-    const rows = await this.#sql.query<AuditRow>(
-      `SELECT ${AUDIT.join(', ')} FROM audit${where} ORDER BY id DESC LIMIT ${bind(limit)}`,
+    const rows = await this.#sql.query<Row>(
+      `SELECT ${AUDIT.columns.join(', ')} FROM audit${where} ORDER BY id DESC LIMIT ${bind(limit)}`,
       ...parameters,
     );
-    return rows.map(fromAuditRow);
+    return rows.map(AUDIT.from);
   }
 
   async prunePeople(

@@ -10,16 +10,7 @@ import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
 import type { Receipt, Store } from '#src/ports/store.ts';
 import { fromAttemptRow, LIST_ATTEMPTS, type ListedAttemptRow } from './attempt-rows.ts';
 import { DELIVERY_FIXED, DELIVERY_MUTABLE, SCHEDULE_FIRING } from './columns.ts';
-import {
-  type EndpointSecretRow,
-  type KeyRow,
-  type ProjectRow,
-  type SecretRow,
-  toEndpointSecret,
-  toKey,
-  toProject,
-  toSecret,
-} from './control-rows.ts';
+import { ENDPOINT_SECRET, JOINED_KEY, JOINED_PROJECT, SECRET, toKey, toProject } from './control-rows.ts';
 import type { Dialect, SqlReader } from './dialect.ts';
 import {
   DELIVERY as DELIVERY_IN_VIEW,
@@ -30,6 +21,7 @@ import {
   SCHEDULE,
   viewIn,
 } from './joined-rows.ts';
+import type { Row } from './mapping.ts';
 import { type DeliveryRow, type FiringScheduleRow, fromDeliveryRow, fromFiringScheduleRow } from './rows.ts';
 
 const FIRING_SCHEDULE = `SELECT ${SCHEDULE_FIRING.join(', ')} FROM schedules WHERE partition = $1 AND id = $2`;
@@ -107,24 +99,23 @@ export function keyedReads(reader: SqlReader, longText: Dialect['longText']): Ke
   };
 }
 
-const PROJECTS = `SELECT p.id, p.name, p.pinned_version, p.created_at, t.partition AS test, l.partition AS live
+const PROJECTS = `SELECT ${JOINED_PROJECT.columns}, t.partition AS test, l.partition AS live
   FROM projects p
   JOIN partitions t ON t.project_id = p.id AND t.mode = 'test'
   JOIN partitions l ON l.project_id = p.id AND l.mode = 'live'`;
 const PROJECT = `${PROJECTS} WHERE p.name = $1`;
 const PROJECTS_IN_ORDER = `${PROJECTS} ORDER BY p.id`;
-const KEYS = `SELECT k.id, k.partition, k.hash, k.hint, k.created_at, k.revoked_at, k.last_used_at, p.mode
+const KEYS = `SELECT ${JOINED_KEY.columns}, p.mode
   FROM api_keys k JOIN partitions p ON p.partition = k.partition WHERE k.partition = $1 ORDER BY k.id`;
 const TENANT = `SELECT p.project_id AS "projectId", k.partition, p.mode, k.hash AS "keyHash",
     j.pinned_version AS "pinnedVersion"
   FROM api_keys k JOIN partitions p ON p.partition = k.partition JOIN projects j ON j.id = p.project_id
   WHERE k.hash = $1 AND k.revoked_at IS NULL`;
-const SECRETS = `SELECT id, partition, sealed, created_at, expires_at FROM signing_secrets
+const SECRETS = `SELECT ${SECRET.columns.join(', ')} FROM signing_secrets
   WHERE partition = $1 AND (expires_at IS NULL OR expires_at > $2) ORDER BY id DESC`;
 const ANY_ENDPOINT_SECRET = `SELECT 1 FROM endpoint_secrets
   WHERE partition = $1 AND (expires_at IS NULL OR expires_at > $2) LIMIT 1`;
-const ENDPOINT_SECRETS = `SELECT id, partition, endpoint_id, sealed, created_at, expires_at, alone_from
-  FROM endpoint_secrets
+const ENDPOINT_SECRETS = `SELECT ${ENDPOINT_SECRET.columns.join(', ')} FROM endpoint_secrets
   WHERE partition = $1 AND endpoint_id = $2 AND (expires_at IS NULL OR expires_at > $3) ORDER BY id DESC`;
 
 type ControlReads = Pick<
@@ -140,18 +131,16 @@ type ControlReads = Pick<
 
 export function controlReads(reader: SqlReader): ControlReads {
   return {
-    findProject: async (name) => (await reader.query<ProjectRow>(PROJECT, name)).map(toProject)[0] ?? null,
-    listProjects: async () => (await reader.query<ProjectRow>(PROJECTS_IN_ORDER)).map(toProject),
-    listKeys: async (partition) => (await reader.query<KeyRow>(KEYS, partition)).map(toKey),
+    findProject: async (name) => (await reader.query<Row>(PROJECT, name)).map(toProject)[0] ?? null,
+    listProjects: async () => (await reader.query<Row>(PROJECTS_IN_ORDER)).map(toProject),
+    listKeys: async (partition) => (await reader.query<Row>(KEYS, partition)).map(toKey),
     findTenant: async (keyHash) => (await reader.query<Tenant>(TENANT, keyHash))[0] ?? null,
     listSecrets: async (partition, now) =>
-      (await reader.query<SecretRow>(SECRETS, partition, now)).map(toSecret),
+      (await reader.query<Row>(SECRETS, partition, now)).map(SECRET.from),
     hasEndpointSecrets: async (partition, now) =>
       (await reader.query(ANY_ENDPOINT_SECRET, partition, now)).length > 0,
     listEndpointSecrets: async (partition, endpointId, now) =>
-      (await reader.query<EndpointSecretRow>(ENDPOINT_SECRETS, partition, endpointId, now)).map(
-        toEndpointSecret,
-      ),
+      (await reader.query<Row>(ENDPOINT_SECRETS, partition, endpointId, now)).map(ENDPOINT_SECRET.from),
   };
 }
 

@@ -1,24 +1,17 @@
 /** Bulk replays, for every store that speaks SQL. */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import type { JobId } from '#src/domain/id.ts';
+import type { DeliveryId, JobId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { ReplayItem, ReplayJob } from '#src/domain/replay-job.ts';
 import type { ItemReplay, ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import { endpointDigest } from './digests.ts';
-import {
-  fromReplayItemRow,
-  fromReplayJobRow,
-  REPLAY_JOB_FIXED,
-  REPLAY_JOB_MUTABLE,
-  type ReplayItemRow,
-  type ReplayJobRow,
-  toReplayJobRow,
-} from './replay-job-rows.ts';
-import { guard, type Parameter, pick, type SqlRunner, type Step } from './steps.ts';
+import type { Parameter, Row } from './mapping.ts';
+import { REPLAY_JOB } from './replay-job-rows.ts';
+import { guard, type SqlRunner, type Step } from './steps.ts';
 import type { makeVerbs } from './verbs.ts';
 
-const JOBS = `SELECT ${[...REPLAY_JOB_FIXED, ...REPLAY_JOB_MUTABLE].join(', ')} FROM replay_jobs`;
+const JOBS = `SELECT ${REPLAY_JOB.columns.join(', ')} FROM replay_jobs`;
 const OPEN = "state IN ('gathering', 'running')";
 
 const JOB = `${JOBS} WHERE partition = $1 AND id = $2`;
@@ -38,7 +31,7 @@ const ITEM_ENDPOINTS = `WITH RECURSIVE scan (endpoint_digest, step) AS (
   SELECT (SELECT i.endpoint FROM replay_items i
       WHERE i.partition = $7 AND i.job_id = $8 AND i.endpoint_digest = scan.endpoint_digest LIMIT 1) AS endpoint
   FROM scan WHERE endpoint_digest IS NOT NULL ORDER BY step`;
-const ITEMS = `SELECT delivery_id, endpoint FROM replay_items
+const ITEMS = `SELECT delivery_id AS "deliveryId", endpoint FROM replay_items
   WHERE partition = $1 AND job_id = $2 AND endpoint_digest = $3 ORDER BY delivery_id LIMIT $4`;
 
 const ENDED_WITH_ITEMS = `SELECT partition, id FROM replay_jobs
@@ -50,7 +43,10 @@ const ENDED_BEFORE = 'SELECT partition, id FROM replay_jobs WHERE ended_at < $1 
 type Verbs = Pick<ReturnType<typeof makeVerbs>, 'addReplay'>;
 type JobKey = Pick<ReplayJob, 'partition' | 'id'>;
 /** Identifies an item within its job. */
-type ItemKey = Pick<ReplayItemRow, 'delivery_id'> & { readonly endpoint_digest: string };
+interface ItemKey {
+  readonly endpoint_digest: string;
+  readonly delivery_id: DeliveryId;
+}
 
 export class SqlReplayJobs implements ReplayJobStore {
   readonly #sql: Pick<SqlRunner, 'query' | 'run'>;
@@ -66,7 +62,7 @@ export class SqlReplayJobs implements ReplayJobStore {
     return this.#sql.run([
       ['lockPartition', 'stale', job.partition],
       ['noOtherReplayJob', 'stale', job.partition, known, known],
-      ['insertReplayJob', null, ...pick(toReplayJobRow(job), REPLAY_JOB_FIXED, REPLAY_JOB_MUTABLE)],
+      ['insertReplayJob', null, ...REPLAY_JOB.values(job)],
     ]);
   }
 
@@ -83,7 +79,7 @@ export class SqlReplayJobs implements ReplayJobStore {
   }
 
   async #jobs(sql: string, ...parameters: readonly (string | number)[]): Promise<readonly ReplayJob[]> {
-    return (await this.#sql.query<ReplayJobRow>(sql, ...parameters)).map(fromReplayJobRow);
+    return (await this.#sql.query<Row>(sql, ...parameters)).map(REPLAY_JOB.from);
   }
 
   replaceJob(job: ReplayJob): Promise<'done' | 'stale'> {
@@ -105,7 +101,7 @@ export class SqlReplayJobs implements ReplayJobStore {
   ): Promise<readonly EndpointKey[]> {
     const from = after === null ? '' : endpointDigest(after);
     const job = [partition, id] as const;
-    const rows = await this.#sql.query<Pick<ReplayItemRow, 'endpoint'>>(
+    const rows = await this.#sql.query<Pick<ReplayItem, 'endpoint'>>(
       ITEM_ENDPOINTS,
       ...job,
       from,
@@ -116,14 +112,13 @@ export class SqlReplayJobs implements ReplayJobStore {
     return rows.map(({ endpoint }) => endpoint);
   }
 
-  async listItems(
+  listItems(
     partition: Partition,
     id: JobId,
     endpoint: EndpointKey,
     limit: number,
   ): Promise<readonly ReplayItem[]> {
-    const rows = await this.#sql.query<ReplayItemRow>(ITEMS, partition, id, endpointDigest(endpoint), limit);
-    return rows.map(fromReplayItemRow);
+    return this.#sql.query<ReplayItem>(ITEMS, partition, id, endpointDigest(endpoint), limit);
   }
 
   replayItems(job: ReplayJob, replays: readonly ItemReplay[]): Promise<'done' | 'stale'> {
@@ -168,8 +163,7 @@ function byParameters(one: Step, other: Step): number {
 }
 
 function replaceJob(job: ReplayJob): Step {
-  const row = toReplayJobRow(job);
-  return ['replaceReplayJob', 'stale', ...pick(row, REPLAY_JOB_MUTABLE), ...guard(job)];
+  return ['replaceReplayJob', 'stale', ...REPLAY_JOB.mutableValues(job), ...guard(job)];
 }
 
 function keyOf({ partition, id }: ReplayJob, { endpoint, deliveryId }: ReplayItem): readonly Parameter[] {

@@ -3,9 +3,9 @@
  * used once and in this order. A lock clause stands at the end; a store with a single writer drops it.
  */
 import { SEALED_COLUMN_NAMES, type SealedColumnName } from '#src/ports/vault.ts';
-import { ENDPOINT_SECRET } from './columns.ts';
-import { AUDIT, INVITATION, PRUNE_BATCH_MAX, SESSION, USER_FIXED, USER_MUTABLE } from './people-rows.ts';
-import { REPLAY_ITEM, REPLAY_ITEM_KEY, REPLAY_JOB_FIXED, REPLAY_JOB_MUTABLE } from './replay-job-rows.ts';
+import { ENDPOINT_SECRET, KEY, LEASE, PROJECT, SECRET } from './control-rows.ts';
+import { AUDIT, FAILURE_COUNTS, INVITATION, PRUNE_BATCH_MAX, SESSION, USER } from './people-rows.ts';
+import { REPLAY_ITEM, REPLAY_ITEM_KEY, REPLAY_JOB } from './replay-job-rows.ts';
 import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.ts';
 
 export interface Statement {
@@ -55,19 +55,19 @@ const PEOPLE_STATEMENTS = {
     holds: 'one_row',
   },
   insertUser: {
-    sql: `${insertInto('users', [...USER_FIXED, ...USER_MUTABLE])} ON CONFLICT (name) DO NOTHING`,
+    sql: `${insertInto('users', USER.columns)} ON CONFLICT (name) DO NOTHING`,
     holds: 'one_row',
   },
-  replaceUser: { sql: update('users', USER_MUTABLE, ['id', 'revision']), holds: 'one_row' },
+  replaceUser: { sql: update('users', USER.mutable, ['id', 'revision']), holds: 'one_row' },
   renewPasswordHash: { sql: update('users', ['password_hash'], ['id', 'password_hash']), holds: 'always' },
   removeUser: { sql: 'DELETE FROM users WHERE id = $1', holds: 'one_row' },
 
-  insertInvitation: { sql: insertInto('invitations', INVITATION), holds: 'always' },
+  insertInvitation: { sql: insertInto('invitations', INVITATION.columns), holds: 'always' },
   useInvitation: { sql: 'DELETE FROM invitations WHERE hash = $1 AND expires_at > $2', holds: 'one_row' },
   removeInvitation: { sql: 'DELETE FROM invitations WHERE id = $1', holds: 'one_row' },
   removeInvitationsOf: { sql: 'DELETE FROM invitations WHERE created_by = $1', holds: 'always' },
 
-  insertSession: { sql: insertInto('sessions', SESSION), holds: 'always' },
+  insertSession: { sql: insertInto('sessions', SESSION.columns), holds: 'always' },
   touchSession: {
     sql: 'UPDATE sessions SET seen_at = $1 WHERE hash = $2 AND seen_at < $3',
     holds: 'always',
@@ -76,11 +76,11 @@ const PEOPLE_STATEMENTS = {
   removeSessionsOf: { sql: 'DELETE FROM sessions WHERE user_id = $1 AND hash <> $2', holds: 'always' },
 
   insertFailureCounts: {
-    sql: `${insertInto('failure_counts', ['subject', 'failures', 'last_at'])} ON CONFLICT DO NOTHING`,
+    sql: `${insertInto('failure_counts', FAILURE_COUNTS.columns)} ON CONFLICT DO NOTHING`,
     holds: 'one_row',
   },
   replaceFailureCounts: {
-    sql: update('failure_counts', ['failures', 'last_at'], ['subject', 'failures', 'last_at']),
+    sql: update('failure_counts', FAILURE_COUNTS.mutable, FAILURE_COUNTS.columns),
     holds: 'one_row',
   },
   undoFailure: {
@@ -89,7 +89,7 @@ const PEOPLE_STATEMENTS = {
   },
   removeFailureCounts: { sql: 'DELETE FROM failure_counts WHERE subject = $1', holds: 'always' },
 
-  insertAudit: { sql: insertInto('audit', AUDIT), holds: 'always' },
+  insertAudit: { sql: insertInto('audit', AUDIT.columns), holds: 'always' },
   endAudit: { sql: update('audit', ['outcome', 'code', 'subject'], ['id']), holds: 'always' },
 
   pruneSessions: { sql: prune('sessions', 'hash', 'expires_at <= $1 OR seen_at < $2'), holds: 'always' },
@@ -103,13 +103,13 @@ const PEOPLE_STATEMENTS = {
 
 const CONTROL_STATEMENTS = {
   insertProject: {
-    sql: `${insertInto('projects', ['id', 'name', 'pinned_version', 'created_at'])} ON CONFLICT (name) DO NOTHING`,
+    sql: `${insertInto('projects', PROJECT.columns)} ON CONFLICT (name) DO NOTHING`,
     holds: 'one_row',
   },
   insertPartition: { sql: insertInto('partitions', ['project_id', 'mode']), holds: 'always' },
 
   insertKey: {
-    sql: `${insertInto('api_keys', ['id', 'partition', 'hash', 'hint', 'created_at', 'revoked_at'])}
+    sql: `${insertInto('api_keys', KEY.columns)}
       ON CONFLICT (hash) DO NOTHING`,
     holds: 'one_row',
   },
@@ -128,7 +128,7 @@ const CONTROL_STATEMENTS = {
     holds: 'always',
   },
   insertSecret: {
-    sql: insertInto('signing_secrets', ['id', 'partition', 'sealed', 'created_at', 'expires_at']),
+    sql: insertInto('signing_secrets', SECRET.columns),
     holds: 'always',
   },
 
@@ -146,7 +146,7 @@ const CONTROL_STATEMENTS = {
       AND coalesce(expires_at, -1) = $6`,
     holds: 'one_row',
   },
-  insertEndpointSecret: { sql: insertInto('endpoint_secrets', ENDPOINT_SECRET), holds: 'always' },
+  insertEndpointSecret: { sql: insertInto('endpoint_secrets', ENDPOINT_SECRET.columns), holds: 'always' },
 
   saveBreakerReset: {
     sql: `${insertInto('breaker_resets', ['partition', 'endpoint_digest', 'endpoint', 'at'])}
@@ -172,11 +172,11 @@ const REPLAY_JOB_STATEMENTS = {
     holds: 'no_row',
   },
   insertReplayJob: {
-    sql: insertInto('replay_jobs', [...REPLAY_JOB_FIXED, ...REPLAY_JOB_MUTABLE]),
+    sql: insertInto('replay_jobs', REPLAY_JOB.columns),
     holds: 'always',
   },
   replaceReplayJob: {
-    sql: update('replay_jobs', REPLAY_JOB_MUTABLE, ['partition', 'id', 'revision']),
+    sql: update('replay_jobs', REPLAY_JOB.mutable, ['partition', 'id', 'revision']),
     holds: 'one_row',
   },
   clearReplayJob: {
@@ -196,7 +196,7 @@ const REPLAY_JOB_STATEMENTS = {
 
 const CLUSTER_STATEMENTS = {
   renewLease: {
-    sql: `${insertInto('nodes', ['node', 'lease_until', 'is_stopping', 'program_version'])}
+    sql: `${insertInto('nodes', LEASE.columns)}
       ON CONFLICT (node) DO UPDATE SET lease_until = excluded.lease_until, is_stopping = excluded.is_stopping,
         program_version = excluded.program_version`,
     holds: 'always',

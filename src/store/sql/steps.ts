@@ -13,10 +13,11 @@ import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
 import type { ProfileWrite, Receipt } from '#src/ports/store.ts';
 import { ATTEMPT, toAttemptRow } from './attempt-rows.ts';
 import { PROFILE_MUTABLE, PROFILE_VERSION, SCHEDULE_MUTABLE } from './columns.ts';
+import type { Parameter } from './mapping.ts';
 import { toProfileHeadRow, toProfileVersionRow, toScheduleRow } from './rows.ts';
 import type { StatementName } from './statement-names.ts';
 
-export type Parameter = string | number | Uint8Array | null;
+export type { Parameter };
 
 /** The answer of a verb when one of its steps does not hold. */
 export type Rejection = 'stale' | 'key_taken' | 'in_use' | 'taken' | 'missing' | 'last_admin';

@@ -23,9 +23,10 @@ import type {
   UnsettledAttempt,
 } from '#src/ports/store.ts';
 import { type DueRow, toDue } from '#src/store/sql/due-rows.ts';
+import type { Row } from '#src/store/sql/mapping.ts';
 import { BEFORE_EVERY_DELIVERY, BEFORE_EVERY_PARTITION, type DueCursor } from '#src/store/sql/page-bounds.ts';
 import { type DeliveryRow, fromDeliveryRow, readGate } from '#src/store/sql/rows.ts';
-import { fromSweepRow, type SweepRow } from '#src/store/sql/sweep-rows.ts';
+import { SWEEP } from '#src/store/sql/sweep-rows.ts';
 import type { Db } from './connection.ts';
 import { PreparedQueries } from './prepared-queries.ts';
 import { Reads } from './reads.ts';
@@ -176,8 +177,8 @@ export class FiringReads {
 
   #sweep(partition: Partition, id: ScheduleId): UnfinishedSweep | null {
     const sql = 'SELECT * FROM sweeps WHERE partition = ? AND schedule_id = ?';
-    const row = this.#queries.get<SweepRow>(sql, partition, id);
-    return row === undefined ? null : fromSweepRow(row);
+    const row = this.#queries.get<Row>(sql, partition, id);
+    return row === undefined ? null : SWEEP.from(row);
   }
 
   payloads(deliveries: readonly Delivery[]): readonly StoredPayload[] {
