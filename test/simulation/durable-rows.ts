@@ -9,7 +9,7 @@ import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
-import { fromAttemptRow, LIST_ATTEMPTS, type ListedAttemptRow } from '#src/store/sql/attempt-rows.ts';
+import { LIST_ATTEMPTS, toAttempt } from '#src/store/sql/attempt-rows.ts';
 import type { Row } from '#src/store/sql/mapping.ts';
 import { type DeliveryRow, fromDeliveryRow, fromScheduleRow, type ScheduleRow } from '#src/store/sql/rows.ts';
 import { SWEEP } from '#src/store/sql/sweep-rows.ts';
@@ -59,8 +59,8 @@ export class DurableRows {
 
   attempts(partition: Partition, id: DeliveryId): readonly Attempt[] {
     const after = [partition, id, 0];
-    const rows = this.#ask.all<ListedAttemptRow>(ATTEMPTS, ...after, ...after, ALL);
-    return rows.map(fromAttemptRow);
+    const rows = this.#ask.all<Row>(ATTEMPTS, ...after, ...after, ALL);
+    return rows.map(toAttempt);
   }
 
   profile(partition: Partition, id: EndpointId): EndpointProfile | null {

@@ -72,7 +72,7 @@ export const TABLES: readonly Table[] = [
       of: (row) => keyParameters.delivery(fromDeliveryRow(row as unknown as DeliveryRow)),
     },
   }),
-  table('attempts', 3, ATTEMPT),
+  table('attempts', 3, ATTEMPT.columns),
   table('receipts', 2, [
     'partition',
     'key',

@@ -182,7 +182,7 @@ export function statements(placement: Placement): Readonly<Record<StatementName,
       lock: lock('deliveries'),
     },
 
-    insertAttempt: { ...insert('attempts', ATTEMPT), key: [0, 1, 2] },
+    insertAttempt: { ...insert('attempts', ATTEMPT.columns), key: [0, 1, 2] },
     removeAttempts: remove('attempts', ['partition', 'delivery_id']),
 
     insertPayload: { ...insert('payloads', ['partition', 'schedule_id', 'sealed']), key: [0, 1] },

@@ -8,7 +8,7 @@ import type { Slot } from '#src/domain/slot.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
 import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
 import type { Receipt, Store } from '#src/ports/store.ts';
-import { fromAttemptRow, LIST_ATTEMPTS, type ListedAttemptRow } from './attempt-rows.ts';
+import { LIST_ATTEMPTS, toAttempt } from './attempt-rows.ts';
 import { DELIVERY_FIXED, DELIVERY_MUTABLE, SCHEDULE_FIRING } from './columns.ts';
 import { ENDPOINT_SECRET, JOINED_KEY, JOINED_PROJECT, SECRET, toKey, toProject } from './control-rows.ts';
 import type { Dialect, SqlReader } from './dialect.ts';
@@ -80,8 +80,8 @@ export function keyedReads(reader: SqlReader, longText: Dialect['longText']): Ke
     },
     listAttempts: async (partition, id, after, limit) => {
       const from = [partition, id, after] as const;
-      const rows = await reader.lookUp<ListedAttemptRow>(LIST_ATTEMPTS, ...from, ...from, limit);
-      return rows.map(fromAttemptRow);
+      const rows = await reader.lookUp<Row>(LIST_ATTEMPTS, ...from, ...from, limit);
+      return rows.map(toAttempt);
     },
     findProfileHeaders: async (partition, id, version) => {
       const [row] = await reader.lookUp<{ readonly sealed_headers: Uint8Array | null }>(

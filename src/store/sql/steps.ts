@@ -11,7 +11,7 @@ import type { AttemptId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
 import type { ProfileWrite, Receipt } from '#src/ports/store.ts';
-import { ATTEMPT, toAttemptRow } from './attempt-rows.ts';
+import { ATTEMPT } from './attempt-rows.ts';
 import { PROFILE_MUTABLE, PROFILE_VERSION, SCHEDULE_MUTABLE } from './columns.ts';
 import type { Parameter } from './mapping.ts';
 import { toProfileHeadRow, toProfileVersionRow, toScheduleRow } from './rows.ts';
@@ -112,7 +112,7 @@ export function guard(object: {
 }
 
 export function insertAttempt(attempt: FinishedAttempt): Step {
-  return ['insertAttempt', null, ...pick(toAttemptRow(attempt), ATTEMPT)];
+  return ['insertAttempt', null, ...ATTEMPT.values(attempt)];
 }
 
 export function insertReceipt(partition: Partition, receipt: Receipt | null): readonly Step[] {

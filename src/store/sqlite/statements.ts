@@ -121,7 +121,7 @@ export const STATEMENTS = {
     sql: 'DELETE FROM deliveries WHERE partition = ? AND id = ? AND revision = ?',
     holds: 'one_row',
   },
-  insertAttempt: { sql: insertInto('attempts', ...ATTEMPT), holds: 'always' },
+  insertAttempt: { sql: insertInto('attempts', ...ATTEMPT.columns), holds: 'always' },
   removeAttempts: { sql: 'DELETE FROM attempts WHERE partition = ? AND delivery_id = ?', holds: 'always' },
 
   saveGate: {
