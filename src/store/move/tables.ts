@@ -4,8 +4,7 @@
  * counts of failures and breaker resets.
  */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import { ONE_SERVER } from '#src/store/postgres/placement.ts';
-import { statementBuilders } from '#src/store/postgres/statement-builders.ts';
+import { insertRows, TARGET_KEY } from '#src/store/postgres/statement-builders.ts';
 import { keyParameters } from '#src/store/postgres/verbs.ts';
 import { ATTEMPT } from '#src/store/sql/attempt-rows.ts';
 import {
@@ -39,10 +38,8 @@ export interface Table {
   readonly insert: string;
 }
 
-const { insert } = statementBuilders(ONE_SERVER);
-
 /** A service that found the target empty may have stored the time. */
-const REPLACE_TIME = ` ON CONFLICT (one) DO UPDATE SET seen_at = excluded.seen_at, trusted_at = excluded.trusted_at,
+const REPLACE_TIME = `ON CONFLICT (one) DO UPDATE SET seen_at = excluded.seen_at, trusted_at = excluded.trusted_at,
   believed_from = excluded.believed_from`;
 
 function table(
@@ -52,7 +49,7 @@ function table(
   { added = null, conflict = '' }: { readonly added?: Table['added']; readonly conflict?: string } = {},
 ): Table {
   const all = [...columns, ...(added?.columns ?? [])];
-  return { name, columns, keyColumns, added, insert: insert(name, all, conflict).sql };
+  return { name, columns, keyColumns, added, insert: insertRows(name, all, conflict) };
 }
 
 export const TABLES: readonly Table[] = [
@@ -68,7 +65,7 @@ export const TABLES: readonly Table[] = [
   table('payloads', 2, ['partition', 'schedule_id', 'sealed']),
   table('deliveries', 2, [...DELIVERY_FIXED, ...DELIVERY_MUTABLE], {
     added: {
-      columns: ['slot', 'endpoint_digest'],
+      columns: TARGET_KEY,
       of: (row) => keyParameters.delivery(fromDeliveryRow(row as unknown as DeliveryRow)),
     },
   }),

@@ -6,7 +6,7 @@ import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
-import type { StatementName } from '#src/store/sql/statement-names.ts';
+import type { StatementName } from '#src/store/sql/hot-statements.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { addressOf } from '#test/postgres/contract-databases.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';

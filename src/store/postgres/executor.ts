@@ -261,7 +261,7 @@ function checkedStatement({ statement, rows: all }: Group): TransactionQuery {
   const rows = access === 'read' ? distinct(all) : all;
   const parameters = parametersOf(statement, rows);
   if (holds === 'always') return { sql, parameters, isPrepared };
-  const expected = holds === 'each' ? rows.length : 0;
+  const expected = holds === 'one_row' ? rows.length : 0;
   return { sql: withCheck(sql, parameters.length), parameters: [...parameters, expected], isPrepared };
 }
 
@@ -303,7 +303,7 @@ function verbsNotHeld({ statement, rows, verbs }: Group, results: readonly Query
   if (statement.holds === 'always') return [];
   if (statement.isShared === true) {
     const isFound = (results[0]?.rowCount ?? 0) > 0;
-    return isFound === (statement.holds === 'each') ? [] : verbs;
+    return isFound === (statement.holds === 'one_row') ? [] : verbs;
   }
   const found = new Set(
     results.flatMap(({ rows: answers }) =>
@@ -314,7 +314,7 @@ function verbsNotHeld({ statement, rows, verbs }: Group, results: readonly Query
   );
   return verbs.filter((_, index) => {
     const isFound = found.has(rowKey({ key: statement.match ?? statement.key }, rows[index] ?? []));
-    return statement.holds === 'each' ? !isFound : isFound;
+    return statement.holds === 'one_row' ? !isFound : isFound;
   });
 }
 

@@ -11,7 +11,7 @@
  * one after another, so it must lock rows in that order itself.
  */
 
-import type { StatementName } from '#src/store/sql/statement-names.ts';
+import type { StatementName } from '#src/store/sql/hot-statements.ts';
 import type { Parameter, Step } from '#src/store/sql/steps.ts';
 import type { Statement } from './statement-builders.ts';
 

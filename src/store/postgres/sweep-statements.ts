@@ -2,9 +2,8 @@
  * The statements of sweeps. Rows are locked in the order of their ids, as in all statements. The first batch covers
  * several statuses and cannot keep that order. It skips locked rows, and a later batch changes them.
  */
-import { rows } from './array-rows.ts';
 import type { Placement, RowSource } from './placement.ts';
-import { PLAIN, type Statement, statementBuilders } from './statement-builders.ts';
+import { deletion, matching, type Text } from './statement-builders.ts';
 
 const OUTCOMES = ['unattempted_to', 'attempted_to', 'finalized_at'];
 const FIRST = {
@@ -18,7 +17,6 @@ const NEXT = {
 const STATUSES = ['status_1', 'status_2', 'status_3'];
 const ACTION = ['partition', 'schedule_id', 'action', 'requested_at'];
 const INSERTED = [...ACTION, ...STATUSES];
-const STALE = [...ACTION, 'state'];
 
 /** The rows of a batch are chosen before any of them is changed. A changed row would no longer match. */
 function batch({ columns, which }: typeof FIRST, { from, partitionOf }: RowSource): string {
@@ -51,31 +49,23 @@ function insertSweep({ from, partitionOf }: RowSource): string {
 }
 
 export function sweepStatements(placement: Placement) {
-  const { forAll, forEachPartition } = placement;
-  const { remove } = statementBuilders(placement);
-  const sameAction = `r.partition = t.partition AND r.schedule_id = t.schedule_id
-    AND r.action = t.action AND r.requested_at = t.requested_at`;
-  const ofSchedule = { ...PLAIN, scans: true, key: [0, 1] } as const;
+  const { forEachPartition } = placement;
+  const ofSchedule = { scans: true, key: [0, 1], table: 'sweeps', access: 'write' } as const;
   const swept = { ...ofSchedule, table: 'swept deliveries', access: 'read' } as const;
   return {
     sweepFirstDeliveries: { ...swept, ...forEachPartition((source) => batch(FIRST, source)) },
     sweepDeliveries: { ...swept, ...forEachPartition((source) => batch(NEXT, source)) },
-    removeSweep: remove('sweeps', ['partition', 'schedule_id']),
-    insertSweep: {
-      ...ofSchedule,
-      ...forEachPartition(insertSweep),
-      table: 'sweeps',
-    },
-    endSweep: remove('sweeps', ACTION),
+    insertSweep: { ...ofSchedule, ...forEachPartition(insertSweep) },
     removeStaleSweep: {
       ...ofSchedule,
-      ...forAll(
-        STALE,
-        (within) => `DELETE FROM sweeps AS r USING ${rows(STALE)} WHERE ${sameAction}${within}
-           AND NOT EXISTS (SELECT 1 FROM schedules s
-             WHERE s.partition = r.partition AND s.id = r.schedule_id AND s.state = t.state)`,
+      ...deletion(
+        placement,
+        'sweeps',
+        [...ACTION, 'state'],
+        matching(ACTION),
+        `AND NOT EXISTS (SELECT 1 FROM schedules s
+           WHERE s.partition = r.partition AND s.id = r.schedule_id AND s.state = t.state)`,
       ),
-      table: 'sweeps',
     },
-  } satisfies Readonly<Record<string, Statement>>;
+  } satisfies Readonly<Record<string, Text>>;
 }

@@ -13,9 +13,9 @@ import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
 import type { ProfileWrite, Receipt } from '#src/ports/store.ts';
 import { ATTEMPT } from './attempt-rows.ts';
 import { PROFILE_MUTABLE, PROFILE_VERSION, SCHEDULE_MUTABLE } from './columns.ts';
+import type { StatementName } from './hot-statements.ts';
 import type { Parameter } from './mapping.ts';
 import { toProfileHeadRow, toProfileVersionRow, toScheduleRow } from './rows.ts';
-import type { StatementName } from './statement-names.ts';
 
 export type { Parameter };
 

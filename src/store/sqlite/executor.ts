@@ -7,14 +7,13 @@
  * Savepoints cost as much as the verbs themselves, and they are almost never needed.
  */
 
-import type { StatementName } from '#src/store/sql/statement-names.ts';
+import type { StatementName } from '#src/store/sql/hot-statements.ts';
 import type { Statement } from '#src/store/sql/statements.ts';
 import type { Parameter, Rejection, Step } from '#src/store/sql/steps.ts';
 import { type Db, openForWriting } from './connection.ts';
-import type { DiskCheckStatementName } from './disk-check.ts';
 import { isUnavailable } from './errors.ts';
 import { forSqlite } from './statement-builders.ts';
-import { STATEMENTS } from './statements.ts';
+import { type DiskCheckStatementName, STATEMENTS } from './statements.ts';
 
 export type SqliteStep = Step<StatementName | DiskCheckStatementName>;
 export type Batch = readonly (readonly SqliteStep[])[];

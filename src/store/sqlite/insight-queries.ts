@@ -5,10 +5,7 @@ import type { InsightQueries } from '#src/store/sql/dialect.ts';
 import { idsAfter, idsBefore } from '#src/store/sql/page-bounds.ts';
 import { oldestStats } from '#src/store/sql/stats-retention.ts';
 import type { Parameter } from '#src/store/sql/steps.ts';
-
-export function indexedBy(index: string): string {
-  return `INDEXED BY ${index}`;
-}
+import { indexedBy } from './statement-builders.ts';
 
 export const INSIGHT_QUERIES: Omit<InsightQueries, 'findSchedules'> = {
   dueRowsMax: Number.MAX_SAFE_INTEGER - 1,

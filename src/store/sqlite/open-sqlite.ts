@@ -11,12 +11,13 @@ import { makeSqlStore, type SqlStore } from '#src/store/sql/sql-store.ts';
 import { type Db, migrate, openForReading, openForWriting, requireCurrent } from './connection.ts';
 import type { WriterData } from './executor.ts';
 import { FiringReads } from './firing-reads.ts';
-import { INSIGHT_QUERIES, indexedBy } from './insight-queries.ts';
+import { INSIGHT_QUERIES } from './insight-queries.ts';
 import { InsightReader } from './insight-reader.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 import { SqliteReader } from './prepared-queries.ts';
 import { longText, Reads } from './reads.ts';
 import { SCANS } from './schedule-scans.ts';
+import { indexedBy } from './statement-builders.ts';
 import { verbs } from './verbs.ts';
 import { type OpenWriter, type WriteQueue, Writer } from './writer.ts';
 
@@ -89,7 +90,7 @@ function sqliteDialect(
       await writer.run([renewLease(lease)]);
       return readCluster(reader);
     },
-    // After a failed write the disk must also take a write of ordinary size: see `disk-check.ts`.
+    // After a failed write the disk must also take a write of ordinary size: see `statements.ts`.
     check: async (now) => {
       if (writer.isFailing) {
         await writer.run([['writeProbe', null]]);

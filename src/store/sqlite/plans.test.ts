@@ -26,11 +26,11 @@ import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.t
 import { firingProfile, firingSchedule } from '#test/store-contract/fixture.ts';
 import { type Db, migrate, openForWriting } from './connection.ts';
 import { FiringReads } from './firing-reads.ts';
-import { INSIGHT_QUERIES, indexedBy } from './insight-queries.ts';
+import { INSIGHT_QUERIES } from './insight-queries.ts';
 import { PreparedQueries, SqliteReader } from './prepared-queries.ts';
 import { longText, Reads } from './reads.ts';
 import { SCANS } from './schedule-scans.ts';
-import { forSqlite } from './statement-builders.ts';
+import { forSqlite, indexedBy } from './statement-builders.ts';
 import { STATEMENTS } from './statements.ts';
 import { verbs } from './verbs.ts';
 

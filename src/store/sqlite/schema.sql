@@ -356,7 +356,7 @@ CREATE TABLE trusted_time (
   believed_from INTEGER
 ) STRICT;
 
--- The health check writes these two tables (disk-check.ts).
+-- The health check writes these two tables (statements.ts).
 CREATE TABLE heartbeat (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   at INTEGER NOT NULL

@@ -1,3 +1,5 @@
+import type { Described } from '#src/store/sql/hot-statements.ts';
+
 const LOCK = / FOR (NO KEY UPDATE|UPDATE|SHARE|KEY SHARE)$/;
 
 /**
@@ -8,12 +10,46 @@ export function forSqlite(sql: string): string {
   return sql.replace(LOCK, '').replaceAll(/\$\d+/g, '?');
 }
 
-export function insertInto(table: string, ...columns: readonly string[]): string {
+export function indexedBy(index: string): string {
+  return `INDEXED BY ${index}`;
+}
+
+const AT_REVISION = 'partition = ? AND id = ? AND revision = ?';
+
+/** Makes the text of a statement that `hot-statements.ts` describes. */
+export function textOf(statement: Described): string {
+  const { kind, table } = statement;
+  switch (kind) {
+    case 'insert':
+      return `${insertInto(table, statement.columns)} ${statement.conflict}`;
+    case 'replace': {
+      const { columns, also, same, condition } = statement;
+      const assignments = columns.map((column) => `${column} = ?`);
+      if (also !== undefined) assignments.push(also);
+      const conditions = [AT_REVISION];
+      if (same !== undefined) conditions.push(`${same} IS ?`);
+      if (condition !== undefined) conditions.push(condition(table, indexedBy));
+      return `UPDATE ${table} SET ${assignments.join(', ')} WHERE ${conditions.join(' AND ')}`;
+    }
+    case 'remove': {
+      const { columns, compare } = statement;
+      const compared = compare === undefined ? '' : ` AND ${compare[0]} ${compare[1]} ?`;
+      return `DELETE FROM ${table} WHERE ${equal(columns)}${compared}`;
+    }
+    case 'removeRevision': {
+      const { condition } = statement;
+      const more = condition === undefined ? '' : ` AND ${condition(table, indexedBy)}`;
+      return `DELETE FROM ${table} WHERE ${AT_REVISION}${more}`;
+    }
+    case 'check':
+      return `SELECT 1 FROM ${table} WHERE ${equal(statement.columns)}`;
+  }
+}
+
+export function insertInto(table: string, columns: readonly string[]): string {
   return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
 }
 
-/** Replaces a row, if its revision is still the one that was read. `also`: assignments without parameters. */
-export function replaceIn(table: string, columns: readonly string[], ...also: readonly string[]): string {
-  const assignments = [...columns.map((column) => `${column} = ?`), ...also];
-  return `UPDATE ${table} SET ${assignments.join(', ')} WHERE partition = ? AND id = ? AND revision = ?`;
+function equal(columns: readonly string[]): string {
+  return columns.map((column) => `${column} = ?`).join(' AND ');
 }

@@ -6,9 +6,8 @@ import { afterAll, expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
 import { oldestStats, pruneStats, type StatsRetentionDependencies } from '#src/store/sql/stats-retention.ts';
 import { migrate, openForReading, openForWriting } from './connection.ts';
-import { indexedBy } from './insight-queries.ts';
 import { SqliteReader } from './prepared-queries.ts';
-import { forSqlite } from './statement-builders.ts';
+import { forSqlite, indexedBy } from './statement-builders.ts';
 import { STATEMENTS } from './statements.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sched-retention-'));

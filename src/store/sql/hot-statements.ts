@@ -1,0 +1,242 @@
+/**
+ * The hot statements, which many deliveries share. Most are of a few kinds. They are described here, and each store
+ * makes its text from the description. The others are `own`: each store writes their text itself.
+ *
+ * PostgreSQL runs them in the order of this list, and so locks rows in the same order in every transaction: leases and
+ * slots, profiles, receipts, schedules, deliveries, the rest.
+ */
+import { ATTEMPT } from './attempt-rows.ts';
+import {
+  DELIVERY_CLAIMED,
+  DELIVERY_DEFERRED,
+  DELIVERY_FIXED,
+  DELIVERY_MUTABLE,
+  DELIVERY_SETTLED,
+  PROFILE_FIXED,
+  PROFILE_MUTABLE,
+  PROFILE_VERSION,
+  SCHEDULE_ADVANCED,
+  SCHEDULE_COMPLETED,
+  SCHEDULE_FIXED,
+  SCHEDULE_MUTABLE,
+  UNCLAIMED,
+} from './columns.ts';
+import type { SharedStatementName, Statement } from './statements.ts';
+import { notAwaitingSweep } from './sweep-rows.ts';
+
+type Columns = readonly string[];
+
+/** A condition about `row`, the name of the table in the statement. */
+type Condition = (row: string, indexedBy: (index: string) => string) => string;
+
+export interface Insert {
+  readonly kind: 'insert';
+  readonly table: string;
+  readonly columns: Columns;
+  /** The columns that identify the row. */
+  readonly key: Columns;
+  /** The rule for a row that exists already. */
+  readonly conflict: string;
+  /** `one_row`: the conflict rule may leave the row as it is, and then the statement does not hold. */
+  readonly holds: 'always' | 'one_row';
+}
+
+/** Takes the columns, then partition, id and the revision that was read. */
+export interface Replace {
+  readonly kind: 'replace';
+  readonly table: string;
+  readonly columns: Columns;
+  /** Further assignments, without parameters. */
+  readonly also?: string;
+  /** A column that must have the value that comes last, which may be null. */
+  readonly same?: string;
+  readonly condition?: Condition;
+  readonly holds: 'one_row';
+}
+
+/** Removes all rows with these values. */
+export interface Remove {
+  readonly kind: 'remove';
+  readonly table: string;
+  readonly columns: Columns;
+  /** One more column, and how it compares with the parameter that comes last. */
+  readonly compare?: readonly [column: string, operator: '<' | '<=', parameter: string];
+  /** The columns that tell removals apart. */
+  readonly key: Columns;
+  /** Whether this removes many rows, which no other statement writes any more. */
+  readonly isOld: boolean;
+  readonly holds: 'always';
+}
+
+/** Removes a row, if its revision is still the one that was read. A condition is about rows of other tables. */
+export interface RemoveRevision {
+  readonly kind: 'removeRevision';
+  readonly table: string;
+  readonly condition?: Condition;
+  readonly holds: 'one_row';
+}
+
+/** Finds the row with these values. It keeps them until the end of the transaction. */
+export interface Check {
+  readonly kind: 'check';
+  readonly table: string;
+  readonly columns: Columns;
+  readonly holds: 'one_row';
+}
+
+interface Own<Holds extends Statement['holds'] = Statement['holds']> {
+  readonly kind: 'own';
+  readonly holds: Holds;
+}
+
+export type Described = Insert | Replace | Remove | RemoveRevision | Check;
+
+function insert(
+  table: string,
+  columns: Columns,
+  { key = ['partition', 'id'], conflict = '', holds = 'always' }: Partial<Insert> = {},
+): Insert {
+  return { kind: 'insert', table, columns, key, conflict, holds };
+}
+
+/** Inserts a row, or changes the columns that are not part of its key. `where`: only if this is true. */
+function save(table: string, key: Columns, rest: Columns, changed = rest, where = ''): Insert {
+  const assignments = changed.map((column) => `${column} = excluded.${column}`);
+  const conflict = `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${assignments.join(', ')}`;
+  return insert(table, [...key, ...rest], {
+    key,
+    conflict: where === '' ? conflict : `${conflict} WHERE ${where}`,
+    holds: where === '' ? 'always' : 'one_row',
+  });
+}
+
+function replace(
+  table: string,
+  columns: Columns,
+  more: Pick<Replace, 'also' | 'same' | 'condition'> = {},
+): Replace {
+  return { kind: 'replace', table, columns, ...more, holds: 'one_row' };
+}
+
+function remove(table: string, columns: Columns, more: Partial<Remove> = {}): Remove {
+  return { kind: 'remove', table, columns, key: columns, isOld: false, ...more, holds: 'always' };
+}
+
+function removeRevision(table: string, more: Pick<RemoveRevision, 'condition'> = {}): RemoveRevision {
+  return { kind: 'removeRevision', table, ...more, holds: 'one_row' };
+}
+
+function check(table: string, columns: Columns): Check {
+  return { kind: 'check', table, columns, holds: 'one_row' };
+}
+
+function own<Holds extends Statement['holds']>(holds: Holds): Own<Holds> {
+  return { kind: 'own', holds };
+}
+
+const DELIVERY = [...DELIVERY_FIXED, ...DELIVERY_MUTABLE];
+
+export const HOT_STATEMENTS = {
+  nodeLives: own('one_row'),
+  takeSlot: own('one_row'),
+  releaseSlot: own('always'),
+  slotHeld: own('one_row'),
+
+  replaceProfile: replace('endpoint_profiles', PROFILE_MUTABLE),
+  profileAtRevision: check('endpoint_profiles', ['partition', 'id', 'revision']),
+  insertProfile: insert('endpoint_profiles', [...PROFILE_FIXED, ...PROFILE_MUTABLE]),
+  insertProfileVersion: insert('endpoint_profile_versions', [...PROFILE_VERSION, 'sealed_headers'], {
+    key: ['partition', 'endpoint_id'],
+  }),
+
+  insertReceipt: save(
+    'receipts',
+    ['partition', 'key'],
+    ['fingerprint', 'status_code', 'body', 'created_at', 'expires_at'],
+    undefined,
+    'receipts.expires_at <= excluded.created_at',
+  ),
+  removeReceipt: remove('receipts', ['partition', 'key'], { compare: ['expires_at', '<=', 'now'] }),
+
+  replaceSchedule: replace('schedules', SCHEDULE_MUTABLE),
+  advanceSchedule: replace('schedules', SCHEDULE_ADVANCED),
+  completeSchedule: replace('schedules', SCHEDULE_COMPLETED),
+  scheduleInState: check('schedules', ['partition', 'id', 'state']),
+  scheduleExists: check('schedules', ['partition', 'id']),
+  insertSchedule: insert('schedules', [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE]),
+  removeSchedule: removeRevision('schedules', {
+    condition: (row, indexedBy) => `NOT EXISTS (
+      SELECT 1 FROM deliveries d ${indexedBy('deliveries_of_schedule')}
+      WHERE d.partition = ${row}.partition AND d.schedule_id = ${row}.id)`,
+  }),
+  profileUnused: own('no_row'),
+
+  replaceDelivery: replace('deliveries', DELIVERY_MUTABLE),
+  claimDelivery: replace('deliveries', DELIVERY_CLAIMED, { condition: notAwaitingSweep }),
+  settleDelivery: replace('deliveries', DELIVERY_SETTLED, { also: UNCLAIMED, same: 'claim_attempt_id' }),
+  deferDelivery: replace('deliveries', DELIVERY_DEFERRED),
+  insertDelivery: insert('deliveries', DELIVERY),
+  /** Does not hold if the occurrence exists already. */
+  insertNextDelivery: insert('deliveries', DELIVERY, {
+    conflict: 'ON CONFLICT DO NOTHING',
+    holds: 'one_row',
+  }),
+  sweepFirstDeliveries: own('always'),
+  sweepDeliveries: own('always'),
+  removeSweep: remove('sweeps', ['partition', 'schedule_id']),
+  insertSweep: own('always'),
+  endSweep: remove('sweeps', ['partition', 'schedule_id', 'action', 'requested_at']),
+  removeStaleSweep: own('always'),
+  removeDelivery: removeRevision('deliveries'),
+
+  insertAttempt: insert('attempts', ATTEMPT.columns, { key: ['partition', 'delivery_id', 'attempt_no'] }),
+  removeAttempts: remove('attempts', ['partition', 'delivery_id']),
+
+  insertPayload: insert('payloads', ['partition', 'schedule_id', 'sealed'], {
+    key: ['partition', 'schedule_id'],
+  }),
+  removePayload: remove('payloads', ['partition', 'schedule_id']),
+  deleteLabel: own('always'),
+  completeLabel: own('always'),
+  insertLabel: own('always'),
+
+  removeGate: own('always'),
+  removeOldGate: own('always'),
+  saveGate: own('always'),
+
+  saveStatsRow: save('stats', ['partition', 'span_ms', 'at', 'node'], ['counts']),
+  removeStats: remove('stats', ['partition', 'span_ms'], { compare: ['at', '<', 'at'], isOld: true }),
+  saveEndpointStats: save(
+    'endpoint_stats',
+    ['partition', 'endpoint_digest', 'at', 'node'],
+    ['endpoint', 'counts'],
+    ['counts'],
+  ),
+  removeEndpointStats: remove('endpoint_stats', ['partition', 'at'], {
+    compare: ['endpoint_digest', '<=', 'endpoint_digest'],
+    key: ['partition'],
+    isOld: true,
+  }),
+} as const satisfies Readonly<Record<string, Described | Own>>;
+
+export type HotStatementName = keyof typeof HOT_STATEMENTS;
+
+/** The statements whose text each store writes itself. */
+export type OwnStatementName = {
+  [Name in HotStatementName]: (typeof HOT_STATEMENTS)[Name]['kind'] extends 'own' ? Name : never;
+}[HotStatementName];
+
+/** A step of a verb (`steps.ts`) names one of these. */
+export type StatementName = HotStatementName | SharedStatementName;
+
+/** The statements of a store, in the order of the list. */
+export function makeHotStatements<Text extends object>(
+  make: (described: Described) => Text,
+  own: Readonly<Record<OwnStatementName, Text>>,
+): Readonly<Record<HotStatementName, Text & Pick<Statement, 'holds'>>> {
+  const made = Object.entries<Described | Own>(HOT_STATEMENTS).map(([name, statement]) => {
+    const text = statement.kind === 'own' ? own[name as OwnStatementName] : make(statement);
+    return [name, { ...text, holds: statement.holds }];
+  });
+  return Object.fromEntries(made) as Readonly<Record<HotStatementName, Text & Pick<Statement, 'holds'>>>;
+}
