@@ -18,7 +18,7 @@ import type { Statement as SharedStatement } from '#src/store/sql/statements.ts'
 import { rows } from './array-rows.ts';
 import { chosenByPlanner, type PlacedText, type Placement } from './placement.ts';
 
-/** A statement without the part that every store has. */
+/** A hot statement; `hot-statements.ts` says when it holds. */
 export type Text = Omit<Statement, 'holds'>;
 
 export interface Statement extends PlacedText {

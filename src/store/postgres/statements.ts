@@ -25,7 +25,8 @@ const SHARED = Object.fromEntries(
 ) as Readonly<Record<SharedStatementName, Statement>>;
 
 export function statements(placement: Placement): Readonly<Record<StatementName, Statement>> {
-  return { ...makeHotStatements(statementMaker(placement), ownStatements(placement)), ...SHARED };
+  const own = ownStatements(placement);
+  return { ...makeHotStatements(statementMaker(placement), (name) => own[name]), ...SHARED };
 }
 
 const LABEL_KEY = ['partition', 'digest', 'schedule_id'];
@@ -111,7 +112,7 @@ function ownStatements(placement: Placement): Readonly<Record<OwnStatementName, 
     },
     insertLabel: { ...LABEL, sql: insertRows('schedule_labels', LABEL_COLUMNS, 'ON CONFLICT DO NOTHING') },
 
-    // Two endpoints have different digests, so the digest is compared instead.
+    // The digest stands in for the endpoint, which may be too long for an index.
     removeGate: {
       ...GATE,
       ...deletion(placement, 'gates', ['partition', 'endpoint', 'endpoint_digest'], matching(OF_ENDPOINT)),

@@ -76,7 +76,7 @@ export interface RemoveRevision {
   readonly holds: 'one_row';
 }
 
-/** Finds the row with these values. It keeps them until the end of the transaction. */
+/** Finds the row with these values. They do not change before the end of the transaction. */
 export interface Check {
   readonly kind: 'check';
   readonly table: string;
@@ -84,9 +84,9 @@ export interface Check {
   readonly holds: 'one_row';
 }
 
-interface Own<Holds extends Statement['holds'] = Statement['holds']> {
+interface Own {
   readonly kind: 'own';
-  readonly holds: Holds;
+  readonly holds: Statement['holds'];
 }
 
 export type Described = Insert | Replace | Remove | RemoveRevision | Check;
@@ -99,15 +99,18 @@ function insert(
   return { kind: 'insert', table, columns, key, conflict, holds };
 }
 
-/** Inserts a row, or changes the columns that are not part of its key. `where`: only if this is true. */
-function save(table: string, key: Columns, rest: Columns, changed = rest, where = ''): Insert {
+/** Inserts a row, or changes `changed` of the row with the same key. `where`: only if this is true. */
+function save(
+  table: string,
+  key: Columns,
+  rest: Columns,
+  { changed = rest, where = null }: { readonly changed?: Columns; readonly where?: string | null } = {},
+): Insert {
   const assignments = changed.map((column) => `${column} = excluded.${column}`);
   const conflict = `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${assignments.join(', ')}`;
-  return insert(table, [...key, ...rest], {
-    key,
-    conflict: where === '' ? conflict : `${conflict} WHERE ${where}`,
-    holds: where === '' ? 'always' : 'one_row',
-  });
+  const columns = [...key, ...rest];
+  if (where === null) return insert(table, columns, { key, conflict });
+  return insert(table, columns, { key, conflict: `${conflict} WHERE ${where}`, holds: 'one_row' });
 }
 
 function replace(
@@ -130,7 +133,7 @@ function check(table: string, columns: Columns): Check {
   return { kind: 'check', table, columns, holds: 'one_row' };
 }
 
-function own<Holds extends Statement['holds']>(holds: Holds): Own<Holds> {
+function own(holds: Statement['holds']): Own {
   return { kind: 'own', holds };
 }
 
@@ -153,8 +156,7 @@ export const HOT_STATEMENTS = {
     'receipts',
     ['partition', 'key'],
     ['fingerprint', 'status_code', 'body', 'created_at', 'expires_at'],
-    undefined,
-    'receipts.expires_at <= excluded.created_at',
+    { where: 'receipts.expires_at <= excluded.created_at' },
   ),
   removeReceipt: remove('receipts', ['partition', 'key'], { compare: ['expires_at', '<=', 'now'] }),
 
@@ -210,7 +212,7 @@ export const HOT_STATEMENTS = {
     'endpoint_stats',
     ['partition', 'endpoint_digest', 'at', 'node'],
     ['endpoint', 'counts'],
-    ['counts'],
+    { changed: ['counts'] },
   ),
   removeEndpointStats: remove('endpoint_stats', ['partition', 'at'], {
     compare: ['endpoint_digest', '<=', 'endpoint_digest'],
@@ -232,10 +234,10 @@ export type StatementName = HotStatementName | SharedStatementName;
 /** The statements of a store, in the order of the list. */
 export function makeHotStatements<Text extends object>(
   make: (described: Described) => Text,
-  own: Readonly<Record<OwnStatementName, Text>>,
+  ownText: (name: OwnStatementName) => Text,
 ): Readonly<Record<HotStatementName, Text & Pick<Statement, 'holds'>>> {
   const made = Object.entries<Described | Own>(HOT_STATEMENTS).map(([name, statement]) => {
-    const text = statement.kind === 'own' ? own[name as OwnStatementName] : make(statement);
+    const text = statement.kind === 'own' ? ownText(name as OwnStatementName) : make(statement);
     return [name, { ...text, holds: statement.holds }];
   });
   return Object.fromEntries(made) as Readonly<Record<HotStatementName, Text & Pick<Statement, 'holds'>>>;

@@ -26,26 +26,19 @@ function sweep(which: string): string {
     WHERE deliveries.rowid IN (SELECT rowid FROM batch)`;
 }
 
-const OWN_STATEMENTS: Readonly<Record<OwnStatementName, Pick<Statement, 'sql'>>> = {
-  nodeLives: { sql: 'SELECT 1 FROM nodes WHERE node = ?' },
-  takeSlot: {
-    sql: `UPDATE slots SET owner = ?, epoch = epoch + 1 WHERE slot = ? AND epoch = ?
+const OWN_STATEMENTS: Readonly<Record<OwnStatementName, string>> = {
+  nodeLives: 'SELECT 1 FROM nodes WHERE node = ?',
+  takeSlot: `UPDATE slots SET owner = ?, epoch = epoch + 1 WHERE slot = ? AND epoch = ?
       AND NOT EXISTS (SELECT 1 FROM nodes WHERE node = slots.owner)`,
-  },
-  releaseSlot: {
-    sql: 'UPDATE slots SET owner = NULL WHERE slot = ? AND owner = ? AND epoch = ?',
-  },
-  slotHeld: { sql: 'SELECT 1 FROM slots WHERE slot = ? AND owner = ? AND epoch = ?' },
-  profileUnused: {
-    sql: `SELECT 1 FROM schedules INDEXED BY schedules_using_profile
+  releaseSlot: 'UPDATE slots SET owner = NULL WHERE slot = ? AND owner = ? AND epoch = ?',
+  slotHeld: 'SELECT 1 FROM slots WHERE slot = ? AND owner = ? AND epoch = ?',
+  profileUnused: `SELECT 1 FROM schedules INDEXED BY schedules_using_profile
       WHERE partition = ? AND endpoint_id = ? AND endpoint_id IS NOT NULL
         AND state IN ('active', 'paused') LIMIT 1`,
-  },
-  sweepFirstDeliveries: { sql: sweep('ORDER BY id LIMIT ?') },
-  sweepDeliveries: { sql: sweep('AND id > ? AND id <= ?') },
+  sweepFirstDeliveries: sweep('ORDER BY id LIMIT ?'),
+  sweepDeliveries: sweep('AND id > ? AND id <= ?'),
   /** `max(id)` reads the last entry of each status in the index. */
-  insertSweep: {
-    sql: `INSERT INTO sweeps (partition, schedule_id, action, requested_at, last_id)
+  insertSweep: `INSERT INTO sweeps (partition, schedule_id, action, requested_at, last_id)
       SELECT partition, schedule_id, action, requested_at, last_id FROM (
         SELECT o.*, max(${['status_1', 'status_2', 'status_3']
           .map(
@@ -56,31 +49,18 @@ const OWN_STATEMENTS: Readonly<Record<OwnStatementName, Pick<Statement, 'sql'>>>
         FROM (SELECT ? AS partition, ? AS schedule_id, ? AS action, ? AS requested_at,
           ? AS status_1, ? AS status_2, ? AS status_3) AS o)
       WHERE last_id <> ''`,
-  },
-  removeStaleSweep: {
-    sql: `DELETE FROM sweeps WHERE partition = ? AND schedule_id = ? AND action = ? AND requested_at = ?
+  removeStaleSweep: `DELETE FROM sweeps WHERE partition = ? AND schedule_id = ? AND action = ? AND requested_at = ?
       AND NOT EXISTS (SELECT 1 FROM schedules s
         WHERE s.partition = sweeps.partition AND s.id = sweeps.schedule_id AND s.state = ?)`,
-  },
-  deleteLabel: {
-    sql: `DELETE FROM schedule_labels WHERE partition = ? AND digest = unhex(?)
+  deleteLabel: `DELETE FROM schedule_labels WHERE partition = ? AND digest = unhex(?)
       AND state IN (${EVERY_STATE}) AND kind IN (${EVERY_KIND}) AND schedule_id = ?`,
-  },
-  completeLabel: {
-    sql: `UPDATE schedule_labels SET state = ?
+  completeLabel: `UPDATE schedule_labels SET state = ?
       WHERE partition = ? AND digest = unhex(?) AND state = ? AND kind = ? AND schedule_id = ?`,
-  },
-  insertLabel: {
-    sql: `INSERT OR IGNORE INTO schedule_labels (${LABEL_COLUMNS.join(', ')}) VALUES (?, unhex(?), ?, ?, ?)`,
-  },
-  removeGate: { sql: 'DELETE FROM gates WHERE partition = ? AND endpoint = ?' },
-  removeOldGate: {
-    sql: 'DELETE FROM gates WHERE partition = ? AND endpoint = ? AND saved_at < ?',
-  },
-  saveGate: {
-    sql: `${insertInto('gates', ['partition', 'endpoint', 'state', 'saved_at'])}
+  insertLabel: `INSERT OR IGNORE INTO schedule_labels (${LABEL_COLUMNS.join(', ')}) VALUES (?, unhex(?), ?, ?, ?)`,
+  removeGate: 'DELETE FROM gates WHERE partition = ? AND endpoint = ?',
+  removeOldGate: 'DELETE FROM gates WHERE partition = ? AND endpoint = ? AND saved_at < ?',
+  saveGate: `${insertInto('gates', ['partition', 'endpoint', 'state', 'saved_at'])}
       ON CONFLICT DO UPDATE SET state = excluded.state, saved_at = excluded.saved_at`,
-  },
 };
 
 /** More than a create of ordinary size takes. */
@@ -102,7 +82,10 @@ const DISK_CHECK_STATEMENTS = {
 export type DiskCheckStatementName = keyof typeof DISK_CHECK_STATEMENTS;
 
 export const STATEMENTS: Readonly<Record<StatementName | DiskCheckStatementName, Statement>> = {
-  ...makeHotStatements((described) => ({ sql: textOf(described) }), OWN_STATEMENTS),
+  ...makeHotStatements(
+    (described) => ({ sql: textOf(described) }),
+    (name) => ({ sql: OWN_STATEMENTS[name] }),
+  ),
   ...SHARED_STATEMENTS,
   ...DISK_CHECK_STATEMENTS,
 };
