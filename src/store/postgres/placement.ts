@@ -38,15 +38,15 @@ export interface Placement {
   /** Whether a transaction with the checks of all its statements can be sent at once. */
   readonly checksAtOnce: boolean;
   /** Joins the row with this whole key. */
-  rowOf(table: string, alias: string, condition: string): string;
+  readonly rowOf: (table: string, alias: string, condition: string) => string;
   /** A condition for the partitions of the parameter at this position. */
-  within(alias: string, position: number): string;
+  readonly within: (alias: string, position: number) => string;
   /** The parameter for `within`, if it is needed. */
   routing<Partition>(partitions: readonly Partition[]): readonly (readonly Partition[])[];
   /** A text for rows of all partitions. The condition that is passed in belongs to the table `r`. */
-  forAll(columns: readonly string[], text: (within: string) => string): PlacedText;
+  readonly forAll: (columns: readonly string[], text: (within: string) => string) => PlacedText;
   /** A text that locks rows or has a subquery. The first of its columns is the partition. */
-  forEachPartition(text: (source: RowSource) => string): PlacedText;
+  readonly forEachPartition: (text: (source: RowSource) => string) => PlacedText;
   dueScans(reader: Reader): DueScans;
   readonly oldestStats: OldestStatsQueries;
 }

@@ -118,9 +118,9 @@ export interface Dialect extends Pick<ClusterStore, 'readClock' | 'renewLease'> 
   /** They pause a long search and end it. */
   readonly timers: Timers & Stopwatch;
   /** SQL after the name of a table: the index to use, where the planner can be told. */
-  indexedBy(index: string): string;
+  readonly indexedBy: (index: string) => string;
   /** SQL: a text that may be long, as text or as bytes, whichever the driver decodes faster. */
-  longText(column: string): string;
+  readonly longText: (column: string) => string;
   /** How many deliveries of one status a batch of a sweep changes. */
   readonly sweepBatchMax?: number;
   /** Resolves when the database can write durably. */

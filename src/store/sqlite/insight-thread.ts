@@ -23,8 +23,10 @@ if (parentPort !== null) {
   const db = openForReading(path);
   const queries = new PreparedQueries(db);
   port.on('message', (message: Query | 'close') => {
-    if (message !== 'close') return void port.postMessage(resultOf(queries, message));
-    db.close();
-    port.close();
+    if (message !== 'close') port.postMessage(resultOf(queries, message));
+    else {
+      db.close();
+      port.close();
+    }
   });
 }
