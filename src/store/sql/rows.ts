@@ -1,6 +1,7 @@
 /**
- * Rows of the tables, and their conversion to domain objects. The type of a row follows from its writer. Casts are allowed here, because these tables hold only
- * what this program wrote.
+ * Rows of schedules, deliveries and endpoint profiles, and their conversion to domain objects. They are read for every
+ * delivery, so this is written by hand: it is faster than a mapping (`mapping.ts`). The type of a row follows from its
+ * writer. Casts are allowed here, because these tables hold only what this program wrote.
  */
 import type { Claim, Delivery } from '#src/domain/delivery.ts';
 import type { Method } from '#src/domain/destination.ts';
