@@ -6,17 +6,8 @@
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { insertRows, TARGET_KEY } from '#src/store/postgres/statement-builders.ts';
 import { keyParameters } from '#src/store/postgres/verbs.ts';
-import { ATTEMPT } from '#src/store/sql/attempt-rows.ts';
-import {
-  DELIVERY_FIXED,
-  DELIVERY_MUTABLE,
-  PROFILE_FIXED,
-  PROFILE_MUTABLE,
-  PROFILE_VERSION,
-  SCHEDULE_FIXED,
-  SCHEDULE_MUTABLE,
-} from '#src/store/sql/columns.ts';
 import { ENDPOINT_SECRET, KEY, PROJECT, SECRET } from '#src/store/sql/control-rows.ts';
+import { HOT_STATEMENTS } from '#src/store/sql/hot-statements.ts';
 import { LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { AUDIT, INVITATION, USER } from '#src/store/sql/people-rows.ts';
 import { REPLAY_ITEM, REPLAY_JOB } from '#src/store/sql/replay-job-rows.ts';
@@ -52,33 +43,37 @@ function table(
   return { name, columns, keyColumns, added, insert: insertRows(name, all, conflict) };
 }
 
+const {
+  insertProfile,
+  insertProfileVersion,
+  insertSchedule,
+  insertPayload,
+  insertDelivery,
+  insertAttempt,
+  insertReceipt,
+  saveStatsRow,
+  saveEndpointStats,
+} = HOT_STATEMENTS;
+
 export const TABLES: readonly Table[] = [
   table('projects', 1, PROJECT.columns),
   table('partitions', 1, ['partition', 'project_id', 'mode']),
   table('api_keys', 1, KEY.columns),
   table('signing_secrets', 1, SECRET.columns),
-  table('endpoint_profiles', 2, [...PROFILE_FIXED, ...PROFILE_MUTABLE]),
-  table('endpoint_profile_versions', 3, [...PROFILE_VERSION, 'sealed_headers']),
+  table('endpoint_profiles', 2, insertProfile.columns),
+  table('endpoint_profile_versions', 3, insertProfileVersion.columns),
   table('endpoint_secrets', 3, ENDPOINT_SECRET.columns),
-  table('schedules', 2, [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE]),
+  table('schedules', 2, insertSchedule.columns),
   table('schedule_labels', LABEL_COLUMNS.length, LABEL_COLUMNS),
-  table('payloads', 2, ['partition', 'schedule_id', 'sealed']),
-  table('deliveries', 2, [...DELIVERY_FIXED, ...DELIVERY_MUTABLE], {
+  table('payloads', 2, insertPayload.columns),
+  table('deliveries', 2, insertDelivery.columns, {
     added: {
       columns: TARGET_KEY,
       of: (row) => keyParameters.delivery(fromDeliveryRow(row as unknown as DeliveryRow)),
     },
   }),
-  table('attempts', 3, ATTEMPT.columns),
-  table('receipts', 2, [
-    'partition',
-    'key',
-    'fingerprint',
-    'status_code',
-    'body',
-    'created_at',
-    'expires_at',
-  ]),
+  table('attempts', 3, insertAttempt.columns),
+  table('receipts', 2, insertReceipt.columns),
   table('gates', 2, ['partition', 'endpoint', 'state', 'saved_at'], {
     added: {
       columns: ['endpoint_digest'],
@@ -88,8 +83,8 @@ export const TABLES: readonly Table[] = [
   table('users', 1, USER.columns),
   table('invitations', 1, INVITATION.columns),
   table('audit', 1, AUDIT.columns),
-  table('stats', 4, ['partition', 'span_ms', 'at', 'node', 'counts']),
-  table('endpoint_stats', 4, ['partition', 'endpoint_digest', 'at', 'node', 'endpoint', 'counts']),
+  table('stats', 4, saveStatsRow.columns),
+  table('endpoint_stats', 4, saveEndpointStats.columns),
   table('replay_jobs', 2, REPLAY_JOB.columns),
   table('trusted_time', 1, ['one', 'seen_at', 'trusted_at', 'believed_from'], { conflict: REPLACE_TIME }),
   table('sweeps', 2, SWEEP.columns),
