@@ -160,7 +160,9 @@ async function whileTablesAreHeld<T>(dataDir: string, act: () => Promise<T>): Pr
   const client = new Client({ connectionString: await databaseUrlOf(dataDir) });
   await client.connect();
   try {
-    await client.query('BEGIN; LOCK TABLE schedules, deliveries, endpoints, receipts IN EXCLUSIVE MODE');
+    await client.query(
+      'BEGIN; LOCK TABLE schedules, deliveries, endpoint_profiles, receipts IN EXCLUSIVE MODE',
+    );
     return await act();
   } finally {
     await client.end();
