@@ -1,4 +1,4 @@
-/** What the inbox page gets and sends. The page imports these types, and nothing else of the inbox. */
+/** The messages that the inbox page gets and sends. The page imports these types, and nothing else of the inbox. */
 
 export type Signature =
   | { readonly verified: true }

@@ -14,7 +14,10 @@ const RUNS_OF_ROUTE = 10;
 const TEST_MS_MAX = 240_000;
 /** These routes read no input, and end the session of the test. */
 const ENDS_SESSION: ReadonlySet<string> = new Set(['logout', 'logout-everywhere']);
-/** What the service stores, as an admin sees it. The audit log is left out: it has refused requests too. */
+/**
+ * The lists of all that the service stores, as an admin sees it. The audit log is left out: it has refused requests
+ * too.
+ */
 const STORED = [
   'projects',
   'users',

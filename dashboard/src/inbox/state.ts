@@ -1,5 +1,5 @@
 /**
- * What the inbox page knows. Each event of the stream replaces what the page knew about its arrival. A page that was
+ * The state of the inbox page. Each event of the stream replaces what the page knew about its arrival. A page that was
  * disconnected is therefore right again when it has caught up, and receiving an event twice changes nothing.
  */
 import type { About, AnswerMode, ArrivalSummary, InboxEvents } from '../../../src/inbox/contract.ts';

@@ -1,7 +1,7 @@
 /**
- * What the control plane answers to the dashboard's page, as schemas. The service does not check its answers, so only
- * tests load this file and `data-contract.ts`. The service and the page import their types. `answers.ts` has the answer
- * of each route. This is not an API for customers and may change with any version.
+ * Schemas of the answers that the control plane gives to the dashboard's page. The service does not check its answers,
+ * so only tests load this file and `data-contract.ts`. The service and the page import their types. `answers.ts` has
+ * the answer of each route. This is not an API for customers and may change with any version.
  *
  * A change is a POST or PATCH with JSON, the session's cookie, and the session's CSRF token in the header
  * `X-Sched-Csrf`. Errors have the envelope of /v1, and codes of their own (`errors.ts`). Instants are text as in /v1

@@ -1,5 +1,5 @@
 /**
- * What the routes of a project answer, as schemas. See `contract.ts`. The objects of /v1 in them are parameters, because
+ * Schemas of the answers of a project's routes. See `contract.ts`. The objects of /v1 in them are parameters, because
  * the page has their types from the SDK.
  */
 import { z } from 'zod';
@@ -114,7 +114,7 @@ export function scheduleSearchPage<S extends z.ZodType>(schedule: S) {
 }
 export type ScheduleSearchPage<Schedule> = Shown<ReturnType<typeof scheduleSearchPage<z.ZodType<Schedule>>>>;
 
-/** What a preview is asked for, as in a create. */
+/** The fields of a preview are those of a create. */
 export interface PreviewRequest {
   readonly delay?: string | null;
   readonly fire_at?: string | null;

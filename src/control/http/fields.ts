@@ -1,6 +1,6 @@
 /**
- * The fields of requests to the control plane as schemas. A field has its bounds, and a text that says what is wrong with
- * a value. `readInput` refuses the first field at fault with the code `invalid_request`.
+ * The fields of requests to the control plane as schemas. A field has its bounds, and a text that says what is wrong
+ * with a value. `readInput` refuses the first field at fault with the code `invalid_request`.
  */
 import { z } from 'zod';
 import { boundFaultText, parseBound, parseLimit, wrongChoiceText } from '#src/api/query.ts';
@@ -102,7 +102,7 @@ export function readParams<S extends z.ZodType>(
   return read.data;
 }
 
-/** Of repeated names in a query the first counts. */
+/** The first of repeated names in a query counts. */
 export function firstOfEach(query: URLSearchParams): Readonly<Record<string, string>> {
   return Object.fromEntries([...query].toReversed());
 }

@@ -1,7 +1,8 @@
 /**
  * A route of the control plane, declared once: its path, the role it needs, the schemas of its input, what it writes
- * into the audit log, and its handler. The server (`server.ts`) checks the session, the origin, the CSRF token, the role
- * and the project scope for all routes, and writes the audit log. A handler only sees input that its schemas accept.
+ * into the audit log, and its handler. The server (`server.ts`) checks the session, the origin, the CSRF token, the
+ * role and the project scope for all routes, and writes the audit log. A handler only sees input that its schemas
+ * accept.
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
@@ -84,7 +85,7 @@ export interface AuditRule<A> {
 type Method = 'GET' | 'POST' | 'PATCH';
 type Schemas = Readonly<Record<string, z.ZodType>>;
 
-/** What a route answers. A route whose path is not known to the compiler is checked only in tests. */
+/** The answer of a route. A route whose path is not known to the compiler is checked only in tests. */
 type AnswerTo<S extends Schemas, M extends Method, Path extends string> = string extends Path
   ? Answer
   : `${M} ${Path}` extends keyof S

@@ -1,5 +1,5 @@
 /**
- * What an error of the database, the system or the driver means for us, in one table.
+ * One table says how the store treats an error of the database, the system or the driver.
  *
  * The server and the system give codes. The driver's own errors have only a message: these are the few entries with
  * a whole sentence as their key, and `errors.test.ts` provokes each of them.

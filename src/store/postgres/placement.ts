@@ -1,6 +1,6 @@
 /**
- * Where the rows of customers are stored, and how queries find them there. On one server there is nothing to say.
- * `citus.ts` is the same for a cluster whose workers share the rows.
+ * A placement says where the rows of customers are stored, and how queries find them. On one server there is nothing
+ * to say. `citus.ts` is the same for a cluster whose workers share the rows.
  */
 import type { OldestStatsQueries } from '#src/store/sql/dialect.ts';
 import { oldestStats } from '#src/store/sql/stats-retention.ts';

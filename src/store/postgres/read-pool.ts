@@ -24,7 +24,7 @@ export interface Reader {
 
 /** When more than this are waiting, the database is too slow. New queries are refused, so memory does not grow. */
 const IN_FLIGHT_MAX = 20_000;
-/** When more than this are waiting, their callers have given up. */
+/** When more than this are waiting, their callers no longer wait. */
 const ON_DEMAND_IN_FLIGHT_MAX = 64;
 const ON_DEMAND_MS_MAX = 2_000;
 const BEGIN_ON_DEMAND = `BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY;

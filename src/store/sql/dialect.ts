@@ -1,6 +1,6 @@
 /**
- * What a database gives to the store: its connections, and the SQL that must differ. Everything else is said once, in
- * this folder.
+ * A dialect is the part of the store that a database gives: its connections, and the SQL that must differ. Everything
+ * else is said once, in this folder.
  *
  * Shared SQL has the parameters `$1`, `$2` and so on, each used once and in this order.
  */

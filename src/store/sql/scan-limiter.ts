@@ -7,7 +7,7 @@ import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 
 export const SCANS_MAX = 6;
-/** When more than this are waiting, their callers have given up. */
+/** When more than this are waiting, their callers no longer wait. */
 export const WAITING_PER_CUSTOMER_MAX = 64;
 const WAITING_MAX = 1_024;
 

@@ -1,4 +1,4 @@
-/** What the dashboard reads, and what it and the stats write, for every database that speaks SQL. */
+/** The reads and writes of the dashboard and the stats, for every database that speaks SQL. */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -44,7 +44,9 @@ const GATES = `SELECT endpoint, state, saved_at FROM (
   ) g ORDER BY ${BREAKER_IS_CLOSED}, saved_at DESC LIMIT $3`;
 const BREAKER_RESETS = 'SELECT partition, endpoint, at FROM breaker_resets LIMIT $1';
 
-/** Every part of a query names the partition, because Citus needs it, and a limit counts only rows of that partition. */
+/**
+ * Every part of a query names the partition, because Citus needs it, and a limit counts only rows of that partition.
+ */
 function textsOf(indexedBy: Dialect['indexedBy']) {
   /** Waiting deliveries in the order in which they are due. The parameters are numbered from `first` on. */
   const waiting = (

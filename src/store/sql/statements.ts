@@ -39,7 +39,7 @@ function prune(table: string, key: string, condition: string): string {
 const FULL_ADMIN = `role = 'admin' AND projects IS NULL`;
 
 const PEOPLE_STATEMENTS = {
-  /** Of two removals at a time, the second waits here, and then sees the result of the first. */
+  /** The second of two removals at a time waits here, and then sees the result of the first. */
   lockAdmins: {
     sql: `SELECT id FROM users WHERE ${FULL_ADMIN} ORDER BY id FOR NO KEY UPDATE`,
     holds: 'always',
@@ -160,7 +160,7 @@ const CONTROL_STATEMENTS = {
 } as const satisfies Readonly<Record<string, Statement>>;
 
 const REPLAY_JOB_STATEMENTS = {
-  /** Of two jobs that are added at a time, the second waits here, and then sees the first. */
+  /** The second of two jobs that are added at a time waits here, and then sees the first. */
   lockPartition: {
     sql: 'SELECT 1 FROM partitions WHERE partition = $1 FOR NO KEY UPDATE',
     holds: 'one_row',

@@ -1,6 +1,7 @@
 /**
- * What an error of SQLite means for us, by its primary result code (https://sqlite.org/rescode.html). An extended
- * code, such as SQLITE_IOERR_FSYNC, means the same as its primary code. Other errors mean that the statement is wrong.
+ * This table says how the store treats an error of SQLite, by its primary result code
+ * (https://sqlite.org/rescode.html). An extended code, such as SQLITE_IOERR_FSYNC, means the same as its primary code.
+ * Other errors mean that the statement is wrong.
  */
 import Database from 'better-sqlite3';
 import { StoreUnavailable } from '#src/ports/store.ts';

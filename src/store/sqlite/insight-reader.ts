@@ -19,7 +19,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** When more than this are waiting, their callers have given up. */
+/** When more than this are waiting, their callers no longer wait. */
 const WAITING_MAX = 64;
 /** A query that needs more memory than this ends the thread, but not the service. */
 const THREAD_HEAP_MB_MAX = 256;
