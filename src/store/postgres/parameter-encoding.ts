@@ -24,6 +24,13 @@ const EMPTY_HEADER_BYTES = 12;
 const LENGTH_BYTES = 4;
 const VALUE_BYTES: Readonly<Partial<Record<ArrayType, number>>> = { bigint: 8, integer: 4 };
 const NO_VALUE = -1;
+const UINT32 = 2 ** 32;
+/** Units of longer texts are not looked at one by one. */
+const SHORT_UNITS_MAX = 64;
+/** Greater code units take more than one byte. */
+const ASCII_MAX = 0x7f;
+/** A text with a lower code unit may have to be stored as JSON. */
+const PLAIN_MIN = 2;
 /** Marks a text that is stored as JSON. No other stored text begins with it. */
 const JSON_MARK = '\u0001';
 
@@ -58,9 +65,9 @@ function isArray(value: SqlValue): value is readonly ArrayValue[] {
 }
 
 export function arrayParameter(type: ArrayType, given: readonly ArrayValue[]): Buffer {
-  const values =
-    type === 'text' ? given.map((value) => (typeof value === 'string' ? encodeText(value) : value)) : given;
-  const bytes = Buffer.allocUnsafe(HEADER_BYTES + bytesOf(type, values));
+  const isPlain = given.every(isPlainValue);
+  const values = isPlain ? given : given.map(encodeValue);
+  const bytes = Buffer.allocUnsafe(HEADER_BYTES + bytesOf(type, values, isPlain));
   bytes.writeInt32BE(values.length === 0 ? 0 : 1, 0);
   bytes.writeInt32BE(values.includes(null) ? 1 : 0, 4);
   bytes.writeInt32BE(OIDS[type], 8);
@@ -76,26 +83,54 @@ export function arrayParameter(type: ArrayType, given: readonly ArrayValue[]): B
   return values.length === 0 ? bytes.subarray(0, EMPTY_HEADER_BYTES) : bytes;
 }
 
-function bytesOf(type: ArrayType, values: readonly ArrayValue[]): number {
+/** Whether a value is no text, or one that is stored as it is, a byte for each of its few code units. */
+function isPlainValue(value: ArrayValue): boolean {
+  if (typeof value !== 'string') return true;
+  if (value.length > SHORT_UNITS_MAX) return false;
+  for (let index = 0; index < value.length; index++) {
+    const unit = value.charCodeAt(index);
+    if (unit > ASCII_MAX || unit < PLAIN_MIN) return false;
+  }
+  return true;
+}
+
+function encodeValue(value: ArrayValue): ArrayValue {
+  return typeof value === 'string' ? encodeText(value) : value;
+}
+
+function bytesOf(type: ArrayType, values: readonly ArrayValue[], isPlain: boolean): number {
   const fixed = VALUE_BYTES[type];
   let sum = LENGTH_BYTES * values.length;
   for (const value of values) {
     if (typeof value === 'number') sum += fixed ?? 0;
-    else if (value !== null) sum += Buffer.byteLength(value);
+    else if (value !== null) sum += isPlain ? value.length : Buffer.byteLength(value);
   }
   return sum;
 }
 
 /** Writes a value at the offset, and returns the offset of its end. */
 function write(type: ArrayType, value: string | number | Uint8Array, bytes: Buffer, at: number): number {
-  if (typeof value === 'string') return at + bytes.write(value, at);
+  if (typeof value === 'string') return at + writeText(value, bytes, at);
   if (typeof value !== 'number') {
     bytes.set(value, at);
     return at + value.length;
   }
   if (type === 'integer') return bytes.writeInt32BE(value, at);
   if (!Number.isSafeInteger(value)) throw new RangeError('A number cannot be stored exactly.');
-  return bytes.writeBigInt64BE(BigInt(value), at);
+  const high = Math.floor(value / UINT32);
+  bytes.writeInt32BE(high, at);
+  return bytes.writeUInt32BE(value - high * UINT32, at + 4);
+}
+
+/** Returns the number of bytes. Short texts are written faster unit by unit than by the buffer. */
+function writeText(text: string, bytes: Buffer, at: number): number {
+  if (text.length > SHORT_UNITS_MAX) return bytes.write(text, at);
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit > ASCII_MAX) return bytes.write(text, at);
+    bytes[at + index] = unit;
+  }
+  return text.length;
 }
 
 export function encodeText(text: string): string {
