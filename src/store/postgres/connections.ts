@@ -1,10 +1,10 @@
 /**
  * The connections of a store. Each serves one kind of work, so that no kind waits for another.
  *
- * Five connections write: API writes, claims and deferrals, settlements and removals, sweeps, and slots. A batch of
- * a sweep locks many rows in the order of their ids, so nothing else shares its transaction. Another connection only
- * renews the lease of this node. Small and large payloads are read on connections of their own. So are API reads,
- * searches, reads of the engine and dashboard queries.
+ * Four connections write: API writes; claims and settlements; sweeps, stats and removals; and slots. A sweep may wait
+ * for a locked row, so nothing that is urgent shares its connection. Another connection only renews the lease of this
+ * node. Small and large payloads are read on connections of their own. So are API reads, searches, reads of the
+ * engine and dashboard queries.
  */
 import type { Client } from 'pg';
 import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
@@ -42,8 +42,7 @@ const ON_DEMAND_READERS = 2;
 
 interface Writers {
   readonly api: WriteQueue;
-  readonly claiming: WriteQueue;
-  readonly settling: WriteQueue;
+  readonly firing: WriteQueue;
   readonly maintenance: WriteQueue;
   readonly membership: WriteQueue;
 }
@@ -108,8 +107,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
     const shared = isSmall ? await openClient(connectCaching) : null;
     const [
       api,
-      claiming,
-      settling,
+      firing,
       maintenance,
       membership,
       apiReaders,
@@ -119,8 +117,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
       large,
     ] = await Promise.all([
       writeQueue('api'),
-      writeQueue('claiming'),
-      writeQueue('settling'),
+      writeQueue('firing'),
       isSmall ? null : writeQueue('maintenance'),
       writeQueue('membership'),
       open(isSmall ? 1 : API_READERS, connect),
@@ -130,7 +127,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
       shared ?? openClient(connect),
     ]);
     const makeOnDemand = () => Array.from({ length: ON_DEMAND_READERS }, () => makeClient(connect));
-    const writers = { api, claiming, settling, maintenance: maintenance ?? api, membership };
+    const writers = { api, firing, maintenance: maintenance ?? api, membership };
     const pools = {
       api: new ReadPool(apiReaders),
       firing: new ReadPool(firingReaders),

@@ -62,8 +62,7 @@ function insightOf(reader: Reader): InsightStore {
     readers: { api: reader, engine: reader, insight: reader, search: reader },
     writers: {
       api: UNWRITTEN,
-      claiming: UNWRITTEN,
-      settling: UNWRITTEN,
+      firing: UNWRITTEN,
       membership: UNWRITTEN,
       maintenance: UNWRITTEN,
     },

@@ -42,11 +42,10 @@ export interface SqlWriter {
 /** One writer for each kind of work, so that no kind waits for another. A database with one writer gives it to all. */
 export interface SqlWriters {
   readonly api: SqlWriter;
-  /** Claims, deferrals and gates. Gates are saved before claims that come later. */
-  readonly claiming: SqlWriter;
-  /** Settlements, stats and removals. */
-  readonly settling: SqlWriter;
+  /** Claims, deferrals, gates and settlements. Gates are saved before claims that come later. */
+  readonly firing: SqlWriter;
   readonly membership: SqlWriter;
+  /** Sweeps, stats and removals. */
   readonly maintenance: SqlWriter;
 }
 

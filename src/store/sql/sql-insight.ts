@@ -105,7 +105,7 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
     },
 
     saveStats: async (node, stats, endpoints) => {
-      await writers.settling.runAll([
+      await writers.maintenance.runAll([
         ...stats.map((one) => [saveStats(node, one)]),
         ...endpoints.map((one) => [saveEndpointStats(node, one)]),
       ]);
@@ -137,7 +137,7 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
     // Every service prunes, also without a dashboard user, so the reader of the engine finds the rows.
     pruneStats: (minutesBefore, hoursBefore) =>
       pruneStats(
-        { reader: engine, writer: writers.settling, oldest: queries.oldestStats },
+        { reader: engine, writer: writers.maintenance, oldest: queries.oldestStats },
         minutesBefore,
         hoursBefore,
       ),

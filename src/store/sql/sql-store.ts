@@ -78,19 +78,19 @@ function scheduleVerbs({ readers, writers: { api }, verbs, longText }: Dialect, 
 }
 
 /** The writes of the engine. */
-function deliveryVerbs({ readers, writers: { claiming, settling }, verbs, indexedBy }: Dialect) {
+function deliveryVerbs({ readers, writers, verbs, indexedBy }: Dialect) {
   const candidates = new Retention(readers.engine, indexedBy, verbs);
   return {
-    claim: (writes, fence) => claiming.runAll(writes.map((write) => verbs.claim(write, fence))),
-    settle: (writes) => settling.runAll(writes.map(verbs.settle)),
-    endUnsent: (writes, fence) => claiming.runAll(writes.map((write) => verbs.endUnsent(write, fence))),
-    defer: (deliveries, fence) => claiming.runAll(deliveries.map((one) => verbs.defer(one, fence))),
+    claim: (writes, fence) => writers.firing.runAll(writes.map((write) => verbs.claim(write, fence))),
+    settle: (writes) => writers.firing.runAll(writes.map(verbs.settle)),
+    endUnsent: (writes, fence) => writers.firing.runAll(writes.map((write) => verbs.endUnsent(write, fence))),
+    defer: (deliveries, fence) => writers.firing.runAll(deliveries.map((one) => verbs.defer(one, fence))),
     saveGates: async (gates, fence) => {
-      await claiming.runAll(gates.map((gate) => verbs.saveGate(gate, fence)));
+      await writers.firing.runAll(gates.map((gate) => verbs.saveGate(gate, fence)));
     },
     prune: async (what, before, limit) => {
       const { scanned, verbs: removing } = await candidates.removals(what, before, limit);
-      await settling.runAll(removing);
+      await writers.maintenance.runAll(removing);
       return scanned;
     },
   } satisfies Partial<Store>;

@@ -77,7 +77,7 @@ function sqliteDialect(
   return {
     verbs,
     readers: { api: reader, engine: reader, insight, search: insight },
-    writers: { api: writer, claiming: writer, settling: writer, membership: writer, maintenance: writer },
+    writers: { api: writer, firing: writer, membership: writer, maintenance: writer },
     reads,
     insight: { ...INSIGHT_QUERIES, findSchedules: reads.findSchedules },
     scans: SCANS,

@@ -78,8 +78,7 @@ async function insightPlans(read: (insight: InsightStore) => Promise<unknown>): 
     readers: { api: reader, engine: reader, insight: reader, search: reader },
     writers: {
       api: UNWRITTEN,
-      claiming: UNWRITTEN,
-      settling: UNWRITTEN,
+      firing: UNWRITTEN,
       membership: UNWRITTEN,
       maintenance: UNWRITTEN,
     },
