@@ -137,7 +137,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
     return {
       writers,
       pools,
-      payloads: new PayloadReads(new ReadPool([small]), new LargePayloads(large)),
+      payloads: new PayloadReads(new ReadPool([small]), new LargePayloads(large, address.isPooled)),
       lease: new LeaseConnection({
         client: leaseClient,
         clock,

@@ -7,13 +7,13 @@ import { LargePayloads } from './large-payloads.ts';
 const [GREEDY, MODEST] = [1 as Partition, 2 as Partition];
 
 /** A connection that answers when the test says so. */
-function slow() {
+function slow({ isPooled = false } = {}) {
   const sent: { readonly sql: string; readonly end: (error?: Error) => void }[] = [];
   const copyOut = (sql: string) =>
     new Promise<Buffer | null>((resolve, reject) => {
       sent.push({ sql, end: (error) => (error === undefined ? resolve(Buffer.from(sql)) : reject(error)) });
     });
-  return { sent, payloads: new LargePayloads({ copyOut }) };
+  return { sent, payloads: new LargePayloads({ copyOut }, isPooled) };
 }
 
 function id(number: number): ScheduleId {
@@ -37,6 +37,17 @@ test('customers are served round robin, and two payloads are read at a time', as
   }
   expect(await modest).not.toBeNull();
   expect(await Promise.all(greedy)).toHaveLength(50);
+});
+
+test('through a pooler one payload is read at a time', async () => {
+  const { sent, payloads } = slow({ isPooled: true });
+  const reads = [1, 2].map((number) => payloads.read(GREEDY, id(number)));
+  expect(sent).toHaveLength(1);
+  sent[0]?.end();
+  await reads[0];
+  expect(sent).toHaveLength(2);
+  sent[1]?.end();
+  expect(await reads[1]).not.toBeNull();
 });
 
 test('a read that fails rejects its caller, and the next one runs', async () => {

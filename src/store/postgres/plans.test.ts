@@ -428,12 +428,15 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it('a large payload by look-up', async () => {
         const payload = (reader: Reader) =>
-          new LargePayloads({
-            copyOut: async (sql) => {
-              await reader.query(sql);
-              return null;
+          new LargePayloads(
+            {
+              copyOut: async (sql) => {
+                await reader.query(sql);
+                return null;
+              },
             },
-          }).read(LARGE, SCHEDULE);
+            false,
+          ).read(LARGE, SCHEDULE);
         await expectScan(payload, ['payloads_pkey'], 1);
       });
 
