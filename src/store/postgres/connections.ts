@@ -105,27 +105,18 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   };
   try {
     const shared = isSmall ? await openClient(connectCaching) : null;
-    const [
-      api,
-      firing,
-      maintenance,
-      membership,
-      apiReaders,
-      firingReaders,
-      leaseClient,
-      small,
-      large,
-    ] = await Promise.all([
-      writeQueue('api'),
-      writeQueue('firing'),
-      isSmall ? null : writeQueue('maintenance'),
-      writeQueue('membership'),
-      open(isSmall ? 1 : API_READERS, connect),
-      shared === null ? open(FIRING_READERS, connectCaching) : [shared],
-      shared ?? openClient(connectWriting),
-      shared ?? openClient(connectCaching),
-      shared ?? openClient(connect),
-    ]);
+    const [api, firing, maintenance, membership, apiReaders, firingReaders, leaseClient, small, large] =
+      await Promise.all([
+        writeQueue('api'),
+        writeQueue('firing'),
+        isSmall ? null : writeQueue('maintenance'),
+        writeQueue('membership'),
+        open(isSmall ? 1 : API_READERS, connect),
+        shared === null ? open(FIRING_READERS, connectCaching) : [shared],
+        shared ?? openClient(connectWriting),
+        shared ?? openClient(connectCaching),
+        shared ?? openClient(connect),
+      ]);
     const makeOnDemand = () => Array.from({ length: ON_DEMAND_READERS }, () => makeClient(connect));
     const writers = { api, firing, maintenance: maintenance ?? api, membership };
     const pools = {
