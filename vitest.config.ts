@@ -37,7 +37,11 @@ export default defineConfig({
     reporters: ['default', './test/longest-reporter.ts'],
     sequence: { sequencer: LongestFirst },
     // In the root alone: all projects share its servers and its browser.
-    globalSetup: ['test/postgres/global-setup.ts', 'test/browser/global-setup.ts'],
+    globalSetup: [
+      'test/temporary-folder.ts',
+      'test/postgres/global-setup.ts',
+      'test/browser/global-setup.ts',
+    ],
     // Files wait for instants, for processes and for the disk. More workers than processors use that time.
     maxWorkers: 3,
     projects: [
