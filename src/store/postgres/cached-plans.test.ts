@@ -65,7 +65,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
     let prepared = 0;
     beforeAll(async () => {
       database = await createDatabase(url);
-      const options = { timers: systemTimers, decodeText, keepsPlans: true };
+      const options = { timers: systemTimers, decodeText, cachesPlans: true };
       client = await connect(addressOf(database.url), options);
       await migrate(client, START, async () => undefined);
       for (const sql of FILL) await client.query(sql);

@@ -153,8 +153,8 @@ test.for(['lose the answer', 'lose it'] as const)('a renewal is sent again after
 });
 
 test.for([
-  [false, 14],
-  [true, 6],
+  [false, 13],
+  [true, 5],
 ] as const)(
   'a store has as many connections as is documented; for a command: %s',
   async ([isSmall, count]) => {

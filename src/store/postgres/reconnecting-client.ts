@@ -11,9 +11,9 @@ import { PeriodicTask } from '#src/ports/periodic-task.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { copyOut } from './copy-out.ts';
-import { isUnavailable } from './errors.ts';
+import { awaitAll, isUnavailable } from './errors.ts';
 import { type ArrayTypes, arrayTypesOf, encodeParameters, type SqlValue } from './parameter-encoding.ts';
-import { runTransaction } from './transaction.ts';
+import { runTransaction, type TransactionStatement } from './transaction.ts';
 
 export interface TransactionQuery {
   readonly sql: string;
@@ -110,15 +110,20 @@ export class ReconnectingClient {
   send(
     sql: string,
     parameters: readonly SqlValue[] = [],
-    options: QueryOptions = PREPARED,
+    { isPrepared, ...shape }: QueryOptions = PREPARED,
   ): Promise<QueryResult> {
-    return this.#run((client) => {
-      if (parameters.length === 0) return client.query(sql);
-      const { name, arrays } = knownStatement(sql);
-      const { isPrepared, ...shape } = options;
-      const query = { text: sql, values: encodeParameters(parameters, arrays), ...shape };
-      return client.query(this.#dependencies.prepares && isPrepared ? { name, ...query } : query);
-    });
+    return this.#run((client) =>
+      client.query(
+        parameters.length === 0 ? sql : { ...this.#encoded({ sql, parameters, isPrepared }), ...shape },
+      ),
+    );
+  }
+
+  /** Runs a statement in a transaction of its own, which begins with `begin`. All is sent at once. */
+  async sendIn(begin: string, ...query: Parameters<ReconnectingClient['send']>): Promise<QueryResult> {
+    const [begun, result, ended] = [this.send(begin), this.send(...query), this.send('COMMIT')];
+    await awaitAll([begun, result, ended]);
+    return result;
   }
 
   /** Returns the bytes that a statement without parameters selects. */
@@ -128,15 +133,14 @@ export class ReconnectingClient {
 
   /** Commits all statements or none, in one round trip. */
   transaction(queries: readonly TransactionQuery[]): Promise<void> {
-    const statements = queries.map(({ sql, parameters, isPrepared }) => {
-      const { name, arrays } = knownStatement(sql);
-      return {
-        sql,
-        name: this.#dependencies.prepares && isPrepared ? name : '',
-        values: encodeParameters(parameters, arrays),
-      };
-    });
+    const statements = queries.map((query) => this.#encoded(query));
     return this.#run((client) => runTransaction(client, statements));
+  }
+
+  #encoded({ sql, parameters, isPrepared }: TransactionQuery): TransactionStatement {
+    const { name, arrays } = knownStatement(sql);
+    const values = encodeParameters(parameters, arrays);
+    return this.#dependencies.prepares && isPrepared ? { name, text: sql, values } : { text: sql, values };
   }
 
   async #run<T>(act: (client: Client) => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Step } from '#src/store/sql/steps.ts';
 import { ONE_SERVER } from './placement.ts';
-import { planStages, type Verb } from './stages.ts';
+import { type Group, planStages, type Verb } from './stages.ts';
 import { statements } from './statements.ts';
 
 const STATEMENTS = statements(ONE_SERVER);
@@ -10,6 +10,11 @@ const STATEMENTS = statements(ONE_SERVER);
 const remove = (id: string): Verb => [['removeDelivery', 'stale', 1, id, 1]];
 const check = (id: string): Verb => [['scheduleExists', 'stale', 1, id]];
 const drop = (id: string): Verb => [['removeSchedule', 'stale', 1, id, 1]];
+
+/** The verb of each row, by its position in the batch. */
+function verbsOf({ rows }: Group, batch: readonly Verb[]): readonly number[] {
+  return rows.map(({ verb }) => batch.indexOf(verb));
+}
 
 /** The number of verbs that share the first transaction. */
 function together(...batch: readonly Verb[]): number {
@@ -57,21 +62,21 @@ test('statements have a fixed order, and rows are sorted by key', () => {
     ['profileAtRevision', 'stale', 1, 'e', 1],
     ['removeDelivery', 'stale', 1, 'a', 1],
   ];
-  const [stage = []] = planStages(
-    steps.map((step) => [step]),
-    STATEMENTS,
-  ).stages;
+  const verbs: readonly Verb[] = steps.map((step) => [step]);
+  const [stage = []] = planStages(verbs, STATEMENTS).stages;
   expect(stage.map(({ statement }) => statement.table)).toEqual(['endpoint_profiles', 'deliveries']);
-  expect(stage.map(({ verbs }) => verbs)).toEqual([[1], [2, 0]]);
+  expect(stage.map((group) => verbsOf(group, verbs))).toEqual([[1], [2, 0]]);
 });
 
 describe('rows of one table are locked in key order', () => {
   const defer = (id: string): Verb => [['deferDelivery', 'stale', 9, 0, 2, 1, id, 1]];
   const planned = (...batch: readonly Verb[]) =>
     planStages(batch, STATEMENTS).stages.map((stage) =>
-      stage.map(({ statement, rows, verbs }) => {
+      stage.map((group) => {
+        const { statement, rows } = group;
         const isLock = statement.sql.includes('FOR NO KEY UPDATE');
-        return [statement.table, isLock ? rows : 'changed', verbs];
+        const locked = rows.map(({ parameters }) => parameters);
+        return [statement.table, isLock ? locked : 'changed', verbsOf(group, batch)];
       }),
     );
 
@@ -136,6 +141,7 @@ describe('a cold verb', () => {
 
   test('has a stage for each step, in their order', () => {
     const { stages } = planStages([cold], STATEMENTS);
-    expect(stages.map((stage) => stage.map(({ rows }) => rows))).toEqual([[[['a']]], [[['b']]]]);
+    const steps = stages.map((stage) => stage.map(({ rows }) => rows.map(({ step }) => step)));
+    expect(steps).toEqual(cold.map((step) => [[step]]));
   });
 });

@@ -21,13 +21,19 @@ export type Statements = Readonly<Record<StatementName, Statement>>;
 /** The parameters of a step come after its statement and its rejection. */
 const PARAMETERS = 2;
 
-/** The rows of one statement, and the verb that each row belongs to. */
+/** The row that a step of a verb uses. */
+export interface Row {
+  readonly verb: Verb;
+  readonly step: Step;
+  readonly parameters: readonly Parameter[];
+  /** The table and the key of the row. */
+  readonly place: string;
+}
+
+/** The rows of one statement. Those of several verbs are in the order of their keys. */
 export interface Group {
   readonly statement: Statement;
-  /** The parameters of each row. */
-  readonly rows: readonly (readonly Parameter[])[];
-  /** The verb of each row, by its position in the batch. */
-  readonly verbs: readonly number[];
+  readonly rows: readonly Row[];
 }
 
 /** Groups in the order in which their statements run. */
@@ -41,100 +47,60 @@ export interface Plan {
   readonly stages: readonly Stage[];
 }
 
-/** A step and the row that it uses. */
-interface PlannedStep {
-  readonly verb: number;
-  readonly name: StatementName;
-  readonly parameters: readonly Parameter[];
-  readonly table: string;
-  /** Identifies the row within its table. */
-  readonly key: string;
-  readonly access: Statement['access'];
-}
-
-type Groups = Map<StatementName, PlannedStep[]>;
-
 export function planStages(batch: readonly Verb[], statements: Statements): Plan {
   const isCold = (verb: Verb) => verb.some(([name]) => statements[name].isShared === true);
   const [first = []] = batch;
   if (isCold(first)) return { count: 1, stages: planColdVerb(first, statements) };
-  const touched = new TouchedRows();
-  const groups: Groups = new Map();
+  const accesses = new Map<string, Statement['access']>();
+  const rowsOf = new Map<StatementName, Row[]>();
   let count = 0;
   for (const verb of batch) {
     if (isCold(verb)) break;
-    const planned = verb.map((step) => planStep(count, step, statements));
-    if (planned.some((step) => touched.conflictsWith(step))) break;
-    for (const step of planned) {
-      touched.add(step);
-      const group = groups.get(step.name);
-      if (group === undefined) groups.set(step.name, [step]);
-      else group.push(step);
+    const rows = verb.map((step) => rowOf(verb, step, statements[step[0]]));
+    if (rows.some(({ step, place }) => isConflict(accesses.get(place), statements[step[0]].access))) break;
+    for (const row of rows) {
+      const [name] = row.step;
+      const { access } = statements[name];
+      if (access === 'write' || !accesses.has(row.place)) accesses.set(row.place, access);
+      const others = rowsOf.get(name);
+      if (others === undefined) rowsOf.set(name, [row]);
+      else others.push(row);
     }
     count++;
   }
-  return { count, stages: [inStatementOrder(groups, statements)] };
+  return { count, stages: [inStatementOrder(rowsOf, statements)] };
 }
 
 /** The steps in their order, each for one row. Only steps of the same statement share a stage. */
 function planColdVerb(verb: Verb, statements: Statements): readonly Stage[] {
   const stages: Group[][] = [];
-  for (const [index, [name, , ...parameters]] of verb.entries()) {
-    const group = { statement: statements[name], rows: [parameters], verbs: [0] };
-    if (name === verb[index - 1]?.[0]) stages.at(-1)?.push(group);
+  for (const [index, step] of verb.entries()) {
+    const statement = statements[step[0]];
+    const group = { statement, rows: [rowOf(verb, step, statement)] };
+    if (step[0] === verb[index - 1]?.[0]) stages.at(-1)?.push(group);
     else stages.push([group]);
   }
   return stages;
 }
 
-/** How the verbs so far use each row, by table and key. */
-class TouchedRows {
-  readonly #tables = new Map<string, Map<string, Statement['access']>>();
-
-  conflictsWith({ table, key, access }: PlannedStep): boolean {
-    const before = this.#tables.get(table)?.get(key);
-    return before === 'write' || (before === 'read' && access === 'write');
-  }
-
-  add({ table, key, access }: PlannedStep): void {
-    let rows = this.#tables.get(table);
-    if (rows === undefined) {
-      rows = new Map();
-      this.#tables.set(table, rows);
-    }
-    if (access === 'write' || !rows.has(key)) rows.set(key, access);
-  }
-}
-
-function planStep(verb: number, step: Step, statements: Statements): PlannedStep {
-  const [name] = step;
-  const statement = statements[name];
+function rowOf(verb: Verb, step: Step, { table, key }: Statement): Row {
   const parameters = step.slice(PARAMETERS) as readonly Parameter[];
-  const { table, access } = statement;
-  return { verb, name, parameters, table, key: rowKey(statement, parameters), access };
+  return { verb, step, parameters, place: `${table} ${rowKey(parameters, key)}` };
 }
 
-function inStatementOrder(groups: Groups, statements: Statements): Stage {
+function isConflict(before: Statement['access'] | undefined, access: Statement['access']): boolean {
+  return before === 'write' || (before === 'read' && access === 'write');
+}
+
+function inStatementOrder(rowsOf: ReadonlyMap<StatementName, Row[]>, statements: Statements): Stage {
   const stage = (Object.keys(statements) as StatementName[]).flatMap((name): Stage => {
-    const planned = groups.get(name);
-    if (planned === undefined) return [];
-    planned.sort(byKey);
-    return [
-      {
-        statement: statements[name],
-        rows: planned.map(({ parameters }) => parameters),
-        verbs: planned.map(({ verb }) => verb),
-      },
-    ];
+    const rows = rowsOf.get(name);
+    return rows === undefined ? [] : [{ statement: statements[name], rows: rows.sort(byPlace) }];
   });
   return withLocks(stage);
 }
 
-function byKey({ key: one }: PlannedStep, { key: other }: PlannedStep): number {
-  return inOrder(one, other);
-}
-
-function inOrder(one: string, other: string): number {
+function byPlace({ place: one }: Row, { place: other }: Row): number {
   return one < other ? -1 : Number(one > other);
 }
 
@@ -150,28 +116,20 @@ function withLocks(stage: Stage): Stage {
   });
 }
 
-function lockOf(statement: Statement, groups: readonly Group[]): Group {
-  const rows = groups.flatMap((group) =>
-    group.rows.map((row, index) => ({
-      key: rowKey(group.statement, row),
-      parameters: group.statement.key.map((position) => row[position] ?? null),
-      verb: group.verbs[index] ?? 0,
+function lockOf(lock: Statement, groups: readonly Group[]): Group {
+  const rows = groups.flatMap(({ statement, rows }) =>
+    rows.map((row) => ({
+      ...row,
+      parameters: statement.key.map((position) => row.parameters[position] ?? null),
     })),
   );
-  rows.sort((one, other) => inOrder(one.key, other.key));
-  return { statement, rows: rows.map(({ parameters }) => parameters), verbs: rows.map(({ verb }) => verb) };
+  return { statement: lock, rows: rows.sort(byPlace) };
 }
 
-/** Identifies a row within its statement. */
-export function rowKey({ key }: Pick<Statement, 'key'>, parameters: readonly Parameter[]): string {
+/** Identifies a row by the values at these positions. */
+export function rowKey(values: readonly unknown[], positions: readonly number[]): string {
   let text = '';
-  for (const position of key) text += `${wordOf(parameters[position] ?? null)} `;
-  return text;
-}
-
-export function valuesKey(values: readonly unknown[]): string {
-  let text = '';
-  for (const value of values) text += `${wordOf(value)} `;
+  for (const position of positions) text += `${wordOf(values[position] ?? null)} `;
   return text;
 }
 

@@ -22,8 +22,8 @@ const FREE_AFTER_MS = 300;
 const MORE_THAN_A_PACKET = 1_000_000;
 const LOCK_WAITS = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
 
-function statement(sql: string, ...values: readonly string[]): TransactionStatement {
-  return { sql, name: '', values: [...values] };
+function statement(text: string, ...values: readonly string[]): TransactionStatement {
+  return { text, values: [...values] };
 }
 
 const note = (text: string) => ({ ...statement('INSERT INTO notes (text) VALUES ($1)', text), name: 'note' });

@@ -2,22 +2,44 @@
  * Runs statements as one transaction that is sent at once. The first that fails undoes all of them. Their results
  * are not read: the answer is that all of them ran.
  *
- * In a session with a transaction timeout (`transaction-timeouts.ts`) they form one pipeline with a single Sync
- * message: the server commits at the Sync and answers once. While the server waits for the rest of a pipeline, the
- * session does not count as idle. Only the age of the transaction ends it then. Other sessions therefore use BEGIN
- * and COMMIT, and every statement is answered.
+ * A transaction has its own isolation, and limits how long it holds locks, whatever the defaults of the server are. A
+ * node that is cut off during a transaction cannot end it, so the server has to. PostgreSQL 17 has a limit for whole
+ * transactions, which is set once for the session, with the other settings. Then the statements form one pipeline
+ * with a single Sync message: the server commits at the Sync and answers once. While the server waits for the rest of
+ * a pipeline, the session does not count as idle, and only the age of the transaction ends it.
+ *
+ * An older server only ends transactions that are idle, and a session behind a pooler is shared. There every
+ * transaction uses BEGIN with the limits and COMMIT, and every statement is answered.
  */
 import { type Client, type Connection, Query } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { awaitAll } from './errors.ts';
-import { BEGIN, setSessionTimeouts } from './transaction-timeouts.ts';
 
+/** A statement in the form that the driver takes. The server keeps a statement that has a name. */
 export interface TransactionStatement {
-  readonly sql: string;
-  /** The name under which the server keeps the statement; '' if it does not. */
-  readonly name: string;
+  readonly text: string;
+  readonly name?: string;
   readonly values: (string | Buffer | null)[];
 }
+
+/** A transaction that waits longer for a lock would delay all those behind it. */
+const LOCK_MS_MAX = 3_000;
+/** A node that stops during a transaction must not hold its locks for long. */
+const IDLE_MS_MAX = 5_000;
+const TRANSACTION_MS_MAX = 10_000;
+
+export const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+  SET LOCAL lock_timeout = ${LOCK_MS_MAX};
+  SET LOCAL statement_timeout = 0;
+  SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS_MAX}`;
+
+const HAS_TRANSACTION_TIMEOUT = `SELECT 1 FROM pg_settings WHERE name = 'transaction_timeout'`;
+const SESSION_SETTINGS = `SET transaction_timeout = ${TRANSACTION_MS_MAX};
+  SET lock_timeout = ${LOCK_MS_MAX};
+  SET statement_timeout = 0;
+  SET idle_in_transaction_session_timeout = ${IDLE_MS_MAX};
+  SET default_transaction_isolation = 'read committed';
+  SET default_transaction_read_only = off`;
 
 const STATEMENT = 'S';
 const IDLE = 'I';
@@ -27,7 +49,10 @@ const pipeliningSessions = new WeakMap<Client, Set<string>>();
 
 /** Transactions of an unshared session may be pipelined, if the server can limit their time. */
 export async function allowPipelining(client: Client): Promise<void> {
-  if (await setSessionTimeouts(client)) pipeliningSessions.set(client, new Set());
+  const { rowCount } = await client.query(HAS_TRANSACTION_TIMEOUT);
+  if (rowCount !== 1) return;
+  await client.query(SESSION_SETTINGS);
+  pipeliningSessions.set(client, new Set());
 }
 
 export async function runTransaction(
@@ -35,27 +60,14 @@ export async function runTransaction(
   statements: readonly TransactionStatement[],
 ): Promise<void> {
   const prepared = pipeliningSessions.get(client);
-  await (prepared === undefined
-    ? runWithBeginAndCommit(client, statements)
-    : runPipelined(client, statements, prepared));
+  if (prepared !== undefined) await runPipelined(client, statements, prepared);
+  else {
+    const all = [{ text: BEGIN }, ...statements, { text: 'COMMIT' }];
+    await awaitAll(corked(client.connection, () => all.map((one) => client.query(one))));
+  }
   if (client.getTransactionStatus() !== IDLE) {
     throw new StoreUnavailable('PostgreSQL answered, but the transaction has not ended.');
   }
-}
-
-async function runWithBeginAndCommit(
-  client: Client,
-  statements: readonly TransactionStatement[],
-): Promise<void> {
-  await awaitAll(
-    corked(client.connection, () => [
-      client.query(BEGIN),
-      ...statements.map(({ sql, name, values }) =>
-        client.query(name === '' ? { text: sql, values } : { name, text: sql, values }),
-      ),
-      client.query('COMMIT'),
-    ]),
-  );
 }
 
 async function runPipelined(
@@ -68,7 +80,7 @@ async function runPipelined(
     new PipelinedTransaction(statements, prepared, (error) => {
       if (error === null || error === undefined) return resolve();
       // The server may not have prepared the statements after the one that failed.
-      for (const { name } of statements) prepared.delete(name);
+      for (const { name = '' } of statements) prepared.delete(name);
       reject(error);
     }),
   );
@@ -104,7 +116,7 @@ class PipelinedTransaction extends Query {
 
 function write(
   connection: Connection,
-  { sql, name, values }: TransactionStatement,
+  { text, name = '', values }: TransactionStatement,
   prepared: Set<string>,
 ): void {
   // The driver tracks the names of its own prepared statements, so these have other names.
@@ -112,7 +124,7 @@ function write(
   if (!prepared.has(name)) {
     // The server may have the statement already, if a later one failed.
     if (name !== '') connection.close({ type: STATEMENT, name: statement }, true);
-    connection.parse({ name: statement, text: sql, types: [] }, true);
+    connection.parse({ name: statement, text, types: [] }, true);
     if (name !== '') prepared.add(name);
   }
   connection.bind({ statement, values }, true);

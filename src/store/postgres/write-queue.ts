@@ -4,9 +4,10 @@
  * sent at once. Verbs that cannot share a transaction (`stages.ts`) run in one after another.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
+import type { SqlWriter } from '#src/store/sql/dialect.ts';
 import type { Rejection } from '#src/store/sql/steps.ts';
 import { unavailableInstead } from './errors.ts';
-import type { Answer, Executor } from './executor.ts';
+import type { Executor } from './executor.ts';
 import type { Verb } from './stages.ts';
 
 const BATCH_MAX = 256;
@@ -16,105 +17,86 @@ const BATCH_CHARACTERS_MAX = 4_194_304;
 const WAITING_MAX = 20_000;
 const WAITING_CHARACTERS_MAX = 67_108_864;
 
-/** The verbs of one call. When the database fails, all of them fail. */
 interface Waiting {
-  readonly verbs: readonly Verb[];
+  readonly verb: Verb;
   readonly characters: number;
-  readonly resolve: (answers: readonly ('done' | Rejection)[]) => void;
+  readonly resolve: (answer: 'done' | Rejection) => void;
   readonly reject: (error: unknown) => void;
 }
 
-export class WriteQueue {
+export class WriteQueue implements SqlWriter {
   readonly #executor: Executor;
   #waiting: Waiting[] = [];
   #waitingCharacters = 0;
-  #isBusy = false;
+  #working: Promise<void> | null = null;
   #isClosed = false;
-  #whenIdle: (() => void)[] = [];
 
   constructor(executor: Executor) {
     this.#executor = executor;
   }
 
-  /** Runs a verb. The result is `done` or one of the rejections of its steps. */
   async run<A extends Rejection>(verb: Verb): Promise<'done' | A> {
     const [answer = 'done'] = await this.runAll<A>([verb]);
     return answer;
   }
 
-  /** Runs independent verbs, and returns the result of each. */
-  runAll<A extends Rejection>(verbs: readonly Verb[]): Promise<readonly ('done' | A)[]> {
-    return new Promise((resolve, reject) => {
-      if (this.#isClosed) return reject(new StoreUnavailable('The store is closed.'));
-      if (this.#waiting.length >= WAITING_MAX || this.#waitingCharacters > WAITING_CHARACTERS_MAX) {
-        return reject(new StoreUnavailable('Too many writes are waiting for the database.'));
-      }
-      if (verbs.length === 0) return resolve([]);
-      const characters = verbs.reduce((sum, verb) => sum + charactersOf(verb), 0);
-      this.#waiting.push({ verbs, characters, resolve: resolve as Waiting['resolve'], reject });
-      this.#waitingCharacters += characters;
-      if (!this.#isBusy) void this.#work();
-    });
+  async runAll<A extends Rejection>(verbs: readonly Verb[]): Promise<readonly ('done' | A)[]> {
+    if (this.#isClosed) throw new StoreUnavailable('The store is closed.');
+    if (this.#waiting.length >= WAITING_MAX || this.#waitingCharacters > WAITING_CHARACTERS_MAX) {
+      throw new StoreUnavailable('Too many writes are waiting for the database.');
+    }
+    return Promise.all(verbs.map((verb) => this.#add(verb) as Promise<'done' | A>));
   }
 
   /** Resolves when all waiting verbs are written. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    if (this.#isBusy) await new Promise<void>((resolve) => void this.#whenIdle.push(resolve));
+    await this.#working;
+  }
+
+  #add(verb: Verb): Promise<'done' | Rejection> {
+    return new Promise((resolve, reject) => {
+      const characters = charactersOf(verb);
+      this.#waiting.push({ verb, characters, resolve, reject });
+      this.#waitingCharacters += characters;
+      this.#working ??= this.#work();
+    });
   }
 
   async #work(): Promise<void> {
-    this.#isBusy = true;
     // Verbs of the same tick of the event loop share the batch.
     await Promise.resolve();
     while (this.#waiting.length > 0) await this.#batch(this.#take());
-    this.#isBusy = false;
-    for (const resolve of this.#whenIdle.splice(0)) resolve();
+    this.#working = null;
   }
 
   #take(): readonly Waiting[] {
-    let calls = 0;
     let verbs = 0;
     let characters = 0;
-    for (const waiting of this.#waiting) {
-      verbs += waiting.verbs.length;
-      const withThis = characters + waiting.characters;
-      if (calls > 0 && (verbs > BATCH_MAX || withThis > BATCH_CHARACTERS_MAX)) break;
-      characters = withThis;
-      calls++;
+    for (const waiting of this.#waiting.slice(0, BATCH_MAX)) {
+      if (verbs > 0 && characters + waiting.characters > BATCH_CHARACTERS_MAX) break;
+      characters += waiting.characters;
+      verbs++;
     }
     this.#waitingCharacters -= characters;
-    return this.#waiting.splice(0, calls);
+    return this.#waiting.splice(0, verbs);
   }
 
-  async #batch(calls: readonly Waiting[]): Promise<void> {
-    const unanswered = [...calls];
-    let verbs = calls.flatMap((call) => call.verbs);
-    const answers: Answer[] = [];
+  async #batch(batch: readonly Waiting[]): Promise<void> {
+    let left = batch;
     try {
-      while (verbs.length > 0) {
-        const some = await this.#executor.run(verbs);
-        verbs = verbs.slice(some.length);
-        answers.push(...some);
-        for (
-          let [call] = unanswered;
-          call !== undefined && call.verbs.length <= answers.length;
-          [call] = unanswered
-        ) {
-          answer(call, answers.splice(0, call.verbs.length));
-          unanswered.shift();
+      while (left.length > 0) {
+        const answers = await this.#executor.run(left.map(({ verb }) => verb));
+        for (const [index, answer] of answers.entries()) {
+          if (answer instanceof Error) left[index]?.reject(answer);
+          else left[index]?.resolve(answer);
         }
+        left = left.slice(answers.length);
       }
     } catch (error) {
-      for (const { reject } of unanswered) reject(unavailableInstead(error));
+      for (const { reject } of left) reject(unavailableInstead(error));
     }
   }
-}
-
-function answer({ resolve, reject }: Waiting, answers: readonly Answer[]): void {
-  const failure = answers.find((one) => one instanceof Error);
-  if (failure !== undefined) reject(failure);
-  else resolve(answers.filter(isAnswer));
 }
 
 function charactersOf(verb: Verb): number {
@@ -125,8 +107,4 @@ function charactersOf(verb: Verb): number {
     }
   }
   return characters;
-}
-
-function isAnswer(answer: Answer): answer is 'done' | Rejection {
-  return typeof answer === 'string';
 }
