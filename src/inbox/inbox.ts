@@ -21,7 +21,7 @@ export const PATH = '/inbox';
 export const HOOK = `${PATH}/hook`;
 const HOOK_ROUTES: ReadonlySet<string | undefined> = new Set([HOOK, `${HOOK}/*`]);
 
-const pageHeaders = securityHeaders();
+const pageHeaders = securityHeaders({ 'form-action': "'none'" });
 
 /** The options of every inbox route. The inbox is not part of the API, so it is neither logged nor measured. */
 const UNREPORTED = { config: { isUnreported: true } } as const;

@@ -26,6 +26,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'dist/index.html'), '<title>Sched</title>');
   writeFileSync(join(folder, 'dist/assets/icon-3c4d.svg'), '<svg/>');
   writeFileSync(join(folder, 'dist/assets/page-1a2b.js'), SCRIPT);
+  writeFileSync(join(folder, 'dist/licenses.md'), 'Permission is hereby granted');
   writeFileSync(join(folder, 'outside.txt'), 'kept apart');
   server = await serverOf(join(folder, 'dist'));
   url = await server.listen({ host: '127.0.0.1', port: 0 });
@@ -58,6 +59,14 @@ describe('the page', () => {
       'cache-control': 'public, max-age=31536000, immutable',
     });
     expect(asset.body).toBe(SCRIPT);
+  });
+
+  test('the licences of the packages in its scripts can be read', async () => {
+    const licences = await server.inject({ url: '/dashboard/licenses.md' });
+    expect([licences.headers['content-type'], licences.body]).toEqual([
+      'text/plain; charset=utf-8',
+      'Permission is hereby granted',
+    ]);
   });
 
   test.each(['/dashboard/assets/page-old.js', '/dashboard/assets/', '/dashboard/assets/../index.html'])(

@@ -12,6 +12,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptio
 
 const INDEX = 'index.html';
 const ASSETS = 'assets/';
+/** The licences of the packages that are part of the page's script. The build writes them. */
+const LICENSES = 'licenses.md';
 
 export const NOT_BUILT = 'This page has not been built. Build it with: npm run dashboard:build';
 
@@ -25,6 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.ico': 'image/x-icon',
   '.woff2': 'font/woff2',
   '.txt': 'text/plain; charset=utf-8',
+  '.md': 'text/plain; charset=utf-8',
 };
 const UNKNOWN_TYPE = 'application/octet-stream';
 /** These files are compressed already. */
@@ -90,6 +93,7 @@ export function mountPage(scope: FastifyInstance, { folder, hasLocations, config
     });
   serve(`/${ASSETS}*`, ({ params }) => ASSETS + (params as { readonly '*': string })['*']);
   serve('/', () => INDEX);
+  serve(`/${LICENSES}`, () => LICENSES);
   if (hasLocations) serve('/*', () => INDEX);
 }
 

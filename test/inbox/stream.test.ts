@@ -185,7 +185,7 @@ describe('the inbox', () => {
       const { headers } = await ask('GET', path, {});
       expect(headers, path).toMatchObject({
         'content-security-policy': expect.stringMatching(
-          /^default-src 'none'; script-src 'self'; (?!.*unsafe)/,
+          /^default-src 'none'; script-src 'self'; (?!.*unsafe).*form-action 'none'/,
         ),
         'x-content-type-options': 'nosniff',
         'x-frame-options': 'DENY',
