@@ -238,7 +238,7 @@ export function replayJobsContract(suite: Suite): void {
   });
 }
 
-function newJob(fixture: Fixture, given: Partial<ReplayJob> = {}): ReplayJob {
+export function newJob(fixture: Fixture, given: Partial<ReplayJob> = {}): ReplayJob {
   const now = fixture.tick();
   const job = life.createJob(
     {

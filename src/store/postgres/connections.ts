@@ -1,9 +1,9 @@
 /**
  * The connections of a store. Each serves one kind of work, so that no kind waits for another.
  *
- * Four connections write: API writes; claims and settlements; sweeps, stats and removals; and slots. A sweep may wait
- * for a locked row, so nothing that is urgent shares its connection. Another connection only renews the lease of this
- * node. Small and large payloads are read on connections of their own. So are API reads, searches, reads of the
+ * Four connections write: API writes; claims and settlements; sweeps, bulk replays, stats, uses of keys and removals;
+ * and slots. A sweep may wait for a locked row, and a bulk replay writes hundreds of rows, so nothing that is urgent
+ * shares their connection. Another connection only renews the lease of this node. Small and large payloads are read on connections of their own. So are API reads, searches, reads of the
  * engine and dashboard queries.
  */
 import type { Client } from 'pg';

@@ -45,7 +45,7 @@ export interface SqlWriters {
   /** Claims, deferrals, gates and settlements. Gates are saved before claims that come later. */
   readonly firing: SqlWriter;
   readonly membership: SqlWriter;
-  /** Sweeps, stats and removals. */
+  /** Sweeps, bulk replays, stats, uses of keys, and removals. */
   readonly maintenance: SqlWriter;
 }
 

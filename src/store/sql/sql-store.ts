@@ -30,18 +30,19 @@ export interface SqlStore extends Store, ControlStore, ClusterStore {
 export function makeSqlStore(dialect: Dialect): SqlStore {
   const { readers, writers, verbs, scans, timers, sweepBatchMax = SWEEP_BATCH_MAX } = dialect;
   const sql = sqlRunner(readers.api, writers.api);
+  const background = sqlRunner(readers.api, writers.maintenance);
   const search = new LabelSearch(readers.search, scans, timers);
   return {
     ...dialect.reads,
     searchSchedules: (...list) => search.find(...list),
-    ...maintenance(sqlRunner(readers.api, writers.maintenance), sweepBatchMax),
+    ...maintenance(background, sweepBatchMax),
     ...scheduleVerbs(dialect, sweepBatchMax),
     ...deliveryVerbs(dialect),
     ...control(dialect),
     ...cluster(dialect),
     people: new SqlPeople(sql),
     insight: makeSqlInsight(dialect),
-    jobs: new SqlReplayJobs(sql, verbs),
+    jobs: new SqlReplayJobs(background, verbs),
     sealed: new SqlSealed(sql),
     check: (now) => dialect.check(now),
     close: () => dialect.close(),

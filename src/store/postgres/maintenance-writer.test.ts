@@ -1,25 +1,42 @@
-/** A batch of a sweep may wait for a locked row. Nothing else waits with it. */
+/** Background writes may be long, or wait for a locked row. Nothing urgent waits with them. */
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { SWEEP_FIRST_BATCH_MAX } from '#src/store/sql/sweep-verbs.ts';
 import { openedIn } from '#test/postgres/contract-databases.ts';
-import { createDatabase, query } from '#test/postgres/databases.ts';
+import { createDatabase, query, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { HOUR_MS, HOURLY, SUCCESS } from '#test/store-contract/builders.ts';
 import { pendingOf, Suite } from '#test/store-contract/fixture.ts';
+import { newJob } from '#test/store-contract/replay-jobs.ts';
 
 const WAITING_FOR_LOCKS = `SELECT 1 FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
-test('claims, settlements and API writes do not wait for a sweep that waits', async () => {
+interface Locked {
+  readonly suite: Suite;
+  readonly database: TestDatabase;
+  /** A session that holds locks, and bypasses the store. */
+  readonly client: Client;
+}
+
+async function withSession(act: (locked: Locked) => Promise<void>): Promise<void> {
   const database = await createDatabase(await sharedPostgres());
   const suite = new Suite(() => openedIn(database));
   await suite.start();
   const client = new Client({ connectionString: database.url });
   await client.connect();
   try {
+    await act({ suite, database, client });
+  } finally {
+    await client.end();
+    await suite.stop();
+  }
+}
+
+test('claims, settlements and API writes do not wait for a sweep that waits', () =>
+  withSession(async ({ suite, database, client }) => {
     const fixture = await suite.fixture();
     const view = await fixture.addSchedule({ timing: HOURLY });
     const busy = await fixture.addSchedule({ timing: HOURLY });
@@ -52,8 +69,18 @@ test('claims, settlements and API writes do not wait for a sweep that waits', as
     expect(isSwept).toBe(false);
     await client.query('ROLLBACK');
     expect(await batch).toEqual({ status: 'retry_scheduled', id: unfinished.lastId });
-  } finally {
-    await client.end();
-    await suite.stop();
-  }
-});
+  }));
+
+test('API writes do not wait for uses of keys, or for bulk replays, that wait', () =>
+  withSession(async ({ suite, database, client }) => {
+    const fixture = await suite.fixture();
+    const { store, now } = fixture;
+    await client.query('BEGIN');
+    await client.query('LOCK TABLE api_keys, replay_jobs IN SHARE MODE');
+    const waiting = [store.touchKeys([{ hash: 'unknown', at: now }]), store.jobs.gather(newJob(fixture), [])];
+    await expect.poll(() => query(database.url, WAITING_FOR_LOCKS)).toHaveLength(1);
+    await fixture.addSchedule();
+    expect(await query(database.url, WAITING_FOR_LOCKS)).toHaveLength(1);
+    await client.query('ROLLBACK');
+    expect(await Promise.all(waiting)).toEqual([undefined, 'stale']);
+  }));
