@@ -5,7 +5,6 @@ import type { Peers } from '#src/ports/hints.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import type { DatabaseAddress } from '#src/store/postgres/address.ts';
 import { withAdvisoryLock } from '#src/store/postgres/advisory-lock.ts';
-import { connector } from '#src/store/postgres/connect.ts';
 import { PeerChannel } from '#src/store/postgres/peer-channel.ts';
 import { systemClock } from '#src/system/clock.ts';
 import { ReferenceClock } from '#src/system/reference-clock.ts';
@@ -38,7 +37,7 @@ export async function joinCluster(
   await clock.start();
   let listener: Peers = NO_PEERS;
   const channel = new PeerChannel({
-    connect: connector(address, { timers: systemTimers, decodeText: (text) => text }),
+    address,
     timers: systemTimers,
     node,
     listener: {

@@ -3,7 +3,6 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import { type DatabaseAddress, describeAddress } from '#src/store/postgres/address.ts';
 import { distribute } from '#src/store/postgres/citus.ts';
 import { connect } from '#src/store/postgres/connect.ts';
-import { decodeText } from '#src/store/postgres/parameter-encoding.ts';
 import { SCHEMA_VERSION as POSTGRES_VERSION } from '#src/store/postgres/schema-version.ts';
 import { SCHEMA_VERSION as SQLITE_VERSION } from '#src/store/sqlite/connection.ts';
 import { systemTimers } from '#src/system/timers.ts';
@@ -25,7 +24,7 @@ export async function migrateStore(settings: ControlSettings, shouldDistribute: 
 }
 
 async function distributeAt(address: DatabaseAddress): Promise<void> {
-  const client = await connect(address, { timers: systemTimers, decodeText });
+  const client = await connect(address, { timers: systemTimers });
   try {
     await distribute(client);
   } catch (error) {

@@ -9,7 +9,6 @@ import { pause } from '#src/ports/system.ts';
 import { type Moved, type MoveRefusal, move, type Progress } from '#src/store/move/move.ts';
 import { describeAddress } from '#src/store/postgres/address.ts';
 import { connector } from '#src/store/postgres/connect.ts';
-import { decodeText } from '#src/store/postgres/parameter-encoding.ts';
 import { migrate } from '#src/store/postgres/schema-version.ts';
 import { openForWriting } from '#src/store/sqlite/connection.ts';
 import { DATABASE_FILE } from '#src/store/sqlite/open-sqlite.ts';
@@ -63,7 +62,7 @@ async function copy(
   { dataDir, databaseUrl: address }: MoveSettings,
   progress: (progress: Progress) => void,
 ): Promise<Moved | MoveRefusal> {
-  const connect = connector(address, { timers: systemTimers, decodeText });
+  const connect = connector(address, { timers: systemTimers });
   const client = await connect();
   try {
     await migrate(client, systemClock.now(), (ms) => pause(systemTimers, ms));

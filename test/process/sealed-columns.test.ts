@@ -51,7 +51,7 @@ test('SQLite', () => {
 
 test('PostgreSQL', async () => {
   await using database = await createDatabase(await sharedPostgres());
-  const client = await connect(addressOf(database.url), { timers: systemTimers, decodeText: (text) => text });
+  const client = await connect(addressOf(database.url), { timers: systemTimers });
   try {
     await migratePostgres(client, START, async () => {});
     const { rows } = await client.query<Column & { readonly type: string }>(

@@ -9,7 +9,6 @@ import { distribute } from '#src/store/postgres/citus.ts';
 import { connector } from '#src/store/postgres/connect.ts';
 import { MIGRATIONS } from '#src/store/postgres/migrations.ts';
 import { openPostgres } from '#src/store/postgres/open-postgres.ts';
-import { decodeText } from '#src/store/postgres/parameter-encoding.ts';
 import { migrate } from '#src/store/postgres/schema-version.ts';
 import { sqlOf } from '#src/store/sql/migration.ts';
 import type { SqlStore } from '#src/store/sql/sql-store.ts';
@@ -213,7 +212,7 @@ let callbacks: string[] = [];
 
 async function moveTo(url: string, progress: (progress: Progress) => void = () => {}) {
   callbacks = [];
-  const connect = connector(addressOf(url), { timers: systemTimers, decodeText });
+  const connect = connector(addressOf(url), { timers: systemTimers });
   const client = await connect();
   await migrate(client, START, () => Promise.resolve());
   await client.end();
@@ -311,7 +310,7 @@ describe('all data is moved', () => {
 
   test.runIf(CITUS_URL !== '')('on Citus', async () => {
     await using database = await createCitusDatabase();
-    const client = await connector(addressOf(database.url), { timers: systemTimers, decodeText })();
+    const client = await connector(addressOf(database.url), { timers: systemTimers })();
     await migrate(client, START, () => Promise.resolve());
     await distribute(client);
     await client.end();
@@ -446,7 +445,7 @@ describe('all or nothing', () => {
 });
 
 async function rowsThereAfterMigration({ url }: TestDatabase): Promise<Readonly<Record<string, number>>> {
-  const client = await connector(addressOf(url), { timers: systemTimers, decodeText })();
+  const client = await connector(addressOf(url), { timers: systemTimers })();
   await migrate(client, START, () => Promise.resolve());
   await client.end();
   return rowsThere(url);

@@ -2,7 +2,6 @@ import type { Timers } from '#src/ports/system.ts';
 import type { DatabaseAddress } from './address.ts';
 import { connect } from './connect.ts';
 import { unavailableInstead } from './errors.ts';
-import { decodeText } from './parameter-encoding.ts';
 
 /** An arbitrary number that no other program locks. */
 const LOCK = 0x5343_4842;
@@ -16,7 +15,7 @@ export async function withAdvisoryLock<T>(
   timers: Timers,
   act: () => Promise<T>,
 ): Promise<T> {
-  const client = await connect(address, { timers, decodeText }).catch((error: unknown) => {
+  const client = await connect(address, { timers }).catch((error: unknown) => {
     throw unavailableInstead(error);
   });
   try {

@@ -14,7 +14,7 @@ import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { START } from '#test/store-contract/builders.ts';
 import { connect } from './connect.ts';
 import { FiringReads } from './firing-reads.ts';
-import { arrayTypesOf, decodeText } from './parameter-encoding.ts';
+import { arrayTypesOf } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
 import { ONE_SERVER } from './placement.ts';
 import type { Reader } from './read-pool.ts';
@@ -65,7 +65,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
     let prepared = 0;
     beforeAll(async () => {
       database = await createDatabase(url);
-      const options = { timers: systemTimers, decodeText, cachesPlans: true };
+      const options = { timers: systemTimers, cachesPlans: true };
       client = await connect(addressOf(database.url), options);
       await migrate(client, START, async () => undefined);
       for (const sql of FILL) await client.query(sql);

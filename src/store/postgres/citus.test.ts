@@ -12,7 +12,6 @@ import { storeContract } from '#test/store-contract/store-contract.ts';
 import { CITUS, COPIED, DISTRIBUTED, distribute, isDistributed } from './citus.ts';
 import { connect } from './connect.ts';
 import { MIGRATIONS, type PostgresMigration } from './migrations.ts';
-import { decodeText } from './parameter-encoding.ts';
 import { migrate } from './schema-version.ts';
 
 test('a statement for all rows names each partition once, and one that locks runs once for each', () => {
@@ -42,7 +41,7 @@ test('a statement for all rows names each partition once, and one that locks run
 
 test('every table of customers is distributed or copied', async () => {
   await using database = await createDatabase(await sharedPostgres());
-  const client = await connect(addressOf(database.url), { timers: systemTimers, decodeText });
+  const client = await connect(addressOf(database.url), { timers: systemTimers });
   try {
     await migrate(client, START, () => Promise.resolve());
     const { rows } = await client.query<{ name: string }>(
@@ -88,7 +87,7 @@ if (CITUS_URL === '') {
 
   test('in a database that an earlier version distributed, tables of later versions are distributed too', async () => {
     await using database = await createCitusDatabase();
-    const client = await connect(addressOf(database.url), { timers: systemTimers, decodeText });
+    const client = await connect(addressOf(database.url), { timers: systemTimers });
     try {
       const pause = () => Promise.resolve();
       await migrate(client, START, pause, BEFORE);
@@ -147,7 +146,7 @@ const AFTER: readonly PostgresMigration[] = [
 ];
 
 async function distributed(url: string): Promise<void> {
-  const client = await connect(addressOf(url), { timers: systemTimers, decodeText });
+  const client = await connect(addressOf(url), { timers: systemTimers });
   try {
     await migrate(client, START, () => Promise.resolve());
     await distribute(client);

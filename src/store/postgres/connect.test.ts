@@ -11,7 +11,7 @@ import { parseDatabaseAddress } from './address.ts';
 import { type ConnectOptions, connect, connector } from './connect.ts';
 
 const CERTIFICATES = join(import.meta.dirname, '../../../test/certificates');
-const OPTIONS: ConnectOptions = { timers: systemTimers, decodeText: (text) => `<${text}>` };
+const OPTIONS: ConnectOptions = { timers: systemTimers };
 const PASSWORD = 'right:/@?';
 
 const down = '127.0.0.1:1';
@@ -68,11 +68,11 @@ describe('a connection', () => {
   it('has the application name, and returns values in the types of the store', async () => {
     const client = await opened(plain.url());
     const { rows } = await client.query(
-      `SELECT 9007199254740991::int8 AS big, 'a'::text AS text, 'b'::varchar AS word, '\\x0102'::bytea AS bytes,
+      `SELECT 9007199254740991::int8 AS big, e'\\x01"\\\\u0000"'::text AS text, e'\\x01"b"'::varchar AS word, '\\x0102'::bytea AS bytes,
               current_setting('application_name')::name AS name`,
     );
     expect(rows).toEqual([
-      { big: 2 ** 53 - 1, text: '<a>', word: '<b>', bytes: Buffer.from([1, 2]), name: 'sched' },
+      { big: 2 ** 53 - 1, text: '\0', word: 'b', bytes: Buffer.from([1, 2]), name: 'sched' },
     ]);
   });
 

@@ -20,6 +20,7 @@ import {
   isSocket,
 } from './address.ts';
 import { codeOf, isAboutTls, wordsOf } from './errors.ts';
+import { decodeText } from './parameter-encoding.ts';
 
 /** The part of a connection that migrations use. */
 export interface Queryable {
@@ -28,8 +29,6 @@ export interface Queryable {
 
 export interface ConnectOptions {
   readonly timers: Timers;
-  /** Converts a stored text to the original (`parameter-encoding.ts`). */
-  readonly decodeText: (stored: string) => string;
   /** Whether the server plans a prepared statement only once. Default: each time. */
   readonly cachesPlans?: boolean;
   /** Prepares each new connection, within the same time limit. */
@@ -71,16 +70,14 @@ export async function connect(address: DatabaseAddress, options: ConnectOptions)
 
 /** Each call opens a connection. It begins with the host that worked last. */
 export function connector(address: DatabaseAddress, options: ConnectOptions): () => Promise<Client> {
-  const { hosts } = address;
-  let last = 0;
+  let hosts = address.hosts;
   return async () => {
+    const tried = hosts;
     const reasons: string[] = [];
-    for (let tried = 0; tried < hosts.length; tried += 1) {
-      const index = (last + tried) % hosts.length;
-      const at = hosts[index];
-      const client = at && (await firstSuitable(address, at, options, reasons));
+    for (const [index, at] of tried.entries()) {
+      const client = await firstSuitable(address, at, options, reasons);
       if (client === undefined) continue;
-      last = index;
+      hosts = [...tried.slice(index), ...tried.slice(0, index)];
       return client;
     }
     throw new StoreUnavailable(`PostgreSQL cannot be used: ${reasons.join('; ')}.`);
@@ -94,19 +91,18 @@ async function firstSuitable(
   options: ConnectOptions,
   reasons: string[],
 ): Promise<Client | undefined> {
-  let servers: readonly string[] = [];
+  const host = describeHost(at);
   try {
-    servers = await serversOf(at, address, options);
-  } catch (error) {
-    reasons.push(`${describeHost(at)} ${reasonOf(error)}`);
-  }
-  for (const server of servers) {
-    try {
-      return await open(address, at, server, options);
-    } catch (error) {
-      const name = server === at.host ? describeHost(at) : `${describeHost(at)} (${server})`;
-      reasons.push(`${name} ${reasonOf(error)}`);
+    for (const server of await serversOf(at, address, options)) {
+      const name = server === at.host ? host : `${host} (${server})`;
+      try {
+        return await open(address, at, server, options);
+      } catch (error) {
+        reasons.push(`${name} ${reasonOf(error)}`);
+      }
     }
+  } catch (error) {
+    reasons.push(`${host} ${reasonOf(error)}`);
   }
   return undefined;
 }
@@ -117,8 +113,7 @@ async function serversOf(
   { timers, resolve = systemResolve }: ConnectOptions,
 ): Promise<readonly string[]> {
   if (isSocket(at) || isIP(at.host) !== 0) return [at.host];
-  const servers = await within(timers, connectTimeoutMs, resolve(at.host), () => undefined);
-  return servers.slice(0, ADDRESSES_MAX);
+  return (await within(timers, connectTimeoutMs, resolve(at.host))).slice(0, ADDRESSES_MAX);
 }
 
 async function systemResolve(name: string): Promise<readonly string[]> {
@@ -144,26 +139,21 @@ async function open(
 
 async function tlsOptions(address: DatabaseAddress, { host }: DatabaseHost): Promise<ConnectionOptions> {
   const { tlsMode, rootCertificatePath } = address;
-  if (!checksAuthority(address)) return { ...serverName(host), rejectUnauthorized: false };
+  const name = isIP(host) === 0 ? { servername: host } : {};
+  if (!checksAuthority(address)) return { ...name, rejectUnauthorized: false };
   return {
-    ...serverName(host),
+    ...name,
     ...(rootCertificatePath === null ? {} : { ca: await readAuthorities(rootCertificatePath) }),
     ...(tlsMode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
   };
 }
 
-function serverName(host: string): ConnectionOptions {
-  return isIP(host) === 0 ? { servername: host } : {};
-}
-
 async function readAuthorities(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
+  return readFile(path, 'utf8').catch((error: unknown) => {
     throw new UnsuitableServer(
       `cannot be verified: the file of sslrootcert cannot be read (${codeOf(error)})`,
     );
-  }
+  });
 }
 
 async function login(
@@ -171,7 +161,7 @@ async function login(
   port: number,
   host: string,
   ssl: ConnectionOptions | false,
-  { timers, decodeText, cachesPlans = false, prepare }: ConnectOptions,
+  { timers, cachesPlans = false, prepare }: ConnectOptions,
 ): Promise<Client> {
   const client = new Client({
     host,
@@ -192,36 +182,31 @@ async function login(
   client.on('error', () => undefined);
   client.setTypeParser(INT8, Number);
   for (const type of TEXT_TYPES) client.setTypeParser(type, decodeText);
-  const drop = () => void client.connection.stream.destroy();
+  const ready = async () => {
+    await client.connect();
+    await requireWrites(client);
+    await prepare?.(client);
+  };
   try {
-    await within(timers, address.connectTimeoutMs, ready(client, prepare), drop);
+    await within(timers, address.connectTimeoutMs, ready());
     return client;
   } catch (error) {
-    drop();
+    client.connection.stream.destroy();
     throw error;
   }
 }
 
-async function ready(client: Client, prepare: ConnectOptions['prepare']): Promise<void> {
-  await requireWrites(client);
-  await prepare?.(client);
-}
-
 async function requireWrites(client: Client): Promise<void> {
-  await client.connect();
   const { rows } = await client.query<{ is_standby: boolean; is_read_only: boolean }>(ACCEPTS_WRITES);
   const [reported] = rows;
   if (reported?.is_standby !== false) throw new UnsuitableServer('is a standby');
   if (reported.is_read_only) throw new UnsuitableServer('takes no writes');
 }
 
-/** Fails after the time limit, and calls `giveUp` to end what was started. */
-async function within<T>(timers: Timers, ms: number, work: Promise<T>, giveUp: () => void): Promise<T> {
+/** Fails after the time limit. The work itself goes on. */
+export async function within<T>(timers: Timers, ms: number, work: Promise<T>): Promise<T> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
-  const cancel = timers.after(ms, () => {
-    reject(new UnsuitableServer(`does not answer within ${ms} ms`));
-    giveUp();
-  });
+  const cancel = timers.after(ms, () => reject(new UnsuitableServer(`does not answer within ${ms} ms`)));
   try {
     return await Promise.race([work, tooLate]);
   } finally {

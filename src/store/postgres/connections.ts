@@ -6,15 +6,13 @@
  * shares their connection. Another connection only renews the lease of this node. Small and large payloads are read on connections of their own. So are API reads, searches, reads of the
  * engine and dashboard queries.
  */
-import type { Client } from 'pg';
 import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { DatabaseAddress } from './address.ts';
-import { connector } from './connect.ts';
+import { type ConnectOptions, connector } from './connect.ts';
 import { unavailableInstead } from './errors.ts';
 import { Executor } from './executor.ts';
 import { LargePayloads } from './large-payloads.ts';
 import { LeaseConnection } from './lease-connection.ts';
-import { decodeText } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
 import type { Placement } from './placement.ts';
 import { prepareSchema } from './prepare-schema.ts';
@@ -66,83 +64,71 @@ export interface Connections {
 
 export async function openConnections(options: PostgresOptions): Promise<Connections> {
   const { address, clock, timers, node, isSmall = false } = options;
-  const connect = connector(address, { timers, decodeText });
-  const placement = await prepareSchema(options, connect);
-  const cachesPlans = placement.cachesPlans && !address.isPooled;
-  const connectCaching = connector(address, { timers, decodeText, cachesPlans });
-  const connectWriting = cachesPlans
-    ? connector(address, { timers, decodeText, cachesPlans, prepare: allowPipelining })
-    : connect;
+  const placement = await prepareSchema(options, connector(address, { timers }));
   const clients: ReconnectingClient[] = [];
-  const makeClient = (connectBy: () => Promise<Client>) =>
-    new ReconnectingClient({
-      connect: connectBy,
-      timers,
-      prepares: !address.isPooled,
-      cachesPlans: cachesPlans && connectBy !== connect,
-    });
-  const openClient = async (connectBy: () => Promise<Client>) => {
-    const made = makeClient(connectBy);
-    clients.push(made);
-    await made.open();
-    return made;
+  /** Returns a function that makes clients of one kind. */
+  const clientsOf = (kind: Pick<ConnectOptions, 'cachesPlans' | 'prepare'> = {}) => {
+    const connect = connector(address, { timers, ...kind });
+    const { cachesPlans = false } = kind;
+    return () => {
+      const client = new ReconnectingClient({ connect, timers, prepares: !address.isPooled, cachesPlans });
+      clients.push(client);
+      return client;
+    };
   };
-  const open = (count: number, connectBy: () => Promise<Client>) =>
-    Promise.all(Array.from({ length: count }, () => openClient(connectBy)));
+  const cachesPlans = placement.cachesPlans && !address.isPooled;
+  const planning = clientsOf();
+  const caching = cachesPlans ? clientsOf({ cachesPlans }) : planning;
+  const writing = cachesPlans ? clientsOf({ cachesPlans, prepare: allowPipelining }) : planning;
   const allStatements = statements(placement);
-  const writeQueue = async (name: string) => {
-    const writer = `${node} ${name}`;
-    return new WriteQueue(
+  const writeQueue = (name: string) =>
+    new WriteQueue(
       new Executor({
-        client: await openClient(connectWriting),
+        client: writing(),
         clock,
         timers,
-        writer,
+        writer: `${node} ${name}`,
         statements: allStatements,
         checksAtOnce: placement.checksAtOnce,
       }),
     );
+  const shared = isSmall ? caching() : null;
+  const api = writeQueue('api');
+  const writers = {
+    api,
+    firing: writeQueue('firing'),
+    maintenance: isSmall ? api : writeQueue('maintenance'),
+    membership: writeQueue('membership'),
+  };
+  const lease = new LeaseConnection({
+    client: shared ?? writing(),
+    clock,
+    writer: `${node} lease`,
+  });
+  const payloads = new PayloadReads(
+    new ReadPool([shared ?? caching()]),
+    new LargePayloads(shared ?? planning(), address.isPooled),
+  );
+  const atOnce = {
+    api: new ReadPool(Array.from({ length: isSmall ? 1 : API_READERS }, planning)),
+    firing: new ReadPool(shared === null ? Array.from({ length: FIRING_READERS }, caching) : [shared]),
   };
   try {
-    const shared = isSmall ? await openClient(connectCaching) : null;
-    const [api, firing, maintenance, membership, apiReaders, firingReaders, leaseClient, small, large] =
-      await Promise.all([
-        writeQueue('api'),
-        writeQueue('firing'),
-        isSmall ? null : writeQueue('maintenance'),
-        writeQueue('membership'),
-        open(isSmall ? 1 : API_READERS, connect),
-        shared === null ? open(FIRING_READERS, connectCaching) : [shared],
-        shared ?? openClient(connectWriting),
-        shared ?? openClient(connectCaching),
-        shared ?? openClient(connect),
-      ]);
-    const makeOnDemand = () => Array.from({ length: ON_DEMAND_READERS }, () => makeClient(connect));
-    const writers = { api, firing, maintenance: maintenance ?? api, membership };
-    const pools = {
-      api: new ReadPool(apiReaders),
-      firing: new ReadPool(firingReaders),
-      insight: new ReadPool(makeOnDemand),
-      search: new ReadPool(makeOnDemand),
-    };
-    return {
-      writers,
-      pools,
-      payloads: new PayloadReads(new ReadPool([small]), new LargePayloads(large, address.isPooled)),
-      lease: new LeaseConnection({
-        client: leaseClient,
-        clock,
-        writer: `${node} lease`,
-      }),
-      placement,
-      close: async () => {
-        await Promise.all(Object.values(writers).map((one) => one.close()));
-        await Promise.all(Object.values(pools).map((one) => one.close()));
-        await Promise.all(clients.map((one) => one.close()));
-      },
-    };
+    await Promise.all(clients.map((client) => client.open()));
   } catch (error) {
-    await Promise.all(clients.map((one) => one.close()));
+    await Promise.all(clients.map((client) => client.close()));
     throw unavailableInstead(error);
   }
+  const onDemand = () => new ReadPool(Array.from({ length: ON_DEMAND_READERS }, planning), true);
+  return {
+    writers,
+    pools: { ...atOnce, insight: onDemand(), search: onDemand() },
+    payloads,
+    lease,
+    placement,
+    close: async () => {
+      await Promise.all(Object.values(writers).map((writer) => writer.close()));
+      await Promise.all(clients.map((client) => client.close()));
+    },
+  };
 }

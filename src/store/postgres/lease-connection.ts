@@ -8,7 +8,6 @@
  */
 
 import type { ClusterState, NodeLease } from '#src/ports/cluster-store.ts';
-import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
 import { renewLease } from '#src/store/sql/cluster.ts';
 import { readCluster } from '#src/store/sql/reads.ts';
@@ -51,20 +50,18 @@ export class LeaseConnection {
 
   async renewLease(lease: NodeLease): Promise<ClusterState> {
     try {
-      return await this.#renew(lease);
-    } catch (error) {
-      if (!isTemporary(error) || !(await this.#client.waitUntilConnected(RECONNECT_MS_MAX)))
-        throw unavailableInstead(error);
-    }
-    try {
-      return await this.#renew(lease);
+      return await this.#renew(lease).catch(async (error: unknown) => {
+        if (isTemporary(error) && (await this.#client.waitUntilConnected(RECONNECT_MS_MAX))) {
+          return this.#renew(lease);
+        }
+        throw error;
+      });
     } catch (error) {
       throw unavailableInstead(error);
     }
   }
 
   async #renew(lease: NodeLease): Promise<ClusterState> {
-    if (!this.#client.isConnected) throw new StoreUnavailable('PostgreSQL cannot be reached.');
     this.#number++;
     const [name, , ...parameters] = renewLease(lease);
     const renewed = this.#client.transaction([

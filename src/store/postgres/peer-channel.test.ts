@@ -11,7 +11,6 @@ import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { type PostgresProxy, startProxy } from '#test/postgres/proxy.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { START } from '#test/store-contract/builders.ts';
-import { connector } from './connect.ts';
 import { PeerChannel } from './peer-channel.ts';
 
 let database: TestDatabase;
@@ -28,7 +27,7 @@ class RecordingNode {
 
   constructor(node: string, url: string) {
     this.channel = new PeerChannel({
-      connect: connector(addressOf(url), { timers: systemTimers, decodeText: (text) => text }),
+      address: addressOf(url),
       timers: systemTimers,
       node,
       listener: {

@@ -11,6 +11,8 @@ import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import { PeriodicTask } from '#src/ports/periodic-task.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
+import type { DatabaseAddress } from './address.ts';
+import { connector } from './connect.ts';
 import { ReconnectingClient } from './reconnecting-client.ts';
 
 const CHANNEL = 'sched';
@@ -21,40 +23,42 @@ const PAYLOAD_CHARACTERS_MAX = 7_000;
 const DUES_MAX = 500;
 /** A silent connection may be dead without notice, so a query checks it. */
 const KEEP_ALIVE_MS = 5_000;
-const LISTEN_MS_MAX = 5_000;
+const NOTIFY = `SELECT pg_notify('${CHANNEL}', message) FROM unnest($1::text[]) AS message`;
 
 export interface PeerChannelDependencies {
-  readonly connect: () => Promise<Client>;
+  readonly address: DatabaseAddress;
   readonly timers: Timers & Stopwatch;
   readonly node: string;
   /** Receives the messages of other nodes. */
   readonly listener: Peers;
 }
 
-interface Message {
+interface Hints {
+  readonly dues: DueDelivery[];
+  rescan: boolean;
+  slots: boolean;
+}
+
+interface Message extends Readonly<Hints> {
   readonly from: string;
-  readonly dues: readonly DueDelivery[];
-  readonly rescan: boolean;
-  readonly slots: boolean;
 }
 
 export class PeerChannel implements Peers {
   readonly #dependencies: PeerChannelDependencies;
   readonly #client: ReconnectingClient;
-  #dues: DueDelivery[] = [];
-  #isRescan = false;
-  #isSlotChange = false;
-  #isCollecting = false;
   readonly #keepAlive: PeriodicTask;
+  /** What is to be sent; null if there is nothing. */
+  #hints: Hints | null = null;
 
   constructor(dependencies: PeerChannelDependencies) {
+    const { address, timers } = dependencies;
     this.#dependencies = dependencies;
     this.#client = new ReconnectingClient({
-      connect: () => this.#listen(),
-      timers: dependencies.timers,
+      connect: connector(address, { timers, prepare: (client) => this.#listen(client) }),
+      timers,
       prepares: false,
     });
-    this.#keepAlive = new PeriodicTask(dependencies.timers, () => this.#checkConnection());
+    this.#keepAlive = new PeriodicTask(timers, () => this.#checkConnection());
   }
 
   async open(): Promise<void> {
@@ -63,19 +67,17 @@ export class PeerChannel implements Peers {
   }
 
   due(due: DueDelivery): void {
-    if (this.#dues.length >= DUES_MAX) this.#isRescan = true;
-    else this.#dues.push(due);
-    this.#collect();
+    const hints = this.#collect();
+    if (hints.dues.length < DUES_MAX) hints.dues.push(due);
+    else hints.rescan = true;
   }
 
   rescan(): void {
-    this.#isRescan = true;
-    this.#collect();
+    this.#collect().rescan = true;
   }
 
   slotsChanged(): void {
-    this.#isSlotChange = true;
-    this.#collect();
+    this.#collect().slots = true;
   }
 
   async close(): Promise<void> {
@@ -84,22 +86,12 @@ export class PeerChannel implements Peers {
     await this.#client.close();
   }
 
-  async #listen(): Promise<Client> {
-    const client = await this.#dependencies.connect();
+  async #listen(client: Client): Promise<void> {
     client.on('notification', ({ payload = '' }) => this.#receive(payload));
-    const drop = () => void client.connection.stream.destroy();
-    const cancel = this.#dependencies.timers.after(LISTEN_MS_MAX, drop);
-    await client
-      .query(`LISTEN ${CHANNEL}`)
-      .catch((error: unknown) => {
-        drop();
-        throw error;
-      })
-      .finally(cancel);
+    await client.query(`LISTEN ${CHANNEL}`);
     // Messages that were sent before LISTEN are lost.
     this.#dependencies.listener.rescan();
     this.#dependencies.listener.slotsChanged();
-    return client;
   }
 
   #checkConnection(): number {
@@ -109,55 +101,23 @@ export class PeerChannel implements Peers {
     return KEEP_ALIVE_MS;
   }
 
-  #collect(): void {
-    if (this.#isCollecting) return;
-    this.#isCollecting = true;
-    this.#dependencies.timers.after(COLLECT_MS, () => {
-      this.#isCollecting = false;
-      void this.#publish();
-    });
+  #collect(): Hints {
+    if (this.#hints === null) {
+      this.#hints = { dues: [], rescan: false, slots: false };
+      this.#dependencies.timers.after(COLLECT_MS, () => void this.#publish());
+    }
+    return this.#hints;
   }
 
   async #publish(): Promise<void> {
-    const messages = this.#pack();
-    if (messages.length === 0) return;
+    if (this.#hints === null) return;
+    const messages = pack(this.#dependencies.node, this.#hints);
+    this.#hints = null;
     try {
-      await this.#client.send(`SELECT pg_notify('${CHANNEL}', message) FROM unnest($1::text[]) AS message`, [
-        messages.map((message) => JSON.stringify(message)),
-      ]);
+      await this.#client.send(NOTIFY, [messages.map((message) => JSON.stringify(message))]);
     } catch {
       // The other nodes scan the database anyway.
     }
-  }
-
-  /** Packs the collected hints into as few messages as possible. */
-  #pack(): readonly Message[] {
-    const { node } = this.#dependencies;
-    const messages: Message[] = [];
-    let isRescan = this.#isRescan;
-    let dues: DueDelivery[] = [];
-    let characters = 0;
-    for (const due of this.#dues) {
-      const { length } = JSON.stringify(due);
-      if (length > PAYLOAD_CHARACTERS_MAX) {
-        isRescan = true;
-        continue;
-      }
-      if (characters + length > PAYLOAD_CHARACTERS_MAX) {
-        messages.push({ from: node, dues, rescan: false, slots: false });
-        dues = [];
-        characters = 0;
-      }
-      dues.push(due);
-      characters += length;
-    }
-    if (dues.length > 0 || isRescan || this.#isSlotChange) {
-      messages.push({ from: node, dues, rescan: isRescan, slots: this.#isSlotChange });
-    }
-    this.#dues = [];
-    this.#isRescan = false;
-    this.#isSlotChange = false;
-    return messages;
   }
 
   #receive(payload: string): void {
@@ -168,6 +128,30 @@ export class PeerChannel implements Peers {
     if (message.rescan) listener.rescan();
     if (message.slots) listener.slotsChanged();
   }
+}
+
+/** Packs hints into as few messages as possible. */
+function pack(from: string, hints: Hints): readonly Message[] {
+  let { rescan } = hints;
+  let characters = 0;
+  const packs: DueDelivery[][] = [[]];
+  for (const due of hints.dues) {
+    const { length } = JSON.stringify(due);
+    if (length > PAYLOAD_CHARACTERS_MAX) {
+      rescan = true;
+      continue;
+    }
+    characters += length;
+    if (characters > PAYLOAD_CHARACTERS_MAX) {
+      packs.push([]);
+      characters = length;
+    }
+    packs.at(-1)?.push(due);
+  }
+  return packs.map((dues, index) => {
+    const isLast = index === packs.length - 1;
+    return { from, dues, rescan: isLast && rescan, slots: isLast && hints.slots };
+  });
 }
 
 function parseMessage(payload: string): Message | null {
@@ -185,17 +169,19 @@ function parseMessage(payload: string): Message | null {
   }
 }
 
+const isText = (value: unknown) => typeof value === 'string';
+const DUE_FIELDS: Readonly<Record<keyof DueDelivery, (value: unknown) => boolean>> = {
+  partition: Number.isSafeInteger,
+  id: isText,
+  dueAt: Number.isSafeInteger,
+  deadline: (value) => value === null || Number.isSafeInteger(value),
+  endpoint: isText,
+  origin: isText,
+  payloadBytes: Number.isSafeInteger,
+};
+
 function isDue(value: unknown): value is DueDelivery {
   if (typeof value !== 'object' || value === null) return false;
-  const due = value as Record<keyof DueDelivery, unknown>;
-  const { partition, id, dueAt, deadline, endpoint, origin, payloadBytes } = due;
-  return (
-    Number.isSafeInteger(partition) &&
-    typeof id === 'string' &&
-    Number.isSafeInteger(dueAt) &&
-    (deadline === null || Number.isSafeInteger(deadline)) &&
-    typeof endpoint === 'string' &&
-    typeof origin === 'string' &&
-    Number.isSafeInteger(payloadBytes)
-  );
+  const given = value as Readonly<Record<string, unknown>>;
+  return Object.entries(DUE_FIELDS).every(([field, isValid]) => isValid(given[field]));
 }

@@ -7,14 +7,13 @@ import { IS_POSTGRES } from '#test/process/store-in-use.ts';
 import { START } from '#test/store-contract/builders.ts';
 import { storeContract } from '#test/store-contract/store-contract.ts';
 import { connector } from './connect.ts';
-import { decodeText } from './parameter-encoding.ts';
 import { migrate } from './schema-version.ts';
 
 /** Databases of the contract are copies of one that has the schema already. Creating it anew costs more. */
 let template: TestDatabase | null = null;
 beforeAll(async () => {
   template = await createDatabase(await sharedPostgres());
-  const client = await connector(addressOf(template.url), { timers: systemTimers, decodeText })();
+  const client = await connector(addressOf(template.url), { timers: systemTimers })();
   await migrate(client, START, () => Promise.resolve());
   await client.end();
 });

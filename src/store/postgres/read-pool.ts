@@ -10,7 +10,7 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Values } from '#src/store/sql/joined-rows.ts';
 import { unavailableInstead } from './errors.ts';
 import type { SqlValue } from './parameter-encoding.ts';
-import type { QueryOptions, ReconnectingClient } from './reconnecting-client.ts';
+import type { ReconnectingClient } from './reconnecting-client.ts';
 
 /** Runs single statements. Everything in one answer is of one moment. */
 export interface Reader {
@@ -31,17 +31,14 @@ const BEGIN_ON_DEMAND = `BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY;
   SET LOCAL statement_timeout = ${ON_DEMAND_MS_MAX}`;
 
 export class ReadPool implements Reader {
-  /** Makes clients that are not connected yet; null if the pool was given clients. */
-  readonly #makeClients: (() => readonly ReconnectingClient[]) | null;
-  #clients: readonly ReconnectingClient[];
-  #opening: Promise<void> | null = null;
+  readonly #clients: readonly ReconnectingClient[];
+  readonly #isOnDemand: boolean;
   #inFlight = 0;
-  #isClosed = false;
 
-  /** `clients`: connected clients, or a function that makes some on demand. */
-  constructor(clients: readonly ReconnectingClient[] | (() => readonly ReconnectingClient[])) {
-    this.#makeClients = typeof clients === 'function' ? clients : null;
-    this.#clients = typeof clients === 'function' ? [] : clients;
+  /** The clients are connected, unless they are opened on demand. */
+  constructor(clients: readonly ReconnectingClient[], isOnDemand = false) {
+    this.#clients = clients;
+    this.#isOnDemand = isOnDemand;
   }
 
   query<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
@@ -49,47 +46,26 @@ export class ReadPool implements Reader {
   }
 
   lookUp<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
-    return this.#run(sql, parameters, { isPrepared: this.#keepsPlans });
+    // Queries on demand are too rare for a cached plan.
+    return this.#run(sql, parameters, { isPrepared: !this.#isOnDemand });
   }
 
   lookUpValues(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Values[]> {
-    return this.#run(sql, parameters, { isPrepared: this.#keepsPlans, rowMode: 'array' });
+    return this.#run(sql, parameters, { isPrepared: !this.#isOnDemand, rowMode: 'array' });
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.all(this.#clients.map((client) => client.close()));
-  }
-
-  /** Queries on demand are too rare for a cached plan. */
-  get #keepsPlans(): boolean {
-    return this.#makeClients === null;
-  }
-
-  async #run<Row>(
-    sql: string,
-    parameters: readonly SqlValue[],
-    options: QueryOptions,
-  ): Promise<readonly Row[]> {
-    if (this.#isClosed) throw new StoreUnavailable('The store is closed.');
-    if (this.#inFlight >= (this.#makeClients === null ? IN_FLIGHT_MAX : ON_DEMAND_IN_FLIGHT_MAX)) {
+  async #run<Row>(...query: Parameters<ReconnectingClient['send']>): Promise<readonly Row[]> {
+    if (this.#inFlight >= (this.#isOnDemand ? ON_DEMAND_IN_FLIGHT_MAX : IN_FLIGHT_MAX)) {
       throw new StoreUnavailable('Too many queries are waiting for the database.');
     }
     this.#inFlight++;
     try {
-      if (this.#makeClients === null) {
-        const { rows } = await leastBusy(this.#clients).send(sql, parameters, options);
-        return rows as readonly Row[];
-      }
-      await this.#open(this.#makeClients);
+      if (this.#isOnDemand) await this.#open();
       const client = leastBusy(this.#clients);
-      const [, answer] = await Promise.allSettled([
-        client.send(BEGIN_ON_DEMAND),
-        client.send(sql, parameters, options),
-        client.send('COMMIT'),
-      ]);
-      if (answer.status === 'rejected') throw answer.reason;
-      return answer.value.rows as readonly Row[];
+      const { rows } = await (this.#isOnDemand
+        ? client.sendIn(BEGIN_ON_DEMAND, ...query)
+        : client.send(...query));
+      return rows as readonly Row[];
     } catch (error) {
       throw unavailableInstead(error);
     } finally {
@@ -97,39 +73,17 @@ export class ReadPool implements Reader {
     }
   }
 
-  async #open(makeClients: () => readonly ReconnectingClient[]): Promise<void> {
-    if (this.#opening === null) {
-      this.#clients = makeClients();
-      this.#opening = openAll(this.#clients);
-    }
-    try {
-      await this.#opening;
-    } catch (error) {
-      // The next query tries again.
-      this.#opening = null;
-      throw error;
-    }
+  /** One connection is enough. A client that cannot connect tries again with the next query. */
+  async #open(): Promise<void> {
+    await Promise.any(this.#clients.map((client) => client.open())).catch((error: AggregateError) => {
+      throw error.errors[0];
+    });
   }
 }
 
-/**
- * If one client cannot connect, all are closed. Otherwise each attempt would take more connections from a server
- * that has few.
- */
-async function openAll(clients: readonly ReconnectingClient[]): Promise<void> {
-  try {
-    await Promise.all(clients.map((client) => client.open()));
-  } catch (error) {
-    await Promise.all(clients.map((client) => client.close()));
-    throw error;
-  }
-}
-
+/** If none is connected, the one that is returned says why. */
 function leastBusy(clients: readonly ReconnectingClient[]): ReconnectingClient {
-  let chosen: ReconnectingClient | null = null;
-  for (const client of clients) {
-    if (client.isConnected && (chosen === null || client.inFlight < chosen.inFlight)) chosen = client;
-  }
-  if (chosen === null) throw new StoreUnavailable('PostgreSQL cannot be reached.');
-  return chosen;
+  return clients.reduce((one, other) =>
+    other.isConnected && (!one.isConnected || other.inFlight < one.inFlight) ? other : one,
+  );
 }

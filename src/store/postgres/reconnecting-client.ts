@@ -9,7 +9,8 @@
 import type { Client, QueryResult } from 'pg';
 import { PeriodicTask } from '#src/ports/periodic-task.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Stopwatch, Timers } from '#src/ports/system.ts';
+import { pause, type Stopwatch, type Timers } from '#src/ports/system.ts';
+import { within } from './connect.ts';
 import { copyOut } from './copy-out.ts';
 import { awaitAll, isUnavailable } from './errors.ts';
 import { type ArrayTypes, arrayTypesOf, encodeParameters, type SqlValue } from './parameter-encoding.ts';
@@ -52,6 +53,7 @@ const RECONNECT_PAUSE_MS_MAX = 1_000;
 const SILENCE_MS_MAX = 10_000;
 const SILENCE_CHECK_MS = 1_000;
 const CLOSE_MS_MAX = 1_000;
+const CLOSED = 'The store is closed.';
 
 interface KnownStatement {
   /** The name is the same on every connection. */
@@ -79,8 +81,11 @@ export class ReconnectingClient {
   #plannedAt = 0;
   #pauseMs = RECONNECT_PAUSE_MS;
   #isClosed = false;
+  /** The first connection; null before it was asked for, and after it failed. */
+  #opening: Promise<void> | null = null;
+  /** Aborted when a connection is there, or never will be. */
+  #waiting = new AbortController();
   readonly #silenceCheck: PeriodicTask;
-  #connectWaiters: (() => void)[] = [];
 
   constructor(dependencies: ReconnectingClientDependencies) {
     this.#dependencies = dependencies;
@@ -95,15 +100,14 @@ export class ReconnectingClient {
     return this.#inFlight;
   }
 
-  /** Opens the first connection, and fails if that is not possible. */
+  /** Opens the first connection, once. Fails if that is not possible; then another call tries again. */
   async open(): Promise<void> {
-    const client = await this.#dependencies.connect();
-    // Another client of the same store could not connect, so the store gave up.
-    if (this.#isClosed) client.connection.stream.destroy();
-    else {
-      this.#setClient(client);
-      this.#silenceCheck.runWithin(SILENCE_CHECK_MS);
-    }
+    if (this.#isClosed) throw new StoreUnavailable(CLOSED);
+    this.#opening ??= this.#connect().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
+    await this.#opening;
   }
 
   /** A text without parameters may hold several statements. */
@@ -145,7 +149,9 @@ export class ReconnectingClient {
 
   async #run<T>(act: (client: Client) => Promise<T>): Promise<T> {
     const client = this.#client;
-    if (client === null) throw new StoreUnavailable('PostgreSQL cannot be reached.');
+    if (client === null) {
+      throw new StoreUnavailable(this.#isClosed ? CLOSED : 'PostgreSQL cannot be reached.');
+    }
     if (this.#inFlight === 0) this.#silentSince = this.#dependencies.timers.elapsed();
     this.#inFlight++;
     try {
@@ -170,46 +176,44 @@ export class ReconnectingClient {
 
   /** Returns true as soon as the client is connected, and false if that takes longer. */
   async waitUntilConnected(withinMs: number): Promise<boolean> {
-    if (this.isConnected || this.#isClosed) return this.isConnected;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#dependencies.timers.after(withinMs, resolve);
-      this.#connectWaiters.push(() => {
-        cancel();
-        resolve();
-      });
-    });
+    if (!this.isConnected && !this.#isClosed) {
+      await pause(this.#dependencies.timers, withinMs, this.#waiting.signal);
+    }
     return this.isConnected;
   }
 
-  #setClient(client: Client): void {
+  #endWaiting(): void {
+    this.#waiting.abort();
+    this.#waiting = new AbortController();
+  }
+
+  async #connect(): Promise<void> {
+    const client = await this.#dependencies.connect();
+    if (this.#isClosed) {
+      client.connection.stream.destroy();
+      return;
+    }
     this.#client = client;
     this.#pauseMs = RECONNECT_PAUSE_MS;
     client.on('error', () => this.#lose(client));
     client.on('end', () => this.#lose(client));
-    for (const notify of this.#connectWaiters.splice(0)) notify();
+    this.#silenceCheck.runWithin(SILENCE_CHECK_MS);
+    this.#endWaiting();
   }
 
   #lose(client: Client): void {
     if (this.#client !== client) return;
     this.#client = null;
     client.connection.stream.destroy();
-    this.#scheduleReconnect();
+    this.#reconnect();
   }
 
-  #scheduleReconnect(): void {
+  #reconnect(): void {
     if (this.#isClosed) return;
-    this.#dependencies.timers.after(this.#pauseMs, () => void this.#reconnect());
+    this.#dependencies.timers.after(this.#pauseMs, () => {
+      this.#connect().catch(() => this.#reconnect());
+    });
     this.#pauseMs = Math.min(2 * this.#pauseMs, RECONNECT_PAUSE_MS_MAX);
-  }
-
-  async #reconnect(): Promise<void> {
-    try {
-      const client = await this.#dependencies.connect();
-      if (this.#isClosed) client.connection.stream.destroy();
-      else this.#setClient(client);
-    } catch {
-      this.#scheduleReconnect();
-    }
   }
 
   #checkSilence(): number {
@@ -222,18 +226,12 @@ export class ReconnectingClient {
     if (this.#isClosed) return;
     this.#isClosed = true;
     void this.#silenceCheck.stop();
-    for (const notify of this.#connectWaiters.splice(0)) notify();
+    this.#endWaiting();
     const client = this.#client;
     this.#client = null;
-    if (client !== null) await this.#end(client);
-  }
-
-  /** Closes the connection, and does not wait long for a server that does not answer. */
-  async #end(client: Client): Promise<void> {
-    const tooLong = Promise.withResolvers<void>();
-    const cancel = this.#dependencies.timers.after(CLOSE_MS_MAX, tooLong.resolve);
-    await Promise.race([client.end().catch(() => {}), tooLong.promise]);
-    cancel();
+    if (client === null) return;
+    // A server that does not answer is not waited for.
+    await within(this.#dependencies.timers, CLOSE_MS_MAX, client.end()).catch(() => {});
     client.connection.stream.destroy();
   }
 }

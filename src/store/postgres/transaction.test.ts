@@ -15,7 +15,6 @@ import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { Builders, START } from '#test/store-contract/builders.ts';
 import { connect } from './connect.ts';
 import { meaningOf } from './errors.ts';
-import { decodeText } from './parameter-encoding.ts';
 import { allowPipelining, runTransaction, type TransactionStatement } from './transaction.ts';
 
 const FREE_AFTER_MS = 300;
@@ -58,7 +57,7 @@ describe.for(available)('on PostgreSQL $name', ({ url, canPipeline }) => {
   });
 
   async function opened(by = database.url): Promise<Client & AsyncDisposable> {
-    const options = { timers: systemTimers, decodeText, prepare: allowPipelining };
+    const options = { timers: systemTimers, prepare: allowPipelining };
     const client = await connect(addressOf(by), options);
     return Object.assign(client, {
       [Symbol.asyncDispose]: async () => void client.connection.stream.destroy(),
