@@ -188,7 +188,8 @@ function snakeCase(name: string): string {
     .toLowerCase();
 }
 
-function printable(name: string): string {
+/** The name of a field as a message repeats it. */
+export function printable(name: string): string {
   const shown = name.slice(0, NAME_CHARACTERS_MAX);
   return Array.from(shown, (character) => (isPrintable(character) ? character : '?')).join('');
 }

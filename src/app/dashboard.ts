@@ -8,13 +8,12 @@ import type { DataDependencies } from '#src/control/data/dependencies.ts';
 import { dataRoutes } from '#src/control/data/routes.ts';
 import type { PeopleDependencies, SealingDependencies } from '#src/control/dependencies.ts';
 import { FailedLoginLog } from '#src/control/failed-login-log.ts';
-import { Authorizer, type Routes } from '#src/control/http/authorize.ts';
+import { Authorizer } from '#src/control/http/authorize.ts';
 import { ClientAddressResolver } from '#src/control/http/client-address.ts';
 import { ConcurrencyLimit } from '#src/control/http/concurrency-limit.ts';
 import type { About } from '#src/control/http/contract.ts';
-import type { PublicRoute } from '#src/control/http/route.ts';
-import { endpointSecretRoutes } from '#src/control/http/routes/endpoint-secrets.ts';
-import { aboutRoutes, auditRoutes } from '#src/control/http/routes/installation.ts';
+import type { Route } from '#src/control/http/route.ts';
+import { installationRoutes } from '#src/control/http/routes/installation.ts';
 import { keyRoutes } from '#src/control/http/routes/keys.ts';
 import { peopleRoutes } from '#src/control/http/routes/people.ts';
 import { projectRoutes } from '#src/control/http/routes/projects.ts';
@@ -57,14 +56,12 @@ export interface DashboardDependencies
   readonly pageFolder?: string;
 }
 
-export type DashboardRoutes = Routes & { readonly publicRoutes: readonly PublicRoute[] };
-
 /** `shared` is what the dashboard shares with `/v1`. Returns the routes. */
 export function mountDashboard(
   server: FastifyInstance,
   shared: Shared,
   dependencies: DashboardDependencies,
-): DashboardRoutes {
+): readonly Route[] {
   const { store, clock, timers, log } = dependencies;
   const throttle = new LoginThrottle(store.people, clock);
   const routes = routesOf(
@@ -73,7 +70,7 @@ export function mountDashboard(
   );
   const refusals = new RoleRefusals(dependencies);
   const authorizer = new Authorizer({
-    ...routes,
+    routes,
     store,
     pause: (userId) => pauses.pause(userId),
     onRefused: (action) => refusals.record(action),
@@ -92,7 +89,7 @@ export function mountDashboard(
     concurrency,
     bodies: shared.bodies,
     pauses,
-    publicRoutes: routes.publicRoutes,
+    routes,
     live: new LiveStreams({ timers, log, get }),
     cookieSeconds: SESSION_MS_MAX / MS_PER_SECOND,
     pageFolder: dependencies.pageFolder ?? PAGE_FOLDER,
@@ -101,23 +98,20 @@ export function mountDashboard(
   return routes;
 }
 
-function routesOf(dependencies: DashboardDependencies & PeopleDependencies, shared: Shared): DashboardRoutes {
+function routesOf(
+  dependencies: DashboardDependencies & PeopleDependencies,
+  shared: Shared,
+): readonly Route[] {
   const { insight, jobs } = dependencies.store;
   const data: DataDependencies = { ...dependencies, ...shared, insight, jobs, node: dependencies.about.node };
-  return {
-    publicRoutes: signInRoutes(dependencies, dependencies.localSignIn, () => insight.warmUp()),
-    routes: [
-      ...sessionRoutes(dependencies),
-      ...projectRoutes(dependencies),
-      ...peopleRoutes(dependencies),
-      ...auditRoutes(dependencies),
-      ...aboutRoutes(dependencies.about),
-    ],
-    projectRoutes: [
-      ...keyRoutes(dependencies),
-      ...secretRoutes(dependencies),
-      ...endpointSecretRoutes(dependencies),
-      ...dataRoutes(data),
-    ],
-  };
+  return [
+    ...signInRoutes(dependencies, dependencies.localSignIn, () => insight.warmUp()),
+    ...sessionRoutes(dependencies),
+    ...projectRoutes(dependencies),
+    ...peopleRoutes(dependencies),
+    ...installationRoutes(dependencies, dependencies.about),
+    ...keyRoutes(dependencies),
+    ...secretRoutes(dependencies),
+    ...dataRoutes(data),
+  ];
 }

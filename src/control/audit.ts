@@ -21,11 +21,9 @@ export interface AuditDependencies {
   readonly ids: IdMint;
 }
 
-/** An action with its user, address, object and detail. */
-export type AuditedAction = Pick<
-  AuditEntry,
-  'userId' | 'actor' | 'address' | 'peer' | 'action' | 'subject' | 'projectId' | 'mode' | 'detail'
->;
+/** An action with its user, address, object and detail. By default it concerns no project. */
+export type AuditedAction = Pick<AuditEntry, 'userId' | 'actor' | 'address' | 'peer' | 'action' | 'subject'> &
+  Partial<Pick<AuditEntry, 'projectId' | 'mode' | 'detail'>>;
 
 /** Runs the action between two writes to the audit log. `subjectOf` names an object that the action itself creates. */
 export async function runAudited<T>(
@@ -68,12 +66,14 @@ function newEntry(
 ): AuditEntry {
   const at = clock.now();
   return {
+    projectId: null,
+    mode: null,
     ...action,
     id: ids.mint('aud', at),
     at,
     actor: truncate(action.actor),
     subject: truncate(action.subject),
-    detail: truncateDetail(action.detail),
+    detail: truncateDetail(action.detail ?? {}),
     outcome,
     code,
   };

@@ -56,25 +56,22 @@ export class FailedLoginLog {
       const permit = (subject === '' ? this.#unknownNames : this.#knownNames).take();
       if (permit === 'none') continue;
       const further = permit === 'last' ? { further: 'only in the log, for an hour' } : {};
-      await this.#write({ address, peer, subject }, { by, failures, name_hash: nameHash, ...further });
+      await this.#write({
+        userId: null,
+        actor: ACTOR,
+        address,
+        peer,
+        action: 'login.throttle',
+        subject,
+        detail: { by, failures, name_hash: nameHash, ...further },
+      });
     }
   }
 
   /** A failed write does not change the answer to a wrong password. */
-  async #write(
-    about: Pick<AuditedAction, 'address' | 'peer' | 'subject'>,
-    detail: AuditedAction['detail'],
-  ): Promise<void> {
-    const act = {
-      ...about,
-      userId: null,
-      actor: ACTOR,
-      action: 'login.throttle',
-      projectId: null,
-      mode: null,
-    };
+  async #write(action: AuditedAction): Promise<void> {
     try {
-      await recordAudit(this.#dependencies, { ...act, detail }, 'done', null);
+      await recordAudit(this.#dependencies, action, 'done', null);
     } catch (error) {
       this.#dependencies.log.warn(
         { error: String(error) },

@@ -93,7 +93,7 @@ export async function requireInvitation(
 ): Promise<Invitation> {
   const invitation = await store.people.findInvitation(hashToken(token), clock.now());
   if (invitation === null || !(await isInviterStillAllowed(store.people, invitation))) {
-    throw new ControlRefusal('invitation_gone', '');
+    throw new ControlRefusal('invitation_gone');
   }
   return invitation;
 }
@@ -128,7 +128,7 @@ export async function acceptInvitation(
   const user = newUser(dependencies, { name, role, projects, passwordHash });
   switch (await people.acceptInvitation(hash, user)) {
     case 'missing':
-      throw new ControlRefusal('invitation_gone', '');
+      throw new ControlRefusal('invitation_gone');
     case 'taken':
       throw new ControlRefusal('name_taken', name);
     case 'done':
@@ -158,5 +158,5 @@ export async function removeInvitation(
   requireGlobalAdmin(by);
   const id = parseId('inv', idText);
   const answer = id === null ? 'missing' : await store.people.removeInvitation(id);
-  if (answer === 'missing') throw new ControlRefusal('invitation_gone', '');
+  if (answer === 'missing') throw new ControlRefusal('invitation_gone');
 }

@@ -21,7 +21,7 @@ export async function login(dependencies: PeopleDependencies, given: Login): Pro
   const name = parseName(given.name);
   const user = name === null ? null : await dependencies.store.people.findUserByName(name);
   const verdict = await guess(dependencies, name ?? NO_NAME, given, user);
-  if (user === null || verdict === 'wrong') throw new ControlRefusal('wrong_login', '');
+  if (user === null || verdict === 'wrong') throw new ControlRefusal('wrong_login');
   return verdict === 'right' ? user : rehash(dependencies, user, given.password);
 }
 
@@ -32,7 +32,7 @@ export async function confirmPassword(
   given: Omit<Login, 'name'>,
 ): Promise<void> {
   if ((await guess(dependencies, user.name, given, user)) === 'wrong')
-    throw new ControlRefusal('wrong_password', '');
+    throw new ControlRefusal('wrong_password');
 }
 
 async function guess(

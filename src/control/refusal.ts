@@ -1,6 +1,9 @@
 /**
  * Refusals of the control plane. Code recognises them by `code`. The message is for the person who made the request.
  */
+const PROXY_HINT =
+  'If a proxy is in front of the service, it must pass on the Host header, and X-Forwarded-Proto if it terminates TLS.';
+
 const MESSAGES = {
   invalid_project_name: (name: string) =>
     `${JSON.stringify(name)} is not a valid project name: use 1 to 64 lower-case letters, digits, dashes and underscores, beginning with a letter or a digit.`,
@@ -39,22 +42,28 @@ const MESSAGES = {
     `${name} is the last admin of every project, and nobody else could invite users. Make another user an admin of every project first.`,
   changed_meanwhile: (name: string) =>
     `${name} was changed by somebody else at the same time. Reload, then try again.`,
-  not_allowed: () => 'Only an admin of every project may do this. Ask one.',
+  not_allowed: (why: string) => why,
   destination_guarded: () =>
     'This has stored headers or a body, so only an admin may send them to another origin or path. Ask an admin.',
   invitation_gone: () => 'This invitation was used or withdrawn, or it has expired. Ask for a new one.',
+  not_signed_in: () => 'You are not signed in, or your session has ended. Sign in again.',
+  bad_origin: () => `This request does not come from the dashboard itself. ${PROXY_HINT}`,
+  bad_csrf_token: () => 'This page belongs to another session. Reload it.',
+  wrong_host: (origins: string) => `The dashboard is not at this address. Use ${origins}. ${PROXY_HINT}`,
+  not_local: () =>
+    'This request does not come straight from a browser on the machine of `sched dev`. Open the dashboard there, or sign in with a password at /dashboard/login.',
 } as const satisfies Readonly<Record<string, (subject: string) => string>>;
 
 export type ControlCode = keyof typeof MESSAGES;
 
 export class ControlRefusal extends Error {
   readonly code: ControlCode;
-  /** The name, id or mode that the refusal is about. */
+  /** The name, id or mode that the refusal is about, or the reason. */
   readonly subject: string;
   /** How long to wait before trying again. 0 if waiting does not help. */
   readonly waitMs: number;
 
-  constructor(code: ControlCode, subject: string, waitMs = 0) {
+  constructor(code: ControlCode, subject = '', waitMs = 0) {
     super(MESSAGES[code](subject));
     this.name = 'ControlRefusal';
     this.code = code;

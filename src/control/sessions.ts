@@ -61,7 +61,7 @@ export async function createSession(
   const replaced = presented !== null && TOKEN.test(presented) ? hashToken(presented) : null;
   // The password may have been changed since it was checked.
   if ((await store.people.addSession(session, user.passwordHash, replaced)) === 'stale') {
-    throw new ControlRefusal('wrong_login', '');
+    throw new ControlRefusal('wrong_login');
   }
   return { token, session };
 }

@@ -57,7 +57,7 @@ export function parseName(text: string): string | null {
 
 export function requireName(text: string): string {
   const name = parseName(text);
-  if (name === null) throw new ControlRefusal('invalid_name', '');
+  if (name === null) throw new ControlRefusal('invalid_name');
   return name;
 }
 
@@ -110,5 +110,6 @@ export function canInvite({ role, projects }: Pick<Actor, 'role' | 'projects'>):
 }
 
 export function requireGlobalAdmin(by: Actor): void {
-  if (!canInvite(by)) throw new ControlRefusal('not_allowed', '');
+  if (!canInvite(by))
+    throw new ControlRefusal('not_allowed', 'Only an admin of every project may do this. Ask one.');
 }

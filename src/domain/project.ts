@@ -2,10 +2,6 @@
 export const MODES = ['test', 'live'] as const;
 export type Mode = (typeof MODES)[number];
 
-export function isMode(text: string): text is Mode {
-  return (MODES as readonly string[]).includes(text);
-}
-
 /** The project that exists from the first start. */
 export const DEFAULT_PROJECT = 'default';
 

@@ -101,8 +101,7 @@ async function openDataHarness(harness: ControlHarness, name: string): Promise<D
     store,
     pause: async () => {},
     onRefused: async () => {},
-    routes: [],
-    projectRoutes: dataRoutes({
+    routes: dataRoutes({
       commands,
       idempotency: new Idempotency(store, clock),
       insight: store.insight,
@@ -128,7 +127,7 @@ async function openDataHarness(harness: ControlHarness, name: string): Promise<D
         path: `p/${name}/test/${route}`,
         query: new URLSearchParams(search),
         body: () => body,
-        fastifyRequest: null,
+        idempotencyKey: undefined,
       })
       .catch((thrown: unknown) => {
         const { status, ...error } = describeError(thrown, 'req', SILENT);

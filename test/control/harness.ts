@@ -5,11 +5,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { buildServer } from '#src/api/server.ts';
-import { type DashboardDependencies, type DashboardRoutes, mountDashboard } from '#src/app/dashboard.ts';
+import { type DashboardDependencies, mountDashboard } from '#src/app/dashboard.ts';
 import { createProject } from '#src/control/bootstrap.ts';
 import type { About } from '#src/control/http/contract.ts';
+import type { Route } from '#src/control/http/route.ts';
 import { invite } from '#src/control/invitations.ts';
 import { Passwords } from '#src/control/passwords.ts';
 import { COMMAND_LINE } from '#src/control/user-rules.ts';
@@ -17,7 +19,7 @@ import { IdMint } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import { ROLES, type Role } from '#src/domain/role.ts';
 import type { SqlStore } from '#src/store/sql/sql-store.ts';
-import { openSqlite } from '#src/store/sqlite/open-sqlite.ts';
+import { DATABASE_FILE, openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import { prometheusMetrics } from '#src/system/metrics.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { systemTimers } from '#src/system/timers.ts';
@@ -35,7 +37,7 @@ export const PAGE = '<!doctype html><title>Sched</title>';
 
 export interface TestDashboard extends Readonly<Record<Role, Browser>> {
   readonly url: string;
-  readonly routes: DashboardRoutes;
+  readonly routes: readonly Route[];
   /** The routes below `/dashboard`. */
   readonly served: readonly string[];
   readonly store: SqlStore;
@@ -46,6 +48,8 @@ export interface TestDashboard extends Readonly<Record<Role, Browser>> {
   readonly advance: (ms: number) => void;
   /** Resolves when every pending write has ended, including those that no request waits for. */
   readonly written: () => Promise<void>;
+  /** All that is stored, without the records of who did or tried something and when. */
+  readonly stored: () => string;
   /** The log so far. */
   readonly log: () => string;
 }
@@ -86,7 +90,7 @@ async function openDashboard(
   };
   for (const name of ['default', 'shop']) await createProject(harness, name);
 
-  const routes: DashboardRoutes[] = [];
+  const routes: Route[] = [];
   const served: string[] = [];
   const server = buildServer({
     ...harness,
@@ -102,7 +106,7 @@ async function openDashboard(
         if (url.startsWith(PREFIX)) served.push(...name.map((each) => `${each} ${url.slice(PREFIX.length)}`));
       });
       routes.push(
-        mountDashboard(server, shared, {
+        ...mountDashboard(server, shared, {
           ...harness,
           trustedProxies: [],
           publicOrigins: null,
@@ -126,13 +130,11 @@ async function openDashboard(
     return browser;
   };
   const [viewer, operator, admin] = await Promise.all(ROLES.map((role) => invited(role, role)));
-  const [mounted] = routes;
-  if (mounted === undefined) throw new Error('The dashboard was not mounted.');
   if (viewer === undefined || operator === undefined || admin === undefined)
     throw new Error('The users were not created.');
   return {
     url,
-    routes: mounted,
+    routes,
     served,
     store,
     viewer,
@@ -144,6 +146,7 @@ async function openDashboard(
       now = instant(now + ms);
     },
     written: () => store.check(now),
+    stored: () => everyRow(join(directory, DATABASE_FILE)),
     log: () => lines.join('\n'),
     async close() {
       await server.close();
@@ -151,6 +154,23 @@ async function openDashboard(
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Refused requests are recorded here, and every request may change when a session was last used. */
+const RECORDS: ReadonlySet<unknown> = new Set(['audit', 'failure_counts', 'heartbeat', 'disk_probe']);
+const LAST_USE = 'seen_at';
+
+function everyRow(path: string): string {
+  const db = new DatabaseSync(path, { readOnly: true });
+  try {
+    const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
+    const rows = tables
+      .filter(({ name }) => !RECORDS.has(name))
+      .map(({ name }) => [name, db.prepare(`SELECT * FROM "${String(name)}"`).all()]);
+    return JSON.stringify(rows, (name, value: unknown) => (name === LAST_USE ? null : value));
+  } finally {
+    db.close();
+  }
 }
 
 function builtPage(directory: string): string {

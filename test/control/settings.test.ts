@@ -158,7 +158,7 @@ describe('secrets of an endpoint profile', () => {
     for (const path of [
       `p/shop/test/endpoints/${id}`,
       `p/default/live/endpoints/${id}`,
-      `${PLACE}/ep_nothing`,
+      `${PLACE}/ep_01m7f3gs00zqgw5m2r7n9x0abc`,
     ]) {
       expectRefused(await admin.get(`${path}/secrets`), 404, 'unknown_endpoint');
       expectRefused(await admin.post(`${path}/secrets`), 404, 'unknown_endpoint');
@@ -185,7 +185,8 @@ describe('users', () => {
     expectRefused(await post({ role: 'viewer', projects: ['nowhere'] }), 422, 'unknown_project', 'projects');
     expectRefused(await post({ role: 'viewer', projects: 'shop' }), 400, 'invalid_request', 'projects');
     expectRefused(await post({ projects: null }), 400, 'invalid_request', 'role');
-    expectRefused(await admin.post('users/usr_nobody/remove'), 404, 'unknown_user');
+    expectRefused(await admin.post('users/usr_01m7f3gs00zqgw5m2r7n9x0abc/remove'), 404, 'unknown_user');
+    expectRefused(await admin.post('users/colleague/remove'), 404, 'not_found');
   });
 
   test('keep the last admin of every project', async () => {

@@ -15,10 +15,10 @@ import type { IncomingMessage } from 'node:http';
 import { runAudited } from '#src/control/audit.ts';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { ClientAddress } from '#src/control/http/client-address.ts';
-import { AccessRefusal } from '#src/control/http/errors.ts';
 import { publicRoute } from '#src/control/http/route.ts';
 import { LOCAL_SESSION, type LocalSignIn } from '#src/control/http/routes/sign-in.ts';
 import { invite, newUser } from '#src/control/invitations.ts';
+import { ControlRefusal } from '#src/control/refusal.ts';
 import { isLoopbackHost } from '#src/domain/public-address.ts';
 import { isAddressedToLoopback } from '#src/inbox/request-guard.ts';
 import type { User } from '#src/ports/people-store.ts';
@@ -30,11 +30,9 @@ const LOCAL_USER = { name: 'sched dev', role: 'admin', projects: null } as const
 const FORWARDED = /^(forwarded|via|x-real-ip|x-forwarded-.+)$/i;
 
 export const localSignIn: LocalSignIn = (dependencies, begin) =>
-  publicRoute({
-    method: 'POST',
-    path: LOCAL_SESSION,
+  publicRoute(LOCAL_SESSION, {
     check: (request) => {
-      if (!isLocal(request)) throw new AccessRefusal('not_local');
+      if (!isLocal(request)) throw new ControlRefusal('not_local');
     },
     handle: async (request) => {
       const user = await localUser(dependencies, request);
@@ -69,5 +67,5 @@ async function localUser(dependencies: PeopleDependencies, request: ClientAddres
 
 function actionOf({ address, peer }: ClientAddress) {
   const { name } = LOCAL_USER;
-  return { actor: name, subject: name, address, peer, projectId: null, mode: null, detail: {} };
+  return { actor: name, subject: name, address, peer };
 }

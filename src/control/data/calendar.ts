@@ -1,9 +1,8 @@
 /** `GET schedules/:id/calendar` shows past deliveries and future runs of a schedule, over some weeks. */
-import { z } from 'zod';
 import { requireFound } from '#src/commands/command.ts';
 import type { Calendar } from '#src/control/http/data-contract.ts';
-import { idOf } from '#src/control/http/fields.ts';
-import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
+import { byId } from '#src/control/http/fields.ts';
+import { json, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import { cachedCron } from '#src/domain/cron.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
@@ -28,12 +27,10 @@ export function calendarRoute({
   commands: { store, clock },
   insight,
   timers,
-}: Pick<DataDependencies, 'commands' | 'insight' | 'timers'>): Route<ProjectRequest> {
-  return projectRoute({
-    method: 'GET',
-    path: 'schedules/:id/calendar',
+}: Pick<DataDependencies, 'commands' | 'insight' | 'timers'>): ProjectRoute {
+  return projectRoute('GET schedules/:id/calendar', {
     needs: 'viewer',
-    params: z.object({ id: idOf('sch') }),
+    params: byId('sch'),
     query: WINDOW_QUERY,
     handle: async ({ params: { id }, query, partition }) => {
       const view = requireFound(await store.findSchedule(partition, id));

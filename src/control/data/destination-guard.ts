@@ -15,13 +15,13 @@ export function editGuard({ insight }: Pick<DataDependencies, 'insight'>): EditG
   return {
     schedule({ destination, payloadBytes }, { endpoint }) {
       if (endpoint === undefined || destination.kind !== 'inline' || payloadBytes === 0) return;
-      if (isOtherDestination(destination.url, endpoint)) throw new ControlRefusal('destination_guarded', '');
+      if (isOtherDestination(destination.url, endpoint)) throw new ControlRefusal('destination_guarded');
     },
 
     async profile({ partition, id, url, headerNames }, edit) {
       if (edit.url === undefined || !isOtherDestination(url, edit.url)) return;
       if (headerNames.length > 0 || (await insight.hasPayloads(partition, id))) {
-        throw new ControlRefusal('destination_guarded', '');
+        throw new ControlRefusal('destination_guarded');
       }
     },
   };

@@ -10,7 +10,7 @@ import { presentProfile } from '#src/api/present.ts';
 import { requireFound } from '#src/commands/command.ts';
 import type { Destination, Destinations } from '#src/control/http/data-contract.ts';
 import { choice, cursor, parsed } from '#src/control/http/fields.ts';
-import { DONE, json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
+import { DONE, json, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import { URL_CHARACTERS_MAX } from '#src/domain/destination.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
@@ -28,14 +28,12 @@ const INLINE_SHOWN_MAX = 200;
 
 type Dependencies = Pick<DataDependencies, 'commands' | 'insight'>;
 
-export function destinationRoutes(dependencies: Dependencies): readonly Route<ProjectRequest>[] {
+export function destinationRoutes(dependencies: Dependencies): readonly ProjectRoute[] {
   return [listRoute(dependencies), closeRoute(dependencies)];
 }
 
-function listRoute({ commands: { store, clock }, insight }: Dependencies): Route<ProjectRequest> {
-  return projectRoute({
-    method: 'GET',
-    path: 'destinations',
+function listRoute({ commands: { store, clock }, insight }: Dependencies): ProjectRoute {
+  return projectRoute('GET destinations', {
     needs: 'viewer',
     query: z.object({ cursor, include_archived: choice(['true', 'false']) }),
     handle: async ({ query: { cursor, include_archived }, partition, mode }) => {
@@ -106,12 +104,10 @@ function presentState(
   };
 }
 
-function closeRoute({ commands: { store, clock }, insight }: Dependencies): Route<ProjectRequest> {
-  return projectRoute({
-    method: 'POST',
-    path: 'destinations/close-breaker',
+function closeRoute({ commands: { store, clock }, insight }: Dependencies): ProjectRoute {
+  return projectRoute('POST destinations/close-breaker', {
     needs: 'operator',
-    body: z.object({
+    body: z.strictObject({
       endpoint: parsed(
         parseEndpoint,
         (name) => `${name} must be the id of an endpoint profile, or the origin and path of a destination.`,

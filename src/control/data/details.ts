@@ -1,11 +1,10 @@
 /** `GET deliveries/:id/details` shows a delivery with its attempts as a waterfall, and explains both in plain words. */
-import { z } from 'zod';
 import type { DeliveryResource, ScheduleResource } from '#src/api/contract/resources.ts';
 import { presentDelivery, presentSchedule } from '#src/api/present.ts';
 import { requireFound } from '#src/commands/command.ts';
 import type { AttemptInfo, DeliveryDetails } from '#src/control/http/data-contract.ts';
-import { idOf } from '#src/control/http/fields.ts';
-import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
+import { byId } from '#src/control/http/fields.ts';
+import { json, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import { stateOf } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
@@ -21,12 +20,10 @@ const ATTEMPTS_SHOWN_MAX = 2 * RETRY_BOUNDS.maxAttempts.max;
 
 export function detailsRoute({
   commands: { store, clock },
-}: Pick<DataDependencies, 'commands'>): Route<ProjectRequest> {
-  return projectRoute({
-    method: 'GET',
-    path: 'deliveries/:id/details',
+}: Pick<DataDependencies, 'commands'>): ProjectRoute {
+  return projectRoute('GET deliveries/:id/details', {
     needs: 'viewer',
-    params: z.object({ id: idOf('dlv') }),
+    params: byId('dlv'),
     handle: async ({ params: { id }, partition, mode }) => {
       const delivery = requireFound(await store.findDelivery(partition, id));
       const [attempts, view, isDeferredByBreaker] = await Promise.all([

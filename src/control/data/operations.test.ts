@@ -73,7 +73,7 @@ test('requests have the error codes of /v1, and objects of another project are n
       path: `p/${harness.project.name}/live/schedules/${made.body.id}`,
       query: new URLSearchParams(),
       body: () => ({}),
-      fastifyRequest: null,
+      idempotencyKey: undefined,
     })
     .catch((error: unknown) => error);
   expect(elsewhere).toMatchObject({ code: 'not_found' });

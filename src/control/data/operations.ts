@@ -6,13 +6,12 @@ import type { DeliveryResource } from '#src/api/contract/resources.ts';
 import { handlers } from '#src/api/handlers.ts';
 import { presentDelivery } from '#src/api/present.ts';
 import type { DeliveryWithTarget } from '#src/control/http/data-contract.ts';
-import { asGiven, name } from '#src/control/http/fields.ts';
+import { asGiven } from '#src/control/http/fields.ts';
 import {
   type AuditRule,
-  type JsonBody,
   type ProjectRequest,
+  type ProjectRoute,
   projectRoute,
-  type Route,
 } from '#src/control/http/route.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { findFailure } from '#src/domain/failures.ts';
@@ -39,26 +38,27 @@ const ACTIONS: Readonly<Partial<Record<OperationId, string>>> = {
 const IS_STRICT = true;
 const FIELD_NAME = /^[a-z_]{1,32}$/;
 
-/** `Call` reads the query and the body as for /v1. */
-const PARAMS = z.object({ id: name.optional() });
+/** `Call` reads the id, the query and the body as for /v1, and refuses them with the same errors. */
+const PARAMS = z.object({ id: z.string().optional() });
+const QUERY = z.record(z.string(), z.string());
 
 interface OperationRequest extends ProjectRequest {
   readonly params: z.output<typeof PARAMS>;
-  readonly body: JsonBody;
+  readonly query: z.output<typeof QUERY>;
+  readonly body: z.output<typeof asGiven>;
 }
 
 type OperationsDependencies = Pick<DataDependencies, 'commands' | 'idempotency' | 'httpAllowed' | 'insight'>;
 
-export function operationRoutes(dependencies: OperationsDependencies): readonly Route<ProjectRequest>[] {
+export function operationRoutes(dependencies: OperationsDependencies): readonly ProjectRoute[] {
   const { commands, idempotency, httpAllowed } = dependencies;
   const unguarded = handlers(commands, httpAllowed, presentWithTarget);
   const guarded = handlers(commands, httpAllowed, presentWithTarget, editGuard(dependencies));
   return (Object.entries(OPERATIONS) as [OperationId, Operation][]).map(([id, operation]) =>
-    projectRoute({
-      method: operation.method,
-      path: operation.path.slice(1).replace('{id}', ':id'),
+    projectRoute(nameOf(operation), {
       needs: operation.method === 'GET' ? 'viewer' : 'operator',
       params: PARAMS,
+      query: QUERY,
       body: asGiven,
       audited: auditedAs(dependencies, id, operation),
       handle: async (request) => {
@@ -71,21 +71,25 @@ export function operationRoutes(dependencies: OperationsDependencies): readonly 
   );
 
   function callOf(
-    { tenant, params, search, body, fastifyRequest }: OperationRequest,
+    { tenant, params, query, body, idempotencyKey }: OperationRequest,
     operation: Operation,
   ): Call {
     const { id = '' } = params;
     const given = operation.body === null ? {} : body;
     const idempotent = operation.idempotent
       ? readIdempotency(
-          fastifyRequest?.headers['idempotency-key'],
+          idempotencyKey,
           `${operation.method} dashboard ${operation.path} ${id}`,
           JSON.stringify(given),
         )
       : null;
-    const url = `?${search.toString()}`;
+    const url = `?${new URLSearchParams(query).toString()}`;
     return new Call(operation, tenant, id, url, body, IS_STRICT, answerAtOnce, idempotency, idempotent);
   }
+}
+
+function nameOf({ method, path }: Operation): string {
+  return `${method} ${path.slice(1).replace('{id}', ':id')}`;
 }
 
 /** No budget is needed, since one user has few requests at a time (`http/concurrency-limit.ts`). */
@@ -106,13 +110,12 @@ function auditedAs(
   if (operation.method === 'GET') return null;
   const action = ACTIONS[id];
   if (action === undefined) throw new Error(`The audit log has no name for ${id}.`);
-  const audited = { action, subject: ({ params }: OperationRequest) => params.id ?? '' };
-  if (operation.body === null) return audited;
+  if (operation.body === null) return { action };
   const detail = async (request: OperationRequest) => ({
     ...fieldsOf(request),
     ...(await findDestinationChange(dependencies, id, request)),
   });
-  return { ...audited, detail };
+  return { action, detail };
 }
 
 /** The names of the fields that were given, never their values. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { OpenBreaker, Overview, OverviewRange } from '#src/control/http/data-contract.ts';
 import { choice } from '#src/control/http/fields.ts';
-import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
+import { json, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import { parseId } from '#src/domain/id.ts';
 import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
@@ -39,13 +39,11 @@ const ANY = { state: null, kind: null, labels: [] } as const;
 
 type Dependencies = Pick<DataDependencies, 'commands' | 'insight' | 'timers' | 'node' | 'isCluster'>;
 
-export function overviewRoute(dependencies: Dependencies): Route<ProjectRequest> {
+export function overviewRoute(dependencies: Dependencies): ProjectRoute {
   const { clock, store } = dependencies.commands;
   const forecasts = new Forecasts({ ...dependencies, clock });
   const series = new StatsSeries(dependencies.insight);
-  return projectRoute({
-    method: 'GET',
-    path: 'overview',
+  return projectRoute('GET overview', {
     needs: 'viewer',
     query: z.object({ range: choice(RANGE_NAMES) }),
     handle: async ({ query, partition }) => {

@@ -1,14 +1,9 @@
 /** `POST preview` shows when a schedule would fire before it is created, and what clock changes do to it. */
+import { SchedulePreview } from '#src/api/contract/bodies.ts';
 import { readPreview } from '#src/api/read-bodies.ts';
 import type { Preview, RunNoteInfo } from '#src/control/http/data-contract.ts';
-import { asGiven } from '#src/control/http/fields.ts';
-import {
-  type JsonBody,
-  json,
-  type ProjectRequest,
-  projectRoute,
-  type Route,
-} from '#src/control/http/route.ts';
+import { fieldsAsGiven } from '#src/control/http/fields.ts';
+import { type JsonBody, json, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import { cachedCron } from '#src/domain/cron.ts';
 import { durationMs } from '#src/domain/duration.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
@@ -27,14 +22,10 @@ const CHANGE_NEAR_MS = 3 * 3_600_000;
 /** One run in every minute around the change. */
 const NEAR_RUNS_MAX = 361;
 
-export function previewRoute({
-  commands: { clock },
-}: Pick<DataDependencies, 'commands'>): Route<ProjectRequest> {
-  return projectRoute({
-    method: 'POST',
-    path: 'preview',
+export function previewRoute({ commands: { clock } }: Pick<DataDependencies, 'commands'>): ProjectRoute {
+  return projectRoute('POST preview', {
     needs: 'viewer',
-    body: asGiven,
+    body: fieldsAsGiven(SchedulePreview),
     handle: async ({ body }) => {
       const now = clock.now();
       const { timing, jitter } = readPreview(body, now);

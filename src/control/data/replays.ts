@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { requireFound } from '#src/commands/command.ts';
 import type { DeliveryCount, DeliveryQuery, ReplayJobInfo } from '#src/control/http/data-contract.ts';
-import { bound, choice, idOf, optional, parsed } from '#src/control/http/fields.ts';
+import { bound, byId, choice, optional, parsed } from '#src/control/http/fields.ts';
 import { orNull } from '#src/control/http/present.ts';
-import { json, list, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
+import { json, list, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import { beginReplay, stopReplay } from '#src/control/replay-jobs.ts';
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { parseId } from '#src/domain/id.ts';
@@ -15,7 +15,7 @@ import type { DeliveryFilter } from '#src/ports/store.ts';
 import type { DataDependencies } from './dependencies.ts';
 
 const JOBS_SHOWN_MAX = 50;
-const BY_ID = z.object({ id: idOf('job') });
+const BY_ID = byId('job');
 /** The same filter as the list of deliveries of /v1. */
 const FILTER = z.object({
   status: choice(DELIVERY_STATUSES),
@@ -30,20 +30,18 @@ const FILTER = z.object({
   created_before: bound('up'),
 });
 const MUST_BE_COUNT = 'expected must be the count that was shown.';
-const BEGIN = FILTER.extend({
+const BEGIN = FILTER.strict().extend({
   /** The count that the user saw and confirmed. */
   expected: z.int(MUST_BE_COUNT).min(0, MUST_BE_COUNT).max(DELIVERIES_COUNTED_MAX, MUST_BE_COUNT),
 });
 
 type Dependencies = Pick<DataDependencies, 'commands' | 'insight' | 'jobs' | 'wakeReplays'>;
 
-export function replayRoutes(dependencies: Dependencies): readonly Route<ProjectRequest>[] {
+export function replayRoutes(dependencies: Dependencies): readonly ProjectRoute[] {
   const { insight, jobs, wakeReplays } = dependencies;
   const jobDependencies = { ...dependencies.commands, jobs };
   return [
-    projectRoute({
-      method: 'GET',
-      path: 'replays/count',
+    projectRoute('GET replays/count', {
       needs: 'viewer',
       query: FILTER,
       handle: async ({ query, partition }) => {
@@ -52,31 +50,24 @@ export function replayRoutes(dependencies: Dependencies): readonly Route<Project
         return json(answer);
       },
     }),
-    projectRoute({
-      method: 'GET',
-      path: 'replays',
+    projectRoute('GET replays', {
       needs: 'viewer',
       handle: async ({ partition }) => {
         const listed = await jobs.listJobs(partition, JOBS_SHOWN_MAX);
         return list(listed.map(presentJob));
       },
     }),
-    projectRoute({
-      method: 'GET',
-      path: 'replays/:id',
+    projectRoute('GET replays/:id', {
       needs: 'viewer',
       params: BY_ID,
       handle: async ({ params, partition }) =>
         json(presentJob(requireFound(await jobs.findJob(partition, params.id)))),
     }),
-    projectRoute({
-      method: 'POST',
-      path: 'replays',
+    projectRoute('POST replays', {
       needs: 'operator',
       body: BEGIN,
       audited: {
         action: 'replay.begin',
-        subject: () => '',
         detail: ({ body }) => ({ ...presentFilter(filterOf(body)), expected: body.expected }),
       },
       handle: async ({ body, caller: { user }, partition }) => {
@@ -85,12 +76,10 @@ export function replayRoutes(dependencies: Dependencies): readonly Route<Project
         return json(presentJob(job), 201, job.id);
       },
     }),
-    projectRoute({
-      method: 'POST',
-      path: 'replays/:id/stop',
+    projectRoute('POST replays/:id/stop', {
       needs: 'operator',
       params: BY_ID,
-      audited: { action: 'replay.stop', subject: ({ params }) => params.id },
+      audited: { action: 'replay.stop' },
       handle: async ({ params, partition }) =>
         json(presentJob(await stopReplay(jobDependencies, partition, params.id))),
     }),

@@ -2,11 +2,10 @@
  * Reveals header values and bodies to an admin. Otherwise they leave the vault only on the way to the receiver. Each
  * request is written into the audit log before it is answered.
  */
-import { z } from 'zod';
 import { requireFound } from '#src/commands/command.ts';
 import type { Revealed } from '#src/control/http/data-contract.ts';
-import { idOf } from '#src/control/http/fields.ts';
-import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
+import { byId } from '#src/control/http/fields.ts';
+import { json, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import type { Headers } from '#src/domain/headers.ts';
 import { decodeHeaders, decodePayload } from '#src/domain/payload.ts';
 import { payloadContext, profileHeadersContext } from '#src/domain/sealing-contexts.ts';
@@ -14,14 +13,12 @@ import type { DataDependencies } from './dependencies.ts';
 
 export function revealRoutes({
   commands: { store, vault },
-}: Pick<DataDependencies, 'commands'>): readonly Route<ProjectRequest>[] {
+}: Pick<DataDependencies, 'commands'>): readonly ProjectRoute[] {
   return [
-    projectRoute({
-      method: 'POST',
-      path: 'schedules/:id/reveal',
+    projectRoute('POST schedules/:id/reveal', {
       needs: 'admin',
-      params: z.object({ id: idOf('sch') }),
-      audited: { action: 'schedule.reveal', subject: ({ params }) => params.id },
+      params: byId('sch'),
+      audited: { action: 'schedule.reveal' },
       handle: async ({ params: { id }, partition }) => {
         requireFound(await store.findSchedule(partition, id));
         const sealed = await store.findPayload(partition, id);
@@ -30,12 +27,10 @@ export function revealRoutes({
         return json(revealed(headers, body === null ? null : Buffer.from(body).toString()));
       },
     }),
-    projectRoute({
-      method: 'POST',
-      path: 'endpoints/:id/reveal',
+    projectRoute('POST endpoints/:id/reveal', {
       needs: 'admin',
-      params: z.object({ id: idOf('ep') }),
-      audited: { action: 'endpoint.reveal', subject: ({ params }) => params.id },
+      params: byId('ep'),
+      audited: { action: 'endpoint.reveal' },
       handle: async ({ params: { id }, partition }) => {
         const profile = requireFound(await store.findProfile(partition, id));
         const sealed = await store.findProfileHeaders(partition, id, profile.version);

@@ -1,5 +1,5 @@
 /** The routes of one project in one mode, except keys and secrets. */
-import type { ProjectRequest, Route } from '#src/control/http/route.ts';
+import type { ProjectRoute } from '#src/control/http/route.ts';
 import { calendarRoute } from './calendar.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { destinationRoutes } from './destinations.ts';
@@ -12,7 +12,7 @@ import { revealRoutes } from './reveal.ts';
 import { searchRoute } from './search.ts';
 import { upcomingRoute } from './upcoming.ts';
 
-export function dataRoutes(dependencies: DataDependencies): readonly Route<ProjectRequest>[] {
+export function dataRoutes(dependencies: DataDependencies): readonly ProjectRoute[] {
   return [
     ...operationRoutes(dependencies),
     overviewRoute(dependencies),

@@ -9,11 +9,11 @@ import { decodeCursor, encodeCursor } from '#src/api/cursor.ts';
 import { presentSchedule } from '#src/api/present.ts';
 import type { ScheduleSearchPage } from '#src/control/http/data-contract.ts';
 import { choice, cursor, limit, optional } from '#src/control/http/fields.ts';
-import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
+import { json, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { parseId, type ScheduleId } from '#src/domain/id.ts';
 import { LABELS_MAX, type Labels } from '#src/domain/labels.ts';
-import type { Partition } from '#src/domain/project.ts';
+import type { Mode, Partition } from '#src/domain/project.ts';
 import { maySeeQueries, withHiddenQuery } from '#src/domain/role.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import type { Store } from '#src/ports/store.ts';
@@ -35,11 +35,9 @@ const SCANNED_MAX = 10_000;
 export function searchRoute({
   commands,
   insight,
-}: Pick<DataDependencies, 'commands' | 'insight'>): Route<ProjectRequest> {
+}: Pick<DataDependencies, 'commands' | 'insight'>): ProjectRoute {
   const { store } = commands;
-  return projectRoute({
-    method: 'GET',
-    path: 'search/schedules',
+  return projectRoute('GET search/schedules', {
     needs: 'viewer',
     query: QUERY,
     handle: async ({ caller, query: { q, state, kind, cursor, limit }, partition, mode }) => {
@@ -97,7 +95,7 @@ export function parseSearch(text: string): Search {
 async function byId(
   store: Pick<Store, 'findSchedule' | 'findDelivery'>,
   partition: Partition,
-  mode: ProjectRequest['mode'],
+  mode: Mode,
   id: string,
 ): Promise<ScheduleSearchPage<ScheduleResource>> {
   const scheduleId = await scheduleIdOf(store, partition, id);

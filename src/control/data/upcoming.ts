@@ -1,6 +1,6 @@
 /** `GET upcoming` shows everything that is due in a window, by step and by endpoint, so that peaks are visible. */
 import type { Upcoming } from '#src/control/http/data-contract.ts';
-import { json, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
+import { json, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { formatInstant, instant } from '#src/domain/instant.ts';
 import { HOUR_MS } from '#src/domain/stats.ts';
@@ -22,12 +22,10 @@ export function upcomingRoute({
   commands,
   insight,
   timers,
-}: Pick<DataDependencies, 'commands' | 'insight' | 'timers'>): Route<ProjectRequest> {
+}: Pick<DataDependencies, 'commands' | 'insight' | 'timers'>): ProjectRoute {
   const forecasts = new Forecasts({ insight, timers, clock: commands.clock });
   const cache = new RevalidatingCache<Upcoming>(timers);
-  return projectRoute({
-    method: 'GET',
-    path: 'upcoming',
+  return projectRoute('GET upcoming', {
     needs: 'viewer',
     query: WINDOW_QUERY,
     handle: async ({ query, partition }) => {

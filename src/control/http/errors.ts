@@ -8,38 +8,6 @@ import { type ControlCode, ControlRefusal } from '#src/control/refusal.ts';
 import { ERRORS, type ErrorCode, type ErrorType } from '#src/domain/errors.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 
-/** Refusals because of the session, the origin or the role. */
-const ACCESS_REFUSALS = {
-  not_signed_in: { status: 401, message: 'You are not signed in, or your session has ended. Sign in again.' },
-  not_allowed: { status: 403, message: 'Your role does not allow this. Ask an admin.' },
-  bad_origin: {
-    status: 403,
-    message:
-      'This request does not come from the dashboard itself. If a proxy is in front of the service, it must pass on the Host header, and X-Forwarded-Proto if it terminates TLS.',
-  },
-  not_local: {
-    status: 403,
-    message:
-      'This request does not come straight from a browser on the machine of `sched dev`. Open the dashboard there, or sign in with a password at /dashboard/login.',
-  },
-  wrong_host: { status: 421, message: 'The dashboard is not at this address.' },
-  bad_csrf_token: {
-    status: 403,
-    message: 'This page belongs to another session. Reload it.',
-  },
-} as const;
-export type AccessCode = keyof typeof ACCESS_REFUSALS;
-
-export class AccessRefusal extends Error {
-  readonly code: AccessCode;
-
-  constructor(code: AccessCode, message: string = ACCESS_REFUSALS[code].message) {
-    super(message);
-    this.name = 'AccessRefusal';
-    this.code = code;
-  }
-}
-
 /** The messages are in `control/refusal.ts`. */
 const STATUS_OF: Readonly<Record<ControlCode, number>> = {
   invalid_project_name: 422,
@@ -69,6 +37,11 @@ const STATUS_OF: Readonly<Record<ControlCode, number>> = {
   replay_under_way: 409,
   too_many_jobs: 409,
   job_ended: 409,
+  not_signed_in: 401,
+  bad_origin: 403,
+  bad_csrf_token: 403,
+  not_local: 403,
+  wrong_host: 421,
 };
 
 /** The field that a refusal is about. The page shows the message there. */
@@ -92,7 +65,7 @@ const NOT_FOUND = 'This does not exist, or you may not see it.';
 
 export interface ErrorDescription {
   readonly status: number;
-  readonly code: AccessCode | ControlCode | ErrorCode;
+  readonly code: ControlCode | ErrorCode;
   readonly message: string;
   readonly param: string | null;
   /** How long to wait before trying again. 0 if waiting does not help. */
@@ -100,10 +73,6 @@ export interface ErrorDescription {
 }
 
 export function describeError(error: unknown, requestId: string, log: Log): ErrorDescription {
-  if (error instanceof AccessRefusal) {
-    const { code, message } = error;
-    return { status: ACCESS_REFUSALS[code].status, code, message, param: null, waitMs: 0 };
-  }
   if (error instanceof ControlRefusal) {
     const { code, message, waitMs } = error;
     return { status: STATUS_OF[code], code, message, param: PARAM_OF[code] ?? null, waitMs };

@@ -1,9 +1,11 @@
 /**
  * The fields of requests to the control plane as schemas. A field has its bounds, and a text that says what is wrong
- * with a value. `readInput` refuses the first field at fault with the code `invalid_request`.
+ * with a value. `readInput` refuses the first field at fault with the code `invalid_request`, and a field that the schema
+ * of a body does not have with `unknown_field`.
  */
 import { z } from 'zod';
 import { boundFaultText, parseBound, parseLimit, wrongChoiceText } from '#src/api/query.ts';
+import { printable } from '#src/api/unknown-field.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
 import { described } from '#src/texts/quote.ts';
@@ -24,9 +26,6 @@ const MUST_BE_TEXT = saying(
 );
 const MUST_BE_TEXTS = saying((name) => `${name} must be a list of at most ${LIST_MAX} strings, or null.`);
 
-/** Names a value of the path. Nothing with another name exists, so a handler answers `404`. */
-export const name = z.string();
-
 export const text = z.string(MUST_BE_TEXT).max(TEXT_CHARACTERS_MAX, MUST_BE_TEXT);
 
 export const optionalText = text.nullish();
@@ -38,8 +37,14 @@ export const optionalTexts = z
   .nullish()
   .transform((given) => given ?? null);
 
-/** The body as it was given. The handler leaves it to the readers of `/v1`. */
+/** Any field as it was given. The handler leaves them to the readers of `/v1`. */
 export const asGiven = z.custom<Readonly<Record<string, unknown>>>();
+
+/** The fields of a body of `/v1`, each with its value as it was given. */
+export function fieldsAsGiven({ shape }: z.ZodObject) {
+  const names = Object.keys(shape);
+  return z.strictObject(Object.fromEntries(names.map((name) => [name, z.unknown().optional()])));
+}
 
 /** A text that has a meaning of its own. `parse` returns null for any other text. */
 export function parsed<T>(parse: (text: string) => T | null, fault: FaultText) {
@@ -54,6 +59,11 @@ export function idOf<K extends IdKind>(kind: K) {
     (given) => parseId(kind, given),
     (field) => `${field} is not an id with the prefix ${kind}_.`,
   );
+}
+
+/** The wildcard of a path that names one object. */
+export function byId<K extends IdKind>(kind: K) {
+  return z.object({ id: idOf(kind) });
 }
 
 /** An empty value counts as absent, as in the queries of `/v1`. An absent field is null. */
@@ -82,14 +92,20 @@ export const limit = z
   .optional()
   .transform((given) => parseLimit(given ?? ''));
 
+/** An unknown field is refused before the others are looked at, as in a strict request to `/v1`. */
 export function readInput<S extends z.ZodType>(
   schema: S,
   given: Readonly<Record<string, unknown>>,
 ): z.output<S> {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  throw new Refusal('invalid_request', String(issue?.path[0]), issue?.message);
+  const { issues } = read.error;
+  const unknown = issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? issue.keys : []))[0];
+  if (unknown !== undefined) {
+    const shown = printable(unknown);
+    throw new Refusal('unknown_field', shown, `\`${shown}\` is not a field of this request. Leave it out.`);
+  }
+  throw new Refusal('invalid_request', String(issues[0]?.path[0]), issues[0]?.message);
 }
 
 /** A path with a value of the wrong form names nothing that exists. */

@@ -5,8 +5,8 @@
  * checked too. The session's CSRF token is checked in addition: see `session-guard.ts`.
  */
 import type { IncomingMessage } from 'node:http';
+import { ControlRefusal } from '#src/control/refusal.ts';
 import { headerOf, ownOrigin } from '#src/web/request-headers.ts';
-import { AccessRefusal } from './errors.ts';
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
@@ -33,8 +33,5 @@ export function checkPublicOrigin(request: IncomingMessage, origins: readonly st
   if (origins === null) return;
   const origin = ownOrigin(request);
   if (origin !== null && origins.includes(origin)) return;
-  throw new AccessRefusal(
-    'wrong_host',
-    `The dashboard is not at this address. Use ${origins.join(' or ')}. If a proxy is in front of the service, it must pass on the Host header, and X-Forwarded-Proto if it terminates TLS.`,
-  );
+  throw new ControlRefusal('wrong_host', origins.join(' or '));
 }

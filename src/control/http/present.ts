@@ -47,16 +47,8 @@ export function presentSecret({ id, createdAt, expiresAt }: SigningSecret | Open
   return { id, created_at: formatInstant(createdAt), expires_at: orNull(expiresAt) };
 }
 
-export function presentOpenSecret(secret: OpenSecret): SecretInfo {
-  return { ...presentSecret(secret), text: secret.text };
-}
-
 export function presentEndpointSecret(secret: EndpointSecret | OpenEndpointSecret): EndpointSecretInfo {
   return { ...presentSecret(secret), alone_from: orNull(secret.aloneFrom) };
-}
-
-export function presentOpenEndpointSecret(secret: OpenEndpointSecret): EndpointSecretInfo {
-  return { ...presentEndpointSecret(secret), text: secret.text };
 }
 
 /** Projects without a known name are left out. */

@@ -1,11 +1,10 @@
 /**
- * A route of the control plane, declared once: its path, the role it needs, the schemas of its input, what it writes
- * into the audit log, and its handler. The server (`server.ts`) checks the session, the origin, the CSRF token, the
- * role and the project scope for all routes, and writes the audit log. A handler only sees input that its schemas
- * accept.
+ * A route of the control plane, declared once: its name, the role it needs, the schemas of its input, what it writes
+ * into the audit log, and its handler. All routes are in one list. The server (`server.ts`) checks the session, the
+ * origin, the CSRF token, the role and the project scope for all of them, and writes the audit log. A handler only sees
+ * input that its schemas accept.
  */
 import type { IncomingMessage } from 'node:http';
-import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Mode, Partition } from '#src/domain/project.ts';
 import type { Role } from '#src/domain/role.ts';
@@ -31,21 +30,31 @@ export interface GivenInput {
   readonly body: JsonBody;
 }
 
-export interface RouteRequest {
-  readonly caller: Caller;
-  /** The whole query, for operations of /v1. Other handlers use `query`. */
-  readonly search: URLSearchParams;
-  /** Null if a live page polls a watched path. */
-  readonly fastifyRequest: FastifyRequest | null;
+/** A request that needs no session. */
+export interface PublicRequest extends ClientAddress {
+  /** The token in the cookie. It may belong to no session. */
+  readonly token: string | null;
+  /** The page made this request by itself. */
+  readonly isAutomatic: boolean;
+  readonly agent: string;
 }
 
-/** A request to one project in one mode, which the caller may see. */
-export interface ProjectRequest extends RouteRequest {
+/** A request of a user that concerns no single project. */
+export interface UserRequest {
+  readonly caller: Caller;
+  /** The value of the header `Idempotency-Key`. */
+  readonly idempotencyKey: string | readonly string[] | undefined;
+}
+
+export interface ProjectContext {
   readonly project: Project;
   readonly mode: Mode;
   readonly partition: Partition;
   readonly tenant: Tenant;
 }
+
+/** A request to one project in one mode, which the caller may see. */
+export interface ProjectRequest extends UserRequest, ProjectContext {}
 
 /** The body is JSON text, ready to be sent. */
 export interface Answer<T = unknown> {
@@ -78,25 +87,9 @@ type With<A, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = A 
 export interface AuditRule<A> {
   /** The name in the audit log, such as `schedule.pause`. */
   readonly action: string;
-  readonly subject: (request: A) => string;
+  /** By default it is the id in the path. */
+  readonly subject?: (request: A) => string;
   readonly detail?: (request: A) => AuditEntry['detail'] | Promise<AuditEntry['detail']>;
-}
-
-type Method = 'GET' | 'POST' | 'PATCH';
-type Schemas = Readonly<Record<string, z.ZodType>>;
-
-/** The answer of a route. A route whose path is not known to the compiler is checked only in tests. */
-type AnswerTo<S extends Schemas, M extends Method, Path extends string> = string extends Path
-  ? Answer
-  : `${M} ${Path}` extends keyof S
-    ? Answer<Shown<S[`${M} ${Path}`]>>
-    : never;
-
-interface RouteFacts<M extends Method = Method, Path extends string = string> {
-  readonly method: M;
-  /** The pattern below `/dashboard/api/`, or below `p/:project/:mode/` for a project's route: `schedules/:id/pause`. */
-  readonly path: Path;
-  readonly needs: Role;
 }
 
 /** One request to a route, whose input has been read. */
@@ -106,37 +99,78 @@ export interface Action {
   readonly audited: Pick<AuditEntry, 'action' | 'subject' | 'detail'> | null;
 }
 
-export interface Route<A> extends RouteFacts {
+interface RouteOf<Access extends string, A> {
+  readonly access: Access;
+  /** The method and the path. */
+  readonly name: string;
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** The pattern below `/dashboard/api/`, such as `users/:id/remove`. */
+  readonly path: string;
   readonly isAudited: boolean;
   readonly schemas: InputSchemas<z.ZodType, z.ZodType, z.ZodType>;
   /** Reads the input, or refuses it before anything is changed or recorded. */
   readonly prepare: (request: A, given: GivenInput) => Promise<Action>;
 }
 
-const NOTHING = z.object({});
-type Nothing = typeof NOTHING;
+interface NeedsRole {
+  readonly needs: Role;
+}
 
-function declared<A, Answers extends Schemas>() {
+interface ChecksHeaders {
+  /** Refuses a request by its headers, before its body is read. */
+  readonly check?: (request: IncomingMessage) => void;
+}
+
+/** A route by which a person gets a session, or looks up the session or invitation they have. */
+export type PublicRoute = RouteOf<'public', PublicRequest> & ChecksHeaders;
+export type UserRoute = RouteOf<'user', UserRequest> & NeedsRole;
+export type ProjectRoute = RouteOf<'project', ProjectRequest> & NeedsRole;
+export type Route = PublicRoute | UserRoute | ProjectRoute;
+
+type Schemas = Readonly<Record<string, z.ZodType>>;
+
+/** The answer of a route. A route whose name is not known to the compiler is checked only in tests. */
+type AnswerTo<S extends Schemas, Name extends string> = string extends Name
+  ? Answer
+  : Name extends keyof S
+    ? Answer<Shown<S[Name]>>
+    : never;
+
+const NO_PARAMETERS = z.object({});
+/** An unknown field of a body is refused. Other schemas of bodies are strict too. */
+const NO_FIELDS = z.strictObject({});
+
+/** `below` is the path before the one in the name of each route. */
+function declared<Access extends string, A, Answers extends Schemas, Facts>(access: Access, below = '') {
   return <
-    const M extends Method,
-    const Path extends string,
-    P extends z.ZodType = Nothing,
-    Q extends z.ZodType = Nothing,
-    B extends z.ZodType = Nothing,
+    const Name extends string,
+    P extends z.ZodType = typeof NO_PARAMETERS,
+    Q extends z.ZodType = typeof NO_PARAMETERS,
+    B extends z.ZodType = typeof NO_FIELDS,
   >(
-    declaration: RouteFacts<M, Path> &
+    declaredName: Name,
+    declaration: Facts &
       Partial<InputSchemas<P, Q, B>> & {
         /** A route without it changes nothing and reveals nothing. A GET may be audited too. */
         readonly audited?: AuditRule<With<A, P, Q, B>> | null;
-        readonly handle: (request: With<A, P, Q, B>) => Promise<AnswerTo<Answers, M, Path>>;
+        readonly handle: (request: With<A, P, Q, B>) => Promise<AnswerTo<Answers, Name>>;
       },
-  ): Route<A> => {
-    const { method, path, needs, audited = null, handle } = declaration;
-    const { params = NOTHING, query = NOTHING, body = NOTHING } = declaration;
+  ): RouteOf<Access, A> & Facts => {
+    const [method, pattern] = declaredName.split(' ') as [RouteOf<Access, A>['method'], string];
+    const path = below + pattern;
+    const {
+      audited = null,
+      handle,
+      params = NO_PARAMETERS,
+      query = NO_PARAMETERS,
+      body = NO_FIELDS,
+    } = declaration;
     return {
+      ...declaration,
+      access,
+      name: `${method} ${path}`,
       method,
       path,
-      needs,
       isAudited: audited !== null,
       schemas: { params, query, body },
       prepare: async (request, given) => {
@@ -148,7 +182,7 @@ function declared<A, Answers extends Schemas>() {
         const asked = { ...request, ...input };
         const run = () => handle(asked);
         if (audited === null) return { run, audited };
-        const { action, subject, detail } = audited;
+        const { action, subject = idInPath, detail } = audited;
         return {
           run,
           audited: { action, subject: subject(asked), detail: (await detail?.(asked)) ?? {} },
@@ -158,11 +192,22 @@ function declared<A, Answers extends Schemas>() {
   };
 }
 
-/** Declares a route that concerns no single project. */
-export const route = declared<RouteRequest, typeof ANSWERS>();
+function idInPath({ params }: { readonly params: unknown }): string {
+  const { id = '' } = params as { readonly id?: string };
+  return id;
+}
+
+/** Declares a route that needs no session. */
+export const publicRoute = declared<'public', PublicRequest, typeof ANSWERS, ChecksHeaders>('public');
+
+/** Declares a route for users that concerns no single project. */
+export const route = declared<'user', UserRequest, typeof ANSWERS, NeedsRole>('user');
 
 /** Declares a route of one project in one mode. */
-export const projectRoute = declared<ProjectRequest, typeof PROJECT_ANSWERS>();
+export const projectRoute = declared<'project', ProjectRequest, typeof PROJECT_ANSWERS, NeedsRole>(
+  'project',
+  'p/:project/:mode/',
+);
 
 export function json<const T>(value: T, status = 200, subject?: string): Answer<T> {
   const body = JSON.stringify(value);
@@ -172,47 +217,6 @@ export function json<const T>(value: T, status = 200, subject?: string): Answer<
 /** Answers a list that has no further page. */
 export function list<T>(data: readonly T[], status?: number, subject?: string) {
   return json({ data, next_cursor: null }, status, subject);
-}
-
-/** A request that needs no session. */
-export interface PublicRequest extends ClientAddress {
-  /** The token in the cookie. It may belong to no session. */
-  readonly token: string | null;
-  /** The page made this request by itself. */
-  readonly isAutomatic: boolean;
-  readonly agent: string;
-}
-
-interface PublicRouteFacts<M extends 'GET' | 'POST', Path extends string, B extends z.ZodType> {
-  readonly method: M;
-  readonly path: Path;
-  readonly body?: B;
-  /** Refuses a request by its headers, before its body is read. */
-  readonly check?: (request: IncomingMessage) => void;
-}
-
-/** A route by which a person gets a session, or looks up the session or invitation they have. */
-export interface PublicRoute extends PublicRouteFacts<'GET' | 'POST', string, z.ZodType> {
-  readonly handle: (visitor: PublicRequest, given: JsonBody) => Promise<Answer>;
-}
-
-export function publicRoute<
-  const M extends 'GET' | 'POST',
-  const Path extends string,
-  B extends z.ZodType = Nothing,
->(
-  declaration: PublicRouteFacts<M, Path, B> & {
-    readonly handle: (
-      visitor: PublicRequest,
-      body: z.output<B>,
-    ) => Promise<AnswerTo<typeof ANSWERS, M, Path>>;
-  },
-): PublicRoute {
-  const { body = NOTHING, handle } = declaration;
-  return {
-    ...declaration,
-    handle: async (visitor, given) => handle(visitor, readInput(body, given) as z.output<B>),
-  };
 }
 
 export const DONE: Done = { done: true };

@@ -24,7 +24,7 @@ import type { ConcurrencyLimit } from './concurrency-limit.ts';
 import { clearCookieHeaders, presentedToken, setCookieHeaders } from './cookie.ts';
 import { refuse } from './errors.ts';
 import { checkPublicOrigin } from './origin-check.ts';
-import type { Answer, Caller, JsonBody, PublicRoute } from './route.ts';
+import type { Answer, Caller, JsonBody, Route } from './route.ts';
 import { isAutomatic, type SessionGuard } from './session-guard.ts';
 
 const PREFIX = '/dashboard';
@@ -45,8 +45,7 @@ export interface ControlServerOptions {
   readonly concurrency: ConcurrencyLimit;
   readonly bodies: BodyBudget;
   readonly pauses: Pauses;
-  /** The routes that need no session. */
-  readonly publicRoutes: readonly PublicRoute[];
+  readonly routes: readonly Route[];
   readonly live: LiveStreams;
   /** How long a browser keeps a session's cookie. */
   readonly cookieSeconds: number;
@@ -86,16 +85,17 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
       ? {}
       : readBody(rawBody(request), { required: false, acceptsPart: false }, pauseOf(customer));
   scope.decorateRequest('caller', null);
-  for (const { method, path, check, handle } of options.publicRoutes) {
-    const onRequest = async ({ raw }: FastifyRequest) => {
-      guard.checkOrigin(raw);
-      check?.(raw);
-    };
+  for (const route of options.routes) {
+    if (route.access !== 'public') continue;
+    const { method, path, check, prepare } = route;
     scope.route({
       method,
       url: `/${path}`,
       bodyLimit: ANONYMOUS_BODY_BYTES_MAX,
-      onRequest,
+      onRequest: async ({ raw }) => {
+        guard.checkOrigin(raw);
+        check?.(raw);
+      },
       handler: async (request, reply) => {
         const { raw } = request;
         const sender = {
@@ -104,8 +104,9 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
           ...addresses.resolve(raw),
           agent: agentOf(raw),
         };
-        const answer = await handle(sender, await bodyOf(request, ANONYMOUS));
-        return send(request, reply, answer, pauseOf(ANONYMOUS), options);
+        const given = { params: {}, query: queryOf(request), body: await bodyOf(request, ANONYMOUS) };
+        const { run } = await prepare(sender, given);
+        return send(request, reply, await run(), pauseOf(ANONYMOUS), options);
       },
     });
   }
@@ -136,7 +137,7 @@ async function controlApi(scope: FastifyInstance, options: ControlServerOptions)
         path: pathOf(request),
         query: queryOf(request),
         body: () => bodyOf(request, id),
-        fastifyRequest: request,
+        idempotencyKey: request.headers['idempotency-key'],
       });
     const pause = pauseOf(id);
     const answer = await bodies.process(request, id, pause, () => concurrency.run(id, act));

@@ -5,6 +5,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { ControlRefusal } from '#src/control/refusal.ts';
 import {
   csrfToken,
   findSession,
@@ -14,7 +15,6 @@ import {
 import { headerOf } from '#src/web/request-headers.ts';
 import type { ClientAddressResolver } from './client-address.ts';
 import { presentedToken } from './cookie.ts';
-import { AccessRefusal } from './errors.ts';
 import { isFromOwnPage } from './origin-check.ts';
 import type { Caller } from './route.ts';
 
@@ -34,7 +34,7 @@ export class SessionGuard {
   /** Checks the origin of a change. It also applies before sign-in, so that no other site can sign a user in. */
   checkOrigin(request: IncomingMessage): void {
     if (isReading(request)) return;
-    if (!isFromOwnPage(request) || !this.#addresses.isKnown(request)) throw new AccessRefusal('bad_origin');
+    if (!isFromOwnPage(request) || !this.#addresses.isKnown(request)) throw new ControlRefusal('bad_origin');
   }
 
   /** `isStream`: a page keeps the request open by itself, so it does not count as use of the session. */
@@ -45,10 +45,10 @@ export class SessionGuard {
       token === null
         ? null
         : await findSession(this.#dependencies, token, !isStream && !isAutomatic(request));
-    if (token === null || found === null) throw new AccessRefusal('not_signed_in');
+    if (token === null || found === null) throw new ControlRefusal('not_signed_in');
     const given = headerOf(request, CSRF_HEADER) ?? '';
     if (!isReading(request) && !isEqual(given, csrfToken(token))) {
-      throw new AccessRefusal('bad_csrf_token');
+      throw new ControlRefusal('bad_csrf_token');
     }
     return { user: found.user, session: found.session, ...this.#addresses.resolve(request) };
   }
@@ -56,7 +56,7 @@ export class SessionGuard {
   /** Reads the session of a caller again. This does not count as use: the user may only have left a page open. */
   async recheck(caller: Caller): Promise<Caller> {
     const found = await findSessionByHash(this.#dependencies, caller.session.hash);
-    if (found === null) throw new AccessRefusal('not_signed_in');
+    if (found === null) throw new ControlRefusal('not_signed_in');
     const { address, peer } = caller;
     return { ...found, address, peer };
   }

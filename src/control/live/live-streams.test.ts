@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { AccessRefusal } from '#src/control/http/errors.ts';
 import type { Answer, Caller } from '#src/control/http/route.ts';
+import { ControlRefusal } from '#src/control/refusal.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
@@ -253,7 +253,7 @@ describe('a watched path', () => {
 
 describe('a stream', () => {
   test.each([
-    ['is signed out', async () => Promise.reject(new AccessRefusal('not_signed_in'))],
+    ['is signed out', async () => Promise.reject(new ControlRefusal('not_signed_in'))],
     [
       'has another role',
       async () => ({ ...harness.caller, user: { ...harness.caller.user, role: 'admin' as const } }),

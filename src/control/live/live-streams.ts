@@ -6,15 +6,23 @@
  * checked about every second. The stream ends when the session ends or the user's rights change.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { z } from 'zod';
 import { describeError } from '#src/control/http/errors.ts';
+import { readInput } from '#src/control/http/fields.ts';
 import type { Caller } from '#src/control/http/route.ts';
-import { Refusal } from '#src/domain/errors.ts';
 import { PeriodicTask, type Wait } from '#src/ports/periodic-task.ts';
 import { type EventStream, EventStreams } from '#src/web/event-streams.ts';
 import { Watch, type WatchDependencies, type WatchEvent, type WatchListener } from './watch.ts';
 
 export const WATCHES_MAX = 6;
 const WATCH_CHARACTERS_MAX = 2_048;
+const MUST_NAME_PATHS = `watch must name 1 to ${WATCHES_MAX} paths.`;
+const WATCHES = z.object({
+  watch: z
+    .array(z.string().min(1, MUST_NAME_PATHS).max(WATCH_CHARACTERS_MAX, MUST_NAME_PATHS))
+    .min(1, MUST_NAME_PATHS)
+    .max(WATCHES_MAX, MUST_NAME_PATHS),
+});
 const SESSION_CHECK_MS = 800;
 const PROJECT_PREFIX = 'p/';
 /** Stands for the request id in the log. */
@@ -78,13 +86,7 @@ function keyOf({ user, session }: Caller, path: string): string {
 }
 
 function readWatches(query: URLSearchParams): readonly string[] {
-  const paths = [...new Set(query.getAll('watch'))];
-  const isValid =
-    paths.length > 0 &&
-    paths.length <= WATCHES_MAX &&
-    paths.every((path) => path !== '' && path.length <= WATCH_CHARACTERS_MAX);
-  if (!isValid) throw new Refusal('invalid_request', 'watch', `watch must name 1 to ${WATCHES_MAX} paths.`);
-  return paths;
+  return readInput(WATCHES, { watch: [...new Set(query.getAll('watch'))] }).watch;
 }
 
 class LiveStream implements WatchListener {

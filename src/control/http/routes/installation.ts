@@ -5,7 +5,7 @@ import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import type { About, AuditLine, Listed } from '#src/control/http/contract.ts';
 import { cursor, idOf, limit, optional, parsed } from '#src/control/http/fields.ts';
 import { namesOf, presentAudit } from '#src/control/http/present.ts';
-import { json, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
+import { json, route, type UserRoute } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { type ProjectId, parseId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
@@ -28,22 +28,13 @@ const AUDIT_QUERY = z.object({
   limit,
 });
 
-export function aboutRoutes(about: About): readonly Route<RouteRequest>[] {
+export function installationRoutes(dependencies: PeopleDependencies, about: About): readonly UserRoute[] {
   return [
-    route({
-      method: 'GET',
-      path: 'about',
+    route('GET about', {
       needs: 'viewer',
       handle: async () => json(about),
     }),
-  ];
-}
-
-export function auditRoutes(dependencies: PeopleDependencies): readonly Route<RouteRequest>[] {
-  return [
-    route({
-      method: 'GET',
-      path: 'audit',
+    route('GET audit', {
       needs: 'admin',
       query: AUDIT_QUERY,
       handle: async ({ query: { user, project, action, cursor, limit } }) => {

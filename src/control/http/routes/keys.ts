@@ -1,41 +1,33 @@
 /** A project's API keys. Every user sees the list. Only an admin creates and revokes them. */
 
-import { z } from 'zod';
 import type { ControlDependencies } from '#src/control/dependencies.ts';
-import { name } from '#src/control/http/fields.ts';
+import { byId } from '#src/control/http/fields.ts';
 import { presentKey } from '#src/control/http/present.ts';
-import { DONE, json, list, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
+import { DONE, json, list, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import { makeKey, revokeKey } from '#src/control/keys.ts';
 import { Refusal } from '#src/domain/errors.ts';
 
-export function keyRoutes(dependencies: ControlDependencies): readonly Route<ProjectRequest>[] {
+export function keyRoutes(dependencies: ControlDependencies): readonly ProjectRoute[] {
   return [
-    projectRoute({
-      method: 'GET',
-      path: 'keys',
+    projectRoute('GET keys', {
       needs: 'viewer',
       handle: async ({ partition }) => {
         const keys = await dependencies.store.listKeys(partition);
-        const data = keys.map(presentKey).toReversed();
-        return list(data);
+        return list(keys.map(presentKey).toReversed());
       },
     }),
-    projectRoute({
-      method: 'POST',
-      path: 'keys',
+    projectRoute('POST keys', {
       needs: 'admin',
-      audited: { action: 'key.create', subject: () => '' },
+      audited: { action: 'key.create' },
       handle: async ({ project, mode }) => {
         const { key, text } = await makeKey(dependencies, project, mode);
         return json({ ...presentKey(key), key: text }, 201, key.id);
       },
     }),
-    projectRoute({
-      method: 'POST',
-      path: 'keys/:id/revoke',
+    projectRoute('POST keys/:id/revoke', {
       needs: 'admin',
-      params: z.object({ id: name }),
-      audited: { action: 'key.revoke', subject: ({ params }) => params.id },
+      params: byId('key'),
+      audited: { action: 'key.revoke' },
       handle: async ({ partition, params: { id } }) => {
         // `revokeKey` takes only an id, so this check keeps keys of other projects from being revoked here.
         const keys = await dependencies.store.listKeys(partition);

@@ -2,104 +2,73 @@
 
 import { z } from 'zod';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
-import type { NewInvitation } from '#src/control/http/contract.ts';
-import { name, optionalTexts, text } from '#src/control/http/fields.ts';
+import { byId, optionalTexts, text } from '#src/control/http/fields.ts';
 import { namesOf, presentInvitation, presentUser } from '#src/control/http/present.ts';
-import { DONE, json, list, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
+import { DONE, json, list, route, type UserRoute } from '#src/control/http/route.ts';
 import { type AccessGrant, invitationPath, invite, removeInvitation } from '#src/control/invitations.ts';
 import { openSessions } from '#src/control/sessions.ts';
 import { changeUser, removeUser } from '#src/control/users.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { AuditEntry, User } from '#src/ports/people-store.ts';
+import type { User } from '#src/ports/people-store.ts';
 
-const BY_ID = z.object({ id: name });
-const ACCESS_GRANT = z.object({ role: text, projects: optionalTexts });
+const ACCESS_GRANT = z.strictObject({ role: text, projects: optionalTexts });
 
-export function peopleRoutes(dependencies: PeopleDependencies): readonly Route<RouteRequest>[] {
-  return [...userRoutes(dependencies), ...invitationRoutes(dependencies)];
-}
-
-function userRoutes(dependencies: PeopleDependencies): readonly Route<RouteRequest>[] {
+export function peopleRoutes(dependencies: PeopleDependencies): readonly UserRoute[] {
+  const names = async () => namesOf(await dependencies.store.listProjects());
   return [
-    route({
-      method: 'GET',
-      path: 'users',
+    route('GET users', {
       needs: 'admin',
       handle: async () => {
-        const names = namesOf(await dependencies.store.listProjects());
+        const known = await names();
         const users = await dependencies.store.people.listUsers();
-        const data = await Promise.all(
-          users.map(async (user) => presentUser(user, await seenAtOf(dependencies, user), names)),
+        return list(
+          await Promise.all(
+            users.map(async (user) => presentUser(user, await seenAtOf(dependencies, user), known)),
+          ),
         );
-        return list(data);
       },
     }),
-    route({
-      method: 'POST',
-      path: 'users/:id',
+    route('POST users/:id', {
       needs: 'admin',
-      params: BY_ID,
+      params: byId('usr'),
       body: ACCESS_GRANT,
-      audited: { action: 'user.change', subject: idIn, detail: ({ body }) => accessGrantDetail(body) },
+      audited: { action: 'user.change', detail: accessGrantDetail },
       handle: async ({ caller, params: { id }, body }) => {
         const user = await changeUser(dependencies, id, body, caller.user);
-        const names = namesOf(await dependencies.store.listProjects());
-        return json(presentUser(user, await seenAtOf(dependencies, user), names));
+        return json(presentUser(user, await seenAtOf(dependencies, user), await names()));
       },
     }),
-    route({
-      method: 'POST',
-      path: 'users/:id/remove',
+    route('POST users/:id/remove', {
       needs: 'admin',
-      params: BY_ID,
-      audited: { action: 'user.remove', subject: idIn },
+      params: byId('usr'),
+      audited: { action: 'user.remove' },
       handle: async ({ caller, params: { id } }) => {
         await removeUser(dependencies, id, caller.user);
         return json(DONE);
       },
     }),
-  ];
-}
-
-function invitationRoutes(dependencies: PeopleDependencies): readonly Route<RouteRequest>[] {
-  return [
-    route({
-      method: 'GET',
-      path: 'invitations',
+    route('GET invitations', {
       needs: 'admin',
       handle: async () => {
-        const names = namesOf(await dependencies.store.listProjects());
+        const known = await names();
         const open = await dependencies.store.people.listInvitations(dependencies.clock.now());
-        const data = open.map((invitation) => presentInvitation(invitation, names));
-        return list(data);
+        return list(open.map((invitation) => presentInvitation(invitation, known)));
       },
     }),
-    route({
-      method: 'POST',
-      path: 'invitations',
+    route('POST invitations', {
       needs: 'admin',
       body: ACCESS_GRANT,
-      audited: {
-        action: 'invitation.create',
-        subject: () => '',
-        detail: ({ body }) => accessGrantDetail(body),
-      },
+      audited: { action: 'invitation.create', detail: accessGrantDetail },
       handle: async ({ caller, body }) => {
         const { invitation, token } = await invite(dependencies, { ...body, by: caller.user });
-        const names = namesOf(await dependencies.store.listProjects());
-        const shown: NewInvitation = {
-          ...presentInvitation(invitation, names),
-          path: invitationPath(token),
-        };
+        const shown = { ...presentInvitation(invitation, await names()), path: invitationPath(token) };
         return json(shown, 201, invitation.id);
       },
     }),
-    route({
-      method: 'POST',
-      path: 'invitations/:id/remove',
+    route('POST invitations/:id/remove', {
       needs: 'admin',
-      params: BY_ID,
-      audited: { action: 'invitation.remove', subject: idIn },
+      params: byId('inv'),
+      audited: { action: 'invitation.remove' },
       handle: async ({ caller, params: { id } }) => {
         await removeInvitation(dependencies, id, caller.user);
         return json(DONE);
@@ -108,11 +77,7 @@ function invitationRoutes(dependencies: PeopleDependencies): readonly Route<Rout
   ];
 }
 
-function idIn({ params }: { readonly params: z.output<typeof BY_ID> }): string {
-  return params.id;
-}
-
-function accessGrantDetail({ role, projects }: AccessGrant): AuditEntry['detail'] {
+function accessGrantDetail({ body: { role, projects } }: { readonly body: AccessGrant }) {
   return { role, projects: projects === null ? null : projects.join(', ') };
 }
 

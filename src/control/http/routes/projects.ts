@@ -5,7 +5,7 @@ import type { ControlDependencies, SealingDependencies } from '#src/control/depe
 import { canSeeProject } from '#src/control/http/authorize.ts';
 import { text } from '#src/control/http/fields.ts';
 import { presentProject } from '#src/control/http/present.ts';
-import { json, list, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
+import { json, list, route, type UserRoute } from '#src/control/http/route.ts';
 import type { Project } from '#src/ports/control-store.ts';
 import type { User } from '#src/ports/people-store.ts';
 
@@ -13,22 +13,15 @@ export async function projectsOf(dependencies: ControlDependencies, user: User):
   return (await dependencies.store.listProjects()).filter((project) => canSeeProject(user, project));
 }
 
-export function projectRoutes(dependencies: SealingDependencies): readonly Route<RouteRequest>[] {
+export function projectRoutes(dependencies: SealingDependencies): readonly UserRoute[] {
   return [
-    route({
-      method: 'GET',
-      path: 'projects',
+    route('GET projects', {
       needs: 'viewer',
-      handle: async ({ caller }) => {
-        const data = (await projectsOf(dependencies, caller.user)).map(presentProject);
-        return list(data);
-      },
+      handle: async ({ caller }) => list((await projectsOf(dependencies, caller.user)).map(presentProject)),
     }),
-    route({
-      method: 'POST',
-      path: 'projects',
+    route('POST projects', {
       needs: 'admin',
-      body: z.object({ name: text }),
+      body: z.strictObject({ name: text }),
       audited: { action: 'project.create', subject: ({ body }) => body.name },
       handle: async ({ body: { name } }) => {
         const project = await createProject(dependencies, name);

@@ -1,57 +1,138 @@
 /**
- * A project's signing secrets. Every user sees which ones sign and until when. Only an admin sees their texts, on
- * creation or when revealing one. Both are recorded in the audit log.
+ * The signing secrets of a project, and those of one endpoint profile. Every user sees which ones sign and until when.
+ * Only an admin sees their texts, on creation or when revealing one. Both are recorded in the audit log, which names
+ * the endpoint profile.
  */
-
 import { z } from 'zod';
 import type { SealingDependencies } from '#src/control/dependencies.ts';
-import { name, optionalText } from '#src/control/http/fields.ts';
-import { presentOpenSecret, presentSecret } from '#src/control/http/present.ts';
-import { json, list, type ProjectRequest, projectRoute, type Route } from '#src/control/http/route.ts';
-import { OVERLAP_DEFAULT, openSecret, rotateSecret } from '#src/control/secrets.ts';
+import {
+  createEndpointSecret,
+  listEndpointSecrets,
+  openEndpointSecret,
+  removeEndpointSecrets,
+  requireEndpoint,
+  rotateEndpointSecret,
+} from '#src/control/endpoint-secrets.ts';
+import { byId, idOf, optionalText } from '#src/control/http/fields.ts';
+import { presentEndpointSecret, presentSecret } from '#src/control/http/present.ts';
+import { json, list, type ProjectRequest, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
+import { type OpenSecret, OVERLAP_DEFAULT, openSecret, rotateSecret } from '#src/control/secrets.ts';
 import { Refusal } from '#src/domain/errors.ts';
+import type { EndpointId } from '#src/domain/id.ts';
+import type { Partition } from '#src/domain/project.ts';
 
 /** How long the secrets of before sign too. */
-export const OVERLAP = z.object({ overlap: optionalText.transform((text) => text ?? OVERLAP_DEFAULT) });
+const OVERLAP = z.strictObject({ overlap: optionalText.transform((text) => text ?? OVERLAP_DEFAULT) });
+const OF_ENDPOINT = byId('ep');
 
-export function secretRoutes(dependencies: SealingDependencies): readonly Route<ProjectRequest>[] {
+const detail = ({ body }: { readonly body: z.output<typeof OVERLAP> }) => body;
+
+export function secretRoutes(dependencies: SealingDependencies): readonly ProjectRoute[] {
+  return [...ofProject(dependencies), ...ofEndpoint(dependencies)];
+}
+
+function ofProject(dependencies: SealingDependencies): readonly ProjectRoute[] {
+  const { store, clock, vault } = dependencies;
+  const signing = (partition: Partition) => store.listSecrets(partition, clock.now());
   return [
-    projectRoute({
-      method: 'GET',
-      path: 'secrets',
+    projectRoute('GET secrets', {
       needs: 'viewer',
-      handle: async ({ partition }) => {
-        const secrets = await dependencies.store.listSecrets(partition, dependencies.clock.now());
-        return list(secrets.map(presentSecret));
-      },
+      handle: async ({ partition }) => list((await signing(partition)).map(presentSecret)),
     }),
-    projectRoute({
-      method: 'POST',
-      path: 'secrets/rotate',
+    projectRoute('POST secrets/rotate', {
       needs: 'admin',
       body: OVERLAP,
-      audited: { action: 'secret.rotate', subject: () => '', detail: ({ body }) => body },
+      audited: { action: 'secret.rotate', detail },
       handle: async ({ project, mode, body: { overlap } }) => {
-        const [newest, ...others] = await rotateSecret(dependencies, project.name, mode, overlap);
-        if (newest === undefined)
-          throw new Error('The rotation left the project without a secret that signs.');
-        // Only the new secret is shown with its text.
-        const data = [presentOpenSecret(newest), ...others.map(presentSecret)];
-        return list(data, 201, newest.id);
+        const secrets = await rotateSecret(dependencies, project.name, mode, overlap);
+        return list(withNewText(secrets, presentSecret), 201, secrets[0]?.id);
       },
     }),
-    projectRoute({
-      method: 'POST',
-      path: 'secrets/:id/reveal',
+    projectRoute('POST secrets/:id/reveal', {
       needs: 'admin',
-      params: z.object({ id: name }),
-      audited: { action: 'secret.reveal', subject: ({ params }) => params.id },
+      params: byId('sec'),
+      audited: { action: 'secret.reveal' },
       handle: async ({ partition, params: { id } }) => {
-        const secrets = await dependencies.store.listSecrets(partition, dependencies.clock.now());
-        const secret = secrets.find((each) => each.id === id);
-        if (secret === undefined) throw new Refusal('not_found');
-        return json(presentOpenSecret(openSecret(dependencies.vault, secret)));
+        const open = openSecret(vault, find(await signing(partition), id));
+        return json(withText(open, presentSecret));
       },
     }),
   ];
+}
+
+function ofEndpoint(dependencies: SealingDependencies): readonly ProjectRoute[] {
+  const profileOf = ({
+    partition,
+    params,
+  }: ProjectRequest & { readonly params: { readonly id: EndpointId } }) =>
+    requireEndpoint(dependencies, partition, params.id);
+  return [
+    projectRoute('GET endpoints/:id/secrets', {
+      needs: 'viewer',
+      params: OF_ENDPOINT,
+      handle: async (request) => {
+        const secrets = await listEndpointSecrets(dependencies, await profileOf(request));
+        return list(secrets.map(presentEndpointSecret));
+      },
+    }),
+    projectRoute('POST endpoints/:id/secrets', {
+      needs: 'admin',
+      params: OF_ENDPOINT,
+      body: OVERLAP,
+      audited: { action: 'secret.create', detail },
+      handle: async (request) => {
+        const profile = await profileOf(request);
+        const secrets = await createEndpointSecret(dependencies, profile, request.body.overlap);
+        return list(withNewText(secrets, presentEndpointSecret), 201);
+      },
+    }),
+    projectRoute('POST endpoints/:id/secrets/rotate', {
+      needs: 'admin',
+      params: OF_ENDPOINT,
+      body: OVERLAP,
+      audited: { action: 'secret.rotate', detail },
+      handle: async (request) => {
+        const profile = await profileOf(request);
+        const secrets = await rotateEndpointSecret(dependencies, profile, request.body.overlap);
+        return list(withNewText(secrets, presentEndpointSecret), 201);
+      },
+    }),
+    projectRoute('POST endpoints/:id/secrets/remove', {
+      needs: 'admin',
+      params: OF_ENDPOINT,
+      body: OVERLAP,
+      audited: { action: 'secret.remove', detail },
+      handle: async (request) => {
+        const profile = await profileOf(request);
+        const secrets = await removeEndpointSecrets(dependencies, profile, request.body.overlap);
+        return list(secrets.map(presentEndpointSecret));
+      },
+    }),
+    projectRoute('POST endpoints/:id/secrets/:secret/reveal', {
+      needs: 'admin',
+      params: OF_ENDPOINT.extend({ secret: idOf('sec') }),
+      audited: { action: 'secret.reveal', detail: ({ params }) => ({ secret: params.secret }) },
+      handle: async (request) => {
+        const secrets = await listEndpointSecrets(dependencies, await profileOf(request));
+        const open = openEndpointSecret(dependencies.vault, find(secrets, request.params.secret));
+        return json(withText(open, presentEndpointSecret));
+      },
+    }),
+  ];
+}
+
+function find<S extends { readonly id: string }>(secrets: readonly S[], id: string): S {
+  const found = secrets.find((secret) => secret.id === id);
+  if (found === undefined) throw new Refusal('not_found');
+  return found;
+}
+
+function withText<S extends OpenSecret, T>(secret: S, present: (secret: S) => T) {
+  return { ...present(secret), text: secret.text };
+}
+
+/** Only the new secret is shown with its text. */
+function withNewText<S extends OpenSecret, T>([newest, ...others]: readonly S[], present: (secret: S) => T) {
+  if (newest === undefined) throw new Error('The change left no secret that signs.');
+  return [withText(newest, present), ...others.map(present)];
 }

@@ -4,26 +4,21 @@ import { z } from 'zod';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
 import { text } from '#src/control/http/fields.ts';
 import { presentSession } from '#src/control/http/present.ts';
-import { DONE, json, list, type Route, type RouteRequest, route } from '#src/control/http/route.ts';
+import { DONE, json, list, route, type UserRoute } from '#src/control/http/route.ts';
 import { openSessions } from '#src/control/sessions.ts';
 import { changePassword } from '#src/control/users.ts';
 
-export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<RouteRequest>[] {
+export function sessionRoutes(dependencies: PeopleDependencies): readonly UserRoute[] {
   const { people } = dependencies.store;
   return [
-    route({
-      method: 'GET',
-      path: 'sessions',
+    route('GET sessions', {
       needs: 'viewer',
       handle: async ({ caller: { user, session } }) => {
         const sessions = await openSessions(dependencies, user);
-        const data = sessions.map((each) => presentSession(each, session));
-        return list(data);
+        return list(sessions.map((each) => presentSession(each, session)));
       },
     }),
-    route({
-      method: 'POST',
-      path: 'logout',
+    route('POST logout', {
       needs: 'viewer',
       audited: { action: 'session.end', subject: ({ caller }) => caller.user.name },
       handle: async ({ caller }) => {
@@ -31,9 +26,7 @@ export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<
         return { ...json(DONE), session: null };
       },
     }),
-    route({
-      method: 'POST',
-      path: 'logout-everywhere',
+    route('POST logout-everywhere', {
       needs: 'viewer',
       audited: { action: 'session.end_all', subject: ({ caller }) => caller.user.name },
       handle: async ({ caller }) => {
@@ -41,11 +34,9 @@ export function sessionRoutes(dependencies: PeopleDependencies): readonly Route<
         return { ...json(DONE), session: null };
       },
     }),
-    route({
-      method: 'POST',
-      path: 'password',
+    route('POST password', {
       needs: 'viewer',
-      body: z.object({ current: text, password: text }),
+      body: z.strictObject({ current: text, password: text }),
       audited: { action: 'password.change', subject: ({ caller }) => caller.user.name },
       handle: async ({ caller: { address, peer, session, user }, body }) => {
         await changePassword(dependencies, user, { ...body, address, peer, keptSession: session.hash });

@@ -27,17 +27,14 @@ import { projectsOf } from './projects.ts';
 /** The actor of an acceptance, since the user does not exist yet. No user can have this name. */
 const INVITED = 'an invitation';
 
-/** Signing in concerns no project. */
-const NO_PROJECT = { projectId: null, mode: null, detail: {} } as const;
-
 /** Begins a session of the user. */
 export type BeginSession = (request: PublicRequest, user: User) => Promise<Answer<SessionInfo>>;
 
 /** Makes the route by which the page of `sched dev` gets a session without a password. */
 export type LocalSignIn = (dependencies: PeopleDependencies, begin: BeginSession) => PublicRoute;
 
-/** The path of that route. */
-export const LOCAL_SESSION = 'local-session';
+/** The name of that route. */
+export const LOCAL_SESSION = 'POST local-session';
 
 /** `onSignIn` is called when a user is about to open pages. */
 export function signInRoutes(
@@ -53,9 +50,7 @@ export function signInRoutes(
   };
   return [
     ...(localSignIn === null ? [] : [localSignIn(dependencies, begin)]),
-    publicRoute({
-      method: 'GET',
-      path: 'whoami',
+    publicRoute('GET whoami', {
       handle: async ({ token, isAutomatic }) => {
         const found = token === null ? null : await findSession(dependencies, token, !isAutomatic);
         if (token === null || found === null) return json(signedOut);
@@ -63,43 +58,29 @@ export function signInRoutes(
         return json(await sessionInfo(dependencies, found.user, found.session, token));
       },
     }),
-    publicRoute({
-      method: 'POST',
-      path: 'login',
-      body: z.object({ name: text, password: text }),
-      handle: async (request, body) => {
-        const { address, peer } = request;
+    publicRoute('POST login', {
+      body: z.strictObject({ name: text, password: text }),
+      handle: async (request) => {
+        const { address, peer, body } = request;
         const user = await login(dependencies, { ...body, address, peer });
-        const action = {
-          ...NO_PROJECT,
-          userId: user.id,
-          actor: user.name,
-          address,
-          peer,
-          action: 'session.begin',
-          subject: user.name,
-        };
+        const { id: userId, name: actor } = user;
+        const action = { userId, actor, address, peer, action: 'session.begin', subject: actor };
         return runAudited(dependencies, action, () => begin(request, user));
       },
     }),
-    publicRoute({
-      method: 'POST',
-      path: 'invitation/lookup',
-      body: z.object({ token: text }),
-      handle: async (_request, { token }) =>
-        json(presentInvitationSummary(await requireInvitation(dependencies, token))),
+    publicRoute('POST invitation/lookup', {
+      body: z.strictObject({ token: text }),
+      handle: async ({ body }) =>
+        json(presentInvitationSummary(await requireInvitation(dependencies, body.token))),
     }),
-    publicRoute({
-      method: 'POST',
-      path: 'invitation',
-      body: z.object({ token: text, name: text, password: text }),
-      handle: async (request, { token, name: wanted, password }) => {
-        const { address, peer } = request;
-        const name = requireName(wanted);
+    publicRoute('POST invitation', {
+      body: z.strictObject({ token: text, name: text, password: text }),
+      handle: async (request) => {
+        const { address, peer, body } = request;
+        const name = requireName(body.name);
         // The audit log has only requests with a valid invitation, so that nobody else can fill it.
-        const { id, role } = await requireInvitation(dependencies, token);
+        const { id, role } = await requireInvitation(dependencies, body.token);
         const action = {
-          ...NO_PROJECT,
           userId: null,
           actor: INVITED,
           address,
@@ -111,7 +92,7 @@ export function signInRoutes(
         const user = await runAudited(
           dependencies,
           action,
-          () => acceptInvitation(dependencies, { token, name, password }),
+          () => acceptInvitation(dependencies, { ...body, name }),
           (made) => made.name,
         );
         return begin(request, user);
