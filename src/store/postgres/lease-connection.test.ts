@@ -5,7 +5,7 @@ import { instant } from '#src/domain/instant.ts';
 import { ALL_SLOTS } from '#src/domain/slot.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { addressOf, openedIn } from '#test/postgres/contract-databases.ts';
-import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
+import { createDatabase, execute, query, type TestDatabase } from '#test/postgres/databases.ts';
 import { type PostgresProxy, startProxy } from '#test/postgres/proxy.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { START } from '#test/store-contract/builders.ts';
@@ -125,6 +125,19 @@ describe('the lease is renewed and the clock is read', () => {
     await again[Symbol.asyncDispose]();
     expect([...taken.epochs.keys()]).toEqual([204]);
   });
+});
+
+test('the clock is exact, however the database rounds the numbers that it prints', async () => {
+  await using other = await createDatabase(await sharedPostgres());
+  const name = new URL(other.url).pathname.slice(1);
+  await execute(other.url, `ALTER DATABASE ${name} SET extra_float_digits = -15`);
+  const address = addressOf(other.url);
+  const clock = { now: () => START };
+  const store = await openPostgres({ address, clock, timers: systemTimers, node: 'exact', migrate: true });
+  const ms = await store.readClock();
+  const since = `clock_timestamp() - to_timestamp(${ms / 1_000})`;
+  expect(await query(other.url, `SELECT 1 WHERE ${since} BETWEEN '0s' AND '1min'`)).toHaveLength(1);
+  await store.close();
 });
 
 test('a small payload does not wait for a large one', async () => {

@@ -20,7 +20,8 @@ import type { ReconnectingClient } from './reconnecting-client.ts';
 /** A second attempt needs the connection back within this time. A lease does not leave time for more. */
 const RECONNECT_MS_MAX = 500;
 
-const CLOCK = 'SELECT extract(epoch FROM clock_timestamp())::double precision * 1000 AS now';
+/** A numeric, which comes as text. A floating-point number would be rounded by `extra_float_digits`. */
+const CLOCK = 'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now';
 
 export interface LeaseConnectionOptions {
   readonly client: ReconnectingClient;
@@ -44,8 +45,8 @@ export class LeaseConnection {
   }
 
   async readClock(): Promise<number> {
-    const [row] = await this.#reader.query<{ readonly now: number }>(CLOCK);
-    return row?.now ?? 0;
+    const [row] = await this.#reader.query<{ readonly now: string }>(CLOCK);
+    return Number(row?.now);
   }
 
   async renewLease(lease: NodeLease): Promise<ClusterState> {
