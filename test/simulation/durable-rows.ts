@@ -11,7 +11,7 @@ import type { Partition } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import { LIST_ATTEMPTS, toAttempt } from '#src/store/sql/attempt-rows.ts';
 import type { Row } from '#src/store/sql/mapping.ts';
-import { type DeliveryRow, fromDeliveryRow, fromScheduleRow, type ScheduleRow } from '#src/store/sql/rows.ts';
+import { DELIVERY, SCHEDULE } from '#src/store/sql/rows.ts';
 import { SWEEP } from '#src/store/sql/sweep-rows.ts';
 import { type Db, openForReading } from '#src/store/sqlite/connection.ts';
 import { DATABASE_FILE } from '#src/store/sqlite/open-sqlite.ts';
@@ -41,8 +41,8 @@ export class DurableRows {
 
   schedule(partition: Partition, id: ScheduleId): Schedule | null {
     const sql = 'SELECT * FROM schedules WHERE partition = ? AND id = ?';
-    const row = this.#ask.get<ScheduleRow>(sql, partition, id);
-    return row === undefined ? null : fromScheduleRow(row);
+    const row = this.#ask.get<Row>(sql, partition, id);
+    return row === undefined ? null : SCHEDULE.from(row);
   }
 
   sweep(partition: Partition, id: ScheduleId): UnfinishedSweep | null {
@@ -53,8 +53,8 @@ export class DurableRows {
 
   delivery(partition: Partition, id: DeliveryId): Delivery | null {
     const sql = 'SELECT * FROM deliveries WHERE partition = ? AND id = ?';
-    const row = this.#ask.get<DeliveryRow>(sql, partition, id);
-    return row === undefined ? null : fromDeliveryRow(row);
+    const row = this.#ask.get<Row>(sql, partition, id);
+    return row === undefined ? null : DELIVERY.from(row);
   }
 
   attempts(partition: Partition, id: DeliveryId): readonly Attempt[] {

@@ -11,7 +11,7 @@ import { HOT_STATEMENTS } from '#src/store/sql/hot-statements.ts';
 import { LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { AUDIT, INVITATION, USER } from '#src/store/sql/people-rows.ts';
 import { REPLAY_ITEM, REPLAY_JOB } from '#src/store/sql/replay-job-rows.ts';
-import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
+import { DELIVERY } from '#src/store/sql/rows.ts';
 import { SWEEP } from '#src/store/sql/sweep-rows.ts';
 
 export type Value = string | number | Uint8Array | null;
@@ -69,7 +69,7 @@ export const TABLES: readonly Table[] = [
   table('deliveries', 2, insertDelivery.columns, {
     added: {
       columns: TARGET_KEY,
-      of: (row) => keyParameters.delivery(fromDeliveryRow(row as unknown as DeliveryRow)),
+      of: (row) => keyParameters.delivery(DELIVERY.from(row)),
     },
   }),
   table('attempts', 3, insertAttempt.columns),

@@ -3,28 +3,24 @@
  * is due. Each is one statement: a short index scan or a few look-ups by key.
  */
 import { isInFlight } from '#src/domain/delivery.ts';
-import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
-import type { DeliveryId } from '#src/domain/id.ts';
-import type { Instant } from '#src/domain/instant.ts';
 import type { LoadedDelivery, UnsettledAttempt } from '#src/ports/store.ts';
-import type { Values } from '#src/store/sql/joined-rows.ts';
 import {
-  DELIVERY,
-  deliveryIn,
-  FIRING_PROFILE,
-  FIRING_SCHEDULE,
+  FIRING_PROFILE_COLUMNS,
+  FIRING_PROFILE_WIDTH,
   firingProfileAt,
-  firingScheduleIn,
-  type JoinedRow,
+  JOINED_DELIVERY,
+  JOINED_FIRING_SCHEDULE,
 } from '#src/store/sql/joined-rows.ts';
-import { type DeliveryRow, fromDeliveryRow, fromFiringScheduleRow, readGate } from '#src/store/sql/rows.ts';
+import type { Row, Values } from '#src/store/sql/mapping.ts';
+import { DELIVERY, FIRING_SCHEDULE, readGate } from '#src/store/sql/rows.ts';
+import { SWEEP } from '#src/store/sql/sweep-rows.ts';
 import type { Placement } from './placement.ts';
 import type { Reader } from './read-pool.ts';
 
 function loadQuery({ rowOf, within }: Placement): string {
-  return `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns}, ${FIRING_PROFILE.columns}, g.state AS gate,
-      w.action, w.requested_at, w.last_id
+  return `SELECT ${JOINED_DELIVERY.columns}, ${JOINED_FIRING_SCHEDULE.columns}, ${FIRING_PROFILE_COLUMNS},
+      ${SWEEP.joined('w').columns}, g.state AS gate
     FROM unnest($1::bigint[], $2::text[]) AS wanted (partition, id)
     ${rowOf('deliveries', 'd', `d.partition = wanted.partition AND d.id = wanted.id${within('d', 3)}`)}
     ${rowOf('schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}
@@ -37,7 +33,7 @@ function loadQuery({ rowOf, within }: Placement): string {
 
 /** Scans the index only between the names of living nodes, so their claims are not read. */
 function lostClaimsQuery({ rowOf }: Placement): string {
-  return `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns} FROM (
+  return `SELECT ${JOINED_DELIVERY.columns}, ${JOINED_FIRING_SCHEDULE.columns} FROM (
       SELECT d.* FROM unnest($1::text[], $2::text[]) AS gap (after, before)
       JOIN deliveries d ON d.status = 'claimed' AND d.claim_node > gap.after AND d.claim_node < gap.before
       LIMIT $3
@@ -79,7 +75,7 @@ export class FiringReads {
 
   async lostClaims(livingNodes: readonly string[], limit: number): Promise<readonly UnsettledAttempt[]> {
     const living = livingNodes.toSorted(byBytes);
-    const rows = await this.#reader.query<JoinedRow>(
+    const rows = await this.#reader.query<Row>(
       this.#lostClaims,
       [BEFORE_EVERY_NAME, ...living],
       [...living, PAST_EVERY_NAME],
@@ -93,40 +89,24 @@ function keyOf({ partition, id }: Pick<DueDelivery, 'partition' | 'id'>): string
   return `${partition} ${id}`;
 }
 
-const SCHEDULE_POSITION = DELIVERY.width;
-const PROFILE_POSITION = SCHEDULE_POSITION + FIRING_SCHEDULE.width;
-const GATE_POSITION = PROFILE_POSITION + FIRING_PROFILE.width;
-const SWEEP_POSITION = GATE_POSITION + 1;
+const SCHEDULE_POSITION = DELIVERY.columns.length;
+const PROFILE_POSITION = SCHEDULE_POSITION + FIRING_SCHEDULE.columns.length;
+const SWEEP_POSITION = PROFILE_POSITION + FIRING_PROFILE_WIDTH;
+const GATE_POSITION = SWEEP_POSITION + SWEEP.columns.length;
 
 function loadedIn(values: Values): readonly LoadedDelivery[] {
   const delivery = DELIVERY.at(values, 0);
   const schedule = FIRING_SCHEDULE.at(values, SCHEDULE_POSITION);
   if (delivery === null || schedule === null) return [];
+  const profile = firingProfileAt(values, PROFILE_POSITION);
+  const sweep = SWEEP.at(values, SWEEP_POSITION);
   const gate = values[GATE_POSITION] as string | null;
-  return [
-    {
-      delivery: fromDeliveryRow(delivery),
-      schedule: fromFiringScheduleRow(schedule),
-      profile: firingProfileAt(values, PROFILE_POSITION),
-      gate: gate === null ? null : readGate(gate),
-      sweep: sweepIn(values, delivery),
-    },
-  ];
+  return [{ delivery, schedule, profile, sweep, gate: gate === null ? null : readGate(gate) }];
 }
 
-type SweepValues = readonly [UnfinishedSweep['action'] | null, Instant, DeliveryId];
-
-function sweepIn(
-  values: Values,
-  { partition, schedule_id: scheduleId }: DeliveryRow,
-): UnfinishedSweep | null {
-  const [action, requestedAt, lastId] = values.slice(SWEEP_POSITION) as unknown as SweepValues;
-  return action === null ? null : { partition, scheduleId, action, requestedAt, lastId };
-}
-
-function lostClaimIn(joined: JoinedRow): readonly UnsettledAttempt[] {
-  const delivery = deliveryIn(joined);
-  const schedule = firingScheduleIn(joined);
+function lostClaimIn(row: Row): readonly UnsettledAttempt[] {
+  const delivery = JOINED_DELIVERY.find(row);
+  const schedule = JOINED_FIRING_SCHEDULE.find(row);
   if (delivery === null || schedule === null || !isInFlight(delivery)) return [];
   return [{ delivery, schedule }];
 }

@@ -15,7 +15,7 @@ import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { Prunable } from '#src/ports/store.ts';
 import type { Query, SqlWriter } from '#src/store/sql/dialect.ts';
 import { endpointDigest, labelBytes } from '#src/store/sql/digests.ts';
-import type { Values } from '#src/store/sql/joined-rows.ts';
+import type { Values } from '#src/store/sql/mapping.ts';
 import { controlReads, keyedReads } from '#src/store/sql/reads.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { retentionQueries } from '#src/store/sql/retention.ts';

@@ -7,7 +7,7 @@
  * shared.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Values } from '#src/store/sql/joined-rows.ts';
+import type { Values } from '#src/store/sql/mapping.ts';
 import { unavailableInstead } from './errors.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import type { ReconnectingClient } from './reconnecting-client.ts';

@@ -19,20 +19,19 @@ import {
   type ListFilter,
   type Page,
 } from '#src/ports/store.ts';
-import { DELIVERY_FIXED, DELIVERY_MUTABLE } from '#src/store/sql/columns.ts';
 import { labelBytes } from '#src/store/sql/digests.ts';
 import {
-  DELIVERY,
-  FIRING_PROFILE,
-  type JoinedRow,
+  FIRING_PROFILE_COLUMNS,
+  JOINED_DELIVERY,
+  JOINED_SCHEDULE,
   PROFILE_COLUMNS,
   profileIn,
-  SCHEDULE,
   viewIn,
 } from '#src/store/sql/joined-rows.ts';
 import { rangesOf } from '#src/store/sql/label-rows.ts';
+import type { Row } from '#src/store/sql/mapping.ts';
 import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/page-bounds.ts';
-import { type DeliveryRow, fromDeliveryRow } from '#src/store/sql/rows.ts';
+import { DELIVERY } from '#src/store/sql/rows.ts';
 import { STATE_KEY, STATUS_KEY } from './migrations.ts';
 import type { Reader } from './read-pool.ts';
 import { newestOfLabel } from './schedule-scans.ts';
@@ -42,7 +41,7 @@ const NEWEST_VERSION = `JOIN endpoint_profile_versions v
 
 /** Schedules under the alias `s`, joined with what the API shows with them. */
 function viewsOf(schedules: string, more = ''): string {
-  return `SELECT ${SCHEDULE.columns}, ${DELIVERY.columns}, ${FIRING_PROFILE.columns} ${more}
+  return `SELECT ${JOINED_SCHEDULE.columns}, ${JOINED_DELIVERY.columns}, ${FIRING_PROFILE_COLUMNS} ${more}
     FROM ${schedules} s
     LEFT JOIN deliveries d ON d.partition = $1 AND d.id = s.pending_id
     LEFT JOIN (endpoint_profiles p ${NEWEST_VERSION}) ON p.partition = $1 AND p.id = s.endpoint_id`;
@@ -59,9 +58,8 @@ function fitting(rows: string): string {
     ) r WHERE r.position = 1 OR r.position < $3 AND r.bytes_so_far <= ${LISTED_BYTES_MAX})`;
 }
 
-function listedOf<T>(rows: readonly JoinedRow[], itemIn: (joined: JoinedRow) => T | null): Listed<T> {
-  const items = rows.map(itemIn).filter((item) => item !== null);
-  return { items, hasMore: Number(rows[0]?.scanned ?? 0) > rows.length };
+function listedOf<T>(rows: readonly Row[], itemIn: (row: Row) => T): Listed<T> {
+  return { items: rows.map(itemIn), hasMore: Number(rows[0]?.scanned ?? 0) > rows.length };
 }
 
 const SCHEDULE_SIZE = `octet_length(s.metadata) + octet_length(s.header_names)
@@ -112,7 +110,7 @@ const PROFILE_SIZE = `SELECT octet_length(v.metadata) + octet_length(v.header_na
 
 /** Ids begin with the instant of creation, so a range of instants is a range of ids. */
 const CREATED = 'id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4';
-const IN_PARTITION = `SELECT ${[...DELIVERY_FIXED, ...DELIVERY_MUTABLE].join(', ')} FROM deliveries
+const IN_PARTITION = `SELECT ${DELIVERY.columns.join(', ')} FROM deliveries
   WHERE partition = $1`;
 const DELIVERIES = `${IN_PARTITION} AND ${CREATED}`;
 const DELIVERIES_OF_STATUS = `${IN_PARTITION}
@@ -137,7 +135,7 @@ export class Reads {
     filter: ListFilter,
     page: Page<ScheduleId>,
   ): Promise<Listed<ScheduleView>> {
-    const rows = await this.#reader.query<JoinedRow>(
+    const rows = await this.#reader.query<Row>(
       listOf(filter),
       partition,
       page.before ?? PAST_EVERY_ID,
@@ -149,7 +147,7 @@ export class Reads {
 
   async schedulesOf(partition: Partition, ids: readonly ScheduleId[]): Promise<Listed<ScheduleView>> {
     if (ids.length === 0) return { items: [], hasMore: false };
-    return listedOf(await this.#reader.query<JoinedRow>(VIEWS, partition, ids, ids.length + 1), viewIn);
+    return listedOf(await this.#reader.query<Row>(VIEWS, partition, ids, ids.length + 1), viewIn);
   }
 
   async deliveries(
@@ -158,8 +156,7 @@ export class Reads {
     page: Page<DeliveryId>,
   ): Promise<readonly Delivery[]> {
     const range = [partition, idsAfter(createdAfter), idsBefore(createdBefore, page.before), page.limit];
-    const read = (sql: string, ...more: readonly string[]) =>
-      this.#reader.query<DeliveryRow>(sql, ...range, ...more);
+    const read = (sql: string, ...more: readonly string[]) => this.#reader.query<Row>(sql, ...range, ...more);
     const rows = await (scheduleId === null
       ? status === null
         ? read(DELIVERIES)
@@ -167,7 +164,7 @@ export class Reads {
       : status === null
         ? read(DELIVERIES_OF_SCHEDULE, scheduleId)
         : read(DELIVERIES_OF_SCHEDULE_AND_STATUS, scheduleId, status));
-    return rows.map(fromDeliveryRow);
+    return rows.map(DELIVERY.from);
   }
 
   async profiles(
@@ -175,7 +172,7 @@ export class Reads {
     includeArchived: boolean,
     page: Page<EndpointId>,
   ): Promise<Listed<EndpointProfile>> {
-    const rows = await this.#reader.query<JoinedRow>(
+    const rows = await this.#reader.query<Row>(
       `SELECT ${PROFILE_COLUMNS}, p.scanned FROM ${fitting(
         `SELECT p.*, (${PROFILE_SIZE}) AS bytes FROM (
            SELECT * FROM endpoint_profiles WHERE partition = $1 AND id < $2 ${includeArchived ? '' : 'AND archived = 0'}

@@ -3,13 +3,9 @@
  * list reads both in one query.
  */
 import { type Attempt, type AttemptTiming, type FinishedAttempt, NO_RESULT } from '#src/domain/delivery.ts';
-import { type Field, mapping, plain, type Row } from './mapping.ts';
+import { field, mapping, plain, type Row } from './mapping.ts';
 
-const timing: Field<AttemptTiming | null> = {
-  encode: toTimingText,
-  decode: (stored) => fromTimingText(stored as string | null),
-  isFixed: false,
-};
+const timing = field(toTimingText, (stored) => fromTimingText(stored as string | null));
 
 export const ATTEMPT = mapping<FinishedAttempt>({
   partition: plain,

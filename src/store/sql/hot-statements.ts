@@ -7,20 +7,17 @@
  */
 import { ATTEMPT } from './attempt-rows.ts';
 import {
+  DELIVERY,
   DELIVERY_CLAIMED,
   DELIVERY_DEFERRED,
-  DELIVERY_FIXED,
-  DELIVERY_MUTABLE,
   DELIVERY_SETTLED,
-  PROFILE_FIXED,
-  PROFILE_MUTABLE,
+  PROFILE_HEAD,
   PROFILE_VERSION,
+  SCHEDULE,
   SCHEDULE_ADVANCED,
   SCHEDULE_COMPLETED,
-  SCHEDULE_FIXED,
-  SCHEDULE_MUTABLE,
   UNCLAIMED,
-} from './columns.ts';
+} from './rows.ts';
 import type { SharedStatementName, Statement } from './statements.ts';
 import { notAwaitingSweep } from './sweep-rows.ts';
 
@@ -137,18 +134,16 @@ function own(holds: Statement['holds']): Own {
   return { kind: 'own', holds };
 }
 
-const DELIVERY = [...DELIVERY_FIXED, ...DELIVERY_MUTABLE];
-
 export const HOT_STATEMENTS = {
   nodeLives: own('one_row'),
   takeSlot: own('one_row'),
   releaseSlot: own('always'),
   slotHeld: own('one_row'),
 
-  replaceProfile: replace('endpoint_profiles', PROFILE_MUTABLE),
+  replaceProfile: replace('endpoint_profiles', PROFILE_HEAD.mutable.columns),
   profileAtRevision: check('endpoint_profiles', ['partition', 'id', 'revision']),
-  insertProfile: insert('endpoint_profiles', [...PROFILE_FIXED, ...PROFILE_MUTABLE]),
-  insertProfileVersion: insert('endpoint_profile_versions', [...PROFILE_VERSION, 'sealed_headers'], {
+  insertProfile: insert('endpoint_profiles', PROFILE_HEAD.columns),
+  insertProfileVersion: insert('endpoint_profile_versions', [...PROFILE_VERSION.columns, 'sealed_headers'], {
     key: ['partition', 'endpoint_id'],
   }),
 
@@ -160,12 +155,12 @@ export const HOT_STATEMENTS = {
   ),
   removeReceipt: remove('receipts', ['partition', 'key'], { compare: ['expires_at', '<=', 'now'] }),
 
-  replaceSchedule: replace('schedules', SCHEDULE_MUTABLE),
-  advanceSchedule: replace('schedules', SCHEDULE_ADVANCED),
-  completeSchedule: replace('schedules', SCHEDULE_COMPLETED),
+  replaceSchedule: replace('schedules', SCHEDULE.mutable.columns),
+  advanceSchedule: replace('schedules', SCHEDULE_ADVANCED.columns),
+  completeSchedule: replace('schedules', SCHEDULE_COMPLETED.columns),
   scheduleInState: check('schedules', ['partition', 'id', 'state']),
   scheduleExists: check('schedules', ['partition', 'id']),
-  insertSchedule: insert('schedules', [...SCHEDULE_FIXED, ...SCHEDULE_MUTABLE]),
+  insertSchedule: insert('schedules', SCHEDULE.columns),
   removeSchedule: removeRevision('schedules', {
     condition: (row, indexedBy) => `NOT EXISTS (
       SELECT 1 FROM deliveries d ${indexedBy('deliveries_of_schedule')}
@@ -173,13 +168,16 @@ export const HOT_STATEMENTS = {
   }),
   profileUnused: own('no_row'),
 
-  replaceDelivery: replace('deliveries', DELIVERY_MUTABLE),
-  claimDelivery: replace('deliveries', DELIVERY_CLAIMED, { condition: notAwaitingSweep }),
-  settleDelivery: replace('deliveries', DELIVERY_SETTLED, { also: UNCLAIMED, same: 'claim_attempt_id' }),
-  deferDelivery: replace('deliveries', DELIVERY_DEFERRED),
-  insertDelivery: insert('deliveries', DELIVERY),
+  replaceDelivery: replace('deliveries', DELIVERY.mutable.columns),
+  claimDelivery: replace('deliveries', DELIVERY_CLAIMED.columns, { condition: notAwaitingSweep }),
+  settleDelivery: replace('deliveries', DELIVERY_SETTLED.columns, {
+    also: UNCLAIMED,
+    same: 'claim_attempt_id',
+  }),
+  deferDelivery: replace('deliveries', DELIVERY_DEFERRED.columns),
+  insertDelivery: insert('deliveries', DELIVERY.columns),
   /** Does not hold if the occurrence exists already. */
-  insertNextDelivery: insert('deliveries', DELIVERY, {
+  insertNextDelivery: insert('deliveries', DELIVERY.columns, {
     conflict: 'ON CONFLICT DO NOTHING',
     holds: 'one_row',
   }),

@@ -9,104 +9,176 @@ export type Parameter = string | number | Uint8Array | null;
 
 export type Row = Readonly<Record<string, Parameter>>;
 
-/** How a field is stored. */
+/** The values of one row, in the order of the columns. */
+export type Values = readonly Parameter[];
+
+/** How a field is stored: in one column, or in several if it is an object (`part`). */
 export interface Field<in Value> {
-  readonly encode: (value: Value) => Parameter;
-  readonly decode: (stored: Parameter) => unknown;
+  readonly columns: readonly Column<Value>[];
+  /** Reads the field from the values of its columns, which begin at `position`. */
+  readonly decode: (values: Values, position: number) => unknown;
+}
+
+interface Column<in Value> {
+  /** Null: the name follows from that of the field. */
+  readonly name: string | null;
   /** A fixed column is written once, when the row is inserted. */
   readonly isFixed: boolean;
-  /** The name of the column, if it is not that of the field. */
-  readonly column?: string;
+  readonly encode: (value: Value) => Parameter;
 }
 
 type Fields<T> = { readonly [Name in keyof T]-?: Field<T[Name]> };
 
-export const plain: Field<Parameter> = {
-  encode: (value) => value,
-  decode: (stored) => stored,
-  isFixed: false,
-};
+/** A field that is stored in one column. */
+export function field<Value>(
+  encode: (value: Value) => Parameter,
+  decode: (stored: Parameter) => unknown,
+): Field<Value> {
+  return {
+    columns: [{ name: null, isFixed: false, encode }],
+    decode: (values, position) => decode(values[position] as Parameter),
+  };
+}
+
+export const plain = field<Parameter>(
+  (value) => value,
+  (stored) => stored,
+);
 
 /** Null stays null. */
-export const json: Field<object | null> = {
-  encode: (value) => (value === null ? null : JSON.stringify(value)),
-  decode: (stored) => (stored === null ? null : JSON.parse(stored as string)),
-  isFixed: false,
-};
+export const json = field<object | null>(
+  (value) => (value === null ? null : JSON.stringify(value)),
+  (stored) => (stored === null ? null : JSON.parse(stored as string)),
+);
 
 /** True is stored as 1, and false as 0. */
-export const flag: Field<boolean> = {
-  encode: Number,
-  decode: (stored) => stored === 1,
-  isFixed: false,
-};
+export const flag = field<boolean>(Number, (stored) => stored === 1);
 
 /** A field whose column has another name. */
 export function column<Value>(name: string, field: Field<Value>): Field<Value> {
-  return { ...field, column: name };
+  return { ...field, columns: field.columns.map((one) => ({ ...one, name })) };
 }
 
 export function fixed<Value>(field: Field<Value>): Field<Value> {
-  return { ...field, isFixed: true };
+  return { ...field, columns: field.columns.map((one) => ({ ...one, isFixed: true })) };
+}
+
+/**
+ * A field that is an object with columns of its own. A variant of a union lacks some of the fields, and null is
+ * stored for them. `decode` makes the variant from all fields.
+ */
+export function part<T extends object>(
+  fields: Fields<T>,
+  decode: (stored: T) => unknown = (stored) => stored,
+): Field<Partial<T>> {
+  const { columns, read } = compile<Partial<T>>(fields as Fields<Partial<T>>);
+  return {
+    columns: columns.map((one) => ({ ...one, encode: (value) => one.encode(value) ?? null })),
+    decode: (values, position) => decode(read(values, position) as T),
+  };
+}
+
+/** An object that may be missing. It is null when its first column is. */
+export function optional<Value>(field: Field<Value>): Field<Value | null> {
+  return {
+    columns: field.columns.map((one) => ({
+      ...one,
+      encode: (value) => (value === null ? null : one.encode(value)),
+    })),
+    decode: (values, position) => (values[position] === null ? null : field.decode(values, position)),
+  };
+}
+
+/** Columns that a statement takes together, and their values in the same order. */
+interface Selection<T> {
+  readonly columns: readonly string[];
+  readonly values: (object: T) => readonly Parameter[];
+}
+
+/** A mapping has all columns, in the order of the fields. The first is part of the key, and so is never null. */
+export interface Mapping<T> extends Selection<T> {
+  /** The columns that a replacement of the row writes. */
+  readonly mutable: Selection<T>;
+  readonly from: (row: Row) => T;
+  /** Reads a row whose columns begin at `position`. Null: an outer join found none. */
+  readonly at: (values: Values, position: number) => T | null;
+  readonly joined: (alias: string) => Joined<T>;
+  readonly only: <Name extends keyof T>(...names: readonly Name[]) => Selection<Pick<T, Name>>;
+  readonly without: <Name extends keyof T>(...names: readonly Name[]) => Mapping<Omit<T, Name>>;
 }
 
 /** The columns of a table under an alias, for a query that joins it to others. */
 export interface Joined<T> {
   readonly columns: string;
   readonly from: (row: Row) => T;
-}
-
-export interface Mapping<T> {
-  /** All columns, in the order of the fields. */
-  readonly columns: readonly string[];
-  /** The columns that a replacement of the row writes. */
-  readonly mutable: readonly string[];
-  /** The values of `columns`. */
-  readonly values: (object: T) => readonly Parameter[];
-  /** The values of `mutable`. */
-  readonly mutableValues: (object: T) => readonly Parameter[];
-  readonly from: (row: Row) => T;
-  readonly joined: (alias: string) => Joined<T>;
-}
-
-interface Column {
-  readonly name: string;
-  readonly column: string;
-  readonly field: Field<unknown>;
+  /** Null: an outer join found none. */
+  readonly find: (row: Row) => T | null;
 }
 
 export function mapping<T extends object>(fields: Fields<T>): Mapping<T> {
-  const all = Object.entries(fields as Readonly<Record<string, Field<unknown>>>).map(
-    ([name, field]): Column => ({ name, column: field.column ?? snakeCase(name), field }),
-  );
-  const mutable = all.filter(({ field }) => !field.isFixed);
+  const { columns, read } = compile(fields);
+  const names = columns.map(({ name }) => name);
+  const at = (values: Values, position: number) =>
+    values[position] === null ? null : read(values, position);
+  const some = <Part extends object>(isWanted: (name: string) => boolean) =>
+    mapping<Part>(
+      Object.fromEntries(Object.entries(fields).filter(([name]) => isWanted(name))) as Fields<Part>,
+    );
   return {
-    columns: all.map(({ column }) => column),
-    mutable: mutable.map(({ column }) => column),
-    values: (object) => encode(object, all),
-    mutableValues: (object) => encode(object, mutable),
-    from: (row) => decode<T>(row, all),
+    ...selection(columns),
+    mutable: selection(columns.filter(({ isFixed }) => !isFixed)),
+    from: (row) => read(valuesOf(row, names), 0),
+    at,
     joined: (alias) => {
-      const aliased = all.map((one) => ({ ...one, column: `${alias}_${one.column}` }));
+      const aliased = names.map((name) => `${alias}_${name}`);
       return {
-        columns: all.map(({ column }) => `${alias}.${column} AS ${alias}_${column}`).join(', '),
-        from: (row) => decode<T>(row, aliased),
+        columns: names.map((name) => `${alias}.${name} AS ${alias}_${name}`).join(', '),
+        from: (row) => read(valuesOf(row, aliased), 0),
+        find: (row) => at(valuesOf(row, aliased), 0),
       };
     },
+    only: (...wanted: readonly PropertyKey[]) => some((name) => wanted.includes(name)),
+    without: (...unwanted: readonly PropertyKey[]) => some((name) => !unwanted.includes(name)),
   };
+}
+
+function selection<T>(columns: readonly (Column<T> & { readonly name: string })[]): Selection<T> {
+  const encoders = columns.map(({ encode }) => encode);
+  return {
+    columns: columns.map(({ name }) => name),
+    values: (object) => encoders.map((encode) => encode(object)),
+  };
+}
+
+function valuesOf(row: Row, names: readonly string[]): Values {
+  return names.map((name) => row[name] as Parameter);
+}
+
+/** The columns of all fields, and a function that reads an object from their values. */
+function compile<T extends object>(fields: Fields<T>) {
+  const columns: (Column<T> & { readonly name: string })[] = [];
+  const readers: { readonly name: string; readonly offset: number; readonly decode: Field<T>['decode'] }[] =
+    [];
+  for (const [name, field] of Object.entries(fields) as [keyof T & string, Field<unknown>][]) {
+    readers.push({ name, offset: columns.length, decode: field.decode });
+    for (const { encode, ...one } of field.columns) {
+      columns.push({
+        ...one,
+        name: one.name ?? snakeCase(name),
+        encode: (object) => encode(object[name]),
+      });
+    }
+  }
+  // Copying an object that already has all fields is faster than adding them one by one.
+  const empty = Object.fromEntries(readers.map(({ name }) => [name, null]));
+  const read = (values: Values, position: number): T => {
+    const object: Record<string, unknown> = { ...empty };
+    for (const { name, offset, decode } of readers) object[name] = decode(values, position + offset);
+    return object as T;
+  };
+  return { columns, read };
 }
 
 function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-function encode(object: object, columns: readonly Column[]): readonly Parameter[] {
-  const values = object as Readonly<Record<string, unknown>>;
-  return columns.map(({ name, field }) => field.encode(values[name]));
-}
-
-function decode<T>(row: Row, columns: readonly Column[]): T {
-  const object: Record<string, unknown> = {};
-  for (const { name, column, field } of columns) object[name] = field.decode(row[column] as Parameter);
-  return object as T;
 }

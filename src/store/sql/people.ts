@@ -61,7 +61,7 @@ export class SqlPeople implements PeopleStore {
     const leftovers: readonly Step[] = isFullAdmin(user) ? [] : [['removeInvitationsOf', null, user.name]];
     return this.#sql.run([
       ...guards,
-      ['replaceUser', 'stale', ...USER.mutableValues(user), user.id, user.revision - 1],
+      ['replaceUser', 'stale', ...USER.mutable.values(user), user.id, user.revision - 1],
       ['removeSessionsOf', null, user.id, keptSession ?? NO_SESSION],
       ...leftovers,
     ]);

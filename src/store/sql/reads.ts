@@ -9,24 +9,22 @@ import type { ClusterState } from '#src/ports/cluster-store.ts';
 import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
 import type { Receipt, Store } from '#src/ports/store.ts';
 import { LIST_ATTEMPTS, toAttempt } from './attempt-rows.ts';
-import { DELIVERY_FIXED, DELIVERY_MUTABLE, SCHEDULE_FIRING } from './columns.ts';
 import { ENDPOINT_SECRET, JOINED_KEY, JOINED_PROJECT, SECRET, toKey, toProject } from './control-rows.ts';
 import type { Dialect, SqlReader } from './dialect.ts';
 import {
-  DELIVERY as DELIVERY_IN_VIEW,
-  FIRING_PROFILE,
-  type JoinedRow,
+  FIRING_PROFILE_COLUMNS,
+  JOINED_DELIVERY,
+  JOINED_SCHEDULE,
   PROFILE_COLUMNS,
   profileIn,
-  SCHEDULE,
   viewIn,
 } from './joined-rows.ts';
 import type { Row } from './mapping.ts';
-import { type DeliveryRow, type FiringScheduleRow, fromDeliveryRow, fromFiringScheduleRow } from './rows.ts';
+import { DELIVERY, FIRING_SCHEDULE } from './rows.ts';
 
-const FIRING_SCHEDULE = `SELECT ${SCHEDULE_FIRING.join(', ')} FROM schedules WHERE partition = $1 AND id = $2`;
-const DELIVERY = `SELECT ${[...DELIVERY_FIXED, ...DELIVERY_MUTABLE].join(', ')} FROM deliveries
+const FIND_FIRING_SCHEDULE = `SELECT ${FIRING_SCHEDULE.columns.join(', ')} FROM schedules
   WHERE partition = $1 AND id = $2`;
+const FIND_DELIVERY = `SELECT ${DELIVERY.columns.join(', ')} FROM deliveries WHERE partition = $1 AND id = $2`;
 const PROFILE_HEADERS = `SELECT sealed_headers FROM endpoint_profile_versions
   WHERE partition = $1 AND endpoint_id = $2 AND version = $3`;
 const RECEIPT = `SELECT key, fingerprint, status_code AS status, body, created_at AS "createdAt", expires_at AS "expiresAt"
@@ -37,7 +35,7 @@ export function objectTexts(longText: Dialect['longText']) {
   const withLabels = (columns: string) => columns.replace(/\b[sv]\.metadata\b/, (column) => longText(column));
   return {
     // The partition is a parameter for every table, so Citus sends the whole query to one server.
-    scheduleView: `SELECT ${withLabels(SCHEDULE.columns)}, ${DELIVERY_IN_VIEW.columns}, ${FIRING_PROFILE.columns}
+    scheduleView: `SELECT ${withLabels(JOINED_SCHEDULE.columns)}, ${JOINED_DELIVERY.columns}, ${FIRING_PROFILE_COLUMNS}
       FROM schedules s
       LEFT JOIN deliveries d ON d.partition = $1 AND d.id = s.pending_id
       LEFT JOIN endpoint_profiles p ON p.partition = $2 AND p.id = s.endpoint_id
@@ -63,20 +61,20 @@ export function keyedReads(reader: SqlReader, longText: Dialect['longText']): Ke
   return {
     findSchedule: async (partition, id) => {
       const key = [partition, partition, partition, partition, id] as const;
-      const [row] = await reader.lookUp<JoinedRow>(texts.scheduleView, ...key);
+      const [row] = await reader.lookUp<Row>(texts.scheduleView, ...key);
       return row === undefined ? null : viewIn(row);
     },
     findProfile: async (partition, id) => {
-      const [row] = await reader.lookUp<JoinedRow>(texts.profile, partition, partition, id);
+      const [row] = await reader.lookUp<Row>(texts.profile, partition, partition, id);
       return row === undefined ? null : profileIn(row);
     },
     firingSchedule: async (partition, id) => {
-      const [row] = await reader.lookUp<FiringScheduleRow>(FIRING_SCHEDULE, partition, id);
-      return row === undefined ? null : fromFiringScheduleRow(row);
+      const [row] = await reader.lookUp<Row>(FIND_FIRING_SCHEDULE, partition, id);
+      return row === undefined ? null : FIRING_SCHEDULE.from(row);
     },
     findDelivery: async (partition, id) => {
-      const [row] = await reader.lookUp<DeliveryRow>(DELIVERY, partition, id);
-      return row === undefined ? null : fromDeliveryRow(row);
+      const [row] = await reader.lookUp<Row>(FIND_DELIVERY, partition, id);
+      return row === undefined ? null : DELIVERY.from(row);
     },
     listAttempts: async (partition, id, after, limit) => {
       const from = [partition, id, after] as const;

@@ -163,7 +163,7 @@ function byParameters(one: Step, other: Step): number {
 }
 
 function replaceJob(job: ReplayJob): Step {
-  return ['replaceReplayJob', 'stale', ...REPLAY_JOB.mutableValues(job), ...guard(job)];
+  return ['replaceReplayJob', 'stale', ...REPLAY_JOB.mutable.values(job), ...guard(job)];
 }
 
 function keyOf({ partition, id }: ReplayJob, { endpoint, deliveryId }: ReplayItem): readonly Parameter[] {

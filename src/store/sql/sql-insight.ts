@@ -11,7 +11,6 @@ import type {
   ScheduleSearch,
   UpcomingDelivery,
 } from '#src/ports/insight-store.ts';
-import { DELIVERY_FIXED, DELIVERY_MUTABLE } from './columns.ts';
 import type { Dialect, Query } from './dialect.ts';
 import { endpointDigest } from './digests.ts';
 import {
@@ -23,9 +22,10 @@ import {
   STATS_ROWS_MAX,
   toDueCounts,
 } from './insight-queries.ts';
-import { DELIVERY, deliveryIn, FIRING_SCHEDULE, firingScheduleIn, type JoinedRow } from './joined-rows.ts';
+import { JOINED_DELIVERY, JOINED_FIRING_SCHEDULE } from './joined-rows.ts';
+import type { Row } from './mapping.ts';
 import { readCluster } from './reads.ts';
-import { type DeliveryRow, fromDeliveryRow, readGate } from './rows.ts';
+import { DELIVERY, readGate } from './rows.ts';
 import { fitOnPage, type ScannedRow, search, type WantedDestination } from './schedule-search.ts';
 import { pruneStats } from './stats-retention.ts';
 import { byEndpoint, byInstant, type EndpointStatsRow, type StatsRow, toCounts } from './stats-rows.ts';
@@ -68,11 +68,11 @@ function textsOf(indexedBy: Dialect['indexedBy']) {
     dueByStep: `SELECT (due_at - CAST($1 AS bigint)) / CAST($2 AS bigint) AS step, count(*) AS due
       FROM (${waiting(3)}) w GROUP BY 1`,
     // Outer joins keep the order of the tables, so the schedules of a partition are not scanned.
-    upcoming: `SELECT ${DELIVERY.columns}, ${FIRING_SCHEDULE.columns} FROM (${waiting(1)}) w
+    upcoming: `SELECT ${JOINED_DELIVERY.columns}, ${JOINED_FIRING_SCHEDULE.columns} FROM (${waiting(1)}) w
       LEFT JOIN deliveries d ON d.partition = $5 AND d.id = w.id
       LEFT JOIN schedules s ON s.partition = $6 AND s.id = d.schedule_id
       ORDER BY w.due_at, w.id`,
-    occurrences: `SELECT ${[...DELIVERY_FIXED, ...DELIVERY_MUTABLE].join(', ')}
+    occurrences: `SELECT ${DELIVERY.columns.join(', ')}
       FROM deliveries ${indexedBy('deliveries_occurrence')}
       WHERE partition = $1 AND schedule_id = $2 AND occurrence >= $3 AND occurrence < $4 AND replay_of IS NULL
       ORDER BY occurrence LIMIT $5`,
@@ -155,7 +155,7 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
 
     listUpcoming: async (partition, from, until, limit) => {
       const parameters = [partition, from, until, limit, partition, partition] as const;
-      return (await reader.query<JoinedRow>(texts.upcoming, ...parameters)).flatMap(upcomingIn);
+      return (await reader.query<Row>(texts.upcoming, ...parameters)).flatMap(upcomingIn);
     },
 
     searchSchedules: async (partition, wanted, page, scanMax) => {
@@ -174,7 +174,7 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
     },
 
     listOccurrences: async (...window) =>
-      (await reader.query<DeliveryRow>(texts.occurrences, ...window)).map(fromDeliveryRow),
+      (await reader.query<Row>(texts.occurrences, ...window)).map(DELIVERY.from),
 
     hasPayloads: async (partition, id) => (await reader.query(texts.hasPayloads, partition, id)).length > 0,
 
@@ -211,8 +211,8 @@ function saveEndpointStats(node: string, { partition, endpoint, at, stats }: Sav
   return ['saveEndpointStats', null, partition, endpointDigest(endpoint), at, node, endpoint, counts];
 }
 
-function upcomingIn(joined: JoinedRow): readonly UpcomingDelivery[] {
-  const delivery = deliveryIn(joined);
-  const schedule = firingScheduleIn(joined);
+function upcomingIn(row: Row): readonly UpcomingDelivery[] {
+  const delivery = JOINED_DELIVERY.find(row);
+  const schedule = JOINED_FIRING_SCHEDULE.find(row);
   return delivery === null || schedule === null ? [] : [{ delivery, schedule }];
 }

@@ -58,7 +58,7 @@ const PEOPLE_STATEMENTS = {
     sql: `${insertInto('users', USER.columns)} ON CONFLICT (name) DO NOTHING`,
     holds: 'one_row',
   },
-  replaceUser: { sql: update('users', USER.mutable, ['id', 'revision']), holds: 'one_row' },
+  replaceUser: { sql: update('users', USER.mutable.columns, ['id', 'revision']), holds: 'one_row' },
   renewPasswordHash: { sql: update('users', ['password_hash'], ['id', 'password_hash']), holds: 'always' },
   removeUser: { sql: 'DELETE FROM users WHERE id = $1', holds: 'one_row' },
 
@@ -80,7 +80,7 @@ const PEOPLE_STATEMENTS = {
     holds: 'one_row',
   },
   replaceFailureCounts: {
-    sql: update('failure_counts', FAILURE_COUNTS.mutable, FAILURE_COUNTS.columns),
+    sql: update('failure_counts', FAILURE_COUNTS.mutable.columns, FAILURE_COUNTS.columns),
     holds: 'one_row',
   },
   undoFailure: {
@@ -176,7 +176,7 @@ const REPLAY_JOB_STATEMENTS = {
     holds: 'always',
   },
   replaceReplayJob: {
-    sql: update('replay_jobs', REPLAY_JOB.mutable, ['partition', 'id', 'revision']),
+    sql: update('replay_jobs', REPLAY_JOB.mutable.columns, ['partition', 'id', 'revision']),
     holds: 'one_row',
   },
   clearReplayJob: {

@@ -12,10 +12,18 @@ import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
 import type { ProfileWrite, Receipt } from '#src/ports/store.ts';
 import { ATTEMPT } from './attempt-rows.ts';
-import { PROFILE_MUTABLE, PROFILE_VERSION, SCHEDULE_MUTABLE } from './columns.ts';
 import type { StatementName } from './hot-statements.ts';
 import type { Parameter } from './mapping.ts';
-import { toProfileHeadRow, toProfileVersionRow, toScheduleRow } from './rows.ts';
+import {
+  DELIVERY_CLAIMED,
+  DELIVERY_DEFERRED,
+  DELIVERY_SETTLED,
+  PROFILE_HEAD,
+  PROFILE_VERSION,
+  SCHEDULE,
+  SCHEDULE_ADVANCED,
+  SCHEDULE_COMPLETED,
+} from './rows.ts';
 
 export type { Parameter };
 
@@ -34,73 +42,29 @@ export interface SqlRunner {
   run<A extends Rejection>(steps: readonly Step[]): Promise<'done' | A>;
 }
 
-type Values<Row> = Readonly<Record<keyof Row, Parameter>>;
-
-/** The values of `columns`, followed by those of `more`. */
-export function pick<Row extends Values<Row>>(
-  row: Row,
-  columns: readonly (keyof Row)[],
-  more: readonly (keyof Row)[] = [],
-): Parameter[] {
-  const values: Parameter[] = [];
-  for (const column of columns) values.push(row[column]);
-  for (const column of more) values.push(row[column]);
-  return values;
-}
-
 export function replaceSchedule(schedule: Schedule): Step {
-  const row = toScheduleRow(schedule);
-  return ['replaceSchedule', 'stale', ...pick(row, SCHEDULE_MUTABLE), ...guard(schedule)];
+  return ['replaceSchedule', 'stale', ...SCHEDULE.mutable.values(schedule), ...guard(schedule)];
 }
 
 export function advanceSchedule(schedule: FiringSchedule): Step {
-  const { pendingId, cronAt, lastOccurrence, revision } = schedule;
-  return ['advanceSchedule', 'stale', pendingId, cronAt, lastOccurrence, revision, ...guard(schedule)];
+  return ['advanceSchedule', 'stale', ...SCHEDULE_ADVANCED.values(schedule), ...guard(schedule)];
 }
 
 export function completeSchedule(schedule: FiringSchedule): Step {
-  const { state, updatedAt, endedAt, revision } = schedule;
-  return ['completeSchedule', 'stale', state, updatedAt, endedAt, revision, ...guard(schedule)];
+  return ['completeSchedule', 'stale', ...SCHEDULE_COMPLETED.values(schedule), ...guard(schedule)];
 }
 
 export function claimDelivery(delivery: InFlightDelivery): Step {
-  const { node, attemptId, dueAt, firedAt } = delivery.claim;
-  return [
-    'claimDelivery',
-    'stale',
-    delivery.status,
-    delivery.dueAt,
-    delivery.reserved ? 1 : 0,
-    delivery.attemptCount,
-    node,
-    attemptId,
-    dueAt,
-    firedAt,
-    delivery.revision,
-    ...guard(delivery),
-  ];
+  return ['claimDelivery', 'stale', ...DELIVERY_CLAIMED.values(delivery), ...guard(delivery)];
 }
 
 /** `attemptId` is the attempt that the delivery must be claimed for; null when it must not be claimed. */
 export function settleDelivery(delivery: Delivery, attemptId: AttemptId | null): Step {
-  return [
-    'settleDelivery',
-    'stale',
-    delivery.status,
-    delivery.dueAt,
-    delivery.reserved ? 1 : 0,
-    delivery.lastStatusCode,
-    delivery.error,
-    delivery.finalizedAt,
-    delivery.revision,
-    ...guard(delivery),
-    attemptId,
-  ];
+  return ['settleDelivery', 'stale', ...DELIVERY_SETTLED.values(delivery), ...guard(delivery), attemptId];
 }
 
 export function deferDelivery(delivery: Delivery): Step {
-  const { dueAt, reserved, revision } = delivery;
-  return ['deferDelivery', 'stale', dueAt, reserved ? 1 : 0, revision, ...guard(delivery)];
+  return ['deferDelivery', 'stale', ...DELIVERY_DEFERRED.values(delivery), ...guard(delivery)];
 }
 
 export function guard(object: {
@@ -122,12 +86,11 @@ export function insertReceipt(partition: Partition, receipt: Receipt | null): re
 }
 
 export function replaceProfileHead(profile: EndpointProfile): Step {
-  const row = toProfileHeadRow(profile);
-  return ['replaceProfile', 'stale', ...pick(row, PROFILE_MUTABLE), ...guard(profile)];
+  return ['replaceProfile', 'stale', ...PROFILE_HEAD.mutable.values(profile), ...guard(profile)];
 }
 
 export function insertProfileVersion({ profile, headers }: ProfileWrite): Step {
-  return ['insertProfileVersion', null, ...pick(toProfileVersionRow(profile), PROFILE_VERSION), headers];
+  return ['insertProfileVersion', null, ...PROFILE_VERSION.values(profile), headers];
 }
 
 export function profileAtRevision({ partition, id, revision }: FiringProfile): Step {

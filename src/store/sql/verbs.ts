@@ -32,15 +32,7 @@ import type {
   ScheduleReplacement,
   SettleWrite,
 } from '#src/ports/store.ts';
-import {
-  DELIVERY_FIXED,
-  DELIVERY_MUTABLE,
-  PROFILE_FIXED,
-  PROFILE_MUTABLE,
-  SCHEDULE_FIXED,
-  SCHEDULE_MUTABLE,
-} from './columns.ts';
-import { toDeliveryRow, toProfileHeadRow, toScheduleRow } from './rows.ts';
+import { DELIVERY, PROFILE_HEAD, SCHEDULE } from './rows.ts';
 import {
   advanceSchedule,
   claimDelivery,
@@ -51,7 +43,6 @@ import {
   insertProfileVersion,
   insertReceipt,
   type Parameter,
-  pick,
   profileAtRevision,
   replaceProfileHead,
   replaceSchedule,
@@ -81,8 +72,7 @@ export interface KeyParameters {
 
 export function makeVerbs(keyParameters: KeyParameters) {
   function insertSchedule(schedule: Schedule): readonly Step[] {
-    const values = pick(toScheduleRow(schedule), SCHEDULE_FIXED, SCHEDULE_MUTABLE);
-    return [['insertSchedule', null, ...values], ...insertLabels(schedule)];
+    return [['insertSchedule', null, ...SCHEDULE.values(schedule)], ...insertLabels(schedule)];
   }
 
   function insertLabels({ partition, id, state, timing, labelDigests }: Schedule): readonly Step[] {
@@ -119,8 +109,7 @@ export function makeVerbs(keyParameters: KeyParameters) {
   }
 
   function deliveryParameters(delivery: Delivery): readonly Parameter[] {
-    const row = toDeliveryRow(delivery);
-    return [...pick(row, DELIVERY_FIXED, DELIVERY_MUTABLE), ...keyParameters.delivery(delivery)];
+    return [...DELIVERY.values(delivery), ...keyParameters.delivery(delivery)];
   }
 
   function insertDelivery(delivery: Delivery): Step {
@@ -132,8 +121,7 @@ export function makeVerbs(keyParameters: KeyParameters) {
   }
 
   function replaceDelivery(delivery: Delivery): Step {
-    const row = toDeliveryRow(delivery);
-    const values = [...pick(row, DELIVERY_MUTABLE), ...keyParameters.delivery(delivery)];
+    const values = [...DELIVERY.mutable.values(delivery), ...keyParameters.delivery(delivery)];
     return ['replaceDelivery', 'stale', ...values, ...guard(delivery)];
   }
 
@@ -179,14 +167,11 @@ export function makeVerbs(keyParameters: KeyParameters) {
       insertDelivery(delivery),
     ],
 
-    addProfile: (write: ProfileWrite): readonly Step[] => {
-      const row = toProfileHeadRow(write.profile);
-      return [
-        ...insertReceipt(write.profile.partition, write.receipt),
-        ['insertProfile', null, ...pick(row, PROFILE_FIXED, PROFILE_MUTABLE)],
-        insertProfileVersion(write),
-      ];
-    },
+    addProfile: (write: ProfileWrite): readonly Step[] => [
+      ...insertReceipt(write.profile.partition, write.receipt),
+      ['insertProfile', null, ...PROFILE_HEAD.values(write.profile)],
+      insertProfileVersion(write),
+    ],
 
     replaceProfile: (write: ProfileWrite): readonly Step[] => [
       replaceProfileHead(write.profile),

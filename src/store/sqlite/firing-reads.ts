@@ -25,7 +25,7 @@ import type {
 import { type DueRow, toDue } from '#src/store/sql/due-rows.ts';
 import type { Row } from '#src/store/sql/mapping.ts';
 import { BEFORE_EVERY_DELIVERY, BEFORE_EVERY_PARTITION, type DueCursor } from '#src/store/sql/page-bounds.ts';
-import { type DeliveryRow, fromDeliveryRow, readGate } from '#src/store/sql/rows.ts';
+import { DELIVERY, readGate } from '#src/store/sql/rows.ts';
 import { SWEEP } from '#src/store/sql/sweep-rows.ts';
 import type { Db } from './connection.ts';
 import { PreparedQueries } from './prepared-queries.ts';
@@ -222,14 +222,14 @@ export class FiringReads {
   }
 
   #claimsOf(node: string, limit: number): readonly UnsettledAttempt[] {
-    const rows = this.#queries.all<DeliveryRow>(
+    const rows = this.#queries.all<Row>(
       `SELECT * FROM deliveries INDEXED BY deliveries_claimed
        WHERE status = 'claimed' AND claim_node = ? LIMIT ?`,
       node,
       limit,
     );
     return rows.flatMap((row) => {
-      const delivery = fromDeliveryRow(row);
+      const delivery = DELIVERY.from(row);
       const schedule = this.#scheduleOf(delivery);
       return schedule !== null && isInFlight(delivery) ? [{ delivery, schedule }] : [];
     });

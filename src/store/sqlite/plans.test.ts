@@ -15,10 +15,11 @@ import type { Partition } from '#src/domain/project.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { SqlWriter } from '#src/store/sql/dialect.ts';
+import type { Mapping } from '#src/store/sql/mapping.ts';
 import { controlReads, keyedReads } from '#src/store/sql/reads.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { retentionQueries } from '#src/store/sql/retention.ts';
-import { toDeliveryRow, toProfileHeadRow, toProfileVersionRow, toScheduleRow } from '#src/store/sql/rows.ts';
+import * as rows from '#src/store/sql/rows.ts';
 import { makeSqlInsight } from '#src/store/sql/sql-insight.ts';
 import type { SqlRunner } from '#src/store/sql/steps.ts';
 import { Builders, START } from '#test/store-contract/builders.ts';
@@ -30,7 +31,7 @@ import { INSIGHT_QUERIES } from './insight-queries.ts';
 import { PreparedQueries, SqliteReader } from './prepared-queries.ts';
 import { longText, Reads } from './reads.ts';
 import { SCANS } from './schedule-scans.ts';
-import { forSqlite, indexedBy } from './statement-builders.ts';
+import { forSqlite, indexedBy, insertInto } from './statement-builders.ts';
 import { STATEMENTS } from './statements.ts';
 import { verbs } from './verbs.ts';
 
@@ -198,16 +199,12 @@ describe('the engine finds', () => {
   const build = new Builders(PARTITION);
 
   /** A query can only go on to the next if it finds a row. */
-  function insert(table: string, row: object): void {
-    const columns = Object.keys(row);
-    const placeholders = columns.map(() => '?').join(', ');
-    db.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders})`).run(
-      ...Object.values(row),
-    );
+  function insert<T>(table: string, { columns, values }: Mapping<T>, object: T): void {
+    db.prepare(insertInto(table, columns)).run(...values(object));
   }
 
   test('due deliveries by one index scan from the cursor on', () => {
-    insert('deliveries', toDeliveryRow(build.schedule().pending));
+    insert('deliveries', rows.DELIVERY, build.schedule().pending);
     expect(plansOf((recording) => new FiringReads(recording).due(null, START, 100))).toEqual([
       'SEARCH deliveries USING INDEX deliveries_due ((due_at,id)>(?,?) AND due_at<?)',
     ]);
@@ -224,10 +221,10 @@ describe('the engine finds', () => {
   test('what belongs to a delivery by look-ups', () => {
     const profile = build.profile();
     const { schedule, pending } = build.scheduleOn(profile);
-    insert('endpoint_profiles', toProfileHeadRow(profile));
-    insert('endpoint_profile_versions', toProfileVersionRow(profile));
-    insert('schedules', toScheduleRow(schedule));
-    insert('deliveries', toDeliveryRow(pending));
+    insert('endpoint_profiles', rows.PROFILE_HEAD, profile);
+    insert('endpoint_profile_versions', rows.PROFILE_VERSION, profile);
+    insert('schedules', rows.SCHEDULE, schedule);
+    insert('deliveries', rows.DELIVERY, pending);
     const plans = plansOf((recording) => {
       const reads = new FiringReads(recording);
       expect(reads.load([pending])).toEqual([
@@ -251,7 +248,7 @@ describe('the engine finds', () => {
   test('lost claims without reading those of living nodes', () => {
     const { schedule, pending } = build.schedule();
     const { delivery } = build.claim(pending, { schedule, profile: null });
-    insert('deliveries', toDeliveryRow(delivery));
+    insert('deliveries', rows.DELIVERY, delivery);
     const plans = plansOf((recording) => new FiringReads(recording).lostClaims([], 100));
     expect(plans).toEqual([
       expect.stringMatching(/^SEARCH deliveries USING .*INDEX deliveries_claimed \(claim_node>\?\)$/),

@@ -12,21 +12,13 @@ import {
   type ListFilter,
   type Page,
 } from '#src/ports/store.ts';
-import { PROFILE_VERSION_FIRING, SCHEDULE_FIRING } from '#src/store/sql/columns.ts';
 import { labelBytes } from '#src/store/sql/digests.ts';
-import { type JoinedRow, profileIn, viewIn } from '#src/store/sql/joined-rows.ts';
+import { profileIn, viewIn } from '#src/store/sql/joined-rows.ts';
 import { rangesOf } from '#src/store/sql/label-rows.ts';
+import type { Row } from '#src/store/sql/mapping.ts';
 import { idsAfter, idsBefore, PAST_EVERY_ID } from '#src/store/sql/page-bounds.ts';
 import { objectTexts } from '#src/store/sql/reads.ts';
-import {
-  type DeliveryRow,
-  type FiringProfileVersionRow,
-  type FiringScheduleRow,
-  fromDeliveryRow,
-  fromFiringProfileRows,
-  fromFiringScheduleRow,
-  type ProfileHeadRow,
-} from '#src/store/sql/rows.ts';
+import { DELIVERY, FIRING_PROFILE_VERSION, FIRING_SCHEDULE, PROFILE_HEAD } from '#src/store/sql/rows.ts';
 import type { Parameter } from '#src/store/sql/steps.ts';
 import type { Db } from './connection.ts';
 import { PreparedQueries } from './prepared-queries.ts';
@@ -40,14 +32,14 @@ export class Reads {
 
   #view(partition: Partition, id: ScheduleId): ScheduleView | null {
     const key = [partition, partition, partition, partition, id];
-    const row = this.#queries.get<JoinedRow>(TEXTS.scheduleView, ...key);
+    const row = this.#queries.get<Row>(TEXTS.scheduleView, ...key);
     return row === undefined ? null : viewIn(row);
   }
 
   firingSchedule(partition: Partition, id: ScheduleId): FiringSchedule | null {
-    const sql = `SELECT ${SCHEDULE_FIRING.join(', ')} FROM schedules WHERE partition = ? AND id = ?`;
-    const row = this.#queries.get<FiringScheduleRow>(sql, partition, id);
-    return row === undefined ? null : fromFiringScheduleRow(row);
+    const sql = `SELECT ${FIRING_SCHEDULE.columns.join(', ')} FROM schedules WHERE partition = ? AND id = ?`;
+    const row = this.#queries.get<Row>(sql, partition, id);
+    return row === undefined ? null : FIRING_SCHEDULE.from(row);
   }
 
   schedules(partition: Partition, filter: ListFilter, page: Page<ScheduleId>): Listed<ScheduleView> {
@@ -108,19 +100,19 @@ export class Reads {
   }
 
   delivery(partition: Partition, id: DeliveryId): Delivery | null {
-    const row = this.#queries.get<DeliveryRow>(
+    const row = this.#queries.get<Row>(
       'SELECT * FROM deliveries WHERE partition = ? AND id = ?',
       partition,
       id,
     );
-    return row === undefined ? null : fromDeliveryRow(row);
+    return row === undefined ? null : DELIVERY.from(row);
   }
 
   deliveries(partition: Partition, filter: DeliveryFilter, page: Page<DeliveryId>): readonly Delivery[] {
     const range = [idsAfter(filter.createdAfter), idsBefore(filter.createdBefore, page.before), page.limit];
     const rows =
       filter.scheduleId === null
-        ? this.#queries.all<DeliveryRow>(
+        ? this.#queries.all<Row>(
             filter.status === null
               ? `SELECT * FROM deliveries WHERE partition = ? AND ${PAGE}`
               : `SELECT * FROM deliveries INDEXED BY deliveries_by_status
@@ -130,7 +122,7 @@ export class Reads {
             ...range,
           )
         : this.#ofSchedule(partition, filter.scheduleId, filter.status, range, page.limit);
-    return rows.map(fromDeliveryRow);
+    return rows.map(DELIVERY.from);
   }
 
   /** One bounded scan for each status, merged. One index serves the list of a schedule with and without this filter. */
@@ -140,46 +132,43 @@ export class Reads {
     status: DeliveryStatus | null,
     range: readonly Parameter[],
     limit: number,
-  ): readonly DeliveryRow[] {
+  ): readonly Row[] {
     const statuses = status === null ? DELIVERY_STATUSES : [status];
     const scans = statuses.map(
       () => `SELECT * FROM (SELECT * FROM deliveries INDEXED BY deliveries_of_schedule
         WHERE partition = ? AND schedule_id = ? AND status = ? AND ${PAGE})`,
     );
-    return this.#queries.all<DeliveryRow>(
+    return this.#queries.all<Row>(
       `${scans.join(' UNION ALL ')} ORDER BY id DESC LIMIT ?`,
       ...statuses.flatMap((each) => [partition, scheduleId, each, ...range]),
       limit,
     );
   }
 
-  #head(partition: Partition, id: EndpointId): ProfileHeadRow | undefined {
-    const sql = 'SELECT * FROM endpoint_profiles WHERE partition = ? AND id = ?';
-    return this.#queries.get<ProfileHeadRow>(sql, partition, id);
-  }
-
   firingProfile(partition: Partition, id: EndpointId): FiringProfile | null {
-    const head = this.#head(partition, id);
-    if (head === undefined) return null;
-    const version = this.#queries.get<FiringProfileVersionRow>(
-      `SELECT ${PROFILE_VERSION_FIRING.join(', ')} FROM endpoint_profile_versions
+    const sql = 'SELECT * FROM endpoint_profiles WHERE partition = ? AND id = ?';
+    const row = this.#queries.get<Row>(sql, partition, id);
+    if (row === undefined) return null;
+    const head = PROFILE_HEAD.from(row);
+    const version = this.#queries.get<Row>(
+      `SELECT ${FIRING_PROFILE_VERSION.columns.join(', ')} FROM endpoint_profile_versions
        WHERE partition = ? AND endpoint_id = ? AND version = ?`,
-      head.partition,
-      head.id,
+      partition,
+      id,
       head.version,
     );
-    return version === undefined ? null : fromFiringProfileRows(head, version);
+    return version === undefined ? null : { ...head, ...FIRING_PROFILE_VERSION.from(version) };
   }
 
   profile(partition: Partition, id: EndpointId): EndpointProfile | null {
-    const row = this.#queries.get<JoinedRow>(TEXTS.profile, partition, partition, id);
+    const row = this.#queries.get<Row>(TEXTS.profile, partition, partition, id);
     return row === undefined ? null : profileIn(row);
   }
 
   profiles(partition: Partition, includeArchived: boolean, page: Page<EndpointId>): Listed<EndpointProfile> {
     return this.#queries.inSnapshot(() => {
-      const heads = this.#queries.all<ProfileHeadRow>(
-        `SELECT * FROM endpoint_profiles ${includeArchived ? '' : 'INDEXED BY endpoint_profiles_unarchived'}
+      const heads = this.#queries.all<Pick<EndpointProfile, 'id' | 'version'>>(
+        `SELECT id, version FROM endpoint_profiles ${includeArchived ? '' : 'INDEXED BY endpoint_profiles_unarchived'}
          WHERE partition = ? AND id < ? ${includeArchived ? '' : 'AND archived = 0'}
          ORDER BY id DESC LIMIT ?`,
         partition,
