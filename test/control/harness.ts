@@ -89,6 +89,7 @@ async function openDashboard(
     passwords: new Passwords(random, CHEAP),
   };
   for (const name of ['default', 'shop']) await createProject(harness, name);
+  const stored = new DatabaseSync(join(directory, DATABASE_FILE), { readOnly: true });
 
   const routes: Route[] = [];
   const served: string[] = [];
@@ -146,10 +147,11 @@ async function openDashboard(
       now = instant(now + ms);
     },
     written: () => store.check(now),
-    stored: () => everyRow(join(directory, DATABASE_FILE)),
+    stored: () => everyRow(stored),
     log: () => lines.join('\n'),
     async close() {
       await server.close();
+      stored.close();
       await store.close();
       rmSync(directory, { recursive: true, force: true });
     },
@@ -160,17 +162,12 @@ async function openDashboard(
 const RECORDS: ReadonlySet<unknown> = new Set(['audit', 'failure_counts', 'heartbeat', 'disk_probe']);
 const LAST_USE = 'seen_at';
 
-function everyRow(path: string): string {
-  const db = new DatabaseSync(path, { readOnly: true });
-  try {
-    const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
-    const rows = tables
-      .filter(({ name }) => !RECORDS.has(name))
-      .map(({ name }) => [name, db.prepare(`SELECT * FROM "${String(name)}"`).all()]);
-    return JSON.stringify(rows, (name, value: unknown) => (name === LAST_USE ? null : value));
-  } finally {
-    db.close();
-  }
+function everyRow(db: DatabaseSync): string {
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  const rows = tables
+    .filter(({ name }) => !RECORDS.has(name))
+    .map(({ name }) => [name, db.prepare(`SELECT * FROM "${String(name)}"`).all()]);
+  return JSON.stringify(rows, (name, value: unknown) => (name === LAST_USE ? null : value));
 }
 
 function builtPage(directory: string): string {
