@@ -68,22 +68,26 @@ export function callerOf(ids: IdMint, role: Role, given: Partial<Caller['user']>
 }
 
 /** One store for all tests of a file. Each test has its own project. Call it at the top of the file. */
-export function useDataHarness(): () => Promise<DataHarness> {
+export function useDataHarness(): (isCluster?: boolean) => Promise<DataHarness> {
   let harness: ControlHarness | null = null;
   let projects = 0;
   beforeAll(async () => {
     harness = await openControlHarness();
   });
   afterAll(() => harness?.[Symbol.asyncDispose]());
-  return () => {
+  return (isCluster = false) => {
     if (harness === null) throw new Error('The store is not open.');
     projects += 1;
-    return openDataHarness(harness, `shop-${projects}`);
+    return openDataHarness(harness, `shop-${projects}`, isCluster);
   };
 }
 
 /** Opens one project in test mode. Requests are made as an operator by default. */
-async function openDataHarness(harness: ControlHarness, name: string): Promise<DataHarness> {
+async function openDataHarness(
+  harness: ControlHarness,
+  name: string,
+  isCluster: boolean,
+): Promise<DataHarness> {
   const { store, clock, ids, vault } = harness;
   const project = await store.addProject({
     id: ids.mint('prj', START),
@@ -109,7 +113,7 @@ async function openDataHarness(harness: ControlHarness, name: string): Promise<D
       timers: systemTimers,
       httpAllowed: false,
       node: 'node-1',
-      isCluster: false,
+      isCluster,
       wakeReplays: () => void wakes.push(true),
     }),
     auditor: async (action, act) => {

@@ -30,7 +30,7 @@ export function Badge({
   );
 }
 
-interface BadgeStyle {
+export interface BadgeStyle {
   readonly tone: Tone;
   readonly icon: IconName;
   readonly label: string;

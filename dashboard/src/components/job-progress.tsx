@@ -1,23 +1,17 @@
 /** The state and the progress of a bulk replay. */
 import type { ReplayJobInfo } from '../../../src/control/http/data-contract.ts';
 import { formatCount, formatPercent } from '../format.ts';
-import { Badge, type Tone } from './badge.tsx';
-import type { IconName } from './icon.tsx';
+import { type BadgeStyle, StateBadge } from './badge.tsx';
 
-const STATES: Readonly<Record<ReplayJobInfo['state'], readonly [Tone, IconName, string]>> = {
-  gathering: ['accent', 'search', 'Finding deliveries'],
-  running: ['accent', 'bolt', 'Replaying'],
-  done: ['good', 'check', 'Done'],
-  stopped: ['neutral', 'stop', 'Stopped'],
+const BADGES: Readonly<Record<ReplayJobInfo['state'], BadgeStyle>> = {
+  gathering: { tone: 'accent', icon: 'search', label: 'Finding deliveries' },
+  running: { tone: 'accent', icon: 'bolt', label: 'Replaying' },
+  done: { tone: 'good', icon: 'check', label: 'Done' },
+  stopped: { tone: 'neutral', icon: 'stop', label: 'Stopped' },
 };
 
 export function JobBadge({ state }: { readonly state: ReplayJobInfo['state'] }) {
-  const [tone, icon, word] = STATES[state];
-  return (
-    <Badge tone={tone} icon={icon}>
-      {word}
-    </Badge>
-  );
+  return <StateBadge state={state} badges={BADGES} />;
 }
 
 export function isEnded(job: ReplayJobInfo): boolean {

@@ -40,6 +40,27 @@ test('an empty project differs from one where nothing happens right now', async 
   expect((await harness.get('overview')).body.is_empty).toBe(false);
 });
 
+test('the nodes of a cluster are shown with their slots and versions', async () => {
+  const harness = await open(true);
+  const { store, clock } = harness.control;
+  const leaseUntil = instant(clock.now() + 3_200);
+  await store.renewLease({ node: 'node-1', leaseUntil, isStopping: false, version: '1.2.3' });
+  const { slots } = await store.renewLease({
+    node: 'node-2',
+    leaseUntil,
+    isStopping: true,
+    version: '1.2.2',
+  });
+  await store.takeSlots('node-1', slots.slice(0, 200));
+  const { body } = await harness.get('overview', 'viewer');
+  const lease_until = '2026-11-15T08:00:03.200Z';
+  expect(body.nodes).toEqual([
+    { node: 'node-1', is_this: true, is_stopping: false, version: '1.2.3', lease_until, slots: 200 },
+    { node: 'node-2', is_this: false, is_stopping: true, version: '1.2.2', lease_until, slots: 0 },
+  ]);
+  expect(body.free_slots).toBe(56);
+});
+
 test('deliveries and their lateness are shown by step, for all nodes together', async () => {
   const harness = await open();
   await save(harness, [

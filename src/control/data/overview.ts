@@ -195,6 +195,7 @@ async function clusterOf({
       node: lease.node,
       is_this: lease.node === node,
       is_stopping: lease.isStopping,
+      version: lease.version,
       lease_until: formatInstant(lease.leaseUntil),
       slots: held.get(lease.node) ?? 0,
     })),

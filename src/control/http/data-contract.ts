@@ -60,6 +60,8 @@ export const Overview = z.strictObject({
         node: z.string(),
         is_this: z.boolean(),
         is_stopping: z.boolean(),
+        /** The version of the program that the node runs. */
+        version: z.string(),
         lease_until: at,
         slots: count,
       }),

@@ -31,6 +31,7 @@ const COLUMNS: readonly Column<Node>[] = [
         </Badge>
       ),
   },
+  { heading: 'Version', cell: ({ version }) => version },
   { heading: 'Lease ends', cell: ({ lease_until }) => <Relative at={lease_until} /> },
   { heading: 'Slots', isFigure: true, cell: ({ slots }) => formatCount(slots) },
 ];

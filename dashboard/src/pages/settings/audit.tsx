@@ -1,10 +1,9 @@
 /** The audit log: who did what, when, and with which outcome. */
 import type { AuditLine, Listed, UserInfo } from '../../../../src/control/http/contract.ts';
-import { Badge, type Tone } from '../../components/badge.tsx';
+import { type BadgeStyle, StateBadge } from '../../components/badge.tsx';
 import { TruncatedText } from '../../components/copy.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { SelectField } from '../../components/field.tsx';
-import type { IconName } from '../../components/icon.tsx';
 import { Instant } from '../../components/instant.tsx';
 import { Card, Loaded } from '../../components/page.tsx';
 import { Pager } from '../../components/pager.tsx';
@@ -32,13 +31,11 @@ const ACTIONS = [
   { value: 'project.', label: 'Projects' },
 ] as const;
 
-const OUTCOMES: Readonly<
-  Record<AuditLine['outcome'], { readonly tone: Tone; readonly icon: IconName; readonly word: string }>
-> = {
-  begun: { tone: 'accent', icon: 'hourglass', word: 'Started' },
-  done: { tone: 'good', icon: 'check', word: 'Done' },
-  refused: { tone: 'warn', icon: 'stop', word: 'Refused' },
-  failed: { tone: 'bad', icon: 'cross', word: 'Failed' },
+const OUTCOMES: Readonly<Record<AuditLine['outcome'], BadgeStyle>> = {
+  begun: { tone: 'accent', icon: 'hourglass', label: 'Started' },
+  done: { tone: 'good', icon: 'check', label: 'Done' },
+  refused: { tone: 'warn', icon: 'stop', label: 'Refused' },
+  failed: { tone: 'bad', icon: 'cross', label: 'Failed' },
 };
 
 const FILTERS = ['user', 'project', 'action', 'cursor'] as const;
@@ -162,17 +159,12 @@ const COLUMNS: readonly Column<AuditLine>[] = [
   },
   {
     heading: 'Outcome',
-    cell: ({ outcome, code }) => {
-      const { tone, icon, word } = OUTCOMES[outcome];
-      return (
-        <span class="inline-flex flex-wrap items-center gap-1.5">
-          <Badge tone={tone} icon={icon}>
-            {word}
-          </Badge>
-          {code === null ? null : <code class="font-mono text-xs text-dim">{code}</code>}
-        </span>
-      );
-    },
+    cell: ({ outcome, code }) => (
+      <span class="inline-flex flex-wrap items-center gap-1.5">
+        <StateBadge state={outcome} badges={OUTCOMES} />
+        {code === null ? null : <code class="font-mono text-xs text-dim">{code}</code>}
+      </span>
+    ),
   },
 ];
 
