@@ -65,3 +65,22 @@ export function unavailableInstead<T>(run: () => T): T {
     throw error;
   }
 }
+
+/** An error in a form that threads can exchange. */
+export interface Failure {
+  readonly failed: string;
+  /** Whether the disk or the file is at fault. */
+  readonly unavailable: boolean;
+}
+
+export function failureOf(error: unknown): Failure {
+  return {
+    failed: error instanceof Error ? error.message : String(error),
+    unavailable: isUnavailable(error),
+  };
+}
+
+/** `what` names the work that failed, if the store is not at fault. */
+export function errorOf({ failed, unavailable }: Failure, what: string): Error {
+  return unavailable ? new StoreUnavailable(`SQLite: ${failed}.`) : new Error(`${what} failed: ${failed}.`);
+}

@@ -11,15 +11,15 @@ import type { StatementName } from '#src/store/sql/hot-statements.ts';
 import type { Statement } from '#src/store/sql/statements.ts';
 import type { Parameter, Rejection, Step } from '#src/store/sql/steps.ts';
 import { type Db, openForWriting } from './connection.ts';
-import { isUnavailable } from './errors.ts';
+import { type Failure, failureOf, isUnavailable } from './errors.ts';
 import { forSqlite } from './statement-builders.ts';
 import { type DiskCheckStatementName, STATEMENTS } from './statements.ts';
 
 export type SqliteStep = Step<StatementName | DiskCheckStatementName>;
 export type Batch = readonly (readonly SqliteStep[])[];
 
-/** `unavailable`: the disk or the file is at fault, and nothing of the batch was stored. */
-export type Answer = 'done' | Rejection | { readonly failed: string; readonly unavailable: boolean };
+/** If the disk or the file is at fault, nothing of the batch was stored. */
+export type Answer = 'done' | Rejection | Failure;
 
 export interface WriterData {
   readonly path: string;
@@ -101,7 +101,7 @@ export class Executor {
     } catch (error) {
       if (isUnavailable(error) || !this.#db.inTransaction) throw error;
       this.#db.exec('ROLLBACK TO verb');
-      return failure(error);
+      return failureOf(error);
     } finally {
       if (this.#db.inTransaction) this.#db.exec('RELEASE verb');
     }
@@ -114,7 +114,7 @@ export class Executor {
       const { run, isWrite } = this.#statements[name];
       if (!run(parameters)) {
         if (hasWritten && !canUndo) throw new MustUndo();
-        return otherwise ?? failure(new Error(`${name} did not hold.`));
+        return otherwise ?? failureOf(new Error(`${name} did not hold.`));
       }
       hasWritten ||= isWrite;
     }
@@ -137,14 +137,7 @@ function prepare(db: Db, { sql, holds }: Statement): PreparedStatement {
   }
 }
 
-function failure(error: unknown): Answer {
-  return {
-    failed: error instanceof Error ? error.message : String(error),
-    unavailable: isUnavailable(error),
-  };
-}
-
 function allFailed(batch: Batch, error: unknown): readonly Answer[] {
-  const failed = failure(error);
+  const failed = failureOf(error);
   return batch.map(() => failed);
 }

@@ -1,5 +1,5 @@
 /** Group commit in the writing thread: verbs that arrive together share a commit, and do not affect each other. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -8,7 +8,9 @@ import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { Builders, START } from '#test/store-contract/builders.ts';
+import { ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 import { DATABASE_FILE, openSqlite } from './open-sqlite.ts';
+import { Writer } from './writer.ts';
 
 const PARTITION = 1 as Partition;
 
@@ -102,4 +104,31 @@ describe('verbs', () => {
     for (const { reason } of refused) expect(reason).toBeInstanceOf(StoreUnavailable);
     await store.check(START);
   });
+});
+
+test('when the thread dies, its verbs fail, and the next verb starts another', async () => {
+  const path = join(directory, 'missing', DATABASE_FILE);
+  const data = { path, maxPages: null, durable: true };
+  await expect(Writer.open(data)).rejects.toThrow(StoreUnavailable);
+  const writer = new Writer(data);
+  const lost = await Promise.allSettled([writer.run([]), writer.run([])]);
+  expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(writer.isFailing).toBe(true);
+  mkdirSync(join(directory, 'missing'));
+  await store.close();
+  renameSync(join(directory, DATABASE_FILE), path);
+  expect(await writer.run([])).toBe('done');
+  expect(writer.isFailing).toBe(false);
+  await writer.close();
+  await expect(writer.run([])).rejects.toThrow('The store is closed.');
+  store = await openSqlite({ directory, now: START, exclusive: true });
+});
+
+test('closing writes the verbs that wait', async () => {
+  const written = Array.from({ length: 100 }, add);
+  await store.close();
+  expect(await Promise.all(written)).toEqual(written.map(() => 'done'));
+  store = await openSqlite({ directory, now: START, exclusive: true });
+  const { items } = await store.listSchedules(PARTITION, ALL_SCHEDULES, { before: null, limit: 101 });
+  expect(items).toHaveLength(100);
 });

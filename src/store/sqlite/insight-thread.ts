@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Query } from '#src/store/sql/dialect.ts';
 import { openForReading } from './connection.ts';
-import { isUnavailable } from './errors.ts';
+import { failureOf } from './errors.ts';
 import type { InsightResult } from './insight-reader.ts';
 import { PreparedQueries } from './prepared-queries.ts';
 
@@ -10,10 +10,7 @@ function resultOf(queries: PreparedQueries, { sql, parameters }: Query): Insight
   try {
     return { rows: queries.all(sql, ...parameters) };
   } catch (error) {
-    return {
-      failed: error instanceof Error ? error.message : String(error),
-      unavailable: isUnavailable(error),
-    };
+    return failureOf(error);
   }
 }
 

@@ -9,7 +9,6 @@ import type { Dialect, PlannedReads } from '#src/store/sql/dialect.ts';
 import { readCluster } from '#src/store/sql/reads.ts';
 import { makeSqlStore, type SqlStore } from '#src/store/sql/sql-store.ts';
 import { type Db, migrate, openForReading, openForWriting, requireCurrent } from './connection.ts';
-import type { WriterData } from './executor.ts';
 import { FiringReads } from './firing-reads.ts';
 import { INSIGHT_QUERIES } from './insight-queries.ts';
 import { InsightReader } from './insight-reader.ts';
@@ -55,7 +54,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqlStore> {
   const lock = options.exclusive ? lockDirectory(options.directory) : null;
   try {
     prepareFile(path, options);
-    const { maxPages = null, durable = true, openWriter = openThread } = options;
+    const { maxPages = null, durable = true, openWriter = Writer.open } = options;
     const writer = await openWriter({ path, maxPages, durable });
     return makeSqlStore(sqliteDialect(path, writer, lock, options));
   } catch (error) {
@@ -125,10 +124,6 @@ function plannedReads(db: Db, reader: SqliteReader): PlannedReads {
     loadPayloads: (deliveries) => reader.read(() => firing.payloads(deliveries)),
     listLostClaims: (...claims) => reader.read(() => firing.lostClaims(...claims)),
   };
-}
-
-function openThread(data: WriterData): Promise<WriteQueue> {
-  return Writer.open(data);
 }
 
 function ensureDirectory(directory: string): void {

@@ -37,5 +37,4 @@ if (parentPort !== null) {
     port.postMessage(executor.run(batch));
     if (closes) close();
   });
-  port.postMessage('open');
 }
