@@ -10,28 +10,27 @@ import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
 import { LIST_ATTEMPTS, toAttempt } from '#src/store/sql/attempt-rows.ts';
+import { profileIn } from '#src/store/sql/joined-rows.ts';
 import type { Row } from '#src/store/sql/mapping.ts';
+import { objectTexts } from '#src/store/sql/reads.ts';
 import { DELIVERY, SCHEDULE } from '#src/store/sql/rows.ts';
 import { SWEEP } from '#src/store/sql/sweep-rows.ts';
 import { type Db, openForReading } from '#src/store/sqlite/connection.ts';
 import { DATABASE_FILE } from '#src/store/sqlite/open-sqlite.ts';
 import { PreparedQueries } from '#src/store/sqlite/prepared-queries.ts';
-import { Reads } from '#src/store/sqlite/reads.ts';
-import { forSqlite } from '#src/store/sqlite/statement-builders.ts';
+import { SYNTAX } from '#src/store/sqlite/syntax.ts';
 
-const ATTEMPTS = forSqlite(LIST_ATTEMPTS);
+const { profile: PROFILE } = objectTexts(SYNTAX.longText);
 /** SQLite takes a negative limit for none. */
 const ALL = -1;
 
 export class DurableRows {
   readonly #db: Db;
   readonly #ask: PreparedQueries;
-  readonly #reads: Reads;
 
   constructor(directory: string) {
     this.#db = openForReading(join(directory, DATABASE_FILE));
     this.#ask = new PreparedQueries(this.#db);
-    this.#reads = new Reads(this.#db);
   }
 
   /** Everything that `read` reads comes from one snapshot. */
@@ -59,12 +58,13 @@ export class DurableRows {
 
   attempts(partition: Partition, id: DeliveryId): readonly Attempt[] {
     const after = [partition, id, 0];
-    const rows = this.#ask.all<Row>(ATTEMPTS, ...after, ...after, ALL);
+    const rows = this.#ask.all<Row>(LIST_ATTEMPTS, ...after, ...after, ALL);
     return rows.map(toAttempt);
   }
 
   profile(partition: Partition, id: EndpointId): EndpointProfile | null {
-    return this.#reads.profile(partition, id);
+    const row = this.#ask.get<Row>(PROFILE, partition, partition, id);
+    return row === undefined ? null : profileIn(row);
   }
 
   close(): void {

@@ -4,11 +4,11 @@ import { makeSqlStore, type SqlStore } from '#src/store/sql/sql-store.ts';
 import { type Connections, openConnections, type PostgresOptions } from './connections.ts';
 import { DueReads } from './due-reads.ts';
 import { FiringReads } from './firing-reads.ts';
-import { INSIGHT_QUERIES } from './insight-queries.ts';
-import { chosenByPlanner } from './placement.ts';
-import { Reads } from './reads.ts';
-import { SCANS } from './schedule-scans.ts';
+import { SYNTAX } from './syntax.ts';
 import { verbs } from './verbs.ts';
+
+/** Counting more rows than this would take too long. */
+const DUE_ROWS_MAX = 20_000;
 
 export async function openPostgres(options: PostgresOptions): Promise<SqlStore> {
   return makeSqlStore(postgresDialect(await openConnections(options), options.timers));
@@ -16,21 +16,15 @@ export async function openPostgres(options: PostgresOptions): Promise<SqlStore> 
 
 function postgresDialect(connections: Connections, timers: PostgresOptions['timers']): Dialect {
   const { writers, pools, lease, placement } = connections;
-  const dashboard = new Reads(pools.insight);
   return {
     verbs,
     readers: { api: pools.api, engine: pools.firing, insight: pools.insight, search: pools.search },
     writers,
     reads: plannedReads(connections),
-    insight: {
-      ...INSIGHT_QUERIES,
-      oldestStats: placement.oldestStats,
-      findSchedules: (...list) => dashboard.schedulesOf(...list),
-    },
-    scans: SCANS,
+    syntax: SYNTAX,
+    dueRowsMax: DUE_ROWS_MAX,
+    oldestStats: placement.oldestStats,
     timers,
-    indexedBy: chosenByPlanner,
-    longText: (column) => column,
     readClock: () => lease.readClock(),
     renewLease: (renewed) => lease.renewLease(renewed),
     // Runs a transaction that writes only its own number.
@@ -42,15 +36,10 @@ function postgresDialect(connections: Connections, timers: PostgresOptions['time
 }
 
 function plannedReads({ pools, payloads, placement }: Connections): PlannedReads {
-  const reads = new Reads(pools.api);
   const firing = new FiringReads(pools.firing, placement);
   const due = new DueReads(placement.dueScans(pools.firing));
   return {
-    listSchedules: (...list) => reads.schedules(...list),
-    findSchedules: (...list) => reads.schedulesOf(...list),
     findPayload: (...key) => payloads.payload(...key),
-    listDeliveries: (...list) => reads.deliveries(...list),
-    listProfiles: (...list) => reads.profiles(...list),
     listDue: (...page) => due.list(...page),
     listWaitingCustomers: (...page) => due.customers(...page),
     listDueOfCustomers: (...page) => due.listOfCustomers(...page),

@@ -2,13 +2,14 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Partition } from '#src/domain/project.ts';
+import { lists } from '#src/store/sql/lists.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { START } from '#test/store-contract/builders.ts';
 import { ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 import type { Reader } from './read-pool.ts';
-import { Reads } from './reads.ts';
 import { migrate } from './schema-version.ts';
+import { SYNTAX } from './syntax.ts';
 
 const ROWS = 20;
 /** A large value takes about 30 blocks; a row without it takes about one. */
@@ -60,12 +61,13 @@ test('a page of large objects is cut without reading their values', async () => 
     blocks.push(await blocksOf(sql, parameters));
     return [];
   };
-  const reads = new Reads({ query: explain, lookUp: explain, lookUpValues: explain } satisfies Reader);
+  const reader = { query: explain, lookUp: explain, lookUpValues: explain } satisfies Reader;
+  const { listSchedules, listProfiles } = lists(reader, SYNTAX);
   const page = { before: null, limit: ROWS };
   for (const filter of [ALL_SCHEDULES, { ...ALL_SCHEDULES, state: 'active' }] as const) {
-    await reads.schedules(1 as Partition, filter, page);
+    await listSchedules(1 as Partition, filter, page);
   }
-  await reads.profiles(1 as Partition, true, page);
+  await listProfiles(1 as Partition, true, page);
   expect(blocks).toHaveLength(3);
   expect(Math.max(...blocks)).toBeLessThan(BLOCKS_MAX);
   const read = await blocksOf('SELECT sum(length(metadata || id)) FROM schedules', []);

@@ -13,12 +13,15 @@ import type { Partition } from '#src/domain/project.ts';
 import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { Prunable } from '#src/ports/store.ts';
-import type { Query, SqlWriter } from '#src/store/sql/dialect.ts';
+import type { SqlWriter } from '#src/store/sql/dialect.ts';
 import { endpointDigest, labelBytes } from '#src/store/sql/digests.ts';
+import { lists } from '#src/store/sql/lists.ts';
 import type { Values } from '#src/store/sql/mapping.ts';
+import type { Query } from '#src/store/sql/query.ts';
 import { controlReads, keyedReads } from '#src/store/sql/reads.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { retentionQueries } from '#src/store/sql/retention.ts';
+import { labelCountsQuery, scanQuery } from '#src/store/sql/search-queries.ts';
 import { makeSqlInsight } from '#src/store/sql/sql-insight.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
@@ -38,15 +41,13 @@ import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.t
 import { CITUS } from './citus.ts';
 import { DueReads } from './due-reads.ts';
 import { FiringReads } from './firing-reads.ts';
-import { INSIGHT_QUERIES } from './insight-queries.ts';
 import { LargePayloads } from './large-payloads.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
 import { chosenByPlanner, ONE_SERVER } from './placement.ts';
 import type { Reader } from './read-pool.ts';
-import { Reads } from './reads.ts';
-import { SCANS } from './schedule-scans.ts';
 import { migrate } from './schema-version.ts';
+import { SYNTAX } from './syntax.ts';
 import { keyParameters } from './verbs.ts';
 
 type KeyedReads = ReturnType<typeof keyedReads>;
@@ -66,13 +67,9 @@ function insightOf(reader: Reader): InsightStore {
       membership: UNWRITTEN,
       maintenance: UNWRITTEN,
     },
-    insight: {
-      ...INSIGHT_QUERIES,
-      oldestStats: ONE_SERVER.oldestStats,
-      findSchedules: (...list) => new Reads(reader).schedulesOf(...list),
-    },
-    scans: SCANS,
-    indexedBy: chosenByPlanner,
+    syntax: SYNTAX,
+    dueRowsMax: 20_000,
+    oldestStats: ONE_SERVER.oldestStats,
   });
 }
 
@@ -301,14 +298,15 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it.for(SCHEDULE_LISTS)('a page of schedules: %s', ([, filter, indexes]) =>
         expectScan(
-          (reader) => new Reads(reader).schedules(LARGE, { ...ALL_SCHEDULES, ...filter }, PAGE),
+          (reader) => lists(reader, SYNTAX).listSchedules(LARGE, { ...ALL_SCHEDULES, ...filter }, PAGE),
           indexes,
         ),
       );
 
       it.for(SEARCHES)('a batch of a search by %s', ([, filter, rowsMax]) =>
         expectScan(
-          (reader) => ask(reader, SCANS.scan(LARGE, { ...ALL_SCHEDULES, ...filter }, null, null, PIECE_ROWS)),
+          (reader) =>
+            ask(reader, scanQuery(SYNTAX, LARGE, { ...ALL_SCHEDULES, ...filter }, null, null, PIECE_ROWS)),
           ['schedule_labels_pkey'],
           rowsMax,
         ),
@@ -316,7 +314,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it('how common labels are', () =>
         expectScan(
-          (reader) => ask(reader, SCANS.labelCounts(LARGE, [...COMMON, ...RARE], PIECE_ROWS)),
+          (reader) => ask(reader, labelCountsQuery(LARGE, [...COMMON, ...RARE], PIECE_ROWS)),
           ['schedule_labels_pkey'],
           2 * PIECE_ROWS,
         ));
@@ -324,13 +322,13 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       it.for(DELIVERY_LISTS)('a page of deliveries: %s', ([, filter, indexes]) =>
         expectScan((reader) => {
           const wanted = { ...ALL_DELIVERIES, ...(filter as Partial<typeof ALL_DELIVERIES>) };
-          return new Reads(reader).deliveries(LARGE, wanted, PAGE);
+          return lists(reader, SYNTAX).listDeliveries(LARGE, wanted, PAGE);
         }, indexes),
       );
 
       it('a page of profiles, without those that are archived', async () => {
         const list = (includeArchived: boolean) => (reader: Reader) =>
-          new Reads(reader).profiles(LARGE, includeArchived, PAGE);
+          lists(reader, SYNTAX).listProfiles(LARGE, includeArchived, PAGE);
         await expectScan(list(true), ['endpoint_profiles_pkey', 'endpoint_profile_versions_pkey']);
         await expectScan(list(false), ['endpoint_profiles_unarchived', 'endpoint_profile_versions_pkey']);
       });

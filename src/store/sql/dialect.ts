@@ -2,27 +2,19 @@
  * A dialect is the part of the store that a database gives: its connections, and the SQL that must differ. Everything
  * else is said once, in this folder.
  *
- * Shared SQL has the parameters `$1`, `$2` and so on, each used once and in this order.
+ * Shared SQL has the parameters `$1`, `$2` and so on, each used once and in this order: see `query.ts`.
  */
+import type { DeliveryStatus } from '#src/domain/delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
-import type { Partition } from '#src/domain/project.ts';
+import type { ScheduleKind, ScheduleState } from '#src/domain/schedule.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
-import type { DeliveryFilter, ScheduleFilter, Store } from '#src/ports/store.ts';
+import type { Store } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
-import type { WantedDestination } from './schedule-search.ts';
-import type { Parameter, Rejection, Step } from './steps.ts';
+import type { Query, QueryParameter } from './query.ts';
+import type { Rejection, Step } from './steps.ts';
 import type { makeVerbs } from './verbs.ts';
-
-/** A list is a parameter of PostgreSQL only. */
-export type QueryParameter = Parameter | readonly Parameter[];
-
-export interface Query {
-  readonly sql: string;
-  readonly parameters: readonly QueryParameter[];
-}
 
 /** Runs single queries. Everything in one answer is of one moment. */
 export interface SqlReader {
@@ -52,11 +44,7 @@ export interface SqlWriters {
 /** Reads that need another form for each planner, or that a database can do in a better way than with plain SQL. */
 export type PlannedReads = Pick<
   Store,
-  | 'listSchedules'
-  | 'findSchedules'
   | 'findPayload'
-  | 'listDeliveries'
-  | 'listProfiles'
   | 'listDue'
   | 'listWaitingCustomers'
   | 'listDueOfCustomers'
@@ -65,20 +53,38 @@ export type PlannedReads = Pick<
   | 'listLostClaims'
 >;
 
-/** Queries that read one batch of a search for schedules. Each follows a single index, whatever the filter is. */
-export interface ScheduleScans {
-  /** Reads the next rows before an id, and tells which of them match. Its rows are `ScannedRow`. */
-  scan(
-    partition: Partition,
-    filter: ScheduleFilter,
-    wanted: WantedDestination | null,
-    before: ScheduleId | null,
-    rows: number,
-  ): Query;
-  /** Counts the schedules of each label, in the order of the labels. Counting stops at `countMax`. */
-  labelCounts(partition: Partition, labels: Labels, countMax: number): Query;
-  /** Finds the newest profiles whose URL contains a text. */
-  profilesOf(partition: Partition, part: string, hidesQueries: boolean): Query;
+/** SQL that differs: functions with other names, and what each planner needs to follow an index. */
+export interface Syntax {
+  /** After the name of a table: the index to use, where the planner can be told. */
+  readonly indexedBy: (index: string) => string;
+  /** A text that may be long, as text or as bytes, whichever the driver decodes faster. */
+  readonly longText: (column: string) => string;
+  readonly lower: (text: Query) => Query;
+  /** The function that finds a text in another. */
+  readonly positionOf: string;
+  readonly isOneOf: (column: string, values: readonly string[]) => Query;
+  readonly isDigestOfOne: (column: string, labels: Labels) => Query;
+  readonly isGateOf: (endpoint: EndpointKey) => Query;
+  /** Schedules of one state and kind, before an id. */
+  readonly ofState: (state: ScheduleState, kind: ScheduleKind, before: string) => IndexRange;
+  /** Deliveries of one status, from an id on and before another. */
+  readonly ofStatus: (status: DeliveryStatus, from: string, before: string) => IndexRange;
+  /** The newest rows of several scans. */
+  readonly merge: (scans: readonly Scan[], limit: number) => Query;
+  /** Whether a scan selects whole rows. Otherwise it selects ids, because the database copies what it sorts. */
+  readonly scansCarryRows: boolean;
+}
+
+/** The condition for one range of an index, and the order of the index, which is the order of the ids. */
+export interface IndexRange {
+  readonly condition: Query;
+  readonly order: string;
+}
+
+/** The rows of one range of an index. Each has an `id`. */
+export interface Scan {
+  readonly rows: Query;
+  readonly order: string;
 }
 
 /** The oldest instant of each partition that has old stats. */
@@ -87,17 +93,6 @@ export interface OldestStatsQueries {
   readonly stats: string;
   /** Parameters: how many rows to skip at that instant, the instant, and a number of partitions. */
   readonly endpointStats: string;
-}
-
-/** Queries of the dashboard that need another form for each planner. */
-export interface InsightQueries {
-  /** Waiting deliveries of one customer that are counted. */
-  readonly dueRowsMax: number;
-  readonly oldestStats: OldestStatsQueries;
-  gate(partition: Partition, endpoint: EndpointKey): Query;
-  endpointStats(partition: Partition, digests: readonly string[], from: Instant, rowsMax: number): Query;
-  countDeliveries(partition: Partition, filter: DeliveryFilter, countMax: number): Query;
-  findSchedules: Store['findSchedules'];
 }
 
 export interface Dialect extends Pick<ClusterStore, 'readClock' | 'renewLease'> {
@@ -112,14 +107,12 @@ export interface Dialect extends Pick<ClusterStore, 'readClock' | 'renewLease'> 
   };
   readonly writers: SqlWriters;
   readonly reads: PlannedReads;
-  readonly insight: InsightQueries;
-  readonly scans: ScheduleScans;
+  readonly syntax: Syntax;
+  /** Waiting deliveries of one customer that the dashboard counts. */
+  readonly dueRowsMax: number;
+  readonly oldestStats: OldestStatsQueries;
   /** They pause a long search and end it. */
   readonly timers: Timers & Stopwatch;
-  /** SQL after the name of a table: the index to use, where the planner can be told. */
-  readonly indexedBy: (index: string) => string;
-  /** SQL: a text that may be long, as text or as bytes, whichever the driver decodes faster. */
-  readonly longText: (column: string) => string;
   /** How many deliveries of one status a batch of a sweep changes. */
   readonly sweepBatchMax?: number;
   /** Resolves when the database can write durably. */

@@ -34,7 +34,7 @@ export function viewIn(row: Row): ScheduleView {
   };
 }
 
-function firingProfileIn(row: Row): FiringProfile | null {
+export function firingProfileIn(row: Row): FiringProfile | null {
   const head = HEAD.find(row);
   const version = FIRING_VERSION.find(row);
   return head === null || version === null ? null : { ...head, ...version };

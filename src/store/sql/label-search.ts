@@ -12,9 +12,10 @@ import type { Partition } from '#src/domain/project.ts';
 import type { FoundSchedules, Page, ScheduleFilter } from '#src/ports/store.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { ThrottledTimers } from '#src/ports/throttled-timers.ts';
-import type { ScheduleScans, SqlReader } from './dialect.ts';
+import type { SqlReader, Syntax } from './dialect.ts';
 import { ScanLimiter } from './scan-limiter.ts';
-import { SCAN_ROWS_MAX, type ScannedRow, search } from './schedule-search.ts';
+import { SCAN_ROWS_MAX, search } from './schedule-search.ts';
+import { labelCountsQuery, type ScannedRow, scanQuery } from './search-queries.ts';
 
 /** A search runs at least this long before it returns a page that is not full. */
 export const SCAN_MS_MAX = 1_000;
@@ -25,15 +26,15 @@ const COUNTED_ROWS_MAX = 40_000;
 
 export class LabelSearch {
   readonly #reader: SqlReader;
-  readonly #scans: ScheduleScans;
+  readonly #syntax: Syntax;
   readonly #timers: Timers & Stopwatch;
   readonly #slowed: ThrottledTimers;
   readonly #limiter = new ScanLimiter();
 
   /** `reader`: runs each query where the engine does not wait for it. */
-  constructor(reader: SqlReader, scans: ScheduleScans, timers: Timers & Stopwatch) {
+  constructor(reader: SqlReader, syntax: Syntax, timers: Timers & Stopwatch) {
     this.#reader = reader;
-    this.#scans = scans;
+    this.#syntax = syntax;
     this.#timers = timers;
     this.#slowed = new ThrottledTimers(timers, () => true);
   }
@@ -53,7 +54,8 @@ export class LabelSearch {
       const { found, next } = await search(
         async (before, rows) => {
           await this.#rest(tookMs);
-          const { sql, parameters } = this.#scans.scan(partition, { ...filter, labels }, null, before, rows);
+          const wanted = { ...filter, labels };
+          const { sql, parameters } = scanQuery(this.#syntax, partition, wanted, null, before, rows);
           return timed(() => this.#reader.query<ScannedRow>(sql, ...parameters));
         },
         page,
@@ -74,11 +76,16 @@ export class LabelSearch {
 
   async #rarestFirst(partition: Partition, labels: Labels): Promise<Labels> {
     const countMax = Math.ceil(COUNTED_ROWS_MAX / labels.length);
-    const { sql, parameters } = this.#scans.labelCounts(partition, labels, countMax);
-    const counts = await this.#reader.query<{ readonly count: number }>(sql, ...parameters);
-    return labels
-      .map((label, index) => ({ label, count: counts[index]?.count ?? 0 }))
+    const { sql, parameters } = labelCountsQuery(partition, labels, countMax);
+    const counts = await this.#reader.query<LabelCount>(sql, ...parameters);
+    return counts
       .toSorted((one, other) => one.count - other.count)
-      .map(({ label }) => label);
+      .flatMap(({ position }) => labels.slice(position, position + 1));
   }
+}
+
+interface LabelCount {
+  /** The position of the label in the filter. */
+  readonly position: number;
+  readonly count: number;
 }

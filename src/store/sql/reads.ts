@@ -10,7 +10,7 @@ import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
 import type { Receipt, Store } from '#src/ports/store.ts';
 import { LIST_ATTEMPTS, toAttempt } from './attempt-rows.ts';
 import { ENDPOINT_SECRET, JOINED_KEY, JOINED_PROJECT, SECRET, toKey, toProject } from './control-rows.ts';
-import type { Dialect, SqlReader } from './dialect.ts';
+import type { SqlReader, Syntax } from './dialect.ts';
 import {
   FIRING_PROFILE_COLUMNS,
   JOINED_DELIVERY,
@@ -22,27 +22,29 @@ import {
 import type { Row } from './mapping.ts';
 import { DELIVERY, FIRING_SCHEDULE } from './rows.ts';
 
-const FIND_FIRING_SCHEDULE = `SELECT ${FIRING_SCHEDULE.columns.join(', ')} FROM schedules
+export const FIND_FIRING_SCHEDULE = `SELECT ${FIRING_SCHEDULE.columns.join(', ')} FROM schedules
   WHERE partition = $1 AND id = $2`;
-const FIND_DELIVERY = `SELECT ${DELIVERY.columns.join(', ')} FROM deliveries WHERE partition = $1 AND id = $2`;
+export const FIND_DELIVERY = `SELECT ${DELIVERY.columns.join(', ')} FROM deliveries WHERE partition = $1 AND id = $2`;
 const PROFILE_HEADERS = `SELECT sealed_headers FROM endpoint_profile_versions
   WHERE partition = $1 AND endpoint_id = $2 AND version = $3`;
 const RECEIPT = `SELECT key, fingerprint, status_code AS status, body, created_at AS "createdAt", expires_at AS "expiresAt"
   FROM receipts WHERE partition = $1 AND key = $2`;
 
-/** `longText`: see `Dialect`. */
-export function objectTexts(longText: Dialect['longText']) {
+/** Joins a schedule `s` with what the API shows with it. The partition is a parameter for every table, as Citus needs. */
+export const VIEW_JOINS = `LEFT JOIN deliveries d ON d.partition = $1 AND d.id = s.pending_id
+  LEFT JOIN endpoint_profiles p ON p.partition = $2 AND p.id = s.endpoint_id
+  LEFT JOIN endpoint_profile_versions v ON v.partition = $3 AND v.endpoint_id = p.id AND v.version = p.version`;
+
+/** `longText`: see `Syntax`. */
+export function objectTexts(longText: Syntax['longText']) {
   const withLabels = (columns: string) => columns.replace(/\b[sv]\.metadata\b/, (column) => longText(column));
+  const profileColumns = withLabels(PROFILE_COLUMNS);
+  const viewColumns = `${withLabels(JOINED_SCHEDULE.columns)}, ${JOINED_DELIVERY.columns}, ${FIRING_PROFILE_COLUMNS}`;
   return {
-    // The partition is a parameter for every table, so Citus sends the whole query to one server.
-    scheduleView: `SELECT ${withLabels(JOINED_SCHEDULE.columns)}, ${JOINED_DELIVERY.columns}, ${FIRING_PROFILE_COLUMNS}
-      FROM schedules s
-      LEFT JOIN deliveries d ON d.partition = $1 AND d.id = s.pending_id
-      LEFT JOIN endpoint_profiles p ON p.partition = $2 AND p.id = s.endpoint_id
-      LEFT JOIN endpoint_profile_versions v
-        ON v.partition = $3 AND v.endpoint_id = p.id AND v.version = p.version
-      WHERE s.partition = $4 AND s.id = $5`,
-    profile: `SELECT ${withLabels(PROFILE_COLUMNS)} FROM endpoint_profiles p
+    profileColumns,
+    viewColumns,
+    scheduleView: `SELECT ${viewColumns} FROM schedules s ${VIEW_JOINS} WHERE s.partition = $4 AND s.id = $5`,
+    profile: `SELECT ${profileColumns} FROM endpoint_profiles p
       JOIN endpoint_profile_versions v ON v.partition = $1 AND v.endpoint_id = p.id AND v.version = p.version
       WHERE p.partition = $2 AND p.id = $3`,
   };
@@ -56,7 +58,7 @@ interface KeyedReads
   readonly firingSchedule: (partition: Partition, id: ScheduleId) => Promise<FiringSchedule | null>;
 }
 
-export function keyedReads(reader: SqlReader, longText: Dialect['longText']): KeyedReads {
+export function keyedReads(reader: SqlReader, longText: Syntax['longText']): KeyedReads {
   const texts = objectTexts(longText);
   return {
     findSchedule: async (partition, id) => {

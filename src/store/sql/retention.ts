@@ -15,7 +15,7 @@ import type { Partition } from '#src/domain/project.ts';
 import { SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import { SCHEDULE_TRANSITIONS } from '#src/domain/schedule-lifecycle.ts';
 import type { Prunable } from '#src/ports/store.ts';
-import type { Dialect, SqlReader } from './dialect.ts';
+import type { SqlReader, Syntax } from './dialect.ts';
 import { fromLabelDigests } from './rows.ts';
 import type { Step } from './steps.ts';
 import type { makeVerbs } from './verbs.ts';
@@ -59,7 +59,7 @@ type Verbs = Pick<
 /** One query for each kind of row. It takes an instant and a number of rows; that for schedules also takes a cursor. */
 type RetentionQueries = Readonly<Record<Prunable, string>>;
 
-export function retentionQueries(indexedBy: Dialect['indexedBy']): RetentionQueries {
+export function retentionQueries(indexedBy: Syntax['indexedBy']): RetentionQueries {
   return {
     deliveries: `SELECT partition, id, revision FROM deliveries ${indexedBy('deliveries_finalized')}
       WHERE finalized_at < $1 AND status IN (${TERMINAL_STATUSES}) ORDER BY finalized_at LIMIT $2`,
@@ -83,7 +83,7 @@ export class Retention {
   readonly #verbs: Verbs;
   #schedulesAfter: { readonly ended_at: number; readonly id: string } = BEFORE_EVERY_SCHEDULE;
 
-  constructor(reader: SqlReader, indexedBy: Dialect['indexedBy'], verbs: Verbs) {
+  constructor(reader: SqlReader, indexedBy: Syntax['indexedBy'], verbs: Verbs) {
     this.#reader = reader;
     this.#queries = retentionQueries(indexedBy);
     this.#verbs = verbs;

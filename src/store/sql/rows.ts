@@ -15,7 +15,12 @@ import type { Destination, Schedule, ScheduleKind, Timing } from '#src/domain/sc
 import { column, field, fixed, flag, json, mapping, optional, part, plain } from './mapping.ts';
 
 /** Labels may be long. Each driver gives them in the form that it decodes fastest. */
-const labels = field<Labels>(JSON.stringify, (stored) => JSON.parse((stored as string | Buffer).toString()));
+const labels = field<Labels>(JSON.stringify, (stored) => JSON.parse(textOf(stored as string | Uint8Array)));
+
+function textOf(stored: string | Uint8Array): string {
+  if (typeof stored === 'string') return stored;
+  return Buffer.from(stored.buffer, stored.byteOffset, stored.length).toString();
+}
 
 /** A row stores the digests of its labels one after another, without a separator. */
 const digests = field<readonly LabelDigest[]>(

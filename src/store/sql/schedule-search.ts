@@ -4,26 +4,11 @@
  * read enough, or its time is up. It reads at least one batch, so a caller that continues from `next` reaches the
  * end.
  */
-import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Found } from '#src/ports/insight-store.ts';
 import type { Listed, Page } from '#src/ports/store.ts';
-
-/** The destination that a schedule must have. */
-export interface WantedDestination {
-  readonly part: string;
-  readonly hidesQueries: boolean;
-  /** Endpoint profiles whose URL contains the text. */
-  readonly profiles: readonly EndpointId[];
-}
-
-/** The rows of a batch that match, and its last row; newest first. */
-export interface ScannedRow {
-  readonly id: ScheduleId;
-  readonly is_match: number | boolean;
-  /** How many rows the batch has. */
-  readonly scanned_rows: number;
-}
+import type { ScannedRow } from './search-queries.ts';
 
 type Scan = (before: ScheduleId | null, rows: number) => Promise<readonly ScannedRow[]>;
 
@@ -35,11 +20,6 @@ export interface SearchLimits {
   readonly scanRowsMax?: number;
   readonly isTimeUp?: () => boolean;
 }
-
-/** Selects, of a batch named `scanned` with `id` and `is_match`, the rows that match and the last one. */
-export const MATCHES_AND_LAST = `SELECT id, is_match, scanned_rows FROM scanned
-  CROSS JOIN (SELECT min(id) AS last, count(*) AS scanned_rows FROM scanned) AS batch
-  WHERE is_match OR id = last ORDER BY id DESC`;
 
 /** The matches that fit on a page. The search continues after the last of them. */
 export function fitOnPage(

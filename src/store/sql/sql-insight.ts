@@ -11,7 +11,7 @@ import type {
   ScheduleSearch,
   UpcomingDelivery,
 } from '#src/ports/insight-store.ts';
-import type { Dialect, Query } from './dialect.ts';
+import type { Dialect, Syntax } from './dialect.ts';
 import { endpointDigest } from './digests.ts';
 import {
   ACTIVE_ROWS_MAX,
@@ -23,10 +23,14 @@ import {
   toDueCounts,
 } from './insight-queries.ts';
 import { JOINED_DELIVERY, JOINED_FIRING_SCHEDULE } from './joined-rows.ts';
+import { lists } from './lists.ts';
 import type { Row } from './mapping.ts';
+import { type Query, raw, sql } from './query.ts';
 import { readCluster } from './reads.ts';
 import { DELIVERY, readGate } from './rows.ts';
-import { fitOnPage, type ScannedRow, search, type WantedDestination } from './schedule-search.ts';
+import { deliveryScans, firstOfEach } from './scans.ts';
+import { fitOnPage, search } from './schedule-search.ts';
+import { profilesQuery, type ScannedRow, scanQuery, type WantedDestination } from './search-queries.ts';
 import { pruneStats } from './stats-retention.ts';
 import { byEndpoint, byInstant, type EndpointStatsRow, type StatsRow, toCounts } from './stats-rows.ts';
 import type { Step } from './steps.ts';
@@ -47,7 +51,7 @@ const BREAKER_RESETS = 'SELECT partition, endpoint, at FROM breaker_resets LIMIT
 /**
  * Every part of a query names the partition, because Citus needs it, and a limit counts only rows of that partition.
  */
-function textsOf(indexedBy: Dialect['indexedBy']) {
+function textsOf({ indexedBy }: Syntax) {
   /** Waiting deliveries in the order in which they are due. The parameters are numbered from `first` on. */
   const waiting = (
     first: number,
@@ -81,21 +85,26 @@ function textsOf(indexedBy: Dialect['indexedBy']) {
   };
 }
 
-export type InsightDependencies = Pick<Dialect, 'readers' | 'writers' | 'insight' | 'scans' | 'indexedBy'>;
+export type InsightDependencies = Pick<
+  Dialect,
+  'readers' | 'writers' | 'syntax' | 'dueRowsMax' | 'oldestStats'
+>;
 
 export function makeSqlInsight(dependencies: InsightDependencies): InsightStore {
-  const { readers, writers, insight: queries, scans, indexedBy } = dependencies;
+  const { readers, writers, syntax, dueRowsMax, oldestStats } = dependencies;
   const { insight: reader, engine } = readers;
-  const texts = textsOf(indexedBy);
-  const ask = <Row>({ sql, parameters }: Query) => reader.query<Row>(sql, ...parameters);
+  const texts = textsOf(syntax);
+  const { findSchedules } = lists(reader, syntax);
+  const ask = <Row>(query: Query) => reader.query<Row>(query.sql, ...query.parameters);
 
   async function destinationOf(
     partition: Partition,
     { destination: part, hidesQueries }: ScheduleSearch,
   ): Promise<WantedDestination | null> {
     if (part === null) return null;
-    const rows = await ask<{ readonly id: EndpointId }>(scans.profilesOf(partition, part, hidesQueries));
-    return { part, hidesQueries, profiles: rows.map(({ id }) => id) };
+    const wanted = { part, hidesQueries };
+    const rows = await ask<{ readonly id: EndpointId }>(profilesQuery(syntax, partition, wanted));
+    return { ...wanted, profiles: rows.map(({ id }) => id) };
   }
 
   return {
@@ -115,9 +124,10 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
       byInstant(await reader.query<StatsRow>(STATS, partition, spanMs, from, until, STATS_ROWS_MAX)),
 
     readEndpointStats: async (partition, endpoints, from) => {
-      const digests = endpoints.map(endpointDigest);
+      const isWanted = syntax.isOneOf('endpoint_digest', endpoints.map(endpointDigest));
       const rows = await ask<EndpointStatsRow>(
-        queries.endpointStats(partition, digests, from, STATS_ROWS_MAX),
+        sql`SELECT endpoint_digest, counts FROM endpoint_stats
+          WHERE partition = ${partition} AND ${isWanted} AND at >= ${from} LIMIT ${STATS_ROWS_MAX}`,
       );
       return byEndpoint(endpoints, rows);
     },
@@ -137,14 +147,14 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
     // Every service prunes, also without a dashboard user, so the reader of the engine finds the rows.
     pruneStats: (minutesBefore, hoursBefore) =>
       pruneStats(
-        { reader: engine, writer: writers.maintenance, oldest: queries.oldestStats },
+        { reader: engine, writer: writers.maintenance, oldest: oldestStats },
         minutesBefore,
         hoursBefore,
       ),
 
     countDue: async (partition, from, until, stepMs, scanMax) => {
       const steps = countSteps(from, until, stepMs);
-      const rowsMax = Math.min(scanMax, queries.dueRowsMax);
+      const rowsMax = Math.min(scanMax, dueRowsMax);
       const window = [from, stepMs, partition, from, until] as const;
       return toDueCounts(
         await reader.query<DueStepRow>(texts.dueByStep, ...window, rowsMax + 1),
@@ -161,14 +171,15 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
     searchSchedules: async (partition, wanted, page, scanMax) => {
       const destination = await destinationOf(partition, wanted);
       const scan = (before: ScheduleId | null, rows: number) =>
-        ask<ScannedRow>(scans.scan(partition, wanted, destination, before, rows));
+        ask<ScannedRow>(scanQuery(syntax, partition, wanted, destination, before, rows));
       const { found, ...rest } = await search(scan, page, { scanMax });
-      return fitOnPage(rest, await queries.findSchedules(partition, found));
+      return fitOnPage(rest, await findSchedules(partition, found));
     },
 
     countDeliveries: async (partition, filter, countMax) => {
+      const counted = firstOfEach(deliveryScans(syntax, raw('id'), partition, filter, null), countMax);
       const [row] = await ask<{ readonly count: number }>(
-        queries.countDeliveries(partition, filter, countMax),
+        sql`SELECT count(*) AS count FROM (SELECT 1 FROM (${counted}) c LIMIT ${countMax}) counted`,
       );
       return row?.count ?? 0;
     },
@@ -179,8 +190,8 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
     hasPayloads: async (partition, id) => (await reader.query(texts.hasPayloads, partition, id)).length > 0,
 
     findGate: async (partition, endpoint) => {
-      const { sql, parameters } = queries.gate(partition, endpoint);
-      const [row] = await engine.query<Pick<GateRow, 'state'>>(sql, ...parameters);
+      const gate = sql`SELECT state FROM gates WHERE partition = ${partition} AND ${syntax.isGateOf(endpoint)}`;
+      const [row] = await engine.query<Pick<GateRow, 'state'>>(gate.sql, ...gate.parameters);
       return row === undefined ? null : readGate(row.state);
     },
 

@@ -10,6 +10,7 @@ import { cluster } from './cluster.ts';
 import { control } from './control.ts';
 import type { Dialect, SqlReader, SqlWriter } from './dialect.ts';
 import { LabelSearch } from './label-search.ts';
+import { lists } from './lists.ts';
 import { maintenance } from './maintenance.ts';
 import { SqlPeople } from './people.ts';
 import { keyedReads } from './reads.ts';
@@ -28,10 +29,10 @@ export interface SqlStore extends Store, ControlStore, ClusterStore {
 }
 
 export function makeSqlStore(dialect: Dialect): SqlStore {
-  const { readers, writers, verbs, scans, timers, sweepBatchMax = SWEEP_BATCH_MAX } = dialect;
+  const { readers, writers, verbs, syntax, timers, sweepBatchMax = SWEEP_BATCH_MAX } = dialect;
   const sql = sqlRunner(readers.api, writers.api);
   const background = sqlRunner(readers.api, writers.maintenance);
-  const search = new LabelSearch(readers.search, scans, timers);
+  const search = new LabelSearch(readers.search, syntax, timers);
   return {
     ...dialect.reads,
     searchSchedules: (...list) => search.find(...list),
@@ -58,10 +59,11 @@ function sqlRunner(reader: SqlReader, writer: SqlWriter): SqlRunner {
 }
 
 /** Reads by key, and the writes of the API. */
-function scheduleVerbs({ readers, writers: { api }, verbs, longText }: Dialect, sweepBatchMax: number) {
-  const { firingSchedule, ...reads } = keyedReads(readers.api, longText);
+function scheduleVerbs({ readers, writers: { api }, verbs, syntax }: Dialect, sweepBatchMax: number) {
+  const { firingSchedule, ...reads } = keyedReads(readers.api, syntax.longText);
   return {
     ...reads,
+    ...lists(readers.api, syntax),
     addSchedule: (addition) => api.run(verbs.addSchedule(addition)),
     replaceSchedule: async (replacement) => {
       const { partition, id, revision } = replacement.schedule;
@@ -79,8 +81,8 @@ function scheduleVerbs({ readers, writers: { api }, verbs, longText }: Dialect, 
 }
 
 /** The writes of the engine. */
-function deliveryVerbs({ readers, writers, verbs, indexedBy }: Dialect) {
-  const candidates = new Retention(readers.engine, indexedBy, verbs);
+function deliveryVerbs({ readers, writers, verbs, syntax }: Dialect) {
+  const candidates = new Retention(readers.engine, syntax.indexedBy, verbs);
   return {
     claim: (writes, fence) => writers.firing.runAll(writes.map((write) => verbs.claim(write, fence))),
     settle: (writes) => writers.firing.runAll(writes.map(verbs.settle)),

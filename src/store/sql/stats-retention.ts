@@ -6,7 +6,7 @@
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { HOUR_MS, MINUTE_MS } from '#src/domain/stats.ts';
-import type { Dialect, OldestStatsQueries, SqlReader, SqlWriter } from './dialect.ts';
+import type { OldestStatsQueries, SqlReader, SqlWriter, Syntax } from './dialect.ts';
 import { PAST_EVERY_ENDPOINT_DIGEST } from './digests.ts';
 import { PRUNED_PARTITIONS, PRUNED_ROWS, PRUNED_STEPS } from './insight-queries.ts';
 
@@ -22,7 +22,7 @@ interface OldestEndpointRow extends OldestRow {
 }
 
 /** An index finds the oldest stats of each partition in one step. */
-export function oldestStats(indexedBy: Dialect['indexedBy']): OldestStatsQueries {
+export function oldestStats(indexedBy: Syntax['indexedBy']): OldestStatsQueries {
   const byTime = indexedBy('endpoint_stats_by_time');
   return {
     stats: `SELECT partition, at FROM (

@@ -8,6 +8,7 @@ import { type Delivery, isInFlight } from '#src/domain/delivery.ts';
 import type { UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { FiringProfile } from '#src/domain/endpoint-profile.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
@@ -23,21 +24,24 @@ import type {
   UnsettledAttempt,
 } from '#src/ports/store.ts';
 import { type DueRow, toDue } from '#src/store/sql/due-rows.ts';
+import { FIRING_PROFILE_COLUMNS, firingProfileIn } from '#src/store/sql/joined-rows.ts';
 import type { Row } from '#src/store/sql/mapping.ts';
 import { BEFORE_EVERY_DELIVERY, BEFORE_EVERY_PARTITION, type DueCursor } from '#src/store/sql/page-bounds.ts';
-import { DELIVERY, readGate } from '#src/store/sql/rows.ts';
+import { FIND_DELIVERY, FIND_FIRING_SCHEDULE } from '#src/store/sql/reads.ts';
+import { DELIVERY, FIRING_SCHEDULE, readGate } from '#src/store/sql/rows.ts';
 import { SWEEP } from '#src/store/sql/sweep-rows.ts';
 import type { Db } from './connection.ts';
 import { PreparedQueries } from './prepared-queries.ts';
-import { Reads } from './reads.ts';
+
+const FIRING_PROFILE_BY_ID = `SELECT ${FIRING_PROFILE_COLUMNS} FROM endpoint_profiles p
+  JOIN endpoint_profile_versions v ON v.partition = p.partition AND v.endpoint_id = p.id AND v.version = p.version
+  WHERE p.partition = ? AND p.id = ?`;
 
 export class FiringReads {
   readonly #queries: PreparedQueries;
-  readonly #reads: Reads;
 
   constructor(db: Db) {
     this.#queries = new PreparedQueries(db);
-    this.#reads = new Reads(db);
   }
 
   /**
@@ -139,13 +143,14 @@ export class FiringReads {
   load(deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[]): readonly (LoadedDelivery | null)[] {
     return this.#queries.inSnapshot(() => {
       // Deliveries of a batch often share their endpoint.
-      const profiles = new Shared((partition, id: EndpointId) => this.#reads.firingProfile(partition, id));
+      const profiles = new Shared((partition, id: EndpointId) => this.#profile(partition, id));
       const gates = new Shared((partition, endpoint: EndpointKey) => this.#gate(partition, endpoint));
       const sweeps = this.#hasSweeps()
         ? new Shared((partition, id: ScheduleId) => this.#sweep(partition, id))
         : null;
       return deliveries.map(({ partition, id }) => {
-        const delivery = this.#reads.delivery(partition, id);
+        const row = this.#queries.get<Row>(FIND_DELIVERY, partition, id);
+        const delivery = row === undefined ? null : DELIVERY.from(row);
         const schedule = delivery === null ? null : this.#scheduleOf(delivery);
         if (delivery === null || schedule === null) return null;
         const { destination } = schedule;
@@ -161,7 +166,13 @@ export class FiringReads {
   }
 
   #scheduleOf({ partition, scheduleId }: Delivery): FiringSchedule | null {
-    return this.#reads.firingSchedule(partition, scheduleId);
+    const row = this.#queries.get<Row>(FIND_FIRING_SCHEDULE, partition, scheduleId);
+    return row === undefined ? null : FIRING_SCHEDULE.from(row);
+  }
+
+  #profile(partition: Partition, id: EndpointId): FiringProfile | null {
+    const row = this.#queries.get<Row>(FIRING_PROFILE_BY_ID, partition, id);
+    return row === undefined ? null : firingProfileIn(row);
   }
 
   #gate(partition: Partition, endpoint: EndpointKey): Gate | null {
@@ -185,8 +196,13 @@ export class FiringReads {
     return this.#queries.inSnapshot(() => deliveries.map((delivery) => this.#payload(delivery)));
   }
 
+  payload(partition: Partition, id: ScheduleId): Uint8Array | null {
+    const sql = 'SELECT sealed FROM payloads WHERE partition = ? AND schedule_id = ?';
+    return this.#queries.get<{ readonly sealed: Uint8Array }>(sql, partition, id)?.sealed ?? null;
+  }
+
   #payload({ partition, scheduleId, target }: Delivery): StoredPayload {
-    const payload = this.#reads.payload(partition, scheduleId);
+    const payload = this.payload(partition, scheduleId);
     if (target.endpointId === null) return { payload, profile: null };
     const profile = this.#queries.get<NonNullable<StoredPayload['profile']>>(
       `SELECT timeout, sealed_headers AS headers FROM endpoint_profile_versions

@@ -4,7 +4,8 @@
  * starts another thread.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { Query, QueryParameter, SqlReader } from '#src/store/sql/dialect.ts';
+import type { SqlReader } from '#src/store/sql/dialect.ts';
+import type { Query, QueryParameter } from '#src/store/sql/query.ts';
 import { errorOf, type Failure } from './errors.ts';
 import { Thread } from './thread.ts';
 

@@ -1,6 +1,6 @@
 /** The thread that runs dashboard queries, so that the engine's thread does not wait for them. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Query } from '#src/store/sql/dialect.ts';
+import type { Query } from '#src/store/sql/query.ts';
 import { openForReading } from './connection.ts';
 import { failureOf } from './errors.ts';
 import type { InsightResult } from './insight-reader.ts';

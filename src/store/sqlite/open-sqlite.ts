@@ -8,15 +8,14 @@ import { renewLease } from '#src/store/sql/cluster.ts';
 import type { Dialect, PlannedReads } from '#src/store/sql/dialect.ts';
 import { readCluster } from '#src/store/sql/reads.ts';
 import { makeSqlStore, type SqlStore } from '#src/store/sql/sql-store.ts';
+import { oldestStats } from '#src/store/sql/stats-retention.ts';
 import { type Db, migrate, openForReading, openForWriting, requireCurrent } from './connection.ts';
 import { FiringReads } from './firing-reads.ts';
-import { INSIGHT_QUERIES } from './insight-queries.ts';
 import { InsightReader } from './insight-reader.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 import { SqliteReader } from './prepared-queries.ts';
-import { longText, Reads } from './reads.ts';
-import { SCANS } from './schedule-scans.ts';
 import { indexedBy } from './statement-builders.ts';
+import { SYNTAX } from './syntax.ts';
 import { verbs } from './verbs.ts';
 import { type OpenWriter, type WriteQueue, Writer } from './writer.ts';
 
@@ -72,17 +71,15 @@ function sqliteDialect(
   const db = openForReading(path);
   const reader = new SqliteReader(db);
   const insight = new InsightReader(path);
-  const reads = plannedReads(db, reader);
   return {
     verbs,
     readers: { api: reader, engine: reader, insight, search: insight },
     writers: { api: writer, firing: writer, membership: writer, maintenance: writer },
-    reads,
-    insight: { ...INSIGHT_QUERIES, findSchedules: reads.findSchedules },
-    scans: SCANS,
+    reads: plannedReads(db, reader),
+    syntax: SYNTAX,
+    dueRowsMax: Number.MAX_SAFE_INTEGER - 1,
+    oldestStats: oldestStats(indexedBy),
     timers,
-    indexedBy,
-    longText,
     ...(sweepBatchMax === undefined ? {} : { sweepBatchMax }),
     readClock: async () => (await reader.query<{ readonly now: number }>(CLOCK))[0]?.now ?? 0,
     renewLease: async (lease) => {
@@ -109,14 +106,9 @@ function sqliteDialect(
 const CLOCK = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now";
 
 function plannedReads(db: Db, reader: SqliteReader): PlannedReads {
-  const reads = new Reads(db);
   const firing = new FiringReads(db);
   return {
-    listSchedules: (...list) => reader.read(() => reads.schedules(...list)),
-    findSchedules: (...list) => reader.read(() => reads.schedulesOf(...list)),
-    findPayload: (...key) => reader.read(() => reads.payload(...key)),
-    listDeliveries: (...list) => reader.read(() => reads.deliveries(...list)),
-    listProfiles: (...list) => reader.read(() => reads.profiles(...list)),
+    findPayload: (...key) => reader.read(() => firing.payload(...key)),
     listDue: (...page) => reader.read(() => firing.due(...page)),
     listWaitingCustomers: (after, limit) => reader.read(() => firing.customers(after, limit)),
     listDueOfCustomers: (...page) => reader.read(() => firing.dueOfCustomers(...page)),

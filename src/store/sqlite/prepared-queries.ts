@@ -1,7 +1,8 @@
 /** Runs queries on a connection. Each statement is prepared once, and a snapshot reads several of one moment. */
 import type Database from 'better-sqlite3';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import type { QueryParameter, SqlReader } from '#src/store/sql/dialect.ts';
+import type { SqlReader } from '#src/store/sql/dialect.ts';
+import type { QueryParameter } from '#src/store/sql/query.ts';
 import type { Db } from './connection.ts';
 import { unavailableInstead } from './errors.ts';
 import { forSqlite } from './statement-builders.ts';
