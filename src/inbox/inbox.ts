@@ -113,7 +113,8 @@ export class Inbox {
   async #mountPage(scope: FastifyInstance): Promise<void> {
     scope.addHook('onRequest', async (request, reply) => {
       reply.headers({ ...pageHeaders(request.raw) });
-      if (request.method === 'GET' || isFromOwnPage(request.raw)) return;
+      const isReading = request.method === 'GET' || request.method === 'HEAD';
+      if (isReading || isFromOwnPage(request.raw)) return;
       return forbid(reply, 'Only the inbox page may send this request, and only as JSON.');
     });
     mountPage(scope, { folder: this.#options.pageFolder, hasLocations: false, ...UNREPORTED });

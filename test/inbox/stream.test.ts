@@ -146,6 +146,10 @@ describe('the inbox', () => {
     },
   );
 
+  test('answers HEAD for its page', async () => {
+    expect(await ask('HEAD', '/inbox', {})).toMatchObject({ status: 200 });
+  });
+
   test.each([
     ['the origin of another site', { ...JSON_TYPE, origin: 'https://evil.example' }],
     ['the origin of another port', { ...JSON_TYPE, origin: 'http://127.0.0.1:1' }],
