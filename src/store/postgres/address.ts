@@ -60,8 +60,25 @@ const SCHEME = /^postgres(ql)?:\/\//;
 const PARTS = /^(?:([^/?#@]*)@)?([^/?#@]*)(?:\/([^/?#@]*))?(?:\?([^?#@]*))?$/s;
 const NOT_ENCODED = 'must have the characters : / ? # @ percent-encoded inside user, password and names';
 const HOST_NAME = /^[a-z0-9_][a-z0-9_.-]*$/i;
-const PARAMETER_NAME = /^[a-z_]{1,32}$/;
+/** The name and the value. */
+const PARAMETER = /^([a-z_]{1,32})=([^=]*)$/s;
+const NOT_A_PARAMETER = 'must have its parameters as name=value, joined by &';
+const KNOWN_PARAMETERS = [
+  'application_name',
+  'connect_timeout',
+  'host',
+  'pgbouncer',
+  'port',
+  'sslmode',
+  'sslrootcert',
+  'target_session_attrs',
+];
+/** The message lists known parameters. It does not repeat the unknown one, which may be the rest of a password. */
+const NOT_KNOWN = `has a parameter other than ${KNOWN_PARAMETERS.join(', ')}`;
+
 const DIGITS = /^\d{1,5}$/;
+
+type Parameters = ReadonlyMap<string, string>;
 
 /** Carries the reason out of nested parser calls. It never leaves this file. */
 class Wrong extends Error {}
@@ -102,38 +119,28 @@ export function describeHost(at: DatabaseHost): string {
 }
 
 function parse(text: string): DatabaseAddress {
-  if (text.length > CHARACTERS_MAX) throw new Wrong(`must have at most ${CHARACTERS_MAX} characters`);
-  if (!SCHEME.test(text)) throw new Wrong('must begin with postgres:// or postgresql://');
-  const parts = PARTS.exec(text.replace(SCHEME, ''));
-  if (parts === null) throw new Wrong(NOT_ENCODED);
-  const [, login, hostList = '', path = '', query = ''] = parts;
-  const { user, password } = loginOf(login);
+  if (text.length > CHARACTERS_MAX) refuse(`must have at most ${CHARACTERS_MAX} characters`);
+  if (!SCHEME.test(text)) refuse('must begin with postgres:// or postgresql://');
+  const [, login = '', hostList = '', path = '', query = ''] =
+    PARTS.exec(text.replace(SCHEME, '')) ?? refuse(NOT_ENCODED);
+  const [userText = '', passwordText = '', ...more] = login.split(':');
+  if (more.length > 0) refuse(NOT_ENCODED);
+  const user = decoded(userText, 'the user') || USER_DEFAULT;
+  const password = decoded(passwordText, 'the password') || null;
   const named = hostList === '' ? null : hostsOf(hostList);
   const parameters = parametersOf(query);
   if (named !== null && (parameters.has('host') || parameters.has('port'))) {
-    throw new Wrong('must name its hosts once: before the database or as parameters');
+    refuse('must name its hosts once: before the database or as parameters');
   }
-  const name = user ?? USER_DEFAULT;
   return {
     hosts: named ?? hostsOfParameters(parameters),
-    user: name,
+    user,
     password,
-    database: path === '' ? name : decoded(path, 'the name of the database'),
-    ...settingsOf(parameters),
-  };
-}
-
-interface Login {
-  readonly user: string | undefined;
-  readonly password: string | null;
-}
-
-function loginOf(text: string | undefined): Login {
-  const [user = '', password = '', ...more] = text?.split(':') ?? [];
-  if (more.length > 0) throw new Wrong(NOT_ENCODED);
-  return {
-    user: user === '' ? undefined : decoded(user, 'the user'),
-    password: password === '' ? null : decoded(password, 'the password'),
+    database: decoded(path, 'the name of the database') || user,
+    ...tlsOf(parameters),
+    applicationName: applicationNameOf(parameters),
+    connectTimeoutMs: timeoutOf(parameters) * 1_000,
+    isPooled: oneOf(parameters, 'pgbouncer', ['true', 'false']) === 'true',
   };
 }
 
@@ -141,29 +148,25 @@ function hostsOf(list: string): readonly DatabaseHost[] {
   return bounded(list.split(',')).map((item) => {
     const [, bracketed, plain, port] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(.*))?$/s.exec(item) ?? [];
     const host = decoded(bracketed ?? plain ?? '', 'a host');
-    if (bracketed === undefined ? !isHost(host) : !isIPv6(host))
-      throw new Wrong('has a host that is not valid');
+    if (bracketed === undefined ? !isHost(host) : !isIPv6(host)) refuse('has a host that is not valid');
     return { host, port: port === undefined ? PORT_DEFAULT : portOf(port) };
   });
 }
 
 /** There are as many ports as hosts, or one port for all, as in PostgreSQL's own programs. */
-function hostsOfParameters(parameters: ReadonlyMap<string, string>): readonly DatabaseHost[] {
+function hostsOfParameters(parameters: Parameters): readonly DatabaseHost[] {
   const hosts = bounded((parameters.get('host') ?? '').split(','));
   const ports = parameters.get('port')?.split(',').map(portOf) ?? [PORT_DEFAULT];
-  if (ports.length !== 1 && ports.length !== hosts.length) {
-    throw new Wrong('must have one port, or one for each host');
-  }
+  if (ports.length !== 1 && ports.length !== hosts.length) refuse('must have one port, or one for each host');
   return hosts.map((host, index) => {
-    if (host === '') throw new Wrong('has no host');
-    if (!isHost(host) && !isIPv6(host)) throw new Wrong('has a host that is not valid');
+    if (host === '') refuse('has no host');
+    if (!isHost(host) && !isIPv6(host)) refuse('has a host that is not valid');
     return { host, port: ports[index] ?? ports[0] ?? PORT_DEFAULT };
   });
 }
 
 function bounded(items: readonly string[]): readonly string[] {
-  if (items.length > HOSTS_MAX) throw new Wrong(`must have at most ${HOSTS_MAX} hosts`);
-  return items;
+  return items.length <= HOSTS_MAX ? items : refuse(`must have at most ${HOSTS_MAX} hosts`);
 }
 
 function isHost(text: string): boolean {
@@ -171,19 +174,7 @@ function isHost(text: string): boolean {
 }
 
 function portOf(text: string): number {
-  return wholeNumber(text, PORT_MAX) ?? refuse(`has a port that is not a number from 1 to ${PORT_MAX}`);
-}
-
-type Settings = Omit<DatabaseAddress, 'hosts' | 'user' | 'password' | 'database'>;
-
-function settingsOf(parameters: ReadonlyMap<string, string>): Settings {
-  const seconds = parameters.get('connect_timeout');
-  return {
-    ...tlsOf(parameters),
-    applicationName: applicationNameOf(parameters),
-    connectTimeoutMs: (seconds === undefined ? CONNECT_TIMEOUT_DEFAULT_S : timeoutOf(seconds)) * 1_000,
-    isPooled: oneOf(parameters, 'pgbouncer', ['true', 'false']) === 'true',
-  };
+  return numberOf(text, PORT_MAX, `has a port that is not a number from 1 to ${PORT_MAX}`);
 }
 
 /**
@@ -191,90 +182,61 @@ function settingsOf(parameters: ReadonlyMap<string, string>): Settings {
  * proves something only together with the host name. `system` therefore means `verify-full`, and a mode that does
  * not check the name needs a file.
  */
-function tlsOf(
-  parameters: ReadonlyMap<string, string>,
-): Pick<DatabaseAddress, 'tlsMode' | 'rootCertificatePath'> {
+function tlsOf(parameters: Parameters): Pick<DatabaseAddress, 'tlsMode' | 'rootCertificatePath'> {
   const mode = oneOf(parameters, 'sslmode', TLS_MODES);
-  const authorities = parameters.get('sslrootcert');
-  if (authorities === '') throw new Wrong('must have a file or system as sslrootcert');
+  const authorities = parameters.get('sslrootcert') ?? null;
+  if (authorities === '') refuse('must have a file or system as sslrootcert');
   if (authorities === 'system') {
-    if (mode !== undefined && mode !== 'verify-full') {
-      throw new Wrong('must have sslmode=verify-full together with sslrootcert=system');
+    if ((mode ?? 'verify-full') !== 'verify-full') {
+      refuse('must have sslmode=verify-full together with sslrootcert=system');
     }
     return { tlsMode: 'verify-full', rootCertificatePath: null };
   }
-  if (mode === 'verify-ca' && authorities === undefined) {
-    throw new Wrong('must name the file of the authority as sslrootcert for sslmode=verify-ca');
+  if (mode === 'verify-ca' && authorities === null) {
+    refuse('must name the file of the authority as sslrootcert for sslmode=verify-ca');
   }
-  return { tlsMode: mode ?? 'prefer', rootCertificatePath: authorities ?? null };
+  return { tlsMode: mode ?? 'prefer', rootCertificatePath: authorities };
 }
 
-function applicationNameOf(parameters: ReadonlyMap<string, string>): string {
+function applicationNameOf(parameters: Parameters): string {
   const name = parameters.get('application_name') ?? APPLICATION_NAME_DEFAULT;
-  if (name === '' || Buffer.byteLength(name) > NAME_BYTES_MAX) {
-    throw new Wrong(`must have an application_name of 1 to ${NAME_BYTES_MAX} bytes`);
-  }
-  return name;
+  if (name !== '' && Buffer.byteLength(name) <= NAME_BYTES_MAX) return name;
+  return refuse(`must have an application_name of 1 to ${NAME_BYTES_MAX} bytes`);
 }
 
-function timeoutOf(text: string): number {
-  return (
-    wholeNumber(text, CONNECT_TIMEOUT_MAX_S) ??
-    refuse(`must have a connect_timeout of 1 to ${CONNECT_TIMEOUT_MAX_S} seconds`)
-  );
+function timeoutOf(parameters: Parameters): number {
+  const given = parameters.get('connect_timeout');
+  if (given === undefined) return CONNECT_TIMEOUT_DEFAULT_S;
+  const why = `must have a connect_timeout of 1 to ${CONNECT_TIMEOUT_MAX_S} seconds`;
+  return numberOf(given, CONNECT_TIMEOUT_MAX_S, why);
 }
 
-const KNOWN_PARAMETERS = new Set([
-  'application_name',
-  'connect_timeout',
-  'host',
-  'pgbouncer',
-  'port',
-  'sslmode',
-  'sslrootcert',
-  'target_session_attrs',
-]);
-/** The message lists known parameters. It does not repeat the unknown one, which may be the rest of a password. */
-const NOT_KNOWN = `has a parameter other than ${[...KNOWN_PARAMETERS].join(', ')}`;
-
-function parametersOf(query: string): ReadonlyMap<string, string> {
+function parametersOf(query: string): Parameters {
   const parameters = new Map<string, string>();
   for (const item of query === '' ? [] : query.split('&')) {
-    const [name = '', value, ...more] = item.split('=');
-    if (!PARAMETER_NAME.test(name) || value === undefined || more.length > 0) {
-      throw new Wrong('must have its parameters as name=value, joined by &');
-    }
-    if (!KNOWN_PARAMETERS.has(name)) throw new Wrong(NOT_KNOWN);
-    if (parameters.has(name)) throw new Wrong(`has a parameter twice: ${name}`);
+    const [, name = '', value = ''] = PARAMETER.exec(item) ?? refuse(NOT_A_PARAMETER);
+    if (!KNOWN_PARAMETERS.includes(name)) refuse(NOT_KNOWN);
+    if (parameters.has(name)) refuse(`has a parameter twice: ${name}`);
     parameters.set(name, decoded(value, name));
   }
-  refuseStandbys(parameters);
+  // A node that claims deliveries must write.
+  if (!['read-write', 'primary'].includes(parameters.get('target_session_attrs') ?? 'primary')) {
+    refuse('must have read-write or primary as target_session_attrs: Sched always writes');
+  }
   return parameters;
 }
 
-/** A node that claims deliveries must write. */
-function refuseStandbys(parameters: ReadonlyMap<string, string>): void {
-  const wanted = parameters.get('target_session_attrs') ?? 'read-write';
-  if (wanted !== 'read-write' && wanted !== 'primary') {
-    throw new Wrong('must have read-write or primary as target_session_attrs: Sched always writes');
-  }
-}
-
-function oneOf<T extends string>(
-  parameters: ReadonlyMap<string, string>,
-  name: string,
-  values: readonly T[],
-): T | undefined {
+function oneOf<T extends string>(parameters: Parameters, name: string, values: readonly T[]): T | undefined {
   const given = parameters.get(name);
   if (given === undefined) return undefined;
-  return (
-    values.find((value) => value === given) ?? refuse(`must have one of ${values.join(', ')} as ${name}`)
-  );
+  const known = values.find((value) => value === given);
+  return known ?? refuse(`must have one of ${values.join(', ')} as ${name}`);
 }
 
-function wholeNumber(text: string, max: number): number | undefined {
+/** A whole number from 1 on. */
+function numberOf(text: string, max: number, why: string): number {
   const value = DIGITS.test(text) ? Number(text) : 0;
-  return value >= 1 && value <= max ? value : undefined;
+  return value >= 1 && value <= max ? value : refuse(why);
 }
 
 /** NUL would end the text early on its way to the server. */
@@ -283,10 +245,9 @@ function decoded(text: string, what: string): string {
   try {
     plain = decodeURIComponent(text);
   } catch {
-    throw new Wrong(`must have ${what} percent-encoded correctly`);
+    return refuse(`must have ${what} percent-encoded correctly`);
   }
-  if (plain.includes('\0')) throw new Wrong(`must not have NUL in ${what}`);
-  return plain;
+  return plain.includes('\0') ? refuse(`must not have NUL in ${what}`) : plain;
 }
 
 function refuse(why: string): never {

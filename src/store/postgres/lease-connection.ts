@@ -23,7 +23,7 @@ const RECONNECT_MS_MAX = 500;
 /** A numeric, which comes as text. A floating-point number would be rounded by `extra_float_digits`. */
 const CLOCK = 'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now';
 
-export interface LeaseConnectionOptions {
+export interface LeaseConnectionDependencies {
   readonly client: ReconnectingClient;
   readonly clock: Clock;
   /** The name of this connection among all that write. */
@@ -31,17 +31,13 @@ export interface LeaseConnectionOptions {
 }
 
 export class LeaseConnection {
-  readonly #client: ReconnectingClient;
-  readonly #clock: Clock;
-  readonly #writer: string;
+  readonly #dependencies: LeaseConnectionDependencies;
   readonly #reader: ReadPool;
   #number = 0;
 
-  constructor({ client, clock, writer }: LeaseConnectionOptions) {
-    this.#client = client;
-    this.#clock = clock;
-    this.#writer = writer;
-    this.#reader = new ReadPool([client]);
+  constructor(dependencies: LeaseConnectionDependencies) {
+    this.#dependencies = dependencies;
+    this.#reader = new ReadPool([dependencies.client]);
   }
 
   async readClock(): Promise<number> {
@@ -52,7 +48,7 @@ export class LeaseConnection {
   async renewLease(lease: NodeLease): Promise<ClusterState> {
     try {
       return await this.#renew(lease).catch(async (error: unknown) => {
-        if (isTemporary(error) && (await this.#client.waitUntilConnected(RECONNECT_MS_MAX))) {
+        if (isTemporary(error) && (await this.#dependencies.client.waitUntilConnected(RECONNECT_MS_MAX))) {
           return this.#renew(lease);
         }
         throw error;
@@ -63,10 +59,11 @@ export class LeaseConnection {
   }
 
   async #renew(lease: NodeLease): Promise<ClusterState> {
+    const { client, clock, writer } = this.#dependencies;
     this.#number++;
     const [name, , ...parameters] = renewLease(lease);
-    const renewed = this.#client.transaction([
-      { sql: STORE_NUMBER, parameters: [this.#writer, this.#number, this.#clock.now()], isPrepared: true },
+    const renewed = client.transaction([
+      { sql: STORE_NUMBER, parameters: [writer, this.#number, clock.now()], isPrepared: true },
       { sql: SHARED_STATEMENTS[name].sql, parameters, isPrepared: true },
     ]);
     const state = readCluster(this.#reader);

@@ -5,7 +5,7 @@ import { systemClock } from '#src/system/clock.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { createDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
-import { prepareSchema } from './prepare-schema.ts';
+import { prepareSchema } from './schema-version.ts';
 
 const YEAR_MS = 365 * MS_PER_DAY;
 const DATABASE_TIME = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint';

@@ -8,13 +8,22 @@
  *
  * All state belongs to one transaction or one statement, because a pooler may use another connection for each.
  */
-import type { Instant } from '#src/domain/instant.ts';
+import type { Client } from 'pg';
+import { type Instant, MS_PER_DAY } from '#src/domain/instant.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { MADE_BY_EARLIER_VERSION, newestVersion, sqlOf } from '#src/store/sql/migration.ts';
-import { distribute, isToBeDistributed } from './citus.ts';
+import { type Clock, pause, type Timers } from '#src/ports/system.ts';
+import {
+  MADE_BY_EARLIER_VERSION,
+  newerVersion,
+  newestVersion,
+  requireVersion,
+  sqlOf,
+} from '#src/store/sql/migration.ts';
+import { distribute, isToBeDistributed, placementOf } from './citus.ts';
 import type { Queryable } from './connect.ts';
-import { meaningOf } from './errors.ts';
+import { meaningOf, unavailableInstead } from './errors.ts';
 import { MIGRATIONS, type PostgresMigration } from './migrations.ts';
+import type { Placement } from './placement.ts';
 
 /** The schema that this version of the program works with. */
 export const SCHEMA_VERSION = newestVersion(MIGRATIONS);
@@ -25,12 +34,45 @@ const LOCK_TIMEOUT_MS = 1_000;
 const LOCK_ATTEMPTS_MAX = 30;
 const LOCK_PAUSE_MS = 1_000;
 
+/** Rows of processes that have ended are removed after this time. A running process adds its row again. */
+const WRITER_RETENTION_MS = 7 * MS_PER_DAY;
+/** The clock of the database decides. A node whose clock is ahead must not remove rows of others. */
+const REMOVE_OLD_WRITERS = `DELETE FROM writers
+  WHERE at < floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - $1::bigint`;
+
 const EARLIER = `${MADE_BY_EARLIER_VERSION} Give Sched an empty database or schema, or run the earlier version.`;
 const FOREIGN = 'The database has tables of another program. Give Sched a database or a schema of its own.';
 
 const SERVER_VERSION_MIN = 14;
 /** The server reports version 15.4 as 150004. */
 const SERVER_VERSION_UNIT = 10_000;
+
+interface SchemaOptions {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly migrate: boolean;
+}
+
+/** Checks or migrates the schema. Returns where its rows are stored. */
+export async function prepareSchema(
+  { clock, timers, migrate: mayMigrate }: SchemaOptions,
+  connect: () => Promise<Client>,
+): Promise<Placement> {
+  try {
+    const client = await connect();
+    try {
+      if (mayMigrate) {
+        await migrate(client, clock.now(), (ms) => pause(timers, ms));
+        await client.query(REMOVE_OLD_WRITERS, [WRITER_RETENTION_MS]);
+      } else await requireCurrent(client);
+      return await placementOf(client);
+    } finally {
+      await client.end();
+    }
+  } catch (error) {
+    throw unavailableInstead(error);
+  }
+}
 
 /**
  * Migrates the schema. A database that this program cannot use is refused, and one that is up to date is not
@@ -96,15 +138,9 @@ async function applyMissing(
   }
 }
 
-/** A command that runs beside a service requires the same schema as the service. */
 export async function requireCurrent(client: Queryable): Promise<void> {
   await refuseUnfit(client);
-  const current = await versionOf(client, SCHEMA_VERSION);
-  if (current < SCHEMA_VERSION) {
-    throw new StoreUnavailable(
-      `The database has schema version ${current}, this version of Sched needs ${SCHEMA_VERSION}: run \`sched migrate\`.`,
-    );
-  }
+  requireVersion(SCHEMA_VERSION, await versionOf(client, SCHEMA_VERSION));
 }
 
 interface Server {
@@ -133,11 +169,6 @@ async function refuseUnfit(client: Queryable): Promise<void> {
   }
 }
 
-interface Found {
-  readonly version: number;
-  readonly works_with: number;
-}
-
 interface Tables {
   readonly exists: boolean;
   readonly is_ours: boolean;
@@ -158,13 +189,9 @@ async function versionOf(client: Queryable, known: number): Promise<number> {
   const { rows } = await client.query(
     'SELECT version, works_with FROM schema_versions ORDER BY version DESC LIMIT 1',
   );
-  const [newest] = rows as readonly Found[];
+  const [newest] = rows as readonly { readonly version: number; readonly works_with: number }[];
   if (newest === undefined) return 0;
-  if (newest.works_with > known) {
-    throw new StoreUnavailable(
-      `The database has schema version ${newest.version}, this version of Sched knows ${known}. Run a newer Sched.`,
-    );
-  }
+  if (newest.works_with > known) throw newerVersion(known, newest.version);
   return newest.version;
 }
 

@@ -1,7 +1,13 @@
 import Database from 'better-sqlite3';
 import type { Instant } from '#src/domain/instant.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
-import { MADE_BY_EARLIER_VERSION, newestVersion, sqlOf } from '#src/store/sql/migration.ts';
+import {
+  MADE_BY_EARLIER_VERSION,
+  newerVersion,
+  newestVersion,
+  requireVersion,
+  sqlOf,
+} from '#src/store/sql/migration.ts';
 import { unavailableInstead } from './errors.ts';
 import { MIGRATIONS } from './migrations.ts';
 
@@ -87,14 +93,11 @@ export function migrate(db: Db, now: Instant, migrations = MIGRATIONS): void {
   });
 }
 
-/** A command that runs beside a service requires the same schema as the service. */
 export function requireCurrent(db: Db): void {
-  const current = unavailableInstead(() => usableVersion(db, SCHEMA_VERSION));
-  if (current < SCHEMA_VERSION) {
-    throw new StoreUnavailable(
-      `The database has schema version ${current}, this version of Sched needs ${SCHEMA_VERSION}: run \`sched migrate\`.`,
-    );
-  }
+  requireVersion(
+    SCHEMA_VERSION,
+    unavailableInstead(() => usableVersion(db, SCHEMA_VERSION)),
+  );
 }
 
 /** The schema version; 0 if there is none yet. Refuses a schema that a program with version `known` cannot use. */
@@ -105,11 +108,7 @@ function usableVersion(db: Db, known: number): number {
       `${MADE_BY_EARLIER_VERSION} Set SCHED_DATA_DIR to an empty directory, or run the earlier version.`,
     );
   }
-  if (current > known) {
-    throw new StoreUnavailable(
-      `The database has schema version ${current}, this version of Sched knows ${known}. Run a newer Sched.`,
-    );
-  }
+  if (current > known) throw newerVersion(known, current);
   return current;
 }
 

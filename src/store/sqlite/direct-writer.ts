@@ -10,14 +10,10 @@ import { answered, type WriteQueue } from './writer.ts';
 export class DirectWriter implements WriteQueue {
   readonly #executor: Executor;
   #isClosed = false;
-  #isFailing = false;
+  isFailing = false;
 
   constructor(data: WriterData) {
     this.#executor = Executor.open(data);
-  }
-
-  get isFailing(): boolean {
-    return this.#isFailing;
   }
 
   async run<A extends Rejection>(steps: readonly SqliteStep[]): Promise<'done' | A> {
@@ -29,7 +25,7 @@ export class DirectWriter implements WriteQueue {
     if (this.#isClosed) throw new StoreUnavailable('The store is closed.');
     if (verbs.length === 0) return [];
     const answers = answered(this.#executor.run(verbs));
-    this.#isFailing = answers instanceof StoreUnavailable;
+    this.isFailing = answers instanceof StoreUnavailable;
     if (answers instanceof Error) throw answers;
     return answers as readonly ('done' | A)[];
   }

@@ -36,6 +36,9 @@ interface PreparedStatement {
   readonly isWrite: boolean;
 }
 
+/** The number of rows that a statement changes or finds if it holds; null for any number. */
+const ROWS_IF_HELD = { always: null, one_row: 1, no_row: 0 } as const;
+
 type Prepared = Readonly<Record<StatementName | DiskCheckStatementName, PreparedStatement>>;
 
 export class Executor {
@@ -127,14 +130,14 @@ function prepare(db: Db, { sql, holds }: Statement): PreparedStatement {
   const isWrite = !statement.reader;
   const rows = (parameters: readonly Parameter[]) =>
     isWrite ? statement.run(...parameters).changes : Number(statement.get(...parameters) !== undefined);
-  switch (holds) {
-    case 'always':
-      return { run: (parameters) => rows(parameters) >= 0, isWrite };
-    case 'one_row':
-      return { run: (parameters) => rows(parameters) === 1, isWrite };
-    case 'no_row':
-      return { run: (parameters) => rows(parameters) === 0, isWrite };
-  }
+  const expected = ROWS_IF_HELD[holds];
+  return {
+    run: (parameters) => {
+      const found = rows(parameters);
+      return expected === null || found === expected;
+    },
+    isWrite,
+  };
 }
 
 function allFailed(batch: Batch, error: unknown): readonly Answer[] {

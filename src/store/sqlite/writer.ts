@@ -49,7 +49,7 @@ export class Writer implements WriteQueue {
   /** Verbs that were sent and not answered, oldest first. */
   #inFlight: Waiting[] = [];
   #isClosed = false;
-  #isFailing = false;
+  isFailing = false;
 
   constructor(data: WriterData) {
     this.#thread = new Thread({
@@ -70,10 +70,6 @@ export class Writer implements WriteQueue {
       await writer.close();
       throw error;
     }
-  }
-
-  get isFailing(): boolean {
-    return this.#isFailing;
   }
 
   async run<A extends Rejection>(steps: readonly SqliteStep[]): Promise<'done' | A> {
@@ -112,7 +108,7 @@ export class Writer implements WriteQueue {
 
   /** Takes the answers to one commit, which may cover several messages. */
   #settle(answers: readonly Answer[]): void {
-    this.#isFailing = answers.some((answer) => typeof answer !== 'string' && answer.unavailable);
+    this.isFailing = answers.some((answer) => typeof answer !== 'string' && answer.unavailable);
     const done = this.#inFlight.splice(0, answers.length);
     this.#handOver();
     for (const [index, { resolve, reject }] of done.entries()) {
@@ -124,7 +120,7 @@ export class Writer implements WriteQueue {
 
   /** Verbs in flight may or may not be stored. The callers have to find out. */
   #ended(error: unknown): void {
-    this.#isFailing = true;
+    this.isFailing = true;
     const lost = [...this.#inFlight.splice(0), ...this.#waiting.splice(0)];
     for (const { reject } of lost) {
       reject(new StoreUnavailable('The writing thread ended.', { cause: error }));
