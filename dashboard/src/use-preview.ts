@@ -1,7 +1,8 @@
 /** A preview of the next runs of a timing, while it is typed. */
 import { useEffect, useState } from 'preact/hooks';
-import type { Preview, PreviewRequest } from '../../src/control/http/data-contract.ts';
+import type { Preview } from '../../src/control/http/data-contract.ts';
 import { type ApiError, asApiError, post } from './api.ts';
+import type { PreviewRequest } from './model/timing-form.ts';
 import { apiPath } from './session.ts';
 
 /** Longer than the time between two letters, shorter than between two words. */

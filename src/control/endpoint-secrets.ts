@@ -118,56 +118,37 @@ export function openEndpointSecret(vault: Vault, secret: EndpointSecret): OpenEn
   return { id, text: text.toString('utf8'), createdAt, expiresAt, aloneFrom };
 }
 
-/** The project's secrets sign beside the new one for the overlap. Returns every secret that signs. */
-export function createEndpointSecret(
-  dependencies: SealingDependencies,
-  profile: EndpointProfileRef,
-  overlap: string = OVERLAP_DEFAULT,
-): Promise<readonly OpenEndpointSecret[]> {
-  return change(dependencies, profile, overlap, creation);
+/** Makes a change of the secrets of an endpoint profile. It returns every secret that signs. */
+function changing(decide: Decision) {
+  return async (
+    dependencies: SealingDependencies,
+    profile: EndpointProfileRef,
+    overlap: string = OVERLAP_DEFAULT,
+  ): Promise<readonly OpenEndpointSecret[]> => {
+    for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
+      const now = dependencies.clock.now();
+      const end = afterOverlap(overlap, now);
+      const before = await dependencies.store.listEndpointSecrets(profile.partition, profile.endpointId, now);
+      const decided = decide(before, end, now);
+      if (typeof decided === 'string') throw new ControlRefusal(REFUSALS[decided], profile.endpointId);
+      const { ended } = decided;
+      const added = decided.added && newSecret(dependencies, profile, now, decided.added.aloneFrom);
+      const answer = await dependencies.store.changeEndpointSecrets({ ...profile, before, ended, added });
+      if (answer === 'done') return showEndpointSecrets(dependencies, profile);
+      if (answer === 'missing') throw new ControlRefusal('unknown_endpoint', profile.endpointId);
+    }
+    throw new ControlRefusal('changed_meanwhile', profile.endpointId);
+  };
 }
 
-/** Older secrets sign beside the new one for the overlap. Returns every secret that signs. */
-export function rotateEndpointSecret(
-  dependencies: SealingDependencies,
-  profile: EndpointProfileRef,
-  overlap: string = OVERLAP_DEFAULT,
-): Promise<readonly OpenEndpointSecret[]> {
-  return change(dependencies, profile, overlap, rotation);
-}
+/** The project's secrets sign beside the new one for the overlap. */
+export const createEndpointSecret = changing(creation);
 
-/**
- * The project's secrets sign at once. Those of the endpoint profile sign beside them for the overlap. Returns every
- * secret that signs.
- */
-export function removeEndpointSecrets(
-  dependencies: SealingDependencies,
-  profile: EndpointProfileRef,
-  overlap: string = OVERLAP_DEFAULT,
-): Promise<readonly OpenEndpointSecret[]> {
-  return change(dependencies, profile, overlap, removal);
-}
+/** Older secrets sign beside the new one for the overlap. */
+export const rotateEndpointSecret = changing(rotation);
 
-async function change(
-  dependencies: SealingDependencies,
-  profile: EndpointProfileRef,
-  overlap: string,
-  decide: Decision,
-): Promise<readonly OpenEndpointSecret[]> {
-  for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
-    const now = dependencies.clock.now();
-    const end = afterOverlap(overlap, now);
-    const before = await dependencies.store.listEndpointSecrets(profile.partition, profile.endpointId, now);
-    const decided = decide(before, end, now);
-    if (typeof decided === 'string') throw new ControlRefusal(REFUSALS[decided], profile.endpointId);
-    const { ended } = decided;
-    const added = decided.added && newSecret(dependencies, profile, now, decided.added.aloneFrom);
-    const answer = await dependencies.store.changeEndpointSecrets({ ...profile, before, ended, added });
-    if (answer === 'done') return showEndpointSecrets(dependencies, profile);
-    if (answer === 'missing') throw new ControlRefusal('unknown_endpoint', profile.endpointId);
-  }
-  throw new ControlRefusal('changed_meanwhile', profile.endpointId);
-}
+/** The project's secrets sign at once. Those of the endpoint profile sign beside them for the overlap. */
+export const removeEndpointSecrets = changing(removal);
 
 function newSecret(
   dependencies: SealingDependencies,

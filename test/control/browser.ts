@@ -1,6 +1,6 @@
 /** Acts as a browser at the dashboard: it keeps the cookie and sends the headers that pages send. */
 import { expect } from 'vitest';
-import type { LiveEvent, SessionInfo } from '#src/control/http/contract.ts';
+import { LiveEvent, type SessionInfo } from '#src/control/http/contract.ts';
 import { type Answer, Api, type Sending } from '#test/e2e/client.ts';
 import { expectDeclared } from './answers.ts';
 
@@ -87,7 +87,9 @@ export class Browser {
       if (isWhole && watches.every((watch) => text.includes(`"watch":"${watch}"`))) break;
     }
     stop.abort();
-    const events = [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data) as LiveEvent);
+    const events = [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) =>
+      LiveEvent.parse(JSON.parse(data)),
+    );
     for (const each of events) if (each.event === 'data') expectDeclared('GET', each.watch, 200, each.body);
     return events;
   }

@@ -17,7 +17,7 @@ import { ABOUT, useDashboard } from './harness.ts';
 const dashboard = useDashboard();
 const SECRET = /^whsec_[0-9A-Za-z+/]{43}=$/;
 
-async function listed<T>(path: string): Promise<readonly T[]> {
+async function listed<T>(path: string): Promise<Listed<T>['data']> {
   return (await dashboard().admin.get<Listed<T>>(path)).json.data;
 }
 

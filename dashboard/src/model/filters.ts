@@ -12,7 +12,7 @@ export interface ScheduleFilter {
 }
 
 /** The limit of the service. The beginning of a longer text finds the same schedules. */
-export const SEARCH_CHARACTERS_MAX = 500;
+export const SEARCH_CHARACTERS_MAX = 512;
 
 export function readScheduleFilter(query: URLSearchParams): ScheduleFilter {
   const state = query.get('state');

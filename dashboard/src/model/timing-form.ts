@@ -3,11 +3,12 @@
  * nothing. The body has the fields that create, reschedule and preview accept.
  */
 
-import type { Schedule } from '../../../sdk/src/api-types.ts';
-import type { PreviewRequest } from '../../../src/control/http/data-contract.ts';
+import type { Schedule, ScheduleCreate, ScheduleReschedule } from '../../../sdk/src/api-types.ts';
 import { toInstant, toWallTime } from './wall-clock.ts';
 
-export type TimingKind = 'delay' | 'fire_at' | 'local_fire_at' | 'cron';
+export type TimingKind = Exclude<keyof ScheduleReschedule, 'timezone'>;
+
+export type PreviewRequest = ScheduleReschedule & Pick<ScheduleCreate, 'jitter'>;
 
 export const DELAY_UNITS = { s: 'seconds', m: 'minutes', h: 'hours', d: 'days' } as const;
 export type DelayUnit = keyof typeof DELAY_UNITS;

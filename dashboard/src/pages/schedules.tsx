@@ -22,6 +22,7 @@ import {
   pathWithQuery,
   readScheduleFilter,
   type ScheduleFilter,
+  SEARCH_CHARACTERS_MAX,
   writeScheduleFilter,
 } from '../model/filters.ts';
 import { SCHEDULE_STATES } from '../model/status.ts';
@@ -84,7 +85,7 @@ function Filters({ filter }: { readonly filter: ScheduleFilter }) {
         placeholder="Id, team=billing or part of a URL"
         value={text}
         onValue={setText}
-        maxLength={500}
+        maxLength={SEARCH_CHARACTERS_MAX}
         autocomplete="off"
       />
       <SelectField

@@ -23,11 +23,8 @@ const WINDOW = { defaultMs: 31 * DAY_MS, maxMs: 62 * DAY_MS };
 /** The limit for past runs and for future runs, each. */
 const RUNS_MAX = 2_000;
 
-export function calendarRoute({
-  commands: { store, clock },
-  insight,
-  timers,
-}: Pick<DataDependencies, 'commands' | 'insight' | 'timers'>): ProjectRoute {
+export function calendarRoute({ commands, insight, timers }: DataDependencies): ProjectRoute {
+  const { store, clock } = commands;
   return projectRoute('GET schedules/:id/calendar', {
     needs: 'viewer',
     params: byId('sch'),
@@ -47,7 +44,7 @@ export function calendarRoute({
       );
       // The pending delivery is shown as the first future run.
       const pendingId = coming.runs.length > 0 ? view.pending?.id : undefined;
-      const calendar: Calendar = {
+      return json({
         timezone,
         past: occurrences
           .filter((delivery) => delivery.id !== pendingId)
@@ -57,8 +54,7 @@ export function calendarRoute({
           return presentRun(firesAt === run.at ? run : moveRun(run, timezone, firesAt));
         }),
         incomplete_days: incompleteDays(timezone, window, clock.now(), occurrences, coming),
-      };
-      return json(calendar);
+      });
     },
   });
 }

@@ -4,18 +4,18 @@
  * to close its breaker.
  */
 import { z } from 'zod';
-import type { EndpointResource } from '#src/api/contract/resources.ts';
 import { decodeCursor, encodeCursor } from '#src/api/cursor.ts';
 import { presentProfile } from '#src/api/present.ts';
 import { requireFound } from '#src/commands/command.ts';
-import type { Destination, Destinations } from '#src/control/http/data-contract.ts';
+import type { Destination } from '#src/control/http/data-contract.ts';
 import { choice, cursor, parsed } from '#src/control/http/fields.ts';
+import { orNull } from '#src/control/http/present.ts';
 import { DONE, json, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import { URL_CHARACTERS_MAX } from '#src/domain/destination.ts';
 import { type EndpointKey, endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import { parseId } from '#src/domain/id.ts';
-import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
+import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { HOUR_MS, NO_STATS, type Stats } from '#src/domain/stats.ts';
 import { type BreakerStatus, listBreakers } from './breakers.ts';
@@ -26,13 +26,11 @@ import { DAY_MS } from './window.ts';
 const PROFILES_SHOWN_MAX = 50;
 const INLINE_SHOWN_MAX = 200;
 
-type Dependencies = Pick<DataDependencies, 'commands' | 'insight'>;
-
-export function destinationRoutes(dependencies: Dependencies): readonly ProjectRoute[] {
+export function destinationRoutes(dependencies: DataDependencies): readonly ProjectRoute[] {
   return [listRoute(dependencies), closeRoute(dependencies)];
 }
 
-function listRoute({ commands: { store, clock }, insight }: Dependencies): ProjectRoute {
+function listRoute({ commands: { store, clock }, insight }: DataDependencies): ProjectRoute {
   return projectRoute('GET destinations', {
     needs: 'viewer',
     query: z.object({ cursor, include_archived: choice(['true', 'false']) }),
@@ -50,24 +48,20 @@ function listRoute({ commands: { store, clock }, insight }: Dependencies): Proje
       const keys = [...shown.map(keyOf), ...inline];
       const active = await insight.readEndpointStats(partition, keys, since);
       const stats = new Map(active.map(({ endpoint, stats }) => [endpoint, stats]));
-      const present = (
-        endpoint: EndpointKey,
-        profile: EndpointProfile | null,
-      ): Destination<EndpointResource> => ({
+      const present = (endpoint: EndpointKey, profile: EndpointProfile | null) => ({
         endpoint,
         profile: profile && presentProfile(profile, mode),
         url: profile?.url ?? endpoint,
         ...presentState(breakers.get(endpoint), stats.get(endpoint)),
       });
       const last = shown.at(-1);
-      const page: Destinations<EndpointResource> = {
+      return json({
         data: [
           ...shown.map((profile) => present(keyOf(profile), profile)),
           ...inline.map((endpoint) => present(endpoint, null)),
         ],
         next_cursor: hasMore && last !== undefined ? encodeCursor(list, last.id) : null,
-      };
-      return json(page);
+      });
     },
   });
 }
@@ -78,7 +72,7 @@ function keyOf({ id, url }: EndpointProfile): EndpointKey {
 
 /** Lists inline destinations that have a gate or were used lately. Those with an open breaker come first. */
 async function inlineEndpoints(
-  insight: Dependencies['insight'],
+  insight: DataDependencies['insight'],
   partition: Partition,
   since: Instant,
   breakers: ReadonlyMap<EndpointKey, BreakerStatus>,
@@ -93,18 +87,17 @@ function presentState(
   breaker: BreakerStatus | undefined,
   stats: Stats | undefined,
 ): Pick<Destination<unknown>, 'breaker' | 'last_24h'> {
-  const openUntil = breaker?.openUntil ?? null;
   return {
     breaker: {
       state: breaker?.state ?? 'closed',
       failures: breaker?.failures ?? 0,
-      open_until: openUntil === null ? null : formatInstant(openUntil),
+      open_until: orNull(breaker?.openUntil ?? null),
     },
     last_24h: presentCounts(stats ?? NO_STATS),
   };
 }
 
-function closeRoute({ commands: { store, clock }, insight }: Dependencies): ProjectRoute {
+function closeRoute({ commands: { store, clock }, insight }: DataDependencies): ProjectRoute {
   return projectRoute('POST destinations/close-breaker', {
     needs: 'operator',
     body: z.strictObject({

@@ -1,9 +1,9 @@
 /** `GET deliveries/:id/details` shows a delivery with its attempts as a waterfall, and explains both in plain words. */
-import type { DeliveryResource, ScheduleResource } from '#src/api/contract/resources.ts';
 import { presentDelivery, presentSchedule } from '#src/api/present.ts';
 import { requireFound } from '#src/commands/command.ts';
-import type { AttemptInfo, DeliveryDetails } from '#src/control/http/data-contract.ts';
+import type { AttemptInfo } from '#src/control/http/data-contract.ts';
 import { byId } from '#src/control/http/fields.ts';
+import { orNull } from '#src/control/http/present.ts';
 import { json, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import { stateOf } from '#src/domain/breaker.ts';
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
@@ -18,9 +18,7 @@ import type { DataDependencies } from './dependencies.ts';
 /** A rescheduled delivery keeps its attempts, and may then have more than its policy allows. */
 const ATTEMPTS_SHOWN_MAX = 2 * RETRY_BOUNDS.maxAttempts.max;
 
-export function detailsRoute({
-  commands: { store, clock },
-}: Pick<DataDependencies, 'commands'>): ProjectRoute {
+export function detailsRoute({ commands: { store, clock } }: DataDependencies): ProjectRoute {
   return projectRoute('GET deliveries/:id/details', {
     needs: 'viewer',
     params: byId('dlv'),
@@ -33,15 +31,14 @@ export function detailsRoute({
       ]);
       const { url, method } = delivery.target;
       const scheduleState = view?.schedule.state ?? null;
-      const details: DeliveryDetails<DeliveryResource, ScheduleResource> = {
+      return json({
         delivery: presentDelivery(delivery, mode),
         schedule: view === null ? null : presentSchedule(view, mode),
         url,
         method,
         attempts: attempts.map((attempt) => presentAttempt(attempt, url)),
         words: deliveryText(delivery, { attempts, scheduleState, isDeferredByBreaker }),
-      };
-      return json(details);
+      });
     },
   });
 }
@@ -63,14 +60,14 @@ async function waitsForBreaker(
 }
 
 function presentAttempt(attempt: Attempt, url: string): AttemptInfo {
-  const { timing, finishedAt } = attempt;
+  const { timing } = attempt;
   return {
     attempt_no: attempt.attemptNo,
     outcome: attempt.outcome,
     status_code: attempt.statusCode,
     due_at: formatInstant(attempt.dueAt),
     fired_at: formatInstant(attempt.firedAt),
-    finished_at: finishedAt === null ? null : formatInstant(finishedAt),
+    finished_at: orNull(attempt.finishedAt),
     lateness_ms: attempt.firedAt - attempt.dueAt,
     claimed_ms: timing?.claimedMs ?? null,
     connected_ms: timing?.connectedMs ?? null,

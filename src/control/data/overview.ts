@@ -37,9 +37,7 @@ const BREAKERS_SHOWN_MAX = 50;
 const FORECAST_STEP_MS = 5 * MINUTE_MS;
 const ANY = { state: null, kind: null, labels: [] } as const;
 
-type Dependencies = Pick<DataDependencies, 'commands' | 'insight' | 'timers' | 'node' | 'isCluster'>;
-
-export function overviewRoute(dependencies: Dependencies): ProjectRoute {
+export function overviewRoute(dependencies: DataDependencies): ProjectRoute {
   const { clock, store } = dependencies.commands;
   const forecasts = new Forecasts({ ...dependencies, clock });
   const series = new StatsSeries(dependencies.insight);
@@ -50,15 +48,7 @@ export function overviewRoute(dependencies: Dependencies): ProjectRoute {
       const range = query.range ?? DEFAULT_RANGE;
       const now = clock.now();
       const window = seriesWindowOf(range, now);
-      const [
-        stats,
-        due,
-        breakers,
-        cluster,
-        {
-          items: [first],
-        },
-      ] = await Promise.all([
+      const [stats, due, breakers, cluster, newest] = await Promise.all([
         series.read(partition, window, now),
         dueOf(dependencies, forecasts, partition, now),
         openBreakers(dependencies, partition, now),
@@ -81,7 +71,7 @@ export function overviewRoute(dependencies: Dependencies): ProjectRoute {
         due,
         breakers,
         ...cluster,
-        is_empty: first === undefined && total.fired === 0,
+        is_empty: newest.items.length === 0 && total.fired === 0,
       };
       return { ...json(overview), comparedBody: comparedBodyOf(overview) };
     },
@@ -127,7 +117,7 @@ function presentLateness(total: Stats): Overview['lateness'] {
  * and only the projected runs are taken from the forecast.
  */
 async function dueOf(
-  { insight }: Dependencies,
+  { insight }: DataDependencies,
   forecasts: Forecasts,
   partition: Partition,
   now: Instant,
@@ -149,7 +139,7 @@ async function dueOf(
 }
 
 async function openBreakers(
-  { insight, commands }: Dependencies,
+  { insight, commands }: DataDependencies,
   partition: Partition,
   now: Instant,
 ): Promise<readonly OpenBreaker[]> {
@@ -176,11 +166,7 @@ async function presentBreaker(
   };
 }
 
-async function clusterOf({
-  insight,
-  node,
-  isCluster,
-}: Dependencies): Promise<Pick<Overview, 'nodes' | 'free_slots'>> {
+async function clusterOf({ insight, node, isCluster }: DataDependencies) {
   if (!isCluster) return { nodes: null, free_slots: 0 };
   const { nodes, slots } = await insight.readCluster();
   const held = new Map<string, number>(nodes.map((lease) => [lease.node, 0]));

@@ -1,7 +1,7 @@
 /** `POST preview` shows when a schedule would fire before it is created, and what clock changes do to it. */
 import { SchedulePreview } from '#src/api/contract/bodies.ts';
 import { readPreview } from '#src/api/read-bodies.ts';
-import type { Preview, RunNoteInfo } from '#src/control/http/data-contract.ts';
+import type { RunNoteInfo } from '#src/control/http/data-contract.ts';
 import { fieldsAsGiven } from '#src/control/http/fields.ts';
 import { type JsonBody, json, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import { cachedCron } from '#src/domain/cron.ts';
@@ -22,7 +22,7 @@ const CHANGE_NEAR_MS = 3 * 3_600_000;
 /** One run in every minute around the change. */
 const NEAR_RUNS_MAX = 361;
 
-export function previewRoute({ commands: { clock } }: Pick<DataDependencies, 'commands'>): ProjectRoute {
+export function previewRoute({ commands: { clock } }: DataDependencies): ProjectRoute {
   return projectRoute('POST preview', {
     needs: 'viewer',
     body: fieldsAsGiven(SchedulePreview),
@@ -32,12 +32,11 @@ export function previewRoute({ commands: { clock } }: Pick<DataDependencies, 'co
       const timezone = zoneOf(timing, body);
       const more = jitterNotes(jitter);
       const runs = runsOf(timing, timezone, body, now);
-      const preview: Preview = {
+      return json({
         timezone,
         runs: runs.map((run) => presentRun(run, more)),
         clock_changes: clockChanges(timing, timezone, runs.at(-1)?.at ?? now).map((run) => presentRun(run)),
-      };
-      return json(preview);
+      });
     },
   });
 }

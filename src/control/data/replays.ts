@@ -1,7 +1,7 @@
 /** Bulk replays: counts deliveries to replay, lists jobs, and begins or stops one. */
 import { z } from 'zod';
 import { requireFound } from '#src/commands/command.ts';
-import type { DeliveryCount, DeliveryQuery, ReplayJobInfo } from '#src/control/http/data-contract.ts';
+import type { DeliveryQuery, ReplayJobInfo } from '#src/control/http/data-contract.ts';
 import { bound, byId, choice, optional, parsed } from '#src/control/http/fields.ts';
 import { orNull } from '#src/control/http/present.ts';
 import { json, list, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
@@ -35,27 +35,21 @@ const BEGIN = FILTER.strict().extend({
   expected: z.int(MUST_BE_COUNT).min(0, MUST_BE_COUNT).max(DELIVERIES_COUNTED_MAX, MUST_BE_COUNT),
 });
 
-type Dependencies = Pick<DataDependencies, 'commands' | 'insight' | 'jobs' | 'wakeReplays'>;
-
-export function replayRoutes(dependencies: Dependencies): readonly ProjectRoute[] {
-  const { insight, jobs, wakeReplays } = dependencies;
-  const jobDependencies = { ...dependencies.commands, jobs };
+export function replayRoutes(dependencies: DataDependencies): readonly ProjectRoute[] {
+  const { insight, jobs, wakeReplays, commands } = dependencies;
+  const jobDependencies = { ...commands, jobs };
   return [
     projectRoute('GET replays/count', {
       needs: 'viewer',
       query: FILTER,
       handle: async ({ query, partition }) => {
         const count = await insight.countDeliveries(partition, filterOf(query), DELIVERIES_COUNTED_MAX);
-        const answer: DeliveryCount = { count, is_exact: count < DELIVERIES_COUNTED_MAX };
-        return json(answer);
+        return json({ count, is_exact: count < DELIVERIES_COUNTED_MAX });
       },
     }),
     projectRoute('GET replays', {
       needs: 'viewer',
-      handle: async ({ partition }) => {
-        const listed = await jobs.listJobs(partition, JOBS_SHOWN_MAX);
-        return list(listed.map(presentJob));
-      },
+      handle: async ({ partition }) => list((await jobs.listJobs(partition, JOBS_SHOWN_MAX)).map(presentJob)),
     }),
     projectRoute('GET replays/:id', {
       needs: 'viewer',

@@ -11,9 +11,7 @@ import { decodeHeaders, decodePayload } from '#src/domain/payload.ts';
 import { payloadContext, profileHeadersContext } from '#src/domain/sealing-contexts.ts';
 import type { DataDependencies } from './dependencies.ts';
 
-export function revealRoutes({
-  commands: { store, vault },
-}: Pick<DataDependencies, 'commands'>): readonly ProjectRoute[] {
+export function revealRoutes({ commands: { store, vault } }: DataDependencies): readonly ProjectRoute[] {
   return [
     projectRoute('POST schedules/:id/reveal', {
       needs: 'admin',

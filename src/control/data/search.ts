@@ -32,11 +32,7 @@ const QUERY = z.object({
 /** Schedules that one request scans. The next page continues from there, even if nothing matched. */
 const SCANNED_MAX = 10_000;
 
-export function searchRoute({
-  commands,
-  insight,
-}: Pick<DataDependencies, 'commands' | 'insight'>): ProjectRoute {
-  const { store } = commands;
+export function searchRoute({ commands: { store }, insight }: DataDependencies): ProjectRoute {
   return projectRoute('GET search/schedules', {
     needs: 'viewer',
     query: QUERY,
@@ -57,12 +53,11 @@ export function searchRoute({
         { before, limit },
         SCANNED_MAX,
       );
-      const page: ScheduleSearchPage<ScheduleResource> = {
+      return json({
         data: found.map((view) => presentSchedule(view, mode)),
         next_cursor: next === null ? null : encodeCursor(list, next),
         scanned,
-      };
-      return json(page);
+      });
     },
   });
 }

@@ -18,18 +18,14 @@ const RUNS_SHOWN_MAX = 500;
 /** Larger than any number of runs. So an instant and the index of its run fit into one number, which sorts fast. */
 const INDEX_RANGE = 65_536;
 
-export function upcomingRoute({
-  commands,
-  insight,
-  timers,
-}: Pick<DataDependencies, 'commands' | 'insight' | 'timers'>): ProjectRoute {
-  const forecasts = new Forecasts({ insight, timers, clock: commands.clock });
+export function upcomingRoute({ commands: { clock }, insight, timers }: DataDependencies): ProjectRoute {
+  const forecasts = new Forecasts({ insight, timers, clock });
   const cache = new RevalidatingCache<Upcoming>(timers);
   return projectRoute('GET upcoming', {
     needs: 'viewer',
     query: WINDOW_QUERY,
     handle: async ({ query, partition }) => {
-      const now = commands.clock.now();
+      const now = clock.now();
       const { from, until } = requireWindow(query, now, WINDOW);
       // The past has no upcoming deliveries.
       const window = inSteps({

@@ -23,11 +23,7 @@ export function listed<T extends z.ZodType>(item: T) {
   return z.strictObject({ data: z.array(item), next_cursor: z.string().nullable() });
 }
 
-/** The type of `listed`. */
-export interface Listed<T> {
-  readonly data: readonly T[];
-  readonly next_cursor: string | null;
-}
+export type Listed<T> = Shown<ReturnType<typeof listed<z.ZodType<T>>>>;
 
 const role = z.enum(ROLES);
 export type RoleName = z.output<typeof role>;
@@ -169,6 +165,8 @@ export type EndpointSecretInfo = Shown<typeof EndpointSecretInfo>;
  * whenever it has changed. The event `refused` means that no further answer follows. A watch refused with 401 ends the
  * stream. A stream beyond the limit gets the event `full` instead, and ends.
  */
-export type LiveEvent =
-  | { readonly event: 'data'; readonly watch: string; readonly body: unknown }
-  | { readonly event: 'refused'; readonly watch: string; readonly status: number; readonly code: string };
+export const LiveEvent = z.discriminatedUnion('event', [
+  z.strictObject({ event: z.literal('data'), watch: z.string(), body: z.unknown() }),
+  z.strictObject({ event: z.literal('refused'), watch: z.string(), status: z.int(), code: z.string() }),
+]);
+export type LiveEvent = Shown<typeof LiveEvent>;

@@ -116,16 +116,6 @@ export function scheduleSearchPage<S extends z.ZodType>(schedule: S) {
 }
 export type ScheduleSearchPage<Schedule> = Shown<ReturnType<typeof scheduleSearchPage<z.ZodType<Schedule>>>>;
 
-/** The fields of a preview are those of a create. */
-export interface PreviewRequest {
-  readonly delay?: string | null;
-  readonly fire_at?: string | null;
-  readonly local_fire_at?: string | null;
-  readonly cron?: string | null;
-  readonly timezone?: string | null;
-  readonly jitter?: string | null;
-}
-
 /**
  * A note on the effect of the wall clock on a run (`domain/run-notes.ts`). `jitter` means that the run fires earlier or
  * later by up to the jitter. The exact instant depends on the id of the schedule, which a preview does not have.
@@ -193,13 +183,14 @@ const AttemptInfo = z.strictObject({
 });
 export type AttemptInfo = Shown<typeof AttemptInfo>;
 
-/** A delivery as /v1 shows it, with its destination. */
-export type DeliveryWithTarget<Delivery> = Delivery & {
-  readonly url: string;
-  readonly method: string;
+/** The destination of a delivery, which is shown beside its fields of /v1. */
+export const DeliveryTarget = z.object({
+  url: z.string(),
+  method: z.string(),
   /** The code of its `error` in `domain/failures.ts`. Null if there is no error, or an unknown one. */
-  readonly failure_code: string | null;
-};
+  failure_code: z.string().nullable(),
+});
+export type DeliveryWithTarget<Delivery> = Delivery & Shown<typeof DeliveryTarget>;
 
 export function deliveryDetails<D extends z.ZodType, S extends z.ZodType>(delivery: D, schedule: S) {
   return z.strictObject({

@@ -1,16 +1,13 @@
 /** The role and the projects of a user, for an invitation and for a change. */
 import { useState } from 'preact/hooks';
-import type { RoleName } from '#src/control/http/contract.ts';
+import type { RoleName, UserInfo } from '#src/control/http/contract.ts';
 import { Dialog, DialogEnd } from '../../components/dialog.tsx';
 import { Checkbox, SelectField } from '../../components/field.tsx';
 import { ROLE_LABELS, ROLES, session } from '../../session.ts';
 import { useRequest } from '../../use-request.ts';
 
-export interface Access {
-  readonly role: RoleName;
-  /** Names of projects. Null: all projects, also those that are created later. */
-  readonly projects: readonly string[] | null;
-}
+/** Null for the projects stands for all of them, also those that are created later. */
+export type Access = Pick<UserInfo, 'role' | 'projects'>;
 
 export function formatProjects(projects: readonly string[] | null): string {
   if (projects === null) return 'all';

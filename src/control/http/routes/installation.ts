@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, type List } from '#src/api/cursor.ts';
 import type { PeopleDependencies } from '#src/control/dependencies.ts';
-import type { About, AuditLine, Listed } from '#src/control/http/contract.ts';
+import type { About } from '#src/control/http/contract.ts';
 import { cursor, idOf, limit, optional, parsed } from '#src/control/http/fields.ts';
 import { namesOf, presentAudit } from '#src/control/http/present.ts';
 import { json, route, type UserRoute } from '#src/control/http/route.ts';
@@ -46,11 +46,10 @@ export function installationRoutes(dependencies: PeopleDependencies, about: Abou
         const shown = found.slice(0, limit);
         const last = found.length > limit ? shown.at(-1) : undefined;
         const names = namesOf(projects);
-        const page: Listed<AuditLine> = {
+        return json({
           data: shown.map((entry) => presentAudit(entry, names)),
           next_cursor: last === undefined ? null : encodeCursor(LIST, last.id),
-        };
-        return json(page);
+        });
       },
     }),
   ];

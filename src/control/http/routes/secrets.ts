@@ -8,6 +8,7 @@ import type { SealingDependencies } from '#src/control/dependencies.ts';
 import {
   createEndpointSecret,
   listEndpointSecrets,
+  type OpenEndpointSecret,
   openEndpointSecret,
   removeEndpointSecrets,
   requireEndpoint,
@@ -25,8 +26,6 @@ import type { Partition } from '#src/domain/project.ts';
 const OVERLAP = z.strictObject({ overlap: optionalText.transform((text) => text ?? OVERLAP_DEFAULT) });
 const OF_ENDPOINT = byId('ep');
 
-const detail = ({ body }: { readonly body: z.output<typeof OVERLAP> }) => body;
-
 export function secretRoutes(dependencies: SealingDependencies): readonly ProjectRoute[] {
   return [...ofProject(dependencies), ...ofEndpoint(dependencies)];
 }
@@ -42,7 +41,7 @@ function ofProject(dependencies: SealingDependencies): readonly ProjectRoute[] {
     projectRoute('POST secrets/rotate', {
       needs: 'admin',
       body: OVERLAP,
-      audited: { action: 'secret.rotate', detail },
+      audited: { action: 'secret.rotate', detail: ({ body }) => body },
       handle: async ({ project, mode, body: { overlap } }) => {
         const secrets = await rotateSecret(dependencies, project.name, mode, overlap);
         return list(withNewText(secrets, presentSecret), 201, secrets[0]?.id);
@@ -66,6 +65,23 @@ function ofEndpoint(dependencies: SealingDependencies): readonly ProjectRoute[] 
     params,
   }: ProjectRequest & { readonly params: { readonly id: EndpointId } }) =>
     requireEndpoint(dependencies, partition, params.id);
+  const created = (secrets: readonly OpenEndpointSecret[]) =>
+    list(withNewText(secrets, presentEndpointSecret), 201);
+  const remaining = (secrets: readonly OpenEndpointSecret[]) => list(secrets.map(presentEndpointSecret));
+  const changeRoute = (
+    name: `POST endpoints/:id/secrets${'' | '/rotate' | '/remove'}`,
+    action: string,
+    change: typeof createEndpointSecret,
+    answer: typeof created,
+  ) =>
+    projectRoute(name, {
+      needs: 'admin',
+      params: OF_ENDPOINT,
+      body: OVERLAP,
+      audited: { action, detail: ({ body }) => body },
+      handle: async (request) =>
+        answer(await change(dependencies, await profileOf(request), request.body.overlap)),
+    });
   return [
     projectRoute('GET endpoints/:id/secrets', {
       needs: 'viewer',
@@ -75,39 +91,9 @@ function ofEndpoint(dependencies: SealingDependencies): readonly ProjectRoute[] 
         return list(secrets.map(presentEndpointSecret));
       },
     }),
-    projectRoute('POST endpoints/:id/secrets', {
-      needs: 'admin',
-      params: OF_ENDPOINT,
-      body: OVERLAP,
-      audited: { action: 'secret.create', detail },
-      handle: async (request) => {
-        const profile = await profileOf(request);
-        const secrets = await createEndpointSecret(dependencies, profile, request.body.overlap);
-        return list(withNewText(secrets, presentEndpointSecret), 201);
-      },
-    }),
-    projectRoute('POST endpoints/:id/secrets/rotate', {
-      needs: 'admin',
-      params: OF_ENDPOINT,
-      body: OVERLAP,
-      audited: { action: 'secret.rotate', detail },
-      handle: async (request) => {
-        const profile = await profileOf(request);
-        const secrets = await rotateEndpointSecret(dependencies, profile, request.body.overlap);
-        return list(withNewText(secrets, presentEndpointSecret), 201);
-      },
-    }),
-    projectRoute('POST endpoints/:id/secrets/remove', {
-      needs: 'admin',
-      params: OF_ENDPOINT,
-      body: OVERLAP,
-      audited: { action: 'secret.remove', detail },
-      handle: async (request) => {
-        const profile = await profileOf(request);
-        const secrets = await removeEndpointSecrets(dependencies, profile, request.body.overlap);
-        return list(secrets.map(presentEndpointSecret));
-      },
-    }),
+    changeRoute('POST endpoints/:id/secrets', 'secret.create', createEndpointSecret, created),
+    changeRoute('POST endpoints/:id/secrets/rotate', 'secret.rotate', rotateEndpointSecret, created),
+    changeRoute('POST endpoints/:id/secrets/remove', 'secret.remove', removeEndpointSecrets, remaining),
     projectRoute('POST endpoints/:id/secrets/:secret/reveal', {
       needs: 'admin',
       params: OF_ENDPOINT.extend({ secret: idOf('sec') }),
