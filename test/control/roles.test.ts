@@ -21,7 +21,7 @@ const SERVED = [
   'POST /api/invitation',
   'GET /api/live',
   'ALL /api/*',
-  ...['GET', 'HEAD'].flatMap((method) => [`${method} `, `${method} /*`, `${method} /assets/*`]),
+  ...['', '/*', '/assets/*', '/licenses.md'].flatMap((path) => [`GET ${path}`, `HEAD ${path}`]),
 ];
 
 const dashboard = useDashboard();
