@@ -13,7 +13,7 @@ import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { START } from '#test/store-contract/builders.ts';
 import { connect } from './connect.ts';
-import { FiringReads } from './firing-reads.ts';
+import { firingReads } from './firing-reads.ts';
 import { arrayTypesOf } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
 import { ONE_SERVER } from './placement.ts';
@@ -102,7 +102,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       const reader = { lookUp, lookUpValues: lookUp, query: lookUp } satisfies Reader;
       const payloads = new PayloadReads(reader, { read: async () => null });
       const delivery = { partition: 1 as Partition, id: 'dlv_1' as DeliveryId };
-      await new FiringReads(reader, ONE_SERVER).load([delivery]);
+      await firingReads(reader, ONE_SERVER).loadDeliveries([delivery]);
       await payloads.load([
         { ...delivery, target: {} } as unknown as Parameters<typeof payloads.load>[0][number],
       ]);

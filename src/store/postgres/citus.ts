@@ -5,16 +5,14 @@
  * server. Tables of nodes and users stay on the coordinator. A query is fast if Citus sees in its text and its
  * parameters which partitions it is about.
  */
-import type { Instant } from '#src/domain/instant.ts';
-import type { Slot } from '#src/domain/slot.ts';
-import { type CustomerCursor, StoreUnavailable } from '#src/ports/store.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
 import type { OldestStatsQueries } from '#src/store/sql/dialect.ts';
 import { PAST_EVERY_ENDPOINT_DIGEST } from '#src/store/sql/digests.ts';
-import type { DueRow } from '#src/store/sql/due-rows.ts';
+import { DUE_COLUMNS, type DueRow } from '#src/store/sql/due-rows.ts';
 import { BEFORE_EVERY_DELIVERY, BEFORE_EVERY_PARTITION } from '#src/store/sql/page-bounds.ts';
 import { columnsOf, rows } from './array-rows.ts';
 import type { Queryable } from './connect.ts';
-import { DUE_COLUMNS, type DueBound, type DueScans, WAITING_ANYWHERE } from './due-scans.ts';
+import { type DueScans, WAITING_ANYWHERE } from './due-reads.ts';
 import { ONE_SERVER, type Placement, type RowSource } from './placement.ts';
 import type { Reader } from './read-pool.ts';
 import type { SlotRow } from './slot-scans.ts';
@@ -94,7 +92,7 @@ export const CITUS: Placement = {
         })),
     };
   },
-  dueScans: (reader) => new CitusDueScans(reader),
+  dueScans: citusDueScans,
   oldestStats: OLDEST_STATS,
 };
 
@@ -168,43 +166,22 @@ const DUE_OF_CUSTOMER = `SELECT ${DUE_COLUMNS}, slot FROM deliveries
  * Citus cannot scan several slots or customers separately in one statement. Each worker finds due rows of all
  * customers, and each customer takes a statement of its own.
  */
-class CitusDueScans implements DueScans {
-  readonly #reader: Reader;
-
-  constructor(reader: Reader) {
-    this.#reader = reader;
-  }
-
-  ofSlots(
-    slots: ReadonlySet<Slot>,
-    { dueAt, id }: DueBound,
-    until: Instant,
-    limit: number,
-  ): Promise<readonly DueRow[]> {
-    return this.#reader.query<DueRow>(DUE, dueAt, id, until, limit, [...slots]);
-  }
-
-  async customers(
-    _slots: ReadonlySet<Slot>,
-    after: CustomerCursor | null,
-    limit: number,
-  ): Promise<readonly CustomerCursor[]> {
-    const from = after?.partition ?? BEFORE_EVERY_PARTITION;
-    const rows = await this.#reader.query<Pick<DueRow, 'partition'>>(CUSTOMERS, from, limit);
-    return rows.map(({ partition }) => ({ partition, slot: null, after: null }));
-  }
-
-  async ofCustomers(
-    cursors: readonly CustomerCursor[],
-    until: Instant,
-    limitEach: number,
-  ): Promise<readonly SlotRow[]> {
-    const found: SlotRow[] = [];
-    for (const { partition, after } of cursors) {
-      const { dueAt, id } = after ?? BEFORE_EVERY_DELIVERY;
-      const parameters = [partition, dueAt, id, until, limitEach] as const;
-      found.push(...(await this.#reader.query<SlotRow>(DUE_OF_CUSTOMER, ...parameters)));
-    }
-    return found;
-  }
+function citusDueScans(reader: Reader): DueScans {
+  return {
+    ofSlots: (slots, { dueAt, id }, until, limit) =>
+      reader.query<DueRow>(DUE, dueAt, id, until, limit, [...slots]),
+    customers: async (_slots, after, limit) => {
+      const from = after?.partition ?? BEFORE_EVERY_PARTITION;
+      const rows = await reader.query<Pick<DueRow, 'partition'>>(CUSTOMERS, from, limit);
+      return rows.map(({ partition }) => ({ partition, slot: null, after: null }));
+    },
+    ofCustomers: async (cursors, until, limitEach) => {
+      const found: SlotRow[] = [];
+      for (const { partition, after } of cursors) {
+        const { dueAt, id } = after ?? BEFORE_EVERY_DELIVERY;
+        found.push(...(await reader.query<SlotRow>(DUE_OF_CUSTOMER, partition, dueAt, id, until, limitEach)));
+      }
+      return found;
+    },
+  };
 }

@@ -4,7 +4,7 @@
  */
 import { isInFlight } from '#src/domain/delivery.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
-import type { LoadedDelivery, UnsettledAttempt } from '#src/ports/store.ts';
+import type { LoadedDelivery, Store, UnsettledAttempt } from '#src/ports/store.ts';
 import {
   FIRING_PROFILE_COLUMNS,
   FIRING_PROFILE_WIDTH,
@@ -44,45 +44,28 @@ function lostClaimsQuery({ rowOf }: Placement): string {
 const BEFORE_EVERY_NAME = '';
 const PAST_EVERY_NAME = '\u{10ffff}'.repeat(2);
 
-export class FiringReads {
-  readonly #reader: Reader;
-  readonly #placement: Placement;
-  readonly #load: string;
-  readonly #lostClaims: string;
-
-  constructor(reader: Reader, placement: Placement) {
-    this.#reader = reader;
-    this.#placement = placement;
-    this.#load = loadQuery(placement);
-    this.#lostClaims = lostClaimsQuery(placement);
-  }
-
-  async load(
-    deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[],
-  ): Promise<readonly (LoadedDelivery | null)[]> {
-    const partitions = deliveries.map(({ partition }) => partition);
-    const ids = deliveries.map(({ id }) => id);
-    const rows = await this.#reader.lookUpValues(
-      this.#load,
-      partitions,
-      ids,
-      ...this.#placement.routing(partitions),
-    );
-    const found = new Map<string, LoadedDelivery>();
-    for (const loaded of rows.flatMap(loadedIn)) found.set(keyOf(loaded.delivery), loaded);
-    return deliveries.map((delivery) => found.get(keyOf(delivery)) ?? null);
-  }
-
-  async lostClaims(livingNodes: readonly string[], limit: number): Promise<readonly UnsettledAttempt[]> {
-    const living = livingNodes.toSorted(byBytes);
-    const rows = await this.#reader.query<Row>(
-      this.#lostClaims,
-      [BEFORE_EVERY_NAME, ...living],
-      [...living, PAST_EVERY_NAME],
-      limit,
-    );
-    return rows.flatMap(lostClaimIn);
-  }
+export function firingReads(
+  reader: Reader,
+  placement: Placement,
+): Pick<Store, 'loadDeliveries' | 'listLostClaims'> {
+  const load = loadQuery(placement);
+  const lostClaims = lostClaimsQuery(placement);
+  return {
+    loadDeliveries: async (deliveries) => {
+      const partitions = deliveries.map(({ partition }) => partition);
+      const ids = deliveries.map(({ id }) => id);
+      const rows = await reader.lookUpValues(load, partitions, ids, ...placement.routing(partitions));
+      const found = new Map<string, LoadedDelivery>();
+      for (const loaded of rows.flatMap(loadedIn)) found.set(keyOf(loaded.delivery), loaded);
+      return deliveries.map((delivery) => found.get(keyOf(delivery)) ?? null);
+    },
+    listLostClaims: async (livingNodes, limit) => {
+      const living = livingNodes.toSorted(byBytes);
+      const after = [BEFORE_EVERY_NAME, ...living];
+      const before = [...living, PAST_EVERY_NAME];
+      return (await reader.query<Row>(lostClaims, after, before, limit)).flatMap(lostClaimIn);
+    },
+  };
 }
 
 function keyOf({ partition, id }: Pick<DueDelivery, 'partition' | 'id'>): string {

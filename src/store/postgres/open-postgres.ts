@@ -1,9 +1,9 @@
 /** The store that several nodes share. Which connection carries what: see `connections.ts`. */
-import type { Dialect, PlannedReads } from '#src/store/sql/dialect.ts';
+import type { Dialect } from '#src/store/sql/dialect.ts';
 import { makeSqlStore, type SqlStore } from '#src/store/sql/sql-store.ts';
 import { type Connections, openConnections, type PostgresOptions } from './connections.ts';
-import { DueReads } from './due-reads.ts';
-import { FiringReads } from './firing-reads.ts';
+import { dueReads } from './due-reads.ts';
+import { firingReads } from './firing-reads.ts';
 import { SYNTAX } from './syntax.ts';
 import { verbs } from './verbs.ts';
 
@@ -15,12 +15,17 @@ export async function openPostgres(options: PostgresOptions): Promise<SqlStore> 
 }
 
 function postgresDialect(connections: Connections, timers: PostgresOptions['timers']): Dialect {
-  const { writers, pools, lease, placement } = connections;
+  const { writers, pools, payloads, lease, placement } = connections;
   return {
     verbs,
     readers: { api: pools.api, engine: pools.firing, insight: pools.insight, search: pools.search },
     writers,
-    reads: plannedReads(connections),
+    reads: {
+      ...dueReads(placement.dueScans(pools.firing)),
+      ...firingReads(pools.firing, placement),
+      findPayload: (...key) => payloads.payload(...key),
+      loadPayloads: (deliveries) => payloads.load(deliveries),
+    },
     syntax: SYNTAX,
     dueRowsMax: DUE_ROWS_MAX,
     oldestStats: placement.oldestStats,
@@ -32,19 +37,5 @@ function postgresDialect(connections: Connections, timers: PostgresOptions['time
       await writers.api.run([]);
     },
     close: () => connections.close(),
-  };
-}
-
-function plannedReads({ pools, payloads, placement }: Connections): PlannedReads {
-  const firing = new FiringReads(pools.firing, placement);
-  const due = new DueReads(placement.dueScans(pools.firing));
-  return {
-    findPayload: (...key) => payloads.payload(...key),
-    listDue: (...page) => due.list(...page),
-    listWaitingCustomers: (...page) => due.customers(...page),
-    listDueOfCustomers: (...page) => due.listOfCustomers(...page),
-    loadDeliveries: (deliveries) => firing.load(deliveries),
-    loadPayloads: (deliveries) => payloads.load(deliveries),
-    listLostClaims: (...claims) => firing.lostClaims(...claims),
   };
 }

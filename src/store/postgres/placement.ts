@@ -5,7 +5,7 @@
 import type { OldestStatsQueries } from '#src/store/sql/dialect.ts';
 import { oldestStats } from '#src/store/sql/stats-retention.ts';
 import { type ParameterRows, rows } from './array-rows.ts';
-import { type DueScans, SlotDueScans } from './due-scans.ts';
+import { type DueScans, slotDueScans } from './due-reads.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import type { Reader } from './read-pool.ts';
 
@@ -47,7 +47,7 @@ export interface Placement {
   readonly forAll: (columns: readonly string[], text: (within: string) => string) => PlacedText;
   /** A text that locks rows or has a subquery. The first of its columns is the partition. */
   readonly forEachPartition: (text: (source: RowSource) => string) => PlacedText;
-  dueScans(reader: Reader): DueScans;
+  readonly dueScans: (reader: Reader) => DueScans;
   readonly oldestStats: OldestStatsQueries;
 }
 
@@ -64,6 +64,6 @@ export const ONE_SERVER: Placement = {
   routing: () => [],
   forAll: (_, text) => ({ sql: text('') }),
   forEachPartition: (text) => ({ sql: text(ALL_PARTITIONS) }),
-  dueScans: (reader) => new SlotDueScans(reader),
+  dueScans: slotDueScans,
   oldestStats: oldestStats(chosenByPlanner),
 };

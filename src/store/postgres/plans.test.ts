@@ -39,8 +39,8 @@ import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { START } from '#test/store-contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 import { CITUS } from './citus.ts';
-import { DueReads } from './due-reads.ts';
-import { FiringReads } from './firing-reads.ts';
+import { dueReads } from './due-reads.ts';
+import { firingReads } from './firing-reads.ts';
 import { LargePayloads } from './large-payloads.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
@@ -363,7 +363,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       it('due deliveries from the cursor on', async () => {
         const after = { dueAt: instant(100), id: DELIVERY };
         const plans = await plansOf((reader) =>
-          new DueReads(ONE_SERVER.dueScans(reader)).list(after, START, BATCH),
+          dueReads(ONE_SERVER.dueScans(reader)).listDue(after, START, BATCH),
         );
         expect(indexesOf(plans)).toEqual(['deliveries_due_of_slot']);
         expect(rowsOf(plans)).toBeLessThanOrEqual(10 * BATCH);
@@ -372,10 +372,10 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       it('customers, and the due deliveries of some, without reading those of others', async () => {
         const due = (slots: ReadonlySet<Slot>) =>
           plansOf(async (reader) => {
-            const reads = new DueReads(ONE_SERVER.dueScans(reader));
-            const customers = await reads.customers(null, BATCH, slots);
+            const reads = dueReads(ONE_SERVER.dueScans(reader));
+            const customers = await reads.listWaitingCustomers(null, BATCH, slots);
             const small = customers.filter(({ partition }) => partition !== LARGE);
-            await reads.listOfCustomers(small, START, 2, slots);
+            await reads.listDueOfCustomers(small, START, 2, slots);
           });
         const held = await due(new Set(ALL_SLOTS.filter((slot) => slot % 2 === 0)));
         expect(indexesOf(held)).toEqual(['deliveries_due_of_slot_and_partition']);
@@ -387,7 +387,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it('due deliveries of some slots, without reading other slots', async () => {
         const due = (slots: ReadonlySet<Slot>) =>
-          plansOf((reader) => new DueReads(ONE_SERVER.dueScans(reader)).list(null, START, BATCH, slots));
+          plansOf((reader) => dueReads(ONE_SERVER.dueScans(reader)).listDue(null, START, BATCH, slots));
         const held = await due(new Set(ALL_SLOTS.filter((slot) => slot % 2 === 0)));
         expect(indexesOf(held)).toEqual(['deliveries_due_of_slot']);
         expect(rowsOf(held)).toBeLessThanOrEqual(10 * BATCH);
@@ -409,7 +409,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
           }));
           await expectScan(
             async (reader) => {
-              const work = await new FiringReads(reader, placement).load(wanted);
+              const work = await firingReads(reader, placement).loadDeliveries(wanted);
               expect(work.map((one) => one?.delivery.id)).toEqual(wanted.map(({ id }) => id));
             },
             [...JOINED, 'gates_pkey', 'schedules_pkey', 'sweeps_pkey'],
@@ -440,7 +440,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
 
       it('lost claims by the index of claims', async () => {
         const lost = (living: readonly string[]) =>
-          plansOf((reader) => new FiringReads(reader, ONE_SERVER).lostClaims(living, BATCH));
+          plansOf((reader) => firingReads(reader, ONE_SERVER).listLostClaims(living, BATCH));
         const indexes = ['deliveries_claimed', 'schedules_pkey'];
         for (const living of [['node-0', 'node-1', 'node-2'], ['node-2', 'node-0'], []]) {
           expect(indexesOf(await lost(living))).toEqual(indexes);

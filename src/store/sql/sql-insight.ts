@@ -13,6 +13,7 @@ import type {
 } from '#src/ports/insight-store.ts';
 import type { Dialect, Syntax } from './dialect.ts';
 import { endpointDigest } from './digests.ts';
+import { WAITING } from './due-rows.ts';
 import {
   ACTIVE_ROWS_MAX,
   BREAKER_IS_CLOSED,
@@ -56,7 +57,7 @@ function textsOf({ indexedBy }: Syntax) {
   const waiting = (
     first: number,
   ) => `SELECT id, due_at FROM deliveries ${indexedBy('deliveries_due_of_partition')}
-    WHERE partition = $${first} AND status IN ('scheduled', 'retry_scheduled') AND id <> ''
+    WHERE partition = $${first} AND ${WAITING} AND id <> ''
       AND due_at >= $${first + 1} AND due_at < $${first + 2}
     ORDER BY due_at, id LIMIT $${first + 3}`;
   return {

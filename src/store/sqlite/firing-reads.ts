@@ -23,7 +23,7 @@ import type {
   StoredPayload,
   UnsettledAttempt,
 } from '#src/ports/store.ts';
-import { type DueRow, toDue } from '#src/store/sql/due-rows.ts';
+import { DUE_COLUMNS, type DueRow, toDue, WAITING } from '#src/store/sql/due-rows.ts';
 import { FIRING_PROFILE_COLUMNS, firingProfileIn } from '#src/store/sql/joined-rows.ts';
 import type { Row } from '#src/store/sql/mapping.ts';
 import { BEFORE_EVERY_DELIVERY, BEFORE_EVERY_PARTITION, type DueCursor } from '#src/store/sql/page-bounds.ts';
@@ -36,6 +36,14 @@ import { PreparedQueries } from './prepared-queries.ts';
 const FIRING_PROFILE_BY_ID = `SELECT ${FIRING_PROFILE_COLUMNS} FROM endpoint_profiles p
   JOIN endpoint_profile_versions v ON v.partition = p.partition AND v.endpoint_id = p.id AND v.version = p.version
   WHERE p.partition = ? AND p.id = ?`;
+
+const DUE = dueBy('deliveries_due', WAITING);
+const DUE_OF_CUSTOMER = dueBy('deliveries_due_of_partition', `partition = ? AND ${WAITING}`);
+
+function dueBy(index: string, condition: string): string {
+  return `SELECT ${DUE_COLUMNS} FROM deliveries INDEXED BY ${index}
+    WHERE ${condition} AND (due_at, id) > (?, ?) AND due_at <= ? ORDER BY due_at, id LIMIT ?`;
+}
 
 export class FiringReads {
   readonly #queries: PreparedQueries;
@@ -54,10 +62,10 @@ export class FiringReads {
     limit: number,
     slots?: ReadonlySet<Slot>,
   ): readonly DueDelivery[] {
-    if (slots === undefined) return this.#due(after, until, limit);
+    if (slots === undefined) return this.#due(DUE, [], after, until, limit);
     const found: DueDelivery[] = [];
     for (let from = after; found.length < limit; ) {
-      const page = this.#due(from, until, limit);
+      const page = this.#due(DUE, [], from, until, limit);
       found.push(...page.filter(({ partition, endpoint }) => slots.has(slotOf(partition, endpoint))));
       from = page.at(-1) ?? from;
       if (page.length < limit) break;
@@ -65,19 +73,15 @@ export class FiringReads {
     return found.slice(0, limit);
   }
 
-  #due(after: DueCursor | null, until: Instant, limit: number): readonly DueDelivery[] {
+  #due(
+    scan: string,
+    key: readonly Partition[],
+    after: DueCursor | null,
+    until: Instant,
+    limit: number,
+  ): readonly DueDelivery[] {
     const { dueAt, id } = after ?? BEFORE_EVERY_DELIVERY;
-    const rows = this.#queries.all<DueRow>(
-      `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes
-       FROM deliveries INDEXED BY deliveries_due
-       WHERE status IN ('scheduled', 'retry_scheduled') AND (due_at, id) > (?, ?) AND due_at <= ?
-       ORDER BY due_at, id LIMIT ?`,
-      dueAt,
-      id,
-      until,
-      limit,
-    );
-    return rows.map(toDue);
+    return this.#queries.all<DueRow>(scan, ...key, dueAt, id, until, limit).map(toDue);
   }
 
   /** Jumps along the index from one customer with waiting deliveries to the next. */
@@ -88,7 +92,7 @@ export class FiringReads {
       while (found.length < limit) {
         const next = this.#queries.get<{ readonly partition: Partition }>(
           `SELECT partition FROM deliveries INDEXED BY deliveries_due_of_partition
-           WHERE status IN ('scheduled', 'retry_scheduled') AND partition > ? ORDER BY partition LIMIT 1`,
+           WHERE ${WAITING} AND partition > ? ORDER BY partition LIMIT 1`,
           last,
         );
         if (next === undefined) break;
@@ -109,7 +113,7 @@ export class FiringReads {
     const unfinished: CustomerCursor[] = [];
     this.#queries.inSnapshot(() => {
       for (const cursor of cursors) {
-        const found = this.#dueOfCustomer(cursor, until, limitEach);
+        const found = this.#due(DUE_OF_CUSTOMER, [cursor.partition], cursor.after, until, limitEach);
         due.push(
           ...found.filter(({ partition, endpoint }) => slots?.has(slotOf(partition, endpoint)) ?? true),
         );
@@ -117,27 +121,6 @@ export class FiringReads {
       }
     });
     return { due, unfinished };
-  }
-
-  #dueOfCustomer(
-    { partition, after }: CustomerCursor,
-    until: Instant,
-    limit: number,
-  ): readonly DueDelivery[] {
-    const { dueAt, id } = after ?? BEFORE_EVERY_DELIVERY;
-    const rows = this.#queries.all<DueRow>(
-      `SELECT partition, id, due_at, deadline, endpoint_id, url, payload_bytes
-       FROM deliveries INDEXED BY deliveries_due_of_partition
-       WHERE partition = ? AND status IN ('scheduled', 'retry_scheduled')
-         AND (due_at, id) > (?, ?) AND due_at <= ?
-       ORDER BY due_at, id LIMIT ?`,
-      partition,
-      dueAt,
-      id,
-      until,
-      limit,
-    );
-    return rows.map(toDue);
   }
 
   load(deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[]): readonly (LoadedDelivery | null)[] {
