@@ -32,8 +32,9 @@ function render(delivery: Delivery) {
 }
 
 async function given(harness: ControlHarness, status: Delivery['status']): Promise<Delivery> {
-  const made = new Builders(PARTITION, harness.ids).schedule({ ttl: '1h' });
-  const pending = { ...made.pending, status };
+  const builders = new Builders(PARTITION, harness.ids);
+  const made = builders.schedule({ ttl: '1h' });
+  const pending = { ...made.pending, status, claim: builders.claimIn(status) };
   const addition = { schedule: made.schedule, pending, payload: null, profile: null, receipt: null };
   expect(await harness.store.addSchedule(addition)).toBe('done');
   return pending;

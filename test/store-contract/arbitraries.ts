@@ -162,35 +162,35 @@ export const deliveryChanges: fc.Arbitrary<
     | 'claim'
     | 'finalizedAt'
   >
-> = fc.record({
-  status: fc.constantFrom(...DELIVERY_STATUSES),
-  occurrence: anyInstant,
-  scheduledFor: anyInstant,
-  dueAt: fc.option(anyInstant),
-  reserved: fc.boolean(),
-  ttl: fc.option(durationText),
-  deadline: fc.option(fc.integer({ min: -1e12, max: 1e15 }).map(instant)),
-  attemptCount: count,
-  lastStatusCode: fc.option(fc.integer({ min: 100, max: 999 })),
-  error: fc.option(plainText),
-  idempotencyKey: latin1,
-  target: fc.record({
-    url,
-    method: fc.constantFrom(...METHODS),
-    endpointId: fc.constant(null),
-    endpointVersion: fc.constant(null),
-  }),
-  retryPolicy,
-  claim: fc.option(
-    fc.record({
+> = fc
+  .record({
+    status: fc.constantFrom(...DELIVERY_STATUSES),
+    occurrence: anyInstant,
+    scheduledFor: anyInstant,
+    dueAt: fc.option(anyInstant),
+    reserved: fc.boolean(),
+    ttl: fc.option(durationText),
+    deadline: fc.option(fc.integer({ min: -1e12, max: 1e15 }).map(instant)),
+    attemptCount: count,
+    lastStatusCode: fc.option(fc.integer({ min: 100, max: 999 })),
+    error: fc.option(plainText),
+    idempotencyKey: latin1,
+    target: fc.record({
+      url,
+      method: fc.constantFrom(...METHODS),
+      endpointId: fc.constant(null),
+      endpointVersion: fc.constant(null),
+    }),
+    retryPolicy,
+    claim: fc.record({
       node: plainText,
       attemptId: plainText.map((text) => text as AttemptId),
       dueAt: anyInstant,
       firedAt: anyInstant,
     }),
-  ),
-  finalizedAt: fc.option(anyInstant),
-});
+    finalizedAt: fc.option(anyInstant),
+  })
+  .map((changes) => ({ ...changes, claim: changes.status === 'claimed' ? changes.claim : null }));
 
 const tookMs = fc.nat({ max: 1_000_000_000 });
 

@@ -1,6 +1,13 @@
 /** Builds domain objects as the API and the engine do: valid, each with its own id, in order of creation. */
 import { CLOSED } from '#src/domain/breaker.ts';
-import { type Attempt, attemptInFlight, type Delivery, type InFlightDelivery } from '#src/domain/delivery.ts';
+import {
+  type Attempt,
+  attemptInFlight,
+  type Claim,
+  type Delivery,
+  type DeliveryStatus,
+  type InFlightDelivery,
+} from '#src/domain/delivery.ts';
 import * as deliveryLife from '#src/domain/delivery-lifecycle.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { DEFAULT_RETRY_BUDGET, type EndpointProfile } from '#src/domain/endpoint-profile.ts';
@@ -78,6 +85,13 @@ export class Builders {
 
   oneShot(inMs: number = HOUR_MS): Timing {
     return { kind: 'one_shot', fireAt: instant(this.#now + inMs), timezone: null };
+  }
+
+  /** A delivery has a claim while it is claimed, and no other can be stored. */
+  claimIn(status: DeliveryStatus): Claim | null {
+    const now = this.#now;
+    if (status !== 'claimed') return null;
+    return { node: 'node-1', attemptId: this.ids.mint('att', now), dueAt: now, firedAt: now };
   }
 
   /** A schedule with its first delivery. The default is an inline one-shot in an hour. */

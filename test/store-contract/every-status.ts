@@ -2,7 +2,7 @@
 import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus } from '#src/domain/delivery.ts';
 import { isTerminal, isWaiting } from '#src/domain/delivery-lifecycle.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
-import { type Instant, instant } from '#src/domain/instant.ts';
+import { instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import { DAY_MS, HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
 import { ALL_DELIVERIES } from './everything.ts';
@@ -17,16 +17,18 @@ export async function addScheduleWithEveryStatus(fixture: Fixture): Promise<Sche
   const original = await fixture.fire(pendingOf(view), SUCCESS);
   for (const status of DELIVERY_STATUSES) {
     for (const attemptCount of [0, 3]) {
-      await fixture.addReplay(original, { status, attemptCount, ...waitOf(status, fixture.tick()) });
+      await fixture.addReplay(original, { status, attemptCount, ...fitting(status, fixture) });
     }
   }
   return fixture.view(view.schedule.id);
 }
 
-/** Fields that fit the status: no due instant while claimed or ended, and a reservation only while waiting. */
-function waitOf(status: DeliveryStatus, now: Instant): Partial<Delivery> {
+/** Fields that fit the status: a claim or a due instant unless it has ended, and a reservation only while waiting. */
+function fitting(status: DeliveryStatus, fixture: Fixture): Partial<Delivery> {
+  const now = fixture.tick();
   if (isTerminal(status)) return { dueAt: null, finalizedAt: now };
-  return { dueAt: status === 'claimed' ? null : instant(now + DAY_MS), reserved: isWaiting(status) };
+  if (status === 'claimed') return { dueAt: null, claim: fixture.claimIn(status) };
+  return { dueAt: instant(now + DAY_MS), reserved: isWaiting(status) };
 }
 
 /** Returns the oldest first. */

@@ -65,6 +65,24 @@ export function firingContract(suite: Suite): void {
       expect(await fixture.changesNothing(() => fixture.store.claim([claimed]))).toEqual(['stale']);
     });
 
+    test('is the same as the status: nothing else can be stored', async () => {
+      const fixture = await suite.fixture();
+      const claimed = claimPending(fixture, await fixture.addSchedule());
+      const { claim, status } = claimed.delivery;
+      const made = fixture.schedule();
+      for (const wrong of [{ status }, { claim }]) {
+        const addition = {
+          ...made,
+          pending: { ...made.pending, ...wrong },
+          payload: null,
+          profile: null,
+          receipt: null,
+        };
+        const refused = () => expect(fixture.store.addSchedule(addition)).rejects.toThrow(/constraint/i);
+        await fixture.changesNothing(refused);
+      }
+    });
+
     test('of a delivery that does not exist is stale', async () => {
       const fixture = await suite.fixture();
       const made = fixture.schedule();

@@ -432,7 +432,7 @@ async function populateDeliveries(fixture: Fixture, count: number): Promise<read
     const original = originals[(i >> 2) % originals.length];
     const status = DELIVERY_STATUSES[i % DELIVERY_STATUSES.length];
     if (original === undefined || status === undefined) continue;
-    added.push({ ...fixture.replay(original), status });
+    added.push({ ...fixture.replay(original), status, claim: fixture.claimIn(status) });
     fixture.tick((i >> 1) % 2);
   }
   const replays = added.slice(originals.length);

@@ -198,7 +198,7 @@ CREATE TABLE deliveries (
   endpoint_version integer,
   payload_bytes integer NOT NULL,
   retry_policy text NOT NULL,
-  -- The attempt in flight. Its number is attempt_count. These are null together.
+  -- The attempt in flight. Its number is attempt_count.
   claim_node text COLLATE "C",
   claim_attempt_id text COLLATE "C",
   claim_due_at bigint,
@@ -208,7 +208,9 @@ CREATE TABLE deliveries (
   revision bigint NOT NULL,
   slot integer NOT NULL,
   endpoint_digest text COLLATE "C" NOT NULL,
-  PRIMARY KEY (partition, id)
+  PRIMARY KEY (partition, id),
+  CHECK (num_nonnulls(claim_node, claim_attempt_id, claim_due_at, claim_fired_at)
+    = CASE status WHEN 'claimed' THEN 4 ELSE 0 END)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 -- An occurrence of a schedule has one delivery. Replays are further deliveries.
 CREATE UNIQUE INDEX deliveries_occurrence ON deliveries (partition, schedule_id, occurrence)

@@ -186,7 +186,7 @@ CREATE TABLE deliveries (
   endpoint_version INTEGER,
   payload_bytes INTEGER NOT NULL,
   retry_policy TEXT NOT NULL,
-  -- The attempt in flight. Its number is attempt_count. These are null together.
+  -- The attempt in flight. Its number is attempt_count.
   claim_node TEXT,
   claim_attempt_id TEXT,
   claim_due_at INTEGER,
@@ -194,7 +194,9 @@ CREATE TABLE deliveries (
   created_at INTEGER NOT NULL,
   finalized_at INTEGER,
   revision INTEGER NOT NULL,
-  PRIMARY KEY (partition, id)
+  PRIMARY KEY (partition, id),
+  CHECK ((claim_node IS NOT NULL) + (claim_attempt_id IS NOT NULL) + (claim_due_at IS NOT NULL)
+    + (claim_fired_at IS NOT NULL) = CASE status WHEN 'claimed' THEN 4 ELSE 0 END)
 ) STRICT;
 -- An occurrence of a schedule has one delivery. Replays are further deliveries.
 CREATE UNIQUE INDEX deliveries_occurrence ON deliveries (partition, schedule_id, occurrence)
