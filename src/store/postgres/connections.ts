@@ -3,8 +3,8 @@
  *
  * Four connections write: API writes; claims and settlements; sweeps, bulk replays, stats, uses of keys and removals;
  * and slots. A sweep may wait for a locked row, and a bulk replay writes hundreds of rows, so nothing that is urgent
- * shares their connection. Another connection only renews the lease of this node. Small and large payloads are read on connections of their own. So are API reads, searches, reads of the
- * engine and dashboard queries.
+ * shares their connection. Another connection only renews the lease of this node. Small and large payloads are read
+ * on connections of their own. So are API reads, searches, reads of the engine and dashboard queries.
  */
 import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { DatabaseAddress } from './address.ts';
