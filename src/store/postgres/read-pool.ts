@@ -7,17 +7,13 @@
  * shared.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
+import type { SqlReader } from '#src/store/sql/dialect.ts';
 import type { Values } from '#src/store/sql/mapping.ts';
 import { unavailableInstead } from './errors.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import type { ReconnectingClient } from './reconnecting-client.ts';
 
-/** Runs single statements. Everything in one answer is of one moment. */
-export interface Reader {
-  /** The server plans the query each time, because the best plan may depend on what the tables hold by now. */
-  query<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]>;
-  /** Every row is named by its whole key. There is only one good plan, so the server keeps it. */
-  lookUp<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]>;
+export interface Reader extends SqlReader {
   /** A look-up of many wide rows, where column names would cost more than the values. */
   lookUpValues(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Values[]>;
 }

@@ -27,9 +27,6 @@ export interface WriterData {
   readonly durable: boolean;
 }
 
-/** A verb that has written something did not hold, or threw. */
-class MustUndo extends Error {}
-
 interface PreparedStatement {
   /** Whether the statement held. */
   readonly run: (parameters: readonly Parameter[]) => boolean;
@@ -63,9 +60,9 @@ export class Executor {
 
   run(batch: Batch): readonly Answer[] {
     try {
-      return this.#transaction(() => batch.map((steps) => this.#plain(steps)));
+      return this.#transaction(() => batch.map((steps) => this.#steps(steps, false)));
     } catch (error) {
-      if (!(error instanceof MustUndo)) return allFailed(batch, error);
+      if (isUnavailable(error)) return allFailed(batch, error);
     }
     try {
       return this.#transaction(() => batch.map((steps) => this.#undoable(steps)));
@@ -86,15 +83,6 @@ export class Executor {
     }
   }
 
-  #plain(steps: readonly SqliteStep[]): Answer {
-    try {
-      return this.#steps(steps, false);
-    } catch (error) {
-      if (isUnavailable(error) || error instanceof MustUndo) throw error;
-      throw new MustUndo('', { cause: error });
-    }
-  }
-
   #undoable(steps: readonly SqliteStep[]): Answer {
     this.#db.exec('SAVEPOINT verb');
     try {
@@ -110,13 +98,13 @@ export class Executor {
     }
   }
 
-  /** Returns `done`, or the rejection of the first step that does not hold. */
+  /** Returns `done`, or the rejection of the first step that does not hold. Throws if what it wrote must be undone. */
   #steps(steps: readonly SqliteStep[], canUndo: boolean): Answer {
     let hasWritten = false;
     for (const [name, otherwise, ...parameters] of steps) {
       const { run, isWrite } = this.#statements[name];
       if (!run(parameters)) {
-        if (hasWritten && !canUndo) throw new MustUndo();
+        if (hasWritten && !canUndo) throw new Error('The verb must be undone.');
         return otherwise ?? failureOf(new Error(`${name} did not hold.`));
       }
       hasWritten ||= isWrite;
