@@ -38,6 +38,32 @@ describe('bodies', () => {
     expectRefused(await admin.send('POST', 'projects', { raw, headers }), 400, 'invalid_json');
   });
 
+  test('of a GET are ignored, as in /v1', async () => {
+    const { admin } = dashboard();
+    const headers = { cookie: admin.cookie ?? '', 'content-type': 'application/json' };
+    const answer = await admin.send('GET', 'projects', { raw: '{', headers });
+    expect([answer.status, answer.json]).toEqual([200, (await admin.get('projects')).json]);
+  });
+
+  test('with a repeated field have its last value, as in /v1', async () => {
+    const { admin } = dashboard();
+    const headers = { ...admin.pageHeaders(), cookie: admin.cookie ?? '' };
+    const raw = '{"name":"repeated-1","name":"repeated-2"}';
+    const { json } = await admin.send<{ name: string }>('POST', 'projects', { raw, headers });
+    expect(json.name).toBe('repeated-2');
+  });
+
+  test.each<[path: string, body: object]>([
+    ['login', { name: 'a', password: PASSWORD }],
+    ['invitation/lookup', { token: 'x' }],
+    ['invitation', { token: 'x', name: 'a', password: PASSWORD }],
+  ])('without a session have no unknown field: %s', async (path, body) => {
+    const answer = await dashboard()
+      .browse()
+      .post(path, { ...body, unknown: 1 });
+    expectRefused(answer, 400, 'unknown_field', 'unknown');
+  });
+
   test.each<[body: object, param: string]>([
     [{}, 'name'],
     [{ name: 1, password: PASSWORD }, 'name'],

@@ -82,6 +82,8 @@ describe('the matrix of roles, routes and project scopes', () => {
     expect([...names, 'POST local-session'].toSorted()).toEqual([...ANSWERED.keys()].toSorted());
     const unaudited = authorized().filter(({ isAudited, method }) => !isAudited && method !== 'GET');
     expect(unaudited.map(({ name }) => name)).toEqual(['POST p/:project/:mode/preview']);
+    const open = dashboard().routes.filter(({ access }) => access === 'public');
+    expect(open.filter(({ isAudited }) => isAudited)).toEqual([]);
     for (const { path, schemas } of authorized()) {
       const own = path.replace('p/:project/:mode/', '');
       const wildcards = [...own.matchAll(/:(\w+)/g)].map(([, name]) => name);

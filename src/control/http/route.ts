@@ -151,7 +151,10 @@ function declared<Access extends string, A, Answers extends Schemas, Facts>(acce
     declaredName: Name,
     declaration: Facts &
       Partial<InputSchemas<P, Q, B>> & {
-        /** A route without it changes nothing and reveals nothing. A GET may be audited too. */
+        /**
+         * A route without it changes nothing and reveals nothing. A GET may be audited too. A public route has none: its
+         * handler writes the audit log when it knows who acts.
+         */
         readonly audited?: AuditRule<With<A, P, Q, B>> | null;
         readonly handle: (request: With<A, P, Q, B>) => Promise<AnswerTo<Answers, Name>>;
       },
