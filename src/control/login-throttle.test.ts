@@ -8,17 +8,17 @@ const HOUR_MS = 3_600_000;
 
 describe('the wait of the next guess', () => {
   test.for([
-    [LIMITS.both, 0, 0, 0],
-    [LIMITS.both, 4, 0, 0],
-    [LIMITS.both, 5, 0, 1_000],
-    [LIMITS.both, 5, 400, 600],
-    [LIMITS.both, 5, 1_000, 0],
-    [LIMITS.both, 6, 0, 2_000],
-    [LIMITS.both, 14, 0, 512_000],
-    [LIMITS.both, 15, 0, 900_000],
-    [LIMITS.both, 5_000_000, 0, 900_000],
-    [LIMITS.both, 5_000_000, 24 * HOUR_MS, 0],
-    [LIMITS.both, 6, -HOUR_MS, 2_000],
+    [LIMITS.name_and_address, 0, 0, 0],
+    [LIMITS.name_and_address, 4, 0, 0],
+    [LIMITS.name_and_address, 5, 0, 1_000],
+    [LIMITS.name_and_address, 5, 400, 600],
+    [LIMITS.name_and_address, 5, 1_000, 0],
+    [LIMITS.name_and_address, 6, 0, 2_000],
+    [LIMITS.name_and_address, 14, 0, 512_000],
+    [LIMITS.name_and_address, 15, 0, 900_000],
+    [LIMITS.name_and_address, 5_000_000, 0, 900_000],
+    [LIMITS.name_and_address, 5_000_000, 24 * HOUR_MS, 0],
+    [LIMITS.name_and_address, 6, -HOUR_MS, 2_000],
     [LIMITS.name, 49, 0, 0],
     [LIMITS.name, 50, 0, 1_000],
     [LIMITS.name, 56, 0, 60_000],
@@ -140,6 +140,6 @@ describe('guesses', () => {
   test('are stored by digests that reveal no name and no address', async () => {
     await using harness = await openControlHarness();
     const { subjects } = await harness.throttle.count('ada', '192.0.2.1');
-    for (const subject of Object.values(subjects)) expect(subject).toMatch(/^[a-z]+:[0-9a-f]{64}$/);
+    for (const subject of Object.values(subjects)) expect(subject).toMatch(/^[a-z_]+:[0-9a-f]{64}$/);
   });
 });

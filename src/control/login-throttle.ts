@@ -30,11 +30,12 @@ const HOUR_MS = 3_600_000;
 const DOUBLINGS_MAX = 20;
 
 export const LIMITS = {
-  both: { free: 5, waitMsMax: 900_000, forgetMs: 24 * HOUR_MS },
+  name_and_address: { free: 5, waitMsMax: 900_000, forgetMs: 24 * HOUR_MS },
   name: { free: 50, waitMsMax: 60_000, forgetMs: HOUR_MS },
   address: { free: 100, waitMsMax: 60_000, forgetMs: HOUR_MS },
 } as const satisfies Readonly<Record<string, Limit>>;
 type Kind = keyof typeof LIMITS;
+const KINDS = Object.keys(LIMITS) as readonly Kind[];
 
 /** The longest time for which a failure counts. */
 export const FAILURE_MS_MAX = Math.max(...Object.values(LIMITS).map(({ forgetMs }) => forgetMs));
@@ -58,7 +59,7 @@ export function waitMsOf(limit: Limit, failures: number, lastAt: Instant, now: I
 
 /** A throttle that starts: the next guess with the same name, from the same address, or both, has to wait. */
 export interface ThrottleStart {
-  readonly by: 'name_and_address' | 'name' | 'address';
+  readonly by: Kind;
   readonly failures: number;
 }
 
@@ -129,8 +130,9 @@ export class LoginThrottle {
   }
 
   /** The guess was right: its failures are cleared, and the address counts as familiar. */
-  async recordSuccess({ subjects: { both, name, address, familiar } }: Guess): Promise<void> {
-    await this.#people.clearFailureCounts([both]);
+  async recordSuccess({ subjects }: Guess): Promise<void> {
+    const { name_and_address, name, address, familiar } = subjects;
+    await this.#people.clearFailureCounts([name_and_address]);
     await this.#people.undoFailure([name, address]);
     const was = (await this.#find([familiar])).get(familiar) ?? null;
     const change = { subject: familiar, failures: 0, lastAt: this.#clock.now(), was };
@@ -139,8 +141,8 @@ export class LoginThrottle {
   }
 
   /** The guess could not be checked. */
-  async uncount({ subjects: { both, name, address } }: Guess): Promise<void> {
-    await this.#people.undoFailure([both, name, address]);
+  async uncount({ subjects: { name_and_address, name, address } }: Guess): Promise<void> {
+    await this.#people.undoFailure([name_and_address, name, address]);
   }
 }
 
@@ -149,7 +151,7 @@ type FailuresBySubject = ReadonlyMap<string, FailureCounts>;
 function kindsOf(subjects: Subjects, found: FailuresBySubject, now: Instant): readonly Kind[] {
   const familiar = found.get(subjects.familiar);
   const isFamiliar = familiar !== undefined && now - familiar.lastAt < FAMILIAR_MS;
-  return isFamiliar ? ['both'] : ['both', 'name', 'address'];
+  return isFamiliar ? ['name_and_address'] : KINDS;
 }
 
 function longestWait(subjects: Subjects, found: FailuresBySubject, now: Instant): number {
@@ -165,7 +167,7 @@ interface Counted extends FailureCountsChange {
 }
 
 function countedUp(subjects: Subjects, found: FailuresBySubject, now: Instant): readonly Counted[] {
-  return (Object.keys(LIMITS) as Kind[]).map((kind) => {
+  return KINDS.map((kind) => {
     const subject = subjects[kind];
     const was = found.get(subject) ?? null;
     const isForgotten = was === null || now - was.lastAt >= LIMITS[kind].forgetMs;
@@ -174,12 +176,6 @@ function countedUp(subjects: Subjects, found: FailuresBySubject, now: Instant): 
   });
 }
 
-const THROTTLED_BY = {
-  both: 'name_and_address',
-  name: 'name',
-  address: 'address',
-} as const satisfies Readonly<Record<Kind, ThrottleStart['by']>>;
-
 /**
  * A throttle is reported when it starts, and again whenever the number of failures has doubled. Otherwise a slow
  * attacker would be reported only once. Exactly one guess reaches each number, on any node.
@@ -187,14 +183,14 @@ const THROTTLED_BY = {
 function throttlesStartedBy(changes: readonly Counted[]): readonly ThrottleStart[] {
   return changes.flatMap(({ kind, failures }) =>
     Number.isInteger(Math.log2(failures / LIMITS[kind].free)) && failures >= LIMITS[kind].free
-      ? [{ by: THROTTLED_BY[kind], failures }]
+      ? [{ by: kind, failures }]
       : [],
   );
 }
 
 function subjectsOf(name: string, source: string): Subjects {
   return {
-    both: digest('both', name, source),
+    name_and_address: digest('name_and_address', name, source),
     name: digest('name', name),
     address: digest('address', source),
     familiar: digest('familiar', name, source),

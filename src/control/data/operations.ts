@@ -48,9 +48,7 @@ interface OperationRequest extends ProjectRequest {
   readonly body: z.output<typeof asGiven>;
 }
 
-type OperationsDependencies = Pick<DataDependencies, 'commands' | 'idempotency' | 'httpAllowed' | 'insight'>;
-
-export function operationRoutes(dependencies: OperationsDependencies): readonly ProjectRoute[] {
+export function operationRoutes(dependencies: DataDependencies): readonly ProjectRoute[] {
   const { commands, idempotency, httpAllowed } = dependencies;
   const unguarded = handlers(commands, httpAllowed, presentWithTarget);
   const guarded = handlers(commands, httpAllowed, presentWithTarget, editGuard(dependencies));
@@ -103,7 +101,7 @@ function presentWithTarget(delivery: Delivery, mode: Mode): DeliveryWithTarget<D
 }
 
 function auditedAs(
-  dependencies: OperationsDependencies,
+  dependencies: DataDependencies,
   id: OperationId,
   operation: Operation,
 ): AuditRule<OperationRequest> | null {
@@ -120,11 +118,8 @@ function auditedAs(
 
 /** The names of the fields that were given, never their values. */
 function fieldsOf({ body }: OperationRequest): { readonly fields: string } {
-  return {
-    fields: Object.keys(body)
-      .filter((name) => FIELD_NAME.test(name))
-      .join(', '),
-  };
+  const names = Object.keys(body).filter((name) => FIELD_NAME.test(name));
+  return { fields: names.join(', ') };
 }
 
 function idIn(body: string): string {

@@ -4,18 +4,16 @@
  */
 
 import { z } from 'zod';
-import type { ScheduleResource } from '#src/api/contract/resources.ts';
 import { decodeCursor, encodeCursor } from '#src/api/cursor.ts';
 import { presentSchedule } from '#src/api/present.ts';
-import type { ScheduleSearchPage } from '#src/control/http/data-contract.ts';
 import { choice, cursor, limit, optional } from '#src/control/http/fields.ts';
 import { json, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import { Refusal } from '#src/domain/errors.ts';
-import { parseId, type ScheduleId } from '#src/domain/id.ts';
+import { parseId } from '#src/domain/id.ts';
 import { LABELS_MAX, type Labels } from '#src/domain/labels.ts';
-import type { Mode, Partition } from '#src/domain/project.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { maySeeQueries, withHiddenQuery } from '#src/domain/role.ts';
-import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
+import { SCHEDULE_KINDS, SCHEDULE_STATES, type ScheduleView } from '#src/domain/schedule.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { DataDependencies } from './dependencies.ts';
 
@@ -39,7 +37,11 @@ export function searchRoute({ commands: { store }, insight }: DataDependencies):
     handle: async ({ caller, query: { q, state, kind, cursor, limit }, partition, mode }) => {
       const text = q ?? '';
       const wanted = parseSearch(text);
-      if (wanted.kind === 'id') return json(await byId(store, partition, mode, wanted.id));
+      if (wanted.kind === 'id') {
+        const view = await findById(store, partition, wanted.id);
+        const data = view === null ? [] : [presentSchedule(view, mode)];
+        return json({ data, next_cursor: null, scanned: data.length });
+      }
       const profileId = parseId('ep', wanted.destination ?? '');
       const profile = profileId === null ? null : await store.findProfile(partition, profileId);
       // A viewer searches what they are shown. Otherwise they could guess a query one character at a time.
@@ -87,27 +89,13 @@ export function parseSearch(text: string): Search {
   return { kind: 'search', labels, destination: rest.trim() === '' ? null : rest.trim() };
 }
 
-async function byId(
+async function findById(
   store: Pick<Store, 'findSchedule' | 'findDelivery'>,
   partition: Partition,
-  mode: Mode,
   id: string,
-): Promise<ScheduleSearchPage<ScheduleResource>> {
-  const scheduleId = await scheduleIdOf(store, partition, id);
-  const view = scheduleId === null ? null : await store.findSchedule(partition, scheduleId);
-  return {
-    data: view === null ? [] : [presentSchedule(view, mode)],
-    next_cursor: null,
-    scanned: view === null ? 0 : 1,
-  };
-}
-
-async function scheduleIdOf(
-  store: Pick<Store, 'findDelivery'>,
-  partition: Partition,
-  id: string,
-): Promise<ScheduleId | null> {
+): Promise<ScheduleView | null> {
   const deliveryId = parseId('dlv', id);
-  if (deliveryId === null) return parseId('sch', id);
-  return (await store.findDelivery(partition, deliveryId))?.scheduleId ?? null;
+  const delivery = deliveryId === null ? null : await store.findDelivery(partition, deliveryId);
+  const scheduleId = delivery?.scheduleId ?? parseId('sch', id);
+  return scheduleId === null ? null : store.findSchedule(partition, scheduleId);
 }

@@ -8,54 +8,43 @@ import { type ControlCode, ControlRefusal } from '#src/control/refusal.ts';
 import { ERRORS, type ErrorCode, type ErrorType } from '#src/domain/errors.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 
-/** The messages are in `control/refusal.ts`. */
-const STATUS_OF: Readonly<Record<ControlCode, number>> = {
-  invalid_project_name: 422,
-  project_exists: 409,
-  unknown_project: 422,
-  unknown_key: 404,
-  invalid_overlap: 422,
-  unknown_endpoint: 404,
-  endpoint_secret_exists: 409,
-  no_endpoint_secret: 409,
-  too_many_secrets: 409,
-  key_elsewhere: 409,
-  wrong_login: 401,
-  wrong_password: 422,
-  login_throttled: 429,
-  weak_password: 422,
-  invalid_name: 422,
-  invalid_role: 422,
-  too_many_projects: 422,
-  name_taken: 409,
-  unknown_user: 404,
-  last_admin: 409,
-  changed_meanwhile: 409,
-  not_allowed: 403,
-  destination_guarded: 403,
-  invitation_gone: 410,
-  replay_under_way: 409,
-  too_many_jobs: 409,
-  job_ended: 409,
-  not_signed_in: 401,
-  bad_origin: 403,
-  bad_csrf_token: 403,
-  not_local: 403,
-  wrong_host: 421,
-};
-
-/** The field that a refusal is about. The page shows the message there. */
-const PARAM_OF: Readonly<Partial<Record<ControlCode, string>>> = {
-  invalid_project_name: 'name',
-  project_exists: 'name',
-  invalid_name: 'name',
-  name_taken: 'name',
-  wrong_password: 'current',
-  weak_password: 'password',
-  invalid_role: 'role',
-  too_many_projects: 'projects',
-  unknown_project: 'projects',
-  invalid_overlap: 'overlap',
+/**
+ * The status of each refusal, and the field that it is about. The page shows the message there. The messages are in
+ * `control/refusal.ts`.
+ */
+const STATUS_AND_PARAM: Readonly<Record<ControlCode, readonly [status: number, param?: string]>> = {
+  invalid_project_name: [422, 'name'],
+  project_exists: [409, 'name'],
+  unknown_project: [422, 'projects'],
+  unknown_key: [404],
+  invalid_overlap: [422, 'overlap'],
+  unknown_endpoint: [404],
+  endpoint_secret_exists: [409],
+  no_endpoint_secret: [409],
+  too_many_secrets: [409],
+  key_elsewhere: [409],
+  wrong_login: [401],
+  wrong_password: [422, 'current'],
+  login_throttled: [429],
+  weak_password: [422, 'password'],
+  invalid_name: [422, 'name'],
+  invalid_role: [422, 'role'],
+  too_many_projects: [422, 'projects'],
+  name_taken: [409, 'name'],
+  unknown_user: [404],
+  last_admin: [409],
+  changed_meanwhile: [409],
+  not_allowed: [403],
+  destination_guarded: [403],
+  invitation_gone: [410],
+  replay_under_way: [409],
+  too_many_jobs: [409],
+  job_ended: [409],
+  not_signed_in: [401],
+  bad_origin: [403],
+  bad_csrf_token: [403],
+  not_local: [403],
+  wrong_host: [421],
 };
 
 const MS_PER_SECOND = 1_000;
@@ -75,7 +64,8 @@ export interface ErrorDescription {
 export function describeError(error: unknown, requestId: string, log: Log): ErrorDescription {
   if (error instanceof ControlRefusal) {
     const { code, message, waitMs } = error;
-    return { status: STATUS_OF[code], code, message, param: PARAM_OF[code] ?? null, waitMs };
+    const [status, param = null] = STATUS_AND_PARAM[code];
+    return { status, code, message, param, waitMs };
   }
   const { code, param, message: apiMessage } = refusalOf(error, requestId, log);
   const message = code === 'not_found' ? NOT_FOUND : apiMessage;

@@ -12,7 +12,7 @@ import { readInput } from '#src/control/http/fields.ts';
 import type { Caller } from '#src/control/http/route.ts';
 import { PeriodicTask, type Wait } from '#src/ports/periodic-task.ts';
 import { type EventStream, EventStreams } from '#src/web/event-streams.ts';
-import { Watch, type WatchDependencies, type WatchEvent, type WatchListener } from './watch.ts';
+import { REQUEST_ID, Watch, type WatchDependencies, type WatchEvent, type WatchListener } from './watch.ts';
 
 export const WATCHES_MAX = 6;
 const WATCH_CHARACTERS_MAX = 2_048;
@@ -25,8 +25,6 @@ const WATCHES = z.object({
 });
 const SESSION_CHECK_MS = 800;
 const PROJECT_PREFIX = 'p/';
-/** Stands for the request id in the log. */
-const REQUEST_ID = 'live';
 const SIGNED_OUT: WatchEvent = { event: 'refused', status: 401, code: 'not_signed_in' };
 
 export interface StreamRequest {

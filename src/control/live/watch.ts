@@ -20,7 +20,7 @@ const FAILED_PAUSE_MS = 2_000;
 /** Changes that are not news by themselves, such as the present time, are sent this often. */
 const REFRESH_MS = 10_000;
 /** Stands for the request id in the log. */
-const REQUEST_ID = 'live';
+export const REQUEST_ID = 'live';
 
 export interface WatchDependencies {
   readonly timers: Timers & Stopwatch;
