@@ -19,6 +19,20 @@ export function durabilityContract(suite: Suite): void {
       expect(await fixture.everything()).toEqual(before);
     });
 
+    test('is stored, although other verbs that were sent with it fail with an error', async () => {
+      const fixture = await suite.fixture();
+      const made = Array.from({ length: 40 }, () => fixture.schedule());
+      const isTaken = (index: number) => index % 13 === 0;
+      const add = (each: (typeof made)[number]) =>
+        fixture.store.addSchedule({ ...each, payload: null, profile: null, receipt: null });
+      await Promise.all(made.filter((_, index) => isTaken(index)).map(add));
+      const answers = await Promise.allSettled(made.map(add));
+      expect(answers.map(({ status }) => status)).toEqual(
+        made.map((_, index) => (isTaken(index) ? 'rejected' : 'fulfilled')),
+      );
+      for (const { schedule } of made) expect((await fixture.view(schedule.id)).schedule).toEqual(schedule);
+    });
+
     test('of 500 concurrent verbs is stored, also after reopening', async () => {
       const fixture = await suite.fixture();
       const views = await Promise.all(

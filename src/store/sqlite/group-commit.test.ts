@@ -8,7 +8,6 @@ import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { Builders, START } from '#test/store-contract/builders.ts';
-import { ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 import { DATABASE_FILE, openSqlite } from './open-sqlite.ts';
 import { Writer } from './writer.ts';
 
@@ -122,13 +121,4 @@ test('when the thread dies, its verbs fail, and the next verb starts another', a
   await writer.close();
   await expect(writer.run([])).rejects.toThrow('The store is closed.');
   store = await openSqlite({ directory, now: START, exclusive: true });
-});
-
-test('closing writes the verbs that wait', async () => {
-  const written = Array.from({ length: 100 }, add);
-  await store.close();
-  expect(await Promise.all(written)).toEqual(written.map(() => 'done'));
-  store = await openSqlite({ directory, now: START, exclusive: true });
-  const { items } = await store.listSchedules(PARTITION, ALL_SCHEDULES, { before: null, limit: 101 });
-  expect(items).toHaveLength(100);
 });
