@@ -35,6 +35,20 @@ describe('while the database is busy', () => {
     expect(batches.map(({ size }) => size)).toEqual([1, 256, 47, 2]);
   });
 
+  test('the verbs of a call stay in one batch, so that one failure is the outcome of all of them', async () => {
+    const { queue, batches } = slow();
+    const call = (verbs: number) => queue.runAll(Array.from({ length: verbs }, () => sized(1)));
+    const all = [call(1)];
+    await Promise.resolve();
+    all.push(call(200), call(56), call(200), call(57), call(300));
+    for (let at = 0; at < 5; at++) {
+      await new Promise(setImmediate);
+      batches[at]?.answer();
+    }
+    await Promise.all(all);
+    expect(batches.map(({ size }) => size)).toEqual([1, 256, 200, 57, 300]);
+  });
+
   test('at most 64 MiB wait; further verbs are refused until some are written', async () => {
     const { queue, batches } = slow();
     const all = [queue.run(sized(1))];
@@ -76,6 +90,18 @@ describe('when verbs of the batch cannot share a transaction', () => {
     const [first, second] = [queue.run(sized(1)), queue.runAll([sized(1), sized(1)])];
     await expect(second).rejects.toThrow(StoreUnavailable);
     expect(await first).toBe('done');
+  });
+
+  test('a call with a verb that fails is answered after its last verb', async () => {
+    const written: string[] = [];
+    const run = async (verbs: readonly Verb[]): Promise<readonly Answer[]> => {
+      await new Promise(setImmediate);
+      written.push('verb');
+      return [verbs.length === 3 ? new StoreUnavailable('locked') : 'done'];
+    };
+    const queue = new WriteQueue({ run } as unknown as Executor);
+    await expect(queue.runAll([sized(1), sized(1), sized(1)])).rejects.toThrow('locked');
+    expect(written).toHaveLength(3);
   });
 
   test('a call without verbs is answered at once', async () => {

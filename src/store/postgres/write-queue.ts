@@ -2,6 +2,9 @@
  * Group commit. While the connection is busy with a transaction, verbs wait here, and then share the next one. They
  * run in the order in which they came. Under load many verbs share a round trip and a commit, and a single verb is
  * sent at once. Verbs that cannot share a transaction (`stages.ts`) run in one after another.
+ *
+ * The verbs of a call stay together, and the call is answered after the last of them. When a call fails, none of its
+ * verbs is waiting, so its caller can look at what is stored.
  */
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { SqlWriter } from '#src/store/sql/dialect.ts';
@@ -20,6 +23,8 @@ const WAITING_CHARACTERS_MAX = 67_108_864;
 interface Waiting {
   readonly verb: Verb;
   readonly characters: number;
+  /** Whether no other verb of its call follows. */
+  readonly isLast: boolean;
   readonly resolve: (answer: 'done' | Rejection) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -45,7 +50,13 @@ export class WriteQueue implements SqlWriter {
     if (this.#waiting.length >= WAITING_MAX || this.#waitingCharacters > WAITING_CHARACTERS_MAX) {
       throw new StoreUnavailable('Too many writes are waiting for the database.');
     }
-    return Promise.all(verbs.map((verb) => this.#add(verb) as Promise<'done' | A>));
+    const answers = await Promise.allSettled(
+      verbs.map((verb, index) => this.#add(verb, index === verbs.length - 1) as Promise<'done' | A>),
+    );
+    return answers.map((answer) => {
+      if (answer.status === 'rejected') throw answer.reason;
+      return answer.value;
+    });
   }
 
   /** Resolves when all waiting verbs are written. */
@@ -54,10 +65,10 @@ export class WriteQueue implements SqlWriter {
     await this.#working;
   }
 
-  #add(verb: Verb): Promise<'done' | Rejection> {
+  #add(verb: Verb, isLast: boolean): Promise<'done' | Rejection> {
     return new Promise((resolve, reject) => {
       const characters = charactersOf(verb);
-      this.#waiting.push({ verb, characters, resolve, reject });
+      this.#waiting.push({ verb, characters, isLast, resolve, reject });
       this.#waitingCharacters += characters;
       this.#working ??= this.#work();
     });
@@ -70,16 +81,17 @@ export class WriteQueue implements SqlWriter {
     this.#working = null;
   }
 
+  /** Takes as many calls as fit, and at least one. */
   #take(): readonly Waiting[] {
-    let verbs = 0;
     let characters = 0;
-    for (const waiting of this.#waiting.slice(0, BATCH_MAX)) {
-      if (verbs > 0 && characters + waiting.characters > BATCH_CHARACTERS_MAX) break;
+    let taken = { verbs: 0, characters: 0 };
+    for (const [index, waiting] of this.#waiting.entries()) {
       characters += waiting.characters;
-      verbs++;
+      if (taken.verbs > 0 && (index >= BATCH_MAX || characters > BATCH_CHARACTERS_MAX)) break;
+      if (waiting.isLast) taken = { verbs: index + 1, characters };
     }
-    this.#waitingCharacters -= characters;
-    return this.#waiting.splice(0, verbs);
+    this.#waitingCharacters -= taken.characters;
+    return this.#waiting.splice(0, taken.verbs);
   }
 
   async #batch(batch: readonly Waiting[]): Promise<void> {
