@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { column, fixed, flag, json, mapping, plain } from './mapping.ts';
+import { column, fixed, flag, json, mapping, optional, part, plain } from './mapping.ts';
 
 interface Pet {
   readonly id: string;
@@ -55,4 +55,92 @@ describe('a mapping', () => {
     // @ts-expect-error: A text is not a flag.
     mapping<Pet>({ id: flag, isHungry: flag, toys: json, bornAt: plain, kind: plain });
   });
+});
+
+type Home =
+  | { readonly kind: 'house'; readonly street: string }
+  | { readonly kind: 'cage'; readonly number: number };
+
+interface Owned {
+  readonly id: string;
+  readonly home: Home;
+  readonly owner: { readonly name: string; readonly isKind: boolean } | null;
+  readonly age: number;
+}
+
+interface HomeColumns {
+  readonly street: string | null;
+  readonly number: number;
+}
+
+const OWNED = mapping<Owned>({
+  id: fixed(plain),
+  home: part<HomeColumns>(
+    { street: fixed(plain), number: plain },
+    ({ street, number }): Home => (street === null ? { kind: 'cage', number } : { kind: 'house', street }),
+  ),
+  owner: optional(part<NonNullable<Owned['owner']>>({ name: column('owner_name', plain), isKind: flag })),
+  age: plain,
+});
+const REX: Owned = {
+  id: 'rex',
+  home: { kind: 'house', street: 'Elm' },
+  owner: { name: 'Ann', isKind: true },
+  age: 3,
+};
+const STRAY: Owned = { id: 'stray', home: { kind: 'cage', number: 7 }, owner: null, age: 0 };
+
+describe('an object within an object', () => {
+  it('has columns of its own, each fixed or not', () => {
+    expect(OWNED.columns).toEqual(['id', 'street', 'number', 'owner_name', 'is_kind', 'age']);
+    expect(OWNED.mutable.columns).toEqual(['number', 'owner_name', 'is_kind', 'age']);
+  });
+
+  it('is stored as null where a variant lacks a field, and where it is missing', () => {
+    expect(OWNED.values(REX)).toEqual(['rex', 'Elm', null, 'Ann', 1, 3]);
+    expect(OWNED.values(STRAY)).toEqual(['stray', null, 7, null, null, 0]);
+  });
+
+  it.each([REX, STRAY])('is read as it was stored, at any position: %j', (pet) => {
+    expect(OWNED.at(['before', ...OWNED.values(pet), 'after'], 1)).toEqual(pet);
+  });
+
+  it('refuses to compile without a field', () => {
+    // @ts-expect-error: `isKind` is missing.
+    part<NonNullable<Owned['owner']>>({ name: plain });
+    mapping<Pick<Owned, 'owner'>>({
+      // @ts-expect-error: An owner may be null.
+      owner: part<NonNullable<Owned['owner']>>({ name: plain, isKind: flag }),
+    });
+  });
+});
+
+describe('some fields of a mapping', () => {
+  it('have their columns and values in the order of all', () => {
+    const some = OWNED.only('age', 'owner');
+    expect(some.columns).toEqual(['owner_name', 'is_kind', 'age']);
+    expect(some.values(REX)).toEqual(['Ann', 1, 3]);
+  });
+
+  it('can be left out', () => {
+    const { owner: _, ...rest } = REX;
+    const without = OWNED.without('owner');
+    expect(without.columns).toEqual(['id', 'street', 'number', 'age']);
+    expect(without.at(without.values(rest), 0)).toEqual(rest);
+  });
+
+  it('refuse to compile with an unknown name', () => {
+    // @ts-expect-error: There is no color.
+    OWNED.only('color');
+    // @ts-expect-error: There is no color.
+    OWNED.without('color');
+  });
+});
+
+it('finds no object where an outer join found no row', () => {
+  const joined = OWNED.joined('o');
+  const row = Object.fromEntries(OWNED.columns.map((column) => [`o_${column}`, null]));
+  expect(joined.find(row)).toBeNull();
+  expect(joined.find({ ...row, o_id: 'stray', o_number: 7, o_age: 0 })).toEqual(STRAY);
+  expect(OWNED.at([null, null, null, null, null, null], 0)).toBeNull();
 });

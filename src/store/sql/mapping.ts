@@ -154,13 +154,23 @@ function valuesOf(row: Row, names: readonly string[]): Values {
   return names.map((name) => row[name] as Parameter);
 }
 
+interface FieldReader {
+  readonly name: string;
+  readonly offset: number;
+  /** Null for plain fields. They are the most, and a call for each costs a tenth of the time. */
+  readonly decode: Field<never>['decode'] | null;
+}
+
 /** The columns of all fields, and a function that reads an object from their values. */
 function compile<T extends object>(fields: Fields<T>) {
   const columns: (Column<T> & { readonly name: string })[] = [];
-  const readers: { readonly name: string; readonly offset: number; readonly decode: Field<T>['decode'] }[] =
-    [];
+  const readers: FieldReader[] = [];
   for (const [name, field] of Object.entries(fields) as [keyof T & string, Field<unknown>][]) {
-    readers.push({ name, offset: columns.length, decode: field.decode });
+    readers.push({
+      name,
+      offset: columns.length,
+      decode: field.decode === plain.decode ? null : field.decode,
+    });
     for (const { encode, ...one } of field.columns) {
       columns.push({
         ...one,
@@ -173,7 +183,10 @@ function compile<T extends object>(fields: Fields<T>) {
   const empty = Object.fromEntries(readers.map(({ name }) => [name, null]));
   const read = (values: Values, position: number): T => {
     const object: Record<string, unknown> = { ...empty };
-    for (const { name, offset, decode } of readers) object[name] = decode(values, position + offset);
+    for (const { name, offset, decode } of readers) {
+      const at = position + offset;
+      object[name] = decode === null ? values[at] : decode(values, at);
+    }
     return object as T;
   };
   return { columns, read };
