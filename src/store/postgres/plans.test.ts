@@ -6,86 +6,52 @@
 import { Client, types } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import type { DeliveryId, EndpointId, JobId, ScheduleId } from '#src/domain/id.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { ALL_SLOTS, type Slot } from '#src/domain/slot.ts';
-import type { InsightStore } from '#src/ports/insight-store.ts';
-import type { Prunable } from '#src/ports/store.ts';
-import type { SqlWriter } from '#src/store/sql/dialect.ts';
 import { endpointDigest, labelBytes } from '#src/store/sql/digests.ts';
-import { lists } from '#src/store/sql/lists.ts';
 import type { Values } from '#src/store/sql/mapping.ts';
-import type { Query } from '#src/store/sql/query.ts';
-import { controlReads, keyedReads } from '#src/store/sql/reads.ts';
-import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
-import { retentionQueries } from '#src/store/sql/retention.ts';
-import { labelCountsQuery, scanQuery } from '#src/store/sql/search-queries.ts';
-import { makeSqlInsight } from '#src/store/sql/sql-insight.ts';
+import { controlReads } from '#src/store/sql/reads.ts';
 import { makeVerbs } from '#src/store/sql/verbs.ts';
 import { createDatabase, type TestDatabase } from '#test/postgres/databases.ts';
-import { INSIGHT_PLANS } from '#test/postgres/insight-plans.ts';
-import {
-  COMMON,
-  JOINED,
-  LABELLED,
-  PIECE_ROWS,
-  RARE,
-  SCHEDULE_LISTS,
-  SEARCHES,
-} from '#test/postgres/label-plans.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { START } from '#test/store-contract/builders.ts';
-import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.ts';
+import {
+  DELIVERY,
+  ENDPOINT,
+  ITEM_ENDPOINT,
+  LABELLED,
+  LARGE,
+  listCases,
+  PLAN_CASES,
+  readsOf,
+  SCHEDULE,
+} from '#test/store-plans.ts';
 import { CITUS } from './citus.ts';
 import { dueReads } from './due-reads.ts';
 import { firingReads } from './firing-reads.ts';
 import { LargePayloads } from './large-payloads.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import { PayloadReads } from './payload-reads.ts';
-import { chosenByPlanner, ONE_SERVER } from './placement.ts';
+import { ONE_SERVER } from './placement.ts';
 import type { Reader } from './read-pool.ts';
 import { migrate } from './schema-version.ts';
 import { SYNTAX } from './syntax.ts';
 import { keyParameters } from './verbs.ts';
 
-type KeyedReads = ReturnType<typeof keyedReads>;
-
-const UNWRITTEN: SqlWriter = { run: async () => 'done', runAll: async () => [] };
-
-function ask(reader: Reader, { sql, parameters }: Query): Promise<readonly unknown[]> {
-  return reader.query(sql, ...parameters);
+function readsIn(reader: Reader) {
+  const { oldestStats } = ONE_SERVER;
+  return readsOf({ reader, syntax: SYNTAX, oldestStats, verbs: makeVerbs(keyParameters) });
 }
 
-function insightOf(reader: Reader): InsightStore {
-  return makeSqlInsight({
-    readers: { api: reader, engine: reader, insight: reader, search: reader },
-    writers: {
-      api: UNWRITTEN,
-      firing: UNWRITTEN,
-      membership: UNWRITTEN,
-      maintenance: UNWRITTEN,
-    },
-    syntax: SYNTAX,
-    dueRowsMax: 20_000,
-    oldestStats: ONE_SERVER.oldestStats,
-  });
-}
-
-const LARGE = 1 as Partition;
-const PAGE = { before: null, limit: 20 };
 const BATCH = 20;
-/** The rows of a page, the rows joined to them, and a scan for each state or status that ends at once. */
-const ROWS_MAX = 8 * PAGE.limit;
 
 const SIZES = '(SELECT p, CASE WHEN p = 1 THEN 12000 ELSE 200 END AS n FROM generate_series(1, 21) p) t';
 const SCHEDULE_ID = "'sch_' || lpad(i::text, 8, '0')";
 const DELIVERY_ID = "'dlv_' || lpad(i::text, 8, '0')";
 
 const NO_LARGE = { read: async () => null };
-
-const ITEM_ENDPOINT = 'https://a.example/' as EndpointKey;
 
 /** In a hundred deliveries one waits, one is claimed and one is dead-lettered. */
 const FILL = [
@@ -116,6 +82,8 @@ const FILL = [
    FROM generate_series(1, 21) p, generate_series(0, 499) i, generate_series(1, 2) v`,
   `INSERT INTO gates (partition, endpoint_digest, endpoint, state, saved_at)
    SELECT p, 'key-' || i, '', '{}', i FROM generate_series(1, 21) p, generate_series(0, 99) i`,
+  `INSERT INTO endpoint_stats (partition, endpoint_digest, at, node, endpoint, counts)
+   SELECT p, 'key-' || i, at, '', '', '' FROM generate_series(1, 21) p, generate_series(0, 99) i, generate_series(1, 20) at`,
   `INSERT INTO receipts (partition, key, fingerprint, status_code, body, created_at, expires_at)
    SELECT p, 'key-' || i, '', 200, '', i, i FROM generate_series(1, 21) p, generate_series(0, 199) i`,
   `INSERT INTO replay_jobs (partition, id, state, filter, gathered, replayed, skipped, expected, created_by,
@@ -215,31 +183,6 @@ function literal(value: SqlValue): string {
   return value.length === 0 ? "'{}'" : `ARRAY[${value.map(literal).join(', ')}]`;
 }
 
-const DELIVERY_LISTS = [
-  ['all', {}, ['deliveries_pkey']],
-  ['of a status that most have', { status: 'succeeded' }, ['deliveries_by_status']],
-  ['of a status that few have', { status: 'dead_letter' }, ['deliveries_by_status']],
-  ['of a status that none has', { status: 'expired' }, ['deliveries_by_status']],
-  ['of a status, created between', { status: 'succeeded', createdAfter: START }, ['deliveries_by_status']],
-  ['created between', { createdAfter: START, createdBefore: START }, ['deliveries_pkey']],
-  ['of a schedule', { scheduleId: 'sch_00000003' }, ['deliveries_of_schedule']],
-  [
-    'of a schedule and a status',
-    { scheduleId: 'sch_00000003', status: 'expired' },
-    ['deliveries_of_schedule'],
-  ],
-] as const;
-
-const RETENTIONS: readonly (readonly [Prunable, readonly string[]])[] = [
-  ['deliveries', ['deliveries_finalized']],
-  ['schedules', ['deliveries_of_schedule', 'schedules_ended']],
-  ['receipts', ['receipts_expiring']],
-  ['gates', ['gates_by_saved_at']],
-];
-
-const SCHEDULE = 'sch_00000003' as ScheduleId;
-const DELIVERY = 'dlv_00000003' as DeliveryId;
-const ENDPOINT = 'ep_3' as EndpointId;
 const TARGET = { endpointId: ENDPOINT, endpointVersion: 1 };
 
 const servers = [
@@ -288,7 +231,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       async function expectScan(
         run: (reader: Reader) => Promise<unknown>,
         indexes: readonly string[],
-        rowsMax = ROWS_MAX,
+        rowsMax: number,
       ): Promise<void> {
         const plans = await plansOf(run);
         expect(plans).toHaveLength(1);
@@ -296,69 +239,11 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         expect(rowsOf(plans)).toBeLessThanOrEqual(rowsMax);
       }
 
-      it.for(SCHEDULE_LISTS)('a page of schedules: %s', ([, filter, indexes]) =>
-        expectScan(
-          (reader) => lists(reader, SYNTAX).listSchedules(LARGE, { ...ALL_SCHEDULES, ...filter }, PAGE),
-          indexes,
-        ),
-      );
-
-      it.for(SEARCHES)('a batch of a search by %s', ([, filter, rowsMax]) =>
-        expectScan(
-          (reader) =>
-            ask(reader, scanQuery(SYNTAX, LARGE, { ...ALL_SCHEDULES, ...filter }, null, null, PIECE_ROWS)),
-          ['schedule_labels_pkey'],
-          rowsMax,
-        ),
-      );
-
-      it('how common labels are', () =>
-        expectScan(
-          (reader) => ask(reader, labelCountsQuery(LARGE, [...COMMON, ...RARE], PIECE_ROWS)),
-          ['schedule_labels_pkey'],
-          2 * PIECE_ROWS,
-        ));
-
-      it.for(DELIVERY_LISTS)('a page of deliveries: %s', ([, filter, indexes]) =>
-        expectScan((reader) => {
-          const wanted = { ...ALL_DELIVERIES, ...(filter as Partial<typeof ALL_DELIVERIES>) };
-          return lists(reader, SYNTAX).listDeliveries(LARGE, wanted, PAGE);
-        }, indexes),
-      );
-
-      it('a page of profiles, without those that are archived', async () => {
-        const list = (includeArchived: boolean) => (reader: Reader) =>
-          lists(reader, SYNTAX).listProfiles(LARGE, includeArchived, PAGE);
-        await expectScan(list(true), ['endpoint_profiles_pkey', 'endpoint_profile_versions_pkey']);
-        await expectScan(list(false), ['endpoint_profiles_unarchived', 'endpoint_profile_versions_pkey']);
+      it.for([...listCases(SYNTAX), ...PLAN_CASES])('%s', async ([, read, indexes, rowsMax]) => {
+        const plans = await plansOf((reader) => read(readsIn(reader)));
+        expect(indexesOf(plans)).toEqual(indexes.map((index) => index.replace(/\(.*/, '')).toSorted());
+        expect(rowsOf(plans)).toBeLessThanOrEqual(rowsMax);
       });
-
-      it.for([
-        [
-          'a schedule',
-          (reads: KeyedReads) => reads.findSchedule(LARGE, SCHEDULE),
-          [...JOINED, 'schedules_pkey'],
-        ],
-        [
-          'a profile',
-          (reads: KeyedReads) => reads.findProfile(LARGE, ENDPOINT),
-          ['endpoint_profiles_pkey', 'endpoint_profile_versions_pkey'],
-        ],
-        ['a delivery', (reads: KeyedReads) => reads.findDelivery(LARGE, DELIVERY), ['deliveries_pkey']],
-        [
-          'attempts, with the one in flight',
-          (reads: KeyedReads) => reads.listAttempts(LARGE, DELIVERY, 0, 20),
-          ['attempts_pkey', 'deliveries_pkey'],
-        ],
-        [
-          'headers',
-          (reads: KeyedReads) => reads.findProfileHeaders(LARGE, ENDPOINT, 1),
-          ['endpoint_profile_versions_pkey'],
-        ],
-        ['a receipt', (reads: KeyedReads) => reads.findReceipt(LARGE, 'key-3', START), ['receipts_pkey']],
-      ] as const)('one object is looked up: %s', ([, run, indexes]) =>
-        expectScan((reader) => run(keyedReads(reader, (column) => column)), indexes, 4),
-      );
 
       it('due deliveries from the cursor on', async () => {
         const after = { dueAt: instant(100), id: DELIVERY };
@@ -412,7 +297,14 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
               const work = await firingReads(reader, placement).loadDeliveries(wanted);
               expect(work.map((one) => one?.delivery.id)).toEqual(wanted.map(({ id }) => id));
             },
-            [...JOINED, 'gates_pkey', 'schedules_pkey', 'sweeps_pkey'],
+            [
+              'deliveries_pkey',
+              'endpoint_profile_versions_pkey',
+              'endpoint_profiles_pkey',
+              'gates_pkey',
+              'schedules_pkey',
+              'sweeps_pkey',
+            ],
             5 * BATCH,
           );
         },
@@ -447,61 +339,10 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         }
       });
 
-      it.for(RETENTIONS)('retention of %s from the oldest on', ([what, indexes]) =>
-        expectScan(
-          (reader) => {
-            const parameters = what === 'schedules' ? [0, '', START, BATCH] : [START, BATCH];
-            return reader.query(retentionQueries(chosenByPlanner)[what], ...parameters);
-          },
-          indexes,
-          3 * BATCH,
-        ),
-      );
-
-      describe('of bulk replays', () => {
-        const JOB = 'job_001' as JobId;
-        const jobsOf = (reader: Reader) =>
-          new SqlReplayJobs(
-            { query: (sql, ...values) => reader.query(sql, ...values), run: async () => 'done' },
-            makeVerbs(keyParameters),
-          );
-
-        it.for([
-          ['a job', (jobs: SqlReplayJobs) => jobs.findJob(LARGE, JOB), ['replay_jobs_pkey'], 1],
-          ['those of a project', (jobs: SqlReplayJobs) => jobs.listJobs(LARGE, 10), ['replay_jobs_pkey'], 10],
-          [
-            'those that are open',
-            (jobs: SqlReplayJobs) => jobs.listOpenJobs(null, 30),
-            ['replay_jobs_open'],
-            21,
-          ],
-          [
-            'the endpoints of items',
-            (jobs: SqlReplayJobs) => jobs.listItemEndpoints(LARGE, JOB, null, 10),
-            ['replay_items_pkey'],
-            30,
-          ],
-          [
-            'the items of an endpoint',
-            (jobs: SqlReplayJobs) => jobs.listItems(LARGE, JOB, ITEM_ENDPOINT, 10),
-            ['replay_items_pkey'],
-            10,
-          ],
-        ] as const)('%s', ([, run, indexes, rowsMax]) =>
-          expectScan((reader) => run(jobsOf(reader)), indexes, rowsMax),
-        );
-
-        it('the items of an ended job', async () => {
-          const plans = await plansOf((reader) => jobsOf(reader).pruneJobs(START, 10));
-          expect(indexesOf(plans)).toEqual(['replay_items_pkey', 'replay_jobs_with_items']);
-          expect(rowsOf(plans)).toBeLessThanOrEqual(11);
-        });
-      });
-
-      it.for(INSIGHT_PLANS)('the dashboard finds %s', async ([, run, indexes, rowsMax]) => {
-        const plans = await plansOf((reader) => run(insightOf(reader)));
-        expect(indexesOf(plans)).toEqual(indexes.toSorted());
-        expect(rowsOf(plans)).toBeLessThanOrEqual(rowsMax);
+      it('the items of an ended replay job', async () => {
+        const plans = await plansOf((reader) => readsIn(reader).jobs.pruneJobs(START, 10));
+        expect(indexesOf(plans)).toEqual(['replay_items_pkey', 'replay_jobs_with_items']);
+        expect(rowsOf(plans)).toBeLessThanOrEqual(11);
       });
 
       it('the control plane by look-ups, except the list of projects', async () => {

@@ -88,7 +88,7 @@ export function profilesQuery(syntax: Syntax, partition: Partition, wanted: Want
         WHERE v.partition = ${partition} AND v.endpoint_id = p.id AND v.version = p.version
       ) AS url FROM endpoint_profiles p WHERE p.partition = ${partition}
       ORDER BY p.id DESC LIMIT ${PROFILES_SCANNED_MAX}
-    ) p WHERE ${contains(syntax, 'url', wanted)} LIMIT ${PROFILES_MATCHING_MAX}`;
+    ) newest WHERE ${contains(syntax, 'url', wanted)} LIMIT ${PROFILES_MATCHING_MAX}`;
 }
 
 /** Counts the schedules of each label, named by its position. Counting stops at `countMax`. */
