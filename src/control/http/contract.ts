@@ -4,8 +4,8 @@
  * the answer of each route. This is not an API for customers and may change with any version.
  *
  * A change is a POST or PATCH with JSON, the session's cookie, and the session's CSRF token in the header
- * `X-Sched-Csrf`. An unknown field of its body is refused. Errors have the envelope of /v1, and codes of their own (`errors.ts`). Instants are text as in /v1
- * (`2026-11-15T08:00:00.000Z`).
+ * `X-Sched-Csrf`. An unknown field of its body is refused. Errors have the envelope of /v1, and codes of their own
+ * (`errors.ts`). Instants are text as in /v1 (`2026-11-15T08:00:00.000Z`).
  */
 import { z } from 'zod';
 import { INSTANT_ANSWER_FORM } from '#src/api/contract/forms.ts';
