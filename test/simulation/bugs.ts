@@ -112,11 +112,12 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     firstSeed: 2,
     steps: (steps, observer) => unguarded(new Set(['claimDelivery']), steps, observer),
   },
-  'a claim that forgets the id of its attempt': {
-    caughtBy: ['attempts', 'lifecycle'],
+  'a claim with another id than that of its attempt': {
+    // Such an attempt cannot be settled.
+    caughtBy: ['attempts', 'lifecycle', 'punctuality'],
     steps: (steps) =>
       steps.map((step) =>
-        step[0] === 'claimDelivery' ? (step.with(ATTEMPT_ID, null) as unknown as Step) : step,
+        step[0] === 'claimDelivery' ? (step.with(ATTEMPT_ID, 'att_other') as unknown as Step) : step,
       ),
   },
   'settling ignores the state of the schedule': {

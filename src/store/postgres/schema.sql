@@ -206,6 +206,7 @@ CREATE TABLE deliveries (
   created_at bigint NOT NULL,
   finalized_at bigint,
   revision bigint NOT NULL,
+  -- The slot of the endpoint, and the key of its gate. The endpoint itself may be too long for an index.
   slot integer NOT NULL,
   endpoint_digest text COLLATE "C" NOT NULL,
   PRIMARY KEY (partition, id),

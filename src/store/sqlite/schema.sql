@@ -2,6 +2,8 @@
 --
 -- Ids sort by creation (see domain/id.ts), so an index that ends in the id serves a list newest first. Times and
 -- spans are milliseconds. JSON columns hold text, because no SQL reads what is in them. Flags are 0 or 1.
+--
+-- Tables of customers refer to other tables by value only, as in PostgreSQL, where they can be distributed.
 
 
 -- Projects ---------------------------------------------------------------------------------------------------------
