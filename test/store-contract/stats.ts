@@ -10,7 +10,7 @@ import {
   type Stats,
   type StatsSpanMs,
 } from '#src/domain/stats.ts';
-import { PRUNED_ROWS } from '#src/store/sql/insight-queries.ts';
+import { PRUNED_ROWS } from '#src/store/sql/stats-retention.ts';
 import { START } from './builders.ts';
 import type { Suite } from './fixture.ts';
 

@@ -6,9 +6,13 @@ import { HIDDEN_QUERY } from '#src/domain/role.ts';
 import type { ScheduleFilter } from '#src/ports/store.ts';
 import type { Syntax } from './dialect.ts';
 import { labelBytes } from './digests.ts';
-import { PROFILES_MATCHING_MAX, PROFILES_SCANNED_MAX } from './insight-queries.ts';
 import { joined, type Query, raw, sql } from './query.ts';
 import { labelScans, scheduleScans, schedulesOf } from './scans.ts';
+
+/** The newest endpoint profiles that a search by destination reads. */
+const PROFILES_SCANNED_MAX = 10_000;
+/** Endpoint profiles that may match a search by destination. */
+const PROFILES_MATCHING_MAX = 1_000;
 
 /** A text that the destination of a schedule must contain. */
 export interface WantedPart {

@@ -5,6 +5,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type {
   BreakerReset,
+  DueCounts,
   InsightStore,
   SavedEndpointStats,
   SavedStats,
@@ -14,15 +15,6 @@ import type {
 import type { Dialect, Syntax } from './dialect.ts';
 import { endpointDigest } from './digests.ts';
 import { WAITING } from './due-rows.ts';
-import {
-  ACTIVE_ROWS_MAX,
-  BREAKER_IS_CLOSED,
-  countSteps,
-  type DueStepRow,
-  GATE_ROWS_MAX,
-  STATS_ROWS_MAX,
-  toDueCounts,
-} from './insight-queries.ts';
 import { JOINED_DELIVERY, JOINED_FIRING_SCHEDULE } from './joined-rows.ts';
 import { lists } from './lists.ts';
 import type { Row } from './mapping.ts';
@@ -35,6 +27,22 @@ import { profilesQuery, type ScannedRow, scanQuery, type WantedDestination } fro
 import { pruneStats } from './stats-retention.ts';
 import { byEndpoint, byInstant, type EndpointStatsRow, type StatsRow, toCounts } from './stats-rows.ts';
 import type { Step } from './steps.ts';
+
+/** Stats of a week by the minute, from five nodes. */
+const STATS_ROWS_MAX = 50_000;
+/** The newest rows of endpoint stats that are read to find active endpoints. There is one per hour and node. */
+const ACTIVE_ROWS_MAX = 20_000;
+const GATE_ROWS_MAX = 10_000;
+/** The longest window, in steps: a week by the minute. */
+const STEPS_MAX = 10_080;
+
+/** SQL: the breaker of a gate is closed, judged by the text of its stored state. Other gates are listed first. */
+const BREAKER_IS_CLOSED = `state LIKE '%"openUntil":null%'`;
+
+interface DueStepRow {
+  readonly step: number;
+  readonly due: number;
+}
 
 interface GateRow {
   readonly endpoint: EndpointKey;
@@ -227,4 +235,21 @@ function upcomingIn(row: Row): readonly UpcomingDelivery[] {
   const delivery = JOINED_DELIVERY.find(row);
   const schedule = JOINED_FIRING_SCHEDULE.find(row);
   return delivery === null || schedule === null ? [] : [{ delivery, schedule }];
+}
+
+function countSteps(from: number, until: number, stepMs: number): number {
+  const steps = Math.ceil((until - from) / stepMs);
+  if (steps > STEPS_MAX) throw new RangeError(`A window has at most ${STEPS_MAX} steps.`);
+  return Math.max(steps, 0);
+}
+
+/** The query reads one row more than `scanMax`. The counts are complete if that row does not exist. */
+function toDueCounts(rows: readonly DueStepRow[], steps: number, scanMax: number): DueCounts {
+  const counts = Array.from({ length: steps }, () => 0);
+  let all = 0;
+  for (const { step, due } of rows) {
+    all += due;
+    counts[step] = due;
+  }
+  return { counts, isComplete: all <= scanMax };
 }

@@ -8,7 +8,13 @@ import type { Partition } from '#src/domain/project.ts';
 import { HOUR_MS, MINUTE_MS } from '#src/domain/stats.ts';
 import type { OldestStatsQueries, SqlReader, SqlWriter, Syntax } from './dialect.ts';
 import { PAST_EVERY_ENDPOINT_DIGEST } from './digests.ts';
-import { PRUNED_PARTITIONS, PRUNED_ROWS, PRUNED_STEPS } from './insight-queries.ts';
+
+/** A removal of old stats takes this many partitions. */
+const PRUNED_PARTITIONS = 10;
+/** A removal takes this many steps of time in each partition. */
+const PRUNED_STEPS = 30;
+/** A removal takes this many rows of endpoint stats in each partition. */
+export const PRUNED_ROWS = 50;
 
 /** The oldest instant of a partition that has old stats. */
 interface OldestRow {
