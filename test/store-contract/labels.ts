@@ -1,7 +1,7 @@
 /** Lists of schedules by one label with state and kind, and by several labels. */
 import { describe, expect, test } from 'vitest';
 import type { ScheduleId } from '#src/domain/id.ts';
-import type { Labels } from '#src/domain/labels.ts';
+import { LABELS_MAX, type Labels } from '#src/domain/labels.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { HOURLY, SUCCESS } from './builders.ts';
@@ -95,6 +95,18 @@ export function labelsContract(suite: Suite): void {
         { before: null, limit: 10 },
       );
       expect(fruitless).toEqual({ found: [], next: null });
+    });
+
+    test('by as many labels as a schedule may have, whatever their texts are', async () => {
+      const fixture = await suite.fixture();
+      const labels = Array.from({ length: LABELS_MAX }, (_, index) => [`$${index + 1}`, "'? --"] as const);
+      const { schedule } = await fixture.addSchedule({ metadata: labels });
+      await fixture.addSchedule({ metadata: labels.slice(1) });
+      const page = { before: null, limit: 10 };
+      const find = (wanted: Labels) =>
+        fixture.store.searchSchedules(fixture.partition, { ...ALL_SCHEDULES, labels: wanted }, page);
+      expect(await find(labels)).toEqual({ found: [schedule.id], next: null });
+      expect((await find(labels.slice(1))).found).toHaveLength(2);
     });
 
     test('by several labels for many callers at once, each with its own result', async () => {

@@ -15,14 +15,18 @@ export function sql(texts: TemplateStringsArray, ...parts: readonly (Query | Que
   const parameters: QueryParameter[] = [];
   let text = texts[0] ?? '';
   for (const [index, part] of parts.entries()) {
-    if (isQuery(part)) {
-      const before = parameters.length;
-      text += part.sql.replaceAll(/\$(\d+)/g, (_, position: string) => `$${before + Number(position)}`);
-      parameters.push(...part.parameters);
-    } else text += `$${parameters.push(part)}`;
+    text += isQuery(part) ? textAfter(parameters, part) : `$${parameters.push(part)}`;
     text += texts[index + 1] ?? '';
   }
   return { sql: text, parameters };
+}
+
+/** Adds the parameters of a part, and returns its text with their new positions. */
+function textAfter(parameters: QueryParameter[], part: Query): string {
+  const before = parameters.length;
+  parameters.push(...part.parameters);
+  if (before === 0 || part.parameters.length === 0) return part.sql;
+  return part.sql.replaceAll(/\$(\d+)/g, (_, position: string) => `$${before + Number(position)}`);
 }
 
 /** A text of this program. It must not contain anything that came from outside. */
@@ -31,7 +35,9 @@ export function raw(text: string): Query {
 }
 
 export function joined(parts: readonly Query[], separator: string): Query {
-  return parts.reduce((all, part) => sql`${all}${raw(separator)}${part}`);
+  const parameters: QueryParameter[] = [];
+  const texts = parts.map((part) => textAfter(parameters, part));
+  return { sql: texts.join(separator), parameters };
 }
 
 function isQuery(part: Query | QueryParameter): part is Query {

@@ -55,6 +55,7 @@ export function scanQuery(
         sql`SELECT l.id, ${hasLabels(syntax, partition, others)} AND ${isWanted} AS is_match
           FROM (${syntax.merge(labelScans(label, partition, filter, before), rows)}) l
           ${wanted === null ? raw('') : schedulesOf(partition)}`;
+  // SQLite would otherwise scan a batch once for each of its two uses.
   return sql`WITH scanned AS MATERIALIZED (${batch}) SELECT id, is_match, scanned_rows FROM scanned
     CROSS JOIN (SELECT min(id) AS last, count(*) AS scanned_rows FROM scanned) AS batch
     WHERE is_match OR id = last ORDER BY id DESC`;
