@@ -5,9 +5,12 @@ const LOCK = / FOR (NO KEY UPDATE|UPDATE|SHARE|KEY SHARE)$/;
 /**
  * The text of a shared statement or query for SQLite. It takes `?` where they have `$1`, which works because each
  * parameter is used once and in order. A single writer needs no locks.
+ *
+ * SQLite plans by the value of a parameter that is a limit, so it would prepare the statement again for every run. A
+ * page of schedules then takes 0.6 ms instead of 0.07 ms. It does not look at the value of a sum.
  */
 export function forSqlite(sql: string): string {
-  return sql.replace(LOCK, '').replaceAll(/\$\d+/g, '?');
+  return sql.replace(LOCK, '').replaceAll(/\$\d+/g, '?').replaceAll('LIMIT ?', 'LIMIT ? + 0');
 }
 
 export function indexedBy(index: string): string {
