@@ -35,10 +35,8 @@ export function lists(reader: SqlReader, syntax: Syntax): Lists {
       ? sql`(${fits}) s`
       : sql`(${fits}) f LEFT JOIN schedules s ON s.partition = ${partition} AND s.id = f.id`;
     const joins = { sql: VIEW_JOINS, parameters: [partition, partition, partition] };
-    const rows = await ask(
-      sql`SELECT ${raw(texts.viewColumns)}, scanned FROM ${source} ${joins} ORDER BY s.id DESC`,
-    );
-    return listed(rows, viewIn);
+    const rows = await ask(sql`SELECT ${raw(texts.viewColumns)}, scanned FROM ${source} ${joins}`);
+    return listed(rows, 's_id', viewIn);
   }
 
   return {
@@ -79,10 +77,9 @@ export function lists(reader: SqlReader, syntax: Syntax): Lists {
       const rows = await ask(
         sql`SELECT ${raw(texts.profileColumns)}, scanned FROM (${fitting(heads, limit + 1)}) p
           LEFT JOIN endpoint_profile_versions v
-            ON v.partition = ${partition} AND v.endpoint_id = p.id AND v.version = p.version
-          ORDER BY p.id DESC`,
+            ON v.partition = ${partition} AND v.endpoint_id = p.id AND v.version = p.version`,
       );
-      return listed(rows, profileIn);
+      return listed(rows, 'p_id', profileIn);
     },
   };
 }
@@ -96,6 +93,8 @@ function fitting(rows: Query, limit: number): Query {
     ) r WHERE r.position = 1 OR r.position < ${limit} AND r.bytes_so_far <= ${LISTED_BYTES_MAX}`;
 }
 
-function listed<T>(rows: readonly Row[], itemIn: (row: Row) => T): Listed<T> {
-  return { items: rows.map(itemIn), hasMore: Number(rows[0]?.scanned ?? 0) > rows.length };
+/** Newest first. Rows are sorted here: SQLite would copy all their columns to sort them. */
+function listed<T>(rows: readonly Row[], id: string, itemIn: (row: Row) => T): Listed<T> {
+  const newestFirst = rows.toSorted((one, other) => (String(one[id]) < String(other[id]) ? 1 : -1));
+  return { items: newestFirst.map(itemIn), hasMore: Number(rows[0]?.scanned ?? 0) > rows.length };
 }
