@@ -87,7 +87,7 @@ type With<A, P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = A 
 export interface AuditRule<A> {
   /** The name in the audit log, such as `schedule.pause`. */
   readonly action: string;
-  /** By default it is the id in the path. */
+  /** The target of the audit entry. The default is the id in the path. */
   readonly subject?: (request: A) => string;
   readonly detail?: (request: A) => AuditEntry['detail'] | Promise<AuditEntry['detail']>;
 }

@@ -47,7 +47,7 @@ export class PeerChannel implements Peers {
   readonly #dependencies: PeerChannelDependencies;
   readonly #client: ReconnectingClient;
   readonly #keepAlive: PeriodicTask;
-  /** What is to be sent; null if there is nothing. */
+  /** The hints that wait to be sent; null if there are none. */
   #hints: Hints | null = null;
 
   constructor(dependencies: PeerChannelDependencies) {

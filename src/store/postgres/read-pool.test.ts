@@ -11,7 +11,9 @@ import { ReconnectingClient } from './reconnecting-client.ts';
 
 let database: TestDatabase;
 const clients: ReconnectingClient[] = [];
+/** Connections of the newest pool. Clients of earlier pools may connect again. */
 let opened = 0;
+let pools = 0;
 let isReachable = true;
 
 beforeAll(async () => {
@@ -25,9 +27,10 @@ afterAll(async () => {
 /** A pool of one client, and of another one that cannot connect. */
 function reader(): ReadPool {
   opened = 0;
+  const pool = ++pools;
   const connect = connector(addressOf(database.url), { timers: systemTimers });
   const client = clientOf(() => {
-    opened += 1;
+    if (pool === pools) opened += 1;
     if (!isReachable) throw new StoreUnavailable('PostgreSQL cannot be used.');
     return connect();
   });
@@ -50,7 +53,7 @@ test('the first query opens the connections, once', async () => {
   expect(opened).toBe(1);
 });
 
-test('a query fails if no connection can be opened, and the next one tries again', async () => {
+test('a query fails if no connection can be opened, and the next one opens them again', async () => {
   const pool = reader();
   isReachable = false;
   await expect(pool.query('SELECT $1::integer AS n', 1)).rejects.toThrow(StoreUnavailable);

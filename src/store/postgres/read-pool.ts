@@ -69,7 +69,7 @@ export class ReadPool implements Reader {
     }
   }
 
-  /** One connection is enough. A client that cannot connect tries again with the next query. */
+  /** One connection is enough. A client that cannot connect is opened again by the next query. */
   async #open(): Promise<void> {
     await Promise.any(this.#clients.map((client) => client.open())).catch((error: AggregateError) => {
       throw error.errors[0];

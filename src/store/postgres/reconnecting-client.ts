@@ -100,7 +100,7 @@ export class ReconnectingClient {
     return this.#inFlight;
   }
 
-  /** Opens the first connection, once. Fails if that is not possible; then another call tries again. */
+  /** Opens the first connection, once. Fails if that is not possible; another call may then succeed. */
   async open(): Promise<void> {
     if (this.#isClosed) throw new StoreUnavailable(CLOSED);
     this.#opening ??= this.#connect().catch((error: unknown) => {
@@ -126,7 +126,10 @@ export class ReconnectingClient {
   /** Runs a statement in a transaction of its own, which begins with `begin`. All is sent at once. */
   async sendIn(begin: string, ...query: Parameters<ReconnectingClient['send']>): Promise<QueryResult> {
     const [begun, result, ended] = [this.send(begin), this.send(...query), this.send('COMMIT')];
-    await awaitAll([begun, result, ended]);
+    // The error of the query itself comes first: after it the connection may be lost too.
+    await Promise.allSettled([begun, result, ended]);
+    await result;
+    await awaitAll([begun, ended]);
     return result;
   }
 
