@@ -36,7 +36,9 @@ function print(report: Report, exitCode: number | null, integrity: string): void
   console.log(`  answers:  ${counts(report.byAnswer)}`);
   console.log(`  stored:   ${JSON.stringify(stored)}`);
   console.log(`  connections opened: ${report.connections}`);
-  console.log(`  /healthz meanwhile: ${report.slowestPingMs.toFixed(0)} ms at most`);
+  const { ms, runMs } = report.slowestPing;
+  const ran = runMs === null ? '' : `, the service at work for ${runMs} ms of it`;
+  console.log(`  /healthz meanwhile: ${ms.toFixed(0)} ms at most${ran}`);
   console.log(
     `  slowest:  ${report.slowest.map(({ index, kind, ms }) => `${ms.toFixed(0)} ms (${kind}, ${index})`).join(', ')}`,
   );
