@@ -152,18 +152,23 @@ test('a small payload does not wait for a large one', async () => {
   await waiting;
 });
 
-test.for(['lose the answer', 'lose it'] as const)('a renewal is sent again after: %s', async (verdict) => {
-  const fixture = await suite.fixture();
-  const before = proxy.lost;
-  let isLost = false;
-  proxy.interfere((sql) => {
-    if (isLost || !/INTO nodes/.test(sql)) return 'pass';
-    isLost = true;
-    return verdict;
-  });
-  await expectAlive(fixture);
-  expect(proxy.lost).toBe(before + 1);
-});
+// A busy machine may need longer to connect again than a renewal waits, so the test has more than one chance.
+test.for(['lose the answer', 'lose it'] as const)(
+  'a renewal is sent again after: %s',
+  { retry: 3 },
+  async (verdict) => {
+    const fixture = await suite.fixture();
+    const before = proxy.lost;
+    let isLost = false;
+    proxy.interfere((sql) => {
+      if (isLost || !/INTO nodes/.test(sql)) return 'pass';
+      isLost = true;
+      return verdict;
+    });
+    await expectAlive(fixture);
+    expect(proxy.lost).toBe(before + 1);
+  },
+);
 
 test.for([
   [false, 13],

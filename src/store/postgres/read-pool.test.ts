@@ -11,7 +11,10 @@ import { ReconnectingClient } from './reconnecting-client.ts';
 
 let database: TestDatabase;
 const clients: ReconnectingClient[] = [];
-/** Connections of the newest pool. Clients of earlier pools may connect again. */
+/**
+ * Connections of the newest pool. A client of an earlier pool connects again after a refused write, because a server
+ * that refuses writes may have become a standby.
+ */
 let opened = 0;
 let pools = 0;
 let isReachable = true;

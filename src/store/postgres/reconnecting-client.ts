@@ -126,7 +126,7 @@ export class ReconnectingClient {
   /** Runs a statement in a transaction of its own, which begins with `begin`. All is sent at once. */
   async sendIn(begin: string, ...query: Parameters<ReconnectingClient['send']>): Promise<QueryResult> {
     const [begun, result, ended] = [this.send(begin), this.send(...query), this.send('COMMIT')];
-    // The error of the query itself comes first: after it the connection may be lost too.
+    // The error of the query itself comes first: it may end the connection, and with it the other two.
     await Promise.allSettled([begun, result, ended]);
     await result;
     await awaitAll([begun, ended]);

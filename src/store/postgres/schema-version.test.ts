@@ -176,7 +176,7 @@ describe('a later schema', () => {
     await expect(migrate(client, START, neverPause)).rejects.toThrow(new StoreUnavailable(refusal));
   });
 
-  it('does not block users of a table: it gives up, and tries again later', async () => {
+  it('does not block users of a table: it waits, and runs again later', async () => {
     const [client, user] = [await connected(), await connected()];
     await migrate(client, START, neverPause);
     await user.query('BEGIN');
