@@ -7,7 +7,7 @@ import { bareRoute } from './sched/bare-route.ts';
 import { schedOnPostgres, schedOnSqlite } from './sched/contenders.ts';
 
 /** A timer for each job and the HTTP client, without a store. No contender can be faster on this machine. */
-const limit = peer({
+export const limit = peer({
   id: 'limit',
   name: 'limit: timers and client',
   version: '',

@@ -12,6 +12,7 @@
  *     hanging    healthy endpoints beside endpoints that never answer
  *     dashboard  the data of every page, and the lateness while a page is open
  *     neighbour  a healthy customer alone and beside hostile ones, on SQLite and on two nodes
+ *     start      cold starts of the program that users install, and the first delivery of each
  *     package    the size of the package, and the time to install and to start it
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -32,6 +33,7 @@ import { Receiver } from './receiver.ts';
 import { chartsOf, reportOf } from './report/report.ts';
 import { RESULTS_FORMAT, type Results } from './results.ts';
 import { withBaseline } from './sched/contenders.ts';
+import { measureStart, startSteps } from './start/start.ts';
 import { FilledStores } from './stored/filled-stores.ts';
 import { measureRecovery, recoverySteps } from './stored/recovery.ts';
 import { measureStored, storedSteps } from './stored/stored.ts';
@@ -58,6 +60,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
     workloads.includes('hanging') ? hangingSteps(scale) : 0,
     workloads.includes('dashboard') ? dashboardSteps(scale) : 0,
     workloads.includes('neighbour') ? neighbourSteps(scale, options) : 0,
+    workloads.includes('start') ? startSteps(scale, baseline) : 0,
     workloads.includes('package') ? packageSteps(scale) : 0,
   ];
   using progress = new ProgressLine(others.reduce((sum, each) => sum + each, comparison.steps));
@@ -81,6 +84,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
     dashboard: null,
     neighbour: null,
     package: null,
+    start: null,
   };
   const add = (part: Partial<Results>) => {
     const elapsedSeconds = Math.round((Date.now() - startedAt.getTime()) / MS_PER_SECOND);
@@ -96,6 +100,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
   if (workloads.includes('neighbour')) {
     await measureNeighbour(context, options, (neighbour) => add({ neighbour }));
   }
+  if (workloads.includes('start')) add({ start: await measureStart(context, stores, baseline) });
   if (workloads.includes('package')) add({ package: await measurePackage(scale, progress) });
   return results;
 }

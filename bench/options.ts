@@ -17,6 +17,7 @@ export const WORKLOADS = [
   'hanging',
   'dashboard',
   'neighbour',
+  'start',
   'package',
 ] as const;
 export type WorkloadName = (typeof WORKLOADS)[number];
@@ -87,6 +88,7 @@ const FULL: Scale = {
     },
   },
   package: { rounds: 3, starts: 5 },
+  start: { rounds: 10 },
 };
 
 const QUICK: Scale = {
@@ -116,6 +118,7 @@ const QUICK: Scale = {
     },
   },
   package: { rounds: 1, starts: 3 },
+  start: { rounds: 1 },
 };
 
 export function optionsOf(args: readonly string[]): Options {
@@ -215,5 +218,6 @@ function withRounds(scale: Scale, rounds: number): Scale {
     dashboard: { ...scale.dashboard, rounds },
     neighbour: { ...scale.neighbour, rounds },
     package: { ...scale.package, rounds },
+    start: { rounds },
   };
 }

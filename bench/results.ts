@@ -20,6 +20,8 @@ export interface Results {
   readonly dashboard: DashboardResults | null;
   readonly neighbour: NeighbourResults | null;
   readonly package: PackageResults | null;
+  /** Results of earlier versions have no such part. */
+  readonly start?: StartResults | null;
 }
 
 export const RESULTS_FORMAT = 1;
@@ -51,6 +53,8 @@ export interface Scale {
   readonly neighbour: NeighbourScale;
   /** `starts` is the number of starts in each round. */
   readonly package: { readonly rounds: number; readonly starts: number };
+  /** Each round is a pair of starts for each store. */
+  readonly start: { readonly rounds: number };
 }
 
 export interface NeighbourScale {
@@ -233,6 +237,31 @@ export interface StartTimes {
   readonly versionMs: readonly number[];
   /** The times until `sched dev` listens. */
   readonly devMs: readonly number[];
+}
+
+/** Cold starts of the program that users install. */
+export interface StartResults {
+  readonly lines: readonly StartLine[];
+  readonly remarks: readonly string[];
+}
+
+export interface StartLine {
+  readonly store: SchedStoreKind;
+  readonly version: SchedVersion;
+  readonly starts: readonly ColdStart[];
+}
+
+/** The first delivery of a process was created after it was ready, or stored by an earlier process. */
+export type FirstDelivery = 'created' | 'stored';
+
+export interface ColdStart {
+  readonly first: FirstDelivery;
+  /** The time from the start of the process until it says that it listens. */
+  readonly listeningMs: number;
+  /** The time from the start of the process until `/readyz` answers 200. */
+  readonly readyMs: number;
+  /** The time from the instant of the first delivery to its arrival. Null if the process was ready only after it. */
+  readonly arrivedMs: number | null;
 }
 
 const CURVE_STEPS = 200;

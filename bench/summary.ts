@@ -1,5 +1,6 @@
 /** Tables of a run's medians for the terminal. */
 import { memoryOfEach, NEIGHBOUR_STORES, nameOf } from './report/neighbour.ts';
+import { startName, startsOf } from './report/start.ts';
 import {
   type ContenderResults,
   type LatenessRound,
@@ -8,6 +9,7 @@ import {
   type PackageResults,
   perSecondOf,
   type Results,
+  type StartResults,
 } from './results.ts';
 import { median } from './statistics.ts';
 
@@ -17,6 +19,7 @@ export function summaryOf(results: Results): string {
   const parts = [
     ...(results.contenders.some(hasTakenPart) ? [contendersOf(results)] : []),
     ...(results.neighbour === null ? [] : [neighbourOf(results.neighbour)]),
+    ...(results.start == null ? [] : [startOf(results.start)]),
     ...(results.package === null ? [] : [packageOf(results.package)]),
   ];
   return parts.join('\n\n');
@@ -54,6 +57,37 @@ function neighbourOf({ lines, remarks }: NeighbourResults): string {
     memoryOfEach(rounds),
   ]);
   const heading = 'A healthy customer alone and beside hostile ones; lateness and event loop in ms';
+  return [heading, '', ...aligned([head, ...rows]), ...(remarks.length > 0 ? ['', ...remarks] : [])].join(
+    '\n',
+  );
+}
+
+/** Cold starts, and the first delivery of each. */
+function startOf({ lines, remarks }: StartResults): string {
+  const rows = lines.flatMap((line) =>
+    (['created', 'stored'] as const).map((first) => {
+      const starts = startsOf(line, first);
+      const worst = (numbers: readonly (number | null)[], digits: number) =>
+        Math.max(...numbers.map((each) => each ?? 0)).toFixed(digits);
+      return [
+        `${startName(line)}: first ${first}`,
+        String(starts.length),
+        medianOf(starts, ({ listeningMs }) => listeningMs, 0),
+        medianOf(starts, ({ readyMs }) => readyMs, 0),
+        worst(
+          starts.map(({ readyMs }) => readyMs),
+          0,
+        ),
+        medianOf(starts, ({ arrivedMs }) => arrivedMs, 1),
+        worst(
+          starts.map(({ arrivedMs }) => arrivedMs),
+          1,
+        ),
+      ];
+    }),
+  );
+  const head = ['', 'starts', 'listening', 'ready', 'worst', 'first late', 'worst'];
+  const heading = 'Cold starts and their first delivery: medians and the worst, in ms';
   return [heading, '', ...aligned([head, ...rows]), ...(remarks.length > 0 ? ['', ...remarks] : [])].join(
     '\n',
   );

@@ -9,6 +9,7 @@ import { whole } from './figures.ts';
 import { bulleted, plain, wordTable } from './markdown.ts';
 import { neighbourTable, neighbourWords } from './neighbour.ts';
 import { packageTables } from './package.ts';
+import { startTable } from './start.ts';
 import { storedCharts } from './stored-charts.ts';
 import {
   burstTable,
@@ -76,6 +77,7 @@ function roundsText(rounds: number): string {
 
 function workSections(results: Results, charts: readonly ChartFile[]): readonly string[] {
   const { scale, contenders, stored, recovery, hanging, dashboard, neighbour, package: installed } = results;
+  const { start = null } = results;
   const has = (work: 'paced' | 'creates' | 'recurring') => contenders.some((one) => one[work].length > 0);
   const bursts = scale.bursts.filter((count) =>
     contenders.some((one) => one.bursts.some((burst) => burst.count === count && burst.rounds.length > 0)),
@@ -132,6 +134,13 @@ function workSections(results: Results, charts: readonly ChartFile[]): readonly 
       neighbourWords(scale.neighbour),
       ...STORE_KINDS.map((store) => neighbourTable(results, store)),
       bulleted((neighbour?.remarks ?? []).map(plain)),
+    ),
+    ...section(
+      start !== null,
+      'Cold starts',
+      words.START,
+      startTable(results),
+      bulleted((start?.remarks ?? []).map(plain)),
     ),
     ...section(installed !== null, 'Installing and starting', words.PACKAGE, ...packageTables(results)),
   ];

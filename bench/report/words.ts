@@ -33,6 +33,9 @@ export const HANGING =
 export const DASHBOARD =
   'The data of each page of the dashboard is requested over HTTP. The store looks as it would after months: most deliveries have ended, tens of thousands of them without success, and some wait. After that comes the paced workload, in turns with and without an open page. The page watches the overview and the list of deliveries.';
 
+export const START =
+  'The program is packed and unpacked, as an installation would do it. Each start is a new process on a store that exists already. The program’s files are in the cache of the operating system. A process is *ready* when `/readyz` says that it can store and send. Then its first delivery is due, over a connection that is not open yet. A client creates it as soon as the process is ready, or an earlier process has stored it. The receiver measures how late it arrives, so the way to the receiver is part of it.';
+
 export const PACKAGE =
   'The package is made by `npm pack` and installed into an empty folder, from the registry of npm. Nothing cached means that npm downloads everything, so the network decides. Each start is a new process, on the runtime that comes with the package. The checkout starts from its sources, with its cache of compiled code.';
 

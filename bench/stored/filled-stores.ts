@@ -44,10 +44,15 @@ export class FilledStores implements AsyncDisposable {
     return this.#fill(kind, count);
   }
 
+  /** Returns a store without a schema. */
+  async empty(kind: SchedStoreKind): Promise<SchedStore> {
+    return kind === 'sqlite' ? this.#directory() : this.#database();
+  }
+
   async #fill(kind: SchedStoreKind, count: number): Promise<SchedStore> {
     if (count % TEMPLATES !== 0) throw new Error(`Sizes are multiples of ${TEMPLATES}.`);
     requireDiskSpace(kind, count);
-    const store = kind === 'sqlite' ? this.#directory() : await this.#database();
+    const store = await this.empty(kind);
     {
       await using service = await startSched({ store, env: { SCHED_ROLE: 'api' } });
       if (count > 0) await createTemplates(service.urls[0] ?? '');

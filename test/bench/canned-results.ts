@@ -101,6 +101,7 @@ export const CANNED: Results = {
     dashboard: { stored: 1_000, rounds: ROUNDS },
     neighbour: { ...FULL_NEIGHBOUR, rounds: ROUNDS },
     package: { rounds: 1, starts: 3 },
+    start: { rounds: ROUNDS },
   },
   contenders: CONTENDER_IDS.map((id) => contender(id, SLOWNESS[id] ?? PEER_SLOWNESS)),
   stored: {
@@ -139,6 +140,17 @@ export const CANNED: Results = {
       package: { versionMs: [100, 110, 120], devMs: [600, 700, 1_600] },
       checkout: { versionMs: [200], devMs: [1_200] },
     },
+  },
+  start: {
+    lines: (['sqlite', 'postgres'] as const).map((store) => ({
+      store,
+      version: 'this' as const,
+      starts: [1, 2, 3].flatMap((n) => [
+        { first: 'created' as const, listeningMs: 270 + 10 * n, readyMs: 290 + 10 * n, arrivedMs: 2 * n },
+        { first: 'stored' as const, listeningMs: 280, readyMs: 300, arrivedMs: n === 3 ? null : 3 },
+      ]),
+    })),
+    remarks: [],
   },
 };
 

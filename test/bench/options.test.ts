@@ -20,6 +20,7 @@ describe('the command line', () => {
       'stored',
       'recovery',
       'neighbour',
+      'start',
       'package',
     ]);
     expect(options).toMatchObject({ beside: BESIDE, stores: ['sqlite', 'postgres'], baseline: null });
@@ -30,7 +31,7 @@ describe('the command line', () => {
   test('quick is less of everything, and leaves the report as it is', () => {
     const options = optionsOf(['--quick']);
     expect(options.contenders).toEqual(QUICK_CONTENDERS);
-    expect(options.workloads).toEqual(['paced', 'burst', 'creates', 'stored']);
+    expect(options.workloads).toEqual(['paced', 'burst', 'creates', 'stored', 'start']);
     expect(options.scale).toMatchObject({ quick: true, rounds: 1 });
     expect(options.out).toBeNull();
     expect(optionsOf(['--profile', 'p']).out).toBeNull();
@@ -52,6 +53,7 @@ describe('the command line', () => {
       recovery: { rounds: 7 },
       neighbour: { rounds: 7 },
       package: { rounds: 7 },
+      start: { rounds: 7 },
     });
     expect(options).toMatchObject({ json: 'a.json', profileDir: 'p', out: 'o' });
   });

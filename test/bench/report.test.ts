@@ -70,6 +70,13 @@ describe('the page', () => {
     expect(reportOf({ ...CANNED, package: null })).not.toContain('## Installing');
   });
 
+  test('shows the median and the worst of cold starts', () => {
+    const row = rowOf(page, 'Cold starts', 'Sched on PostgreSQL');
+    expect(row.slice(1)).toEqual(['created when ready', '3', '290', '310', '320', '4.00', '6.00']);
+    const { start: _, ...earlier } = CANNED;
+    expect(reportOf(earlier)).not.toContain('## Cold starts');
+  });
+
   test('does not make a rate of a burst that did not arrive in full', () => {
     const rounds = [evenRound(BURST, 30_000, 50), evenRound(BURST, 100)];
     const results = withContender('pg-boss', { bursts: [{ count: BURST, rounds }] });
@@ -82,11 +89,12 @@ describe('the page', () => {
   });
 
   test('in the docs has the present texts of the generator', () => {
-    const { HANGING, DASHBOARD, CAVEATS, ...texts } = words;
+    const { HANGING, DASHBOARD, START, CAVEATS, ...texts } = words;
     const measured = pageAt('docs/benchmarks.md').text;
     for (const text of [...Object.values(texts), ...CAVEATS]) expect(measured).toContain(text);
     expect(measured.includes(HANGING)).toBe(measured.includes('## Beside endpoints that hang'));
     expect(measured.includes(DASHBOARD)).toBe(measured.includes('## While somebody looks'));
+    expect(measured.includes(START)).toBe(measured.includes('## Cold starts'));
   });
 
   test('keeps names and remarks in their place', () => {

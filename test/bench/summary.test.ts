@@ -60,6 +60,12 @@ describe('the summary', () => {
     expect(text).toMatch(/^checkout +200 +1200$/m);
   });
 
+  test('shows cold starts and their first delivery', () => {
+    const text = summaryOf({ ...resultsWith([]), start: CANNED.start ?? null });
+    expect(text).toMatch(/Sched on SQLite: first created +3 +290 +310 +320 +4\.0 +6\.0/);
+    expect(text).toMatch(/Sched on SQLite: first stored +3 +280 +300 +300 +3\.0 +3\.0/);
+  });
+
   test('compares bursts with the limit, and shows only what was measured', () => {
     const text = summaryOf(
       resultsWith([
