@@ -50,6 +50,8 @@ export interface Contender {
 export interface Resources {
   /** The server in which a contender creates its own database. */
   readonly postgres: PostgresServer;
+  /** The processor time of that server so far. Null if it is not known. */
+  readonly postgresCpuMs: () => number | null;
   /** The folder for processor profiles. */
   readonly profileDir: string | undefined;
 }
@@ -63,6 +65,8 @@ export interface RunningContender extends AsyncDisposable {
   create(load: CreateLoad): Promise<Created>;
   /** Processor time of the contender's processes so far, without the database. Null if it is not known. */
   cpuMs(): number | null;
+  /** Processor time of the database's processes so far. It is 0 without a database, and null if it is not known. */
+  databaseCpuMs(): number | null;
   /** Memory in use by the contender's processes, without the database. Null if it is not known. */
   memoryMb(): number | null;
 }

@@ -28,6 +28,7 @@ import { machineOf } from './machine.ts';
 import { measureNeighbour, neighbourSteps } from './neighbour/neighbour.ts';
 import { commandOf, type Options, optionsOf, USAGE, UsageError } from './options.ts';
 import { measurePackage, packageSteps } from './package.ts';
+import { postgresCpuMeter } from './postgres-process.ts';
 import { ProgressLine } from './progress.ts';
 import { Receiver } from './receiver.ts';
 import { chartsOf, reportOf } from './report/report.ts';
@@ -67,7 +68,9 @@ async function measure(options: Options, measured: (results: Results) => void): 
   await using postgres = await startPostgres({ durable: true });
   await using receiver = await Receiver.start();
   await using stores = new FilledStores(postgres);
-  const context: BenchContext = { resources: { postgres, profileDir }, receiver, scale, progress };
+  const postgresCpuMs = await postgresCpuMeter(postgres.url());
+  const resources = { postgres, postgresCpuMs, profileDir };
+  const context: BenchContext = { resources, receiver, scale, progress };
 
   const machine = await machineOf(postgres.url());
   let results: Results = {
@@ -109,7 +112,7 @@ function keep(results: Results, { json }: Options): void {
   if (json !== null) writeFileSync(json, `${JSON.stringify(results)}\n`);
 }
 
-/** Writes the report of a complete run. A page with missing targets would look like a complete one. */
+/** Writes the report of a complete run. A page with missing bars would look like a complete one. */
 function report(results: Results, { out }: Options): void {
   if (out === null) return;
   const files = [

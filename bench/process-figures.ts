@@ -5,10 +5,39 @@ import { readFileSync } from 'node:fs';
 const TICK_MS = 10;
 const KILOBYTES_PER_MB = 1_024;
 
+/** Where `/proc/PID/stat` has the parent, and the processor time of the process and of its children that ended. */
+const PARENT = 1;
+const OWN_TIMES = [11, 12];
+const ENDED_CHILDREN_TIMES = [13, 14];
+
 /** Returns the processor time of all threads so far. */
 export function cpuMsOf(pid: number | undefined): number | null {
-  const fields = read(`/proc/${pid}/stat`)?.split(') ')[1]?.split(' ');
-  return fields === undefined ? null : (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  return timesOf(pid, OWN_TIMES);
+}
+
+/** Returns the processor time so far of a process, its children and those that ended. The children have none. */
+export function familyCpuMsOf(pid: number | undefined): number | null {
+  const children = read(`/proc/${pid}/task/${pid}/children`)?.trim().split(' ').filter(Boolean) ?? [];
+  const parentMs = timesOf(pid, [...OWN_TIMES, ...ENDED_CHILDREN_TIMES]);
+  // A child that has ended since it was listed counts the next time, with those that ended.
+  return parentMs === null
+    ? null
+    : children.reduce((sum, child) => sum + (cpuMsOf(Number(child)) ?? 0), parentMs);
+}
+
+export function parentOf(pid: number): number | null {
+  const parent = statOf(pid)?.[PARENT];
+  return parent === undefined ? null : Number(parent);
+}
+
+function timesOf(pid: number | undefined, positions: readonly number[]): number | null {
+  const fields = statOf(pid);
+  return fields === null ? null : positions.reduce((sum, n) => sum + Number(fields[n]), 0) * TICK_MS;
+}
+
+/** The fields after the name of the program, which may contain spaces. */
+function statOf(pid: number | undefined): readonly string[] | null {
+  return read(`/proc/${pid}/stat`)?.split(') ')[1]?.split(' ') ?? null;
 }
 
 export function memoryMbOf(pid: number | undefined): number | null {

@@ -97,6 +97,8 @@ export interface LatenessRound {
   readonly maxMs: number;
   /** Processor time of the contender's processes for each arrival, without the database. */
   readonly cpuMsEach: number | null;
+  /** The same of the database's processes. Results of earlier versions do not have it. */
+  readonly databaseCpuMsEach?: number | null;
   /** The lateness by which each share of `CURVE_SHARES` had arrived. Null if it never did. */
   readonly curveMs: readonly (number | null)[];
 }
@@ -108,6 +110,8 @@ export interface CreatesRound {
   readonly p99Ms: number;
   /** Processor time of the contender's processes for each create, without the database. */
   readonly cpuMicrosEach: number | null;
+  /** The same of the database's processes. Results of earlier versions do not have it. */
+  readonly databaseCpuMicrosEach?: number | null;
 }
 
 export const STORE_KINDS = ['sqlite', 'postgres'] as const;
@@ -134,8 +138,16 @@ export interface StoredRound {
 
 /** A restart with many schedules stored and some deliveries overdue. */
 export interface RecoveryResults {
+  /** The bare client started anew, with as many requests at once. Results of earlier versions do not have it. */
+  readonly bareClient?: readonly BareClientRound[];
   readonly lines: readonly RecoveryLine[];
   readonly remarks: readonly string[];
+}
+
+export interface BareClientRound {
+  /** The time from the first to the last arrival. */
+  readonly sendMs: number;
+  readonly perSecond: number;
 }
 
 export interface RecoveryLine {
@@ -276,14 +288,23 @@ export interface Arrived {
   /** The lateness of each first arrival, in any order. */
   readonly latenessMs: readonly number[];
   readonly repeated: number;
-  /** The processor time for all requests together. */
-  readonly cpuMs: number | null;
+  readonly cpu: CpuTime;
 }
 
-export function latenessRound({ expected, latenessMs, repeated, cpuMs }: Arrived): LatenessRound {
+/** The processor time for all requests together. Null if it is not known. */
+export interface CpuTime {
+  /** The contender's processes, without the database. */
+  readonly ownMs: number | null;
+  readonly databaseMs: number | null;
+}
+
+export const UNKNOWN_CPU: CpuTime = { ownMs: null, databaseMs: null };
+
+export function latenessRound({ expected, latenessMs, repeated, cpu }: Arrived): LatenessRound {
   const sorted = latenessMs.toSorted((a, b) => a - b);
   const arrived = sorted.length;
   const at = (q: number) => rounded(quantileOfSorted(sorted, q));
+  const each = (ms: number | null) => (ms === null || arrived === 0 ? null : rounded(ms / arrived));
   return {
     expected,
     arrived,
@@ -293,7 +314,8 @@ export function latenessRound({ expected, latenessMs, repeated, cpuMs }: Arrived
     p99Ms: at(0.99),
     p999Ms: at(0.999),
     maxMs: at(1),
-    cpuMsEach: cpuMs === null || arrived === 0 ? null : rounded(cpuMs / arrived),
+    cpuMsEach: each(cpu.ownMs),
+    databaseCpuMsEach: each(cpu.databaseMs),
     curveMs: CURVE_SHARES.map((share) => {
       const late = sorted[Math.round(share * (expected - 1))];
       return late === undefined ? null : rounded(late);

@@ -117,6 +117,7 @@ function contendersOf(results: Results): string {
           latenessColumn('paced p50', 'p50Ms'),
           latenessColumn('p99', 'p99Ms'),
           latenessColumn('p99.9', 'p999Ms'),
+          ...costColumns(({ paced }) => paced),
         ]
       : []),
     ...scale.bursts.flatMap((count) => burstColumns(count, contenders)),
@@ -150,6 +151,18 @@ function recurringColumn(head: string, quantile: Quantile): Column {
   return { head, cell: ({ recurring }) => medianOf(recurring, (round) => round[quantile], 0) };
 }
 
+/** The processor time of one delivery: of the contender's processes, and of its database. */
+function costColumns(roundsOf: (contender: ContenderResults) => readonly LatenessRound[]): readonly Column[] {
+  return [
+    { head: 'cpu ms', cell: (contender) => medianOf(roundsOf(contender), ({ cpuMsEach }) => cpuMsEach, 2) },
+    {
+      head: 'db ms',
+      cell: (contender) =>
+        medianOf(roundsOf(contender), ({ databaseCpuMsEach = null }) => databaseCpuMsEach, 2),
+    },
+  ];
+}
+
 function burstColumns(count: number, contenders: readonly ContenderResults[]): readonly Column[] {
   const roundsOf = ({ bursts }: ContenderResults) =>
     bursts.find((each) => each.count === count)?.rounds ?? [];
@@ -169,7 +182,7 @@ function burstColumns(count: number, contenders: readonly ContenderResults[]): r
       head: 'of limit',
       cell: (contender) => ratio(roundsOf(contender).map(perSecondOf), most.map(perSecondOf)),
     },
-    { head: 'cpu ms', cell: (contender) => medianOf(roundsOf(contender), (round) => round.cpuMsEach, 2) },
+    ...costColumns(roundsOf),
   ];
 }
 
@@ -187,6 +200,11 @@ function createsColumns(contenders: readonly ContenderResults[]): readonly Colum
         ),
     },
     { head: 'cpu us', cell: ({ creates }) => medianOf(creates, (round) => round.cpuMicrosEach, 0) },
+    {
+      head: 'db us',
+      cell: ({ creates }) =>
+        medianOf(creates, ({ databaseCpuMicrosEach = null }) => databaseCpuMicrosEach, 0),
+    },
   ];
 }
 

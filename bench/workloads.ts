@@ -8,7 +8,7 @@ import type { CreateLoad, Job, Resources, RunningContender } from './contender.t
 import type { Progress } from './progress.ts';
 import type { Receiver } from './receiver.ts';
 import type { Arrivals } from './receiver-process.ts';
-import { type CreatesRound, type LatenessRound, latenessRound, type Scale } from './results.ts';
+import { type CpuTime, type CreatesRound, type LatenessRound, latenessRound, type Scale } from './results.ts';
 
 /** The resources, the scale and the progress that every measurement of a run shares. */
 export interface BenchContext {
@@ -113,15 +113,17 @@ export function waitBeforeStoringMs(leadMs: number, now: number): number {
 /** Creates as fast as the contender can, after a warm-up with the same load. */
 export async function creates(running: RunningContender, load: CreateLoad): Promise<CreatesRound> {
   await running.create({ ...load, seconds: WARM_UP_SECONDS });
-  const cpu = startCpuTimer(running);
+  const cpuTime = startCpuTimer(running);
   const { created, failed, seconds, p50Ms, p99Ms } = await running.create(load);
-  const cpuMs = cpu();
+  const { ownMs, databaseMs } = cpuTime();
+  const each = (ms: number | null) => (ms === null || created === 0 ? null : (ms * MICROS_PER_MS) / created);
   return {
     perSecond: created / seconds,
     failed,
     p50Ms,
     p99Ms,
-    cpuMicrosEach: cpuMs === null || created === 0 ? null : (cpuMs * MICROS_PER_MS) / created,
+    cpuMicrosEach: each(ownMs),
+    databaseCpuMicrosEach: each(databaseMs),
   };
 }
 
@@ -196,18 +198,20 @@ async function measure(
   return roundOf(count, await receiver.arrivalsAt(path), cpu());
 }
 
-export function roundOf(expected: number, arrivals: Arrivals, cpuMs: number | null): LatenessRound {
+export function roundOf(expected: number, arrivals: Arrivals, cpu: CpuTime): LatenessRound {
   if (arrivals.latenessMs.length === 0) throw new Error('Nothing arrived.');
-  return latenessRound({ expected, latenessMs: arrivals.latenessMs, repeated: arrivals.repeated, cpuMs });
+  return latenessRound({ expected, latenessMs: arrivals.latenessMs, repeated: arrivals.repeated, cpu });
 }
 
 /** Returns a function that tells the processor time since this call. */
-export function startCpuTimer(running: RunningContender): () => number | null {
-  const before = running.cpuMs();
-  return () => {
-    const after = running.cpuMs();
-    return before === null || after === null ? null : after - before;
-  };
+export function startCpuTimer(running: RunningContender): () => CpuTime {
+  const [own, database] = [running.cpuMs(), running.databaseCpuMs()];
+  const since = (before: number | null, after: number | null) =>
+    before === null || after === null ? null : after - before;
+  return () => ({
+    ownMs: since(own, running.cpuMs()),
+    databaseMs: since(database, running.databaseCpuMs()),
+  });
 }
 
 function atOneInstant(count: number, at: number): readonly number[] {

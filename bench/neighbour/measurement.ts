@@ -108,7 +108,7 @@ async function measureWith(
   await Promise.all(running.urls.map(nodeFigures));
   const cpu = startCpuTimer(running);
   await receiver.complete(PATH, end - Date.now() + ARRIVE_MS_MAX);
-  const cpuMs = cpu();
+  const cpuTime = cpu();
   const requests = new Map<Hostile, number>(await answered);
   await sleep(SETTLE_MS);
 
@@ -121,7 +121,7 @@ async function measureWith(
   // The arrivals are read first. A job that arrives in between counts as missing, and never as both.
   const arrivals = await receiver.arrivalsAt(PATH);
   return {
-    healthy: roundOf(jobs.length, arrivals, cpuMs),
+    healthy: roundOf(jobs.length, arrivals, cpuTime),
     waiting: await waitingIn(prepared.store, await partitionOf(prepared.store, HEALTHY)),
     ...combined(await Promise.all(running.urls.map(nodeFigures))),
     peakMemoryMb: running.peakMemoryMb(),

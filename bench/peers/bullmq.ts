@@ -33,7 +33,11 @@ export function bullmq(setting: RedisSetting): Contender {
     file: 'bullmq-process.ts',
     prepare: async () => {
       const redis = await startRedis({ isKept, hz });
-      return { args: [redis.socket], [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose]() };
+      return {
+        args: [redis.socket],
+        databaseCpuMs: redis.cpuMs,
+        [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose](),
+      };
     },
   });
 }

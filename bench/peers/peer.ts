@@ -15,6 +15,8 @@ export interface Peer extends Omit<Contender, 'start'> {
 
 export interface PeerResources extends AsyncDisposable {
   readonly args: readonly string[];
+  /** The processor time of the store's processes so far. */
+  readonly databaseCpuMs: () => number | null;
 }
 
 const START_MS_MAX = 30_000;
@@ -62,21 +64,30 @@ async function startPeer(
       return created;
     },
     cpuMs: () => cpuMsOf(child.pid),
+    databaseCpuMs: resources.databaseCpuMs,
     memoryMb: () => memoryMbOf(child.pid),
     [Symbol.asyncDispose]: end,
   };
 }
 
 /** The resources of a contender without a store. */
-export const NO_RESOURCES: PeerResources = { args: [], [Symbol.asyncDispose]: async () => undefined };
+export const NO_RESOURCES: PeerResources = {
+  args: [],
+  databaseCpuMs: () => 0,
+  [Symbol.asyncDispose]: async () => undefined,
+};
 
 /** Creates a database, which is dropped afterwards. Its address is the first argument of the process. */
 export async function prepareDatabase(
-  { postgres }: Resources,
+  { postgres, postgresCpuMs: databaseCpuMs }: Resources,
   ...args: readonly string[]
 ): Promise<PeerResources> {
   const database = await postgres.createDatabase();
-  return { args: [database.url, ...args], [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
+  return {
+    args: [database.url, ...args],
+    databaseCpuMs,
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
 }
 
 const { dependencies } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as {

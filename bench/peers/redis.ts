@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { endWithProcess } from '../../test/postgres/cleanup.ts';
 import { Unavailable } from '../contender.ts';
+import { familyCpuMsOf } from '../process-figures.ts';
 
 export interface RedisOptions {
   /** If true, every write is on disk before its answer. If false, nothing is written to disk. */
@@ -16,6 +17,8 @@ export interface RedisOptions {
 
 export interface RedisServer extends AsyncDisposable {
   readonly socket: string;
+  /** The processor time so far. Null if it is not known. */
+  readonly cpuMs: () => number | null;
 }
 
 /** On a unix socket Redis writes this line in lower case. */
@@ -52,7 +55,7 @@ export async function startRedis({ isKept, hz }: RedisOptions): Promise<RedisSer
   }
   // The output is discarded from here on, because a full pipe would block Redis.
   child.stdout.resume();
-  return { socket, [Symbol.asyncDispose]: end };
+  return { socket, cpuMs: () => familyCpuMsOf(child.pid), [Symbol.asyncDispose]: end };
 }
 
 async function ready(output: NodeJS.ReadableStream, exited: Promise<unknown>): Promise<void> {

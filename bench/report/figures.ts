@@ -1,19 +1,12 @@
 /** Formats the numbers of the report: the median and the range of the rounds. */
-import { type LatenessRound, perSecondOf } from '../results.ts';
+import { type CreatesRound, type LatenessRound, perSecondOf } from '../results.ts';
 import { type Spread, spreadOf } from '../statistics.ts';
-
-export interface Target {
-  readonly work: string;
-  /** The target, in words. */
-  readonly asked: string;
-  readonly measured: string;
-  /** Null if it was not measured. */
-  readonly isMet: boolean | null;
-}
 
 export const NOTHING = '–';
 const EXACT_BELOW = 10;
 const TENTHS_BELOW = 100;
+const MS_PER_SECOND = 1_000;
+const MICROS_PER_MS = 1_000;
 
 export function whole(value: number): string {
   return Math.round(value).toLocaleString('en-GB');
@@ -35,7 +28,7 @@ export function ratio(value: number): string {
   return value.toFixed(2);
 }
 
-/** Targets need three digits, because 0.396 is below a target of 0.40. */
+/** Bars need three digits, because 0.396 is below a bar of 0.40. */
 export function exactRatio(value: number): string {
   return value.toFixed(3);
 }
@@ -71,4 +64,30 @@ export function burstRate(rounds: readonly LatenessRound[]): Spread | null {
   return complete.length < rounds.length || complete.length === 0
     ? null
     : spreadOf(complete.map(perSecondOf));
+}
+
+/** The processor time of one delivery or create: of the contender's processes, and of its database. */
+export interface Cost {
+  readonly ownMs: number | null;
+  readonly databaseMs: number | null;
+}
+
+export function costOf(round: LatenessRound | CreatesRound): Cost {
+  if ('cpuMsEach' in round) return { ownMs: round.cpuMsEach, databaseMs: round.databaseCpuMsEach ?? null };
+  const { cpuMicrosEach: own, databaseCpuMicrosEach: database = null } = round;
+  return {
+    ownMs: own === null ? null : own / MICROS_PER_MS,
+    databaseMs: database === null ? null : database / MICROS_PER_MS,
+  };
+}
+
+/** Null if a part is not known. */
+export function wholeCostMs({ ownMs, databaseMs }: Cost): number | null {
+  return ownMs === null || databaseMs === null ? null : ownMs + databaseMs;
+}
+
+/** The deliveries or creates for each second of processor time: the median of the rounds. */
+export function perCore(rounds: readonly (LatenessRound | CreatesRound)[]): number | null {
+  const costs = known(rounds.map((round) => wholeCostMs(costOf(round)))).filter((ms) => ms > 0);
+  return medianOf(costs.map((ms) => MS_PER_SECOND / ms));
 }

@@ -1,4 +1,4 @@
-/** The section about the workload `neighbour`: a table for each store, and the targets. */
+/** The section about the workload `neighbour`: a table for each store, and the bars. */
 import type { Beside, Hostile } from '../neighbour/customers.ts';
 import type {
   NeighbourLine,
@@ -8,7 +8,7 @@ import type {
   SchedStoreKind,
   SchedVersion,
 } from '../results.ts';
-import type { Target } from './figures.ts';
+import type { Bar } from './bar.ts';
 import { known, medianOf, milliseconds, NOTHING, spread, whole } from './figures.ts';
 import { plain, table } from './markdown.ts';
 
@@ -114,8 +114,8 @@ function total(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
-/** The targets apply to this version only, and not to a baseline. */
-export function neighbourTargets({ neighbour }: Results, store: SchedStoreKind): readonly Target[] {
+/** The bars apply to this version only, and not to a baseline. */
+export function neighbourBars({ neighbour }: Results, store: SchedStoreKind): readonly Bar[] {
   const lines = (neighbour?.lines ?? []).filter((line) => line.store === store && line.version === 'this');
   const alone = lines.find(({ beside }) => beside === 'alone');
   const hostile = lines.filter(({ beside }) => beside !== 'alone');
@@ -147,22 +147,27 @@ export function neighbourTargets({ neighbour }: Results, store: SchedStoreKind):
   ];
 }
 
-/** The line with the largest figure decides. If a line has no figure, the target is not measured. */
+/** The line with the largest figure decides. If a line has no figure, the bar is not measured. */
 function worst(
   asked: string,
   lines: readonly NeighbourLine[],
   figureOf: (line: NeighbourLine) => number | null,
   unit: string,
   max: number | null,
-): Target {
+): Bar {
   const work = 'neighbours';
   const figures = lines.map((line) => ({ name: WHO[line.beside], figure: figureOf(line) }));
   const largest = Math.max(...known(figures.map(({ figure }) => figure)));
   const one = figures.find(({ figure }) => figure === largest);
   if (max === null || one === undefined || figures.some(({ figure }) => figure === null)) {
-    return { work, asked, measured: 'not measured', isMet: null };
+    return { work, asked, measured: 'not measured', verdict: 'not measured' };
   }
-  return { work, asked, measured: `${milliseconds(largest)} ${unit} (${one.name})`, isMet: largest <= max };
+  return {
+    work,
+    asked,
+    measured: `${milliseconds(largest)} ${unit} (${one.name})`,
+    verdict: largest <= max ? 'met' : 'missed',
+  };
 }
 
 function p99Of({ rounds }: NeighbourLine): number | null {
@@ -173,7 +178,7 @@ function p999Of({ rounds }: NeighbourLine): number | null {
   return medianOf(rounds.map(({ healthy }) => healthy.p999Ms));
 }
 
-/** The faults of all rounds together. The target allows none. */
+/** The faults of all rounds together. The bar allows none. */
 function faultsOf({ rounds }: NeighbourLine): number {
   return sum(rounds, (round) => missing(round) + round.healthy.repeated + (round.slotsLost ?? 0));
 }

@@ -1,6 +1,7 @@
-/** The table and the targets of the package that users install. */
+/** The table and the bars of the package that users install. */
 import type { Results } from '../results.ts';
-import { medianOf, spread, type Target, whole } from './figures.ts';
+import type { Bar } from './bar.ts';
+import { medianOf, spread, whole } from './figures.ts';
 import { table } from './markdown.ts';
 
 const VERSION_MS_MAX = 150;
@@ -39,7 +40,7 @@ function megabytes(bytes: number): string {
   return (bytes / BYTES_PER_MB).toFixed(1);
 }
 
-export function packageTargets({ package: measured }: Results): readonly Target[] {
+export function packageBars({ package: measured }: Results): readonly Bar[] {
   const { versionMs, devMs } = measured?.starts.package ?? { versionMs: [], devMs: [] };
   return [
     within('sched --version within 150 ms', versionMs, VERSION_MS_MAX),
@@ -47,9 +48,9 @@ export function packageTargets({ package: measured }: Results): readonly Target[
   ];
 }
 
-function within(asked: string, times: readonly number[], msMax: number): Target {
+function within(asked: string, times: readonly number[], msMax: number): Bar {
   const work = 'the installed package';
   const ms = medianOf(times);
-  if (ms === null) return { work, asked, measured: 'not measured', isMet: null };
-  return { work, asked, measured: `${whole(ms)} ms`, isMet: ms <= msMax };
+  if (ms === null) return { work, asked, measured: 'not measured', verdict: 'not measured' };
+  return { work, asked, measured: `${whole(ms)} ms`, verdict: ms <= msMax ? 'met' : 'missed' };
 }

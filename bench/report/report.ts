@@ -3,6 +3,8 @@
  * sentence judges the figures of a table.
  */
 import { type Results, STORE_KINDS } from '../results.ts';
+import type { Verdict } from './bar.ts';
+import { barsOf } from './bars.ts';
 import type { ChartFile, ChartName } from './chart.ts';
 import { burstChart, latenessChart } from './contender-charts.ts';
 import { whole } from './figures.ts';
@@ -22,8 +24,15 @@ import {
   recurringTable,
   storedTable,
 } from './tables.ts';
-import { targetsOf } from './targets.ts';
 import * as words from './words.ts';
+
+const VERDICTS: Readonly<Record<Verdict, string>> = {
+  met: 'met',
+  missed: '**missed**',
+  goal: 'goal',
+  'goal reached': 'goal reached',
+  'not measured': '–',
+};
 
 /** Workloads that were not measured have no chart. */
 export function chartsOf(results: Results): readonly ChartFile[] {
@@ -40,8 +49,8 @@ export function reportOf(results: Results): string {
     words.INTRODUCTION,
     words.LIMIT,
     imageOf(charts, 'lateness'),
-    '## Targets',
-    targetsText(results),
+    '## Bars',
+    barsText(results),
     ...workSections(results, charts),
     '## What was run',
     ...runText(results),
@@ -59,16 +68,16 @@ function imageOf(charts: readonly ChartFile[], name: ChartName): string {
   return chart === undefined ? '' : `![${plain(chart.title)}](${chart.file})`;
 }
 
-function targetsText(results: Results): string {
-  const rows = targetsOf(results).map(({ work, asked, measured, isMet }) => [
+function barsText(results: Results): string {
+  const rows = barsOf(results).map(({ work, asked, measured, verdict, perCore = null }) => [
     plain(work),
     plain(asked),
-    plain(measured),
-    isMet === null ? '–' : isMet ? 'met' : '**missed**',
+    plain(verdict === 'missed' && perCore !== null ? `${measured}; ${perCore}` : measured),
+    VERDICTS[verdict],
   ]);
   const { rounds } = results.scale;
-  const said = `These are the project’s own targets. The medians of ${roundsText(rounds)} decide. ${words.MISSED}`;
-  return `${said}\n\n${wordTable(['workload', 'target', 'measured', ''], rows)}`;
+  const said = `These are the project’s own bars. The medians of ${roundsText(rounds)} decide. ${words.MISSED}`;
+  return `${said}\n\n${wordTable(['workload', 'bar', 'measured', ''], rows)}`;
 }
 
 function roundsText(rounds: number): string {

@@ -12,7 +12,10 @@ export const STORE_NAMES: Readonly<Record<SchedStoreKind, string>> = {
 const QUANTILES = ['p50Ms', 'p99Ms', 'p999Ms', 'maxMs'] as const;
 
 export function pacedTable({ contenders }: Results): string {
-  return latenessTable(contenders.map(({ name, paced }) => [name, paced] as const));
+  return latenessTable(
+    contenders.map(({ name, paced }) => [name, paced] as const),
+    true,
+  );
 }
 
 export function recurringTable({ contenders }: Results): string {
@@ -21,13 +24,25 @@ export function recurringTable({ contenders }: Results): string {
 
 function latenessTable(
   lines: readonly (readonly [name: string, rounds: readonly LatenessRound[]])[],
+  hasCost = false,
 ): string {
   const measured = lines.filter(([, rounds]) => rounds.length > 0);
   return table(
-    ['lateness in ms', 'p50', 'p99', 'p99.9', 'last', 'early', 'repeated', 'missing'],
+    [
+      'lateness in ms',
+      'p50',
+      'p99',
+      'p99.9',
+      'last',
+      ...(hasCost ? ['cpu ms each', 'database'] : []),
+      'early',
+      'repeated',
+      'missing',
+    ],
     measured.map(([name, rounds]) => [
       plain(name),
       ...QUANTILES.map((quantile) => spread(rounds, (round) => round[quantile], milliseconds)),
+      ...(hasCost ? costCells(rounds) : []),
       ...anomalyCells(rounds),
     ]),
   );
@@ -44,12 +59,28 @@ function anomalyCells(rounds: readonly LatenessRound[]): readonly string[] {
   ];
 }
 
+/** The processor time of one delivery: of the contender's processes, then of its database. */
+export function costCells(rounds: readonly LatenessRound[]): readonly string[] {
+  return [
+    spread(rounds, ({ cpuMsEach }) => cpuMsEach, ratio),
+    spread(rounds, ({ databaseCpuMsEach = null }) => databaseCpuMsEach, ratio),
+  ];
+}
+
 export function burstTable({ contenders, scale }: Results, count: number): string {
   const rows = contenders.map((one) => [one, roundsOf(one, count)] as const);
   const limit = rows.find(([{ id }]) => id === 'limit');
   const limitRate = limit === undefined ? null : (burstRate(limit[1])?.median ?? null);
   return table(
-    [`${whole(count)} at once`, 'a second', 'of the limit', 'last after ms', 'cpu ms each', 'repeated'],
+    [
+      `${whole(count)} at once`,
+      'a second',
+      'of the limit',
+      'last after ms',
+      'cpu ms each',
+      'database',
+      'repeated',
+    ],
     rows
       .filter(([, rounds]) => rounds.length > 0)
       .map(([{ name }, rounds]) => {
@@ -59,7 +90,7 @@ export function burstTable({ contenders, scale }: Results, count: number): strin
           rateCell(rounds, scale.burstSecondsMax),
           rate === null || limitRate === null ? NOTHING : ratio(rate / limitRate),
           rate === null ? NOTHING : spread(rounds, ({ maxMs }) => maxMs, whole),
-          spread(rounds, ({ cpuMsEach }) => cpuMsEach, ratio),
+          ...costCells(rounds),
           anomalyCells(rounds)[1] ?? NOTHING,
         ];
       }),
@@ -85,7 +116,7 @@ export function createsTable({ contenders }: Results): string {
   const bare = measured.find(({ id }) => id === 'bare-route');
   const bareRate = bare === undefined ? null : medianOf(bare.creates.map(({ perSecond }) => perSecond));
   return table(
-    ['creates', 'a second', 'of the bare route', 'p50 ms', 'p99 ms', 'cpu µs each', 'failed'],
+    ['creates', 'a second', 'of the bare route', 'p50 ms', 'p99 ms', 'cpu µs each', 'database', 'failed'],
     measured.map(({ name, creates }) => {
       const rate = medianOf(creates.map(({ perSecond }) => perSecond));
       return [
@@ -95,6 +126,7 @@ export function createsTable({ contenders }: Results): string {
         spread(creates, ({ p50Ms }) => p50Ms, milliseconds),
         spread(creates, ({ p99Ms }) => p99Ms, milliseconds),
         spread(creates, ({ cpuMicrosEach }) => cpuMicrosEach, whole),
+        spread(creates, ({ databaseCpuMicrosEach = null }) => databaseCpuMicrosEach, whole),
         whole(creates.reduce((sum, { failed }) => sum + failed, 0)),
       ];
     }),
@@ -120,6 +152,7 @@ export function storedTable({ stored, scale }: Results): string {
 }
 
 export function recoveryTable({ recovery }: Results): string {
+  const bareClient = recovery?.bareClient ?? [];
   return table(
     [
       'restart',
@@ -130,15 +163,30 @@ export function recoveryTable({ recovery }: Results): string {
       'fresh p50 ms',
       'fresh p99 ms',
     ],
-    (recovery?.lines ?? []).map(({ store, rounds }) => [
-      STORE_NAMES[store],
-      spread(rounds, ({ listeningMs }) => listeningMs, whole),
-      spread(rounds, ({ readyMs }) => readyMs, whole),
-      spread(rounds, ({ drainMs }) => drainMs, whole),
-      spread(rounds, ({ drainedPerSecond }) => drainedPerSecond, whole),
-      spread(rounds, ({ fresh }) => fresh.p50Ms, milliseconds),
-      spread(rounds, ({ fresh }) => fresh.p99Ms, milliseconds),
-    ]),
+    [
+      ...(bareClient.length === 0
+        ? []
+        : [
+            [
+              'bare client, started anew',
+              NOTHING,
+              NOTHING,
+              spread(bareClient, ({ sendMs }) => sendMs, whole),
+              spread(bareClient, ({ perSecond }) => perSecond, whole),
+              NOTHING,
+              NOTHING,
+            ],
+          ]),
+      ...(recovery?.lines ?? []).map(({ store, rounds }) => [
+        STORE_NAMES[store],
+        spread(rounds, ({ listeningMs }) => listeningMs, whole),
+        spread(rounds, ({ readyMs }) => readyMs, whole),
+        spread(rounds, ({ drainMs }) => drainMs, whole),
+        spread(rounds, ({ drainedPerSecond }) => drainedPerSecond, whole),
+        spread(rounds, ({ fresh }) => fresh.p50Ms, milliseconds),
+        spread(rounds, ({ fresh }) => fresh.p99Ms, milliseconds),
+      ]),
+    ],
   );
 }
 

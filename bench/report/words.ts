@@ -7,13 +7,13 @@ export const LIMIT = `The *limit* is a timer for each request and the same HTTP 
 export const REPRODUCE = `The command below installs the peers into \`bench/\`. They are not dependencies of Sched. It starts its own PostgreSQL, and Redis if \`redis-server\` is installed. Then it measures, and writes this page and its charts. A full run takes up to four hours. The workloads with many stored schedules and with hostile customers take most of that. \`--quick\` takes two minutes. \`--work\` and \`--only\` choose a part. \`--json FILE\` writes every figure. Nothing else should run on the machine.`;
 
 export const MISSED =
-  '[ADR 017](adr/017-cost-of-a-delivery.md) says why some are missed, and what would have to change.';
+  'A *goal* is shown with its figure, and nothing is missed where it is not reached. Beside a missed bar is the figure *per core*: deliveries or creates for each second of processor time, of the contender and its database together. [ADR 028](adr/028-bars.md) has the reasons for the bars. [ADR 017](adr/017-cost-of-a-delivery.md) says why some are missed, and what would have to change.';
 
 export const PACED =
   'These are one-shots, evenly spaced and stored ahead of their instants. Lateness is the time from the requested instant of a request to its arrival. The receiver measures it, with the clock of the same machine.';
 
 export const BURST =
-  'All requests are stored ahead and due at the same instant. The rate counts from that instant to the last arrival. Processor time is that of the contender’s own processes. SQLite is part of them; PostgreSQL and Redis come on top.';
+  'All requests are stored ahead and due at the same instant. The rate counts from that instant to the last arrival. Processor time is that of the contender’s own processes. That of its database is beside it: PostgreSQL or Redis, with all its processes. SQLite is part of the contender.';
 
 export const CREATES =
   'Each contender creates through its own public interface. Sched and the bare route use HTTP. The others are called as libraries and need no HTTP. That many clients create at the same time. Each waits for its answer before the next create. What is answered is stored, as durably as the contender stores at all.';
@@ -25,7 +25,7 @@ export const STORED =
   'This is the paced workload and a burst, while many other schedules are stored. Those are due in a year. Some were created through the interface, then multiplied inside the database. Memory is that of Sched’s process. With PostgreSQL, the database has its own memory.';
 
 export const RECOVERY =
-  'Sched starts on a database where many schedules wait. Thousands became due while no process could send them. Sched is *ready* when `/readyz` says that it can store and send. Meanwhile fresh work is due at 100 a second.';
+  'Sched starts on a database where many schedules wait. Thousands became due while no process could send them. Sched is *ready* when `/readyz` says that it can store and send. Meanwhile fresh work is due at 100 a second. The *bare client* is the limit’s process, started anew: it gets as many requests at once and sends them. The rate counts from the first to the last arrival.';
 
 export const HANGING =
   'This is the same work for a hundred endpoints that answer. First they are alone, then other endpoints accept requests and never answer.';

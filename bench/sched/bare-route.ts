@@ -20,6 +20,7 @@ export const bareRoute: Contender = {
       storeRecurring: nothing,
       create: (load) => createOverHttp({ ...load, urls: [server.url], apiKey: '' }),
       cpuMs: () => server.cpuMs(),
+      databaseCpuMs: () => 0,
       memoryMb: () => server.memoryMb(),
       [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
     };

@@ -92,10 +92,10 @@ async function directory(): Promise<TemporaryStore> {
   };
 }
 
-async function database({ postgres }: Resources): Promise<TemporaryStore> {
+async function database({ postgres, postgresCpuMs: cpuMs }: Resources): Promise<TemporaryStore> {
   const database = await postgres.createDatabase();
   return {
-    store: { kind: 'postgres', url: database.url },
+    store: { kind: 'postgres', url: database.url, cpuMs },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }

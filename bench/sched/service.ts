@@ -11,7 +11,12 @@ import { type ServerProcess, startServer } from './process.ts';
 
 export type SchedStore =
   | { readonly kind: 'sqlite'; readonly directory: string }
-  | { readonly kind: 'postgres'; readonly url: string };
+  | {
+      readonly kind: 'postgres';
+      readonly url: string;
+      /** The processor time of the server so far. It is unknown if this is missing. */
+      readonly cpuMs?: () => number | null;
+    };
 
 export interface SchedOptions {
   readonly store: SchedStore;
@@ -76,6 +81,7 @@ export async function startSched(options: SchedOptions): Promise<RunningSched> {
     storeRecurring: (jobs) => createAll(jobs, recurringOf),
     create: (load) => createOverHttp({ ...load, urls, apiKey: API_KEY }),
     cpuMs: () => sumOf(nodes.map((node) => node.cpuMs())),
+    databaseCpuMs: () => (store.kind === 'sqlite' ? 0 : (store.cpuMs?.() ?? null)),
     memoryMb: () => sumOf(nodes.map((node) => node.memoryMb())),
     peakMemoryMb: () => nodes.map((node) => node.peakMemoryMb()),
     [Symbol.asyncDispose]: () => running.disposeAsync(),

@@ -16,6 +16,7 @@ import {
   type RecoveryRound,
   type Scale,
   STORE_KINDS,
+  UNKNOWN_CPU,
 } from '../results.ts';
 import { type SchedStore, startSched } from '../sched/service.ts';
 import { type BenchContext, jobsOf, roundOf } from '../workloads.ts';
@@ -129,5 +130,5 @@ function between(
     const due = jobs[n]?.due ?? 0;
     return due >= from && due <= to;
   });
-  return roundOf(latenessMs.length, { ...arrivals, latenessMs }, null);
+  return roundOf(latenessMs.length, { ...arrivals, latenessMs }, UNKNOWN_CPU);
 }

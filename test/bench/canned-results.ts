@@ -21,7 +21,12 @@ const MOST_STORED = 5_000_000;
 /** Lateness counts up evenly to `lastMs`. */
 export function evenRound(count: number, lastMs: number, arrived = count): LatenessRound {
   const latenessMs = Array.from({ length: arrived }, (_, n) => ((n + 1) * lastMs) / count);
-  return latenessRound({ expected: count, latenessMs, repeated: 0, cpuMs: count / 10 });
+  return latenessRound({
+    expected: count,
+    latenessMs,
+    repeated: 0,
+    cpu: { ownMs: count / 10, databaseMs: 0 },
+  });
 }
 
 function threeTimes<T>(make: (round: number) => T): readonly T[] {
@@ -112,6 +117,7 @@ export const CANNED: Results = {
     remarks: [],
   },
   recovery: {
+    bareClient: threeTimes((n) => ({ sendMs: 100 + n, perSecond: 2_000 + n - 1 })),
     lines: [
       {
         store: 'sqlite',

@@ -1,6 +1,6 @@
 /** What the benchmark says of many numbers. */
 import { describe, expect, test } from 'vitest';
-import { CURVE_SHARES, latenessRound, perSecondOf } from '../../bench/results.ts';
+import { CURVE_SHARES, latenessRound, perSecondOf, UNKNOWN_CPU } from '../../bench/results.ts';
 import { median, quantile, spreadOf } from '../../bench/statistics.ts';
 
 describe('quantiles', () => {
@@ -20,7 +20,12 @@ describe('a round', () => {
   const latenessMs = Array.from({ length: 1_000 }, (_, n) => 1_000 - n);
 
   test('tells how late, in quantiles and as a curve', () => {
-    const round = latenessRound({ expected: 1_000, latenessMs, repeated: 2, cpuMs: 500 });
+    const round = latenessRound({
+      expected: 1_000,
+      latenessMs,
+      repeated: 2,
+      cpu: { ownMs: 500, databaseMs: 0 },
+    });
     expect(round).toMatchObject({ arrived: 1_000, early: 0, repeated: 2, p50Ms: 500.5, maxMs: 1_000 });
     expect(round.cpuMsEach).toBe(0.5);
     expect(round.curveMs).toHaveLength(CURVE_SHARES.length);
@@ -30,17 +35,21 @@ describe('a round', () => {
   });
 
   test('of which only a part arrived has a curve that ends there', () => {
-    const round = latenessRound({ expected: 2_000, latenessMs, repeated: 0, cpuMs: null });
+    const round = latenessRound({ expected: 2_000, latenessMs, repeated: 0, cpu: UNKNOWN_CPU });
     expect(round).toMatchObject({ expected: 2_000, arrived: 1_000, cpuMsEach: null });
     expect(round.curveMs[CURVE_SHARES.indexOf(0.25)]).toBeCloseTo(501, 0);
     expect(round.curveMs[CURVE_SHARES.indexOf(0.75)]).toBeNull();
   });
 
   test('counts what came before its instant', () => {
-    expect(latenessRound({ expected: 3, latenessMs: [-1, 0, 1], repeated: 0, cpuMs: null }).early).toBe(1);
+    expect(latenessRound({ expected: 3, latenessMs: [-1, 0, 1], repeated: 0, cpu: UNKNOWN_CPU }).early).toBe(
+      1,
+    );
   });
 
   test('that is a burst has a rate: from the instant to the last arrival', () => {
-    expect(perSecondOf(latenessRound({ expected: 1_000, latenessMs, repeated: 0, cpuMs: null }))).toBe(1_000);
+    expect(perSecondOf(latenessRound({ expected: 1_000, latenessMs, repeated: 0, cpu: UNKNOWN_CPU }))).toBe(
+      1_000,
+    );
   });
 });

@@ -48,7 +48,9 @@ function burstIn(lastMs: number, arrived = 5_000) {
   const latenessMs = Array.from({ length: arrived }, (_, n) => ((n + 1) * lastMs) / arrived);
   return {
     count: 5_000,
-    rounds: [latenessRound({ expected: 5_000, latenessMs, repeated: 0, cpuMs: 1_000 })],
+    rounds: [
+      latenessRound({ expected: 5_000, latenessMs, repeated: 0, cpu: { ownMs: 1_000, databaseMs: 0 } }),
+    ],
   };
 }
 
@@ -100,13 +102,13 @@ describe('the summary', () => {
   });
 
   test('compares creates with the bare route', () => {
-    const round = { failed: 0, p50Ms: 1, p99Ms: 2, cpuMicrosEach: 40 };
+    const round = { failed: 0, p50Ms: 1, p99Ms: 2, cpuMicrosEach: 40, databaseCpuMicrosEach: 60 };
     const text = summaryOf(
       resultsWith([
         { ...CONTENDER, id: 'bare-route', name: 'bare', creates: [{ ...round, perSecond: 20_000 }] },
         { ...CONTENDER, id: 'agenda', name: 'agenda', creates: [{ ...round, perSecond: 5_000, failed: 3 }] },
       ]),
     );
-    expect(text).toMatch(/agenda +5000 +0\.25 +40 +0\/0\/3/);
+    expect(text).toMatch(/agenda +5000 +0\.25 +40 +60 +0\/0\/3/);
   });
 });

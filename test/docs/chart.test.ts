@@ -20,7 +20,7 @@ describe('docs/benchmarks/lateness.svg', () => {
     const { text } = pageAt('README.md');
     expect(text).toContain('Sched a millisecond or so behind a bare timer');
     expect(sched.halfMs - bare.halfMs, REDRAW).toBeLessThan(2);
-    expect(text).toContain('99 % before the target of 100 to 300 ms');
+    expect(text).toContain('99 % before the allowed 100 to 300 ms');
     expect(sched.mostMs, REDRAW).toBeLessThan(100);
   });
 
