@@ -8,6 +8,7 @@ import { instant } from './instant.ts';
 import {
   customerHeaders,
   outboundHeaders,
+  traceId,
   traceparent,
   type UnsendableHeader,
   unsendableHeader,
@@ -34,6 +35,7 @@ function sentWith(given: Given): Headers {
     delivery: pending,
     attempt: { id: 'att_1' as AttemptId, attemptNo },
     path: new URL(url).pathname,
+    trace: traceId(pending.id),
     headers: customerHeaders(custom, isJson),
     body: body === null ? null : Buffer.from(body),
     keys: [createSecretKey(Buffer.from(SECRET))],
@@ -167,7 +169,7 @@ describe('the trace', () => {
   test('has the form of a W3C trace context', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (delivery, attemptNo) => {
-        const parent = traceparent(id(delivery), attempt(attemptNo));
+        const parent = traceparent(traceId(id(delivery)), attempt(attemptNo));
         expect(parent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
         expect(parent).not.toMatch(/^00-0{32}|-0{16}-/);
       }),
@@ -177,17 +179,17 @@ describe('the trace', () => {
   test('is one for each delivery, with a span for each attempt', () => {
     const traceOf = (parent: string) => parent.split('-')[1];
     const spanOf = (parent: string) => parent.split('-')[2];
-    const first = traceparent(id('1'), attempt('1'));
-    const second = traceparent(id('1'), attempt('2'));
-    const other = traceparent(id('2'), attempt('3'));
-    expect(traceparent(id('1'), attempt('1'))).toBe(first);
+    const first = traceparent(traceId(id('1')), attempt('1'));
+    const second = traceparent(traceId(id('1')), attempt('2'));
+    const other = traceparent(traceId(id('2')), attempt('3'));
+    expect(traceparent(traceId(id('1')), attempt('1'))).toBe(first);
     expect(traceOf(second)).toBe(traceOf(first));
     expect(traceOf(other)).not.toBe(traceOf(first));
     expect(new Set([first, second, other].map(spanOf)).size).toBe(3);
   });
 
   test('has the ids of the delivery and the attempt', () => {
-    expect(valuesOf(sentWith({}), 'traceparent')).toEqual([traceparent(pending.id, attempt('1'))]);
+    expect(valuesOf(sentWith({}), 'traceparent')).toEqual([traceparent(traceId(pending.id), attempt('1'))]);
   });
 });
 

@@ -33,6 +33,8 @@ export interface Outbound {
   readonly attempt: Pick<Attempt, 'id' | 'attemptNo'>;
   /** The path of the URL, without the query. */
   readonly path: string;
+  /** The result of `traceId`. */
+  readonly trace: string;
   /** The result of `customerHeaders`. */
   readonly headers: Headers;
   readonly body: Uint8Array | null;
@@ -61,7 +63,8 @@ export function customerHeaders(custom: Headers, isJson: boolean): Headers {
   return isJson && !saysType ? [...kept, ['Content-Type', JSON_TYPE]] : kept;
 }
 
-export function outboundHeaders({ delivery, attempt, path, headers, body, keys, now }: Outbound): Headers {
+export function outboundHeaders(outbound: Outbound): Headers {
+  const { delivery, attempt, path, trace, headers, body, keys, now } = outbound;
   const timestamp = Math.floor(now / MS_PER_SECOND);
   const signature = signatureHeader(
     {
@@ -77,7 +80,7 @@ export function outboundHeaders({ delivery, attempt, path, headers, body, keys, 
   return [
     ...headers,
     ['User-Agent', USER_AGENT],
-    ['traceparent', traceparent(delivery.id, attempt.id)],
+    ['traceparent', traceparent(trace, attempt.id)],
     ['Idempotency-Key', delivery.idempotencyKey],
     ['Sched-Delivery-Id', delivery.id],
     ['Sched-Attempt', String(attempt.attemptNo)],
@@ -91,9 +94,13 @@ function isOwn(name: string): boolean {
   return OWN_NAMES.has(lower) || lower.startsWith(OWN_PREFIX);
 }
 
+/** Returns the id of a delivery's trace, which is a hash of its own id. */
+export function traceId(deliveryId: DeliveryId): string {
+  return hash('sha256', deliveryId, 'hex').slice(0, TRACE_ID_CHARACTERS);
+}
+
 /** Returns the W3C trace context. Each delivery is a trace and each attempt a span. Both ids are hashes of ours. */
-export function traceparent(deliveryId: DeliveryId, attemptId: AttemptId): string {
-  const trace = hash('sha256', deliveryId, 'hex').slice(0, TRACE_ID_CHARACTERS);
+export function traceparent(trace: string, attemptId: AttemptId): string {
   const span = hash('sha256', attemptId, 'hex').slice(0, SPAN_ID_CHARACTERS);
   return `00-${trace}-${span}-01`;
 }

@@ -2,7 +2,6 @@
  * The endpoints of recently used URLs. Many deliveries go to few URLs, and parsing a URL takes longer than everything
  * else that finds an endpoint.
  */
-import { LRUCache } from 'lru-cache';
 import type { Delivery, Target } from '#src/domain/delivery.ts';
 import { type DueDelivery, type EndpointRef, toDueDelivery } from '#src/domain/due-delivery.ts';
 import {
@@ -13,13 +12,13 @@ import {
   withProfile,
 } from '#src/domain/endpoint-key.ts';
 import type { Partition } from '#src/domain/project.ts';
+import { RecentCache } from '#src/domain/recent-cache.ts';
 
 export const ENDPOINTS_MAX = 1_024;
 
-const endpoints = new LRUCache<string, Endpoint>({ max: ENDPOINTS_MAX });
-const keys = new LRUCache<string, { readonly partition: Partition; readonly key: string }>({
-  max: ENDPOINTS_MAX,
-});
+const endpoints = new RecentCache<string, Endpoint>(ENDPOINTS_MAX);
+const keys = new RecentCache<string, { readonly partition: Partition; readonly key: string }>(ENDPOINTS_MAX);
+const hosts = new RecentCache<string, string | null>(ENDPOINTS_MAX);
 
 /** Does what `endpointOf` of the domain does. A long URL is not cached, because the cache must stay small. */
 export function cachedEndpoint({ endpointId, url }: Pick<Target, 'endpointId' | 'url'>): Endpoint {
@@ -45,6 +44,16 @@ export function endpointRefKey({ partition, endpoint }: EndpointRef): string {
   const key = `${partition}/${copy}`;
   keys.set(copy, { partition, key });
   return key;
+}
+
+/** Returns the host and port of an origin. Null where the origin is the text of a URL that cannot be parsed. */
+export function hostOfOrigin(origin: string): string | null {
+  const known = hosts.get(origin);
+  if (known !== undefined) return known;
+  const copy = copyOf(origin);
+  const host = URL.parse(copy)?.host ?? null;
+  hosts.set(copy, host);
+  return host;
 }
 
 function learn(url: string): Endpoint {

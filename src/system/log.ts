@@ -17,8 +17,9 @@ export function systemLog(
   let dropped = 0;
 
   function write(label: LogLevel, fields: Parameters<Write>[0], message: string): void {
-    const rest = JSON.stringify({ ...fields, msg: message }).slice(1);
-    const line = `{"level":"${label}","time":"${formatInstant(systemClock.now())}",${rest}\n`;
+    const rest = JSON.stringify(fields).slice(1, -1);
+    const head = `{"level":"${label}","time":"${formatInstant(systemClock.now())}",`;
+    const line = `${head}${rest === '' ? '' : `${rest},`}"msg":${JSON.stringify(message)}}\n`;
     if (!lines.write(line, URGENT.has(label))) {
       dropped++;
     } else if (dropped > 0) {

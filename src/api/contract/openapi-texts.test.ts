@@ -103,6 +103,7 @@ test('the webhook has exactly the headers that a delivery sends', () => {
     delivery: { id: 'dlv_1', idempotencyKey: 'key', target: { method: 'POST' } },
     attempt: { id: 'att_1', attemptNo: 1 },
     path: '/',
+    trace: '',
     headers: [],
     body: null,
     keys: [],

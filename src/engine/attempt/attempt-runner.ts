@@ -17,7 +17,7 @@ import { releaseDeferred } from '#src/engine/gate/release-deferred.ts';
 import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
 import type { AttemptRecovery } from '#src/engine/upkeep/attempt-recovery.ts';
 import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
-import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
+import { dueDeliveryOf, hostOfOrigin } from '#src/ports/endpoint-cache.ts';
 import type { SettleWrite } from '#src/ports/store.ts';
 import { pause } from '#src/ports/system.ts';
 import { AttemptStopwatch } from './attempt-stopwatch.ts';
@@ -232,7 +232,7 @@ export class AttemptRunner {
         attempt: attempt.id,
         attempt_no: attempt.attemptNo,
         method: delivery.target.method,
-        host: hostOf(due.origin),
+        host: hostOfOrigin(due.origin),
         endpoint: delivery.target.endpointId,
         due_at: attempt.dueAt,
         lateness_ms: attempt.firedAt - attempt.dueAt,
@@ -247,9 +247,4 @@ export class AttemptRunner {
       'attempt',
     );
   }
-}
-
-/** Null where the origin is the text of a URL that cannot be parsed. */
-function hostOf(origin: string): string | null {
-  return URL.parse(origin)?.host ?? null;
 }

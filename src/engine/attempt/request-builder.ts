@@ -7,7 +7,7 @@ import { durationMsCeil } from '#src/domain/duration.ts';
 import { DEFAULT_TIMEOUT_MS } from '#src/domain/endpoint-profile.ts';
 import type { FailureCode } from '#src/domain/failures.ts';
 import { type Headers, mergeHeaders } from '#src/domain/headers.ts';
-import { customerHeaders, outboundHeaders, unsendableHeader } from '#src/domain/outbound-headers.ts';
+import { customerHeaders, outboundHeaders, traceId, unsendableHeader } from '#src/domain/outbound-headers.ts';
 import { decodeHeaders, decodePayload, NO_PAYLOAD, type Payload } from '#src/domain/payload.ts';
 import { payloadContext, profileHeadersContext } from '#src/domain/sealing-contexts.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
@@ -23,6 +23,7 @@ export interface Draft {
   readonly url: URL;
   /** The URL's path, without the query. */
   readonly path: string;
+  readonly trace: string;
   /** The customer's headers. */
   readonly headers: Headers;
   readonly body: Uint8Array | null;
@@ -90,6 +91,7 @@ export class RequestBuilder {
       kind: 'draft',
       url,
       path: url.pathname,
+      trace: traceId(delivery.id),
       headers: customerHeaders(custom, isJson),
       body,
       timeoutMs: timeoutMsOf(message),
@@ -146,9 +148,18 @@ export class RequestBuilder {
   #sign(draft: Draft, delivery: Delivery, attempt: Attempt, keys: Keys): Sendable | Unsendable {
     // A request never goes out unsigned.
     if (keys.length === 0) return { kind: 'unsendable', failure: 'no_signing_secret' };
-    const { url, path, body, timeoutMs } = draft;
+    const { url, path, trace, body, timeoutMs } = draft;
     const now = this.#dependencies.clock.now();
-    const headers = outboundHeaders({ delivery, attempt, path, headers: draft.headers, body, keys, now });
+    const headers = outboundHeaders({
+      delivery,
+      attempt,
+      path,
+      trace,
+      headers: draft.headers,
+      body,
+      keys,
+      now,
+    });
     const { partition: customer, target } = delivery;
     return { kind: 'request', request: { customer, method: target.method, url, headers, body }, timeoutMs };
   }

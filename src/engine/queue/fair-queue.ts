@@ -115,10 +115,11 @@ export class FairQueue {
     while (taken.length < limit) {
       const endpoint = tree.next(this.#free(punctuality));
       if (endpoint === null) break;
-      const due = tree.pop(endpoint);
-      if (due === undefined || this.#known.get(due.id) !== endpoint) continue;
-      const permits = permitsOf(due);
-      tree.hold(endpoint, permits);
+      const due = endpoint.queue.peek();
+      const isWaiting = due !== undefined && this.#known.get(due.id) === endpoint;
+      const permits = isWaiting ? permitsOf(due) : 0;
+      tree.pop(endpoint, permits);
+      if (!isWaiting) continue;
       tree.taken(endpoint, ofEachMax);
       this.#known.set(due.id, null);
       this.#taken.set(due, { endpoint, permits, punctuality });

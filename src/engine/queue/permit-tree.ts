@@ -33,6 +33,8 @@ abstract class Holder implements Member {
   held = 0;
   /** Deliveries that wait. */
   waiting = 0;
+  /** Whether its group lists it. */
+  isListed = false;
 
   constructor(key: string) {
     this.key = key;
@@ -40,6 +42,11 @@ abstract class Holder implements Member {
 
   get isIdle(): boolean {
     return this.held === 0 && this.waiting === 0;
+  }
+
+  change(permits: number, deliveries: number): void {
+    this.held += permits;
+    this.waiting += deliveries;
   }
 }
 
@@ -80,9 +87,10 @@ class Group<Below extends Holder> extends Holder {
     this.ready.setNeed(below, need);
     if (below.waiting > 0) this.ready.add(below);
     else this.ready.remove(below);
-    if (!below.isIdle) this.below.set(below.key, below);
-    // It may have been idle before, and replaced by a new one.
-    else if (this.below.get(below.key) === below) this.below.delete(below.key);
+    if (below.isIdle === !below.isListed) return;
+    below.isListed = !below.isListed;
+    if (below.isListed) this.below.set(below.key, below);
+    else this.below.delete(below.key);
   }
 }
 
@@ -163,11 +171,10 @@ export class PermitTree {
     return host?.ready.next(host.leftBelow(leftOfCustomer)) ?? null;
   }
 
-  /** Takes the first delivery out of an endpoint's queue. */
-  pop(endpoint: Endpoint): DueDelivery | undefined {
-    const due = endpoint.queue.pop();
-    if (due !== undefined) this.#change(endpoint, 0, -1);
-    return due;
+  /** Takes the first delivery out of an endpoint's queue. It holds these permits from now on. */
+  pop(endpoint: Endpoint, permits: number): void {
+    endpoint.queue.pop();
+    this.#change(endpoint, permits, -1);
   }
 
   /** A customer of whom `ofEachMax` were taken rests after that, if many more wait. */
@@ -189,10 +196,6 @@ export class PermitTree {
     this.#served.clear();
   }
 
-  hold(endpoint: Endpoint, permits: number): void {
-    this.#change(endpoint, permits, 0);
-  }
-
   release(endpoint: Endpoint, permits: number): void {
     this.#change(endpoint, -permits, 0);
   }
@@ -200,10 +203,10 @@ export class PermitTree {
   #change(endpoint: Endpoint, permits: number, deliveries: number): void {
     const { host } = endpoint;
     const { customer } = host;
-    for (const holder of [endpoint, host, customer, this.#root]) {
-      holder.held += permits;
-      holder.waiting += deliveries;
-    }
+    endpoint.change(permits, deliveries);
+    host.change(permits, deliveries);
+    customer.change(permits, deliveries);
+    this.#root.change(permits, deliveries);
     host.update(endpoint, endpoint.held);
     customer.update(host, host.ownNeed);
     this.#root.update(customer, customer.ownNeed);

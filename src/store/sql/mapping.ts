@@ -40,10 +40,9 @@ export function field<Value>(
   };
 }
 
-export const plain = field<Parameter>(
-  (value) => value,
-  (stored) => stored,
-);
+const plainEncode = (value: Parameter) => value;
+
+export const plain = field<Parameter>(plainEncode, (stored) => stored);
 
 /** Null stays null. */
 export const json = field<object | null>(
@@ -142,12 +141,21 @@ export function mapping<T extends object>(fields: Fields<T>): Mapping<T> {
   };
 }
 
-function selection<T>(columns: readonly (Column<T> & { readonly name: string })[]): Selection<T> {
-  const encoders = columns.map(({ encode }) => encode);
+function selection<T extends object>(columns: readonly ObjectColumn<T>[]): Selection<T> {
   return {
     columns: columns.map(({ name }) => name),
-    values: (object) => encoders.map((encode) => encode(object)),
+    values: (object) =>
+      columns.map(({ plainField, encode }) =>
+        plainField === null ? encode(object) : (object[plainField] as Parameter),
+      ),
   };
+}
+
+/** A column of an object. */
+interface ObjectColumn<T> extends Column<T> {
+  readonly name: string;
+  /** The field, if its value is stored as it is. These are the most, and a call for each costs a third of the time. */
+  readonly plainField: keyof T | null;
 }
 
 function valuesOf(row: Row, names: readonly string[]): Values {
@@ -163,7 +171,7 @@ interface FieldReader {
 
 /** The columns of all fields, and a function that reads an object from their values. */
 function compile<T extends object>(fields: Fields<T>) {
-  const columns: (Column<T> & { readonly name: string })[] = [];
+  const columns: ObjectColumn<T>[] = [];
   const readers: FieldReader[] = [];
   for (const [name, field] of Object.entries(fields) as [keyof T & string, Field<unknown>][]) {
     readers.push({
@@ -176,6 +184,7 @@ function compile<T extends object>(fields: Fields<T>) {
         ...one,
         name: one.name ?? snakeCase(name),
         encode: (object) => encode(object[name]),
+        plainField: encode === plainEncode ? name : null,
       });
     }
   }

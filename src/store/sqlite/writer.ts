@@ -17,9 +17,10 @@ const GATHERED_MIN = 16;
 /** When more than this are waiting, the disk is too slow. New writes are refused, so memory does not grow. */
 const WAITING_MAX = 20_000;
 
-interface Waiting {
-  readonly verb: readonly SqliteStep[];
-  readonly resolve: (answer: 'done' | Rejection) => void;
+/** The verbs of one call are sent together, share a commit, and are answered together. */
+interface Call {
+  readonly verbs: Batch;
+  readonly resolve: (answers: readonly ('done' | Rejection)[]) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -45,9 +46,12 @@ export function answered(answers: readonly Answer[]): readonly ('done' | Rejecti
 /** The queue of the writing thread. When the thread dies, the next verb starts another. */
 export class Writer implements WriteQueue {
   readonly #thread: Thread<EncodedBatch, readonly Answer[]>;
-  #waiting: Waiting[] = [];
-  /** Verbs that were sent and not answered, oldest first. */
-  #inFlight: Waiting[] = [];
+  #waiting: Call[] = [];
+  /** The verbs of the calls that wait. */
+  #waitingVerbs = 0;
+  /** Calls that were sent and not answered, oldest first. */
+  readonly #inFlight: Call[] = [];
+  #verbsInFlight = 0;
   #isClosed = false;
   isFailing = false;
 
@@ -79,49 +83,63 @@ export class Writer implements WriteQueue {
 
   async runAll<A extends Rejection>(verbs: Batch): Promise<readonly ('done' | A)[]> {
     if (this.#isClosed) throw new StoreUnavailable('The store is closed.');
-    if (this.#waiting.length + this.#inFlight.length >= WAITING_MAX) {
+    if (this.#waitingVerbs + this.#verbsInFlight >= WAITING_MAX) {
       throw new StoreUnavailable('Too many writes are waiting for the disk.');
     }
-    const answers = verbs.map((verb) => {
-      const { promise, resolve, reject } = Promise.withResolvers<'done' | Rejection>();
-      this.#waiting.push({ verb, resolve, reject });
-      return promise as Promise<'done' | A>;
-    });
-    if (this.#inFlight.length === 0) this.#handOver();
+    if (verbs.length === 0) return [];
+    const { promise, resolve, reject } = Promise.withResolvers<readonly ('done' | Rejection)[]>();
+    this.#waiting.push({ verbs, resolve, reject });
+    this.#waitingVerbs += verbs.length;
+    if (this.#verbsInFlight === 0) this.#handOver();
     // Verbs of the same tick of the event loop are sent together.
-    else if (this.#waiting.length >= GATHERED_MIN) queueMicrotask(() => this.#handOver());
-    return Promise.all(answers);
+    else if (this.#waitingVerbs >= GATHERED_MIN) queueMicrotask(() => this.#handOver());
+    return promise as Promise<readonly ('done' | A)[]>;
   }
 
   #handOver(): void {
-    const verbs = this.#waiting;
-    if (verbs.length === 0) return;
+    const calls = this.#waiting;
+    if (calls.length === 0) return;
     this.#waiting = [];
+    this.#waitingVerbs = 0;
     try {
-      this.#thread.post(encodeBatch(verbs.map(({ verb }) => verb)));
-      for (const verb of verbs) this.#inFlight.push(verb);
+      const verbs = calls.flatMap((call) => call.verbs);
+      this.#thread.post(encodeBatch(verbs));
+      this.#inFlight.push(...calls);
+      this.#verbsInFlight += verbs.length;
     } catch (error) {
       const failure = new Error('A store verb cannot be handed over.', { cause: error });
-      for (const { reject } of verbs) reject(failure);
+      for (const { reject } of calls) reject(failure);
     }
   }
 
   /** Takes the answers to one commit, which may cover several messages. */
   #settle(answers: readonly Answer[]): void {
     this.isFailing = answers.some((answer) => typeof answer !== 'string' && answer.unavailable);
-    const done = this.#inFlight.splice(0, answers.length);
+    const done = this.#takeAnswered(answers.length);
     this.#handOver();
-    for (const [index, { resolve, reject }] of done.entries()) {
-      const answer = answers[index] ?? 'done';
-      if (typeof answer === 'string') resolve(answer);
-      else reject(errorOf(answer, 'A store verb'));
+    let at = 0;
+    for (const { verbs, resolve, reject } of done) {
+      const own = answered(answers.slice(at, at + verbs.length));
+      at += verbs.length;
+      if (own instanceof Error) reject(own);
+      else resolve(own);
     }
+  }
+
+  /** Takes the oldest calls, which have this many verbs together. */
+  #takeAnswered(verbs: number): readonly Call[] {
+    this.#verbsInFlight -= verbs;
+    let calls = 0;
+    for (let left = verbs; left > 0; calls++) left -= this.#inFlight[calls]?.verbs.length ?? left;
+    return this.#inFlight.splice(0, calls);
   }
 
   /** Verbs in flight may or may not be stored. The callers have to find out. */
   #ended(error: unknown): void {
     this.isFailing = true;
     const lost = [...this.#inFlight.splice(0), ...this.#waiting.splice(0)];
+    this.#waitingVerbs = 0;
+    this.#verbsInFlight = 0;
     for (const { reject } of lost) {
       reject(new StoreUnavailable('The writing thread ended.', { cause: error }));
     }
