@@ -17,8 +17,9 @@ import { releaseDeferred } from '#src/engine/gate/release-deferred.ts';
 import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
 import type { AttemptRecovery } from '#src/engine/upkeep/attempt-recovery.ts';
 import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
+import type { SendResult } from '#src/ports/egress.ts';
 import { dueDeliveryOf, hostOfOrigin } from '#src/ports/endpoint-cache.ts';
-import type { SettleWrite } from '#src/ports/store.ts';
+import type { SettleWrite, UnsettledAttempt } from '#src/ports/store.ts';
 import { pause } from '#src/ports/system.ts';
 import { AttemptStopwatch } from './attempt-stopwatch.ts';
 import type { AttemptRequest, AttemptsInFlight } from './attempts-in-flight.ts';
@@ -42,6 +43,17 @@ export interface AttemptRunnerDependencies
   readonly settler: Settler;
   readonly stats: StatsRecorder;
   readonly recovery: Pick<AttemptRecovery, 'recoverOwnClaims'>;
+}
+
+interface SentAttempt {
+  readonly stopwatch: AttemptStopwatch;
+  readonly result: Promise<SendResult>;
+}
+
+/** Nothing was sent. */
+interface UnsentAttempt {
+  readonly stopwatch: null;
+  readonly judged: JudgedAttempt;
 }
 
 export class AttemptRunner {
@@ -96,18 +108,26 @@ export class AttemptRunner {
     this.#sender.interrupt();
   }
 
-  /** Never rejects. A request that is ready is sent without any wait. */
+  /**
+   * Never rejects. A request that is ready is sent without any wait. All steps are in one function, because each
+   * asynchronous call costs as much as a step.
+   */
   async #run(claimed: ClaimedDelivery): Promise<void> {
-    const { attempts, log, recovery } = this.#dependencies;
+    const { clock, attempts, settler, log, recovery } = this.#dependencies;
     const { write, attempt } = claimed;
     try {
       // Its permits are given back with the answer, so nothing may keep the body in memory after that.
       let request = this.#requestNow(claimed) ?? (await this.#requestLater(claimed));
       attempts.dropRequest(attempt.id);
-      const sending = this.#send(claimed, this.#isInterrupted ? null : request);
+      const sent = this.#send(claimed, this.#isInterrupted ? null : request);
       request = null;
-      const { judged, stopwatch } = await sending;
-      await this.#settle(claimed, judged, stopwatch);
+      const judged = 'judged' in sent ? sent.judged : judgeSent(await sent.result);
+      const endedAt = clock.now();
+      const released = this.#release(claimed, judged, endedAt);
+      const timing = sent.stopwatch?.timing(endedAt, judged.result.statusCode !== null) ?? null;
+      const settled = await settler.settle(unsettledAttempt(claimed), judged.result, endedAt, timing);
+      this.#settled(claimed, judged, settled, endedAt);
+      if (released.length > 0) await releaseDeferred(this.#dependencies, released);
     } catch (error) {
       log.error({ delivery: write.delivery.id, error: String(error) }, 'an attempt was left unsettled');
       recovery.recoverOwnClaims();
@@ -158,11 +178,7 @@ export class AttemptRunner {
     return loaded?.delivery.claim?.attemptId === delivery.claim.attemptId;
   }
 
-  /** The stopwatch is null where nothing was sent. */
-  async #send(
-    claimed: ClaimedDelivery,
-    request: AttemptRequest | null,
-  ): Promise<{ readonly judged: JudgedAttempt; readonly stopwatch: AttemptStopwatch | null }> {
+  #send(claimed: ClaimedDelivery, request: AttemptRequest | null): SentAttempt | UnsentAttempt {
     if (request?.kind !== 'request') return { judged: judgeUnsent(request), stopwatch: null };
     const { clock, metrics } = this.#dependencies;
     const { dueAt, firedAt } = claimed.attempt;
@@ -170,31 +186,26 @@ export class AttemptRunner {
     metrics.lateness('send', Math.max(now - dueAt, 0) / MS_PER_SECOND);
     const stopwatch = new AttemptStopwatch(clock, firedAt, now);
     const onConnected = (wasOpen: boolean) => stopwatch.connected(wasOpen);
-    const result = await this.#sender.send(request.request, request.timeoutMs, onConnected);
-    return { judged: judgeSent(result), stopwatch };
+    return { stopwatch, result: this.#sender.send(request.request, request.timeoutMs, onConnected) };
   }
 
-  async #settle(
+  /** The permits are free before the store answers. Returns the deliveries that need not wait any longer. */
+  #release(claimed: ClaimedDelivery, { evidence }: JudgedAttempt, endedAt: Instant): readonly DueDelivery[] {
+    this.#dependencies.queue.release(claimed.due);
+    return this.#teachGate(claimed, evidence, endedAt);
+  }
+
+  #settled(
     claimed: ClaimedDelivery,
     judged: JudgedAttempt,
-    stopwatch: AttemptStopwatch | null,
-  ): Promise<void> {
-    const { clock, queue, settler, stats } = this.#dependencies;
-    const { due, loaded, write } = claimed;
-    const endedAt = clock.now();
-    // The permits are free before the store answers.
-    queue.release(due);
-    const released = this.#teachGate(claimed, judged.evidence, endedAt);
-    const { delivery, advanced } = write;
-    const timing = stopwatch?.timing(endedAt, judged.result.statusCode !== null) ?? null;
-    const schedule = advanced?.schedule ?? loaded.schedule;
-    const settled = await settler.settle({ delivery, schedule }, judged.result, endedAt, timing);
+    settled: SettleWrite | null,
+    endedAt: Instant,
+  ): void {
+    const { queue, stats } = this.#dependencies;
     this.#report(claimed, judged, settled, endedAt);
-    if (settled !== null) {
-      stats.countEnded(due, settled.delivery.status);
-      queue.due(dueDeliveryOf(settled.delivery));
-    }
-    if (released.length > 0) await releaseDeferred(this.#dependencies, released);
+    if (settled === null) return;
+    stats.countEnded(claimed.due, settled.delivery.status);
+    queue.due(dueDeliveryOf(settled.delivery));
   }
 
   /**
@@ -247,4 +258,9 @@ export class AttemptRunner {
       'attempt',
     );
   }
+}
+
+/** The schedule is as the claim left it. */
+function unsettledAttempt({ loaded, write: { delivery, advanced } }: ClaimedDelivery): UnsettledAttempt {
+  return { delivery, schedule: advanced?.schedule ?? loaded.schedule };
 }
