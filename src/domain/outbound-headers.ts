@@ -10,7 +10,7 @@ import type { AttemptId, DeliveryId } from './id.ts';
 import type { Instant } from './instant.ts';
 import { signatureHeader } from './signature.ts';
 
-const USER_AGENT = 'Sched/1';
+const USER_AGENT = ['User-Agent', 'Sched/1'] as const;
 const JSON_TYPE = 'application/json';
 const MS_PER_SECOND = 1_000;
 const TRACE_ID_CHARACTERS = 32;
@@ -79,7 +79,7 @@ export function outboundHeaders(outbound: Outbound): Headers {
   );
   return [
     ...headers,
-    ['User-Agent', USER_AGENT],
+    USER_AGENT,
     ['traceparent', traceparent(trace, attempt.id)],
     ['Idempotency-Key', delivery.idempotencyKey],
     ['Sched-Delivery-Id', delivery.id],

@@ -79,8 +79,13 @@ const UNSENT_NAME = 'expect';
 
 /** Runs for each request. A chain of array methods would take five times as long as this loop. */
 function flatten(headers: Headers): string[] {
-  const fields: string[] = [];
-  for (const [name, value] of headers)
-    if (name.length !== UNSENT_NAME.length || name.toLowerCase() !== UNSENT_NAME) fields.push(name, value);
+  const fields = new Array<string>(2 * headers.length);
+  let at = 0;
+  for (const [name, value] of headers) {
+    if (name.length === UNSENT_NAME.length && name.toLowerCase() === UNSENT_NAME) continue;
+    fields[at++] = name;
+    fields[at++] = value;
+  }
+  fields.length = at;
   return fields;
 }

@@ -165,7 +165,8 @@ export class OriginPool<Connection extends Openable> {
   }
 
   #dequeue(): Waiter<Connection> | null {
-    const [next = null] = this.#queue;
+    if (this.#queue.size === 0) return null;
+    const next = this.#queue.values().next().value ?? null;
     if (next !== null) this.#queue.delete(next);
     return next;
   }

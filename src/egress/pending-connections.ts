@@ -46,14 +46,12 @@ export class PendingConnections<Connection, Waiter> {
   }
 
   unowned(): Connection | undefined {
-    const [connection] = this.#unowned;
-    return connection;
+    return this.#unowned.size === 0 ? undefined : this.#unowned.values().next().value;
   }
 
   /** The waiter that has waited longest, and its connection. */
   oldestOwner(): readonly [Waiter, Connection] | undefined {
-    const [oldest] = this.#owners;
-    return oldest;
+    return this.#owners.size === 0 ? undefined : this.#owners.entries().next().value;
   }
 
   connectionOf(owner: Waiter): Connection | undefined {

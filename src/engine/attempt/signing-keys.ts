@@ -23,6 +23,12 @@ interface ProjectKey extends SecretTerm {
   readonly key: KeyObject;
 }
 
+interface ProjectKeys {
+  readonly all: readonly ProjectKey[];
+  /** The keys that sign a delivery without a profile; null where one of them ends. */
+  readonly lasting: Keys | null;
+}
+
 interface ProfileKey extends EndpointSecretTerm {
   readonly key: KeyObject;
 }
@@ -42,7 +48,7 @@ const NO_KEYS: readonly ProfileKey[] = [];
 
 export class SigningKeys {
   readonly #dependencies: Dependencies;
-  readonly #projects = new ShortLivedCache<Partition, readonly ProjectKey[]>(PARTITIONS_MAX);
+  readonly #projects = new ShortLivedCache<Partition, ProjectKeys>(PARTITIONS_MAX);
   /** True where any profile of the partition has its own secret. */
   readonly #anyProfile = new ShortLivedCache<Partition, boolean>(PARTITIONS_MAX);
   readonly #profiles = new ShortLivedCache<string, readonly ProfileKey[]>(PROFILES_MAX);
@@ -90,13 +96,15 @@ export class SigningKeys {
     );
   }
 
-  async #openProjects(partition: Partition, now: Instant): Promise<readonly ProjectKey[]> {
+  async #openProjects(partition: Partition, now: Instant): Promise<ProjectKeys> {
     const { store, vault } = this.#dependencies;
     const secrets = await store.listSecrets(partition, now);
-    return secrets.map(({ id, sealed, expiresAt }) => ({
+    const all = secrets.map(({ id, sealed, expiresAt }) => ({
       key: createSecretKey(vault.open(signingSecretContext(partition, id), sealed)),
       expiresAt,
     }));
+    const isLasting = all.every(({ expiresAt }) => expiresAt === null);
+    return { all, lasting: isLasting ? all.map(({ key }) => key) : null };
   }
 
   async #openOwn(partition: Partition, endpointId: EndpointId, now: Instant): Promise<readonly ProfileKey[]> {
@@ -114,6 +122,7 @@ function keyOf(partition: Partition, endpointId: EndpointId): string {
   return `${partition} ${endpointId}`;
 }
 
-function keysAt(projects: readonly ProjectKey[], own: readonly ProfileKey[], now: Instant): Keys {
-  return signersAt(projects, own, now).map(({ key }) => key);
+function keysAt({ all, lasting }: ProjectKeys, own: readonly ProfileKey[], now: Instant): Keys {
+  if (own.length === 0 && lasting !== null) return lasting;
+  return signersAt(all, own, now).map(({ key }) => key);
 }

@@ -51,7 +51,9 @@ export class Dispatcher {
 
   /** Moves what is due into the queue of its endpoint, begins the batches that may go, and sleeps until the next. */
   #dispatch(): void {
-    const { upcoming, ready, queue, budget, waker } = this.#dependencies;
+    const { upcoming, ready, queue, batches, budget, waker } = this.#dependencies;
+    // No batch may begin. The end of a batch wakes the dispatcher again.
+    if (batches.isFull('in_time') && (ready.overdue === 0 || batches.isFull('overdue'))) return;
     queue.moveDue(budget.dueMax);
     const isOverdueFirst = this.#servedFirst === 'overdue';
     const hasBegunOverdue = isOverdueFirst && this.#begin('overdue');

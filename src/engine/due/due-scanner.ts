@@ -32,7 +32,7 @@ const REMAINING_VISITS_MAX = 50;
 /** Visits in one scan, customer by customer. */
 const VISITS_MAX = 200;
 /** The pause after a page in which every row was known. */
-const KNOWN_PAGE_PAUSE_MS = 5;
+const KNOWN_PAGE_PAUSE_MS = 20;
 /** A customer with this many skipped rows in one pass of the cursor is left out of the visits. */
 const SKIPPED_ROWS_MAX = 500;
 

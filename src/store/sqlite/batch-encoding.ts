@@ -33,19 +33,35 @@ const OTHERWISE: readonly (Rejection | null)[] = [
 const HEAD = 2;
 
 export function encodeBatch(batch: Batch): EncodedBatch {
-  const wire: Word[] = [];
+  // A list that grows word by word would be copied several times.
+  const wire = new Array<Word>(wordsOf(batch));
+  let words = 0;
   for (const steps of batch) {
-    wire.push(steps.length);
+    wire[words++] = steps.length;
     for (const step of steps) {
-      wire.push(NUMBERS.get(step[0]) ?? -1, OTHERWISE.indexOf(step[1]), step.length - HEAD);
+      wire[words++] = NUMBERS.get(step[0]) ?? -1;
+      wire[words++] = OTHERWISE.indexOf(step[1]);
+      wire[words++] = step.length - HEAD;
       for (let at = HEAD; at < step.length; at++) {
         const value = step[at] as Parameter;
-        if (value instanceof Uint8Array) wire.push(true, textOf(value));
-        else wire.push(value);
+        if (value instanceof Uint8Array) {
+          wire[words++] = true;
+          wire[words++] = textOf(value);
+        } else wire[words++] = value;
       }
     }
   }
   return wire;
+}
+
+/** The number of words in the encoded batch, if it has no bytes. */
+function wordsOf(batch: Batch): number {
+  let words = 0;
+  for (const steps of batch) {
+    words++;
+    for (const step of steps) words += step.length + 1;
+  }
+  return words;
 }
 
 export function decodeBatch(wire: EncodedBatch): Batch {
