@@ -34,7 +34,8 @@ const HEAD = 2;
 
 export function encodeBatch(batch: Batch): EncodedBatch {
   // A list that grows word by word would be copied several times.
-  const wire = new Array<Word>(wordsOf(batch));
+  const wire: Word[] = [];
+  wire.length = wordsOf(batch);
   let words = 0;
   for (const steps of batch) {
     wire[words++] = steps.length;
