@@ -14,10 +14,14 @@
  *     neighbour  a healthy customer alone and beside hostile ones, on SQLite and on two nodes
  *     start      cold starts of the program that users install, and the first delivery of each
  *     package    the size of the package, and the time to install and to start it
+ *     costs      what each create, delivery and retry costs, for the model of capacity
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { startPostgres } from '../test/postgres/server.ts';
+import { type Costs, costsSummary, readCosts, writeCosts } from './capacity/costs.ts';
+import { costsSteps, measureCosts } from './capacity/measure-costs.ts';
+import { writePage } from './capacity/page.ts';
 import { comparisonOf } from './comparison.ts';
 import { CONTENDERS } from './contenders.ts';
 import { readProfiles } from './cpu-profile.ts';
@@ -63,6 +67,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
     workloads.includes('neighbour') ? neighbourSteps(scale, options) : 0,
     workloads.includes('start') ? startSteps(scale, baseline) : 0,
     workloads.includes('package') ? packageSteps(scale) : 0,
+    workloads.includes('costs') ? costsSteps() : 0,
   ];
   using progress = new ProgressLine(others.reduce((sum, each) => sum + each, comparison.steps));
   await using postgres = await startPostgres({ durable: true });
@@ -105,7 +110,18 @@ async function measure(options: Options, measured: (results: Results) => void): 
   }
   if (workloads.includes('start')) add({ start: await measureStart(context, stores, baseline) });
   if (workloads.includes('package')) add({ package: await measurePackage(scale, progress) });
+  if (workloads.includes('costs')) {
+    const costs = await measureCosts(context, { command: commandOf(options), machine });
+    console.log(costsSummary(costs));
+    if (!scale.quick && profileDir === undefined) reportCosts(costs);
+  }
   return results;
+}
+
+/** The model of capacity reads the costs from their file, so both are written together. */
+function reportCosts(costs: Costs): void {
+  writeCosts(costs);
+  writePage(readCosts());
 }
 
 function keep(results: Results, { json }: Options): void {

@@ -19,6 +19,7 @@ export const WORKLOADS = [
   'neighbour',
   'start',
   'package',
+  'costs',
 ] as const;
 export type WorkloadName = (typeof WORKLOADS)[number];
 
@@ -59,7 +60,13 @@ const ROUNDS_MAX = 50;
 const DOCS = 'docs';
 const ASKED_FOR_ONLY: ReadonlySet<WorkloadName> = new Set(['hanging', 'dashboard']);
 /** Each round takes a minute or needs the registry of npm, so a quick run leaves these out. */
-const SLOW_WORKLOADS: ReadonlySet<WorkloadName> = new Set(['recurring', 'recovery', 'neighbour', 'package']);
+const SLOW_WORKLOADS: ReadonlySet<WorkloadName> = new Set([
+  'recurring',
+  'recovery',
+  'neighbour',
+  'package',
+  'costs',
+]);
 
 const FULL: Scale = {
   quick: false,

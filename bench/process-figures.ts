@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 /** Linux counts processor time in ticks of 10 ms. */
 const TICK_MS = 10;
 const KILOBYTES_PER_MB = 1_024;
+const NANOS_PER_MS = 1e6;
 
 /** Where `/proc/PID/stat` has the parent, and the processor time of the process and of its children that ended. */
 const PARENT = 1;
@@ -22,7 +23,13 @@ export function familyCpuMsOf(pid: number | undefined): number | null {
   // A child that has ended since it was listed counts the next time, with those that ended.
   return parentMs === null
     ? null
-    : children.reduce((sum, child) => sum + (cpuMsOf(Number(child)) ?? 0), parentMs);
+    : children.reduce((sum, child) => sum + (runMsOf(`/proc/${child}`) ?? 0), parentMs);
+}
+
+/** Returns the processor time of one thread so far, or of the main thread of a process. It is exact. */
+export function runMsOf(path: string): number | null {
+  const nanoseconds = read(`${path}/schedstat`)?.split(' ')[0];
+  return nanoseconds === undefined ? null : Number(nanoseconds) / NANOS_PER_MS;
 }
 
 export function parentOf(pid: number): number | null {

@@ -2,7 +2,7 @@
  * The receiver is a process of its own: an ordinary HTTPS server, as a customer would have one. It records how late
  * each request is, by the request's headers. A command says which path prefixes to expect, and how many different
  * requests at each. The receiver reports when the last one has arrived. Its records can be read at any time. A path
- * that begins with `/hang/` is never answered.
+ * that begins with `/hang/` is never answered. An expectation may ask for other answers than 200.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -13,7 +13,15 @@ export interface Expectation {
   /** The first part of the path, for example `/burst/`. */
   readonly path: string;
   readonly count: number;
+  /** The default answers 200, and leaves the connection open. */
+  readonly answers?: UnusualAnswers;
 }
+
+/**
+ * - `first with 500`: the first arrival of a request is answered with 500, and only its next arrival is recorded.
+ * - `and close`: every answer closes the connection.
+ */
+export type UnusualAnswers = 'first with 500' | 'and close';
 
 export interface Arrivals {
   /** The lateness of each request's first arrival, in milliseconds. */
@@ -43,16 +51,26 @@ const CLOCK_SAMPLES = 8;
 
 /** The arrivals of one expectation. Lateness is kept in an array by number, so that a request allocates nothing. */
 class ArrivalRecorder {
+  readonly answers: UnusualAnswers | undefined;
   readonly #path: string;
   readonly #lateness: Float64Array;
+  readonly #failed = new Set<number>();
   #arrived = 0;
   #repeated = 0;
   #firstAt: number | null = null;
   #lastAt: number | null = null;
 
-  constructor({ path, count }: Expectation) {
+  constructor({ path, count, answers }: Expectation) {
+    this.answers = answers;
     this.#path = path;
     this.#lateness = new Float64Array(count).fill(Number.NaN);
+  }
+
+  /** Whether this arrival must be answered with 500. Such an arrival is not recorded. */
+  mustFail(number: number): boolean {
+    if (this.answers !== 'first with 500' || this.#failed.has(number)) return false;
+    this.#failed.add(number);
+    return true;
   }
 
   record(number: number, due: number, now: number): void {
@@ -109,7 +127,11 @@ const server = createServer(
     const now = clockOffsetMs + performance.now();
     const { url = '', headers } = request;
     const prefix = pathPrefix(url);
-    recorders.get(prefix)?.record(Number(headers['x-number']), Number(headers['x-due']), now);
+    const recorder = recorders.get(prefix);
+    const number = Number(headers['x-number']);
+    if (recorder?.mustFail(number)) response.statusCode = 500;
+    else recorder?.record(number, Number(headers['x-due']), now);
+    if (recorder?.answers === 'and close') response.setHeader('connection', 'close');
     request.resume();
     request.on('end', () => {
       if (prefix !== HANGING) response.end('ok');

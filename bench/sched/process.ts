@@ -13,6 +13,7 @@ const COMPLAINT_CHARACTERS_MAX = 1_000;
 
 export interface ServerProcess extends AsyncDisposable {
   readonly url: string;
+  readonly pid: number;
   /** The time from the start of the process until it listens. */
   readonly startedInMs: number;
   cpuMs(): number | null;
@@ -41,6 +42,7 @@ export async function startServer(
   });
   return {
     url,
+    pid: child.pid ?? Number.NaN,
     startedInMs: performance.now() - start,
     cpuMs: () => cpuMsOf(child.pid),
     memoryMb: () => memoryMbOf(child.pid),

@@ -30,6 +30,8 @@ export interface SchedOptions {
 
 export interface RunningSched extends RunningContender {
   readonly urls: readonly string[];
+  /** The process of each node. */
+  readonly pids: readonly number[];
   /** The time from the start of the first process until it listens. */
   readonly startedInMs: number;
   /** The largest memory use of each node since its start. */
@@ -76,6 +78,7 @@ export async function startSched(options: SchedOptions): Promise<RunningSched> {
     forEachConcurrently(jobs, (job) => create(client, urls[job.number % urls.length] ?? '', bodyOf(job)));
   return {
     urls,
+    pids: nodes.map(({ pid }) => pid),
     startedInMs: nodes[0]?.startedInMs ?? Number.NaN,
     store: (jobs) => createAll(jobs, oneShotOf),
     storeRecurring: (jobs) => createAll(jobs, recurringOf),

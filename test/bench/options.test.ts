@@ -22,6 +22,7 @@ describe('the command line', () => {
       'neighbour',
       'start',
       'package',
+      'costs',
     ]);
     expect(options).toMatchObject({ beside: BESIDE, stores: ['sqlite', 'postgres'], baseline: null });
     expect(options.scale).toMatchObject({ quick: false, rounds: 5, bursts: [5_000, 20_000] });
