@@ -22,15 +22,10 @@ const HEADER_BYTES = 20;
 /** The header of an array without values tells neither their number nor where they begin. */
 const EMPTY_HEADER_BYTES = 12;
 const LENGTH_BYTES = 4;
-const VALUE_BYTES: Readonly<Partial<Record<ArrayType, number>>> = { bigint: 8, integer: 4 };
+const NUMBER_BYTES: Readonly<Partial<Record<ArrayType, number>>> = { bigint: 8, integer: 4 };
 const NO_VALUE = -1;
 const UINT32 = 2 ** 32;
-/** Units of longer texts are not looked at one by one. */
-const SHORT_UNITS_MAX = 64;
-/** Greater code units take more than one byte. */
-const ASCII_MAX = 0x7f;
-/** A text with a lower code unit may have to be stored as JSON. */
-const PLAIN_MIN = 2;
+const CHARACTER_BYTES_MAX = 4;
 /** Marks a text that is stored as JSON. No other stored text begins with it. */
 const JSON_MARK = '\u0001';
 
@@ -64,79 +59,89 @@ function isArray(value: SqlValue): value is readonly ArrayValue[] {
   return Array.isArray(value);
 }
 
-export function arrayParameter(type: ArrayType, given: readonly ArrayValue[]): Buffer {
-  const isPlain = given.every(isPlainValue);
-  const values = isPlain ? given : given.map(encodeValue);
-  const bytes = Buffer.allocUnsafe(HEADER_BYTES + bytesOf(type, values, isPlain));
-  bytes.writeInt32BE(values.length === 0 ? 0 : 1, 0);
-  bytes.writeInt32BE(values.includes(null) ? 1 : 0, 4);
-  bytes.writeInt32BE(OIDS[type], 8);
-  bytes.writeInt32BE(values.length, 12);
-  // Arrays of PostgreSQL count from 1.
-  bytes.writeInt32BE(1, 16);
+export function arrayParameter(type: ArrayType, values: readonly ArrayValue[]): Buffer {
+  if (type !== 'text') return arrayOf(type, values as readonly (number | Uint8Array | null)[]);
+  const texts = values as readonly (string | null)[];
+  return plainTexts(texts) ?? arrayOf('text', texts.map(toStored));
+}
+
+/** Writes texts as they are, with a byte for each code unit. Null if one of them cannot be written so. */
+function plainTexts(texts: readonly (string | null)[]): Buffer | null {
+  let end = HEADER_BYTES;
+  for (const text of texts) end += LENGTH_BYTES + (text === null ? 0 : text.length);
+  const bytes = Buffer.allocUnsafe(end + CHARACTER_BYTES_MAX);
+  const view = headerOf('text', texts, bytes);
+  let at = HEADER_BYTES;
+  for (const text of texts) {
+    const units = text === null ? NO_VALUE : text.length;
+    view.setInt32(at, units);
+    at += LENGTH_BYTES;
+    if (text === null) continue;
+    // With room for one more character, a text that takes more bytes than it has units is seen by their number.
+    if (bytes.write(text, at) !== units || isMarked(text)) return null;
+    at += units;
+  }
+  return bytes.subarray(0, texts.length === 0 ? EMPTY_HEADER_BYTES : end);
+}
+
+function toStored(text: string | null): Uint8Array | null {
+  return text === null ? null : Buffer.from(encodeText(text));
+}
+
+function arrayOf(type: ArrayType, values: readonly (number | Uint8Array | null)[]): Buffer {
+  const numberBytes = NUMBER_BYTES[type] ?? 0;
+  let end = HEADER_BYTES;
+  for (const value of values) end += LENGTH_BYTES + (value === null ? 0 : bytesOf(value, numberBytes));
+  const bytes = Buffer.allocUnsafe(end);
+  const view = headerOf(type, values, bytes);
   let at = HEADER_BYTES;
   for (const value of values) {
-    const end = value === null ? at + LENGTH_BYTES : write(type, value, bytes, at + LENGTH_BYTES);
-    bytes.writeInt32BE(value === null ? NO_VALUE : end - at - LENGTH_BYTES, at);
-    at = end;
+    const size = value === null ? NO_VALUE : bytesOf(value, numberBytes);
+    view.setInt32(at, size);
+    at += LENGTH_BYTES;
+    if (value === null) continue;
+    if (typeof value !== 'number') bytes.set(value, at);
+    else if (type === 'integer') writeInteger(value, view, at);
+    else writeBigint(value, view, at);
+    at += size;
   }
   return values.length === 0 ? bytes.subarray(0, EMPTY_HEADER_BYTES) : bytes;
 }
 
-/** Whether a value is no text, or one that is stored as it is, a byte for each of its few code units. */
-function isPlainValue(value: ArrayValue): boolean {
-  if (typeof value !== 'string') return true;
-  if (value.length > SHORT_UNITS_MAX) return false;
-  for (let index = 0; index < value.length; index++) {
-    const unit = value.charCodeAt(index);
-    if (unit > ASCII_MAX || unit < PLAIN_MIN) return false;
-  }
-  return true;
+function bytesOf(value: number | Uint8Array, numberBytes: number): number {
+  return typeof value === 'number' ? numberBytes : value.length;
 }
 
-function encodeValue(value: ArrayValue): ArrayValue {
-  return typeof value === 'string' ? encodeText(value) : value;
+function headerOf(type: ArrayType, values: readonly ArrayValue[], bytes: Buffer): DataView {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  view.setInt32(0, values.length === 0 ? 0 : 1);
+  view.setInt32(4, values.includes(null) ? 1 : 0);
+  view.setInt32(8, OIDS[type]);
+  view.setInt32(12, values.length);
+  // Arrays of PostgreSQL count from 1.
+  view.setInt32(16, 1);
+  return view;
 }
 
-function bytesOf(type: ArrayType, values: readonly ArrayValue[], isPlain: boolean): number {
-  const fixed = VALUE_BYTES[type];
-  let sum = LENGTH_BYTES * values.length;
-  for (const value of values) {
-    if (typeof value === 'number') sum += fixed ?? 0;
-    else if (value !== null) sum += isPlain ? value.length : Buffer.byteLength(value);
-  }
-  return sum;
+function writeInteger(value: number, view: DataView, at: number): void {
+  if ((value | 0) !== value) throw new RangeError('A number does not fit.');
+  view.setInt32(at, value);
 }
 
-/** Writes a value at the offset, and returns the offset of its end. */
-function write(type: ArrayType, value: string | number | Uint8Array, bytes: Buffer, at: number): number {
-  if (typeof value === 'string') return at + writeText(value, bytes, at);
-  if (typeof value !== 'number') {
-    bytes.set(value, at);
-    return at + value.length;
-  }
-  if (type === 'integer') return bytes.writeInt32BE(value, at);
+function writeBigint(value: number, view: DataView, at: number): void {
   if (!Number.isSafeInteger(value)) throw new RangeError('A number cannot be stored exactly.');
   const high = Math.floor(value / UINT32);
-  bytes.writeInt32BE(high, at);
-  return bytes.writeUInt32BE(value - high * UINT32, at + 4);
+  view.setInt32(at, high);
+  view.setUint32(at + 4, value - high * UINT32);
 }
 
-/** Returns the number of bytes. Short texts are written faster unit by unit than by the buffer. */
-function writeText(text: string, bytes: Buffer, at: number): number {
-  if (text.length > SHORT_UNITS_MAX) return bytes.write(text, at);
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    if (unit > ASCII_MAX) return bytes.write(text, at);
-    bytes[at + index] = unit;
-  }
-  return text.length;
+/** Whether the text has to be stored as JSON although all its characters are ASCII. */
+function isMarked(text: string): boolean {
+  return text.includes('\0') || text.startsWith(JSON_MARK);
 }
 
 export function encodeText(text: string): string {
-  return text.includes('\0') || text.startsWith(JSON_MARK) || !text.isWellFormed()
-    ? JSON_MARK + JSON.stringify(text)
-    : text;
+  return isMarked(text) || !text.isWellFormed() ? JSON_MARK + JSON.stringify(text) : text;
 }
 
 export function decodeText(stored: string): string {
