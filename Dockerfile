@@ -11,6 +11,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY LICENSE README.md ./
 COPY bin ./bin
 COPY scripts/build-dashboard.ts scripts/build-package.ts ./scripts/
+COPY scripts/package ./scripts/package
 COPY dashboard ./dashboard
 COPY sdk/src ./sdk/src
 COPY src ./src

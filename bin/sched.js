@@ -7,8 +7,7 @@
  * code. It halves the start time. It must be enabled before the first module is loaded. This file is plain
  * JavaScript, so nothing has to be stripped before that. If the folder cannot be written, all code is compiled again.
  *
- * An installed package runs its bundle, and keeps no cache. A cache would save a tenth of a second. In exchange it
- * would need a folder that nobody but the user can write, because Node runs whatever code it finds there.
+ * An installed package runs its bundle, which brings its compiled code: see `load.cjs`.
  *
  * Node uses four helper threads for garbage collection and compilation. On a machine with four processors or fewer,
  * they compete with due deliveries. The service therefore starts with one helper thread fewer than processors. Only
@@ -22,7 +21,6 @@ import { fileURLToPath } from 'node:url';
 
 const SELF = new URL(import.meta.url);
 const SOURCES = new URL('../src/cli/main.ts', import.meta.url);
-const BUNDLE = new URL('../dist/main.js', import.meta.url);
 const CACHE_FOLDER = new URL('../node_modules/.cache/sched', import.meta.url);
 const MINIMUM_VERSION = [24, 15];
 const LONG_RUNNING = new Set(['serve', 'dev']);
@@ -74,8 +72,14 @@ function isExecutable() {
 
 async function start() {
   if (isCheckout) enableCache();
-  const { main } = await import((isCheckout ? SOURCES : BUNDLE).href);
+  const { main } = isCheckout ? await import(SOURCES.href) : loadBundle();
   await main();
+}
+
+function loadBundle() {
+  return module
+    .createRequire(import.meta.url)('./load.cjs')
+    .load('./main.cjs');
 }
 
 function enableCache() {

@@ -3,9 +3,8 @@
  * of the package with the files of the package inside (Node's single executable applications). At its start it unpacks
  * them: see `executable/unpack.ts`. The file is then tried: `sched dev` sends a delivery, with nothing else in reach.
  */
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
@@ -20,7 +19,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
-import { DEV_TEST_KEY } from '#src/app/dev/keys.ts';
+import { sendFirstDelivery } from './package/first-delivery.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const TARGET = `linux-${process.arch}`;
@@ -29,9 +28,6 @@ const NOT_NEEDED = /^((docs|deploy|sdk)\/|compose\.|Dockerfile$)|\.md$/;
 /** The name of the resource and the fuse are part of Node. */
 const RESOURCE = 'NODE_SEA_BLOB';
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
-
-const LISTENS = /^Sched listens on (\S+)$/m;
-const SUCCEEDED = /attempt 1 .* succeeded/;
 
 const require = createRequire(import.meta.url);
 const { version } = require('../package.json') as { readonly version: string };
@@ -115,32 +111,5 @@ async function tryOut(): Promise<void> {
   const env = { XDG_CACHE_HOME: join(work, 'cache'), TMPDIR: work };
   const printed = execFileSync(output, ['--version'], { env, cwd: work, encoding: 'utf8' });
   if (printed !== `${version}\n`) throw new Error(`The executable printed ${printed}.`);
-  const dev = spawn(output, ['dev', '--port', '0'], { env, cwd: work, stdio: ['ignore', 'pipe', 'inherit'] });
-  const exited = once(dev, 'exit');
-  try {
-    let said = '';
-    let isCreated = false;
-    for await (const part of dev.stdout) {
-      said += String(part);
-      const url = LISTENS.exec(said)?.[1];
-      if (url !== undefined && !isCreated) {
-        isCreated = true;
-        await create(url);
-      }
-      if (SUCCEEDED.test(said)) return;
-    }
-    throw new Error(`The executable sent no delivery.\n${said}`);
-  } finally {
-    dev.kill('SIGTERM');
-    await exited;
-  }
-}
-
-async function create(url: string): Promise<void> {
-  const answer = await fetch(`${url}/v1/schedules`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${DEV_TEST_KEY}` },
-    body: JSON.stringify({ endpoint: `${url}/inbox/hook`, delay: '1s' }),
-  });
-  if (!answer.ok) throw new Error(`The executable answered ${answer.status}.`);
+  await sendFirstDelivery({ command: output, args: [], cwd: work, env });
 }

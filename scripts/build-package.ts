@@ -10,6 +10,7 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, posix, relative, sep } from 'node:path';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
+import { compileBundle } from './package/compile-bundle.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
@@ -28,7 +29,7 @@ const files: Plugin = {
       const from = toPosix(relative(ROOT, id));
       const bundled = code.replaceAll(OWN_FILE, (_match, path: string) => {
         const file = posix.join(posix.dirname(from), path);
-        return `new URL('${THREADS.includes(file) ? `./${entryName(file)}.js` : `../${file}`}', import.meta.url)`;
+        return `new URL('${THREADS.includes(file) ? `./${entryName(file)}.cjs` : `../${file}`}', import.meta.url)`;
       });
       const rest = code.replaceAll(OWN_FILE, '');
       if (rest.includes('import.meta')) {
@@ -54,18 +55,31 @@ const bundle = await rolldown({
 const { output } = await bundle.write({
   dir: DIST,
   cleanDir: true,
-  format: 'esm',
+  format: 'cjs',
   // Stack traces and logs name functions and classes.
   keepNames: true,
+  banner: "'use strict';",
   comments: { legal: true, annotation: false, jsdoc: false },
-  entryFileNames: '[name].js',
-  chunkFileNames: '[name].js',
+  entryFileNames: ({ name }) => (name.endsWith('-thread') ? `${name}-code.cjs` : `${name}.cjs`),
+  chunkFileNames: '[name].cjs',
 });
 await bundle.close();
-writeFileSync(join(DIST, 'licenses.txt'), licenses(output.filter((file) => file.type === 'chunk')));
+const chunks = output.filter((file) => file.type === 'chunk');
+for (const { fileName, code } of chunks) writeFileSync(join(DIST, fileName), withoutUnicode(code));
+for (const path of THREADS) {
+  const name = entryName(path);
+  writeFileSync(join(DIST, `${name}.cjs`), `require('../bin/load.cjs').load('./${name}-code.cjs');\n`);
+}
+writeFileSync(join(DIST, 'licenses.txt'), licenses(chunks));
+await compileBundle(DIST);
 
 function entryName(path: string): string {
   return basename(path, '.ts');
+}
+
+/** Escapes all characters beyond ASCII, which are in strings and comments only. Node reads and keeps such a file faster. */
+function withoutUnicode(code: string): string {
+  return code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function toPosix(path: string): string {

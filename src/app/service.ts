@@ -1,49 +1,17 @@
 /**
- * The composition root: the only place that knows which store, vault, clock and server the service uses.
- * Each step needs the steps before it. If a step fails, the earlier ones are undone.
+ * Starts the service. The store is opened first: that waits for a thread of its own or for another machine, and the rest
+ * of the code is loaded meanwhile. So this file imports little.
  */
-import { fileURLToPath } from 'node:url';
-import { type HomeOptions, mountHome } from '#src/api/home.ts';
-import { mountReference, type ReferenceOptions } from '#src/api/reference.ts';
-import { buildServer } from '#src/api/server.ts';
-import { type BootstrapReport, bootstrap } from '#src/control/bootstrap.ts';
-import type { ControlDependencies, SealingDependencies } from '#src/control/dependencies.ts';
-import type { About } from '#src/control/http/contract.ts';
-import { Passwords } from '#src/control/passwords.ts';
-import { PeopleCleaner } from '#src/control/people-cleaner.ts';
-import { ControlRefusal } from '#src/control/refusal.ts';
-import { formatDuration, NS_PER_MS } from '#src/domain/duration.ts';
-import { IdMint } from '#src/domain/id.ts';
 import { isLoopbackHost } from '#src/domain/public-address.ts';
-import { prepareZones } from '#src/domain/zone.ts';
-import { createEgress } from '#src/egress/client.ts';
-import { HintForwarder, NO_PEERS } from '#src/engine/cluster/hint-forwarder.ts';
-import type { ClusterDependencies } from '#src/engine/dependencies.ts';
-import { Engine } from '#src/engine/engine.ts';
-import { ReplayRunner } from '#src/engine/replays/replay-runner.ts';
-import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { Clock, Timers } from '#src/ports/system.ts';
-import type { ClusterMetrics, Log } from '#src/ports/telemetry.ts';
+import type { Log } from '#src/ports/telemetry.ts';
 import { describeHost, unverifiedHosts } from '#src/store/postgres/address.ts';
-import { systemClock } from '#src/system/clock.ts';
-import { watchEventLoop } from '#src/system/event-loop.ts';
-import { prometheusMetrics } from '#src/system/metrics.ts';
+import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { systemRandom } from '#src/system/random.ts';
-import { systemTimers } from '#src/system/timers.ts';
-import type { Cluster, joinCluster } from './cluster.ts';
-import { mountDashboard } from './dashboard.ts';
-import { messageOf, SettingsError } from './failures.ts';
-import { createdKeysText, firstInvitation } from './first-start.ts';
-import { closeServer, listen } from './listening.ts';
-import { observedStore } from './observed-store.ts';
 import { openStore } from './open-store.ts';
-import { openVault } from './open-vault.ts';
-import { nodeName, packageVersion } from './process.ts';
+import { nodeName } from './process.ts';
 import { SERVE, type ServiceVariant } from './service-variant.ts';
-import { SETTINGS, type Settings } from './settings.ts';
-
-/** The script and the style of the reference, from `npm run dashboard:build`. */
-const REFERENCE_FOLDER = fileURLToPath(new URL('../../dashboard/dist/docs/', import.meta.url));
+import type { Settings } from './settings.ts';
 
 export interface ServiceIo {
   /** Writes to standard output. */
@@ -61,6 +29,12 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** The store, and the name of this process among all that use it. */
+export interface OpenedStore {
+  readonly store: SqlStore;
+  readonly node: string;
+}
+
 export async function startService(
   settings: Settings,
   io: ServiceIo,
@@ -68,211 +42,18 @@ export async function startService(
 ): Promise<Service> {
   const { isPlayground } = variant;
   requireLoopback(settings, variant);
-  const timers = { ...systemTimers, ...io.timers };
   warnOfUnverified(settings, io.log);
-  const random = systemRandom();
-  const metrics = prometheusMetrics();
-  const node = nodeName(random);
-  const opened = await openStore(settings, { exclusive: true, create: true, node, isPlayground });
-  const unwatch = watchEventLoop((seconds) => metrics.eventLoopDelay(seconds));
-  const undo: (() => Promise<void>)[] = [() => opened.close(), async () => unwatch()];
-  try {
-    const store = variant.wrapStore(observedStore(opened, metrics));
-    const { databaseUrl: address } = settings;
-    const cluster = address === null ? null : await loadCluster(address, store, node, io.log);
-    if (cluster !== null) undo.unshift(() => cluster.close());
-    const clock = cluster?.clock ?? io.clock ?? systemClock;
-    prepareZones(clock.now());
-    const control = { store, clock, random, ids: new IdMint((count) => random.bytes(count)) };
-    const vault = await openVault(settings, control, true);
-    const runExclusively = <T>(work: () => Promise<T>) =>
-      cluster === null ? work() : cluster.runExclusively(work);
-    const report = await runExclusively(() => bootstrapDefault({ ...control, vault }, settings));
-    // Printed before anything else can fail, because the new keys are shown nowhere else.
-    io.print(createdKeysText(report.generated));
-
-    const egress = createEgress({
-      allow: settings.egressAllow ?? [],
-      allowHttp: settings.egressAllowHttp,
-      allowLocalhost: isPlayground,
-      certificates: settings.egressCertificates,
-      timers,
-    });
-    undo.unshift(() => egress.close());
-    const dependencies = {
-      ...control,
-      insight: store.insight,
-      egress,
-      vault,
-      timers,
-      log: io.log,
-      metrics,
-      node,
-    };
-    const engine =
-      settings.role === 'api'
-        ? null
-        : new Engine(
-            {
-              ...dependencies,
-              cluster: cluster === null ? null : clusterDependencies(cluster, store, metrics),
-            },
-            { retentionMs: settings.retentionMs },
-          );
-    if (engine !== null) cluster?.listen(engine.heard);
-    const hints = engine ?? new HintForwarder(cluster?.peers ?? NO_PEERS, clock);
-    const { retentionMs } = settings;
-    const replays = engine === null ? null : new ReplayRunner({ ...dependencies, hints }, { retentionMs });
-    const cleaner = new PeopleCleaner({ ...dependencies, people: store.people }, settings.auditRetentionMs);
-    const httpAllowed = settings.egressAllowHttp && settings.egressAllow !== null;
-
-    let url = '';
-    const server = buildServer({
-      store,
-      vault,
-      clock,
-      timers,
-      random,
-      log: io.log,
-      metrics,
-      hints,
-      isFiring: () => engine?.isFiring ?? true,
-      servesApi: settings.role !== 'dispatcher',
-      httpAllowed,
-      extend: (server, shared) => {
-        if (settings.role !== 'dispatcher') {
-          mountHome(
-            server,
-            homeOf(settings, variant, () => url),
-          );
-          mountReference(server, referenceOf(settings, variant));
-          mountDashboard(server, shared, {
-            ...dependencies,
-            httpAllowed,
-            isCluster: cluster !== null,
-            wakeReplays: () => replays?.wake(),
-            passwords: new Passwords(random),
-            publicOrigins: settings.publicOrigins,
-            trustedProxies: settings.trustedProxies ?? [],
-            about: aboutService(settings, node),
-            localSignIn: variant.localSignIn,
-          });
-        }
-        variant.extendServer(server, { ...control, vault, url: () => url });
-      },
-    });
-    url = await listen(server, settings);
-    const [dashboardUrl = url] = settings.publicOrigins ?? [];
-    if (settings.role !== 'dispatcher' && variant.invitation !== null) {
-      await printFirstInvitation(control, dashboardUrl, runExclusively, io, variant.invitation);
-    }
-    // This is not awaited. The start closes the attempts of the last process, and the store may be full.
-    void engine?.start();
-    replays?.start();
-    cleaner.start();
-    warnOfBootstrap(report, io.log);
-    return {
-      url,
-      async stop() {
-        try {
-          await Promise.all([
-            closeServer(server, settings.shutdownGraceMs),
-            engine?.stop(settings.shutdownGraceMs),
-            replays?.stop(),
-            cleaner.stop(),
-          ]);
-        } finally {
-          await runInOrder(undo);
-        }
-      },
-    };
-  } catch (error) {
-    await runInOrder(undo);
-    throw error;
-  }
+  const node = nodeName(systemRandom());
+  const opening = openStore(settings, { exclusive: true, create: true, node, isPlayground });
+  const loading = import('./compose-service.ts');
+  const store = await opening;
+  const { composeService } = await loading;
+  return composeService(settings, io, variant, { store, node });
 }
 
 /** The keys of `sched dev` are public and its dashboard has no password, so no other machine may reach it. */
 function requireLoopback({ host }: Settings, { isPlayground }: ServiceVariant): void {
   if (isPlayground && !isLoopbackHost(host)) throw new Error('sched dev listens on loopback addresses only.');
-}
-
-function homeOf(settings: Settings, { home }: ServiceVariant, url: () => string): HomeOptions {
-  return {
-    version: packageVersion(),
-    dashboard: dashboardAddress(settings),
-    inbox: home.inbox,
-    curl: (reader) => home.curl(url(), reader),
-    url,
-  };
-}
-
-function referenceOf(settings: Settings, { reference }: ServiceVariant): ReferenceOptions {
-  return { folder: REFERENCE_FOLDER, dashboard: dashboardAddress(settings), dev: reference };
-}
-
-/** A dashboard with an address of its own refuses requests under any other name. */
-function dashboardAddress({ publicOrigins }: Settings): string {
-  const [origin = ''] = publicOrigins ?? [];
-  return `${origin}/dashboard`;
-}
-
-function aboutService({ databaseUrl, retentionMs }: Settings, node: string): About {
-  return {
-    version: packageVersion(),
-    store: databaseUrl === null ? 'sqlite' : 'postgres',
-    retention: retentionMs === 0 ? null : formatDuration(BigInt(retentionMs) * NS_PER_MS),
-    node,
-  };
-}
-
-async function runInOrder(steps: readonly (() => Promise<void>)[]): Promise<void> {
-  for (const step of steps) await step();
-}
-
-/** Loads the code for PostgreSQL only when it is needed. */
-async function loadCluster(...args: Parameters<typeof joinCluster>): Promise<Cluster> {
-  const cluster = await import('./cluster.ts');
-  return cluster.joinCluster(...args);
-}
-
-function clusterDependencies(
-  cluster: Cluster,
-  store: ClusterStore,
-  metrics: ClusterMetrics,
-): ClusterDependencies {
-  const { clock, peers } = cluster;
-  return { store, clock, stopwatch: systemTimers, peers, metrics, version: packageVersion() };
-}
-
-async function bootstrapDefault(
-  dependencies: SealingDependencies,
-  settings: Settings,
-): Promise<BootstrapReport> {
-  const keys = { test: settings.bootstrapTestKey, live: settings.bootstrapLiveKey };
-  try {
-    return await bootstrap(dependencies, { keys, signingSecret: settings.bootstrapSigningSecret });
-  } catch (error) {
-    if (!(error instanceof ControlRefusal && error.code === 'key_elsewhere')) throw error;
-    const { env } = error.subject === 'test' ? SETTINGS.bootstrapTestKey : SETTINGS.bootstrapLiveKey;
-    throw new SettingsError(`${env} must be another key, because this one belongs to another project.`);
-  }
-}
-
-/** The service starts even if the store refuses the write. The next start tries again. */
-async function printFirstInvitation(
-  dependencies: ControlDependencies,
-  url: string,
-  runExclusively: <T>(work: () => Promise<T>) => Promise<T>,
-  { print, log }: ServiceIo,
-  invitation: (link: string) => string,
-): Promise<void> {
-  try {
-    const link = await firstInvitation(dependencies, url, runExclusively);
-    if (link !== null) print(invitation(link));
-  } catch (error) {
-    log.warn({ error: messageOf(error) }, 'the invitation for the first admin could not be created');
-  }
 }
 
 /** Warns before the first connection, because that sends the password. */
@@ -283,16 +64,4 @@ function warnOfUnverified({ databaseUrl }: Settings, log: Log): void {
     { hosts: hosts.map(describeHost).join(','), sslmode: databaseUrl.tlsMode },
     'the connection to PostgreSQL is not verified: set sslmode=verify-full in SCHED_DATABASE_URL',
   );
-}
-
-function warnOfBootstrap({ revoked, superseded }: BootstrapReport, log: Log): void {
-  for (const mode of revoked) {
-    log.warn(
-      { mode },
-      'the bootstrap key of this mode was revoked and stays revoked: remove it from the settings',
-    );
-  }
-  for (const mode of superseded) {
-    log.warn({ mode }, 'the bootstrap signing secret was replaced: earlier secrets stay valid for 24 h');
-  }
 }

@@ -9,7 +9,8 @@
  * is lost: connections for expected requests are opened ahead of time.
  */
 import type { Socket } from 'node:net';
-import { type buildConnector, Client, type Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
+import Client from 'undici/lib/dispatcher/client.js';
 import type { Partition } from '#src/domain/project.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import type { ConnectLimiter, ConnectPermit } from './connect-limiter.ts';

@@ -1,5 +1,5 @@
 /** Turns the errors of Node and undici into failures of the table (`domain/failures.ts`). */
-import { errors } from 'undici';
+import errors from 'undici/lib/core/errors.js';
 import { FAILURES, type FailureCode } from '#src/domain/failures.ts';
 
 /** Ends a request before its answer. */

@@ -45,7 +45,7 @@ describe('Dockerfile', () => {
     const { prepack, prepare } = PACKAGE.scripts;
     const called = ['scripts/build-package.ts', 'scripts/build-dashboard.ts'];
     expect([prepack, prepare]).toEqual(called.map((path) => `node ${path}`));
-    expect(copiedFiles()).toEqual(expect.arrayContaining(called));
+    expect(copiedFiles()).toEqual(expect.arrayContaining([...called, 'scripts/package']));
   });
 
   test('runs the service without root, and has a health check', () => {
