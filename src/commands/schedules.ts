@@ -45,27 +45,28 @@ export async function createSchedule(
   makeReceipt: MakeReceipt,
 ): Promise<RenderedAnswer> {
   const now = clock.now();
-  const { headers, body, ...terms } = read(now);
+  const given = read(now);
+  const { headers, body, destination } = given;
   const id = ids.mint('sch', now);
   const deliveryId = ids.mint('dlv', now);
-  const isJson = body !== null && (await isJsonTextInSlices(body, () => pause(partition)));
+  const checked = body !== null && isJsonTextInSlices(body, () => pause(partition));
+  const isJson = typeof checked === 'boolean' ? checked : await checked;
   const plain = encodePayload(headers, body, isJson);
   const payload = plain && vault.seal(payloadContext(partition, id), plain);
   const headerNames = headers.map(([name]) => name);
   const payloadBytes = plain?.length ?? 0;
 
   return retryUntilWritten(async () => {
-    const { destination } = terms;
     const profile =
       destination.kind === 'inline'
         ? null
         : await requireUsableProfile(store, partition, destination.endpointId);
     const made = life.create(
-      { ...terms, partition, id, deliveryId, profile, headerNames, payloadBytes },
+      { ...given, partition, id, deliveryId, profile, headerNames, payloadBytes },
       now,
     );
-    if (made === null) throw new Refusal('invalid_cron', 'cron', neverOccursText(terms.timing));
-    if (areLarge(terms.metadata)) await pause(partition);
+    if (made === null) throw new Refusal('invalid_cron', 'cron', neverOccursText(given.timing));
+    if (areLarge(given.metadata)) await pause(partition);
     const answer = render({ ...made, profile });
     const written = await store.addSchedule({ ...made, payload, profile, receipt: makeReceipt(answer, now) });
     if (written === 'done') hints.due(dueDeliveryOf(made.pending));

@@ -66,8 +66,12 @@ export function isJsonText(text: string): boolean {
   }
 }
 
-export async function isJsonTextInSlices(text: string, pause: YieldToEventLoop): Promise<boolean> {
-  if (text.length <= SHORT_JSON_MAX) return isJsonText(text);
+/** A short text is checked without a promise, which would cost more than the check. */
+export function isJsonTextInSlices(text: string, pause: YieldToEventLoop): boolean | Promise<boolean> {
+  return text.length <= SHORT_JSON_MAX ? isJsonText(text) : isLongJsonText(text, pause);
+}
+
+async function isLongJsonText(text: string, pause: YieldToEventLoop): Promise<boolean> {
   try {
     await scan(text, NO_SINK, pause);
     return true;

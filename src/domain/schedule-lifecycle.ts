@@ -69,12 +69,23 @@ export function create(
   given: NewSchedule,
   now: Instant,
 ): { readonly schedule: Schedule; readonly pending: Delivery } | null {
-  const { deliveryId, profile, ...own } = given;
+  const { deliveryId, profile } = given;
   const occurrence = occurrenceOf(given, given.timing, now, now);
   if (occurrence === null) return null;
   const schedule: Schedule = {
-    ...own,
+    partition: given.partition,
+    id: given.id,
     state: 'active',
+    timing: given.timing,
+    destination: given.destination,
+    headerNames: given.headerNames,
+    payloadBytes: given.payloadBytes,
+    jitter: given.jitter,
+    ttl: given.ttl,
+    idempotencyKey: given.idempotencyKey,
+    retryPolicy: given.retryPolicy,
+    rateLimit: given.rateLimit,
+    metadata: given.metadata,
     labelDigests: labelDigests(given.metadata),
     pendingId: deliveryId,
     cronAt: given.timing.kind === 'recurring' ? occurrence.nominal : null,

@@ -5,7 +5,7 @@
 
 import { slotOf } from '#src/domain/slot.ts';
 import { cachedEndpointKey } from '#src/ports/endpoint-cache.ts';
-import { digestBytes, endpointDigest } from '#src/store/sql/digests.ts';
+import { cachedEndpointDigest, digestBytes } from '#src/store/sql/digests.ts';
 import { type KeyParameters, makeVerbs } from '#src/store/sql/verbs.ts';
 
 /** Values in the order of the columns that the statements name. */
@@ -13,9 +13,9 @@ export const keyParameters: KeyParameters = {
   label: digestBytes,
   delivery: ({ partition, target }) => {
     const endpoint = cachedEndpointKey(target);
-    return [slotOf(partition, endpoint), endpointDigest(endpoint)];
+    return [slotOf(partition, endpoint), cachedEndpointDigest(endpoint)];
   },
-  gate: (endpoint) => [endpointDigest(endpoint)],
+  gate: (endpoint) => [cachedEndpointDigest(endpoint)],
 };
 
 export const verbs = makeVerbs(keyParameters);

@@ -11,6 +11,7 @@ import type { Gate } from '#src/domain/gate.ts';
 import type { EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import { LABEL_DIGEST_CHARACTERS, type LabelDigest, type Labels } from '#src/domain/labels.ts';
+import { DEFAULT_RETRY_POLICY, type RetryPolicy } from '#src/domain/retry.ts';
 import type { Destination, Schedule, ScheduleKind, Timing } from '#src/domain/schedule.ts';
 import { column, field, fixed, flag, json, mapping, optional, part, plain } from './mapping.ts';
 
@@ -21,6 +22,17 @@ function textOf(stored: string | Uint8Array): string {
   if (typeof stored === 'string') return stored;
   return Buffer.from(stored.buffer, stored.byteOffset, stored.length).toString();
 }
+
+const DEFAULT_RETRY_POLICY_TEXT = JSON.stringify(DEFAULT_RETRY_POLICY);
+
+/** Most schedules have the default policy, which is one object. Its text is made once. */
+const retryPolicy = field<RetryPolicy | null>(
+  (policy) => {
+    if (policy === null) return null;
+    return policy === DEFAULT_RETRY_POLICY ? DEFAULT_RETRY_POLICY_TEXT : JSON.stringify(policy);
+  },
+  (stored) => (stored === null ? null : JSON.parse(stored as string)),
+);
 
 /** A row stores the digests of its labels one after another, without a separator. */
 const digests = field<readonly LabelDigest[]>(
@@ -70,7 +82,7 @@ export const SCHEDULE = mapping<Schedule>({
   jitter: fixed(plain),
   ttl: plain,
   idempotencyKey: fixed(plain),
-  retryPolicy: json,
+  retryPolicy,
   rateLimit: fixed(json),
   metadata: labels,
   labelDigests: digests,
@@ -114,7 +126,7 @@ export const DELIVERY = mapping<Delivery>({
     endpointVersion: fixed(plain),
   }),
   payloadBytes: fixed(plain),
-  retryPolicy: json,
+  retryPolicy,
   claim: optional(
     part<Claim>({
       node: column('claim_node', plain),
@@ -177,7 +189,7 @@ export const PROFILE_VERSION = mapping<Omit<EndpointProfile, HeadOnly>>({
   method: plain,
   headerNames: json,
   timeout: plain,
-  retryPolicy: json,
+  retryPolicy,
   retryBudget: json,
   rateLimit: json,
   breakerPolicy: json,
