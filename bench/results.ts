@@ -148,6 +148,8 @@ export interface BareClientRound {
   /** The time from the first to the last arrival. */
   readonly sendMs: number;
   readonly perSecond: number;
+  readonly cpuMsEach: number | null;
+  readonly databaseCpuMsEach: 0;
 }
 
 export interface RecoveryLine {
@@ -165,6 +167,9 @@ export interface RecoveryRound {
   readonly drainMs: number | null;
   /** The rate at which overdue jobs arrived. */
   readonly drainedPerSecond: number;
+  /** The processor time from the start on for each delivery. Results of earlier versions do not have it. */
+  readonly cpuMsEach?: number | null;
+  readonly databaseCpuMsEach?: number | null;
   readonly fresh: LatenessRound;
 }
 

@@ -1,6 +1,7 @@
 /** Tables of a run's medians for the terminal. */
 import { memoryOfEach, NEIGHBOUR_STORES, nameOf } from './report/neighbour.ts';
 import { startName, startsOf } from './report/start.ts';
+import { STORE_NAMES } from './report/tables.ts';
 import {
   type ContenderResults,
   type LatenessRound,
@@ -8,6 +9,7 @@ import {
   type NeighbourRound,
   type PackageResults,
   perSecondOf,
+  type RecoveryResults,
   type Results,
   type StartResults,
 } from './results.ts';
@@ -18,6 +20,7 @@ const GAP = '  ';
 export function summaryOf(results: Results): string {
   const parts = [
     ...(results.contenders.some(hasTakenPart) ? [contendersOf(results)] : []),
+    ...(results.recovery === null ? [] : [recoveryOf(results.recovery)]),
     ...(results.neighbour === null ? [] : [neighbourOf(results.neighbour)]),
     ...(results.start == null ? [] : [startOf(results.start)]),
     ...(results.package === null ? [] : [packageOf(results.package)]),
@@ -27,6 +30,29 @@ export function summaryOf(results: Results): string {
 
 function hasTakenPart({ paced, bursts, creates, recurring, remarks }: ContenderResults): boolean {
   return [paced, bursts, creates, recurring, remarks].some((each) => each.length > 0);
+}
+
+/** Restarts with deliveries overdue, beside the bare client started anew. */
+function recoveryOf({ bareClient = [], lines, remarks }: RecoveryResults): string {
+  const bareRates = bareClient.map(({ perSecond }) => perSecond);
+  const rows = [
+    ['bare client', '-', medianOf(bareRates, (rate) => rate, 0), ratio(bareRates, bareRates), '-'],
+    ...lines.map(({ store, rounds }) => [
+      STORE_NAMES[store],
+      medianOf(rounds, ({ readyMs }) => readyMs, 0),
+      medianOf(rounds, ({ drainedPerSecond }) => drainedPerSecond, 0),
+      ratio(
+        rounds.map(({ drainedPerSecond }) => drainedPerSecond),
+        bareRates,
+      ),
+      medianOf(rounds, ({ fresh }) => fresh.p99Ms, 1),
+    ]),
+  ];
+  const head = ['', 'ready ms', 'overdue a second', 'of bare', 'fresh p99 ms'];
+  const heading = `Restarts with ${lines[0]?.overdue ?? 0} overdue`;
+  return [heading, '', ...aligned([head, ...rows]), ...(remarks.length > 0 ? ['', ...remarks] : [])].join(
+    '\n',
+  );
 }
 
 /** The healthy customer of the workload `neighbour`. */

@@ -206,12 +206,15 @@ export function roundOf(expected: number, arrivals: Arrivals, cpu: CpuTime): Lat
 /** Returns a function that tells the processor time since this call. */
 export function startCpuTimer(running: RunningContender): () => CpuTime {
   const [own, database] = [running.cpuMs(), running.databaseCpuMs()];
-  const since = (before: number | null, after: number | null) =>
-    before === null || after === null ? null : after - before;
   return () => ({
     ownMs: since(own, running.cpuMs()),
     databaseMs: since(database, running.databaseCpuMs()),
   });
+}
+
+/** Null if one of the two is not known. */
+export function since(before: number | null, after: number | null): number | null {
+  return before === null || after === null ? null : after - before;
 }
 
 function atOneInstant(count: number, at: number): readonly number[] {

@@ -4,16 +4,18 @@
  * Settings that only an expert would find have a separate bar. ADR 028 has the reasons for the numbers.
  */
 import { CONTENDER_IDS, type ContenderId } from '../contender.ts';
-import type {
-  CreatesRound,
-  LatenessRound,
-  RecoveryLine,
-  Results,
-  SchedStoreKind,
-  StoredLine,
-} from '../results.ts';
+import type { LatenessRound, RecoveryLine, Results, SchedStoreKind, StoredLine } from '../results.ts';
 import { asGoal, atLeast, type Bar, judge, under, unlessMissing, within } from './bar.ts';
-import { burstRate, known, medianOf, milliseconds, perCore, ratio, whole } from './figures.ts';
+import {
+  burstRate,
+  type CostlyRound,
+  known,
+  medianOf,
+  milliseconds,
+  perCore,
+  ratio,
+  whole,
+} from './figures.ts';
 import { neighbourBars } from './neighbour.ts';
 import { packageBars } from './package.ts';
 import { startBars } from './start.ts';
@@ -45,10 +47,8 @@ export function barsOf(results: Results): readonly Bar[] {
   ];
 }
 
-type Rounds = readonly (LatenessRound | CreatesRound)[];
-
 /** Adds the figures for each second of processor time: those of Sched, and those it is compared with. */
-function withPerCore(bar: Bar, mine: Rounds, theirs: Rounds): Bar {
+function withPerCore(bar: Bar, mine: readonly CostlyRound[], theirs: readonly CostlyRound[]): Bar {
   const [ours, other] = [perCore(mine), perCore(theirs)];
   if (ours === null) return bar;
   return { ...bar, perCore: `${whole(ours)}${other === null ? '' : ` against ${whole(other)}`} per core` };
@@ -168,6 +168,7 @@ function storedBars({ stored, scale }: Results, store: SchedStoreKind, name: str
 function recoveryBars({ recovery }: Results, store: SchedStoreKind, name: string): readonly Bar[] {
   const line = recovery?.lines.find((one) => one.store === store);
   if (line === undefined) return [];
+  const bareClient = recovery?.bareClient ?? [];
   const work = `restart with ${whole(line.overdue)} overdue`;
   const median = (pick: (round: RecoveryLine['rounds'][number]) => number) => medianOf(line.rounds.map(pick));
   return [
@@ -177,12 +178,16 @@ function recoveryBars({ recovery }: Results, store: SchedStoreKind, name: string
       [median(({ readyMs }) => readyMs)],
       (ready = 0) => ({ measured: `${whole(ready)} ms`, isMet: ready <= SERVING_MS_MAX }),
     ),
-    atLeast(
-      work,
-      `${name}: drained at ${DRAIN_RATIO_MIN} of the bare client’s rate, started anew`,
-      median(({ drainedPerSecond }) => drainedPerSecond),
-      medianOf((recovery?.bareClient ?? []).map(({ perSecond }) => perSecond)),
-      DRAIN_RATIO_MIN,
+    withPerCore(
+      atLeast(
+        work,
+        `${name}: drained at ${DRAIN_RATIO_MIN} of the bare client’s rate, started anew`,
+        median(({ drainedPerSecond }) => drainedPerSecond),
+        medianOf(bareClient.map(({ perSecond }) => perSecond)),
+        DRAIN_RATIO_MIN,
+      ),
+      line.rounds,
+      bareClient,
     ),
     under(
       work,

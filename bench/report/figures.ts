@@ -72,8 +72,14 @@ export interface Cost {
   readonly databaseMs: number | null;
 }
 
-export function costOf(round: LatenessRound | CreatesRound): Cost {
-  if ('cpuMsEach' in round) return { ownMs: round.cpuMsEach, databaseMs: round.databaseCpuMsEach ?? null };
+/** A round of deliveries or creates whose processor time was measured. */
+export type CostlyRound =
+  | Pick<CreatesRound, 'cpuMicrosEach' | 'databaseCpuMicrosEach'>
+  | { readonly cpuMsEach?: number | null; readonly databaseCpuMsEach?: number | null };
+
+export function costOf(round: CostlyRound): Cost {
+  if (!('cpuMicrosEach' in round))
+    return { ownMs: round.cpuMsEach ?? null, databaseMs: round.databaseCpuMsEach ?? null };
   const { cpuMicrosEach: own, databaseCpuMicrosEach: database = null } = round;
   return {
     ownMs: own === null ? null : own / MICROS_PER_MS,
@@ -87,7 +93,7 @@ export function wholeCostMs({ ownMs, databaseMs }: Cost): number | null {
 }
 
 /** The deliveries or creates for each second of processor time: the median of the rounds. */
-export function perCore(rounds: readonly (LatenessRound | CreatesRound)[]): number | null {
+export function perCore(rounds: readonly CostlyRound[]): number | null {
   const costs = known(rounds.map((round) => wholeCostMs(costOf(round)))).filter((ms) => ms > 0);
   return medianOf(costs.map((ms) => MS_PER_SECOND / ms));
 }

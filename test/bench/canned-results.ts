@@ -117,7 +117,12 @@ export const CANNED: Results = {
     remarks: [],
   },
   recovery: {
-    bareClient: threeTimes((n) => ({ sendMs: 100 + n, perSecond: 2_000 + n - 1 })),
+    bareClient: threeTimes((n) => ({
+      sendMs: 100 + n,
+      perSecond: 2_000 + n - 1,
+      cpuMsEach: 0.2,
+      databaseCpuMsEach: 0,
+    })),
     lines: [
       {
         store: 'sqlite',

@@ -68,6 +68,12 @@ describe('the summary', () => {
     expect(text).toMatch(/Sched on SQLite: first stored +3 +280 +300 +300 +3\.0 +3\.0/);
   });
 
+  test('compares restarts with the bare client', () => {
+    const text = summaryOf({ ...resultsWith([]), recovery: CANNED.recovery });
+    expect(text).toMatch(/bare client +- +2000 +1\.00 +-/);
+    expect(text).toMatch(/Sched on SQLite +501 +1400 +0\.70 +19\.8/);
+  });
+
   test('compares bursts with the limit, and shows only what was measured', () => {
     const text = summaryOf(
       resultsWith([
