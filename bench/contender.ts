@@ -18,6 +18,8 @@ export const CONTENDER_IDS = [
   'sched-sqlite',
   'sched-postgres',
   'sched-postgres-2',
+  'sched-postgres-3',
+  'sched-citus',
   'bullmq',
   'bullmq-hz',
   'bullmq-fsync',
@@ -27,7 +29,13 @@ export const CONTENDER_IDS = [
   'agenda',
 ] as const;
 /** The contenders of another version of Sched. They take part if `--baseline` names a checkout. */
-export const BASELINE_IDS = ['baseline-sqlite', 'baseline-postgres', 'baseline-postgres-2'] as const;
+export const BASELINE_IDS = [
+  'baseline-sqlite',
+  'baseline-postgres',
+  'baseline-postgres-2',
+  'baseline-postgres-3',
+  'baseline-citus',
+] as const;
 export type ContenderId = (typeof CONTENDER_IDS)[number] | (typeof BASELINE_IDS)[number];
 
 export type Ability = 'jobs' | 'creates' | 'recurring';
@@ -52,6 +60,8 @@ export interface Resources {
   readonly postgres: PostgresServer;
   /** The processor time of that server so far. Null if it is not known. */
   readonly postgresCpuMs: () => number | null;
+  /** The coordinator of a Citus cluster. Null if there is none. */
+  readonly citusUrl: string | null;
   /** The folder for processor profiles. */
   readonly profileDir: string | undefined;
 }
@@ -67,6 +77,8 @@ export interface RunningContender extends AsyncDisposable {
   cpuMs(): number | null;
   /** Processor time of the database's processes so far. It is 0 without a database, and null if it is not known. */
   databaseCpuMs(): number | null;
+  /** The part of it that the workers of a Citus cluster took. */
+  workersCpuMs?(): number | null;
   /** Memory in use by the contender's processes, without the database. Null if it is not known. */
   memoryMb(): number | null;
 }

@@ -4,7 +4,7 @@ import { bullmq } from './peers/bullmq.ts';
 import { NO_RESOURCES, peer } from './peers/peer.ts';
 import { agenda, graphile, pgBoss } from './peers/postgres-peers.ts';
 import { bareRoute } from './sched/bare-route.ts';
-import { schedOnPostgres, schedOnSqlite } from './sched/contenders.ts';
+import { schedOnCitus, schedOnPostgres, schedOnSqlite } from './sched/contenders.ts';
 
 /** A timer for each job and the HTTP client, without a store. No contender can be faster on this machine. */
 export const limit = peer({
@@ -24,6 +24,8 @@ export const CONTENDERS: readonly Contender[] = [
   schedOnSqlite,
   schedOnPostgres(1),
   schedOnPostgres(2),
+  schedOnPostgres(3),
+  schedOnCitus,
   bullmq('default'),
   bullmq('hz 100'),
   bullmq('fsync always'),

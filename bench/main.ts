@@ -11,6 +11,7 @@
  *     recovery   a restart with many schedules stored and some deliveries overdue
  *     hanging    healthy endpoints beside endpoints that never answer
  *     dashboard  the data of every page, and the lateness while a page is open
+ *     citus      many projects on a Citus cluster and on plain PostgreSQL, if SCHED_BENCH_CITUS_URL names a cluster
  *     neighbour  a healthy customer alone and beside hostile ones, on SQLite and on two nodes
  *     start      cold starts of the program that users install, and the first delivery of each
  *     package    the size of the package, and the time to install and to start it
@@ -22,6 +23,8 @@ import { startPostgres } from '../test/postgres/server.ts';
 import { type Costs, costsSummary, readCosts, writeCosts } from './capacity/costs.ts';
 import { costsSteps, measureCosts } from './capacity/measure-costs.ts';
 import { writePage } from './capacity/page.ts';
+import { citusSteps, measureCitus } from './citus/citus.ts';
+import { CITUS_VARIABLE } from './citus/cluster.ts';
 import { comparisonOf } from './comparison.ts';
 import { CONTENDERS } from './contenders.ts';
 import { readProfiles } from './cpu-profile.ts';
@@ -47,6 +50,7 @@ import type { BenchContext } from './workloads.ts';
 
 const MS_PER_SECOND = 1_000;
 const PROFILED_FUNCTIONS = 40;
+const CITUS_URL = process.env[CITUS_VARIABLE] || null;
 
 /** Calls `measured` after each workload, so that a failure near the end of a run does not lose the results. */
 async function measure(options: Options, measured: (results: Results) => void): Promise<Results> {
@@ -64,6 +68,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
     workloads.includes('recovery') ? recoverySteps(scale) : 0,
     workloads.includes('hanging') ? hangingSteps(scale) : 0,
     workloads.includes('dashboard') ? dashboardSteps(scale) : 0,
+    workloads.includes('citus') ? citusSteps(scale, CITUS_URL, baseline) : 0,
     workloads.includes('neighbour') ? neighbourSteps(scale, options) : 0,
     workloads.includes('start') ? startSteps(scale, baseline) : 0,
     workloads.includes('package') ? packageSteps(scale) : 0,
@@ -74,7 +79,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
   await using receiver = await Receiver.start();
   await using stores = new FilledStores(postgres);
   const postgresCpuMs = await postgresCpuMeter(postgres.url());
-  const resources = { postgres, postgresCpuMs, profileDir };
+  const resources = { postgres, postgresCpuMs, citusUrl: CITUS_URL, profileDir };
   const context: BenchContext = { resources, receiver, scale, progress };
 
   const machine = await machineOf(postgres.url());
@@ -93,6 +98,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
     neighbour: null,
     package: null,
     start: null,
+    citus: null,
   };
   const add = (part: Partial<Results>) => {
     const elapsedSeconds = Math.round((Date.now() - startedAt.getTime()) / MS_PER_SECOND);
@@ -105,6 +111,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
   if (workloads.includes('recovery')) add({ recovery: await measureRecovery(context, stores) });
   if (workloads.includes('hanging')) add({ hanging: await measureHanging(context) });
   if (workloads.includes('dashboard')) add({ dashboard: await measureDashboard(context, stores) });
+  if (workloads.includes('citus')) add({ citus: await measureCitus(context, baseline) });
   if (workloads.includes('neighbour')) {
     await measureNeighbour(context, options, (neighbour) => add({ neighbour }));
   }

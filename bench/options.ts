@@ -16,6 +16,7 @@ export const WORKLOADS = [
   'recovery',
   'hanging',
   'dashboard',
+  'citus',
   'neighbour',
   'start',
   'package',
@@ -44,7 +45,8 @@ export const USAGE = `npm run bench -- [--quick] [--only NAME,…] [--work WORK,
 
   --quick    less of everything, in under two minutes
   --only     ${CONTENDER_IDS.join(', ')}
-  --work     ${WORKLOADS.join(', ')} (hanging, dashboard: only when named)
+  --work     ${WORKLOADS.join(', ')} (hanging, dashboard: only when named;
+             citus: where SCHED_BENCH_CITUS_URL names the coordinator of a cluster)
   --rounds   how often each contender runs (5)
   --beside   neighbour: ${BESIDE.join(', ')} (it is always measured alone, too)
   --store    neighbour: ${STORE_KINDS.join(', ')}
@@ -96,6 +98,7 @@ const FULL: Scale = {
   },
   package: { rounds: 3, starts: 5 },
   start: { rounds: 10 },
+  citus: { rounds: 5, projects: 16, paced: { rate: 200, seconds: 6 }, burst: 5_000 },
 };
 
 const QUICK: Scale = {
@@ -126,6 +129,7 @@ const QUICK: Scale = {
   },
   package: { rounds: 1, starts: 3 },
   start: { rounds: 1 },
+  citus: { rounds: 1, projects: 16, paced: { rate: 200, seconds: 2 }, burst: 5_000 },
 };
 
 export function optionsOf(args: readonly string[]): Options {
@@ -226,5 +230,6 @@ function withRounds(scale: Scale, rounds: number): Scale {
     neighbour: { ...scale.neighbour, rounds },
     package: { ...scale.package, rounds },
     start: { rounds },
+    citus: { ...scale.citus, rounds },
   };
 }

@@ -22,6 +22,7 @@ export interface Results {
   readonly package: PackageResults | null;
   /** Results of earlier versions have no such part. */
   readonly start?: StartResults | null;
+  readonly citus?: CitusResults | null;
 }
 
 export const RESULTS_FORMAT = 1;
@@ -55,6 +56,13 @@ export interface Scale {
   readonly package: { readonly rounds: number; readonly starts: number };
   /** Each round is a pair of starts for each store. */
   readonly start: { readonly rounds: number };
+  readonly citus: {
+    readonly rounds: number;
+    /** The work is spread evenly over this many projects. */
+    readonly projects: number;
+    readonly paced: { readonly rate: number; readonly seconds: number };
+    readonly burst: number;
+  };
 }
 
 export interface NeighbourScale {
@@ -99,6 +107,8 @@ export interface LatenessRound {
   readonly cpuMsEach: number | null;
   /** The same of the database's processes. Results of earlier versions do not have it. */
   readonly databaseCpuMsEach?: number | null;
+  /** The part of it that the workers of a Citus cluster took. */
+  readonly workersCpuMsEach?: number | null;
   /** The lateness by which each share of `CURVE_SHARES` had arrived. Null if it never did. */
   readonly curveMs: readonly (number | null)[];
 }
@@ -281,6 +291,36 @@ export interface ColdStart {
   readonly arrivedMs: number | null;
 }
 
+/** The same work of many projects on a Citus cluster and on plain PostgreSQL. */
+export interface CitusResults {
+  /** Null if there was no cluster. */
+  readonly cluster: CitusCluster | null;
+  readonly lines: readonly CitusLine[];
+  readonly remarks: readonly string[];
+}
+
+/** The cluster as it was found. The benchmark changes none of its settings. */
+export interface CitusCluster {
+  readonly citus: string;
+  readonly postgres: string;
+  readonly workers: number;
+  /** The number of shards of each table. */
+  readonly shards: number;
+  /** Whether commits wait for the disk on every server. */
+  readonly isDurable: boolean;
+}
+
+export interface CitusLine {
+  readonly database: 'postgres' | 'citus';
+  readonly version: SchedVersion;
+  readonly rounds: readonly CitusRound[];
+}
+
+export interface CitusRound {
+  readonly paced: LatenessRound;
+  readonly burst: LatenessRound;
+}
+
 const CURVE_STEPS = 200;
 const CURVE_TAIL = [0.996, 0.997, 0.998, 0.999, 0.9995, 0.9999, 1];
 export const CURVE_SHARES: readonly number[] = [
@@ -301,6 +341,8 @@ export interface CpuTime {
   /** The contender's processes, without the database. */
   readonly ownMs: number | null;
   readonly databaseMs: number | null;
+  /** The part of it that the workers of a Citus cluster took. */
+  readonly workersMs?: number | null;
 }
 
 export const UNKNOWN_CPU: CpuTime = { ownMs: null, databaseMs: null };
@@ -321,6 +363,7 @@ export function latenessRound({ expected, latenessMs, repeated, cpu }: Arrived):
     maxMs: at(1),
     cpuMsEach: each(cpu.ownMs),
     databaseCpuMsEach: each(cpu.databaseMs),
+    ...(cpu.workersMs === undefined ? {} : { workersCpuMsEach: each(cpu.workersMs) }),
     curveMs: CURVE_SHARES.map((share) => {
       const late = sorted[Math.round(share * (expected - 1))];
       return late === undefined ? null : rounded(late);

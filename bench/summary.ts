@@ -1,8 +1,11 @@
 /** Tables of a run's medians for the terminal. */
+import { citusName, clusterWords } from './report/citus.ts';
 import { memoryOfEach, NEIGHBOUR_STORES, nameOf } from './report/neighbour.ts';
 import { startName, startsOf } from './report/start.ts';
 import { STORE_NAMES } from './report/tables.ts';
 import {
+  type CitusLine,
+  type CitusResults,
   type ContenderResults,
   type LatenessRound,
   type NeighbourResults,
@@ -21,6 +24,7 @@ export function summaryOf(results: Results): string {
   const parts = [
     ...(results.contenders.some(hasTakenPart) ? [contendersOf(results)] : []),
     ...(results.recovery === null ? [] : [recoveryOf(results.recovery)]),
+    ...(results.citus == null ? [] : [citusOf(results.citus)]),
     ...(results.neighbour === null ? [] : [neighbourOf(results.neighbour)]),
     ...(results.start == null ? [] : [startOf(results.start)]),
     ...(results.package === null ? [] : [packageOf(results.package)]),
@@ -53,6 +57,34 @@ function recoveryOf({ bareClient = [], lines, remarks }: RecoveryResults): strin
   return [heading, '', ...aligned([head, ...rows]), ...(remarks.length > 0 ? ['', ...remarks] : [])].join(
     '\n',
   );
+}
+
+/** Many projects on Citus and on PostgreSQL. */
+function citusOf({ cluster, lines, remarks }: CitusResults): string {
+  const burstRates = ({ rounds }: CitusLine) => rounds.map(({ burst }) => perSecondOf(burst));
+  const plain = lines.find(({ database, version }) => database === 'postgres' && version === 'this');
+  const rows = lines.map((line) => {
+    const bursts = line.rounds.map(({ burst }) => burst);
+    const short = bursts.find(({ arrived, expected }) => arrived < expected);
+    return [
+      citusName(line),
+      medianOf(line.rounds, ({ paced }) => paced.p50Ms, 1),
+      medianOf(line.rounds, ({ paced }) => paced.p99Ms, 1),
+      short === undefined ? medianOf(bursts, perSecondOf, 0) : `${short.arrived} only`,
+      ratio(burstRates(line), plain === undefined ? [] : burstRates(plain)),
+      medianOf(bursts, ({ cpuMsEach }) => cpuMsEach, 2),
+      medianOf(bursts, ({ databaseCpuMsEach = null }) => databaseCpuMsEach, 2),
+      medianOf(bursts, ({ workersCpuMsEach = null }) => workersCpuMsEach, 2),
+    ];
+  });
+  const head = ['', 'paced p50', 'p99', 'burst', 'of PostgreSQL', 'cpu ms', 'db ms', 'workers ms'];
+  const heading = cluster === null ? 'Many projects on Citus' : clusterWords(cluster);
+  return [
+    heading,
+    '',
+    ...(rows.length > 0 ? aligned([head, ...rows]) : []),
+    ...(remarks.length > 0 ? ['', ...remarks] : []),
+  ].join('\n');
 }
 
 /** The healthy customer of the workload `neighbour`. */

@@ -206,9 +206,11 @@ export function roundOf(expected: number, arrivals: Arrivals, cpu: CpuTime): Lat
 /** Returns a function that tells the processor time since this call. */
 export function startCpuTimer(running: RunningContender): () => CpuTime {
   const [own, database] = [running.cpuMs(), running.databaseCpuMs()];
+  const workers = running.workersCpuMs?.() ?? null;
   return () => ({
     ownMs: since(own, running.cpuMs()),
     databaseMs: since(database, running.databaseCpuMs()),
+    ...(running.workersCpuMs === undefined ? {} : { workersMs: since(workers, running.workersCpuMs()) }),
   });
 }
 

@@ -2,15 +2,14 @@
  * Stores with the objects of the hostile customers. One store is filled for each set of customers, and every round gets
  * a copy. Copying takes seconds, filling takes minutes. No round sees rows that another round wrote.
  */
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { constants, cpSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { removeFolder, temporaryFolder } from '../../test/postgres/cleanup.ts';
 import { execute } from '../../test/postgres/databases.ts';
 import type { PostgresServer } from '../../test/postgres/server.ts';
 import type { NeighbourScale, SchedStoreKind } from '../results.ts';
-import { type SchedStore, startSched, storeEnv } from '../sched/service.ts';
+import { createProjects } from '../sched/command.ts';
+import { type SchedStore, startSched } from '../sched/service.ts';
 import { fileOf, flushFile, multiply, requireDiskSpace } from '../stored/filled-stores.ts';
 import { Api } from './api.ts';
 import type { Hostile } from './customers.ts';
@@ -19,7 +18,6 @@ import type { HostileReceiver } from './hostile-receiver.ts';
 import { partitionOf } from './sql.ts';
 
 const YEAR_MS = 365 * 86_400_000;
-const COMMAND_MS_MAX = 60_000;
 
 export interface Account {
   readonly apiKey: string;
@@ -96,23 +94,14 @@ export class PreparedStores implements AsyncDisposable {
     // The first start creates the schema and the project of the healthy customer.
     const service = await startSched({ store, root: this.#root, env: { SCHED_ROLE: 'api' } });
     await service[Symbol.asyncDispose]();
+    const { customers } = this.#options;
+    const keys = await createProjects(this.#root, store, customers);
     const accounts = new Map<Hostile, Account>();
-    for (const customer of this.#options.customers) {
-      await this.#command(store, ['project', 'create', customer]);
-      const text = await this.#command(store, ['key', 'create', '--project', customer, '--mode', 'test']);
-      const { key } = JSON.parse(text) as { readonly key: string };
-      accounts.set(customer, { apiKey: key, partition: await partitionOf(store, customer) });
+    for (const [n, customer] of customers.entries()) {
+      const partition = await partitionOf(store, customer);
+      accounts.set(customer, { apiKey: keys[n] ?? '', partition });
     }
     return { store, accounts, farAt: 0 };
-  }
-
-  async #command(store: SchedStore, args: readonly string[]): Promise<string> {
-    const { stdout } = await promisify(execFile)(process.execPath, ['bin/sched.js', ...args, '--json'], {
-      cwd: this.#root,
-      env: { ...process.env, ...storeEnv(store) },
-      timeout: COMMAND_MS_MAX,
-    });
-    return stdout;
   }
 
   async #empty(kind: SchedStoreKind): Promise<{ readonly store: SchedStore } & AsyncDisposable> {

@@ -6,6 +6,7 @@
 import { CONTENDER_IDS, type ContenderId } from '../contender.ts';
 import type { LatenessRound, RecoveryLine, Results, SchedStoreKind, StoredLine } from '../results.ts';
 import { asGoal, atLeast, type Bar, judge, under, unlessMissing, within } from './bar.ts';
+import { citusBars } from './citus.ts';
 import {
   burstRate,
   type CostlyRound,
@@ -41,6 +42,7 @@ export function barsOf(results: Results): readonly Bar[] {
     ...createBars(results),
     ...STORES.flatMap(([store, name]) => storedBars(results, store, name)),
     ...STORES.flatMap(([store, name]) => recoveryBars(results, store, name)),
+    ...citusBars(results),
     ...STORES.flatMap(([store]) => neighbourBars(results, store)),
     ...startBars(results),
     ...packageBars(results),

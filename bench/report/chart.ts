@@ -63,6 +63,7 @@ export const COLOURS = [
   ['#4a5a00', '#b9cf4b'],
   ['#5b4bb5', '#a5b4fc'],
   ['#8d4a75', '#e5a3d0'],
+  ['#3f6212', '#84cc16'],
 ] as const;
 /** Adjacent lines differ in their pattern as well as in their colour. */
 const DASHES = ['', '8 4', '2 4'] as const;

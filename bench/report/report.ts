@@ -6,10 +6,12 @@ import { type Results, STORE_KINDS } from '../results.ts';
 import type { Verdict } from './bar.ts';
 import { barsOf } from './bars.ts';
 import type { ChartFile, ChartName } from './chart.ts';
+import { citusTable, clusterWords } from './citus.ts';
 import { burstChart, latenessChart } from './contender-charts.ts';
 import { whole } from './figures.ts';
 import { bulleted, plain, wordTable } from './markdown.ts';
 import { neighbourTable, neighbourWords } from './neighbour.ts';
+import { nodesTable } from './nodes.ts';
 import { packageTables } from './package.ts';
 import { startTable } from './start.ts';
 import { storedCharts } from './stored-charts.ts';
@@ -86,7 +88,8 @@ function roundsText(rounds: number): string {
 
 function workSections(results: Results, charts: readonly ChartFile[]): readonly string[] {
   const { scale, contenders, stored, recovery, hanging, dashboard, neighbour, package: installed } = results;
-  const { start = null } = results;
+  const { start = null, citus = null } = results;
+  const nodes = nodesTable(results);
   const has = (work: 'paced' | 'creates' | 'recurring') => contenders.some((one) => one[work].length > 0);
   const bursts = scale.bursts.filter((count) =>
     contenders.some((one) => one.bursts.some((burst) => burst.count === count && burst.rounds.length > 0)),
@@ -106,6 +109,7 @@ function workSections(results: Results, charts: readonly ChartFile[]): readonly 
       words.CREATES,
       createsTable(results),
     ),
+    ...section(nodes !== '', 'Several nodes on one PostgreSQL', words.NODES, nodes),
     ...section(
       has('recurring'),
       `Recurring: ${whole(scale.recurring.schedules)} at one minute`,
@@ -136,6 +140,14 @@ function workSections(results: Results, charts: readonly ChartFile[]): readonly 
       dashboardTable(results),
       openPageTable(results),
       bulleted((dashboard?.remarks ?? []).map(plain)),
+    ),
+    ...section(
+      citus !== null,
+      'Many projects on Citus',
+      words.CITUS,
+      citus?.cluster == null ? '' : clusterWords(citus.cluster),
+      citusTable(results),
+      bulleted((citus?.remarks ?? []).map(plain)),
     ),
     ...section(
       neighbour !== null,

@@ -101,7 +101,7 @@ export function roundsOf({ bursts }: ContenderResults, count: number): readonly 
   return bursts.find((burst) => burst.count === count)?.rounds ?? [];
 }
 
-function rateCell(rounds: readonly LatenessRound[], secondsMax: number): string {
+export function rateCell(rounds: readonly LatenessRound[], secondsMax: number): string {
   return burstRate(rounds) === null ? arrivedInTime(rounds, secondsMax) : spread(rounds, perSecondOf, whole);
 }
 

@@ -2,11 +2,20 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createCitusStore } from '../citus/cluster.ts';
 import type { Ability, Contender, ContenderId, Resources } from '../contender.ts';
 import { ROOT } from './process.ts';
 import { type SchedStore, startSched } from './service.ts';
 
 const CAN: readonly Ability[] = ['jobs', 'creates', 'recurring'];
+
+type Nodes = 1 | 2 | 3;
+
+const PROCESSES: Readonly<Record<Nodes, string>> = {
+  1: 'one process',
+  2: 'two processes',
+  3: 'three processes',
+};
 
 /** The checkout that is measured, and its name in the report. */
 interface Checkout {
@@ -19,9 +28,11 @@ const THIS: Checkout = { root: ROOT, idPrefix: 'sched', suffix: '' };
 
 export const schedOnSqlite: Contender = onSqlite(THIS);
 
-export function schedOnPostgres(nodes: 1 | 2): Contender {
+export function schedOnPostgres(nodes: Nodes): Contender {
   return onPostgres(THIS, nodes);
 }
+
+export const schedOnCitus: Contender = onCitus(THIS);
 
 /** Adds a twin from the checkout in `root` after each contender that is Sched. The two alternate in every round. */
 export function withBaseline(contenders: readonly Contender[], root: string): readonly Contender[] {
@@ -30,6 +41,8 @@ export function withBaseline(contenders: readonly Contender[], root: string): re
     ['sched-sqlite', onSqlite(checkout)],
     ['sched-postgres', onPostgres(checkout, 1)],
     ['sched-postgres-2', onPostgres(checkout, 2)],
+    ['sched-postgres-3', onPostgres(checkout, 3)],
+    ['sched-citus', onCitus(checkout)],
   ]);
   return contenders.flatMap((contender) => {
     const twin = twins.get(contender.id);
@@ -49,15 +62,28 @@ function onSqlite({ root, idPrefix, suffix }: Checkout): Contender {
   };
 }
 
-function onPostgres({ root, idPrefix, suffix }: Checkout, nodes: 1 | 2): Contender {
+function onPostgres({ root, idPrefix, suffix }: Checkout, nodes: Nodes): Contender {
   return {
-    id: nodes === 1 ? `${idPrefix}-postgres` : `${idPrefix}-postgres-2`,
-    name: `${nodes === 1 ? 'Sched on PostgreSQL' : 'Sched on PostgreSQL, 2 nodes'}${suffix}`,
+    id: nodes === 1 ? `${idPrefix}-postgres` : `${idPrefix}-postgres-${nodes}`,
+    name: `Sched on PostgreSQL${nodes === 1 ? '' : `, ${nodes} nodes`}${suffix}`,
     version: versionIn(root),
-    settings: `${nodes === 1 ? 'one process' : 'two processes'}, default settings, over HTTP`,
+    settings: `${PROCESSES[nodes]}, default settings, over HTTP`,
     durability: 'on disk (fsync) before the answer',
     can: CAN,
     start: async (resources) => startOn(await database(resources), resources, { root, nodes }),
+  };
+}
+
+function onCitus({ root, idPrefix, suffix }: Checkout): Contender {
+  return {
+    id: `${idPrefix}-citus`,
+    name: `Sched on Citus${suffix}`,
+    version: versionIn(root),
+    settings: 'one process, default settings, over HTTP; one project, which lives on one worker',
+    durability: 'as the cluster is set up',
+    can: CAN,
+    start: async (resources) =>
+      startOn(await createCitusStore(resources.citusUrl, root), resources, { root, nodes: 1 }),
   };
 }
 

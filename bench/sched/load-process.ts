@@ -50,8 +50,9 @@ interface OneLoad {
 }
 
 async function load({ urls, apiKey, atOnce, seconds }: HttpLoad): Promise<Created> {
-  const connections = atOnce / urls.length;
-  const results = await Promise.all(urls.map((url) => run(url, { apiKey, connections, seconds })));
+  const results = await Promise.all(
+    urls.map((url, n) => run(url, { apiKey, connections: Math.floor((atOnce + n) / urls.length), seconds })),
+  );
   const sum = (of: (each: Created) => number) => results.reduce((total, each) => total + of(each), 0);
   return {
     created: sum(({ created }) => created),

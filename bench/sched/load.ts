@@ -3,7 +3,7 @@ import { endChild, messageFrom, startChild } from '../child.ts';
 import type { Created, CreateLoad } from '../contender.ts';
 
 export interface HttpLoad extends CreateLoad {
-  /** Each URL gets the same number of connections. */
+  /** The connections are spread evenly over the URLs. */
   readonly urls: readonly string[];
   readonly apiKey: string;
 }

@@ -16,6 +16,8 @@ export type SchedStore =
       readonly url: string;
       /** The processor time of the server so far. It is unknown if this is missing. */
       readonly cpuMs?: () => number | null;
+      /** The part of it that the workers of a Citus cluster took. */
+      readonly workersCpuMs?: () => number | null;
     };
 
 export interface SchedOptions {
@@ -23,6 +25,8 @@ export interface SchedOptions {
   /** The default is 1. */
   readonly nodes?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** The keys of the projects that the jobs are spread over. The default is one project. */
+  readonly apiKeys?: readonly string[];
   readonly profileDir?: string | undefined;
   /** The checkout whose service is started. The default is the checkout of this file. */
   readonly root?: string | undefined;
@@ -55,7 +59,7 @@ export function storeEnv(store: SchedStore): Readonly<Record<string, string>> {
 
 /** The stored data stay when the service is stopped. */
 export async function startSched(options: SchedOptions): Promise<RunningSched> {
-  const { store, nodes: count = 1, profileDir } = options;
+  const { store, nodes: count = 1, apiKeys = [API_KEY], profileDir } = options;
   const env = {
     SCHED_PORT: '0',
     SCHED_BOOTSTRAP_TEST_KEY: API_KEY,
@@ -75,7 +79,13 @@ export async function startSched(options: SchedOptions): Promise<RunningSched> {
   const running = started.move();
   const urls = nodes.map(({ url }) => url);
   const createAll = (jobs: readonly Job[], bodyOf: (job: Job) => string) =>
-    forEachConcurrently(jobs, (job) => create(client, urls[job.number % urls.length] ?? '', bodyOf(job)));
+    forEachConcurrently(jobs, (job) =>
+      create(client, {
+        origin: inTurn(urls, job),
+        apiKey: inTurn(apiKeys, job),
+        json: bodyOf(job),
+      }),
+    );
   return {
     urls,
     pids: nodes.map(({ pid }) => pid),
@@ -85,6 +95,9 @@ export async function startSched(options: SchedOptions): Promise<RunningSched> {
     create: (load) => createOverHttp({ ...load, urls, apiKey: API_KEY }),
     cpuMs: () => sumOf(nodes.map((node) => node.cpuMs())),
     databaseCpuMs: () => (store.kind === 'sqlite' ? 0 : (store.cpuMs?.() ?? null)),
+    ...(store.kind === 'postgres' && store.workersCpuMs !== undefined
+      ? { workersCpuMs: store.workersCpuMs }
+      : {}),
     memoryMb: () => sumOf(nodes.map((node) => node.memoryMb())),
     peakMemoryMb: () => nodes.map((node) => node.peakMemoryMb()),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
@@ -136,12 +149,22 @@ function recurringOf(job: Job): string {
   });
 }
 
-async function create(client: Agent, origin: string, json: string): Promise<void> {
+function inTurn(all: readonly string[], { number }: Job): string {
+  return all[number % all.length] ?? '';
+}
+
+interface Create {
+  readonly origin: string;
+  readonly apiKey: string;
+  readonly json: string;
+}
+
+async function create(client: Agent, { origin, apiKey, json }: Create): Promise<void> {
   const { statusCode, body } = await client.request({
     origin,
     path: '/v1/schedules',
     method: 'POST',
-    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     body: json,
   });
   if (statusCode !== 201) throw new Error(`A create was answered ${statusCode}: ${await body.text()}`);

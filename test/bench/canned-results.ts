@@ -107,6 +107,7 @@ export const CANNED: Results = {
     neighbour: { ...FULL_NEIGHBOUR, rounds: ROUNDS },
     package: { rounds: 1, starts: 3 },
     start: { rounds: ROUNDS },
+    citus: { rounds: ROUNDS, projects: 16, paced: { rate: 20, seconds: 5 }, burst: BURST },
   },
   contenders: CONTENDER_IDS.map((id) => contender(id, SLOWNESS[id] ?? PEER_SLOWNESS)),
   stored: {

@@ -19,6 +19,7 @@ describe('the command line', () => {
       'recurring',
       'stored',
       'recovery',
+      'citus',
       'neighbour',
       'start',
       'package',
@@ -32,7 +33,7 @@ describe('the command line', () => {
   test('quick is less of everything, and leaves the report as it is', () => {
     const options = optionsOf(['--quick']);
     expect(options.contenders).toEqual(QUICK_CONTENDERS);
-    expect(options.workloads).toEqual(['paced', 'burst', 'creates', 'stored', 'start']);
+    expect(options.workloads).toEqual(['paced', 'burst', 'creates', 'stored', 'citus', 'start']);
     expect(options.scale).toMatchObject({ quick: true, rounds: 1 });
     expect(options.out).toBeNull();
     expect(optionsOf(['--profile', 'p']).out).toBeNull();
@@ -55,6 +56,7 @@ describe('the command line', () => {
       neighbour: { rounds: 7 },
       package: { rounds: 7 },
       start: { rounds: 7 },
+      citus: { rounds: 7, projects: 16 },
     });
     expect(options).toMatchObject({ json: 'a.json', profileDir: 'p', out: 'o' });
   });

@@ -13,17 +13,20 @@ interface Worker {
 }
 
 /** Creates an empty database, with the extension on every server and the workers registered. */
-export async function createCitusDatabase(): Promise<TestDatabase> {
-  const workers = await workersOf(CITUS_URL);
-  const database = await createDatabase(CITUS_URL);
+export async function createCitusDatabase(coordinator: string = CITUS_URL): Promise<TestDatabase> {
+  const workers = await workersOf(coordinator);
+  const database = await createDatabase(coordinator);
   const { name } = database;
-  const copies = workers.map((worker) => ({ server: at(CITUS_URL, worker), url: at(database.url, worker) }));
+  const copies = workers.map((worker) => ({
+    server: at(coordinator, worker),
+    url: at(database.url, worker),
+  }));
   for (const { server, url } of copies) {
     await execute(server, `CREATE DATABASE ${name}`);
     await execute(url, 'CREATE EXTENSION citus');
   }
   await execute(database.url, 'CREATE EXTENSION citus');
-  const { hostname, port } = new URL(CITUS_URL);
+  const { hostname, port } = new URL(coordinator);
   await execute(database.url, `SELECT citus_set_coordinator_host('${hostname}', ${port})`);
   for (const { host, port } of workers) {
     await execute(database.url, `SELECT citus_add_node('${host}', ${port})`);
@@ -33,6 +36,11 @@ export async function createCitusDatabase(): Promise<TestDatabase> {
     for (const { server } of copies) await execute(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   };
   return { name, url: database.url, drop, [Symbol.asyncDispose]: drop };
+}
+
+/** The same database on each of the workers. */
+export async function workerUrls(url: string): Promise<readonly string[]> {
+  return (await workersOf(url)).map((worker) => at(url, worker));
 }
 
 async function workersOf(url: string): Promise<readonly Worker[]> {
