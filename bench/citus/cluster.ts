@@ -45,7 +45,7 @@ async function clusterOf(url: string, workers: readonly string[]): Promise<Citus
   const durable = await Promise.all([url, ...workers].map(isDurable));
   return {
     citus: /[\d.]+/.exec(facts?.citus ?? '')?.[0] ?? 'unknown',
-    postgres: facts?.postgres ?? 'unknown',
+    postgres: facts?.postgres.split(' ')[0] ?? 'unknown',
     workers: workers.length,
     shards: facts?.shards ?? 0,
     isDurable: durable.every(Boolean),

@@ -10,9 +10,7 @@ const PACED_P99_MS_MAX = 100;
 
 /** The cluster decides these, and they decide the figures. */
 export function clusterWords({ citus, postgres, workers, shards, isDurable }: CitusCluster): string {
-  const disk = isDurable
-    ? 'Commits wait for the disk'
-    : 'Commits do **not** wait for the disk on every server';
+  const disk = isDurable ? 'Commits wait for the disk' : 'Commits do not wait for the disk on every server';
   return `The cluster: Citus ${plain(citus)} on PostgreSQL ${plain(postgres)}, a coordinator and ${whole(workers)} workers, ${whole(shards)} shards for each table. ${disk}.`;
 }
 

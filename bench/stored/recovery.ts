@@ -53,7 +53,7 @@ export function recoverySteps({ recovery: { rounds } }: Scale): number {
 /** A process that is started anew in every round. */
 interface Restarted {
   readonly name: string;
-  takeRound(): Promise<void>;
+  readonly takeRound: () => Promise<void>;
 }
 
 /** The bare client and the stores take turns, because the speed of a machine changes. */

@@ -363,7 +363,7 @@ describe('many projects on Citus', () => {
   test('are compared with plain PostgreSQL, and the cluster is described', () => {
     const page = reportOf(results);
     expect(page).toContain('Citus 13.2.0 on PostgreSQL 15.14, a coordinator and 2 workers, 32 shards');
-    expect(page).toContain('Commits do **not** wait for the disk');
+    expect(page).toContain('Commits do not wait for the disk');
     const row = rowOf(page, 'Many projects on Citus', 'Sched on Citus');
     expect(row.slice(3)).toEqual(['1,000', '0.50', '0.10', '0.00', '–']);
     expect(barOf(results, burstBar)).toMatchObject({ verdict: 'met' });
