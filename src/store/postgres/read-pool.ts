@@ -38,30 +38,36 @@ export class ReadPool implements Reader {
   }
 
   query<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
-    return this.#run(sql, parameters, { isPrepared: false });
+    return this.#rows(sql, parameters, { isPrepared: false });
   }
 
   lookUp<Row>(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]> {
     // Queries on demand are too rare for a cached plan.
-    return this.#run(sql, parameters, { isPrepared: !this.#isOnDemand });
+    return this.#rows(sql, parameters, { isPrepared: !this.#isOnDemand });
   }
 
+  /** Only the engine asks for lists of values, so this has no time limit. */
   lookUpValues(sql: string, ...parameters: readonly SqlValue[]): Promise<readonly Values[]> {
-    return this.#run(sql, parameters, { isPrepared: !this.#isOnDemand, rowMode: 'array' });
+    return this.#run((client) => client.lookUpValues(sql, parameters));
   }
 
-  async #run<Row>(...query: Parameters<ReconnectingClient['send']>): Promise<readonly Row[]> {
+  #rows<Row>(...query: Parameters<ReconnectingClient['send']>): Promise<readonly Row[]> {
+    return this.#run(async (client) => {
+      const { rows } = await (this.#isOnDemand
+        ? client.sendIn(BEGIN_ON_DEMAND, ...query)
+        : client.send(...query));
+      return rows as readonly Row[];
+    });
+  }
+
+  async #run<Row>(ask: (client: ReconnectingClient) => Promise<readonly Row[]>): Promise<readonly Row[]> {
     if (this.#inFlight >= (this.#isOnDemand ? ON_DEMAND_IN_FLIGHT_MAX : IN_FLIGHT_MAX)) {
       throw new StoreUnavailable('Too many queries are waiting for the database.');
     }
     this.#inFlight++;
     try {
       if (this.#isOnDemand) await this.#open();
-      const client = leastBusy(this.#clients);
-      const { rows } = await (this.#isOnDemand
-        ? client.sendIn(BEGIN_ON_DEMAND, ...query)
-        : client.send(...query));
-      return rows as readonly Row[];
+      return await ask(leastBusy(this.#clients));
     } catch (error) {
       throw unavailableInstead(error);
     } finally {

@@ -10,11 +10,13 @@ import type { Client, QueryResult } from 'pg';
 import { PeriodicTask } from '#src/ports/periodic-task.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { pause, type Stopwatch, type Timers } from '#src/ports/system.ts';
+import type { Values } from '#src/store/sql/mapping.ts';
 import { within } from './connect.ts';
 import { copyOut } from './copy-out.ts';
 import { awaitAll, isUnavailable } from './errors.ts';
 import { type ArrayTypes, arrayTypesOf, encodeParameters, type SqlValue } from './parameter-encoding.ts';
 import { runTransaction, type TransactionStatement } from './transaction.ts';
+import { lookUpValues } from './value-rows.ts';
 
 export interface TransactionQuery {
   readonly sql: string;
@@ -27,8 +29,6 @@ export interface TransactionQuery {
 export interface QueryOptions {
   /** Whether the server keeps the statement. */
   readonly isPrepared: boolean;
-  /** Returns rows as lists of values. Default: as objects. */
-  readonly rowMode?: 'array';
 }
 
 export interface ReconnectingClientDependencies {
@@ -114,13 +114,17 @@ export class ReconnectingClient {
   send(
     sql: string,
     parameters: readonly SqlValue[] = [],
-    { isPrepared, ...shape }: QueryOptions = PREPARED,
+    { isPrepared }: QueryOptions = PREPARED,
   ): Promise<QueryResult> {
     return this.#run((client) =>
-      client.query(
-        parameters.length === 0 ? sql : { ...this.#encoded({ sql, parameters, isPrepared }), ...shape },
-      ),
+      client.query(parameters.length === 0 ? sql : this.#encoded({ sql, parameters, isPrepared })),
     );
+  }
+
+  /** Returns rows as lists of values. */
+  lookUpValues(sql: string, parameters: readonly SqlValue[]): Promise<readonly Values[]> {
+    const statement = this.#encoded({ sql, parameters, isPrepared: true });
+    return this.#run((client) => lookUpValues(client, statement));
   }
 
   /** Runs a statement in a transaction of its own, which begins with `begin`. All is sent at once. */

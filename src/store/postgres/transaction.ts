@@ -97,7 +97,10 @@ class PipelinedTransaction extends Query {
     this.submit = (connection) => {
       try {
         corked(connection, () => {
-          for (const one of statements) write(connection, one, prepared);
+          for (const one of statements) {
+            bind(connection, one, prepared);
+            connection.execute(null, true);
+          }
           connection.sync();
         });
       } catch (error) {
@@ -114,7 +117,8 @@ class PipelinedTransaction extends Query {
   handleCommandComplete(): void {}
 }
 
-function write(
+/** Binds the values of a statement, which the server first prepares if it is not among `prepared`. */
+export function bind(
   connection: Connection,
   { text, name = '', values }: TransactionStatement,
   prepared: Set<string>,
@@ -128,11 +132,10 @@ function write(
     if (name !== '') prepared.add(name);
   }
   connection.bind({ statement, values }, true);
-  connection.execute(null, true);
 }
 
 /** Everything written inside is sent together. */
-function corked<T>({ stream }: Connection, write: () => T): T {
+export function corked<T>({ stream }: Connection, write: () => T): T {
   stream.cork();
   try {
     return write();
