@@ -31,8 +31,13 @@ const PAGES_MAX = 50;
 const REMAINING_VISITS_MAX = 50;
 /** Visits in one scan, customer by customer. */
 const VISITS_MAX = 200;
-/** The pause after a page in which every row was known. */
-const KNOWN_PAGE_PAUSE_MS = 20;
+/**
+ * The pause after a page in which every row was known, as a multiple of the time that the page took. During a burst
+ * most of what is due is in memory, and a scan of it would take time from the deliveries.
+ */
+const KNOWN_PAGE_PAUSE_FACTOR = 9;
+const KNOWN_PAGE_PAUSE_MS_MIN = 20;
+const KNOWN_PAGE_PAUSE_MS_MAX = 200;
 /** A customer with this many skipped rows in one pass of the cursor is left out of the visits. */
 const SKIPPED_ROWS_MAX = 500;
 
@@ -222,7 +227,9 @@ export class DueScanner {
       const { slots } = this.#ownership;
       this.#hasMoreOverdue = slots?.size !== 0;
       if (!this.#hasMoreOverdue || !this.#queue.hasRoomForOverdue) return;
+      const startedAt = clock.now();
       const page = await store.listDue(this.#cursor, now, PAGE_ROWS, slots);
+      const tookMs = clock.now() - startedAt;
       let isAllKnown = true;
       for (const due of page) if (this.#addOverdue(due)) isAllKnown = false;
       if (page.length < PAGE_ROWS) {
@@ -232,7 +239,7 @@ export class DueScanner {
       } else this.#cursor = page.at(-1) ?? null;
       this.#queue.wake();
       if (!this.#hasMoreOverdue) return;
-      await pause(this.#throttledTimers, isAllKnown ? KNOWN_PAGE_PAUSE_MS : 0);
+      await pause(this.#throttledTimers, isAllKnown ? knownPagePauseMs(tookMs) : 0);
     }
   }
 
@@ -270,4 +277,9 @@ export class DueScanner {
     this.#mostlySkipped = new Set([...this.#skippedRows].filter(isMany).map(([partition]) => partition));
     this.#skippedRows.clear();
   }
+}
+
+function knownPagePauseMs(tookMs: number): number {
+  const wantedMs = KNOWN_PAGE_PAUSE_FACTOR * tookMs;
+  return Math.min(Math.max(wantedMs, KNOWN_PAGE_PAUSE_MS_MIN), KNOWN_PAGE_PAUSE_MS_MAX);
 }
