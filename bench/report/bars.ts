@@ -69,13 +69,22 @@ function pacedBars(results: Results): readonly Bar[] {
       rounds('limit'),
     );
   const better = (asked: string, ids: readonly ContenderId[]) => {
-    const peers = known(ids.map((id) => at(id, 'p99Ms')));
-    const best = peers.length === 0 ? null : Math.min(...peers);
-    const judged = judge(work, asked, [at('sched-sqlite', 'p99Ms'), best], (ours = 0, theirs = 0) => ({
-      measured: `${milliseconds(ours)} against ${milliseconds(theirs)} ms: ${ratio(theirs / ours)} times`,
-      isMet: theirs / ours >= 5,
-    }));
-    return unlessMissing(peers.length === ids.length, judged);
+    const peers = ids
+      .map((id) => ({ rounds: rounds(id), p99Ms: at(id, 'p99Ms') ?? Number.POSITIVE_INFINITY }))
+      .filter((peer) => peer.rounds.length > 0)
+      .toSorted((a, b) => a.p99Ms - b.p99Ms);
+    const [best] = peers;
+    const judged = judge(
+      work,
+      asked,
+      [at('sched-sqlite', 'p99Ms'), best?.p99Ms ?? null],
+      (ours = 0, theirs = 0) => ({
+        measured: `${milliseconds(ours)} against ${milliseconds(theirs)} ms: ${ratio(theirs / ours)} times`,
+        isMet: theirs / ours >= 5,
+      }),
+    );
+    const bar = unlessMissing(peers.length === ids.length, judged);
+    return withPerCore(bar, rounds('sched-sqlite'), best?.rounds ?? []);
   };
   return [
     nearLimit('SQLite: p50 within 1 ms of the limit', 'sched-sqlite', 'p50Ms', 1),
@@ -191,11 +200,15 @@ function recoveryBars({ recovery }: Results, store: SchedStoreKind, name: string
       line.rounds,
       bareClient,
     ),
-    under(
-      work,
-      `${name}: p99 of fresh work under ${FRESH_P99_MS_MAX} ms`,
-      median(({ fresh }) => fresh.p99Ms),
-      FRESH_P99_MS_MAX,
+    withPerCore(
+      under(
+        work,
+        `${name}: p99 of fresh work under ${FRESH_P99_MS_MAX} ms`,
+        median(({ fresh }) => fresh.p99Ms),
+        FRESH_P99_MS_MAX,
+      ),
+      line.rounds,
+      bareClient,
     ),
   ];
 }

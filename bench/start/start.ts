@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeFolder, temporaryFolder } from '../../test/postgres/cleanup.ts';
 import { limit } from '../contenders.ts';
-import { STORE_NAMES } from '../report/tables.ts';
+import { startName } from '../report/start.ts';
 import {
   type ColdStart,
   type FirstDelivery,
@@ -53,59 +53,70 @@ export function startSteps({ start }: Scale, baseline: string | null): number {
   return 1 + start.rounds * STORE_KINDS.length * (baseline === null ? 1 : 2);
 }
 
+/** A program that cannot be packed or started does not end the run. The results say so. */
 export async function measureStart(
   context: BenchContext,
   stores: FilledStores,
   baseline: string | null,
 ): Promise<StartResults> {
   const { progress, scale } = context;
-  const folder = temporaryFolder();
   const remarks: string[] = [];
+  const remark = (text: string) => {
+    remarks.push(text);
+    progress.note(text);
+  };
+  const all: Series[] = [];
+  const folder = temporaryFolder();
   try {
     progress.step('packing the program');
-    const versions = [
-      { version: 'this', root: await unpackProgram(ROOT, join(folder, 'this')) },
-      ...(baseline === null
-        ? []
-        : [{ version: 'baseline', root: await unpackProgram(baseline, join(folder, 'baseline')) } as const]),
-    ] as const;
-    const all: Series[] = [];
-    for (const kind of STORE_KINDS) {
-      for (const each of versions) {
-        all.push({ ...each, kind, store: await stores.empty(kind), starts: [] });
-      }
-    }
-    await prepare(context, all);
+    all.push(...(await prepare(context, stores, folder, baseline)));
     for (let round = 1; round <= scale.start.rounds; round++) {
       for (const series of round % 2 === 0 ? all.toReversed() : all) {
-        const name = `${STORE_NAMES[series.kind]}${series.version === 'baseline' ? ', baseline' : ''}`;
+        const name = startName(lineOf(series));
         progress.step(`round ${round}, ${name}: starts`);
         try {
           series.starts.push(...(await takePair(context, series)));
         } catch (error) {
-          remarks.push(`${name}, round ${round}: ${messageOf(error)}`);
-          progress.note(remarks.at(-1) ?? '');
+          remark(`${name}, round ${round}: ${messageOf(error)}`);
         }
       }
     }
-    return { lines: all.map(lineOf), remarks };
+  } catch (error) {
+    remark(`Not run: ${messageOf(error)}`);
   } finally {
     removeFolder(folder);
   }
+  return { lines: all.map(lineOf), remarks };
 }
 
 function lineOf({ kind, version, starts }: Series): StartLine {
   return { store: kind, version, starts };
 }
 
-/** Creates the schema of every store, and warms up the receiver, which does not start anew. */
-async function prepare({ resources, receiver }: BenchContext, all: readonly Series[]): Promise<void> {
+/** Packs each version, creates the schema of its stores, and warms up the receiver, which does not start anew. */
+async function prepare(
+  { resources, receiver }: BenchContext,
+  stores: FilledStores,
+  folder: string,
+  baseline: string | null,
+): Promise<readonly Series[]> {
+  const checkouts: readonly (readonly [SchedVersion, string])[] = [
+    ['this', ROOT],
+    ...(baseline === null ? [] : [['baseline', baseline] as const]),
+  ];
+  const all: Series[] = [];
+  for (const [version, checkout] of checkouts) {
+    const root = await unpackProgram(checkout, join(folder, version));
+    for (const kind of STORE_KINDS) {
+      const store = await stores.empty(kind);
+      const running = await startSched({ store, root });
+      await running[Symbol.asyncDispose]();
+      all.push({ kind, version, root, store, starts: [] });
+    }
+  }
   await using client = await limit.start(resources);
   await warmUp(client, receiver);
-  for (const { root, store } of all) {
-    const running = await startSched({ store, root });
-    await running[Symbol.asyncDispose]();
-  }
+  return all.toSorted((a, b) => STORE_KINDS.indexOf(a.kind) - STORE_KINDS.indexOf(b.kind));
 }
 
 async function takePair(context: BenchContext, series: Series): Promise<readonly ColdStart[]> {
