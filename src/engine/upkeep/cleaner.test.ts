@@ -4,6 +4,7 @@ import { type Gate, NEW_GATE } from '#src/domain/gate.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { instant, MS_PER_DAY } from '#src/domain/instant.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
+import { pause } from '#src/ports/system.ts';
 import { ClusterHarness } from '#test/cluster-harness.ts';
 import { EngineHarness, PARTITION } from '#test/engine-harness.ts';
 import { SUCCESS } from '#test/store-contract/builders.ts';
@@ -127,17 +128,44 @@ describe('the cleaner', () => {
     return cleaner;
   }
 
-  test('removes 25 rows, then pauses for 10 ms', async () => {
+  test('removes 25 rows, pauses for 10 ms, then removes twice as many, up to 200', async () => {
     await using harness = await EngineHarness.open();
-    const cleaner = await withDelivered(harness, 60);
+    const cleaner = await withDelivered(harness, 600);
     await harness.time.advance(1);
-    expect(await counts(harness)).toEqual([35, 60]);
+    expect(await counts(harness)).toEqual([575, 600]);
     await harness.time.advance(9);
-    expect(await counts(harness)).toEqual([35, 60]);
-    await harness.time.advance(1);
-    expect(await counts(harness)).toEqual([10, 60]);
+    expect(await counts(harness)).toEqual([575, 600]);
+    for (const left of [525, 425, 225, 25]) {
+      await harness.time.advance(left === 525 ? 1 : 10);
+      expect(await counts(harness)).toEqual([left, 600]);
+    }
     await harness.time.advance(1_000);
     expect(await counts(harness)).toEqual([0, 0]);
+    await cleaner.stop();
+  });
+
+  test('removes few rows at a time while that takes long', async () => {
+    await using harness = await EngineHarness.open();
+    const limits: number[] = [];
+    /** The larger the batch, the longer it takes. */
+    const msEach = [0.2, 0.2, 0.2, 2, 2, 2, 2];
+    const store = {
+      ...harness.store,
+      prune: async (_: unknown, __: unknown, limit: number) => {
+        const ms = msEach[limits.length];
+        if (ms === undefined) return 0;
+        limits.push(limit);
+        await pause(harness.timers, limit * ms);
+        return limit;
+      },
+    };
+    const slow = new Proxy(harness, {
+      get: (target, name) => (name === 'store' ? store : Reflect.get(target, name)),
+    });
+    const cleaner = new Cleaner(slow, OWNS_EVERY_SLOT, HOUR_MS);
+    cleaner.start();
+    await harness.time.advance(10_000);
+    expect(limits).toEqual([25, 50, 100, 200, 100, 50, 25]);
     await cleaner.stop();
   });
 

@@ -1,7 +1,8 @@
 /**
- * Removes history after its retention. It removes a little at a time, so that due work never waits for it. Of several
- * nodes, only the upkeep node does it. It goes by the trusted time (see `domain/trusted-time.ts`), which it updates
- * in every round, also while a removal takes long.
+ * Removes history after its retention. It removes a little at a time, so that due work never waits for it. Batches
+ * grow while they are quick, because a row costs a fraction in a large batch, and removal must keep up with deliveries.
+ * Of several nodes, only the upkeep node does it. It goes by the trusted time (see `domain/trusted-time.ts`), which it
+ * updates in every round, also while a removal takes long.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { HOUR_MS } from '#src/domain/stats.ts';
@@ -14,7 +15,10 @@ import { pause } from '#src/ports/system.ts';
 
 const EVERY_MS = 60_000;
 const FIRST_AFTER_MS = 1_000;
-const REMOVED_TOGETHER_MAX = 25;
+const REMOVED_TOGETHER_MIN = 25;
+const REMOVED_TOGETHER_MAX = 200;
+/** A batch that took longer is too large: its rows have many attempts or labels, or the store is busy. */
+const SLOW_MS = 25;
 const PAUSE_MS = 10;
 const GATES_KEPT_MS = 30 * 86_400_000;
 const MINUTE_STATS_KEPT_MS = 7 * 86_400_000;
@@ -105,9 +109,15 @@ export class Cleaner {
     const { store, timers } = this.#dependencies;
     const before = this.#before(what, now);
     if (before === null) return;
+    let limit = REMOVED_TOGETHER_MIN;
     while (this.#canGoOn) {
-      const removed = await store.prune(what, before, REMOVED_TOGETHER_MAX);
-      if (removed < REMOVED_TOGETHER_MAX) return;
+      const begun = timers.elapsed();
+      const removed = await store.prune(what, before, limit);
+      if (removed < limit) return;
+      const isSlow = timers.elapsed() - begun > SLOW_MS;
+      limit = isSlow
+        ? Math.max(Math.floor(limit / 2), REMOVED_TOGETHER_MIN)
+        : Math.min(limit * 2, REMOVED_TOGETHER_MAX);
       await pause(timers, PAUSE_MS);
     }
   }
