@@ -43,7 +43,7 @@ export interface Options {
 export const USAGE = `npm run bench -- [--quick] [--only NAME,…] [--work WORK,…] [--rounds N]
                 [--beside WHO,…] [--store STORE,…] [--baseline DIR] [--json FILE] [--profile DIR] [--out DIR]
 
-  --quick    less of everything, in under two minutes
+  --quick    less of everything, in about two minutes
   --only     ${CONTENDER_IDS.join(', ')}
   --work     ${WORKLOADS.join(', ')} (hanging, dashboard: only when named;
              citus: where SCHED_BENCH_CITUS_URL names the coordinator of a cluster)

@@ -16,7 +16,7 @@ export function cpuMsOf(pid: number | undefined): number | null {
   return timesOf(pid, OWN_TIMES);
 }
 
-/** Returns the processor time so far of a process, its children and those that ended. The children have none. */
+/** Returns the processor time so far of a process and of all its children, also of those that have ended. */
 export function familyCpuMsOf(pid: number | undefined): number | null {
   const children = read(`/proc/${pid}/task/${pid}/children`)?.trim().split(' ').filter(Boolean) ?? [];
   const parentMs = timesOf(pid, [...OWN_TIMES, ...ENDED_CHILDREN_TIMES]);

@@ -3,7 +3,6 @@
  * is spread over many projects, because Citus keeps a project in one mode on one worker. One node serves each. Each
  * store is created once. Every round starts a new process on it.
  */
-
 import { citusName } from '../report/citus.ts';
 import type { CitusCluster, CitusLine, CitusResults, CitusRound, Scale, SchedVersion } from '../results.ts';
 import { createProjects } from '../sched/command.ts';
@@ -29,49 +28,53 @@ export function citusSteps({ citus }: Scale, citusUrl: string | null, baseline: 
   return citusUrl === null ? 0 : STORES.length * (baseline === null ? 1 : 2) * (1 + citus.rounds);
 }
 
+/** A cluster that fails does not end the run. The results say so. */
 export async function measureCitus(context: BenchContext, baseline: string | null): Promise<CitusResults> {
   const { resources, scale, progress } = context;
   if (resources.citusUrl === null) return { cluster: null, lines: [], remarks: [`Not run: ${NO_CITUS}.`] };
-  const versions: readonly Pick<Series, 'version' | 'root'>[] = [
-    { version: 'this', root: ROOT },
-    ...(baseline === null ? [] : [{ version: 'baseline', root: baseline } as const]),
-  ];
   const remarks: string[] = [];
   const remark = (text: string) => {
     remarks.push(text);
     progress.note(text);
   };
-  await using made = new AsyncDisposableStack();
   const all: Series[] = [];
-  const names = Array.from({ length: scale.citus.projects }, (_, n) => `project-${n}`);
   let cluster: CitusCluster | null = null;
-  for (const database of STORES) {
-    for (const { version, root } of versions) {
+  try {
+    await using made = new AsyncDisposableStack();
+    for (const [database, version, root] of seriesOf(baseline)) {
       const name = citusName({ database, version });
       progress.step(`${name}: ${scale.citus.projects} projects`);
-      try {
-        const created = made.use(await createStore(context, database, root));
-        cluster ??= created.cluster;
-        const { store } = created;
-        const apiKeys = await createProjects(root, store, names);
-        all.push({ database, version, root, store, apiKeys, rounds: [] });
-      } catch (error) {
-        remark(`${name} was left out: ${messageOf(error)}`);
+      const created = made.use(await createStore(context, database, root));
+      cluster ??= created.cluster;
+      const apiKeys = await createProjects(root, created.store, projectNames(scale));
+      all.push({ database, version, root, store: created.store, apiKeys, rounds: [] });
+    }
+    for (let round = 1; round <= scale.citus.rounds; round++) {
+      for (const series of round % 2 === 0 ? all.toReversed() : all) {
+        progress.step(`round ${round}, ${citusName(series)}: paced and burst`);
+        await takeRound(context, series).catch((error: unknown) =>
+          remark(`${citusName(series)}, round ${round}: ${messageOf(error)}`),
+        );
       }
     }
-  }
-  for (let round = 1; round <= scale.citus.rounds; round++) {
-    for (const series of round % 2 === 0 ? all.toReversed() : all) {
-      progress.step(`round ${round}, ${citusName(series)}: paced and burst`);
-      try {
-        series.rounds.push(await takeRound(context, series));
-      } catch (error) {
-        remark(`${citusName(series)}, round ${round}: ${messageOf(error)}`);
-      }
-    }
+  } catch (error) {
+    remark(`Not finished: ${messageOf(error)}`);
   }
   const lines = all.map(({ database, version, rounds }) => ({ database, version, rounds }));
   return { cluster, lines, remarks };
+}
+
+type SeriesName = readonly [CitusLine['database'], SchedVersion, root: string];
+
+function seriesOf(baseline: string | null): readonly SeriesName[] {
+  return STORES.flatMap((database) => [
+    [database, 'this', ROOT] as const,
+    ...(baseline === null ? [] : [[database, 'baseline', baseline] as const]),
+  ]);
+}
+
+function projectNames({ citus }: Scale): readonly string[] {
+  return Array.from({ length: citus.projects }, (_, n) => `project-${n}`);
 }
 
 async function createStore(
@@ -91,12 +94,12 @@ async function createStore(
 
 async function takeRound(
   { resources, receiver, scale }: BenchContext,
-  { root, store, apiKeys }: Series,
-): Promise<CitusRound> {
+  { root, store, apiKeys, rounds }: Series,
+): Promise<void> {
   const { profileDir } = resources;
   await using running = await startSched({ store, root, apiKeys, profileDir });
   const warm = await warmUp(running, receiver);
   const pacedRound = await paced(warm, scale.citus.paced);
   const burstRound = await burst(warm, { count: scale.citus.burst, secondsMax: scale.burstSecondsMax });
-  return { paced: pacedRound, burst: burstRound };
+  rounds.push({ paced: pacedRound, burst: burstRound });
 }
