@@ -300,11 +300,13 @@ export interface Store {
     slots?: ReadonlySet<Slot>,
   ): Promise<readonly DueDelivery[]>;
   /**
-   * Lists a cursor at its start for each customer with waiting deliveries. Some stores return one for each slot of a
-   * customer. The order is fixed, after `after`. Fewer than `limit` means the end.
+   * Lists a cursor at its start for each customer with waiting deliveries. Customers without one that is due at
+   * `until` at the latest may be left out. Some stores return a cursor for each slot of a customer. The order is
+   * fixed, after `after`. Fewer than `limit` means the end.
    */
   listWaitingCustomers(
     after: CustomerCursor | null,
+    until: Instant,
     limit: number,
     slots?: ReadonlySet<Slot>,
   ): Promise<readonly CustomerCursor[]>;

@@ -212,7 +212,11 @@ async function all(store: Store, limit = PAGE_ROWS): Promise<readonly DueDeliver
 async function allCustomers(store: Store, limit: number): Promise<readonly CustomerCursor[]> {
   const found: CustomerCursor[] = [];
   while (found.length < LISTED_MAX) {
-    const page: readonly CustomerCursor[] = await store.listWaitingCustomers(found.at(-1) ?? null, limit);
+    const page: readonly CustomerCursor[] = await store.listWaitingCustomers(
+      found.at(-1) ?? null,
+      THE_END,
+      limit,
+    );
     found.push(...page);
     if (page.length < limit) return found;
   }

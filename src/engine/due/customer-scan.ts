@@ -34,10 +34,13 @@ export class CustomerScan {
     this.#ownership = ownership;
   }
 
-  /** The customers to visit next. None when the round is over; the next call begins another. */
-  async next(): Promise<readonly CustomerCursor[]> {
+  /**
+   * The customers to visit next, who have deliveries that are due at `until` at the latest. None when the round is
+   * over; the next call begins another.
+   */
+  async next(until: Instant): Promise<readonly CustomerCursor[]> {
     if (this.#isRestarting) this.#reset();
-    if (this.#listed.length === 0 && !this.#areAllListed) await this.#list();
+    if (this.#listed.length === 0 && !this.#areAllListed) await this.#list(until);
     const cursors = this.#listed.splice(0, VISITED_MAX);
     if (cursors.length > 0) return cursors;
     const unfinished = takeNext(this.#unfinished);
@@ -63,9 +66,10 @@ export class CustomerScan {
     this.#unfinished.clear();
   }
 
-  async #list(): Promise<void> {
+  async #list(until: Instant): Promise<void> {
     const listed = await this.#store.listWaitingCustomers(
       this.#lastListed,
+      until,
       LISTED_MAX,
       this.#ownership.slots,
     );

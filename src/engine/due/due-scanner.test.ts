@@ -31,6 +31,7 @@ class DueStore {
 
   readonly listWaitingCustomers: EngineDependencies['store']['listWaitingCustomers'] = async (
     after,
+    _until,
     limit,
   ) => {
     const from = after?.partition ?? Number.NEGATIVE_INFINITY;

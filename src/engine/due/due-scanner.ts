@@ -146,7 +146,7 @@ export class DueScanner {
     const hasMany = ({ partition }: CustomerCursor) => (seen.get(partition) ?? 0) >= FIRST_ROWS_MAX;
     for (let visits = 0; visits < VISITS_MAX; visits++) {
       if (this.#ownership.slots?.size === 0) return;
-      const cursors = await this.#upcomingCustomers.next();
+      const cursors = await this.#upcomingCustomers.next(until);
       if (cursors.length === 0) return;
       const wanted = cursors.filter(({ partition }) => !this.#withoutRoom.has(partition));
       this.#remaining.add(wanted.filter(hasMany));
@@ -248,7 +248,7 @@ export class DueScanner {
     for (let visits = 0; visits < VISITS_MAX; visits++) {
       const { slots } = this.#ownership;
       if (slots?.size === 0 || !this.#queue.hasRoomForOverdue) return;
-      const cursors = await this.#overdueCustomers.next();
+      const cursors = await this.#overdueCustomers.next(now);
       if (cursors.length === 0) return;
       const wanted = cursors.filter(({ partition }) => !this.#mostlySkipped.has(partition));
       if (wanted.length === 0) continue;

@@ -16,6 +16,7 @@ const COLUMN_OF: Readonly<Record<string, string>> = {
   was_state: 'state',
   now: 'expires_at',
   batch_max: 'attempt_count',
+  position: 'attempt_count',
   after_id: 'id',
   status_1: 'status',
   status_2: 'status',

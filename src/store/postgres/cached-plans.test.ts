@@ -100,7 +100,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         return [];
       };
       const reader = { lookUp, lookUpValues: lookUp, query: lookUp } satisfies Reader;
-      const payloads = new PayloadReads(reader, { read: async () => null });
+      const payloads = new PayloadReads(reader, { read: async () => null }, ONE_SERVER);
       const delivery = { partition: 1 as Partition, id: 'dlv_1' as DeliveryId };
       await firingReads(reader, ONE_SERVER).loadDeliveries([delivery]);
       await payloads.load([

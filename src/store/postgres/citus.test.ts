@@ -14,29 +14,22 @@ import { connect } from './connect.ts';
 import { MIGRATIONS, type PostgresMigration } from './migrations.ts';
 import { migrate } from './schema-version.ts';
 
-test('a statement for all rows names each partition once, and one that locks runs once for each', () => {
-  const rows = [
-    [1, 'a'],
-    [2, 'b'],
-    [1, 'c'],
-  ];
-  const all = CITUS.forAll(['partition', 'id'], (within) => `text${within}`);
-  const parameters = [
-    [1, 2, 1],
-    ['a', 'b', 'c'],
-    [1, 2],
-  ];
-  expect(all.queriesFor?.(rows)).toEqual([{ sql: 'text AND r.partition = ANY($3::bigint[])', parameters }]);
-  expect(CITUS.forAll(['id'], (within) => `text${within}`)).toEqual({ sql: 'text' });
-
-  const each = CITUS.forEachPartition(
-    ({ from, partitionOf }) => `${from(['partition', 'id'])} ${partitionOf('t')}`,
+test('a statement names its partition once, and has no table of parameters for a single row', () => {
+  const { queryFor, partitionAt } = CITUS.text(
+    ['id', 'partition'],
+    ({ table, value }) => `${table}: ${value('id')} ${value('partition')}`,
   );
-  const sql = 'unnest($2::text[]) AS t (id) $1::bigint';
-  expect(each.queriesFor?.(rows)).toEqual([
-    { sql, parameters: [1, ['a', 'c']] },
-    { sql, parameters: [2, ['b']] },
-  ]);
+  expect(partitionAt).toBe(1);
+  expect(queryFor?.([['a', 7]])).toEqual({ sql: 'null: $1::text $2::bigint', parameters: ['a', 7] });
+  expect(
+    queryFor?.([
+      ['a', 7],
+      ['b', 7],
+    ]),
+  ).toEqual({ sql: 'unnest($2::text[]) AS t (id): t.id $1::bigint', parameters: [7, ['a', 'b']] });
+  expect(CITUS.text(['slot'], ({ table }) => `${table}`)).toEqual({
+    sql: 'unnest($1::integer[]) AS t (slot)',
+  });
 });
 
 test('every table of customers is distributed or copied', async () => {

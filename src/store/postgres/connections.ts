@@ -18,6 +18,7 @@ import type { Placement } from './placement.ts';
 import { ReadPool } from './read-pool.ts';
 import { ReconnectingClient } from './reconnecting-client.ts';
 import { prepareSchema } from './schema-version.ts';
+import { partitionOf } from './stages.ts';
 import { statements } from './statements.ts';
 import { allowPipelining } from './transaction.ts';
 import { WriteQueue } from './write-queue.ts';
@@ -81,22 +82,33 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   const caching = cachesPlans ? clientsOf({ cachesPlans }) : planning;
   const writing = cachesPlans ? clientsOf({ cachesPlans, prepare: allowPipelining }) : planning;
   const allStatements = statements(placement);
-  const writeQueue = (name: string) =>
-    new WriteQueue(
-      new Executor({
-        client: writing(),
-        clock,
-        timers,
-        writer: `${node} ${name}`,
-        statements: allStatements,
-        checksAtOnce: placement.checksAtOnce,
-      }),
+  const writeQueue = (name: string, connections = 1) => {
+    const writer = `${node} ${name}`;
+    let number = 0;
+    const executors = Array.from(
+      { length: connections },
+      () =>
+        new Executor({
+          client: writing(),
+          clock,
+          timers,
+          numberRow: (partition) => placement.numberRow(writer, partition),
+          nextNumber: () => {
+            number += 2;
+            return number;
+          },
+          statements: allStatements,
+          checksAtOnce: placement.checksAtOnce,
+        }),
     );
+    return new WriteQueue(executors, (verb) => partitionOf(verb, allStatements));
+  };
   const shared = isSmall ? caching() : null;
-  const api = writeQueue('api');
+  const writersOfKind = isSmall ? 1 : placement.writersOfKind;
+  const api = writeQueue('api', writersOfKind);
   const writers = {
     api,
-    firing: writeQueue('firing'),
+    firing: writeQueue('firing', writersOfKind),
     maintenance: isSmall ? api : writeQueue('maintenance'),
     membership: writeQueue('membership'),
   };
@@ -108,6 +120,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   const payloads = new PayloadReads(
     new ReadPool([shared ?? caching()]),
     new LargePayloads(shared ?? planning(), address.isPooled),
+    placement,
   );
   const atOnce = {
     api: new ReadPool(Array.from({ length: isSmall ? 1 : API_READERS }, planning)),

@@ -21,8 +21,8 @@ type Cursors = readonly CustomerCursor[];
 export interface DueScans {
   /** Due deliveries of all customers in the order of (due_at, id). */
   ofSlots(slots: Slots, after: DueBound, until: Instant, limit: number): Promise<readonly DueRow[]>;
-  /** Customers that have waiting deliveries. */
-  customers(slots: Slots, after: CustomerCursor | null, limit: number): Promise<Cursors>;
+  /** Customers that have deliveries which are due at `until` at the latest. Others may be listed too. */
+  customers(slots: Slots, after: CustomerCursor | null, until: Instant, limit: number): Promise<Cursors>;
   /** Due deliveries behind each cursor. */
   ofCustomers(cursors: Cursors, until: Instant, limitEach: number): Promise<readonly SlotRow[]>;
 }
@@ -36,7 +36,8 @@ export function dueReads(
   return {
     listDue: async (after, until, limit, slots = EVERY_SLOT) =>
       (await scans.ofSlots(slots, after ?? BEFORE_EVERY_DELIVERY, until, limit)).map(toDue),
-    listWaitingCustomers: (after, limit, slots = EVERY_SLOT) => scans.customers(slots, after, limit),
+    listWaitingCustomers: (after, until, limit, slots = EVERY_SLOT) =>
+      scans.customers(slots, after, until, limit),
     listDueOfCustomers: async (cursors, until, limitEach, slots = EVERY_SLOT) => {
       const rows = await scans.ofCustomers(cursors, until, limitEach);
       const unfinished = cursors.flatMap((cursor) => {
@@ -110,7 +111,7 @@ export function slotDueScans(reader: Reader): DueScans {
         ),
       );
     },
-    customers: async (slots, after, limit) => {
+    customers: async (slots, after, _until, limit) => {
       const found: CustomerCursor[] = [];
       const from = after?.slot ?? 0;
       const left = [...slots].filter((slot) => slot >= from).toSorted((one, other) => one - other);

@@ -11,6 +11,7 @@
  * that a transaction that comes later fails. What it finds is therefore final.
  */
 import type { QueryResult } from 'pg';
+import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { type Clock, pause, type Stopwatch, type Timers } from '#src/ports/system.ts';
 import type { Rejection, Step } from '#src/store/sql/steps.ts';
@@ -29,6 +30,7 @@ import {
 } from './stages.ts';
 import type { Statement } from './statement-builders.ts';
 import { BEGIN } from './transaction.ts';
+import type { NumberRow } from './transaction-numbers.ts';
 
 export type Answer = 'done' | Rejection | Error;
 
@@ -36,27 +38,14 @@ export interface ExecutorDependencies {
   readonly client: ReconnectingClient;
   readonly clock: Clock;
   readonly timers: Timers & Stopwatch;
-  /** The name of this connection among all that write. */
-  readonly writer: string;
+  /** The row for the number of a transaction that is about this partition, or about none. */
+  readonly numberRow: (partition: Partition | null) => NumberRow;
+  /** A number greater than all before. The connections of one writer share these numbers. */
+  readonly nextNumber: () => number;
   readonly statements: Statements;
   /** Whether a transaction with all its checks can be sent at once. */
   readonly checksAtOnce: boolean;
 }
-
-/** Fails if the writer has already stored a higher number: then this transaction was delayed and given up. */
-export const STORE_NUMBER = `WITH marked AS (
-    INSERT INTO writers (writer, last, at) VALUES ($1, $2, $3)
-    ON CONFLICT (writer) DO UPDATE SET last = excluded.last, at = excluded.at
-    WHERE writers.last < excluded.last RETURNING 1)
-  SELECT 1 / count(*) FROM marked`;
-/**
- * Raises the number, unless it is the one of the transaction that is looked up. Writes in both cases. If commits wait
- * for a standby, this one waits for it, which the lost one may not have done.
- */
-const RAISE_NUMBER = `INSERT INTO writers (writer, last, at) VALUES ($1, $2, $3)
-  ON CONFLICT (writer) DO UPDATE SET at = excluded.at,
-    last = CASE WHEN writers.last = excluded.last - 1 THEN writers.last ELSE excluded.last END
-  RETURNING last`;
 
 /** How long the outcome of a lost commit is looked up before the executor gives up. */
 const LOOK_UP_MS_MAX = 5_000;
@@ -69,7 +58,6 @@ type Rejections = ReadonlyMap<Verb, Rejection>;
 
 export class Executor {
   readonly #dependencies: ExecutorDependencies;
-  #number = 0;
 
   constructor(dependencies: ExecutorDependencies) {
     this.#dependencies = dependencies;
@@ -77,19 +65,21 @@ export class Executor {
 
   /**
    * Runs the first verbs of the batch, as many as can share a transaction, and returns an answer for each of them.
-   * Rejects if the database is not available; then it is not known what is stored.
+   * Rejects if the database is not available; then it is not known what is stored. `partition`: if the verbs must be
+   * of one partition, this is it.
    */
-  async run(batch: readonly Verb[]): Promise<readonly Answer[]> {
+  async run(batch: readonly Verb[], partition: Partition | null = null): Promise<readonly Answer[]> {
     const { statements, checksAtOnce } = this.#dependencies;
     let { count, stages } = planStages(batch, statements);
     const verbs = batch.slice(0, count);
     const rejections = new Map<Verb, Rejection>();
     let isStageByStage = !checksAtOnce;
     for (let attempts = 0; attempts < ATTEMPTS_MAX; ) {
-      const outcome = await this.#attempt(stages, isStageByStage);
+      const outcome = await this.#attempt(stages, partition, isStageByStage);
       if (outcome instanceof Error) {
         // One of the verbs cannot run. Without it, the others can.
-        return verbs.length === 1 ? [outcome] : this.run(verbs.slice(0, Math.ceil(verbs.length / 2)));
+        if (verbs.length === 1) return [outcome];
+        return this.run(verbs.slice(0, Math.ceil(verbs.length / 2)), partition);
       }
       if (outcome === 'retry' || outcome === 'not_held') {
         attempts++;
@@ -107,16 +97,17 @@ export class Executor {
 
   async #attempt(
     stages: readonly Stage[],
+    partition: Partition | null,
     isStageByStage: boolean,
   ): Promise<Rejections | 'not_held' | 'retry' | Error> {
     // Nothing was sent yet, so there is nothing to look up.
     if (!this.#dependencies.client.isConnected) throw new StoreUnavailable('PostgreSQL cannot be reached.');
-    this.#number += 2;
-    const number = this.#number;
+    const number = this.#dependencies.nextNumber();
+    const row = this.#dependencies.numberRow(partition);
     try {
-      if (isStageByStage) return await this.#runStageByStage(stages, number);
+      if (isStageByStage) return await this.#runStageByStage(stages, row, number);
       await this.#dependencies.client.transaction([
-        { sql: STORE_NUMBER, parameters: this.#numberParameters(number), isPrepared: true },
+        { sql: row.storeOrFail, parameters: this.#numberParameters(row, number), isPrepared: true },
         ...stages.flat().map(checkedStatement),
       ]);
       return new Map();
@@ -128,7 +119,7 @@ export class Executor {
         case 'not_held':
           return 'not_held';
         case 'unavailable':
-          return (await this.#wasCommitted(number)) ? new Map() : 'retry';
+          return (await this.#wasCommitted(row, number)) ? new Map() : 'retry';
         case 'foreign':
         case 'broken':
           return broken(error);
@@ -136,9 +127,14 @@ export class Executor {
     }
   }
 
-  async #runStageByStage(stages: readonly Stage[], number: number): Promise<Rejections> {
+  async #runStageByStage(
+    stages: readonly Stage[],
+    row: NumberRow,
+    number: number,
+  ): Promise<Rejections | 'not_held'> {
     const { client } = this.#dependencies;
-    const sent = [client.send(BEGIN), client.send(STORE_NUMBER, this.#numberParameters(number))];
+    const stored = client.send(row.store, this.#numberParameters(row, number));
+    const sent = [client.send(BEGIN), stored];
     const failed = new Map<Verb, Set<Step>>();
     try {
       for (const stage of stages) {
@@ -146,14 +142,14 @@ export class Executor {
           statement.holds === 'always' ? 'rest' : 'guards',
         );
         const checks = guards.map((group) => this.#send(group));
-        await awaitAll([...sent, ...checks.flat()]);
+        await awaitAll([...sent, ...checks]);
         for (const [index, group] of guards.entries()) {
-          for (const { verb, step } of rowsNotHeld(group, await Promise.all(checks[index] ?? []))) {
+          for (const { verb, step } of rowsNotHeld(group, (await checks[index])?.rows ?? [])) {
             failed.set(verb, (failed.get(verb) ?? new Set()).add(step));
           }
         }
         if (failed.size > 0) break;
-        sent.push(...rest.flatMap((group) => this.#send(group)));
+        sent.push(...rest.map((group) => this.#send(group)));
       }
       await awaitAll(sent);
     } catch (error) {
@@ -161,32 +157,32 @@ export class Executor {
       if (client.isConnected) await client.send('ROLLBACK');
       throw error;
     }
-    await client.send(failed.size > 0 ? 'ROLLBACK' : 'COMMIT');
+    const isDelayed = (await stored).rows.length === 0;
+    await client.send(isDelayed || failed.size > 0 ? 'ROLLBACK' : 'COMMIT');
+    if (isDelayed) return 'not_held';
     return new Map([...failed].map(([verb, steps]) => [verb, firstOf(verb, steps)]));
   }
 
-  #numberParameters(number: number): readonly SqlValue[] {
-    return [this.#dependencies.writer, number, this.#dependencies.clock.now()];
+  #numberParameters({ parameters }: NumberRow, number: number): readonly SqlValue[] {
+    return [...parameters, number, this.#dependencies.clock.now()];
   }
 
-  #send({ statement, rows }: Group): Promise<QueryResult>[] {
-    const isPrepared = statement.scans === undefined;
-    const queries = statement.queriesFor?.(rows.map(({ parameters }) => parameters)) ?? [
-      { sql: statement.sql, parameters: parametersOf(statement, rows) },
-    ];
-    return queries.map(({ sql, parameters }) =>
-      this.#dependencies.client.send(sql, parameters, { isPrepared }),
-    );
+  #send({ statement, rows }: Group): Promise<QueryResult> {
+    const { sql, parameters } = statement.queryFor?.(rows.map((row) => row.parameters)) ?? {
+      sql: statement.sql,
+      parameters: parametersOf(statement, rows),
+    };
+    return this.#dependencies.client.send(sql, parameters, { isPrepared: statement.scans === undefined });
   }
 
   /** Whether the transaction with this number was committed. If not, it never will be. */
-  async #wasCommitted(number: number): Promise<boolean> {
+  async #wasCommitted(row: NumberRow, number: number): Promise<boolean> {
     const { client, timers } = this.#dependencies;
     const until = timers.elapsed() + LOOK_UP_MS_MAX;
     for (;;) {
       if (await client.waitUntilConnected(Math.max(until - timers.elapsed(), 0))) {
         try {
-          const { rows } = await client.sendIn(BEGIN, RAISE_NUMBER, this.#numberParameters(number + 1));
+          const { rows } = await client.sendIn(BEGIN, row.raise, this.#numberParameters(row, number + 1));
           return (rows as readonly { readonly last: number }[])[0]?.last === number;
         } catch (error) {
           if (!isTemporary(error)) throw broken(error);
@@ -247,10 +243,9 @@ function parametersOf({ isShared }: Statement, rows: readonly Row[]): readonly S
 }
 
 /** The rows for which the statement did not hold. */
-function rowsNotHeld({ statement, rows }: Group, results: readonly QueryResult[]): readonly Row[] {
+function rowsNotHeld({ statement, rows }: Group, found: readonly object[]): readonly Row[] {
   const { holds, isShared, key, match = key } = statement;
   const isHeldIfFound = holds === 'one_row';
-  const found = results.flatMap((result): readonly object[] => result.rows);
   if (isShared === true) return found.length > 0 === isHeldIfFound ? [] : rows;
   const keys = new Set(
     found.map((row) => {

@@ -15,20 +15,26 @@ import {
 import type { Row, Values } from '#src/store/sql/mapping.ts';
 import { DELIVERY, FIRING_SCHEDULE, readGate } from '#src/store/sql/rows.ts';
 import { SWEEP } from '#src/store/sql/sweep-rows.ts';
-import type { Placement } from './placement.ts';
+import { type PlacedText, type Placement, queryOf } from './placement.ts';
 import type { Reader } from './read-pool.ts';
 
-function loadQuery({ rowOf, within }: Placement): string {
-  return `SELECT ${JOINED_DELIVERY.columns}, ${JOINED_FIRING_SCHEDULE.columns}, ${FIRING_PROFILE_COLUMNS},
+function loadQuery({ rowOf, tableText }: Placement): PlacedText {
+  return tableText(
+    ['partition', 'id'],
+    ({
+      table,
+      value,
+    }) => `SELECT ${JOINED_DELIVERY.columns}, ${JOINED_FIRING_SCHEDULE.columns}, ${FIRING_PROFILE_COLUMNS},
       ${SWEEP.joined('w').columns}, g.state AS gate
-    FROM unnest($1::bigint[], $2::text[]) AS wanted (partition, id)
-    ${rowOf('deliveries', 'd', `d.partition = wanted.partition AND d.id = wanted.id${within('d', 3)}`)}
+    FROM ${table}
+    ${rowOf('deliveries', 'd', `d.partition = ${value('partition')} AND d.id = t.id`)}
     ${rowOf('schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}
     LEFT JOIN endpoint_profiles p ON p.partition = s.partition AND p.id = s.endpoint_id
     LEFT JOIN endpoint_profile_versions v
       ON v.partition = p.partition AND v.endpoint_id = p.id AND v.version = p.version
     LEFT JOIN gates g ON g.partition = d.partition AND g.endpoint_digest = d.endpoint_digest
-    LEFT JOIN sweeps w ON w.partition = d.partition AND w.schedule_id = d.schedule_id`;
+    LEFT JOIN sweeps w ON w.partition = d.partition AND w.schedule_id = d.schedule_id`,
+  );
 }
 
 /** Scans the index only between the names of living nodes, so their claims are not read. */
@@ -52,11 +58,17 @@ export function firingReads(
   const lostClaims = lostClaimsQuery(placement);
   return {
     loadDeliveries: async (deliveries) => {
-      const partitions = deliveries.map(({ partition }) => partition);
-      const ids = deliveries.map(({ id }) => id);
-      const rows = await reader.lookUpValues(load, partitions, ids, ...placement.routing(partitions));
+      const pages = await Promise.all(
+        placement.together(deliveries).map((some) => {
+          const { sql, parameters } = queryOf(
+            load,
+            some.map(({ partition, id }) => [partition, id]),
+          );
+          return reader.lookUpValues(sql, ...parameters);
+        }),
+      );
       const found = new Map<string, LoadedDelivery>();
-      for (const loaded of rows.flatMap(loadedIn)) found.set(keyOf(loaded.delivery), loaded);
+      for (const loaded of pages.flat().flatMap(loadedIn)) found.set(keyOf(loaded.delivery), loaded);
       return deliveries.map((delivery) => found.get(keyOf(delivery)) ?? null);
     },
     listLostClaims: async (livingNodes, limit) => {

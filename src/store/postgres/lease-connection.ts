@@ -13,9 +13,9 @@ import { renewLease } from '#src/store/sql/cluster.ts';
 import { readCluster } from '#src/store/sql/reads.ts';
 import { SHARED_STATEMENTS } from '#src/store/sql/statements.ts';
 import { awaitAll, isTemporary, unavailableInstead } from './errors.ts';
-import { STORE_NUMBER } from './executor.ts';
 import { ReadPool } from './read-pool.ts';
 import type { ReconnectingClient } from './reconnecting-client.ts';
+import { numberOfWriter } from './transaction-numbers.ts';
 
 /** A second attempt needs the connection back within this time. A lease does not leave time for more. */
 const RECONNECT_MS_MAX = 500;
@@ -61,9 +61,10 @@ export class LeaseConnection {
   async #renew(lease: NodeLease): Promise<ClusterState> {
     const { client, clock, writer } = this.#dependencies;
     this.#number++;
+    const { storeOrFail, parameters: row } = numberOfWriter(writer);
     const [name, , ...parameters] = renewLease(lease);
     const renewed = client.transaction([
-      { sql: STORE_NUMBER, parameters: [writer, this.#number, clock.now()], isPrepared: true },
+      { sql: storeOrFail, parameters: [...row, this.#number, clock.now()], isPrepared: true },
       { sql: SHARED_STATEMENTS[name].sql, parameters, isPrepared: true },
     ]);
     const state = readCluster(this.#reader);

@@ -8,6 +8,7 @@ import type { ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { StoredPayload } from '#src/ports/store.ts';
 import type { LargePayloads } from './large-payloads.ts';
+import { type PlacedText, type Placement, queryOf } from './placement.ts';
 import type { Reader } from './read-pool.ts';
 
 /** Sealed payloads up to this size are read together. It covers every payload that the engine treats as small. */
@@ -15,19 +16,23 @@ export const SMALL_SEALED_BYTES_MAX = 16_384 + 64;
 /** Deliveries that one statement reads. */
 const BATCH_MAX = 64;
 
+const WANTED = ['partition', 'schedule_id', 'endpoint_id', 'endpoint_version', 'position'];
+
 /** Inner joins only: Citus cannot keep rows of `unnest` that have no match. */
-const PAYLOADS = `SELECT t.position, octet_length(p.sealed) AS size,
+function payloadsQuery({ tableText }: Placement): PlacedText {
+  return tableText(
+    WANTED,
+    ({ table, value }) => `SELECT t.position, octet_length(p.sealed) AS size,
       CASE WHEN octet_length(p.sealed) <= ${SMALL_SEALED_BYTES_MAX} THEN p.sealed END AS bytes, NULL AS timeout
-    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS t (partition, schedule_id, position)
-    JOIN payloads p ON p.partition = t.partition AND p.schedule_id = t.schedule_id
+    FROM ${table} JOIN payloads p ON p.partition = ${value('partition')} AND p.schedule_id = t.schedule_id
   UNION ALL SELECT t.position, NULL, v.sealed_headers, v.timeout
-    FROM unnest($1::bigint[], $3::text[], $4::integer[]) WITH ORDINALITY
-      AS t (partition, endpoint_id, version, position)
-    JOIN endpoint_profile_versions v
-      ON v.partition = t.partition AND v.endpoint_id = t.endpoint_id AND v.version = t.version`;
+    FROM ${table} JOIN endpoint_profile_versions v
+      ON v.partition = ${value('partition')} AND v.endpoint_id = t.endpoint_id AND v.version = t.endpoint_version`,
+  );
+}
 
 interface PayloadRow {
-  /** The position of the delivery in the request, from 1 on. */
+  /** The position of the delivery in the request. */
   readonly position: number;
   /** The size of a payload; null for a row of a profile version. */
   readonly size: number | null;
@@ -38,10 +43,14 @@ interface PayloadRow {
 export class PayloadReads {
   readonly #small: Reader;
   readonly #large: Pick<LargePayloads, 'read'>;
+  readonly #placement: Placement;
+  readonly #payloads: PlacedText;
 
-  constructor(small: Reader, large: Pick<LargePayloads, 'read'>) {
+  constructor(small: Reader, large: Pick<LargePayloads, 'read'>, placement: Placement) {
     this.#small = small;
     this.#large = large;
+    this.#placement = placement;
+    this.#payloads = payloadsQuery(placement);
   }
 
   /** Reads the payload of a schedule, of any size. */
@@ -58,23 +67,33 @@ export class PayloadReads {
   }
 
   async #loadBatch(deliveries: readonly Delivery[]): Promise<readonly StoredPayload[]> {
-    const rows = await this.#small.lookUp<PayloadRow>(
-      PAYLOADS,
-      deliveries.map(({ partition }) => partition),
-      deliveries.map(({ scheduleId }) => scheduleId),
-      deliveries.map(({ target }) => target.endpointId),
-      deliveries.map(({ target }) => target.endpointVersion),
+    const wanted = deliveries.map((delivery, position) => ({ ...delivery, position }));
+    const pages = await Promise.all(
+      this.#placement.together(wanted).map((some) => {
+        const { sql, parameters } = queryOf(
+          this.#payloads,
+          some.map(({ partition, scheduleId, target, position }) => [
+            partition,
+            scheduleId,
+            target.endpointId,
+            target.endpointVersion,
+            position,
+          ]),
+        );
+        return this.#small.lookUp<PayloadRow>(sql, ...parameters);
+      }),
     );
+    const rows = pages.flat();
     const payloads = new Map(rows.filter(({ size }) => size !== null).map((row) => [row.position, row]));
     const versions = new Map(rows.filter(({ size }) => size === null).map((row) => [row.position, row]));
     const large = this.#largeOf(
-      deliveries.filter((_, index) => (payloads.get(index + 1)?.size ?? 0) > SMALL_SEALED_BYTES_MAX),
+      deliveries.filter((_, index) => (payloads.get(index)?.size ?? 0) > SMALL_SEALED_BYTES_MAX),
     );
     return Promise.all(
       deliveries.map(async (delivery, index) => {
-        const version = versions.get(index + 1);
+        const version = versions.get(index);
         return {
-          payload: (await large.get(keyOf(delivery))) ?? payloads.get(index + 1)?.bytes ?? null,
+          payload: (await large.get(keyOf(delivery))) ?? payloads.get(index)?.bytes ?? null,
           profile: version === undefined ? null : { timeout: version.timeout, headers: version.bytes },
         };
       }),

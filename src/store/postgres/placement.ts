@@ -1,30 +1,40 @@
 /**
- * A placement says where the rows of customers are stored, and how queries find them. On one server there is nothing
+ * A placement says where the rows of customers are stored, and how statements find them. On one server there is little
  * to say. `citus.ts` is the same for a cluster whose workers share the rows.
  */
+import type { Partition } from '#src/domain/project.ts';
 import type { OldestStatsQueries } from '#src/store/sql/dialect.ts';
 import { oldestStats } from '#src/store/sql/stats-retention.ts';
-import { type ParameterRows, rows } from './array-rows.ts';
+import { columnsOf, type ParameterRows, rows } from './array-rows.ts';
 import { type DueScans, slotDueScans } from './due-reads.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import type { Reader } from './read-pool.ts';
+import { type NumberRow, numberOfWriter } from './transaction-numbers.ts';
 
 /** PostgreSQL cannot be told which index to use. `plans.test.ts` checks that it is the right one. */
 export function chosenByPlanner(): string {
   return '';
 }
 
-/** The rows of a statement's parameters, as a source in its text. */
+/** The rows of a statement's parameters, as parts of its text. */
 export interface RowSource {
-  readonly from: (columns: readonly string[]) => string;
-  /** The partition of a row of this alias. */
-  readonly partitionOf: (alias: string) => string;
+  /** The value of this column in a row. `alias`: a table that repeats the columns of the rows. */
+  readonly value: (column: string, alias?: string) => string;
+  /** The rows as a table `t`; null if there is only one row, and its values are parameters. */
+  readonly table: string | null;
+}
+
+/** Rows that are a table in the text. */
+export interface TableSource extends RowSource {
+  readonly table: string;
 }
 
 export interface PlacedText {
   readonly sql: string;
-  /** The queries for these rows. Default: the text once, with an array for each parameter. */
-  readonly queriesFor?: (rows: ParameterRows) => readonly PlacedQuery[];
+  /** The query for these rows. Default: the text with an array for each parameter. */
+  readonly queryFor?: (rows: ParameterRows) => PlacedQuery;
+  /** The position of the partition among the parameters, if all rows of a transaction must be of one partition. */
+  readonly partitionAt?: number;
 }
 
 export interface PlacedQuery {
@@ -37,33 +47,49 @@ export interface Placement {
   readonly cachesPlans: boolean;
   /** Whether a transaction with the checks of all its statements can be sent at once. */
   readonly checksAtOnce: boolean;
+  /** How many connections share the transactions of one kind of work. */
+  readonly writersOfKind: number;
+  /** A text for rows with these columns. */
+  readonly text: (columns: readonly string[], text: (source: RowSource) => string) => PlacedText;
+  /** The same, but the rows are always a table. */
+  readonly tableText: (columns: readonly string[], text: (source: TableSource) => string) => PlacedText;
+  /** A text of every store (see `store/sql/statements.ts`). */
+  readonly sharedText: (sql: string) => PlacedText;
+  /** The row for the number of a transaction that is about this partition, or about none. */
+  readonly numberRow: (writer: string, partition: Partition | null) => NumberRow;
+  /** Splits a list into parts that one query can look up. */
+  together<Item extends { readonly partition: Partition }>(
+    items: readonly Item[],
+  ): readonly (readonly Item[])[];
   /** Joins the row with this whole key. */
   readonly rowOf: (table: string, alias: string, condition: string) => string;
-  /** A condition for the partitions of the parameter at this position. */
-  readonly within: (alias: string, position: number) => string;
-  /** The parameter for `within`, if it is needed. */
-  routing<Partition>(partitions: readonly Partition[]): readonly (readonly Partition[])[];
-  /** A text for rows of all partitions. The condition that is passed in belongs to the table `r`. */
-  readonly forAll: (columns: readonly string[], text: (within: string) => string) => PlacedText;
-  /** A text that locks rows or has a subquery. The first of its columns is the partition. */
-  readonly forEachPartition: (text: (source: RowSource) => string) => PlacedText;
   readonly dueScans: (reader: Reader) => DueScans;
   readonly oldestStats: OldestStatsQueries;
 }
 
-const ALL_PARTITIONS: RowSource = { from: rows, partitionOf: (alias) => `${alias}.partition` };
+/** The rows of the parameters, as a table with an array for each column. */
+export function arraySource(columns: readonly string[]): TableSource {
+  return { value: (column, alias = 't') => `${alias}.${column}`, table: rows(columns) };
+}
 
 export const ONE_SERVER: Placement = {
   cachesPlans: true,
   checksAtOnce: true,
+  writersOfKind: 1,
+  text: (columns, text) => ({ sql: text(arraySource(columns)) }),
+  tableText: (columns, text) => ({ sql: text(arraySource(columns)) }),
+  sharedText: (sql) => ({ sql }),
+  numberRow: numberOfWriter,
+  together: (items) => (items.length === 0 ? [] : [items]),
   // A subquery of its own. If the planner may choose the join, it sometimes takes the partition from one table and
   // the id from another, and scans a whole partition.
   rowOf: (table, alias, condition) =>
     `CROSS JOIN LATERAL (SELECT * FROM ${table} ${alias} WHERE ${condition} OFFSET 0) ${alias}`,
-  within: () => '',
-  routing: () => [],
-  forAll: (_, text) => ({ sql: text('') }),
-  forEachPartition: (text) => ({ sql: text(ALL_PARTITIONS) }),
   dueScans: slotDueScans,
   oldestStats: oldestStats(chosenByPlanner),
 };
+
+/** The query of a text for these rows. */
+export function queryOf({ sql, queryFor }: PlacedText, all: ParameterRows): PlacedQuery {
+  return queryFor?.(all) ?? { sql, parameters: columnsOf(all) };
+}

@@ -232,9 +232,10 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         run: (reader: Reader) => Promise<unknown>,
         indexes: readonly string[],
         rowsMax: number,
+        queries = 1,
       ): Promise<void> {
         const plans = await plansOf(run);
-        expect(plans).toHaveLength(1);
+        expect(plans).toHaveLength(queries);
         expect(indexesOf(plans)).toEqual(indexes.toSorted());
         expect(rowsOf(plans)).toBeLessThanOrEqual(rowsMax);
       }
@@ -258,7 +259,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
         const due = (slots: ReadonlySet<Slot>) =>
           plansOf(async (reader) => {
             const reads = dueReads(ONE_SERVER.dueScans(reader));
-            const customers = await reads.listWaitingCustomers(null, BATCH, slots);
+            const customers = await reads.listWaitingCustomers(null, START, BATCH, slots);
             const small = customers.filter(({ partition }) => partition !== LARGE);
             await reads.listDueOfCustomers(small, START, 2, slots);
           });
@@ -283,11 +284,11 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       });
 
       it.for([
-        ['one server', ONE_SERVER],
-        ['Citus', CITUS],
+        ['one server', ONE_SERVER, 1],
+        ['Citus', CITUS, 4],
       ] as const)(
         'what belongs to deliveries by look-ups, with the queries for %s',
-        async ([, placement]) => {
+        async ([, placement, queries]) => {
           const wanted = Array.from({ length: BATCH }, (_, index) => ({
             partition: (1 + (index % 4)) as Partition,
             id: `dlv_${String(1 + index).padStart(8, '0')}` as DeliveryId,
@@ -306,13 +307,14 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
               'sweeps_pkey',
             ],
             5 * BATCH,
+            queries,
           );
         },
       );
 
       it('the payload of a delivery by look-ups', async () => {
         const delivery = { partition: LARGE, scheduleId: SCHEDULE, target: TARGET } as Delivery;
-        const payload = (reader: Reader) => new PayloadReads(reader, NO_LARGE).load([delivery]);
+        const payload = (reader: Reader) => new PayloadReads(reader, NO_LARGE, ONE_SERVER).load([delivery]);
         await expectScan(payload, ['endpoint_profile_versions_pkey', 'payloads_pkey'], 2);
       });
 

@@ -385,6 +385,15 @@ CREATE TABLE writers (
   at bigint NOT NULL
 ) WITH (fillfactor = 50);
 
+-- The same where tables are distributed, for transactions about one partition (citus.ts).
+CREATE TABLE partition_writers (
+  partition bigint NOT NULL,
+  writer text COLLATE "C" NOT NULL,
+  last bigint NOT NULL,
+  at bigint NOT NULL,
+  PRIMARY KEY (partition, writer)
+) WITH (fillfactor = 50);
+
 
 -- Dashboard --------------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@
  * one after another, so it must lock rows in that order itself.
  */
 
+import type { Partition } from '#src/domain/project.ts';
 import type { StatementName } from '#src/store/sql/hot-statements.ts';
 import type { Parameter, Step } from '#src/store/sql/steps.ts';
 import type { Statement } from './statement-builders.ts';
@@ -124,6 +125,15 @@ function lockOf(lock: Statement, groups: readonly Group[]): Group {
     })),
   );
   return { statement: lock, rows: rows.sort(byPlace) };
+}
+
+/** The partition of a verb whose transaction must be about one partition; null for any other verb. */
+export function partitionOf(verb: Verb, statements: Statements): Partition | null {
+  for (const step of verb) {
+    const { partitionAt } = statements[step[0]];
+    if (partitionAt !== undefined) return step[PARAMETERS + partitionAt] as Partition;
+  }
+  return null;
 }
 
 /** Identifies a row by the values at these positions. */

@@ -15,8 +15,7 @@ import type {
   Replace,
 } from '#src/store/sql/hot-statements.ts';
 import type { Statement as SharedStatement } from '#src/store/sql/statements.ts';
-import { rows } from './array-rows.ts';
-import { chosenByPlanner, type PlacedText, type Placement } from './placement.ts';
+import { chosenByPlanner, type PlacedText, type Placement, type RowSource } from './placement.ts';
 
 /** A hot statement; `hot-statements.ts` says when it holds. */
 export type Text = Omit<Statement, 'holds'>;
@@ -44,10 +43,10 @@ export interface Statement extends PlacedText {
 }
 
 /** A shared statement as this store runs it. Such statements are rare, so their plans are not kept. */
-export function sharedStatement({ sql, holds }: SharedStatement): Statement {
+export function sharedStatement({ sharedText }: Placement, { sql, holds }: SharedStatement): Statement {
   const isWrite = !sql.startsWith('SELECT');
   return {
-    sql: isWrite && holds !== 'always' ? `${sql} RETURNING 1` : sql,
+    ...sharedText(isWrite && holds !== 'always' ? `${sql} RETURNING 1` : sql),
     holds,
     scans: true,
     isShared: true,
@@ -65,13 +64,33 @@ function withTargetKey(table: string, columns: readonly string[]): readonly stri
   return table === 'deliveries' && columns.includes('url') ? [...columns, ...TARGET_KEY] : columns;
 }
 
-export function insertRows(table: string, columns: readonly string[], rest = ''): string {
+export function insertRows(
+  { text }: Placement,
+  table: string,
+  columns: readonly string[],
+  rest = '',
+): PlacedText {
   const names = columns.join(', ');
-  return `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${rows(columns)} ${rest}`;
+  return text(columns, (source) => {
+    const values = columns.map((column) => source.value(column)).join(', ');
+    const added = source.table === null ? `VALUES (${values})` : `SELECT ${values} FROM ${source.table}`;
+    return `INSERT INTO ${table} (${names}) ${added} ${rest}`;
+  });
 }
 
-export function matching(columns: readonly string[]): string {
-  return columns.map((column) => `r.${column} = t.${column}`).join(' AND ');
+/** The condition that these columns of the row `r` have the values of the parameters. */
+export function matching(columns: readonly string[], { value }: RowSource): string {
+  return columns.map((column) => `r.${column} = ${value(column)}`).join(' AND ');
+}
+
+/** The tables of a statement: the rows of its parameters, if they are one, and others. */
+export function tables({ table }: RowSource, ...others: readonly string[]): string {
+  return (table === null ? others : [table, ...others]).join(', ');
+}
+
+/** The rows of the parameters in a statement that changes `r`, after this word. */
+export function rowsIn(word: 'FROM' | 'USING', { table }: RowSource): string {
+  return table === null ? '' : `${word} ${table}`;
 }
 
 export function positionsOf(columns: readonly string[], key: readonly string[]): readonly number[] {
@@ -80,7 +99,11 @@ export function positionsOf(columns: readonly string[], key: readonly string[]):
 
 const ROW = ['partition', 'id'];
 const REVISION = [...ROW, 'was'];
-const AT_REVISION = `${matching(ROW)} AND r.revision = t.was`;
+
+function atRevision(source: RowSource): string {
+  return `${matching(ROW, source)} AND r.revision = ${source.value('was')}`;
+}
+
 const FOUND = 'RETURNING r.partition, r.id';
 
 /** Makes the statements that `hot-statements.ts` describes. */
@@ -88,7 +111,7 @@ export function statementMaker(placement: Placement): (described: Described) => 
   return (described) => {
     switch (described.kind) {
       case 'insert':
-        return insert(described);
+        return insert(placement, described);
       case 'replace':
         return replace(placement, described);
       case 'remove':
@@ -101,27 +124,32 @@ export function statementMaker(placement: Placement): (described: Described) => 
   };
 }
 
-function insert({ table, columns, key, conflict, holds }: Insert): Text {
+function insert(placement: Placement, { table, columns, key, conflict, holds }: Insert): Text {
   const all = withTargetKey(table, columns);
   const rest = holds === 'always' ? conflict : `${conflict} RETURNING ${key.join(', ')}`;
-  return { sql: insertRows(table, all, rest), key: positionsOf(all, key), table, access: 'write' };
+  return {
+    ...insertRows(placement, table, all, rest),
+    key: positionsOf(all, key),
+    table,
+    access: 'write',
+  };
 }
 
 function replace(placement: Placement, { table, columns, also, same, condition }: Replace): Text {
   const changed = withTargetKey(table, columns);
   const all = [...changed, ...REVISION, ...(same === undefined ? [] : [same])];
-  const assignments = changed.map((column) => `${column} = t.${column}`);
-  if (also !== undefined) assignments.push(also);
-  const conditions = [
-    ...(same === undefined ? [] : [`r.${same} IS NOT DISTINCT FROM t.${same}`]),
-    ...(condition === undefined ? [] : [condition('r', chosenByPlanner)]),
-  ];
   return {
-    ...placement.forAll(
-      all,
-      (within) => `UPDATE ${table} AS r SET ${assignments.join(', ')} FROM ${rows(all)}
-         WHERE ${[`${AT_REVISION}${within}`, ...conditions].join(' AND ')} ${FOUND}`,
-    ),
+    ...placement.text(all, (source) => {
+      const assignments = changed.map((column) => `${column} = ${source.value(column)}`);
+      if (also !== undefined) assignments.push(also);
+      const conditions = [
+        atRevision(source),
+        ...(same === undefined ? [] : [`r.${same} IS NOT DISTINCT FROM ${source.value(same)}`]),
+        ...(condition === undefined ? [] : [condition('r', chosenByPlanner)]),
+      ];
+      return `UPDATE ${table} AS r SET ${assignments.join(', ')} ${rowsIn('FROM', source)}
+         WHERE ${conditions.join(' AND ')} ${FOUND}`;
+    }),
     key: positionsOf(all, ROW),
     table,
     access: 'write',
@@ -131,9 +159,12 @@ function replace(placement: Placement, { table, columns, also, same, condition }
 
 function remove(placement: Placement, { table, columns, compare, key, isOld }: Remove): Text {
   const all = compare === undefined ? columns : [...columns, compare[2]];
-  const compared = compare === undefined ? '' : ` AND r.${compare[0]} ${compare[1]} t.${compare[2]}`;
   return {
-    ...deletion(placement, table, all, `${matching(columns)}${compared}`),
+    ...deletion(placement, table, all, (source) => {
+      const compared =
+        compare === undefined ? '' : ` AND r.${compare[0]} ${compare[1]} ${source.value(compare[2])}`;
+      return `${matching(columns, source)}${compared}`;
+    }),
     key: positionsOf(all, key),
     table: isOld ? `old ${table}` : table,
     access: 'write',
@@ -143,9 +174,9 @@ function remove(placement: Placement, { table, columns, compare, key, isOld }: R
 
 /** The rows are locked before a condition about other tables, so it sees the rows of earlier transactions. */
 function removeRevision(placement: Placement, { table, condition }: RemoveRevision): Text {
-  const rest = condition === undefined ? '' : `AND ${condition('r', chosenByPlanner)}`;
+  const rest = condition === undefined ? '' : ` AND ${condition('r', chosenByPlanner)}`;
   return {
-    ...deletion(placement, table, REVISION, AT_REVISION, `${rest} ${FOUND}`),
+    ...deletion(placement, table, REVISION, (source) => `${atRevision(source)}${rest} ${FOUND}`),
     key: positionsOf(REVISION, ROW),
     table,
     access: 'write',
@@ -154,25 +185,26 @@ function removeRevision(placement: Placement, { table, condition }: RemoveRevisi
   };
 }
 
+/** Removes the rows `r` that meet the condition. */
 export function deletion(
-  { forAll }: Placement,
+  { text }: Placement,
   table: string,
   columns: readonly string[],
-  condition: string,
-  rest = '',
+  condition: (source: RowSource) => string,
 ): PlacedText {
-  return forAll(
+  return text(
     columns,
-    (within) => `DELETE FROM ${table} AS r USING ${rows(columns)} WHERE ${condition}${within} ${rest}`,
+    (source) => `DELETE FROM ${table} AS r ${rowsIn('USING', source)} WHERE ${condition(source)}`,
   );
 }
 
 /** Locks rows as a write would, without changing them. */
-function lock({ forEachPartition }: Placement, table: string): Statement {
+function lock({ text }: Placement, table: string): Statement {
   return {
-    ...forEachPartition(
-      ({ from, partitionOf }) => `SELECT r.partition, r.id FROM ${from(ROW)}
-         JOIN ${table} AS r ON r.partition = ${partitionOf('t')} AND r.id = t.id FOR NO KEY UPDATE OF r`,
+    ...text(
+      ROW,
+      (source) => `SELECT r.partition, r.id FROM ${tables(source, `${table} AS r`)}
+         WHERE ${matching(ROW, source)} FOR NO KEY UPDATE OF r`,
     ),
     holds: 'one_row',
     key: [0, 1],
@@ -182,14 +214,14 @@ function lock({ forEachPartition }: Placement, table: string): Statement {
 }
 
 /** Locks the rows that it finds against changes until the end of the transaction. */
-function check({ forEachPartition }: Placement, { table, columns }: Check): Text {
-  const [, ...rest] = columns;
+function check({ text }: Placement, { table, columns }: Check): Text {
   // Two verbs may check one row for different values. The result repeats the values, so each verb knows its own.
   const found = columns.map((column) => `r.${column}`).join(', ');
   return {
-    ...forEachPartition(
-      ({ from, partitionOf }) => `SELECT ${found} FROM ${from(columns)}
-         JOIN ${table} AS r ON r.partition = ${partitionOf('t')} AND ${matching(rest)} FOR SHARE OF r`,
+    ...text(
+      columns,
+      (source) => `SELECT ${found} FROM ${tables(source, `${table} AS r`)}
+         WHERE ${matching(columns, source)} FOR SHARE OF r`,
     ),
     key: positionsOf(columns, ROW),
     match: columns.map((_, position) => position),

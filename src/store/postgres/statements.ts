@@ -13,6 +13,7 @@ import {
   insertRows,
   matching,
   positionsOf,
+  rowsIn,
   type Statement,
   sharedStatement,
   statementMaker,
@@ -20,13 +21,15 @@ import {
 } from './statement-builders.ts';
 import { sweepStatements } from './sweep-statements.ts';
 
-const SHARED = Object.fromEntries(
-  Object.entries(SHARED_STATEMENTS).map(([name, statement]) => [name, sharedStatement(statement)]),
-) as Readonly<Record<SharedStatementName, Statement>>;
-
 export function statements(placement: Placement): Readonly<Record<StatementName, Statement>> {
   const own = ownStatements(placement);
-  return { ...makeHotStatements(statementMaker(placement), (name) => own[name]), ...SHARED };
+  const shared = Object.fromEntries(
+    Object.entries(SHARED_STATEMENTS).map(([name, statement]) => [
+      name,
+      sharedStatement(placement, statement),
+    ]),
+  ) as Readonly<Record<SharedStatementName, Statement>>;
+  return { ...makeHotStatements(statementMaker(placement), (name) => own[name]), ...shared };
 }
 
 const LABEL_KEY = ['partition', 'digest', 'schedule_id'];
@@ -77,10 +80,11 @@ function ownStatements(placement: Placement): Readonly<Record<OwnStatementName, 
 
     // The replacement has locked the profile, so this sees all schedules that were added before.
     profileUnused: {
-      ...placement.forEachPartition(
-        ({ from, partitionOf }) => `SELECT ${partitionOf('t')} AS partition, t.endpoint_id
-         FROM ${from(['partition', 'endpoint_id'])} WHERE EXISTS (
-           SELECT 1 FROM schedules s WHERE s.partition = ${partitionOf('t')} AND s.endpoint_id = t.endpoint_id
+      ...placement.tableText(
+        ['partition', 'endpoint_id'],
+        ({ table, value }) => `SELECT ${value('partition')} AS partition, t.endpoint_id
+         FROM ${table} WHERE EXISTS (
+           SELECT 1 FROM schedules s WHERE s.partition = ${value('partition')} AND s.endpoint_id = t.endpoint_id
              AND s.endpoint_id IS NOT NULL AND s.state IN ('active', 'paused'))`,
       ),
       scans: true,
@@ -97,25 +101,33 @@ function ownStatements(placement: Placement): Readonly<Record<OwnStatementName, 
         placement,
         'schedule_labels',
         LABEL_KEY,
-        `${matching(LABEL_KEY)} AND r.state IN (${EVERY_STATE}) AND r.kind IN (${EVERY_KIND})`,
+        (source) =>
+          `${matching(LABEL_KEY, source)} AND r.state IN (${EVERY_STATE}) AND r.kind IN (${EVERY_KIND})`,
       ),
       key: [0, 1, 2],
     },
     completeLabel: {
       ...LABEL,
-      ...placement.forAll(
+      ...placement.text(
         COMPLETED_LABEL,
-        (within) => `UPDATE schedule_labels AS r SET state = t.state FROM ${rows(COMPLETED_LABEL)}
-         WHERE ${matching(LABEL_KEY)} AND r.state = t.was_state AND r.kind = t.kind${within}`,
+        (
+          source,
+        ) => `UPDATE schedule_labels AS r SET state = ${source.value('state')} ${rowsIn('FROM', source)}
+         WHERE ${matching([...LABEL_KEY, 'kind'], source)} AND r.state = ${source.value('was_state')}`,
       ),
       key: positionsOf(COMPLETED_LABEL, LABEL_KEY),
     },
-    insertLabel: { ...LABEL, sql: insertRows('schedule_labels', LABEL_COLUMNS, 'ON CONFLICT DO NOTHING') },
+    insertLabel: {
+      ...LABEL,
+      ...insertRows(placement, 'schedule_labels', LABEL_COLUMNS, 'ON CONFLICT DO NOTHING'),
+    },
 
     // The digest stands in for the endpoint, which may be too long for an index.
     removeGate: {
       ...GATE,
-      ...deletion(placement, 'gates', ['partition', 'endpoint', 'endpoint_digest'], matching(OF_ENDPOINT)),
+      ...deletion(placement, 'gates', ['partition', 'endpoint', 'endpoint_digest'], (source) =>
+        matching(OF_ENDPOINT, source),
+      ),
     },
     removeOldGate: {
       ...GATE,
@@ -123,12 +135,13 @@ function ownStatements(placement: Placement): Readonly<Record<OwnStatementName, 
         placement,
         'gates',
         ['partition', 'endpoint', 'now', 'endpoint_digest'],
-        `${matching(OF_ENDPOINT)} AND r.saved_at < t.now`,
+        (source) => `${matching(OF_ENDPOINT, source)} AND r.saved_at < ${source.value('now')}`,
       ),
     },
     saveGate: {
       ...GATE,
-      sql: insertRows(
+      ...insertRows(
+        placement,
         'gates',
         ['partition', 'endpoint', 'state', 'saved_at', 'endpoint_digest'],
         'ON CONFLICT (partition, endpoint_digest) DO UPDATE SET state = excluded.state, saved_at = excluded.saved_at',

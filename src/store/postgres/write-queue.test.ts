@@ -11,7 +11,7 @@ function slow() {
     new Promise<readonly Answer[]>((resolve) => {
       batches.push({ size: verbs.length, answer: () => resolve(verbs.map(() => 'done' as const)) });
     });
-  return { batches, queue: new WriteQueue({ run } as unknown as Executor) };
+  return { batches, queue: new WriteQueue([{ run } as unknown as Executor]) };
 }
 
 function sized(characters: number): Verb {
@@ -75,7 +75,7 @@ describe('when verbs of the batch cannot share a transaction', () => {
       if (sizes.length > runs) throw new StoreUnavailable('gone');
       return verbs.slice(0, count).map(() => 'done' as const);
     };
-    return { sizes, queue: new WriteQueue({ run } as unknown as Executor) };
+    return { sizes, queue: new WriteQueue([{ run } as unknown as Executor]) };
   }
 
   test('the rest of them run in the next transactions, in order, and every call gets its own answers', async () => {
@@ -99,7 +99,7 @@ describe('when verbs of the batch cannot share a transaction', () => {
       written.push('verb');
       return [verbs.length === 3 ? new StoreUnavailable('locked') : 'done'];
     };
-    const queue = new WriteQueue({ run } as unknown as Executor);
+    const queue = new WriteQueue([{ run } as unknown as Executor]);
     await expect(queue.runAll([sized(1), sized(1), sized(1)])).rejects.toThrow('locked');
     expect(written).toHaveLength(3);
   });

@@ -3,9 +3,13 @@
  * run in the order in which they came. Under load many verbs share a round trip and a commit, and a single verb is
  * sent at once. Verbs that cannot share a transaction (`stages.ts`) run in one after another.
  *
- * The verbs of a call stay together, and the call is answered after the last of them. When a call fails, none of its
- * verbs is waiting, so its caller can look at what is stored.
+ * Where every transaction must be about one partition, the verbs of each partition wait in a line of their own, and
+ * several connections take turns. A line has one transaction at a time, so its verbs keep their order.
+ *
+ * The verbs of a call stay together in their line, and the call is answered after the last of them. When a call fails,
+ * none of its verbs is waiting, so its caller can look at what is stored.
  */
+import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { SqlWriter } from '#src/store/sql/dialect.ts';
 import type { Rejection } from '#src/store/sql/steps.ts';
@@ -23,34 +27,51 @@ const WAITING_CHARACTERS_MAX = 67_108_864;
 interface Waiting {
   readonly verb: Verb;
   readonly characters: number;
-  /** Whether no other verb of its call follows. */
+  /** Whether no other verb of its call follows in this line. */
   readonly isLast: boolean;
   readonly resolve: (answer: 'done' | Rejection) => void;
   readonly reject: (error: unknown) => void;
 }
 
-export class WriteQueue implements SqlWriter {
-  readonly #executor: Executor;
-  #waiting: Waiting[] = [];
-  #waitingCharacters = 0;
-  #working: Promise<void> | null = null;
-  #isClosed = false;
+/** The partition that the transactions of a line are about; null if they need not be about one. */
+type Line = Partition | null;
 
-  constructor(executor: Executor) {
-    this.#executor = executor;
+export class WriteQueue implements SqlWriter {
+  /** Executors without a transaction. */
+  readonly #idle: Executor[];
+  readonly #lineOf: (verb: Verb) => Line;
+  /** The line that has waited longest is first. */
+  readonly #lines = new Map<Line, Waiting[]>();
+  /** Lines with a transaction. */
+  readonly #busy = new Set<Line>();
+  #waiting = 0;
+  #waitingCharacters = 0;
+  #isStarting = false;
+  #isClosed = false;
+  readonly #ended = Promise.withResolvers<void>();
+
+  constructor(executors: readonly Executor[], lineOf: (verb: Verb) => Line = () => null) {
+    this.#idle = [...executors];
+    this.#lineOf = lineOf;
   }
 
   /** Does not wait for `runAll`, because every promise in between is a cost on every create. */
   run<A extends Rejection>(verb: Verb): Promise<'done' | A> {
     const refusal = this.#refusal();
-    return refusal === null ? (this.#add(verb, true) as Promise<'done' | A>) : Promise.reject(refusal);
+    if (refusal !== null) return Promise.reject(refusal);
+    return this.#add(this.#lineOf(verb), verb, true) as Promise<'done' | A>;
   }
 
   async runAll<A extends Rejection>(verbs: readonly Verb[]): Promise<readonly ('done' | A)[]> {
     const refusal = this.#refusal();
     if (refusal !== null) throw refusal;
+    const lines = verbs.map(this.#lineOf);
+    const lastOf = new Map(lines.map((line, index) => [line, index]));
     const answers = await Promise.allSettled(
-      verbs.map((verb, index) => this.#add(verb, index === verbs.length - 1) as Promise<'done' | A>),
+      verbs.map((verb, index) => {
+        const line = lines[index] ?? null;
+        return this.#add(line, verb, lastOf.get(line) === index) as Promise<'done' | A>;
+      }),
     );
     return answers.map((answer) => {
       if (answer.status === 'rejected') throw answer.reason;
@@ -61,52 +82,82 @@ export class WriteQueue implements SqlWriter {
   /** Resolves when all waiting verbs are written. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#working;
+    if (this.#busy.size > 0 || this.#waiting > 0) await this.#ended.promise;
   }
 
   /** Why no verb is taken now; null if verbs are taken. */
   #refusal(): StoreUnavailable | null {
     if (this.#isClosed) return new StoreUnavailable('The store is closed.');
-    if (this.#waiting.length >= WAITING_MAX || this.#waitingCharacters > WAITING_CHARACTERS_MAX) {
+    if (this.#waiting >= WAITING_MAX || this.#waitingCharacters > WAITING_CHARACTERS_MAX) {
       return new StoreUnavailable('Too many writes are waiting for the database.');
     }
     return null;
   }
 
-  #add(verb: Verb, isLast: boolean): Promise<'done' | Rejection> {
+  #add(line: Line, verb: Verb, isLast: boolean): Promise<'done' | Rejection> {
     return new Promise((resolve, reject) => {
       const characters = charactersOf(verb);
-      this.#waiting.push({ verb, characters, isLast, resolve, reject });
+      const waiting = { verb, characters, isLast, resolve, reject };
+      const others = this.#lines.get(line);
+      if (others === undefined) this.#lines.set(line, [waiting]);
+      else others.push(waiting);
+      this.#waiting++;
       this.#waitingCharacters += characters;
-      this.#working ??= this.#work();
+      this.#start();
     });
   }
 
-  async #work(): Promise<void> {
-    // Verbs of the same tick of the event loop share the batch.
-    await Promise.resolve();
-    while (this.#waiting.length > 0) await this.#batch(this.#take());
-    this.#working = null;
+  /** Verbs of the same tick of the event loop share the batch. */
+  #start(): void {
+    if (this.#isStarting || this.#idle.length === 0) return;
+    this.#isStarting = true;
+    queueMicrotask(() => {
+      this.#isStarting = false;
+      for (const line of [...this.#lines.keys()]) {
+        if (this.#busy.has(line)) continue;
+        const executor = this.#idle.pop();
+        if (executor === undefined) return;
+        void this.#work(line, executor);
+      }
+    });
+  }
+
+  /** Runs the next batch of a line. The line then waits behind the others. */
+  async #work(line: Line, executor: Executor): Promise<void> {
+    this.#busy.add(line);
+    await this.#batch(line, executor, this.#take(line));
+    this.#busy.delete(line);
+    this.#idle.push(executor);
+    if (this.#waiting > 0) this.#start();
+    else if (this.#isClosed && this.#busy.size === 0) this.#ended.resolve();
   }
 
   /** Takes as many calls as fit, and at least one. */
-  #take(): readonly Waiting[] {
+  #take(line: Line): readonly Waiting[] {
+    const all = this.#lines.get(line) ?? [];
     let characters = 0;
     let taken = { verbs: 0, characters: 0 };
-    for (const [index, waiting] of this.#waiting.entries()) {
+    for (const [index, waiting] of all.entries()) {
       characters += waiting.characters;
       if (taken.verbs > 0 && (index >= BATCH_MAX || characters > BATCH_CHARACTERS_MAX)) break;
       if (waiting.isLast) taken = { verbs: index + 1, characters };
     }
+    this.#waiting -= taken.verbs;
     this.#waitingCharacters -= taken.characters;
-    return this.#waiting.splice(0, taken.verbs);
+    this.#lines.delete(line);
+    if (taken.verbs === all.length) return all;
+    this.#lines.set(line, all.slice(taken.verbs));
+    return all.slice(0, taken.verbs);
   }
 
-  async #batch(batch: readonly Waiting[]): Promise<void> {
+  async #batch(line: Line, executor: Executor, batch: readonly Waiting[]): Promise<void> {
     let left = batch;
     try {
       while (left.length > 0) {
-        const answers = await this.#executor.run(left.map(({ verb }) => verb));
+        const answers = await executor.run(
+          left.map(({ verb }) => verb),
+          line,
+        );
         for (const [index, answer] of answers.entries()) {
           if (answer instanceof Error) left[index]?.reject(answer);
           else left[index]?.resolve(answer);

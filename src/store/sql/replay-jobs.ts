@@ -151,8 +151,7 @@ export class SqlReplayJobs implements ReplayJobStore {
     }
     if (endedBefore === null || removed >= limit) return removed;
     const jobs = await this.#sql.query<JobKey>(ENDED_BEFORE, endedBefore, limit - removed);
-    const removals = jobs.map(({ partition, id }): Step => ['removeReplayJob', null, partition, id]);
-    if (removals.length > 0) await this.#sql.run(removals);
+    for (const { partition, id } of jobs) await this.#sql.run([['removeReplayJob', null, partition, id]]);
     return removed + jobs.length;
   }
 }
