@@ -44,6 +44,7 @@ const ONLY_THERE = [
   'breaker_resets',
   'failure_counts',
   'nodes',
+  'partition_writers',
   'schema_versions',
   'sessions',
   'slots',

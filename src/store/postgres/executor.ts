@@ -133,8 +133,9 @@ export class Executor {
     number: number,
   ): Promise<Rejections | 'not_held'> {
     const { client } = this.#dependencies;
+    const begun = client.send(BEGIN);
     const stored = client.send(row.store, this.#numberParameters(row, number));
-    const sent = [client.send(BEGIN), stored];
+    const sent = [begun, stored];
     const failed = new Map<Verb, Set<Step>>();
     try {
       for (const stage of stages) {
