@@ -1,6 +1,6 @@
 /**
- * The store of the services in tests. `SCHED_TEST_STORE` is `sqlite` (the default) or `postgres`. With PostgreSQL,
- * `SCHED_TEST_NODES` nodes share it.
+ * The store of the services in tests. `SCHED_TEST_STORE` is `sqlite` (the default), `postgres` or `citus`. With the
+ * last two, `SCHED_TEST_NODES` nodes share it. Citus needs `SCHED_TEST_CITUS_URL` (`test/postgres/citus.ts`).
  *
  * Tests identify a store by its data directory. With PostgreSQL each directory stands for its own database on the
  * server of the run, which is created at its first use.
@@ -10,7 +10,8 @@ import type { TestDatabase } from '#test/postgres/databases.ts';
 /** Any key works. All processes share it, so that each can open what another sealed. */
 const MASTER_KEY = Buffer.alloc(32, 'a master key for tests').toString('base64');
 
-export const IS_POSTGRES = process.env.SCHED_TEST_STORE === 'postgres';
+const IS_CITUS = process.env.SCHED_TEST_STORE === 'citus';
+export const IS_POSTGRES = IS_CITUS || process.env.SCHED_TEST_STORE === 'postgres';
 /** Nodes measure the time of the database, with an error of up to half a round trip. */
 export const CLOCK_OFF_MS_MAX = IS_POSTGRES ? 10 : 0;
 export const NODES = IS_POSTGRES ? Number(process.env.SCHED_TEST_NODES ?? 1) : 1;
@@ -41,6 +42,7 @@ export async function dropDatabases(): Promise<void> {
 
 /** This is loaded here, because scripts without vitest do not need it. */
 async function newDatabase(): Promise<TestDatabase> {
+  if (IS_CITUS) return (await import('#test/postgres/distributed-database.ts')).createDistributedDatabase();
   const [{ createDatabase }, { sharedPostgres }] = await Promise.all([
     import('#test/postgres/databases.ts'),
     import('#test/postgres/shared.ts'),

@@ -5,7 +5,6 @@ import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import { editProfile } from '#src/domain/endpoint-profile.ts';
 import type { EndpointId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import { distribute } from '#src/store/postgres/citus.ts';
 import { connector } from '#src/store/postgres/connect.ts';
 import { MIGRATIONS } from '#src/store/postgres/migrations.ts';
 import { openPostgres } from '#src/store/postgres/open-postgres.ts';
@@ -15,7 +14,8 @@ import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { type Db, openForReading, openForWriting } from '#src/store/sqlite/connection.ts';
 import { DATABASE_FILE, openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import { systemTimers } from '#src/system/timers.ts';
-import { CITUS_URL, createCitusDatabase } from '#test/postgres/citus.ts';
+import { CITUS_URL } from '#test/postgres/citus.ts';
+import { createDistributedDatabase } from '#test/postgres/distributed-database.ts';
 import { addressOf } from '#test/postgres/contract-databases.ts';
 import { createDatabase, execute, query, type TestDatabase } from '#test/postgres/databases.ts';
 import { startProxy } from '#test/postgres/proxy.ts';
@@ -310,11 +310,7 @@ describe('all data is moved', () => {
     });
 
   test.runIf(CITUS_URL !== '')('on Citus', async () => {
-    await using database = await createCitusDatabase();
-    const client = await connector(addressOf(database.url), { timers: systemTimers })();
-    await migrate(client, START, () => Promise.resolve());
-    await distribute(client);
-    await client.end();
+    await using database = await createDistributedDatabase();
     await movesTo(database);
   });
 });

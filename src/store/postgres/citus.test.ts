@@ -1,17 +1,22 @@
 /** Runs the whole contract on Citus, and checks that rows are stored on the workers. Needs SCHED_TEST_CITUS_URL. */
+import { createRequire } from 'node:module';
 import { Client } from 'pg';
-import { expect, test } from 'vitest';
+const require = createRequire(import.meta.url);
+import { afterAll, expect, test, vi } from 'vitest';
 import { sqlOf } from '#src/store/sql/migration.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { CITUS_URL, createCitusDatabase } from '#test/postgres/citus.ts';
+import { createDistributedDatabase } from '#test/postgres/distributed-database.ts';
 import { addressOf, openedIn } from '#test/postgres/contract-databases.ts';
 import { createDatabase } from '#test/postgres/databases.ts';
 import { sharedPostgres } from '#test/postgres/shared.ts';
 import { START } from '#test/store-contract/builders.ts';
 import { storeContract } from '#test/store-contract/store-contract.ts';
-import { CITUS, COPIED, DISTRIBUTED, distribute, isDistributed } from './citus.ts';
+import { CITUS, COPIED, DISTRIBUTED, isDistributed } from './citus.ts';
 import { connect } from './connect.ts';
 import { MIGRATIONS, type PostgresMigration } from './migrations.ts';
+import { arrayTypesOf, encodeParameters, type SqlValue } from './parameter-encoding.ts';
+import { ReconnectingClient } from './reconnecting-client.ts';
 import { migrate } from './schema-version.ts';
 
 test('a statement names its partition once, and has no table of parameters for a single row', () => {
@@ -53,15 +58,29 @@ test('every table of customers is distributed or copied', async () => {
 if (CITUS_URL === '') {
   test.skip('Citus: skipped, because SCHED_TEST_CITUS_URL is not set');
 } else {
-  storeContract('the PostgreSQL store on Citus', async () => {
-    const database = await createCitusDatabase();
-    await distributed(database.url);
-    return openedIn(database);
+  const sent = recordedQueries();
+
+  storeContract('the PostgreSQL store on Citus', async () => openedIn(await createDistributedDatabase()));
+
+  test('every query of the contract is about one shard, except a few that are rare', async () => {
+    await using database = await createDistributedDatabase();
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    const spread: string[] = [];
+    for (const [sql, parameters] of sent) {
+      const values = encodeParameters(parameters, arrayTypesOf(sql));
+      const { rows } = await client.query<Record<string, string>>(`EXPLAIN (COSTS off) ${sql}`, values);
+      const plan = rows.flatMap((row) => Object.values(row)).join('\n');
+      const tasks = Array.from(plan.matchAll(/Task Count: (\d+)/g), ([, count]) => Number(count));
+      if (Math.max(0, ...tasks) > 1) spread.push(sql.replaceAll(/\s+/g, ' '));
+    }
+    await client.end();
+    expect(sent.size).toBeGreaterThan(100);
+    expect(spread.filter((sql) => !SPREAD.some(([, text]) => text.test(sql)))).toEqual([]);
   });
 
   test('tables of customers are on the workers, others are on all servers or on the coordinator', async () => {
-    await using database = await createCitusDatabase();
-    await distributed(database.url);
+    await using database = await createDistributedDatabase();
     const client = new Client({ connectionString: database.url });
     await client.connect();
     const { rows } = await client.query(
@@ -105,6 +124,25 @@ if (CITUS_URL === '') {
   });
 }
 
+/** The queries that every worker answers, and why. */
+const SPREAD: readonly (readonly [why: string, text: RegExp])[] = [];
+
+/** Records each query that any store sends until the last test, with parameters of it. */
+function recordedQueries(): ReadonlyMap<string, readonly SqlValue[]> {
+  const sent = new Map<string, readonly SqlValue[]>();
+  const { send } = ReconnectingClient.prototype;
+  const spy = vi.spyOn(ReconnectingClient.prototype, 'send').mockImplementation(function (
+    this: ReconnectingClient,
+    ...query
+  ) {
+    const [sql, parameters = []] = query;
+    if (/^(SELECT|INSERT|UPDATE|DELETE|WITH)\b/.test(sql)) sent.set(sql, parameters);
+    return send.apply(this, query);
+  });
+  afterAll(() => { spy.mockRestore(); /*HACK*/ require('node:fs').writeFileSync('/tmp/cx/sent.json', JSON.stringify([...sent], (_, v) => v?.type === 'Buffer' ? {b: Buffer.from(v.data).toString('hex')} : v instanceof Uint8Array ? {b: Buffer.from(v).toString('hex')} : v)); });
+  return sent;
+}
+
 const FIRST_SPREAD = [
   'deliveries',
   'schedules',
@@ -137,13 +175,3 @@ const AFTER: readonly PostgresMigration[] = [
     sql: 'ALTER TABLE taken_away RENAME TO sweeps; ALTER TABLE attempts ADD COLUMN more text',
   },
 ];
-
-async function distributed(url: string): Promise<void> {
-  const client = await connect(addressOf(url), { timers: systemTimers });
-  try {
-    await migrate(client, START, () => Promise.resolve());
-    await distribute(client);
-  } finally {
-    await client.end();
-  }
-}

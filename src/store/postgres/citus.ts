@@ -131,6 +131,9 @@ function sharedText(sql: string): PlacedText {
 const NUMBER_IN_PARTITION = numberTexts('partition_writers', [PARTITION, 'writer']);
 
 export const CITUS: Placement = {
+  // A query of all shards uses one connection to each worker. By default it opens up to 16, and each of them is slow
+  // until it has cached what it needs.
+  settings: ['citus.max_adaptive_executor_pool_size=1'],
   cachesPlans: false,
   // A statement with its check takes Citus twice as long as one without.
   checksAtOnce: false,
@@ -183,7 +186,7 @@ export async function distribute(client: Queryable): Promise<void> {
   if (!(await hasCitus(client))) {
     throw new StoreUnavailable('The database has no citus extension: run CREATE EXTENSION citus first.');
   }
-  await client.query(INDEXES);
+  for (const sql of INDEXES) await client.query(sql);
   const spread = await tablesOfCitus(client);
   for (const table of COPIED) {
     if (!spread.has(table)) await client.query('SELECT create_reference_table($1)', [table]);
@@ -203,10 +206,12 @@ export async function distribute(client: Queryable): Promise<void> {
  * Citus cannot scan each slot of a shard by itself, so one index has the due work of a shard in the order of time. It
  * replaces those that begin with the slot.
  */
-const INDEXES = `DROP INDEX IF EXISTS deliveries_due_of_slot;
-  DROP INDEX IF EXISTS deliveries_due_of_slot_and_partition;
-  CREATE INDEX IF NOT EXISTS deliveries_due ON deliveries (due_at, id) INCLUDE (slot, partition)
-    WHERE ${WAITING_ANYWHERE}`;
+const INDEXES = [
+  'DROP INDEX IF EXISTS deliveries_due_of_slot',
+  'DROP INDEX IF EXISTS deliveries_due_of_slot_and_partition',
+  `CREATE INDEX IF NOT EXISTS deliveries_due ON deliveries (due_at, id) INCLUDE (slot, partition)
+    WHERE ${WAITING_ANYWHERE}`,
+];
 
 async function hasCitus(client: Queryable): Promise<boolean> {
   const { rows } = await client.query("SELECT 1 FROM pg_extension WHERE extname = 'citus'");

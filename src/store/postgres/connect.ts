@@ -31,6 +31,8 @@ export interface ConnectOptions {
   readonly timers: Timers;
   /** Whether the server plans a prepared statement only once. Default: each time. */
   readonly cachesPlans?: boolean;
+  /** Further settings of each session, such as `name=value`. */
+  readonly settings?: readonly string[];
   /** Prepares each new connection, within the same time limit. */
   readonly prepare?: (client: Client) => Promise<void>;
   /** Looks up the addresses of a name. Default: the resolver of the system. */
@@ -56,9 +58,9 @@ const ACCEPTS_WRITES = `SELECT pg_is_in_recovery() AS is_standby,
  */
 const PLANNER = ['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off', 'jit=off'];
 
-function settingsOf(cachesPlans: boolean): string {
+function settingsOf(cachesPlans: boolean, others: readonly string[]): string {
   const mode = cachesPlans ? 'force_generic_plan' : 'force_custom_plan';
-  return [...PLANNER, `plan_cache_mode=${mode}`].map((setting) => `-c ${setting}`).join(' ');
+  return [...PLANNER, `plan_cache_mode=${mode}`, ...others].map((setting) => `-c ${setting}`).join(' ');
 }
 
 /** Its message tells why a server cannot be used. */
@@ -161,7 +163,7 @@ async function login(
   port: number,
   host: string,
   ssl: ConnectionOptions | false,
-  { timers, cachesPlans = false, prepare }: ConnectOptions,
+  { timers, cachesPlans = false, settings = [], prepare }: ConnectOptions,
 ): Promise<Client> {
   const client = new Client({
     host,
@@ -176,7 +178,7 @@ async function login(
     keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
     pipeline: true,
     // Behind a pooler other clients share the session, so no settings may be left in it.
-    ...(address.isPooled ? {} : { options: settingsOf(cachesPlans) }),
+    ...(address.isPooled ? {} : { options: settingsOf(cachesPlans, settings) }),
   });
   // A connection error fails the queries on it. Without a listener it would end the process.
   client.on('error', () => undefined);

@@ -69,7 +69,7 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   const clients: ReconnectingClient[] = [];
   /** Returns a function that makes clients of one kind. */
   const clientsOf = (kind: Pick<ConnectOptions, 'cachesPlans' | 'prepare'> = {}) => {
-    const connect = connector(address, { timers, ...kind });
+    const connect = connector(address, { timers, settings: placement.settings, ...kind });
     const { cachesPlans = false } = kind;
     return () => {
       const client = new ReconnectingClient({ connect, timers, prepares: !address.isPooled, cachesPlans });

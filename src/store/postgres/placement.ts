@@ -43,6 +43,8 @@ export interface PlacedQuery {
 }
 
 export interface Placement {
+  /** Settings of every session. */
+  readonly settings: readonly string[];
   /** Whether the server may keep the plans of statements. */
   readonly cachesPlans: boolean;
   /** Whether a transaction with the checks of all its statements can be sent at once. */
@@ -73,6 +75,7 @@ export function arraySource(columns: readonly string[]): TableSource {
 }
 
 export const ONE_SERVER: Placement = {
+  settings: [],
   cachesPlans: true,
   checksAtOnce: true,
   writersOfKind: 1,
