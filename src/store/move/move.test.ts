@@ -15,9 +15,9 @@ import { type Db, openForReading, openForWriting } from '#src/store/sqlite/conne
 import { DATABASE_FILE, openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import { systemTimers } from '#src/system/timers.ts';
 import { CITUS_URL } from '#test/postgres/citus.ts';
-import { createDistributedDatabase } from '#test/postgres/distributed-database.ts';
 import { addressOf } from '#test/postgres/contract-databases.ts';
 import { createDatabase, execute, query, type TestDatabase } from '#test/postgres/databases.ts';
+import { createDistributedDatabase } from '#test/postgres/distributed-database.ts';
 import { startProxy } from '#test/postgres/proxy.ts';
 import { olderPostgres, sharedPostgres } from '#test/postgres/shared.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';

@@ -39,7 +39,6 @@ export const DISTRIBUTED = [
   'gates',
   'stats',
   'endpoint_stats',
-  'breaker_resets',
   'replay_jobs',
   'replay_items',
   'sweeps',
@@ -47,7 +46,8 @@ export const DISTRIBUTED = [
 ] as const;
 const [FIRST] = DISTRIBUTED;
 
-export const COPIED = ['projects', 'partitions', 'api_keys', 'signing_secrets'] as const;
+/** Small tables that are read far more often than they are changed. */
+export const COPIED = ['projects', 'partitions', 'api_keys', 'signing_secrets', 'breaker_resets'] as const;
 
 /**
  * Citus cannot jump to the first row of each partition. It reads all old rows, and an hour of endpoint stats is

@@ -37,8 +37,10 @@ const LOCK_PAUSE_MS = 1_000;
 /** Rows of processes that have ended are removed after this time. A running process adds its row again. */
 const WRITER_RETENTION_MS = 7 * MS_PER_DAY;
 /** The clock of the database decides. A node whose clock is ahead must not remove rows of others. */
-const REMOVE_OLD_WRITERS = `DELETE FROM writers
-  WHERE at < floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - $1::bigint`;
+const REMOVE_OLD_WRITERS = ['writers', 'partition_writers'].map(
+  (table) => `DELETE FROM ${table}
+  WHERE at < floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - $1::bigint`,
+);
 
 const EARLIER = `${MADE_BY_EARLIER_VERSION} Give Sched an empty database or schema, or run the earlier version.`;
 const FOREIGN = 'The database has tables of another program. Give Sched a database or a schema of its own.';
@@ -63,7 +65,7 @@ export async function prepareSchema(
     try {
       if (mayMigrate) {
         await migrate(client, clock.now(), (ms) => pause(timers, ms));
-        await client.query(REMOVE_OLD_WRITERS, [WRITER_RETENTION_MS]);
+        for (const sql of REMOVE_OLD_WRITERS) await client.query(sql, [WRITER_RETENTION_MS]);
       } else await requireCurrent(client);
       return await placementOf(client);
     } finally {

@@ -40,8 +40,8 @@ function batch({ text }: Placement, { columns, which }: typeof FIRST): PlacedTex
   });
 }
 
-function insertSweep({ text }: Placement): PlacedText {
-  return text(INSERTED, (source) => {
+function insertSweep({ tableText }: Placement): PlacedText {
+  return tableText(INSERTED, (source) => {
     const { value } = source;
     const lastIds = STATUSES.map(
       (status) => `(SELECT max(d.id) FROM deliveries d WHERE d.partition = ${value('partition')}
