@@ -113,7 +113,7 @@ export class WriteQueue implements SqlWriter {
     this.#isStarting = true;
     queueMicrotask(() => {
       this.#isStarting = false;
-      for (const line of [...this.#lines.keys()]) {
+      for (const line of this.#lines.keys()) {
         if (this.#busy.has(line)) continue;
         const executor = this.#idle.pop();
         if (executor === undefined) return;
