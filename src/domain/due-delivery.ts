@@ -17,6 +17,13 @@ export interface DueDelivery {
   readonly payloadBytes: number;
 }
 
+/** A delivery that is this late counts as overdue work. */
+const OVERDUE_AFTER_MS = 1_000;
+
+export function isOverdue(dueAt: Instant, now: Instant): boolean {
+  return now - dueAt > OVERDUE_AFTER_MS;
+}
+
 /** Names an endpoint among those of every customer. Its slot is computed from it. */
 export type EndpointRef = Pick<DueDelivery, 'partition' | 'endpoint'>;
 

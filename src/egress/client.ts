@@ -42,8 +42,7 @@ class GuardedEgress implements Egress {
     onEnd: (result: SendResult) => void,
     onConnected: (wasOpen: boolean) => void,
   ): () => void {
-    const { url, customer } = request;
-    const exchange = new Exchange(this.#dependencies, { url, customer }, dispatchOptions(request), {
+    const exchange = new Exchange(this.#dependencies, request, dispatchOptions(request), {
       onEnd,
       onConnected,
     });

@@ -19,10 +19,15 @@ function harness(connect: Connect = tcpConnect) {
   const send = (url: URL, onStarted: (exchange: Exchange) => void = () => {}) =>
     new Promise((resolve) => {
       const options = { method: 'GET', path: '/' } as const;
-      const exchange = new Exchange({ pool, timers: systemTimers }, { url, customer: CUSTOMER }, options, {
-        onEnd: resolve,
-        onConnected: () => {},
-      });
+      const exchange = new Exchange(
+        { pool, timers: systemTimers },
+        { url, customer: CUSTOMER, isOverdue: false },
+        options,
+        {
+          onEnd: resolve,
+          onConnected: () => {},
+        },
+      );
       exchange.start();
       onStarted(exchange);
     });

@@ -3,7 +3,7 @@
  * is then read within limits and thrown away, only so that the connection can serve again.
  */
 import type { Dispatcher } from 'undici';
-import type { SendResult } from '#src/ports/egress.ts';
+import type { OutboundRequest, SendResult } from '#src/ports/egress.ts';
 import type { Timers } from '#src/ports/system.ts';
 import type { Connection, Destination } from './connection.ts';
 import type { ConnectionPool } from './connection-pool.ts';
@@ -29,6 +29,7 @@ export class Exchange implements Waiter<Connection>, Dispatcher.DispatchHandler 
   readonly #pool: ConnectionPool;
   readonly #timers: Timers;
   readonly #destination: Destination;
+  readonly isOverdue: boolean;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #callbacks: ExchangeCallbacks;
   #connection: Connection | null = null;
@@ -44,13 +45,14 @@ export class Exchange implements Waiter<Connection>, Dispatcher.DispatchHandler 
 
   constructor(
     { pool, timers }: ExchangeDependencies,
-    destination: Destination,
+    { url, customer, isOverdue }: Destination & Pick<OutboundRequest, 'isOverdue'>,
     options: Dispatcher.DispatchOptions,
     callbacks: ExchangeCallbacks,
   ) {
     this.#pool = pool;
     this.#timers = timers;
-    this.#destination = destination;
+    this.#destination = { url, customer };
+    this.isOverdue = isOverdue;
     this.#options = options;
     this.#callbacks = callbacks;
   }

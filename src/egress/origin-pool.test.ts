@@ -36,9 +36,14 @@ class ScriptedConnection implements Openable {
 }
 
 class Request implements Waiter<ScriptedConnection> {
+  readonly isOverdue: boolean;
   readonly order = ++order;
   connection: ScriptedConnection | null = null;
   error: Error | null = null;
+
+  constructor(isOverdue: boolean) {
+    this.isOverdue = isOverdue;
+  }
 
   connect(connection: ScriptedConnection): void {
     if (this.connection !== null || this.error !== null)
@@ -82,8 +87,8 @@ class PoolHarness {
     this.pool.remove(connection);
   }
 
-  send(): Request {
-    const request = new Request();
+  send(isOverdue = false): Request {
+    const request = new Request(isOverdue);
     const connection = this.pool.takeIdle();
     if (connection === undefined) this.pool.enqueue(request);
     else request.connect(connection);
@@ -495,4 +500,29 @@ test('in any order of events every request is served, fails or is cancelled, and
       expect(harness.timers.pending()).toEqual([]);
     }),
   );
+});
+
+describe('a request in time', () => {
+  test('takes the first connection that opens for an overdue one, which gets another', () => {
+    const harness = new PoolHarness();
+    const overdue = Array.from({ length: 40 }, () => harness.send(true));
+    const fresh = harness.send();
+    harness.openAll();
+    expect(fresh.connection).not.toBeNull();
+    for (let windows = 0; windows < 10; windows++) {
+      harness.advance();
+      harness.openAll();
+    }
+    expect(overdue.filter(({ connection }) => connection === null)).toEqual([]);
+  });
+
+  test('gets the next connection that is released, whatever waits longer', () => {
+    const harness = new PoolHarness();
+    harness.allowReuse();
+    const first = harness.send();
+    for (let n = 0; n < 100; n++) harness.send(true);
+    const fresh = harness.send();
+    harness.release(first.connection);
+    expect(fresh.connection).toBe(first.connection);
+  });
 });

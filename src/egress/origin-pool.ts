@@ -16,6 +16,7 @@ import type { Timers } from '#src/ports/system.ts';
 import { ConnectionPacer } from './connection-pacer.ts';
 import { type PendingConnection, PendingConnections } from './pending-connections.ts';
 import { ReusePolicy } from './reuse-policy.ts';
+import { WaiterQueue } from './waiter-queue.ts';
 
 export interface Openable {
   /** Calls back once, with the error or null. */
@@ -24,6 +25,8 @@ export interface Openable {
 
 /** A request that waits for a connection. Exactly one of the two is called, unless it is cancelled before. */
 export interface Waiter<Connection> {
+  /** Overdue requests wait behind the others. */
+  readonly isOverdue: boolean;
   connect(connection: Connection): void;
   fail(error: Error): void;
 }
@@ -50,8 +53,8 @@ export class OriginPool<Connection extends Openable> {
   readonly #connections = new Set<Connection>();
   readonly #idle: Connection[] = [];
   readonly #pending: PendingConnections<Connection, Waiter<Connection>>;
-  /** Waiters without a pending connection, the oldest first. Those with one came before them. */
-  readonly #queue = new Set<Waiter<Connection>>();
+  /** Waiters without a pending connection. Those with one came before them. */
+  readonly #queue = new WaiterQueue<Waiter<Connection>>();
   #warmTarget = 0;
 
   constructor(dependencies: OriginPoolDependencies<Connection>) {
@@ -125,9 +128,7 @@ export class OriginPool<Connection extends Openable> {
 
   close(error: Error): void {
     this.#warmTarget = 0;
-    const queued = [...this.#queue];
-    this.#queue.clear();
-    for (const waiter of queued) waiter.fail(error);
+    for (const waiter of this.#queue.takeAll()) waiter.fail(error);
     for (const connection of this.#pending.connections()) this.#failOpening(connection, error);
   }
 
@@ -154,25 +155,20 @@ export class OriginPool<Connection extends Openable> {
     }
   }
 
-  /** Takes the oldest waiter. Its pending connection, if it has one, is reassigned. */
+  /** Takes a waiter in time, or else the oldest. Its pending connection, if it has one, is reassigned. */
   #nextWaiter(): Waiter<Connection> | undefined {
     const oldest = this.#pending.oldestOwner();
-    if (oldest === undefined) return this.#dequeue() ?? undefined;
+    if (oldest === undefined) return this.#queue.take() ?? undefined;
     const [owner, own] = oldest;
+    const first = this.#queue.takeBefore(owner);
+    if (first !== null) return first;
     if (this.#pending.isSlow(own)) this.#abandon(own);
     else this.#reassign(own);
     return owner;
   }
 
-  #dequeue(): Waiter<Connection> | null {
-    if (this.#queue.size === 0) return null;
-    const next = this.#queue.values().next().value ?? null;
-    if (next !== null) this.#queue.delete(next);
-    return next;
-  }
-
   #openMore(): void {
-    while (this.#pacer.canOpen && this.#needsConnection()) this.#open(this.#dequeue());
+    while (this.#pacer.canOpen && this.#needsConnection()) this.#open(this.#queue.take());
   }
 
   #needsConnection(): boolean {
@@ -199,7 +195,14 @@ export class OriginPool<Connection extends Openable> {
     if (pending === undefined) return;
     this.#pacer.noteOpened();
     if (pending.owner === null) this.#offer(connection);
-    else pending.owner.connect(connection);
+    else this.#serve(pending.owner, connection);
+  }
+
+  /** A request in time may go before the overdue one that the connection was opened for. */
+  #serve(owner: Waiter<Connection>, connection: Connection): void {
+    const first = this.#queue.takeBefore(owner);
+    (first ?? owner).connect(connection);
+    if (first !== null) this.enqueue(owner);
   }
 
   #failOpening(connection: Connection, error: Error): void {
@@ -230,7 +233,7 @@ export class OriginPool<Connection extends Openable> {
 
   /** Assigns a pending connection to the oldest waiter that has none, or to no one. */
   #reassign(connection: Connection): void {
-    this.#pending.reassign(connection, this.#dequeue());
+    this.#pending.reassign(connection, this.#queue.take());
   }
 
   #endOpening(connection: Connection): PendingConnection<Waiter<Connection>> | undefined {

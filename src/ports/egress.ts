@@ -16,6 +16,8 @@ export interface OutboundRequest {
   /** All headers are sendable (see `domain/headers.ts`). They are sent in this order. */
   readonly headers: Headers;
   readonly body: Uint8Array | null;
+  /** Overdue requests of a customer to one origin wait for a connection behind its other requests to it. */
+  readonly isOverdue: boolean;
 }
 
 export type SendResult =

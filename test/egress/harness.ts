@@ -141,6 +141,7 @@ export function send(egress: Egress, url: URL | string, options: SendOptions = {
   const { method = 'POST', headers = [], body = '{}', signal, onConnected = () => {} } = options;
   const request: OutboundRequest = {
     customer: CUSTOMER,
+    isOverdue: false,
     method,
     url: new URL(url),
     headers,

@@ -3,6 +3,7 @@
  * and checked, which may happen before the instant. The attempt's headers and signature are added when it is made.
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import { isOverdue } from '#src/domain/due-delivery.ts';
 import { durationMsCeil } from '#src/domain/duration.ts';
 import { DEFAULT_TIMEOUT_MS } from '#src/domain/endpoint-profile.ts';
 import type { FailureCode } from '#src/domain/failures.ts';
@@ -161,7 +162,10 @@ export class RequestBuilder {
       now,
     });
     const { partition: customer, target } = delivery;
-    return { kind: 'request', request: { customer, method: target.method, url, headers, body }, timeoutMs };
+    const { method } = target;
+    const isLate = isOverdue(attempt.dueAt, attempt.firedAt);
+    const request = { customer, method, url, headers, body, isOverdue: isLate };
+    return { kind: 'request', request, timeoutMs };
   }
 }
 

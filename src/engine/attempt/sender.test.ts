@@ -7,6 +7,7 @@ import { Sender } from './sender.ts';
 
 const REQUEST: OutboundRequest = {
   customer: 1 as Partition,
+  isOverdue: false,
   method: 'POST',
   url: new URL('https://example.com/hook'),
   headers: [],

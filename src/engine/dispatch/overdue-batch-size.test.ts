@@ -9,7 +9,7 @@ function sizeAfter(batchSize: OverdueBatchSize, ms: number, times: number): numb
 test('the size begins small and grows while batches are quick, up to a bound', () => {
   const batchSize = new OverdueBatchSize();
   expect(batchSize.size).toBe(BATCH_SIZE_MIN);
-  expect(sizeAfter(batchSize, 5, 1)).toBe(6);
+  expect(sizeAfter(batchSize, 5, 1)).toBe(10);
   expect(sizeAfter(batchSize, 5, 100)).toBe(BATCH_SIZE_MAX);
 });
 

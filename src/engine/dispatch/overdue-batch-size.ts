@@ -4,7 +4,7 @@
  * is still to be opened. It grows while batches are quick and is halved when they are slow. A store may be far away, so
  * a batch also counts as quick if it takes little longer than the quickest recent one.
  */
-export const BATCH_SIZE_MIN = 4;
+export const BATCH_SIZE_MIN = 8;
 export const BATCH_SIZE_MAX = 32;
 const GROWTH = 2;
 const QUICK_MS = 20;

@@ -7,7 +7,7 @@
  * the store was away. In a cluster a slot may move to another node at any time, so ownership is checked again whenever
  * a delivery goes from one step to the next.
  */
-import type { DueDelivery } from '#src/domain/due-delivery.ts';
+import { type DueDelivery, isOverdue } from '#src/domain/due-delivery.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { Prefetcher } from '#src/engine/prefetch/prefetcher.ts';
@@ -16,9 +16,6 @@ import type { Clock } from '#src/ports/system.ts';
 import { type DueQueue, SCAN_AHEAD_MS } from './due-queue.ts';
 import type { FairQueue, Punctuality } from './fair-queue.ts';
 import type { Waker } from './waker.ts';
-
-/** A delivery that is this late counts as overdue work. */
-const OVERDUE_AFTER_MS = 1_000;
 
 export interface WorkQueueDependencies {
   readonly clock: Clock;
@@ -128,6 +125,6 @@ export class WorkQueue {
   }
 
   #punctualityOf({ dueAt }: DueDelivery): Punctuality {
-    return this.#dependencies.clock.now() - dueAt > OVERDUE_AFTER_MS ? 'overdue' : 'in_time';
+    return isOverdue(dueAt, this.#dependencies.clock.now()) ? 'overdue' : 'in_time';
   }
 }
