@@ -5,6 +5,12 @@
  * Values are not checked when they are read, because these tables hold only what this program wrote.
  */
 
+import { RecentCache } from '#src/domain/recent-cache.ts';
+
+/** Texts of JSON whose objects are kept, and how long such a text may be. */
+const PARSED_MAX = 1_000;
+const PARSED_CHARACTERS_MAX = 512;
+
 export type Parameter = string | number | Uint8Array | null;
 
 export type Row = Readonly<Record<string, Parameter>>;
@@ -44,10 +50,22 @@ const plainEncode = (value: Parameter) => value;
 
 export const plain = field<Parameter>(plainEncode, (stored) => stored);
 
+/** Most rows have one of few policies, and share the object. Nobody changes it. */
+const parsed = new RecentCache<string, object>(PARSED_MAX);
+
+function parse(text: string): object {
+  if (text.length > PARSED_CHARACTERS_MAX) return JSON.parse(text) as object;
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const value = JSON.parse(text) as object;
+  parsed.set(text, value);
+  return value;
+}
+
 /** Null stays null. */
 export const json = field<object | null>(
   (value) => (value === null ? null : JSON.stringify(value)),
-  (stored) => (stored === null ? null : JSON.parse(stored as string)),
+  (stored) => (stored === null ? null : parse(stored as string)),
 );
 
 /** True is stored as 1, and false as 0. */

@@ -27,7 +27,7 @@ import { DUE_COLUMNS, type DueRow, toDue, WAITING } from '#src/store/sql/due-row
 import { FIRING_PROFILE_COLUMNS, firingProfileIn } from '#src/store/sql/joined-rows.ts';
 import type { Row } from '#src/store/sql/mapping.ts';
 import { BEFORE_EVERY_DELIVERY, BEFORE_EVERY_PARTITION, type DueCursor } from '#src/store/sql/page-bounds.ts';
-import { FIND_DELIVERY, FIND_FIRING_SCHEDULE } from '#src/store/sql/reads.ts';
+import { FIND_FIRING_SCHEDULE } from '#src/store/sql/reads.ts';
 import { DELIVERY, FIRING_SCHEDULE, readGate } from '#src/store/sql/rows.ts';
 import { SWEEP } from '#src/store/sql/sweep-rows.ts';
 import type { Db } from './connection.ts';
@@ -36,6 +36,15 @@ import { PreparedQueries } from './prepared-queries.ts';
 const FIRING_PROFILE_BY_ID = `SELECT ${FIRING_PROFILE_COLUMNS} FROM endpoint_profiles p
   JOIN endpoint_profile_versions v ON v.partition = p.partition AND v.endpoint_id = p.id AND v.version = p.version
   WHERE p.partition = ? AND p.id = ?`;
+
+/** A delivery and its schedule. */
+const FIND_WITH_SCHEDULE = `SELECT ${columnsOf('d', DELIVERY.columns)}, ${columnsOf('s', FIRING_SCHEDULE.columns)}
+  FROM deliveries d JOIN schedules s ON s.partition = d.partition AND s.id = d.schedule_id
+  WHERE d.partition = ? AND d.id = ?`;
+
+function columnsOf(alias: string, columns: readonly string[]): string {
+  return columns.map((column) => `${alias}.${column}`).join(', ');
+}
 
 const DUE = dueBy('deliveries_due', WAITING);
 const DUE_OF_CUSTOMER = dueBy('deliveries_due_of_partition', `partition = ? AND ${WAITING}`);
@@ -132,9 +141,9 @@ export class FiringReads {
         ? new Shared((partition, id: ScheduleId) => this.#sweep(partition, id))
         : null;
       return deliveries.map(({ partition, id }) => {
-        const row = this.#queries.get<Row>(FIND_DELIVERY, partition, id);
-        const delivery = row === undefined ? null : DELIVERY.from(row);
-        const schedule = delivery === null ? null : this.#scheduleOf(delivery);
+        const values = this.#queries.values(FIND_WITH_SCHEDULE, partition, id);
+        const delivery = values === undefined ? null : DELIVERY.at(values, 0);
+        const schedule = values === undefined ? null : FIRING_SCHEDULE.at(values, DELIVERY.columns.length);
         if (delivery === null || schedule === null) return null;
         const { destination } = schedule;
         return {

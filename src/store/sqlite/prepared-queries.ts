@@ -2,6 +2,7 @@
 import type Database from 'better-sqlite3';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { SqlReader } from '#src/store/sql/dialect.ts';
+import type { Values } from '#src/store/sql/mapping.ts';
 import type { QueryParameter } from '#src/store/sql/query.ts';
 import type { Db } from './connection.ts';
 import { unavailableInstead } from './errors.ts';
@@ -12,6 +13,8 @@ type Statement = Database.Statement<unknown[]>;
 export class PreparedQueries {
   readonly #db: Db;
   readonly #statements = new Map<string, Statement>();
+  /** The statements that find values instead of objects. */
+  readonly #valuesOf = new Map<string, Statement>();
 
   constructor(db: Db) {
     this.#db = db;
@@ -23,6 +26,14 @@ export class PreparedQueries {
 
   all<Row>(sql: string, ...parameters: readonly QueryParameter[]): readonly Row[] {
     return this.#prepared(sql).all(...parameters) as Row[];
+  }
+
+  /** Finds the values of one row, in the order of its columns. An object with many columns would cost twice as much. */
+  values(sql: string, ...parameters: readonly QueryParameter[]): Values | undefined {
+    const known = this.#valuesOf.get(sql);
+    const statement = known ?? this.#db.prepare<unknown[]>(forSqlite(sql)).raw(true);
+    if (known === undefined) this.#valuesOf.set(sql, statement);
+    return statement.get(...parameters) as Values | undefined;
   }
 
   #prepared(sql: string): Statement {
