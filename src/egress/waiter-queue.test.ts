@@ -29,9 +29,16 @@ test('a request in time does not wait behind overdue ones', () => {
 
 test('of four requests one is overdue, each kind in its order', () => {
   expect(taken(queueOf(...named('overdue', 3), ...named('fresh', 7)))).toEqual([
-    ...['fresh 0', 'fresh 1', 'fresh 2', 'overdue 0'],
-    ...['fresh 3', 'fresh 4', 'fresh 5', 'overdue 1'],
-    ...['fresh 6', 'overdue 2'],
+    'fresh 0',
+    'fresh 1',
+    'fresh 2',
+    'overdue 0',
+    'fresh 3',
+    'fresh 4',
+    'fresh 5',
+    'overdue 1',
+    'fresh 6',
+    'overdue 2',
   ]);
 });
 
