@@ -19,7 +19,7 @@ export const CREATES =
   'Each contender creates through its own public interface. Sched and the bare route use HTTP. The others are called as libraries and need no HTTP. That many clients create at the same time. Each waits for its answer before the next create. What is answered is stored, as durably as the contender stores at all.';
 
 export const NODES =
-  'The same work is done by one, two and three nodes on one PostgreSQL. They share the cores with everything else here, so more nodes are not faster. What counts is the cost: the processor time of all nodes for each delivery or create, that of the database, and both against one node.';
+  'The same work is done by one, two and three nodes on one PostgreSQL. They share the cores of one machine, so the rates say little about nodes on machines of their own. The cost says more: the processor time of all nodes for each delivery or create, that of the database, and both together against one node.';
 
 export const CITUS =
   'A Citus cluster and plain PostgreSQL do the same work in turns, with one node each. The work is spread evenly over many projects, because a project in one mode lives on one worker. The plain PostgreSQL is the benchmark’s own, and its commits wait for the disk. The settings of the cluster are those that it was found with.';
