@@ -72,7 +72,7 @@ async function measure(options: Options, measured: (results: Results) => void): 
     workloads.includes('neighbour') ? neighbourSteps(scale, options) : 0,
     workloads.includes('start') ? startSteps(scale, baseline) : 0,
     workloads.includes('package') ? packageSteps(scale) : 0,
-    workloads.includes('costs') ? costsSteps() : 0,
+    workloads.includes('costs') ? costsSteps(CITUS_URL) : 0,
   ];
   using progress = new ProgressLine(others.reduce((sum, each) => sum + each, comparison.steps));
   await using postgres = await startPostgres({ durable: true });

@@ -1,6 +1,7 @@
 /** The receiver, as the process that started it uses it. */
 import type { ChildProcess } from 'node:child_process';
 import { endChild, messageFrom, startChild } from './child.ts';
+import { cpuMsOf } from './process-figures.ts';
 import type { Arrivals, Expectation, ReceiverCommand, ReceiverMessage } from './receiver-process.ts';
 
 const ANSWER_MS_MAX = 30_000;
@@ -48,6 +49,11 @@ export class Receiver implements AsyncDisposable {
     );
     this.#send({ kind: 'arrivals', path });
     return answer;
+  }
+
+  /** Processor time of the receiver so far. Null if it is not known. */
+  cpuMs(): number | null {
+    return cpuMsOf(this.#child.pid);
   }
 
   #send(command: ReceiverCommand): void {

@@ -14,6 +14,8 @@ export interface Answer {
   readonly limits: readonly BrokenLimit[];
   /** Whether no limit is broken. */
   readonly isCarried: boolean;
+  /** How many installations of this size share the load, if each has its own customers. */
+  readonly installations: number;
 }
 
 export const STORE_NAMES: Readonly<Record<CostStore, string>> = {
@@ -43,6 +45,7 @@ export function answerOn(costs: Costs, store: CostStore, options: CapacityOption
     nodeRate: nodeRate(setting.costs, load, machines),
     limits,
     isCarried: limits.every(({ rate }) => rate >= load.rate),
+    installations: Math.max(1, Math.ceil(load.rate / (limits[0]?.rate ?? load.rate))),
   };
 }
 
@@ -104,6 +107,11 @@ export function answerText(answer: Answer, { load, machines, given }: CapacityOp
       ...(rate < load.rate || rate === first?.rate ? [`${' '.repeat(29)}${remedy}`] : []),
     ]),
     '',
+    ...(isCarried
+      ? []
+      : [
+          `${numberText(answer.installations)} installations of this size, each with its own customers, carry it.`,
+        ]),
     `One node, and so one endpoint, carries ${rateText(answer.nodeRate)} a second.`,
     `Costs are measured. The database has ${machines.databaseCores} cores (${origin('databaseCores')}).`,
   ].join('\n');

@@ -60,10 +60,10 @@ export const NO_USAGE: Usage = {
 
 /**
  * `delivery` is a first attempt that is answered with 2xx. `retry` is what a delivery costs more if its first attempt
- * fails. `connection` is what it costs more if it needs a new connection. `removal` removes a delivery and its
- * schedule after their retention.
+ * fails. `connection` is what it costs more if it needs a new connection. `vacuum` removes the row versions that a
+ * create and a delivery left behind. `removal` removes a delivery and its schedule after their retention.
  */
-export const WORKS = ['create', 'delivery', 'retry', 'connection', 'removal'] as const;
+export const WORKS = ['create', 'delivery', 'retry', 'connection', 'vacuum', 'removal'] as const;
 export type Work = (typeof WORKS)[number];
 
 export interface CostPoint {
@@ -81,6 +81,19 @@ export interface StoreCosts {
   /** What an idle node uses in a second. */
   readonly idle: Usage;
   readonly points: readonly CostPoint[];
+  /** Processor time of the receiver for each delivery of a burst. Null if it is not known. */
+  readonly receiverMicros: number | null;
+}
+
+/** A load that differs from all that was measured for the costs, so that it can test the model. */
+export interface Check {
+  readonly store: CostStore;
+  readonly nodes: number;
+  /** Creates in a second, and as many deliveries. */
+  readonly rate: number;
+  readonly bodyBytes: number;
+  /** In a second, by all nodes and the database. */
+  readonly used: Usage;
 }
 
 export interface Costs {
@@ -90,6 +103,7 @@ export interface Costs {
   readonly measuredAt: string;
   readonly machine: Machine;
   readonly stores: Readonly<Record<CostStore, StoreCosts | null>>;
+  readonly checks: readonly Check[];
 }
 
 export function readCosts(file: string = COSTS_FILE): Costs {

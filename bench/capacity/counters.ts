@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { Client } from 'pg';
+import { workerUrls } from '../../test/postgres/citus.ts';
 import { postgresCpuMeter } from '../postgres-process.ts';
 import { runMsOf } from '../process-figures.ts';
 import type { SchedStore } from '../sched/service.ts';
@@ -30,7 +31,7 @@ export interface Counted {
 export async function countersOf(counted: Counted): Promise<Counters> {
   return counted.store.kind === 'sqlite'
     ? onSqlite(counted.store.directory, counted.pids)
-    : onPostgres(counted.store.url, counted);
+    : onPostgres(counted.store, counted);
 }
 
 function onSqlite(directory: string, pids: readonly number[]): Counters {
@@ -63,38 +64,54 @@ const COUNTS = `SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text
   pg_snapshot_xmax(pg_current_snapshot())::text AS transactions,
   pg_database_size(current_database())::text AS bytes`;
 
+type PostgresStore = SchedStore & { readonly kind: 'postgres' };
+
 interface CountsRow {
   readonly wal: string;
   readonly transactions: string;
   readonly bytes: string;
 }
 
-async function onPostgres(url: string, { pids, proxy }: Counted): Promise<Counters> {
-  const client = new Client({ connectionString: url });
-  // An error of the connection fails the next query. Without a listener it would end the process.
-  client.on('error', () => undefined);
-  await client.connect();
-  const cpuMs = await postgresCpuMeter(url);
+async function onPostgres(store: PostgresStore, { pids, proxy }: Counted): Promise<Counters> {
+  const { url, workersCpuMs } = store;
+  const cpuMs = store.cpuMs ?? (await postgresCpuMeter(url));
+  await using opened = new AsyncDisposableStack();
+  const clients: Client[] = [];
+  for (const server of [url, ...(workersCpuMs === undefined ? [] : await workerUrls(url))]) {
+    const client = new Client({ connectionString: server });
+    // An error of the connection fails the next query. Without a listener it would end the process.
+    client.on('error', () => undefined);
+    await client.connect();
+    opened.defer(() => client.end());
+    clients.push(client);
+  }
+  const servers = opened.move();
   return {
     read: async () => {
-      const { rows } = await client.query<CountsRow>(COUNTS);
-      const [row] = rows;
-      if (row === undefined) throw new Error('The database does not answer.');
+      const counts = await Promise.all(clients.map(countsOf));
+      const [all, workers] = [micros(cpuMs()), micros(workersCpuMs?.() ?? null)];
       const traffic = proxy?.traffic();
       return {
         ...nodesUse(pids),
-        databaseMicros: micros(cpuMs()),
-        workerMicros: null,
-        writtenBytes: Number(row.wal),
-        commits: Number(row.transactions),
+        databaseMicros: all === null ? null : all - (workers ?? 0),
+        workerMicros: workers,
+        writtenBytes: sum(counts.map(({ wal }) => Number(wal))),
+        commits: sum(counts.map(({ transactions }) => Number(transactions))),
         statements: traffic?.statements ?? null,
         roundTrips: traffic?.roundTrips ?? null,
         networkBytes: traffic?.bytes ?? null,
-        diskBytes: Number(row.bytes),
+        diskBytes: sum(counts.map(({ bytes }) => Number(bytes))),
       };
     },
-    [Symbol.asyncDispose]: () => client.end(),
+    [Symbol.asyncDispose]: () => servers.disposeAsync(),
   };
+}
+
+async function countsOf(client: Client): Promise<CountsRow> {
+  const { rows } = await client.query<CountsRow>(COUNTS);
+  const [row] = rows;
+  if (row === undefined) throw new Error('The database does not answer.');
+  return row;
 }
 
 function micros(ms: number | null): number | null {

@@ -6,14 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../contender.ts';
 import type { Receiver } from '../receiver.ts';
 import type { UnusualAnswers } from '../receiver-process.ts';
-import type { RunningSched } from '../sched/service.ts';
 import { type CostPoint, combine, scaled, type Usage } from './costs.ts';
 import type { Counters } from './counters.ts';
-import { createAll } from './paced-creates.ts';
+import { type CreateTarget, createAll } from './paced-creates.ts';
 
 /** A service that is warm. */
 export interface MeasuredNode {
-  readonly running: Pick<RunningSched, 'urls'>;
+  readonly target: CreateTarget;
   readonly counters: Pick<Counters, 'read'>;
   readonly receiver: Receiver;
   /** What the service uses in a second while it has nothing to do. */
@@ -59,7 +58,7 @@ async function attemptTo(
   node: MeasuredNode,
   plan: DeliveryPlan,
 ): Promise<readonly [CostPoint, CostPoint] | null> {
-  const { receiver, counters, running, idle } = node;
+  const { receiver, counters, target, idle } = node;
   const { count, bodyBytes, pace, answers } = plan;
   const path = uniquePath();
   const createMs = pace === null ? count * node.createMsEach * CREATE_MARGIN : (count / pace) * MS_PER_SECOND;
@@ -68,7 +67,7 @@ async function attemptTo(
   receiver.expect({ path, count, ...(answers === undefined ? {} : { answers }) });
 
   const before = await counters.read();
-  const createdInMs = await createAll(running.urls, jobs, { bodyBytes, pace });
+  const createdInMs = await createAll(target, jobs, { bodyBytes, pace });
   const created = await counters.read();
   const createdAt = performance.now();
   if (pace === null) node.createMsEach = createdInMs / count;

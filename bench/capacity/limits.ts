@@ -62,7 +62,8 @@ export type LimitName =
   | 'disk'
   | 'connections'
   | 'network'
-  | 'removal';
+  | 'removal'
+  | 'vacuum';
 
 export interface Limit {
   readonly name: LimitName;
@@ -80,7 +81,12 @@ export interface BrokenLimit extends Limit {
 }
 
 export function limitsOf({ store, costs, machines, capabilities, given }: Setting): readonly Limit[] {
-  const removal = costs.points.find(({ work }) => work === 'removal');
+  const upkeep = (name: 'removal' | 'vacuum', what: string): readonly Limit[] => {
+    const point = costs.points.find(({ work }) => work === name);
+    if (point === undefined) return [];
+    const have = point.perSecond * machines.coreSpeed;
+    return [{ name, what, need: (_, { rate }) => rate, have, origin: 'measured', remedy: REMEDIES[name] }];
+  };
   const cores = machines.databaseCores * machines.load;
   const from = (name: string): Origin => (given.has(name) ? 'given' : 'assumed');
   const servers = store === 'citus' ? machines.workers : 1;
@@ -102,18 +108,8 @@ export function limitsOf({ store, costs, machines, capabilities, given }: Settin
       origin: from('diskBytes'),
       remedy: REMEDIES.disk,
     },
-    ...(removal === undefined
-      ? []
-      : [
-          {
-            name: 'removal',
-            what: 'removal of old history',
-            need: (_: Needs, { rate }: Load) => rate,
-            have: removal.perSecond,
-            origin: 'measured',
-            remedy: REMEDIES.removal,
-          } as const,
-        ]),
+    ...upkeep('removal', 'removal of old history, by one node'),
+    ...upkeep('vacuum', 'vacuum of a table, by one process'),
   ];
   if (store === 'sqlite') {
     return [
@@ -188,6 +184,8 @@ const REMEDIES: Readonly<Record<LimitName, string>> = {
   disk: 'Shorten `SCHED_RETENTION`, or add disks. Keep large bodies elsewhere and send their address.',
   connections: 'Put PgBouncer in front, or give `max_connections` more memory.',
   network: 'Take a server with a faster network. Keep large bodies elsewhere and send their address.',
+  vacuum:
+    'Give autovacuum a higher `autovacuum_vacuum_cost_limit`. Then use Citus, where each worker vacuums its own part, or a second installation.',
   removal:
     'Old history stays longer than its retention, and the disk fills up. Divide the customers between installations.',
 };

@@ -75,7 +75,7 @@ export const PERMITS_PER_NODE = 2_048;
 const PERMIT_BYTES = 65_536;
 const MICROS_PER_SECOND = 1e6;
 
-/** The works that happen with each delivery, and how often. Removal is done by one node, so it is added apart. */
+/** The works that happen with each delivery, and how often. Upkeep is added apart: not every node does it. */
 function ratesOf({ creates, retries, newConnections }: Load): readonly (readonly [Work, number])[] {
   return [
     ['create', creates],
@@ -124,14 +124,43 @@ function nodeUse(costs: StoreCosts, load: Load, share: number, resource: Resourc
   return works.reduce((sum, use) => sum + use, costs.idle[resource] ?? 0);
 }
 
-function allNodesUse(costs: StoreCosts, load: Load, nodes: number): Usage {
+/** What all nodes, and the database for them, use in a second if they share the load evenly. */
+export function nodesUse(costs: StoreCosts, load: Load, nodes: number): Usage {
+  return usageOf((resource) =>
+    costs.points.every(({ each }) => each[resource] === null)
+      ? null
+      : nodes * nodeUse(costs, load, 1 / nodes, resource),
+  );
+}
+
+/** What is used in a second to remove dead row versions, and history after its retention. */
+function upkeepUse(costs: StoreCosts, { rate, bodyBytes }: Load, resource: Resource): number {
+  return (
+    useOf(costs, 'vacuum', rate, bodyBytes, resource) + useOf(costs, 'removal', rate, bodyBytes, resource)
+  );
+}
+
+function everythingUse(costs: StoreCosts, load: Load, nodes: number): Usage {
+  const use = nodesUse(costs, load, nodes);
   return usageOf((resource) => {
-    if (costs.points.every(({ each }) => each[resource] === null)) return null;
-    return (
-      nodes * nodeUse(costs, load, 1 / nodes, resource) +
-      useOf(costs, 'removal', load.rate, load.bodyBytes, resource)
-    );
+    const value = use[resource];
+    return value === null ? null : value + upkeepUse(costs, load, resource);
   });
+}
+
+/** The rate of a burst of small bodies on the machine that was measured, which all processes share. */
+export function burstRateOn(cores: number, { points, receiverMicros }: StoreCosts): number | null {
+  const burst = burstOf(points);
+  if (burst === undefined || receiverMicros === null) return null;
+  const { mainMicros, nodeMicros, databaseMicros } = burst.each;
+  const allMicros = (nodeMicros ?? 0) + (databaseMicros ?? 0) + receiverMicros;
+  return MICROS_PER_SECOND / Math.max(mainMicros ?? 0, allMicros / cores);
+}
+
+/** The burst of small bodies. */
+export function burstOf(points: readonly CostPoint[]): CostPoint | undefined {
+  const deliveries = points.filter(({ work }) => work === 'delivery');
+  return deliveries.toSorted((a, b) => a.bodyBytes - b.bodyBytes || b.perSecond - a.perSecond)[0];
 }
 
 function permitsOf({ rate, retries, answerSeconds, bodyBytes }: Load): number {
@@ -189,7 +218,7 @@ export function nodeRate(costs: StoreCosts, load: Load, machines: Machines): num
 export function needsOf(store: CostStore, costs: StoreCosts, load: Load, machines: Machines): Needs {
   const nodes = store === 'sqlite' ? 1 : nodesFor(costs, load, machines);
   const nodesOfWork = load.rate / nodeRate(costs, load, machines);
-  const use = allNodesUse(costs, load, nodes ?? Math.ceil(nodesOfWork));
+  const use = everythingUse(costs, load, nodes ?? Math.ceil(nodesOfWork));
   const cores = (micros: number | null) =>
     micros === null ? null : micros / (MICROS_PER_SECOND * machines.coreSpeed);
   const seconds = load.retentionSeconds;

@@ -3,7 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import type { Job } from '../contender.ts';
 import { headersOf } from '../post.ts';
-import { API_KEY } from '../sched/service.ts';
+
+/** The service. Creates go round robin to its nodes and its projects. */
+export interface CreateTarget {
+  readonly urls: readonly string[];
+  readonly apiKeys: readonly string[];
+}
 
 export interface CreatePlan {
   readonly bodyBytes: number;
@@ -18,7 +23,7 @@ const RETRY_POLICY = { max_attempts: 3, base: '1s', factor: 1 };
 
 /** Resolves with the time that it took, when all are stored. */
 export async function createAll(
-  urls: readonly string[],
+  { urls, apiKeys }: CreateTarget,
   jobs: readonly Job[],
   { bodyBytes, pace }: CreatePlan,
 ): Promise<number> {
@@ -29,7 +34,8 @@ export async function createAll(
   const worker = async () => {
     for (const [n, job] of queue) {
       if (pace !== null) await sleep(Math.max(0, start + (n * MS_PER_SECOND) / pace - performance.now()));
-      await create(client, urls[n % urls.length] ?? '', job, body);
+      const apiKey = apiKeys[n % apiKeys.length] ?? '';
+      await create(client, { origin: urls[n % urls.length] ?? '', apiKey, job, text: body });
     }
   };
   try {
@@ -40,12 +46,19 @@ export async function createAll(
   }
 }
 
-async function create(client: Agent, origin: string, job: Job, text: string): Promise<void> {
+interface Create {
+  readonly origin: string;
+  readonly apiKey: string;
+  readonly job: Job;
+  readonly text: string;
+}
+
+async function create(client: Agent, { origin, apiKey, job, text }: Create): Promise<void> {
   const { statusCode, body } = await client.request({
     origin,
     path: '/v1/schedules',
     method: 'POST',
-    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({
       endpoint: job.url,
       fire_at: new Date(job.due).toISOString(),

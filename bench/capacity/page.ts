@@ -6,7 +6,7 @@ import { type Answer, answerOn, STORE_NAMES } from './answer.ts';
 import { type CapacityOptions, USUAL_LOAD, USUAL_MACHINES } from './command-line.ts';
 import { COST_STORES, type CostPoint, type CostStore, type Costs, type Resource } from './costs.ts';
 import { ASSUMED_CAPABILITIES, type BrokenLimit, FULL_PAGES_FACTOR, REASONS } from './limits.ts';
-import { highestRate, type Load, needsOf } from './model.ts';
+import { burstOf, burstRateOn, highestRate, type Load, needsOf, nodesUse } from './model.ts';
 import * as texts from './page-texts.ts';
 import { bytesText, numberText, rateText } from './words.ts';
 
@@ -37,16 +37,18 @@ export function pageOf(costs: Costs): string {
     sizes(costs),
     texts.SIZES,
     '## What breaks first, and what one does then',
-    texts.BREAKS,
+    `${texts.BREAKS} ${databaseSizes()}`,
     ...BREAKING_RATES.flatMap((rate) => [`### ${rateText(rate)} deliveries a second`, breaks(costs, rate)]),
     texts.BEYOND,
     '## What a database carries',
     texts.DATABASES,
     databases(costs),
+    ...(costs.stores.citus === null ? [texts.NO_CITUS] : []),
     '## What each piece of work costs',
     texts.COSTS,
     ...COST_STORES.flatMap((store) => costTable(costs, store)),
     bulleted(texts.COST_WORDS),
+    ...checked(costs),
     '## What is measured, and what is not',
     bulleted(texts.ORIGINS),
     assumptions(),
@@ -64,6 +66,11 @@ function optionsFor(rate: number, databaseCores: number): CapacityOptions {
   };
 }
 
+function databaseSizes(): string {
+  const sizes = BREAKING_RATES.map((rate) => `${coresFor(rate)} at ${rateText(rate)} a second`);
+  return `The cores of the database: ${sizes.join(', ')}.`;
+}
+
 function coresFor(rate: number): number {
   return CORES_OF_RATE[rate] ?? USUAL_MACHINES.databaseCores;
 }
@@ -78,7 +85,7 @@ function storesFor(costs: Costs, rate: number): readonly Answer[] {
 
 function sizes(costs: Costs): string {
   const rows = RATES.flatMap((rate) =>
-    storesFor(costs, rate).map(({ store, needs, limits }) => [
+    storesFor(costs, rate).map(({ store, needs, limits, installations }) => [
       rateText(rate),
       STORE_NAMES[store],
       store === 'sqlite'
@@ -94,6 +101,7 @@ function sizes(costs: Costs): string {
       store === 'sqlite' ? '' : numberText(needs.connections),
       bytesText(needs.diskBytes),
       firstBroken(limits, rate),
+      numberText(installations),
     ]),
   );
   return table(
@@ -107,6 +115,7 @@ function sizes(costs: Costs): string {
       'connections',
       `${RETENTION_DAYS} days of history`,
       'broken limits',
+      'installations',
     ],
     rows,
   );
@@ -192,6 +201,47 @@ function costTable(costs: Costs, store: CostStore): readonly string[] {
       [...points, ['an idle node, each second', '', ...cells(ofStore.idle)]],
     ),
   ];
+}
+
+/** What the model says about loads that were measured for this purpose. */
+function checked(costs: Costs): readonly string[] {
+  const bursts = COST_STORES.flatMap((store) => {
+    const ofStore = costs.stores[store];
+    const calculated = ofStore === null ? null : burstRateOn(costs.machine.cores, ofStore);
+    const measured = ofStore === null ? undefined : burstOf(ofStore.points);
+    if (calculated === null || measured === undefined) return [];
+    return [comparison(`burst on ${STORE_NAMES[store]}, a second`, calculated, measured.perSecond)];
+  });
+  const loads = costs.checks.flatMap(({ store, nodes, rate, bodyBytes, used }) => {
+    const ofStore = costs.stores[store];
+    if (ofStore === null) return [];
+    const load = { ...LOAD, rate, bodyBytes, creates: 1, retries: 0, newConnections: 0 };
+    const calculated = nodesUse(ofStore, load, nodes);
+    return CHECKED.flatMap(([resource, name]) => {
+      const [a, b] = [calculated[resource], used[resource]];
+      if (a === null || b === null) return [];
+      return [comparison(`${name}, ${nodes === 1 ? 'one node' : `${nodes} nodes`}`, a, b)];
+    });
+  });
+  const rows = [...bursts, ...loads];
+  if (rows.length === 0) return [];
+  return [
+    '## Is the model right?',
+    texts.checkSentence(costs.checks),
+    table(['', 'calculated', 'measured', 'error'], rows),
+  ];
+}
+
+const CHECKED: readonly (readonly [Resource, string])[] = [
+  ['mainMicros', 'main threads, µs a second'],
+  ['nodeMicros', 'nodes, µs a second'],
+  ['databaseMicros', 'database, µs a second'],
+  ['writtenBytes', 'log, bytes a second'],
+];
+
+function comparison(name: string, calculated: number, measured: number): readonly string[] {
+  const error = Math.round((calculated / measured - 1) * 100);
+  return [name, numberText(calculated), numberText(measured), `${error > 0 ? '+' : ''}${error} %`];
 }
 
 function assumptions(): string {

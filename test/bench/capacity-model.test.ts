@@ -4,7 +4,15 @@ import { describe, expect, test } from 'vitest';
 import { USUAL_LOAD, USUAL_MACHINES } from '../../bench/capacity/command-line.ts';
 import { type CostPoint, NO_USAGE, type StoreCosts, type Usage } from '../../bench/capacity/costs.ts';
 import { ASSUMED_CAPABILITIES, brokenInOrder, type Setting } from '../../bench/capacity/limits.ts';
-import { highestRate, type Load, needsOf, nodeRate, nodesFor, useOf } from '../../bench/capacity/model.ts';
+import {
+  burstRateOn,
+  highestRate,
+  type Load,
+  needsOf,
+  nodeRate,
+  nodesFor,
+  useOf,
+} from '../../bench/capacity/model.ts';
 
 function point(work: CostPoint['work'], perSecond: number, each: Partial<Usage>, bodyBytes = 0): CostPoint {
   return { work, perSecond, bodyBytes, count: 1, each: { ...NO_USAGE, ...each } };
@@ -12,6 +20,7 @@ function point(work: CostPoint['work'], perSecond: number, each: Partial<Usage>,
 
 /** A delivery takes 1,000 µs at 100 a second, and 100 µs at 5,000. A create takes 200 µs at any rate. */
 const COSTS: StoreCosts = {
+  receiverMicros: 50,
   idle: { ...NO_USAGE, mainMicros: 10_000 },
   points: [
     point('delivery', 100, { mainMicros: 1_000, databaseMicros: 500, writtenBytes: 4_000, diskBytes: 1_000 }),
@@ -112,6 +121,19 @@ describe('nodes', () => {
   test('of a store in one process: there is one, or it is too much', () => {
     expect(needsOf('sqlite', COSTS, { ...ALONE, rate: 5_000 }, USUAL_MACHINES).nodes).toBe(1);
     expect(needsOf('sqlite', COSTS, { ...ALONE, rate: 6_500 }, USUAL_MACHINES).nodes).toBeNull();
+  });
+});
+
+describe('the rate of a burst', () => {
+  test('is what the main thread or all cores together can do', () => {
+    // 100 µs of the main thread, 100 of the database and 50 of the receiver.
+    const costs: StoreCosts = {
+      ...COSTS,
+      points: [point('delivery', 5_000, { mainMicros: 100, nodeMicros: 150, databaseMicros: 100 })],
+    };
+    expect(burstRateOn(2, costs)).toBeCloseTo(1e6 / 150);
+    expect(burstRateOn(8, costs)).toBe(10_000);
+    expect(burstRateOn(8, { ...costs, receiverMicros: null })).toBeNull();
   });
 });
 
