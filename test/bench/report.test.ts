@@ -83,6 +83,18 @@ describe('the page', () => {
     expect(rowOf(reportOf(results), 'Burst', 'contender pg-boss')[1]).toBe('50 of 200 within 30 s');
   });
 
+  test('can be made from the results of an earlier version', () => {
+    const added = new Set(['start', 'citus', 'bareClient', 'databaseCpuMsEach', 'databaseCpuMicrosEach']);
+    const text = JSON.stringify(CANNED, (key, value: unknown) => (added.has(key) ? undefined : value));
+    const earlier = reportOf(JSON.parse(text) as Results);
+    expect(rowOf(earlier, 'Burst', 'contender sched-postgres').slice(4, 6)).toEqual([
+      '0.10 (0.10–0.10)',
+      '–',
+    ]);
+    expect(earlier).not.toMatch(/undefined|NaN/);
+    expect(earlier).not.toContain('## Cold starts');
+  });
+
   test('is the same for the same results, and has no block that a reader would run', () => {
     expect(reportOf(CANNED)).toBe(page);
     expect(pageOf('docs/benchmarks.md', page).blocks.map(({ language }) => language)).toEqual(['text']);
