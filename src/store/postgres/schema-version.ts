@@ -37,10 +37,8 @@ const LOCK_PAUSE_MS = 1_000;
 /** Rows of processes that have ended are removed after this time. A running process adds its row again. */
 const WRITER_RETENTION_MS = 7 * MS_PER_DAY;
 /** The clock of the database decides. A node whose clock is ahead must not remove rows of others. */
-const REMOVE_OLD_WRITERS = ['writers', 'partition_writers'].map(
-  (table) => `DELETE FROM ${table}
-  WHERE at < floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - $1::bigint`,
-);
+const OLD_BEFORE = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - $1::bigint AS before`;
+const TABLES_OF_WRITERS = ['writers', 'partition_writers'];
 
 const EARLIER = `${MADE_BY_EARLIER_VERSION} Give Sched an empty database or schema, or run the earlier version.`;
 const FOREIGN = 'The database has tables of another program. Give Sched a database or a schema of its own.';
@@ -65,7 +63,7 @@ export async function prepareSchema(
     try {
       if (mayMigrate) {
         await migrate(client, clock.now(), (ms) => pause(timers, ms));
-        for (const sql of REMOVE_OLD_WRITERS) await client.query(sql, [WRITER_RETENTION_MS]);
+        await removeOldWriters(client);
       } else await requireCurrent(client);
       return await placementOf(client);
     } finally {
@@ -168,6 +166,14 @@ async function refuseUnfit(client: Queryable): Promise<void> {
   }
   if (schema === null) {
     throw new StoreUnavailable("No schema on the connection's search path exists: create it first.");
+  }
+}
+
+async function removeOldWriters(client: Queryable): Promise<void> {
+  const { rows } = await client.query(OLD_BEFORE, [WRITER_RETENTION_MS]);
+  const [{ before }] = rows as readonly [{ readonly before: number }];
+  for (const table of TABLES_OF_WRITERS) {
+    await client.query(`DELETE FROM ${table} WHERE at < $1`, [before]);
   }
 }
 

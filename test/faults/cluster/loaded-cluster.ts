@@ -7,7 +7,7 @@ import { type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { type Audit, audit } from './audit.ts';
 import { Load } from './load.ts';
 import { Nodes, type NodesOptions } from './nodes.ts';
-import { installTriggers, readStored, type Stored, waitUntilAllEnded } from './stored.ts';
+import { readStored, type Stored, waitUntilAllEnded, watchTables } from './stored.ts';
 
 export interface Run {
   readonly rounds: number;
@@ -27,6 +27,8 @@ export interface Database {
   readonly databaseUrl?: string;
   /** The database URL at the moment. */
   readonly url: () => string;
+  /** Whether tables are distributed, and can have no triggers. */
+  readonly cannotTrigger?: boolean;
 }
 
 /** The counts and measurements that every run has. */
@@ -81,7 +83,7 @@ export class LoadedCluster implements AsyncDisposable {
     try {
       for (const number of cluster.nodes.numbers) {
         await cluster.nodes.start(number);
-        if (number === 1) await installTriggers(database.url());
+        if (number === 1) await watchTables(database.url(), database.cannotTrigger !== true);
       }
       await cluster.load.start();
       cluster.#begunAt = performance.now();

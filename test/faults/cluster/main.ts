@@ -16,10 +16,13 @@ import type { Report, Run } from './loaded-cluster.ts';
 import { runLostCommits } from './lost-commits.ts';
 import { runLostHints } from './lost-hints.ts';
 import { runRolling } from './rolling.ts';
+import { runWorkerRestarts } from './worker-restarts.ts';
 
 const ROUNDS_DEFAULT = 10;
 const PER_SECOND_DEFAULT = 300;
 const FROZEN_MS = 20_000;
+/** This runs only if it is asked for. */
+const NEEDS_CITUS = 'worker-restarts';
 
 type Rows = Readonly<Record<string, unknown>>;
 
@@ -96,6 +99,17 @@ const SCENARIOS: Readonly<Record<string, (run: Run) => Promise<readonly [Report,
     return [report, { 'renewals of a lease that failed': report.failedRenewals }];
   },
 
+  async 'worker-restarts'(run) {
+    const report = await runWorkerRestarts(run);
+    return [
+      report,
+      {
+        'workers were down for (ms)': each(report.restarts.map(({ downMs }) => downMs)),
+        'all nodes ready after that (ms)': each(report.restarts.map(({ readyMs }) => readyMs)),
+      },
+    ];
+  },
+
   async failovers(run) {
     const report = await runFailovers(run);
     const { failovers, majorVersion } = report;
@@ -139,7 +153,7 @@ const rounds = Number(values.rounds ?? ROUNDS_DEFAULT);
 const perSecond = Number(values.rate ?? PER_SECOND_DEFAULT);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 const chosen = Object.entries(SCENARIOS).filter(
-  ([name]) => values.only === undefined || name === values.only,
+  ([name]) => values.only === name || (values.only === undefined && name !== NEEDS_CITUS),
 );
 if (![rounds, perSecond].every((each) => each >= 1) || !Number.isInteger(seed) || chosen.length === 0) {
   const names = Object.keys(SCENARIOS).join('|');

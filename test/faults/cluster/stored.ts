@@ -19,9 +19,8 @@ export interface Stored {
   readonly violations: readonly string[];
 }
 
+const VIOLATIONS = 'CREATE TABLE violations (what text, id text, node text)';
 const TRIGGERS = `
-  CREATE TABLE violations (what text, id text, node text);
-
   CREATE FUNCTION record_claim() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF NOT EXISTS (SELECT FROM slots WHERE slot = NEW.slot AND owner = NEW.claim_node) THEN
       INSERT INTO violations VALUES ('was claimed by a node without its slot', NEW.id, NEW.claim_node);
@@ -52,8 +51,9 @@ const UNFINISHED = `SELECT count(*)::integer AS count FROM deliveries JOIN sched
       AND due_at > extract(epoch FROM now() + interval '1 day') * 1000)`;
 const POLL_EVERY_MS = 200;
 
-export async function installTriggers(url: string): Promise<void> {
-  await execute(url, TRIGGERS);
+export async function watchTables(url: string, canTrigger: boolean): Promise<void> {
+  await execute(url, VIOLATIONS);
+  if (canTrigger) await execute(url, TRIGGERS);
 }
 
 export async function readStored(url: string): Promise<Stored> {
