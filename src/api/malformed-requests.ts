@@ -48,12 +48,6 @@ export class MalformedRequests {
 
   watch(server: Server): void {
     server.on('connection', (socket) => this.#connections.set(socket, { last: null, before: null }));
-    server.on('request', ({ socket }, response) => {
-      const connection = this.#connections.get(socket);
-      if (connection === undefined) return;
-      connection.before = connection.last;
-      connection.last = response;
-    });
     server.on('checkExpectation', (request, response) =>
       this.#refuse(
         request,
@@ -66,6 +60,7 @@ export class MalformedRequests {
 
   /** Returns false if the request was refused. Otherwise its URL is a path from here on. */
   admit(request: IncomingMessage, response: ServerResponse): boolean {
+    this.#track(request, response);
     const path = pathOrRefusal(request);
     if (path instanceof Refusal) {
       this.#refuse(request, response, path);
@@ -73,6 +68,13 @@ export class MalformedRequests {
     }
     request.url = path;
     return true;
+  }
+
+  #track({ socket }: IncomingMessage, response: ServerResponse): void {
+    const connection = this.#connections.get(socket);
+    if (connection === undefined) return;
+    connection.before = connection.last;
+    connection.last = response;
   }
 
   /**

@@ -76,24 +76,33 @@ export class Writer implements WriteQueue {
     }
   }
 
-  async run<A extends Rejection>(steps: readonly SqliteStep[]): Promise<'done' | A> {
-    const [answer = 'done'] = await this.runAll<A>([steps]);
-    return answer;
+  /** One promise, because this is the way of every create. */
+  run<A extends Rejection>(steps: readonly SqliteStep[]): Promise<'done' | A> {
+    return new Promise((resolve, reject) => {
+      this.#add({ verbs: [steps], resolve: ([answer = 'done']) => resolve(answer as 'done' | A), reject });
+    });
   }
 
-  async runAll<A extends Rejection>(verbs: Batch): Promise<readonly ('done' | A)[]> {
+  runAll<A extends Rejection>(verbs: Batch): Promise<readonly ('done' | A)[]> {
+    return new Promise((resolve, reject) => {
+      this.#add({ verbs, resolve: (answers) => resolve(answers as readonly ('done' | A)[]), reject });
+    });
+  }
+
+  #add(call: Call): void {
     if (this.#isClosed) throw new StoreUnavailable('The store is closed.');
     if (this.#waitingVerbs + this.#verbsInFlight >= WAITING_MAX) {
       throw new StoreUnavailable('Too many writes are waiting for the disk.');
     }
-    if (verbs.length === 0) return [];
-    const { promise, resolve, reject } = Promise.withResolvers<readonly ('done' | Rejection)[]>();
-    this.#waiting.push({ verbs, resolve, reject });
-    this.#waitingVerbs += verbs.length;
+    if (call.verbs.length === 0) {
+      call.resolve([]);
+      return;
+    }
+    this.#waiting.push(call);
+    this.#waitingVerbs += call.verbs.length;
     if (this.#verbsInFlight === 0) this.#handOver();
     // Verbs of the same tick of the event loop are sent together.
     else if (this.#waitingVerbs >= GATHERED_MIN) queueMicrotask(() => this.#handOver());
-    return promise as Promise<readonly ('done' | A)[]>;
   }
 
   #handOver(): void {
