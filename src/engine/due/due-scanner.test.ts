@@ -6,6 +6,7 @@ import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { SCAN_AHEAD_MS } from '#src/engine/queue/due-queue.ts';
 import type { CustomerCursor } from '#src/ports/store.ts';
+import { pause } from '#src/ports/system.ts';
 import { dueAt, EngineHarness, VirtualTime } from '#test/engine-harness.ts';
 import { DueScanner } from './due-scanner.ts';
 
@@ -22,7 +23,7 @@ class DueStore {
   readonly visits: (readonly Partition[])[] = [];
   readonly asked: (readonly [after: Instant | null, until: Instant])[] = [];
 
-  readonly listDue: EngineDependencies['store']['listDue'] = async (after, until, limit) => {
+  listDue: EngineDependencies['store']['listDue'] = async (after, until, limit) => {
     this.asked.push([after?.dueAt ?? null, until]);
     if (this.isAway) throw new Error('The store is away.');
     const rows = this.rows.filter(({ dueAt: at }) => at <= until).toSorted(byPlace);
@@ -326,6 +327,27 @@ describe('a scan of overdue deliveries', () => {
     await scan('overdue');
     expect(found.overdue).toEqual([other]);
     expect(scanner.hasMoreOverdue).toBe(false);
+  });
+
+  test.for([
+    { tookMs: 0, pauseMs: 20 },
+    { tookMs: 10, pauseMs: 90 },
+    { tookMs: 60_000, pauseMs: 200 },
+  ])('pauses $pauseMs ms after a page of known rows that took $tookMs ms', async ({ tookMs, pauseMs }) => {
+    const { found, scanner, store, time } = setUp(many(2 * PAGE_ROWS, NOW - 900_000));
+    found.isWanted = () => false;
+    const listDue = store.listDue;
+    store.listDue = async (...asked) => {
+      await pause(time, tookMs);
+      return listDue(...asked);
+    };
+    const scanned = scanner.overdue();
+    await time.advance(tookMs + pauseMs - 1);
+    expect(found.pages).toBe(1);
+    await time.advance(1 + tookMs);
+    expect(found.pages).toBe(2);
+    await time.advance(1_000 * tookMs + 1_000);
+    await scanned;
   });
 
   test('finds deliveries behind the many of another customer in the next scan', async () => {
