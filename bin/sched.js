@@ -13,7 +13,6 @@
  * they compete with due deliveries. The service therefore starts with one helper thread fewer than processors. Only
  * a starting Node accepts this setting, so the process replaces itself once.
  */
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { availableParallelism } from 'node:os';
@@ -41,7 +40,7 @@ const isCheckout = existsSync(SOURCES);
 /** Any Node can answer this from the bundle, in a third of the time of a second process. */
 const asksForVersion = !isCheckout && ['-v', '--version'].includes(process.argv[2] ?? '');
 
-if (!isNewEnough && !asksForVersion) handOver();
+if (!isNewEnough && !asksForVersion) void handOver();
 else if (hasTooManyHelpers()) restartWithFewerHelpers();
 // The executable loads this file with require(), which allows no await at the top.
 else void start();
@@ -89,9 +88,11 @@ function enableCache() {
   module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
 }
 
-function handOver() {
+async function handOver() {
   const runtime = findRuntime();
   if (runtime === null) return refuse();
+  // Loaded only here, because it would be a fifth of the time until the process replaces itself.
+  const { spawn } = await import('node:child_process');
   const child = spawn(runtime, [fileURLToPath(SELF), ...process.argv.slice(2)], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', refuse);

@@ -14,7 +14,6 @@ import { PeopleCleaner } from '#src/control/people-cleaner.ts';
 import { ControlRefusal } from '#src/control/refusal.ts';
 import { formatDuration, NS_PER_MS } from '#src/domain/duration.ts';
 import { IdMint } from '#src/domain/id.ts';
-import { prepareZones } from '#src/domain/zone.ts';
 import { createEgress } from '#src/egress/client.ts';
 import { HintForwarder, NO_PEERS } from '#src/engine/cluster/hint-forwarder.ts';
 import type { ClusterDependencies } from '#src/engine/dependencies.ts';
@@ -59,7 +58,6 @@ export async function composeService(
     const cluster = address === null ? null : await loadCluster(address, store, node, io.log);
     if (cluster !== null) undo.unshift(() => cluster.close());
     const clock = cluster?.clock ?? io.clock ?? systemClock;
-    prepareZones(clock.now());
     const control = { store, clock, random, ids: new IdMint((count) => random.bytes(count)) };
     const vault = await openVault(settings, control, true);
     const runExclusively = <T>(work: () => Promise<T>) =>

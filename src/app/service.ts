@@ -3,10 +3,12 @@
  * of the code is loaded meanwhile. So this file imports little.
  */
 import { isLoopbackHost } from '#src/domain/public-address.ts';
+import { prepareZones } from '#src/domain/zone.ts';
 import type { Clock, Timers } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import { describeHost, unverifiedHosts } from '#src/store/postgres/address.ts';
 import type { SqlStore } from '#src/store/sql/sql-store.ts';
+import { systemClock } from '#src/system/clock.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { openStore } from './open-store.ts';
 import { nodeName } from './process.ts';
@@ -44,11 +46,17 @@ export async function startService(
   requireLoopback(settings, variant);
   warnOfUnverified(settings, io.log);
   const node = nodeName(systemRandom());
-  const opening = openStore(settings, { exclusive: true, create: true, node, isPlayground });
-  const loading = import('./compose-service.ts');
-  const store = await opening;
-  const { composeService } = await loading;
+  const [store, { composeService }] = await Promise.all([
+    openStore(settings, { exclusive: true, create: true, node, isPlayground }),
+    loadMeanwhile(),
+  ]);
   return composeService(settings, io, variant, { store, node });
+}
+
+async function loadMeanwhile(): Promise<typeof import('./compose-service.ts')> {
+  const composition = await import('./compose-service.ts');
+  prepareZones(systemClock.now());
+  return composition;
 }
 
 /** The keys of `sched dev` are public and its dashboard has no password, so no other machine may reach it. */

@@ -61,19 +61,16 @@ const NO_KEY_HASH = '';
 
 export class Authorizer {
   readonly #dependencies: AuthorizerDependencies;
-  readonly #router = new Router<AuthorizedRoute>();
+  #router: Router<AuthorizedRoute> | null = null;
 
   constructor(dependencies: AuthorizerDependencies) {
     this.#dependencies = dependencies;
-    for (const route of dependencies.routes) {
-      if (route.access !== 'public') this.#router.add(route.method, route.path, route);
-    }
   }
 
   /** `target` is a path with its query, such as `p/default/test/overview?range=1h`. */
   async get(caller: Caller, target: string): Promise<Answer> {
     const [path = '', search = ''] = target.split(/\?(.*)/s, 2);
-    const route = this.#router.match('GET', path)?.value;
+    const route = this.#match('GET', path)?.value;
     if (route === undefined || route.isAudited) throw new Refusal('not_found');
     const query = new URLSearchParams(search);
     return this.handle({ caller, method: 'GET', path, query, body: () => ({}), idempotencyKey: undefined });
@@ -85,7 +82,7 @@ export class Authorizer {
   }
 
   async #dispatch({ method, path, query, body, ...request }: ControlRequest): Promise<Answer> {
-    const match = this.#router.match(method, path);
+    const match = this.#match(method, path);
     if (match === null) throw new Refusal('not_found');
     const { value: route, params } = match;
     const { caller } = request;
@@ -98,6 +95,12 @@ export class Authorizer {
     await this.#requireRole(caller, route, context);
     const given = { params, query, body: await body() };
     return this.#run(caller, await route.prepare({ ...request, ...context }, given), context);
+  }
+
+  /** The first request builds the router, because it compiles a function for every part of a path. */
+  #match(method: string, path: string): ReturnType<Router<AuthorizedRoute>['match']> {
+    this.#router ??= routerOf(this.#dependencies.routes);
+    return this.#router.match(method, path);
   }
 
   async #requireRole(caller: Caller, route: AuthorizedRoute, context: ProjectContext | null): Promise<void> {
@@ -120,6 +123,14 @@ export class Authorizer {
     if (audited === null) return run();
     return this.#dependencies.auditor({ ...audited, ...whoAndWhere(caller, context) }, run);
   }
+}
+
+function routerOf(routes: readonly Route[]): Router<AuthorizedRoute> {
+  const router = new Router<AuthorizedRoute>();
+  for (const route of routes) {
+    if (route.access !== 'public') router.add(route.method, route.path, route);
+  }
+  return router;
 }
 
 /** The part of an audit entry that says who acts, and in which project. */
