@@ -13,6 +13,7 @@ import type { Receiver } from '../receiver.ts';
 import { createProjects } from '../sched/command.ts';
 import { ROOT } from '../sched/process.ts';
 import { API_KEY, type SchedStore, startSched } from '../sched/service.ts';
+import { messageOf } from '../stored/stored.ts';
 import { warmUp } from '../workloads.ts';
 import { measureCheck } from './check.ts';
 import {
@@ -171,7 +172,7 @@ async function costsOnCitus(context: CostsContext, citusUrl: string): Promise<St
     const removal = await removalOf(store, costs.idle, scale.removalSeconds);
     return { ...costs, points: [...costs.points, removal] };
   } catch (error) {
-    progress.note(`Citus was left out: ${error instanceof Error ? error.message : String(error)}`);
+    progress.note(`Citus was left out: ${messageOf(error)}`);
     return null;
   }
 }
@@ -185,7 +186,11 @@ async function checksOnPostgres(
     await using database = await server.createDatabase();
     progress.step(`PostgreSQL: creates and deliveries at once, nodes: ${nodes}`);
     const store = { kind: 'postgres', url: database.url } as const;
-    checks.push(await measureCheck(receiver, { name: 'postgres', store, nodes, ...scale.check }));
+    try {
+      checks.push(await measureCheck(receiver, { name: 'postgres', store, nodes, ...scale.check }));
+    } catch (error) {
+      progress.note(`A check was left out: ${messageOf(error)}`);
+    }
   }
   return checks;
 }
