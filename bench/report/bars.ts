@@ -192,7 +192,7 @@ function recoveryBars({ recovery }: Results, store: SchedStoreKind, name: string
     withPerCore(
       atLeast(
         work,
-        `${name}: drained at ${DRAIN_RATIO_MIN} of the bare client’s rate, started anew`,
+        `${name}: drained at ${DRAIN_RATIO_MIN} of the rate of a bare client that starts anew`,
         median(({ drainedPerSecond }) => drainedPerSecond),
         medianOf(bareClient.map(({ perSecond }) => perSecond)),
         DRAIN_RATIO_MIN,

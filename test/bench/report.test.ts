@@ -179,7 +179,7 @@ describe('bars', () => {
   });
 
   test('hold a restart against the bare client, started anew', () => {
-    const asked = 'SQLite: drained at 0.5 of the bare client’s rate, started anew';
+    const asked = 'SQLite: drained at 0.5 of the rate of a bare client that starts anew';
     expect(barOf(CANNED, asked)).toMatchObject({
       measured: '1,400 against 2,000 a second: 0.700',
       verdict: 'met',
