@@ -8,6 +8,9 @@
  * and more of them, about as fast as the machine can open them. `reuse-policy.ts` says whether a released
  * connection may serve again at once.
  *
+ * A request in time goes before overdue ones, also to a connection that was opened for one of them
+ * (`waiter-queue.ts`).
+ *
  * `pending-connections.ts` records which request each opening connection is for. A connection that opens
  * slowly delays only the request it was opened for. If it is for no request, it is discarded. If its request
  * inherited it from another, that request gets a new one.
