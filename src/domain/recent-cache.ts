@@ -1,7 +1,7 @@
 /**
  * Keeps the most recently used entries in two generations. When the younger one is full, it becomes the older one, and
- * the older one is forgotten. A look-up is a look-up in a map. Keeping the exact order of use would cost four times as
- * much, and the engine looks up a dozen entries for each delivery.
+ * the older one is forgotten. The engine looks up a dozen entries for each delivery, and a look-up here is one in a map.
+ * Keeping the exact order of use took 2 % of the main thread in a burst.
  */
 export class RecentCache<Key, Value> {
   readonly #generationMax: number;
