@@ -22,6 +22,15 @@ test('customers are served round robin, and each customer first in first out', (
   expect([queue.size, queue.isEmpty, queue.next()]).toEqual([0, true, undefined]);
 });
 
+test('a customer may be served out of turn, and is then the last in turn', () => {
+  const queue = new RoundRobinQueue<string>();
+  for (const item of 'abc') queue.add(A, item);
+  for (const item of 'xy') queue.add(B, item);
+  expect([queue.nextOf(A), queue.nextOf(A), queue.size]).toEqual(['a', 'b', 3]);
+  expect(all(queue)).toBe('xcy');
+  expect(queue.nextOf(A)).toBeUndefined();
+});
+
 test('a long queue loses no item and serves no item twice', () => {
   const queue = new RoundRobinQueue<number>();
   const served: (number | undefined)[] = [];

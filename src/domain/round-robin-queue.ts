@@ -35,15 +35,23 @@ export class RoundRobinQueue<T, Key = Partition> {
 
   /** Removes and returns the next item. */
   next(): T | undefined {
-    for (const [customer, queue] of this.#queues) {
-      this.#size--;
-      const item = queue.items[queue.served];
-      queue.items[queue.served++] = undefined;
-      this.#queues.delete(customer);
-      if (queue.served < queue.items.length) this.#queues.set(customer, compacted(queue));
-      return item;
-    }
+    for (const [customer, queue] of this.#queues) return this.#serve(customer, queue);
     return undefined;
+  }
+
+  /** The same for one customer, out of turn. */
+  nextOf(customer: Key): T | undefined {
+    const queue = this.#queues.get(customer);
+    return queue === undefined ? undefined : this.#serve(customer, queue);
+  }
+
+  #serve(customer: Key, queue: Queue<T>): T | undefined {
+    this.#size--;
+    const item = queue.items[queue.served];
+    queue.items[queue.served++] = undefined;
+    this.#queues.delete(customer);
+    if (queue.served < queue.items.length) this.#queues.set(customer, compacted(queue));
+    return item;
   }
 
   clear(): void {

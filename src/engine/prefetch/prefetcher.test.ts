@@ -4,6 +4,7 @@ import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { BreakerPolicy } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { cancel, edit, pause, reschedule } from '#src/domain/schedule-lifecycle.ts';
 import { RequestBuilder, SMALL_PAYLOAD_BYTES_MAX } from '#src/engine/attempt/request-builder.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
@@ -273,6 +274,30 @@ describe('the prefetcher', () => {
     // One customer gets four fifths of 64 MiB. Each delivery takes 2 KiB more than its body.
     expect(ready * 12_300).toBeGreaterThan(50 * 1_048_576);
     expect(ready * 12_300).toBeLessThan(53 * 1_048_576);
+  });
+
+  test.for([
+    [false, ['1 2 1 2 1 2']],
+    [true, ['1 1 1', '2 2 2']],
+  ] as const)('reads customer by customer if the store does: %s', async ([loadsByCustomer, expected]) => {
+    await using harness = await EngineHarness.open();
+    const due = requireDue((await harness.schedule()).pending);
+    const slices: string[] = [];
+    const loadDeliveries = async (dues: readonly Pick<DueDelivery, 'partition'>[]) => {
+      slices.push(dues.map(({ partition }) => partition).join(' '));
+      return dues.map(() => null);
+    };
+    const store = overridden(harness.store, { loadsByCustomer, loadDeliveries });
+    const prefetcher = prefetcherOf(overridden(harness, { store }));
+    for (let n = 0; n < 6; n++) {
+      prefetcher.want({
+        ...due,
+        id: `dlv_${n}` as DeliveryId,
+        partition: (1 + Math.floor(n / 3)) as Partition,
+      });
+    }
+    await harness.time.advance(10);
+    expect(slices).toEqual(expected);
   });
 
   test('does not hand over a delivery that was moved', async () => {

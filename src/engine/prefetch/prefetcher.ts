@@ -8,7 +8,8 @@
  * with a profile only the draft is used. A delivery that was read in another epoch of its slot is dropped.
  *
  * Nothing waits for the prefetcher. It works in slices: small ones while other work is near, none while the engine is
- * busy. A delivery that is not prefetched is read when it is due. Customers are served round robin.
+ * busy. A delivery that is not prefetched is read when it is due. Customers are served round robin, by slices where
+ * the store loads customer by customer.
  */
 
 import type { Delivery } from '#src/domain/delivery.ts';
@@ -16,6 +17,7 @@ import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import { FairShareLimit } from '#src/domain/fair-share-limit.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { RoundRobinQueue } from '#src/domain/round-robin-queue.ts';
 import { type RequestBuilder, SMALL_PAYLOAD_BYTES_MAX } from '#src/engine/attempt/request-builder.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
@@ -111,9 +113,9 @@ export class Prefetcher {
   }
 
   /** The next delivery that is still wanted; null where there is none among the first entries. */
-  #nextWanted(): DueDelivery | null {
+  #nextWanted(customer: Partition | null = null): DueDelivery | null {
     for (let checked = 0; checked < CHECKED_MAX; checked++) {
-      const due = this.#waiting.next();
+      const due = customer === null ? this.#waiting.next() : this.#waiting.nextOf(customer);
       if (due === undefined) return null;
       this.#waitingShares.release(due.partition, 1);
       if (this.#wanted.get(due.id) === due) return due;
@@ -139,11 +141,14 @@ export class Prefetcher {
 
   /** A delivery that is due already, or whose customer has its share, is left to the claimer. */
   #next(limit: number): readonly DueDelivery[] {
-    const now = this.#dependencies.clock.now();
+    const { clock, store } = this.#dependencies;
+    const now = clock.now();
     const dues: DueDelivery[] = [];
+    let customer: Partition | null = null;
     for (let checked = 0; checked < CHECKED_MAX && dues.length < limit; checked++) {
-      const due = this.#nextWanted();
+      const due = this.#nextWanted(customer);
       if (due === null) break;
+      if (store.loadsByCustomer) customer = due.partition;
       this.#wanted.delete(due.id);
       if (due.dueAt > now && this.#cache.hasRoomFor(due.partition)) dues.push(due);
     }

@@ -48,6 +48,7 @@ export type PlannedReads = Pick<
   | 'listDue'
   | 'listWaitingCustomers'
   | 'listDueOfCustomers'
+  | 'loadsByCustomer'
   | 'loadDeliveries'
   | 'loadPayloads'
   | 'listLostClaims'
