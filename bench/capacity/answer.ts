@@ -95,7 +95,7 @@ export function answerText(answer: Answer, { load, machines, given }: CapacityOp
   const first = limits[0];
   return [
     `${rateText(load.rate)} deliveries a second on ${STORE_NAMES[store]}: ${isCarried ? 'carried' : 'not carried'}`,
-    `bodies of ${bytesText(load.bodyBytes)} · ${percent(load.retries)} retries · ${load.creates} creates each · ` +
+    `bodies of ${bytesText(load.bodyBytes)} · ${percent(load.retries)} retries · creates for each delivery: ${numberText(load.creates)} · ` +
       `history of ${numberText(load.retentionSeconds / 3_600)} h · answers in ${numberText(load.answerSeconds * 1_000)} ms`,
     '',
     'It needs',

@@ -8,7 +8,7 @@ import { countersOf } from './counters.ts';
 import { netOf } from './create-and-deliver.ts';
 
 const MS_PER_SECOND = 1_000;
-const CHECK_MS = 250;
+const CHECK_MS = 100;
 const BEGIN_MS_MAX = 20_000;
 /** Rows are removed with the bodies that they were stored with, so there is no other size. */
 const BODY_BYTES = 0;
@@ -42,18 +42,20 @@ export async function removalOf(store: SchedStore, idle: Usage, secondsMax: numb
   await using running = await startSched({ store, env: { SCHED_RETENTION: '1s' } });
   await using counters = await countersOf({ store, pids: running.pids, proxy: null });
   const begun = performance.now();
-  while ((await rowsIn(store)) === stored) {
+  let [before, start, rows] = [await counters.read(), begun, stored];
+  // The last reading before the first removal is the one to compare with.
+  while (rows === stored) {
     if (performance.now() - begun > BEGIN_MS_MAX) throw new Error('No old history is removed.');
+    [before, start] = [await counters.read(), performance.now()];
     await sleep(CHECK_MS);
+    rows = await rowsIn(store);
   }
-  const [before, rowsBefore, start] = [await counters.read(), await rowsIn(store), performance.now()];
-  let rows = rowsBefore;
   while (rows > 0 && performance.now() - start < secondsMax * MS_PER_SECOND) {
     await sleep(CHECK_MS);
     rows = await rowsIn(store);
   }
   const seconds = (performance.now() - start) / MS_PER_SECOND;
-  const count = Math.max(1, (rowsBefore - rows) / 2);
+  const count = (stored - rows) / 2;
   const each = netOf({ before, after: await counters.read(), idle, seconds, count });
   return { work: 'removal', bodyBytes: BODY_BYTES, perSecond: count / seconds, count, each };
 }
