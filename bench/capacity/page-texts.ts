@@ -7,7 +7,7 @@ export const INTRODUCTION =
   'This page says what a load needs, what breaks first, and what one does then. It is calculated from what each create, delivery and retry costs. [Benchmarks](benchmarks.md) shows how fast one machine is.';
 
 export const YOUR_FIGURES =
-  'This command, in a checkout, answers for your own figures. `--help` lists everything that can be changed. `--core-speed 1.5` is for cores that are half as fast again. `npm run bench -- --work costs` measures the costs on your machine and writes this page again. It takes under five minutes.';
+  'This command, in a checkout, answers for your own figures. `--help` lists everything that can be changed. `--core-speed 1.5` is for cores that are half as fast again. `npm run bench -- --work costs` measures the costs on your machine and writes this page again. It takes about five minutes.';
 
 export function loadSentence({ bodyBytes, retries, creates, answerSeconds, newConnections }: Load): string {
   return `The load of this page: bodies of ${bytesText(bodyBytes)}, ${numberText(creates)} create and ${numberText(retries)} retries for each delivery, answers in ${numberText(answerSeconds * 1_000)} ms, and ${numberText(newConnections * 100)} % of the requests on a new connection. All of it lasts: these are not peaks.`;
@@ -45,7 +45,7 @@ export const ORIGINS: readonly string[] = [
   '**Measured:** all costs above, on one machine that also runs the database, the receiver and the load.',
   '**Documented:** 14 connections and 2,048 permits of a node, and 256 slots. See [operations](operations.md#sizing).',
   '**Calculated:** everything about more than this machine. The model assumes that a piece of work costs the same on a large server as on a small one. Servers with many cores lose some of that to contention.',
-  '**Not in the model:** the number of stored schedules. [Benchmarks](benchmarks.md#with-many-schedules-stored) shows that it makes no difference to the rate. A database that does not fit into its memory does more reads, which the model does not count.',
+  '**Not in the model:** the number of stored schedules. [Benchmarks](benchmarks.md#with-many-schedules-stored) shows that rates stay within a fifth. A database that does not fit into its memory does more reads, which the model does not count.',
   '**Assumed:** the figures of the table below. Replace them by those of your own servers.',
 ];
 
@@ -64,5 +64,5 @@ export function checkSentence(checks: readonly Check[]): string {
     return `${numberText(rate)} creates and deliveries a second at once, with bodies of ${bytesText(bodyBytes)}, on ${on}`;
   });
   const mixed = loads.length === 0 ? '' : ` The other loads are: ${loads.join('; ')}.`;
-  return `The same run measured loads that the costs do not come from, and the model calculated them. In a burst all processes share the machine, so the rate is what its cores or one main thread can do.${mixed} These differ in rate, size and mix from everything that was measured for the costs.`;
+  return `The same run measured some loads as a whole, and the model calculated them. The rate of a burst follows from costs of the same burst, so it only checks whether processor time is the limit.${mixed} These differ in rate, size and mix from everything that was measured for the costs.`;
 }
