@@ -229,7 +229,7 @@ async function bootstrapDefault(
   }
 }
 
-/** The service starts even if the store refuses the write. The next start tries again. */
+/** The service starts even if the store refuses the write. The next start does it. */
 async function printFirstInvitation(
   dependencies: ControlDependencies,
   url: string,

@@ -1,7 +1,7 @@
 /**
  * Removes history after its retention. It removes a little at a time, so that due work never waits for it. Batches
  * grow while they are quick, because a row costs a fraction in a large batch, and removal must keep up with deliveries.
- * Of several nodes, only the upkeep node does it. It goes by the trusted time (see `domain/trusted-time.ts`), which it
+ * Only the upkeep node of several does it. It goes by the trusted time (see `domain/trusted-time.ts`), which it
  * updates in every round, also while a removal takes long.
  */
 import { type Instant, instant } from '#src/domain/instant.ts';

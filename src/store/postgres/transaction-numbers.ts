@@ -6,7 +6,7 @@ import type { SqlValue } from './parameter-encoding.ts';
 
 /** The statements about one row. Parameters: those of the row, then the number and the instant. */
 export interface NumberRow {
-  /** Finds no row if the writer has already stored a higher number: then this transaction was delayed and given up. */
+  /** Finds no row if the writer has already stored a higher number: then this transaction came too late. */
   readonly store: string;
   /** The same, but fails instead. */
   readonly storeOrFail: string;

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Answer, Executor } from './executor.ts';
 import type { Verb } from './stages.ts';
 import { WriteQueue } from './write-queue.ts';
+
+type Line = Partition | null;
 
 /** A database that answers when the test says so, and the number of verbs of each batch it was sent. */
 function slow() {
@@ -106,5 +109,94 @@ describe('when verbs of the batch cannot share a transaction', () => {
 
   test('a call without verbs is answered at once', async () => {
     expect(await splitting(1).queue.runAll([])).toEqual([]);
+  });
+});
+
+describe('where each partition has a line of its own', () => {
+  /** Two connections, and what each transaction was about. They are answered in any order. */
+  function lines() {
+    const sent: {
+      readonly line: Line;
+      readonly size: number;
+      readonly answer: (...answers: Answer[]) => void;
+    }[] = [];
+    const run = (verbs: readonly Verb[], line: Line) =>
+      new Promise<readonly Answer[]>((resolve) => {
+        const answer = (...answers: Answer[]) =>
+          resolve(answers.length > 0 ? answers : verbs.map(() => 'done' as const));
+        sent.push({ line, size: verbs.length, answer });
+      });
+    const executors = [{ run }, { run }] as unknown as readonly Executor[];
+    const queue = new WriteQueue(executors, ([step]) => (step?.[2] ?? null) as Line);
+    return { sent, queue, about: () => sent.map(({ line, size }) => `${line}: ${size}`) };
+  }
+
+  const of = (partition: number): Verb => [['removeGate', null, partition, 'x', 'y']];
+
+  test('a line has one transaction at a time, even if a connection is idle', async () => {
+    const { queue, sent, about } = lines();
+    const first = queue.run(of(1));
+    await new Promise(setImmediate);
+    const second = queue.run(of(1));
+    await new Promise(setImmediate);
+    expect(about()).toEqual(['1: 1']);
+    sent[0]?.answer();
+    await new Promise(setImmediate);
+    expect(about()).toEqual(['1: 1', '1: 1']);
+    sent[1]?.answer();
+    expect(await Promise.all([first, second])).toEqual(['done', 'done']);
+  });
+
+  test('lines take turns', async () => {
+    const { queue, sent, about } = lines();
+    const all = [queue.run(of(1)), queue.run(of(2)), queue.run(of(3))];
+    await Promise.resolve();
+    all.push(queue.run(of(1)), queue.run(of(1)), queue.run(of(2)));
+    await new Promise(setImmediate);
+    expect(about()).toEqual(['1: 1', '2: 1']);
+    sent[0]?.answer();
+    await new Promise(setImmediate);
+    expect(about().slice(2)).toEqual(['3: 1']);
+    sent[2]?.answer();
+    await new Promise(setImmediate);
+    expect(about().slice(3)).toEqual(['1: 2']);
+    sent[1]?.answer();
+    await new Promise(setImmediate);
+    expect(about().slice(4)).toEqual(['2: 1']);
+    for (const { answer } of sent) answer();
+    expect(await Promise.all(all)).toEqual(all.map(() => 'done'));
+  });
+
+  test('a call about several partitions is answered after the last of them, also if one fails', async () => {
+    const { queue, sent, about } = lines();
+    let isAnswered = false;
+    const call = queue.runAll([of(1), of(2), of(1)]).finally(() => {
+      isAnswered = true;
+    });
+    await new Promise(setImmediate);
+    expect(about()).toEqual(['1: 2', '2: 1']);
+    sent[0]?.answer(new StoreUnavailable('gone'), 'done');
+    await new Promise(setImmediate);
+    expect(isAnswered).toBe(false);
+    sent[1]?.answer();
+    await expect(call).rejects.toThrow('gone');
+  });
+
+  test('a queue is closed after the last transaction of every line', async () => {
+    const { queue, sent } = lines();
+    const all = [queue.run(of(1)), queue.run(of(2)), queue.run(of(3))];
+    await new Promise(setImmediate);
+    let isClosed = false;
+    const closing = queue.close().finally(() => {
+      isClosed = true;
+    });
+    sent[0]?.answer();
+    await new Promise(setImmediate);
+    sent[1]?.answer();
+    await new Promise(setImmediate);
+    expect(isClosed).toBe(false);
+    sent[2]?.answer();
+    await closing;
+    expect(await Promise.all(all)).toHaveLength(3);
   });
 });

@@ -3,7 +3,7 @@
  * run in the order in which they came. Under load many verbs share a round trip and a commit, and a single verb is
  * sent at once. Verbs that cannot share a transaction (`stages.ts`) run in one after another.
  *
- * Where every transaction must be about one partition, the verbs of each partition wait in a line of their own, and
+ * On Citus every transaction is about one partition. The verbs of each partition then wait in a line of their own, and
  * several connections take turns. A line has one transaction at a time, so its verbs keep their order.
  *
  * The verbs of a call stay together in their line, and the call is answered after the last of them. When a call fails,
