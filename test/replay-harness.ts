@@ -40,6 +40,7 @@ export class ReplayNode {
           after: (ms, act) => time.after(ms, () => (this.#isDead ? undefined : act())),
         },
         store: {
+          worksByCustomer: store.worksByCustomer,
           listDeliveries: (...args) => store.listDeliveries(...args),
           findDelivery: (...args) => store.findDelivery(...args),
           findProfile: (...args) => store.findProfile(...args),

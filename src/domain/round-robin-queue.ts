@@ -22,6 +22,11 @@ export class RoundRobinQueue<T, Key = Partition> {
     return this.#size;
   }
 
+  /** The number of customers with items. */
+  get customers(): number {
+    return this.#queues.size;
+  }
+
   get isEmpty(): boolean {
     return this.#size === 0;
   }

@@ -92,7 +92,8 @@ export class Engine implements Hints {
     const claimPause = new ClaimPause(dependencies);
     const prefetcher = new Prefetcher({
       ...dependencies,
-      timers: throttledTimers,
+      // Late prefetches would slow down a store that works by customer.
+      timers: dependencies.store.worksByCustomer ? timers : throttledTimers,
       ownership,
       gates,
       builder,
@@ -113,7 +114,7 @@ export class Engine implements Hints {
       decider: new Decider(shared),
       writer: new DecisionWriter({ ...shared, runner }),
     });
-    const budget = new EventLoopBudget({ timers, throttledTimers, load, ready, waker });
+    const budget = new EventLoopBudget({ ...dependencies, throttledTimers, load, ready, waker });
 
     this.#peers = peers;
     this.#membership = membership;

@@ -317,8 +317,8 @@ export interface Store {
     limitEach: number,
     slots?: ReadonlySet<Slot>,
   ): Promise<CustomersPage>;
-  /** Whether the deliveries of each customer take a query of their own. Then it pays to load many of one at a time. */
-  readonly loadsByCustomer: boolean;
+  /** Whether each query and transaction is about one customer. Then it pays to gather the work of each customer. */
+  readonly worksByCustomer: boolean;
   /** Loads deliveries in the requested order; null for one that is gone. Each one is consistent in itself. */
   loadDeliveries(
     deliveries: readonly Pick<DueDelivery, 'partition' | 'id'>[],

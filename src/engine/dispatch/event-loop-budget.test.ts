@@ -4,12 +4,13 @@ import { VirtualTime } from '#test/engine-harness.ts';
 import { EventLoopBudget } from './event-loop-budget.ts';
 import { BATCH_SIZE_MIN } from './overdue-batch-size.ts';
 
-function setUp(isShared: boolean) {
+function setUp(isShared: boolean, worksByCustomer = false) {
   const time = new VirtualTime(instant(0));
   const counts = { woken: 0, restsEnded: 0 };
   const budget = new EventLoopBudget({
     timers: time,
     throttledTimers: time,
+    store: { worksByCustomer },
     load: { isShared },
     ready: { endRests: () => void counts.restsEnded++ },
     waker: { soon: () => void counts.woken++ },
@@ -34,6 +35,14 @@ test('fewer begin at once while customers share the process, and a customer has 
   expect([shared.dueMax, shared.batchMax('in_time'), shared.ofEachMax('in_time')]).toEqual([64, 32, 16]);
   expect(shared.ofEachMax('overdue')).toBe(Number.POSITIVE_INFINITY);
   expect(setUp(false).budget.ofEachMax('in_time')).toBe(Number.POSITIVE_INFINITY);
+});
+
+test('many begin at once where the store works by customer, whether customers share the process or not', () => {
+  for (const isShared of [true, false]) {
+    const { budget } = setUp(isShared, true);
+    expect([budget.dueMax, budget.batchMax('in_time'), budget.ofEachMax('in_time')]).toEqual([512, 512, 128]);
+    expect(budget.batchMax('overdue')).toBe(8 * BATCH_SIZE_MIN);
+  }
 });
 
 test('overdue work begins one batch at a time, and full batches that are quick grow', async () => {

@@ -16,11 +16,17 @@ const SLOW_RATIO = 3;
 const FADING = 1.02;
 
 export class OverdueBatchSize {
+  /** How many times larger all batches are. */
+  readonly #factor: number;
   #size = BATCH_SIZE_MIN;
   #quickestMs = Number.POSITIVE_INFINITY;
 
+  constructor(factor = 1) {
+    this.#factor = factor;
+  }
+
   get size(): number {
-    return this.#size;
+    return this.#size * this.#factor;
   }
 
   /** A batch of this size took this time. */

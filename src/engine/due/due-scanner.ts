@@ -23,6 +23,8 @@ import { pause, type Timers } from '#src/ports/system.ts';
 import { CursorBacklog, CustomerScan, type Position, visit } from './customer-scan.ts';
 
 const PAGE_ROWS = 100;
+/** The same where a page asks many servers. */
+const PAGE_ROWS_OF_SERVERS = 500;
 /** Rows of each customer that are read before the remaining rows of any customer. */
 const FIRST_ROWS_MAX = 500;
 /** Pages in the order of time, in one scan. */
@@ -51,6 +53,7 @@ type ScannerQueue = Pick<
 
 export class DueScanner {
   readonly #dependencies: Pick<EngineDependencies, 'store' | 'clock' | 'timers'>;
+  readonly #pageRows: number;
   readonly #ownership: Pick<SlotOwnership, 'slots'>;
   readonly #queue: ScannerQueue;
   /** Timers for work that can wait: it slows down while several customers share the process. */
@@ -79,6 +82,7 @@ export class DueScanner {
     throttledTimers: Timers = dependencies.timers,
   ) {
     this.#dependencies = dependencies;
+    this.#pageRows = dependencies.store.worksByCustomer ? PAGE_ROWS_OF_SERVERS : PAGE_ROWS;
     this.#ownership = ownership;
     this.#queue = queue;
     this.#throttledTimers = throttledTimers;
@@ -129,11 +133,11 @@ export class DueScanner {
     for (let pages = 0; pages < PAGES_MAX; pages++) {
       const { slots } = this.#ownership;
       if (slots?.size === 0) return true;
-      const page = await store.listDue(after, until, PAGE_ROWS, slots);
+      const page = await store.listDue(after, until, this.#pageRows, slots);
       for (const one of page) this.#addUpcoming(one, seen);
       this.#queue.wake();
       const last = page.at(-1);
-      if (page.length < PAGE_ROWS || last === undefined) return true;
+      if (page.length < this.#pageRows || last === undefined) return true;
       if (this.#withoutRoom.size > 0 || Math.max(...seen.values()) >= FIRST_ROWS_MAX) return false;
       after = last;
       await pause(timers, 0);
@@ -228,11 +232,11 @@ export class DueScanner {
       this.#hasMoreOverdue = slots?.size !== 0;
       if (!this.#hasMoreOverdue || !this.#queue.hasRoomForOverdue) return;
       const startedAt = clock.now();
-      const page = await store.listDue(this.#cursor, now, PAGE_ROWS, slots);
+      const page = await store.listDue(this.#cursor, now, this.#pageRows, slots);
       const tookMs = clock.now() - startedAt;
       let isAllKnown = true;
       for (const due of page) if (this.#addOverdue(due)) isAllKnown = false;
-      if (page.length < PAGE_ROWS) {
+      if (page.length < this.#pageRows) {
         this.#cursor = null;
         this.#hasMoreOverdue = false;
         this.#endOfPass();

@@ -13,6 +13,8 @@ import type { DueScanner } from './due-scanner.ts';
 
 /** Time from the start of one scan to the start of the next. */
 const SCAN_EVERY_MS = 900;
+/** The same for overdue work, where a scan asks many servers. Usually a hint has come, or the scan of upcoming work has found it. */
+const SCAN_SERVERS_EVERY_MS = 3_000;
 /** Time between two scans of overdue work, while there is more in the store and enough in memory. */
 const NEXT_OVERDUE_PAGE_MS = 200;
 /** The next scan begins at once when fewer overdue deliveries are in memory. */
@@ -20,7 +22,8 @@ const OVERDUE_LOW = 2_000;
 
 type Scan = 'upcoming' | 'remainingUpcoming' | 'overdue';
 
-export interface ScanSchedulerDependencies extends Pick<EngineDependencies, 'clock' | 'timers' | 'log'> {
+export interface ScanSchedulerDependencies
+  extends Pick<EngineDependencies, 'store' | 'clock' | 'timers' | 'log'> {
   readonly scanner: DueScanner;
   readonly ready: Pick<FairQueue, 'overdue'>;
   readonly claimPause: ClaimPause;
@@ -102,8 +105,8 @@ export class ScanScheduler {
   }
 
   #nextOverdueMs(): number {
-    const { scanner, ready } = this.#dependencies;
-    if (!scanner.hasMoreOverdue) return SCAN_EVERY_MS;
+    const { store, scanner, ready } = this.#dependencies;
+    if (!scanner.hasMoreOverdue) return store.worksByCustomer ? SCAN_SERVERS_EVERY_MS : SCAN_EVERY_MS;
     // Rows that were in memory already will be there a moment later too.
     const isWorthwhile = scanner.hasFoundOverdue && ready.overdue < OVERDUE_LOW;
     return isWorthwhile ? SOON_MS : NEXT_OVERDUE_PAGE_MS;

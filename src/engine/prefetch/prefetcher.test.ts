@@ -279,7 +279,7 @@ describe('the prefetcher', () => {
   test.for([
     [false, ['1 2 1 2 1 2']],
     [true, ['1 1 1', '2 2 2']],
-  ] as const)('reads customer by customer if the store does: %s', async ([loadsByCustomer, expected]) => {
+  ] as const)('reads customer by customer if the store does: %s', async ([worksByCustomer, expected]) => {
     await using harness = await EngineHarness.open();
     const due = requireDue((await harness.schedule()).pending);
     const slices: string[] = [];
@@ -287,7 +287,7 @@ describe('the prefetcher', () => {
       slices.push(dues.map(({ partition }) => partition).join(' '));
       return dues.map(() => null);
     };
-    const store = overridden(harness.store, { loadsByCustomer, loadDeliveries });
+    const store = overridden(harness.store, { worksByCustomer, loadDeliveries });
     const prefetcher = prefetcherOf(overridden(harness, { store }));
     for (let n = 0; n < 6; n++) {
       prefetcher.want({
@@ -296,8 +296,26 @@ describe('the prefetcher', () => {
         partition: (1 + Math.floor(n / 3)) as Partition,
       });
     }
-    await harness.time.advance(10);
+    await harness.time.advance(400);
     expect(slices).toEqual(expected);
+  });
+
+  test('gathers deliveries of each customer, and reads them even while the engine is busy, if the store works by customer', async () => {
+    await using harness = await EngineHarness.open();
+    const due = requireDue((await harness.schedule()).pending);
+    const slices: number[] = [];
+    const loadDeliveries = async (dues: readonly unknown[]) => {
+      slices.push(dues.length);
+      return dues.map(() => null);
+    };
+    const store = overridden(harness.store, { worksByCustomer: true, loadDeliveries });
+    const load = { level: 'busy', isShared: true } as const;
+    const prefetcher = prefetcherOf(overridden(harness, { store }), { load });
+    for (let n = 0; n < 20; n++) {
+      prefetcher.want({ ...due, id: `dlv_${n}` as DeliveryId });
+      await harness.time.advance(10);
+    }
+    expect(slices).toEqual([20]);
   });
 
   test('does not hand over a delivery that was moved', async () => {

@@ -8,8 +8,10 @@
  * with a profile only the draft is used. A delivery that was read in another epoch of its slot is dropped.
  *
  * Nothing waits for the prefetcher. It works in slices: small ones while other work is near, none while the engine is
- * busy. A delivery that is not prefetched is read when it is due. Customers are served round robin, by slices where
- * the store loads customer by customer.
+ * busy. A delivery that is not prefetched is read when it is due. Customers are served round robin.
+ *
+ * If the store works by customer, a slice is of one customer, and it is large also while the engine is busy: the
+ * same deliveries would take it more queries when they are due.
  */
 
 import type { Delivery } from '#src/domain/delivery.ts';
@@ -38,6 +40,8 @@ const SMALL_SLICE_MAX = 8;
 /** One slice checks at most this many entries, including those that are not wanted any more. */
 const CHECKED_MAX = 1_000;
 const PAUSE_MS = 0;
+/** A store that works by customer is asked for each of them once in this time, so that a slice has several deliveries. */
+const GATHERING_MS = 200;
 /** The pause while the engine is busy or the cache is full. */
 const BUSY_PAUSE_MS = 20;
 
@@ -76,7 +80,7 @@ export class Prefetcher {
     this.#cache.drop(due.id);
     this.#wanted.set(due.id, due);
     this.#enqueue(due);
-    if (this.#cancelSlice === null) this.#sliceIn(PAUSE_MS);
+    if (this.#cancelSlice === null) this.#sliceIn(this.#pauseMs);
   }
 
   /** The delivery was changed, so what was read is outdated. */
@@ -128,15 +132,24 @@ export class Prefetcher {
   }
 
   async #slice(): Promise<void> {
-    const { level } = this.#dependencies.load;
+    const {
+      load: { level },
+      store: { worksByCustomer },
+    } = this.#dependencies;
     const hasRoom = this.#cache.hasRoom();
-    const mayRead = hasRoom && level !== 'busy';
+    const mayRead = hasRoom && (worksByCustomer || level !== 'busy');
     if (mayRead) {
-      const dues = this.#next(level === 'idle' ? SLICE_MAX : SMALL_SLICE_MAX);
+      const dues = this.#next(worksByCustomer || level === 'idle' ? SLICE_MAX : SMALL_SLICE_MAX);
       if (dues.length > 0) await this.#prefetch(dues);
     } else this.#dropDue();
-    if (!this.#waiting.isEmpty) this.#sliceIn(mayRead ? PAUSE_MS : BUSY_PAUSE_MS);
+    if (!this.#waiting.isEmpty) this.#sliceIn(mayRead ? this.#pauseMs : BUSY_PAUSE_MS);
     else this.#cancelSlice = null;
+  }
+
+  /** The pause before the next slice. */
+  get #pauseMs(): number {
+    const { worksByCustomer } = this.#dependencies.store;
+    return worksByCustomer ? GATHERING_MS / Math.max(this.#waiting.customers, 1) : PAUSE_MS;
   }
 
   /** A delivery that is due already, or whose customer has its share, is left to the claimer. */
@@ -148,7 +161,7 @@ export class Prefetcher {
     for (let checked = 0; checked < CHECKED_MAX && dues.length < limit; checked++) {
       const due = this.#nextWanted(customer);
       if (due === null) break;
-      if (store.loadsByCustomer) customer = due.partition;
+      if (store.worksByCustomer) customer = due.partition;
       this.#wanted.delete(due.id);
       if (due.dueAt > now && this.#cache.hasRoomFor(due.partition)) dues.push(due);
     }

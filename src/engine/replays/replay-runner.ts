@@ -15,6 +15,8 @@ import { ReplayJobWorker, type ReplayJobWorkerDependencies } from './replay-job-
 import { SerialTasks } from './serial-tasks.ts';
 
 const SCAN_EVERY_MS = 1_000;
+/** The same where a scan asks many servers, and this node has no job. */
+const SCAN_SERVERS_EVERY_MS = 5_000;
 const LISTED_MAX = 500;
 /** Jobs that one node leases. Steps run one at a time, so jobs that wait for tokens cost little. */
 const LEASED_MAX = 64;
@@ -28,7 +30,9 @@ const PRUNE = 'prune';
 export interface ReplayRunnerDependencies
   extends Omit<ReplayJobWorkerDependencies, 'store' | 'budgets'>,
     Pick<EngineDependencies, 'log'> {
-  readonly store: ReplayJobWorkerDependencies['store'] & ReplayBudgetsDependencies['store'];
+  readonly store: ReplayJobWorkerDependencies['store'] &
+    ReplayBudgetsDependencies['store'] &
+    Pick<EngineDependencies['store'], 'worksByCustomer'>;
   readonly timers: Timers & Stopwatch;
 }
 
@@ -91,7 +95,7 @@ export class ReplayRunner {
       if (this.#workers.size >= LEASED_MAX) break;
       if (!this.#workers.has(job.id) && !elsewhere.has(job.partition)) await this.#lease(job);
     }
-    return SCAN_EVERY_MS;
+    return store.worksByCustomer && this.#workers.size === 0 ? SCAN_SERVERS_EVERY_MS : SCAN_EVERY_MS;
   }
 
   /** Updates the workers by the jobs that the store has. */

@@ -1,6 +1,7 @@
 /**
  * Counts attempts and their results as they happen: by minute and by hour for each partition, and by hour for each
- * endpoint. Counting happens in memory. Changed rows are saved every half second at most.
+ * endpoint. Counting happens in memory. Changed rows are saved every half second at most, or every three
+ * seconds where the store works by customer.
  *
  * A row has one writer, and its total is saved, not the difference. So a save that failed, or seemed to fail, is made
  * again without harm. For that reason no row may be begun twice. A row of a past span is dropped from memory once it is
@@ -30,6 +31,8 @@ import { PeriodicTask, type Wait } from '#src/ports/periodic-task.ts';
 import { type StatsRow, UnsavedStats } from './unsaved-stats.ts';
 
 const SAVE_EVERY_MS = 500;
+/** The same where each customer's rows take a transaction of their own. */
+const SAVE_BY_CUSTOMER_EVERY_MS = 3_000;
 /** Rows in one save. Due work shares the store with the saves, so the other rows wait for the next one. */
 const BATCH_MAX = 250;
 /** Partitions and endpoints that are counted within an hour. Those beyond are not counted. */
@@ -57,7 +60,9 @@ interface PartitionRows {
   readonly hour: StatsRow;
 }
 
-type Dependencies = Pick<EngineDependencies, 'insight' | 'clock' | 'timers' | 'log' | 'node'>;
+interface Dependencies extends Pick<EngineDependencies, 'insight' | 'clock' | 'timers' | 'log' | 'node'> {
+  readonly store: Pick<EngineDependencies['store'], 'worksByCustomer'>;
+}
 
 /** One save at a time, of rows of one writer. */
 export class StatsRecorder {
@@ -73,11 +78,13 @@ export class StatsRecorder {
   #partitions = new Map<Partition, PartitionRows>();
   #endpoints = new Map<string, StatsRow>();
   #endpointLimit = newEndpointLimit();
+  readonly #saveEveryMs: number;
   #hasFailed = false;
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
     this.#writer = dependencies.node;
+    this.#saveEveryMs = dependencies.store.worksByCustomer ? SAVE_BY_CUSTOMER_EVERY_MS : SAVE_EVERY_MS;
     this.#task = new PeriodicTask(dependencies.timers, () => this.#saveNext());
   }
 
@@ -130,7 +137,7 @@ export class StatsRecorder {
 
   #changed(row: StatsRow): void {
     this.#unsaved.add(row);
-    this.#task.runWithin(SAVE_EVERY_MS);
+    this.#task.runWithin(this.#saveEveryMs);
   }
 
   /** Rows of past spans stay in memory only until they are saved. */
@@ -189,7 +196,7 @@ export class StatsRecorder {
 
   async #saveNext(): Promise<Wait> {
     await this.#saveBatch();
-    return this.#unsaved.size > 0 ? SAVE_EVERY_MS : null;
+    return this.#unsaved.size > 0 ? this.#saveEveryMs : null;
   }
 
   /** Returns false when the store refused the rows. */

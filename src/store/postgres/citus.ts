@@ -144,7 +144,7 @@ export const CITUS: Placement = {
   // The number is stored beside the rows. Only one worker commits, so the number and the rows are stored together.
   numberRow: (writer, partition) =>
     partition === null ? numberOfWriter(writer) : { ...NUMBER_IN_PARTITION, parameters: [partition, writer] },
-  loadsByCustomer: true,
+  worksByCustomer: true,
   together: (items) => [...Map.groupBy(items, ({ partition }) => partition).values()],
   // Citus cannot run a subquery for each row.
   rowOf: (table, alias, condition) => `JOIN ${table} ${alias} ON ${condition}`,

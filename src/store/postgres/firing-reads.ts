@@ -5,36 +5,39 @@
 import { isInFlight } from '#src/domain/delivery.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { LoadedDelivery, Store, UnsettledAttempt } from '#src/ports/store.ts';
+import { firingProfileAt, JOINED_DELIVERY, JOINED_FIRING_SCHEDULE } from '#src/store/sql/joined-rows.ts';
+import type { Mapping, Row, Values } from '#src/store/sql/mapping.ts';
 import {
-  FIRING_PROFILE_COLUMNS,
-  FIRING_PROFILE_WIDTH,
-  firingProfileAt,
-  JOINED_DELIVERY,
-  JOINED_FIRING_SCHEDULE,
-} from '#src/store/sql/joined-rows.ts';
-import type { Row, Values } from '#src/store/sql/mapping.ts';
-import { DELIVERY, FIRING_SCHEDULE, readGate } from '#src/store/sql/rows.ts';
+  DELIVERY,
+  FIRING_PROFILE_VERSION,
+  FIRING_SCHEDULE,
+  PROFILE_HEAD,
+  readGate,
+} from '#src/store/sql/rows.ts';
 import { SWEEP } from '#src/store/sql/sweep-rows.ts';
+import { decodeText } from './parameter-encoding.ts';
 import { type PlacedText, type Placement, queryOf } from './placement.ts';
 import type { Reader } from './read-pool.ts';
 
+/**
+ * What a delivery may have besides comes as a list of values, because Citus takes twice as long to plan outer joins. It
+ * has to see the partition in each subquery.
+ */
 function loadQuery({ rowOf, tableText }: Placement): PlacedText {
-  return tableText(
-    ['partition', 'id'],
-    ({
-      table,
-      value,
-    }) => `SELECT ${JOINED_DELIVERY.columns}, ${JOINED_FIRING_SCHEDULE.columns}, ${FIRING_PROFILE_COLUMNS},
-      ${SWEEP.joined('w').columns}, g.state AS gate
-    FROM ${table}
-    ${rowOf('deliveries', 'd', `d.partition = ${value('partition')} AND d.id = t.id`)}
-    ${rowOf('schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}
-    LEFT JOIN endpoint_profiles p ON p.partition = s.partition AND p.id = s.endpoint_id
-    LEFT JOIN endpoint_profile_versions v
-      ON v.partition = p.partition AND v.endpoint_id = p.id AND v.version = p.version
-    LEFT JOIN gates g ON g.partition = d.partition AND g.endpoint_digest = d.endpoint_digest
-    LEFT JOIN sweeps w ON w.partition = d.partition AND w.schedule_id = d.schedule_id`,
-  );
+  return tableText(['partition', 'id'], ({ table, value }) => {
+    const partition = value('partition');
+    return `SELECT ${JOINED_DELIVERY.columns}, ${JOINED_FIRING_SCHEDULE.columns},
+        (SELECT ${listOf([...under('p', PROFILE_HEAD), ...under('v', FIRING_PROFILE_VERSION)])} FROM endpoint_profiles p
+          JOIN endpoint_profile_versions v ON v.partition = ${partition} AND v.endpoint_id = p.id AND v.version = p.version
+          WHERE p.partition = ${partition} AND p.id = s.endpoint_id) AS profile,
+        (SELECT ${listOf(under('w', SWEEP))} FROM sweeps w
+          WHERE w.partition = ${partition} AND w.schedule_id = d.schedule_id) AS sweep,
+        (SELECT g.state FROM gates g
+          WHERE g.partition = ${partition} AND g.endpoint_digest = d.endpoint_digest) AS gate
+      FROM ${table}
+      ${rowOf('deliveries', 'd', `d.partition = ${partition} AND d.id = t.id`)}
+      ${rowOf('schedules', 's', 's.partition = d.partition AND s.id = d.schedule_id')}`;
+  });
 }
 
 /** Scans the index only between the names of living nodes, so their claims are not read. */
@@ -86,17 +89,41 @@ function keyOf({ partition, id }: Pick<DueDelivery, 'partition' | 'id'>): string
 
 const SCHEDULE_POSITION = DELIVERY.columns.length;
 const PROFILE_POSITION = SCHEDULE_POSITION + FIRING_SCHEDULE.columns.length;
-const SWEEP_POSITION = PROFILE_POSITION + FIRING_PROFILE_WIDTH;
-const GATE_POSITION = SWEEP_POSITION + SWEEP.columns.length;
+const SWEEP_POSITION = PROFILE_POSITION + 1;
+const GATE_POSITION = SWEEP_POSITION + 1;
 
 function loadedIn(values: Values): readonly LoadedDelivery[] {
   const delivery = DELIVERY.at(values, 0);
   const schedule = FIRING_SCHEDULE.at(values, SCHEDULE_POSITION);
   if (delivery === null || schedule === null) return [];
-  const profile = firingProfileAt(values, PROFILE_POSITION);
-  const sweep = SWEEP.at(values, SWEEP_POSITION);
+  const profile = valuesIn(values[PROFILE_POSITION] as string | null);
+  const sweep = valuesIn(values[SWEEP_POSITION] as string | null);
   const gate = values[GATE_POSITION] as string | null;
-  return [{ delivery, schedule, profile, sweep, gate: gate === null ? null : readGate(gate) }];
+  return [
+    {
+      delivery,
+      schedule,
+      profile: profile === null ? null : firingProfileAt(profile, 0),
+      sweep: sweep === null ? null : SWEEP.at(sweep, 0),
+      gate: gate === null ? null : readGate(gate),
+    },
+  ];
+}
+
+/** SQL: these columns as the text of a JSON list. */
+function listOf(columns: readonly string[]): string {
+  return `json_build_array(${columns.join(', ')})::text`;
+}
+
+function under(alias: string, { columns }: Pick<Mapping<never>, 'columns'>): readonly string[] {
+  return columns.map((column) => `${alias}.${column}`);
+}
+
+/** The values of such a list. */
+function valuesIn(list: string | null): Values | null {
+  if (list === null) return null;
+  const values = JSON.parse(list) as Values;
+  return values.map((value) => (typeof value === 'string' ? decodeText(value) : value));
 }
 
 function lostClaimIn(row: Row): readonly UnsettledAttempt[] {

@@ -22,7 +22,7 @@ function postgresDialect(connections: Connections, timers: PostgresOptions['time
     writers,
     reads: {
       ...dueReads(placement.dueScans(pools.firing)),
-      loadsByCustomer: placement.loadsByCustomer,
+      worksByCustomer: placement.worksByCustomer,
       ...firingReads(pools.firing, placement),
       findPayload: (...key) => payloads.payload(...key),
       loadPayloads: (deliveries) => payloads.load(deliveries),

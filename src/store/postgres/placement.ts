@@ -59,8 +59,8 @@ export interface Placement {
   readonly sharedText: (sql: string) => PlacedText;
   /** The row for the number of a transaction that is about this partition, or about none. */
   readonly numberRow: (writer: string, partition: Partition | null) => NumberRow;
-  /** Whether a query can look up rows of only one customer. */
-  readonly loadsByCustomer: boolean;
+  /** Whether a query or a transaction can be about only one customer. */
+  readonly worksByCustomer: boolean;
   /** Splits a list into parts that one query can look up. */
   together<Item extends { readonly partition: Partition }>(
     items: readonly Item[],
@@ -85,7 +85,7 @@ export const ONE_SERVER: Placement = {
   tableText: (columns, text) => ({ sql: text(arraySource(columns)) }),
   sharedText: (sql) => ({ sql }),
   numberRow: numberOfWriter,
-  loadsByCustomer: false,
+  worksByCustomer: false,
   together: (items) => (items.length === 0 ? [] : [items]),
   // A subquery of its own. If the planner may choose the join, it sometimes takes the partition from one table and
   // the id from another, and scans a whole partition.

@@ -306,7 +306,7 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
               'schedules_pkey',
               'sweeps_pkey',
             ],
-            5 * BATCH,
+            6 * BATCH,
             queries,
           );
         },

@@ -48,7 +48,7 @@ export type PlannedReads = Pick<
   | 'listDue'
   | 'listWaitingCustomers'
   | 'listDueOfCustomers'
-  | 'loadsByCustomer'
+  | 'worksByCustomer'
   | 'loadDeliveries'
   | 'loadPayloads'
   | 'listLostClaims'

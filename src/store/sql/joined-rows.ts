@@ -19,7 +19,6 @@ const VERSION = PROFILE_VERSION.joined('v');
 const FIRING_VERSION = FIRING_PROFILE_VERSION.joined('v');
 export const PROFILE_COLUMNS = `${HEAD.columns}, ${VERSION.columns}`;
 export const FIRING_PROFILE_COLUMNS = `${HEAD.columns}, ${FIRING_VERSION.columns}`;
-export const FIRING_PROFILE_WIDTH = PROFILE_HEAD.columns.length + FIRING_PROFILE_VERSION.columns.length;
 
 export function profileIn(row: Row): EndpointProfile {
   return { ...HEAD.from(row), ...VERSION.from(row) };

@@ -110,7 +110,7 @@ function plannedReads(db: Db, reader: SqliteReader): PlannedReads {
   return {
     findPayload: (...key) => reader.read(() => firing.payload(...key)),
     listDue: (...page) => reader.read(() => firing.due(...page)),
-    loadsByCustomer: false,
+    worksByCustomer: false,
     listWaitingCustomers: (after, _until, limit) => reader.read(() => firing.customers(after, limit)),
     listDueOfCustomers: (...page) => reader.read(() => firing.dueOfCustomers(...page)),
     loadDeliveries: (deliveries) => reader.read(() => firing.load(deliveries)),
