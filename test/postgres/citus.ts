@@ -28,6 +28,8 @@ export async function createCitusDatabase(coordinator: string = CITUS_URL): Prom
   await execute(database.url, 'CREATE EXTENSION citus');
   const { hostname, port } = new URL(coordinator);
   await execute(database.url, `SELECT citus_set_coordinator_host('${hostname}', ${port})`);
+  // Adding a worker alters the roles there, and two databases must not do that at once.
+  await using _lock = await lockOf(coordinator);
   for (const { host, port } of workers) {
     await execute(database.url, `SELECT citus_add_node('${host}', ${port})`);
   }
@@ -36,6 +38,15 @@ export async function createCitusDatabase(coordinator: string = CITUS_URL): Prom
     for (const { server } of copies) await execute(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   };
   return { name, url: database.url, drop, [Symbol.asyncDispose]: drop };
+}
+
+const LOCK = 721_005;
+
+async function lockOf(coordinator: string): Promise<AsyncDisposable> {
+  const client = new Client({ connectionString: coordinator });
+  await client.connect();
+  await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+  return { [Symbol.asyncDispose]: () => client.end() };
 }
 
 /** The same database on each of the workers. */
