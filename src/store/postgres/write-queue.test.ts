@@ -116,17 +116,18 @@ describe('where each partition has a line of its own', () => {
   /** Two connections, and what each transaction was about. They are answered in any order. */
   function lines() {
     const sent: {
+      readonly connection: number;
       readonly line: Line;
       readonly size: number;
       readonly answer: (...answers: Answer[]) => void;
     }[] = [];
-    const run = (verbs: readonly Verb[], line: Line) =>
+    const runOn = (connection: number) => (verbs: readonly Verb[], line: Line) =>
       new Promise<readonly Answer[]>((resolve) => {
         const answer = (...answers: Answer[]) =>
           resolve(answers.length > 0 ? answers : verbs.map(() => 'done' as const));
-        sent.push({ line, size: verbs.length, answer });
+        sent.push({ connection, line, size: verbs.length, answer });
       });
-    const executors = [{ run }, { run }] as unknown as readonly Executor[];
+    const executors = [{ run: runOn(0) }, { run: runOn(1) }] as unknown as readonly Executor[];
     const queue = new WriteQueue(executors, ([step]) => (step?.[2] ?? null) as Line);
     return { sent, queue, about: () => sent.map(({ line, size }) => `${line}: ${size}`) };
   }
@@ -165,6 +166,26 @@ describe('where each partition has a line of its own', () => {
     expect(about().slice(4)).toEqual(['2: 1']);
     for (const { answer } of sent) answer();
     expect(await Promise.all(all)).toEqual(all.map(() => 'done'));
+  });
+
+  test('a line keeps its connection while that is idle', async () => {
+    const { queue, sent } = lines();
+    const all: Promise<unknown>[] = [];
+    for (const [at, partition] of [1, 2, 2, 1, 3].entries()) {
+      all.push(queue.run(of(partition)));
+      await new Promise(setImmediate);
+      sent[at]?.answer();
+      await new Promise(setImmediate);
+    }
+    expect(sent.map(({ connection }) => connection)).toEqual([1, 0, 0, 1, 1]);
+    all.push(queue.run(of(1)), queue.run(of(3)));
+    await new Promise(setImmediate);
+    expect(sent.slice(5).map(({ line, connection }) => [line, connection])).toEqual([
+      [1, 1],
+      [3, 0],
+    ]);
+    for (const { answer } of sent.slice(5)) answer();
+    await Promise.all(all);
   });
 
   test('a call about several partitions is answered after the last of them, also if one fails', async () => {

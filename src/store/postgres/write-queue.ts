@@ -37,6 +37,7 @@ interface Waiting {
 type Line = Partition | null;
 
 export class WriteQueue implements SqlWriter {
+  readonly #executors: readonly Executor[];
   /** Executors without a transaction. */
   readonly #idle: Executor[];
   readonly #lineOf: (verb: Verb) => Line;
@@ -51,6 +52,7 @@ export class WriteQueue implements SqlWriter {
   readonly #ended = Promise.withResolvers<void>();
 
   constructor(executors: readonly Executor[], lineOf: (verb: Verb) => Line = () => null) {
+    this.#executors = executors;
     this.#idle = [...executors];
     this.#lineOf = lineOf;
   }
@@ -115,11 +117,18 @@ export class WriteQueue implements SqlWriter {
       this.#isStarting = false;
       for (const line of this.#lines.keys()) {
         if (this.#busy.has(line)) continue;
-        const executor = this.#idle.pop();
+        const executor = this.#takeIdle(line);
         if (executor === undefined) return;
         void this.#work(line, executor);
       }
     });
+  }
+
+  /** Prefers the same executor for each line, because its connection then knows the shards of the line. */
+  #takeIdle(line: Line): Executor | undefined {
+    const preferred = this.#executors[(line ?? 0) % this.#executors.length];
+    const index = preferred === undefined ? -1 : this.#idle.indexOf(preferred);
+    return index < 0 ? this.#idle.pop() : this.#idle.splice(index, 1)[0];
   }
 
   /** Runs the next batch of a line. The line then waits behind the others. */
