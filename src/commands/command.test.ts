@@ -31,7 +31,7 @@ describe('a write', () => {
   test('fails after too many conflicts', async () => {
     const { attempts, attempt } = writing();
     await expect(retryUntilWritten(attempt)).rejects.toThrow(StoreUnavailable);
-    expect(attempts.count).toBe(20);
+    expect(attempts.count).toBe(200);
   });
 
   test('ends when another request took the key', async () => {
