@@ -98,7 +98,7 @@ const FULL: Scale = {
   },
   package: { rounds: 3, starts: 5 },
   start: { rounds: 10 },
-  citus: { rounds: 5, projects: 16, paced: { rate: 200, seconds: 6 }, burst: 5_000 },
+  citus: { rounds: 5, projects: 16, paced: { rate: 200, seconds: 10 }, burst: 5_000 },
 };
 
 const QUICK: Scale = {

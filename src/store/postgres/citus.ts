@@ -137,7 +137,8 @@ export const CITUS: Placement = {
   cachesPlans: false,
   // A statement with its check takes Citus twice as long as one without.
   checksAtOnce: false,
-  writersOfKind: 4,
+  // Many transactions are short of time for a commit on a worker's disk, not of processor time.
+  writers: { api: 8, firing: 16 },
   text,
   tableText,
   sharedText,

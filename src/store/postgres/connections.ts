@@ -104,11 +104,11 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
     return new WriteQueue(executors, (verb) => partitionOf(verb, allStatements));
   };
   const shared = isSmall ? caching() : null;
-  const writersOfKind = isSmall ? 1 : placement.writersOfKind;
-  const api = writeQueue('api', writersOfKind);
+  const connections = isSmall ? { api: 1, firing: 1 } : placement.writers;
+  const api = writeQueue('api', connections.api);
   const writers = {
     api,
-    firing: writeQueue('firing', writersOfKind),
+    firing: writeQueue('firing', connections.firing),
     maintenance: isSmall ? api : writeQueue('maintenance'),
     membership: writeQueue('membership'),
   };

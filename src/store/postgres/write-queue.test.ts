@@ -171,18 +171,18 @@ describe('where each partition has a line of its own', () => {
   test('a line keeps its connection while that is idle', async () => {
     const { queue, sent } = lines();
     const all: Promise<unknown>[] = [];
-    for (const [at, partition] of [1, 2, 2, 1, 3].entries()) {
+    for (const [at, partition] of [2, 4, 4, 2, 6].entries()) {
       all.push(queue.run(of(partition)));
       await new Promise(setImmediate);
       sent[at]?.answer();
       await new Promise(setImmediate);
     }
     expect(sent.map(({ connection }) => connection)).toEqual([1, 0, 0, 1, 1]);
-    all.push(queue.run(of(1)), queue.run(of(3)));
+    all.push(queue.run(of(2)), queue.run(of(6)));
     await new Promise(setImmediate);
     expect(sent.slice(5).map(({ line, connection }) => [line, connection])).toEqual([
-      [1, 1],
-      [3, 0],
+      [2, 1],
+      [6, 0],
     ]);
     for (const { answer } of sent.slice(5)) answer();
     await Promise.all(all);

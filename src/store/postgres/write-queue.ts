@@ -17,6 +17,8 @@ import { unavailableInstead } from './errors.ts';
 import type { Executor } from './executor.ts';
 import type { Verb } from './stages.ts';
 
+/** Each project has a test and a live mode, with partitions of their own. */
+const MODES = 2;
 const BATCH_MAX = 256;
 /** Counts texts and sealed bytes, which are copied several times on the way. */
 const BATCH_CHARACTERS_MAX = 4_194_304;
@@ -124,9 +126,12 @@ export class WriteQueue implements SqlWriter {
     });
   }
 
-  /** Prefers the same executor for each line, because its connection then knows the shards of the line. */
+  /**
+   * Prefers the same executor for each line, because its connection then knows the shards of the line. Both modes of a
+   * project have neighbouring partitions, and often only one of them has work, so they share an executor.
+   */
   #takeIdle(line: Line): Executor | undefined {
-    const preferred = this.#executors[(line ?? 0) % this.#executors.length];
+    const preferred = this.#executors[Math.floor((line ?? 0) / MODES) % this.#executors.length];
     const index = preferred === undefined ? -1 : this.#idle.indexOf(preferred);
     return index < 0 ? this.#idle.pop() : this.#idle.splice(index, 1)[0];
   }
