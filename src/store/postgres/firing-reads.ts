@@ -20,8 +20,8 @@ import { type PlacedText, type Placement, queryOf } from './placement.ts';
 import type { Reader } from './read-pool.ts';
 
 /**
- * What a delivery may have besides comes as a list of values, because Citus takes twice as long to plan outer joins. It
- * has to see the partition in each subquery.
+ * The endpoint profile, the sweep and the gate come by subqueries, because Citus takes twice as long to plan outer
+ * joins. It has to see the partition in each of them.
  */
 function loadQuery({ rowOf, tableText }: Placement): PlacedText {
   return tableText(['partition', 'id'], ({ table, value }) => {
