@@ -25,6 +25,7 @@ import { costsSteps, measureCosts } from './capacity/measure-costs.ts';
 import { writePage } from './capacity/page.ts';
 import { citusSteps, measureCitus } from './citus/citus.ts';
 import { CITUS_VARIABLE } from './citus/cluster.ts';
+import { combined, readResults } from './combine.ts';
 import { comparisonOf } from './comparison.ts';
 import { CONTENDERS } from './contenders.ts';
 import { readProfiles } from './cpu-profile.ts';
@@ -158,6 +159,10 @@ function printProfiles(directory: string): void {
 
 async function main(): Promise<void> {
   const options = optionsOf(process.argv.slice(2));
+  if (options.page !== null) {
+    report(combined(options.page.map(readResults)), options);
+    return;
+  }
   if (options.profileDir !== undefined) mkdirSync(options.profileDir, { recursive: true });
   await installPeers((text) => process.stderr.write(`${text}\n`));
   const results = await measure(options, (soFar) => keep(soFar, options));

@@ -38,10 +38,13 @@ export interface Options {
   readonly profileDir: string | undefined;
   /** The folder for the report. */
   readonly out: string | null;
+  /** Files with the results of earlier runs, to make the report of. Null if this run measures. */
+  readonly page: readonly string[] | null;
 }
 
 export const USAGE = `npm run bench -- [--quick] [--only NAME,…] [--work WORK,…] [--rounds N]
                 [--beside WHO,…] [--store STORE,…] [--baseline DIR] [--json FILE] [--profile DIR] [--out DIR]
+       npm run bench -- --page FILE,… [--out DIR]
 
   --quick    less of everything, in about two minutes
   --only     ${CONTENDER_IDS.join(', ')}
@@ -53,7 +56,9 @@ export const USAGE = `npm run bench -- [--quick] [--only NAME,…] [--work WORK,
   --baseline the checkout of another version, installed: the two versions run alternately
   --json     writes all that was measured to a file
   --profile  writes processor profiles to a folder
-  --out      writes benchmarks.md and its charts to a folder; a full run writes docs/`;
+  --out      writes benchmarks.md and its charts to a folder; a full run writes docs/
+  --page     measures nothing, and makes the page from what --json wrote in earlier runs;
+             each workload comes from the last of the files that has it`;
 
 /** A mistake on the command line. It is printed without a stack trace. */
 export class UsageError extends Error {}
@@ -133,7 +138,7 @@ const QUICK: Scale = {
 };
 
 export function optionsOf(args: readonly string[]): Options {
-  const { quick, only, work, rounds, beside, store, baseline, json, profile, out } = parsed(args);
+  const { quick, only, work, rounds, beside, store, baseline, json, profile, out, page } = parsed(args);
   const scale = quick ? QUICK : FULL;
   const usual = WORKLOADS.filter((each) => !ASKED_FOR_ONLY.has(each) && !(quick && SLOW_WORKLOADS.has(each)));
   // Profiling makes a contender slower, so such a run writes no report.
@@ -148,7 +153,8 @@ export function optionsOf(args: readonly string[]): Options {
     baseline: baseline === undefined ? null : checkoutIn(baseline),
     json: json ?? null,
     profileDir: profile,
-    out: out ?? (isWhole ? DOCS : null),
+    out: out ?? (isWhole || page !== undefined ? DOCS : null),
+    page: page === undefined ? null : page.split(','),
   };
 }
 
@@ -184,6 +190,7 @@ function parsed(args: readonly string[]) {
         json: { type: 'string' },
         profile: { type: 'string' },
         out: { type: 'string' },
+        page: { type: 'string' },
       },
     });
     return values;

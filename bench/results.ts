@@ -12,6 +12,8 @@ export interface Results {
   readonly elapsedSeconds: number;
   readonly machine: Machine;
   readonly scale: Scale;
+  /** The runs that these results were combined from. */
+  readonly runs?: readonly Run[];
   readonly contenders: readonly ContenderResults[];
   /** The results of a workload are null if it did not run. */
   readonly stored: StoredResults | null;
@@ -26,6 +28,17 @@ export interface Results {
 }
 
 export const RESULTS_FORMAT = 1;
+
+export interface Run {
+  readonly command: string;
+  readonly startedAt: string;
+  readonly elapsedSeconds: number;
+  readonly rounds: number;
+}
+
+export function runsOf({ runs, command, startedAt, elapsedSeconds, scale }: Results): readonly Run[] {
+  return runs ?? [{ command, startedAt, elapsedSeconds, rounds: scale.rounds }];
+}
 
 export interface Machine {
   readonly cores: number;

@@ -2,7 +2,7 @@
  * Writes `docs/benchmarks.md`. The page depends on the results only. Texts without figures are in `words.ts`. No
  * sentence judges the figures of a table.
  */
-import { type Results, STORE_KINDS } from '../results.ts';
+import { type Results, runsOf, STORE_KINDS } from '../results.ts';
 import type { Verdict } from './bar.ts';
 import { barsOf } from './bars.ts';
 import type { ChartFile, ChartName } from './chart.ts';
@@ -77,8 +77,10 @@ function barsText(results: Results): string {
     plain(verdict === 'missed' && perCore !== null ? `${measured}; ${perCore}` : measured),
     VERDICTS[verdict],
   ]);
-  const { rounds } = results.scale;
-  const said = `These are the project’s own bars. The medians of ${roundsText(rounds)} decide. ${words.MISSED}`;
+  const rounds = new Set(runsOf(results).map((run) => run.rounds));
+  const decide =
+    rounds.size === 1 ? `of ${roundsText(Math.max(...rounds))} decide` : 'of their rounds decide';
+  const said = `These are the project’s own bars. The medians ${decide}. ${words.MISSED}`;
   return `${said}\n\n${wordTable(['workload', 'bar', 'measured', ''], rows)}`;
 }
 
@@ -171,21 +173,15 @@ function section(isMeasured: boolean, heading: string, ...parts: readonly string
   return isMeasured ? [`## ${heading}`, ...parts] : [];
 }
 
-function runText({
-  command,
-  startedAt,
-  elapsedSeconds,
-  machine,
-  scale,
-  contenders,
-}: Results): readonly string[] {
+function runText(results: Results): readonly string[] {
+  const { machine, scale, contenders } = results;
+  const runs = runsOf(results).map(({ command, startedAt, elapsedSeconds, rounds }) => [
+    `\`${command.replaceAll('`', '')}\``,
+    plain(startedAt.slice(0, 10)),
+    `${whole(elapsedSeconds / 60)} minutes`,
+    `${whole(rounds)}${scale.quick ? ', the quick run' : ''}`,
+  ]);
   const facts = [
-    ['command', `\`${command.replaceAll('`', '')}\``],
-    ['day', plain(startedAt.slice(0, 10))],
-    [
-      'took',
-      `${whole(elapsedSeconds / 60)} minutes, ${roundsText(scale.rounds)}${scale.quick ? ', the quick run' : ''}`,
-    ],
     ['processors', plain(`${machine.cores} × ${machine.processor}`)],
     ['memory', `${whole(machine.memoryGb)} GB`],
     ['system', plain(machine.system)],
@@ -200,7 +196,8 @@ function runText({
     remarks.map((remark) => `${plain(name)}: ${plain(remark)}`),
   );
   return [
-    wordTable(['', ''], facts),
+    wordTable(['command', 'day', 'took', 'rounds'], runs),
+    wordTable(['machine', ''], facts),
     wordTable(['contender', 'version', 'set up', 'survives a crash of the machine'], settings),
     bulleted(remarks),
   ];

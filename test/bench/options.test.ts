@@ -74,6 +74,11 @@ describe('the command line', () => {
     expect(optionsOf(['--baseline', root])).toMatchObject({ baseline: root, out: null });
   });
 
+  test('makes the page from the results of earlier runs', () => {
+    expect(optionsOf(['--page', 'a.json,b.json'])).toMatchObject({ page: ['a.json', 'b.json'], out: 'docs' });
+    expect(optionsOf([]).page).toBeNull();
+  });
+
   test.each([
     [['--beside', 'nobody'], /--beside: "nobody" is not one of /],
     [['--store', 'mysql'], /--store: "mysql" is not one of /],
