@@ -29,7 +29,7 @@ export async function createCitusDatabase(coordinator: string = CITUS_URL): Prom
   const { hostname, port } = new URL(coordinator);
   await execute(database.url, `SELECT citus_set_coordinator_host('${hostname}', ${port})`);
   // Adding a worker alters the roles there, and two databases must not do that at once.
-  await using _lock = await lockOf(coordinator);
+  await using _ = await lockOf(coordinator);
   for (const { host, port } of workers) {
     await execute(database.url, `SELECT citus_add_node('${host}', ${port})`);
   }
