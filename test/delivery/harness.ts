@@ -13,7 +13,7 @@ import { created, onlyDelivery, ordered } from '#test/e2e/expectations.ts';
 import type { Delivery, Schedule } from '#test/e2e/resources.ts';
 import { type RunningService, runCommand, startCheapest } from '#test/process/run-command.ts';
 import { type SchedProcess, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
-import { NODES } from '#test/process/store-in-use.ts';
+import { IS_CITUS, NODES } from '#test/process/store-in-use.ts';
 import type { Behaviour } from '#test/receiver/behaviours.ts';
 import {
   CA_FILE,
@@ -42,8 +42,8 @@ const LONG_TIMER_MS = 20_000;
 /** A stop at the end of a file need not wait longer for a request in flight. */
 const GRACE = { SCHED_SHUTDOWN_GRACE: '5s' };
 
-/** For tests that each start a service. Several nodes are too many processes to start at once. */
-export const CONCURRENT_SERVICES = { concurrent: NODES === 1 };
+/** For tests that each start a service. Several nodes, or databases on three servers, are too many at once. */
+export const CONCURRENT_SERVICES = { concurrent: NODES === 1 && !IS_CITUS };
 
 const WARM_UP_TIMES = 3;
 

@@ -34,7 +34,10 @@ export class ShiftedService implements AsyncDisposable {
     const dataDir = temporaryDirectory();
     const offsetMs = offsetTo(time);
     const clock = IS_POSTGRES ? await DatabaseClock.in(dataDir, offsetMs) : new ThreadClock(offsetMs);
-    return new ShiftedService(receiver, await start(dataDir, clock), clock);
+    const service = new ShiftedService(receiver, await start(dataDir, clock), clock);
+    // The start may have taken longer than the test has time for.
+    await service.setTo(time);
+    return service;
   }
 
   hook(...script: readonly Behaviour[]): Hook {

@@ -10,7 +10,7 @@ import type { TestDatabase } from '#test/postgres/databases.ts';
 /** Any key works. All processes share it, so that each can open what another sealed. */
 const MASTER_KEY = Buffer.alloc(32, 'a master key for tests').toString('base64');
 
-const IS_CITUS = process.env.SCHED_TEST_STORE === 'citus';
+export const IS_CITUS = process.env.SCHED_TEST_STORE === 'citus';
 export const IS_POSTGRES = IS_CITUS || process.env.SCHED_TEST_STORE === 'postgres';
 /** Nodes measure the time of the database, with an error of up to half a round trip. */
 export const CLOCK_OFF_MS_MAX = IS_POSTGRES ? 10 : 0;
