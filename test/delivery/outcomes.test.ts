@@ -269,7 +269,8 @@ describe.concurrent('the body of an answer is discarded, and at most 64 KiB of i
     const { pending } = await given({ endpoint: hook(pouring).url });
     const { delivery, attempts } = await waitForEnd(api, pending.id);
     expect(delivery).toMatchObject({ status: 'succeeded', last_status_code: 200 });
-    expect(attempts[0]?.egress_ms).toBeLessThan(5_000);
+    // The timeout is 30 s. On a busy machine the pouring itself takes seconds.
+    expect(attempts[0]?.egress_ms).toBeLessThan(20_000);
     await pouring.closed;
     // The buffers of both sides hold some of the written bytes too.
     expect(pouring.bytesWritten).toBeLessThan(16 * 1_048_576);
