@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { StoreUnavailable, type WriteOutcome } from '#src/ports/store.ts';
-import { IdempotencyKeyTaken, KeyedMutex, requireFound, retryUntilWritten } from './command.ts';
+import { CONFLICTS_MAX, IdempotencyKeyTaken, KeyedMutex, requireFound, retryUntilWritten } from './command.ts';
 
 const FINISHED = { status: 200, body: '{}' };
 
@@ -31,7 +31,7 @@ describe('a write', () => {
   test('fails after too many conflicts', async () => {
     const { attempts, attempt } = writing();
     await expect(retryUntilWritten(attempt)).rejects.toThrow(StoreUnavailable);
-    expect(attempts.count).toBe(200);
+    expect(attempts.count).toBe(CONFLICTS_MAX);
   });
 
   test('ends when another request took the key', async () => {

@@ -65,7 +65,7 @@ export class KeyedMutex {
  * How often a decision is made again because of a conflicting write. A node whose writes take a little longer than those
  * of the others can lose many times in a row: with three nodes on Citus, a hundred edits at once lost more than 20.
  */
-const CONFLICTS_MAX = 200;
+export const CONFLICTS_MAX = 200;
 
 /** The result of one write. `written` is `done`, or the reason why the decision has to be made again. */
 export interface WriteResult {

@@ -10,7 +10,7 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
 import { Builders } from '#test/store-contract/builders.ts';
 import { interleaved } from '#test/store-contract/interleave.ts';
-import { type Commands, KeyedMutex, type MakeReceipt } from './command.ts';
+import { CONFLICTS_MAX, type Commands, KeyedMutex, type MakeReceipt } from './command.ts';
 import { archiveProfile, createProfile, editProfile, type ProfileFields } from './profiles.ts';
 
 const PARTITION = 1 as Partition;
@@ -186,7 +186,7 @@ describe('editing an endpoint profile', () => {
     await expect(answer).rejects.toThrow(StoreUnavailable);
     expect(await harness.store.findProfile(PARTITION, profile.id)).toMatchObject({
       method: 'PUT',
-      version: 21,
+      version: CONFLICTS_MAX + 1,
     });
   });
 

@@ -13,7 +13,7 @@ import { type ControlHarness, openControlHarness, START } from '#test/process/co
 import { Builders, FAILURE, HOUR_MS, HOURLY, SUCCESS } from '#test/store-contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 import { interleaved } from '#test/store-contract/interleave.ts';
-import { type Commands, IdempotencyKeyTaken, KeyedMutex, type MakeReceipt } from './command.ts';
+import { CONFLICTS_MAX, type Commands, IdempotencyKeyTaken, KeyedMutex, type MakeReceipt } from './command.ts';
 import {
   applyScheduleAction,
   createSchedule,
@@ -242,7 +242,7 @@ describe('creating a schedule through an endpoint profile', () => {
       NO_RECEIPT,
     );
     await expect(answer).rejects.toThrow(StoreUnavailable);
-    expect(current.revision).toBe(21);
+    expect(current.revision).toBe(CONFLICTS_MAX + 1);
   });
 });
 
