@@ -442,3 +442,14 @@ export function requireDue(delivery: Delivery): DueDelivery {
   if (due === null) throw new Error(`The delivery is ${delivery.status}.`);
   return due;
 }
+
+/** The same object with some members replaced. */
+export function overridden<T extends object>(object: T, own: Partial<T>): T {
+  return new Proxy(object, {
+    get(target, name) {
+      if (Object.hasOwn(own, name)) return Reflect.get(own, name);
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}

@@ -2,6 +2,7 @@
  * Starts the service. The store is opened first: that waits for a thread of its own or for another machine, and the rest
  * of the code is loaded meanwhile. So this file imports little.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isLoopbackHost } from '#src/domain/public-address.ts';
 import { prepareZones } from '#src/domain/zone.ts';
 import type { Clock, Timers } from '#src/ports/system.ts';
@@ -46,14 +47,21 @@ export async function startService(
   requireLoopback(settings, variant);
   warnOfUnverified(settings, io.log);
   const node = nodeName(systemRandom());
-  const [store, { composeService }] = await Promise.all([
+  const [store, composition] = await Promise.allSettled([
     openStore(settings, { exclusive: true, create: true, node, isPlayground }),
     loadMeanwhile(),
   ]);
-  return composeService(settings, io, variant, { store, node });
+  if (store.status === 'rejected') throw store.reason;
+  if (composition.status === 'rejected') {
+    await store.value.close();
+    throw composition.reason;
+  }
+  return composition.value.composeService(settings, io, variant, { store: store.value, node });
 }
 
+/** Loading blocks the process, so PostgreSQL is asked first: one turn of the event loop loads and connects its client. */
 async function loadMeanwhile(): Promise<typeof import('./compose-service.ts')> {
+  await nextTurn();
   const composition = await import('./compose-service.ts');
   prepareZones(systemClock.now());
   return composition;

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { StoreUnavailable, type WriteOutcome } from '#src/ports/store.ts';
-import { CONFLICTS_MAX, IdempotencyKeyTaken, KeyedMutex, requireFound, retryUntilWritten } from './command.ts';
+import {
+  CONFLICTS_MAX,
+  IdempotencyKeyTaken,
+  KeyedMutex,
+  requireFound,
+  retryUntilWritten,
+} from './command.ts';
 
 const FINISHED = { status: 200, body: '{}' };
 

@@ -13,7 +13,13 @@ import { type ControlHarness, openControlHarness, START } from '#test/process/co
 import { Builders, FAILURE, HOUR_MS, HOURLY, SUCCESS } from '#test/store-contract/builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.ts';
 import { interleaved } from '#test/store-contract/interleave.ts';
-import { CONFLICTS_MAX, type Commands, IdempotencyKeyTaken, KeyedMutex, type MakeReceipt } from './command.ts';
+import {
+  CONFLICTS_MAX,
+  type Commands,
+  IdempotencyKeyTaken,
+  KeyedMutex,
+  type MakeReceipt,
+} from './command.ts';
 import {
   applyScheduleAction,
   createSchedule,

@@ -56,7 +56,7 @@ export class OriginPool<Connection extends Openable> {
   readonly #connections = new Set<Connection>();
   readonly #idle: Connection[] = [];
   readonly #pending: PendingConnections<Connection, Waiter<Connection>>;
-  /** Waiters without a pending connection. Those with one came before them. */
+  /** Waiters without a pending connection. */
   readonly #queue = new WaiterQueue<Waiter<Connection>>();
   #warmTarget = 0;
 
@@ -112,7 +112,7 @@ export class OriginPool<Connection extends Openable> {
     this.#openMore();
   }
 
-  /** The connection has served. It goes to the oldest waiter if it may be reused at once, or becomes idle. */
+  /** The connection has served. It goes to the next waiter if it may be reused at once, or becomes idle. */
   release(connection: Connection): void {
     this.#reuse.noteAnswered(connection);
     this.#offer(connection);
@@ -234,7 +234,7 @@ export class OriginPool<Connection extends Openable> {
     this.#dependencies.discard(connection);
   }
 
-  /** Assigns a pending connection to the oldest waiter that has none, or to no one. */
+  /** Assigns a pending connection to the next waiter that has none, or to no one. */
   #reassign(connection: Connection): void {
     this.#pending.reassign(connection, this.#queue.take());
   }

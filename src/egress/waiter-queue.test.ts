@@ -67,6 +67,18 @@ test('a request in time may go before an overdue one, but not before another in 
   expect(queue.takeBefore(late)).toBeNull();
 });
 
+test('the turn of an overdue request is kept while connections serve those in time', () => {
+  const [overdue] = named('overdue', 1);
+  const [served] = named('fresh', 1);
+  if (overdue === undefined || served === undefined) throw new Error('missing');
+  const queue = queueOf(...named('fresh', 9));
+  const before = Array.from({ length: 4 }, () => {
+    queue.takeBefore(served);
+    return queue.takeBefore(overdue)?.name ?? null;
+  });
+  expect(before).toEqual(['fresh 0', 'fresh 1', 'fresh 2', null]);
+});
+
 test('all can be taken at once', () => {
   const queue = queueOf(...named('overdue', 2), ...named('fresh', 1));
   expect(queue.takeAll().map(({ name }) => name)).toEqual(['fresh 0', 'overdue 0', 'overdue 1']);

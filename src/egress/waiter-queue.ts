@@ -37,8 +37,8 @@ export class WaiterQueue<Waiter extends Waiting> {
 
   /** Takes a request in time that may go before `other`, which is about to go; null when none may. */
   takeBefore({ isOverdue }: Waiter): Waiter | null {
-    const isTurn = isOverdue && this.#passed < IN_TIME_FOR_EACH_OVERDUE;
-    const next = isTurn ? firstOf(this.#inTime) : null;
+    if (!isOverdue) return null;
+    const next = this.#passed < IN_TIME_FOR_EACH_OVERDUE ? firstOf(this.#inTime) : null;
     this.#passed = next === null ? 0 : this.#passed + 1;
     if (next !== null) this.#inTime.delete(next);
     return next;

@@ -5,7 +5,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Instant } from '#src/domain/instant.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
-import { EngineHarness, OK, OTHER_PARTITION, type ScheduleOptions } from '#test/engine-harness.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
+import {
+  EngineHarness,
+  OK,
+  OTHER_PARTITION,
+  overridden,
+  type ScheduleOptions,
+} from '#test/engine-harness.ts';
 import { Engine } from './engine.ts';
 
 const HUGE_BYTES = 768 * 1_024;
@@ -77,4 +84,35 @@ test('the bodies in flight of a node hold no more bytes than its permits allow',
   const claimed = harness.egress.sent.length;
   expect(claimed * 16 * HUGE_BYTES).toBeLessThan(128 * 1_048_576 + 16 * HUGE_BYTES);
   expect(claimed).toBeGreaterThan(8);
+});
+
+test('where the store works by customer, one whose rows are out of reach costs no other an attempt', async () => {
+  await using harness = await EngineHarness.open();
+  const orders = Array.from({ length: 20 }, (_, n) => ({
+    url: `${HEALTHY}/${n}`,
+    payload: { body: 'small' },
+  }));
+  const healthy = await Promise.all(orders.map((order) => harness.schedule(order)));
+  await hostile(harness, 20, (n) => ({ url: `https://other.example/${n}`, payload: { body: 'small' } }));
+  /** A call about rows of the other customer stores all others of its rows, and fails. */
+  const partly = async <Row extends { readonly delivery: { readonly partition: number } }, Answer>(
+    rows: readonly Row[],
+    call: (rows: readonly Row[]) => Promise<Answer>,
+  ): Promise<Answer> => {
+    const reached = rows.filter(({ delivery }) => delivery.partition !== OTHER_PARTITION);
+    const answer = await call(reached);
+    if (reached.length < rows.length) throw new StoreUnavailable('away');
+    return answer;
+  };
+  const { store } = harness;
+  const overrides: Partial<typeof store> = {
+    worksByCustomer: true,
+    claim: (writes, fence) => partly(writes, (reached) => store.claim(reached, fence)),
+    settle: (writes) => partly(writes, (reached) => store.settle(reached)),
+  };
+  await new Engine(overridden(harness, { store: overridden(store, overrides) }), { retentionMs: 0 }).start();
+  await harness.time.advance(20_000);
+  const states = await Promise.all(healthy.map(({ pending }) => harness.delivery(pending.id)));
+  const ended = states.map(({ status, attemptCount }) => `${status} after ${attemptCount}`);
+  expect(new Set(ended)).toEqual(new Set(['succeeded after 1']));
 });

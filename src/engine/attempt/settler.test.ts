@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { cancel, edit, pause, resume } from '#src/domain/schedule-lifecycle.ts';
 import type { UnsettledAttempt } from '#src/ports/store.ts';
-import { EngineHarness, PARTITION, type ScheduleOptions } from '#test/engine-harness.ts';
+import {
+  EngineHarness,
+  OTHER_PARTITION,
+  overridden,
+  PARTITION,
+  type ScheduleOptions,
+} from '#test/engine-harness.ts';
 import { FAILURE, HOURLY, REDIRECT, SUCCESS } from '#test/store-contract/builders.ts';
 import { Settler } from './settler.ts';
 
@@ -118,6 +124,22 @@ describe('attempts that end while others are being settled', () => {
     const settled = await Promise.all(attempts.map((given) => settler.settle(given, SUCCESS, harness.now)));
     expect(settled.map((write) => write?.delivery.status)).toEqual(Array(3).fill('succeeded'));
     expect(harness.faults.times('settle')).toBe(2);
+  });
+
+  test('are settled customer by customer if the store works so, and a slow one delays no other', async () => {
+    await using harness = await EngineHarness.open();
+    const [slow, quick] = [await attemptInFlight(harness), await attemptInFlight(harness)];
+    const never = Promise.withResolvers<never>();
+    const settle: EngineHarness['store']['settle'] = (writes) =>
+      writes.some(({ delivery }) => delivery.partition === OTHER_PARTITION)
+        ? never.promise
+        : harness.store.settle(writes);
+    const store = overridden(harness.store, { worksByCustomer: true, settle });
+    const settler = new Settler(overridden(harness, { store }));
+    const ofOther = { ...slow, delivery: { ...slow.delivery, partition: OTHER_PARTITION } };
+    void settler.settle(ofOther, SUCCESS, harness.now);
+    const settled = await settler.settle(quick, SUCCESS, harness.now);
+    expect(settled?.delivery.status).toBe('succeeded');
   });
 
   test('are settled one by one after a failure, so that one bad row does not stop the others', async () => {

@@ -4,12 +4,14 @@
  * the write and it is decided again. A claim that belongs to another node by now is left alone. While the store is away
  * the settler waits, because only this process knows the outcome.
  *
- * Attempts that end while others are being settled are settled together after them. After a failure each attempt is
+ * Attempts that end while others are being settled are settled together after them. If the store works by customer,
+ * those of each customer are settled apart, so that one who fails or is slow does not affect the others. After a failure each attempt is
  * settled on its own, so that one that the store fails on does not stop the others.
  */
 import { type AttemptTiming, isInFlight } from '#src/domain/delivery.ts';
 import { type AttemptResult, settle } from '#src/domain/delivery-lifecycle.ts';
 import type { Instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { completedBy } from '#src/domain/schedule-lifecycle.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { OutageLog } from '#src/engine/outage-log.ts';
@@ -29,9 +31,9 @@ interface Waiting {
 
 export class Settler {
   readonly #dependencies: EngineDependencies;
-  readonly #waiting: Waiting[] = [];
+  /** Attempts to be settled, by customer if the store works so. A list that is being written stays, even if it is empty. */
+  readonly #waiting = new Map<Partition | null, Waiting[]>();
   readonly #outage: OutageLog;
-  #isWriting = false;
   #isStopping = false;
 
   constructor(dependencies: EngineDependencies) {
@@ -71,15 +73,22 @@ export class Settler {
 
   #settleTogether(write: SettleWrite): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ write, resolve, reject });
-      if (!this.#isWriting) void this.#writeAll();
+      const customer = this.#dependencies.store.worksByCustomer ? write.delivery.partition : null;
+      const others = this.#waiting.get(customer);
+      if (others !== undefined) {
+        others.push({ write, resolve, reject });
+        return;
+      }
+      const waiting = [{ write, resolve, reject }];
+      this.#waiting.set(customer, waiting);
+      void this.#writeAll(customer, waiting);
     });
   }
 
-  async #writeAll(): Promise<void> {
-    this.#isWriting = true;
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, BATCH_MAX);
+  /** Writes until none waits, also those that are added meanwhile. */
+  async #writeAll(customer: Partition | null, waiting: Waiting[]): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, BATCH_MAX);
       try {
         const answers = await this.#dependencies.store.settle(batch.map(({ write }) => write));
         for (const [index, { resolve }] of batch.entries()) resolve(answers[index]);
@@ -87,7 +96,7 @@ export class Settler {
         for (const { reject } of batch) reject(error);
       }
     }
-    this.#isWriting = false;
+    this.#waiting.delete(customer);
   }
 
   /** Reads the delivery and schedule of the attempt again. */

@@ -66,8 +66,17 @@ export class Claimer {
   /**
    * Every delivery of the batch holds its permits, which are given back as soon as it is clear that it is not sent.
    * Resolves when all of them are decided, those with large payloads excepted. Never rejects.
+   *
+   * If the store works by customer, a part of a write may fail while the others are stored. The deliveries of each
+   * customer are therefore claimed apart: a failure says something about all of them.
    */
   async claim(batch: readonly DueDelivery[]): Promise<void> {
+    if (!this.#dependencies.store.worksByCustomer) return this.#claim(batch);
+    const ofCustomers = Map.groupBy(batch, ({ partition }) => partition);
+    await Promise.all([...ofCustomers.values()].map((dues) => this.#claim(dues)));
+  }
+
+  async #claim(batch: readonly DueDelivery[]): Promise<void> {
     const { ownership, gates, queue, prefetcher } = this.#dependencies;
     const candidates: CandidateDelivery[] = [];
     const unloaded: DueDelivery[] = [];

@@ -51,9 +51,8 @@ export class Dispatcher {
 
   /** Moves what is due into the queue of its endpoint, begins the batches that may go, and sleeps until the next. */
   #dispatch(): void {
-    const { upcoming, ready, queue, batches, budget, waker } = this.#dependencies;
-    // No batch may begin. The end of a batch wakes the dispatcher again.
-    if (batches.isFull('in_time') && (ready.overdue === 0 || batches.isFull('overdue'))) return;
+    const { upcoming, ready, queue, budget, waker } = this.#dependencies;
+    // What is due waits as work in time from its instant on, even while no batch may begin.
     queue.moveDue(budget.dueMax);
     const isOverdueFirst = this.#servedFirst === 'overdue';
     const hasBegunOverdue = isOverdueFirst && this.#begin('overdue');

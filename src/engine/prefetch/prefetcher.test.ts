@@ -10,7 +10,7 @@ import { RequestBuilder, SMALL_PAYLOAD_BYTES_MAX } from '#src/engine/attempt/req
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import { Engine } from '#src/engine/engine.ts';
 import { Gates } from '#src/engine/gate/gates.ts';
-import { BROKEN, EngineHarness, headerOf, requireDue } from '#test/engine-harness.ts';
+import { BROKEN, EngineHarness, headerOf, overridden, requireDue } from '#test/engine-harness.ts';
 import { CONNECTIONS_MAX } from './connection-warmer.ts';
 import { Prefetcher, type PrefetcherDependencies } from './prefetcher.ts';
 
@@ -20,17 +20,6 @@ async function started(harness: EngineHarness): Promise<Engine> {
   const engine = new Engine(harness, { retentionMs: 0 });
   await engine.start();
   return engine;
-}
-
-/** The same object with some members replaced. */
-function overridden<T extends object>(object: T, own: Partial<T>): T {
-  return new Proxy(object, {
-    get(target, name) {
-      if (Object.hasOwn(own, name)) return Reflect.get(own, name);
-      const member: unknown = Reflect.get(target, name, target);
-      return typeof member === 'function' ? member.bind(target) : member;
-    },
-  });
 }
 
 describe('at its instant', () => {

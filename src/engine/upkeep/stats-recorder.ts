@@ -35,6 +35,8 @@ const SAVE_EVERY_MS = 500;
 const SAVE_BY_CUSTOMER_EVERY_MS = 3_000;
 /** Rows in one save. Due work shares the store with the saves, so the other rows wait for the next one. */
 const BATCH_MAX = 250;
+/** Saves that are as much rarer have as many more rows. */
+const BATCH_BY_CUSTOMER_MAX = (BATCH_MAX * SAVE_BY_CUSTOMER_EVERY_MS) / SAVE_EVERY_MS;
 /** Partitions and endpoints that are counted within an hour. Those beyond are not counted. */
 const PARTITIONS_MAX = 10_000;
 const ENDPOINTS_MAX = 30_000;
@@ -79,12 +81,15 @@ export class StatsRecorder {
   #endpoints = new Map<string, StatsRow>();
   #endpointLimit = newEndpointLimit();
   readonly #saveEveryMs: number;
+  readonly #batchMax: number;
   #hasFailed = false;
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
     this.#writer = dependencies.node;
-    this.#saveEveryMs = dependencies.store.worksByCustomer ? SAVE_BY_CUSTOMER_EVERY_MS : SAVE_EVERY_MS;
+    const { worksByCustomer } = dependencies.store;
+    this.#saveEveryMs = worksByCustomer ? SAVE_BY_CUSTOMER_EVERY_MS : SAVE_EVERY_MS;
+    this.#batchMax = worksByCustomer ? BATCH_BY_CUSTOMER_MAX : BATCH_MAX;
     this.#task = new PeriodicTask(dependencies.timers, () => this.#saveNext());
   }
 
@@ -202,7 +207,7 @@ export class StatsRecorder {
   /** Returns false when the store refused the rows. */
   async #saveBatch(): Promise<boolean> {
     const { insight, log } = this.#dependencies;
-    const rows = this.#unsaved.take(BATCH_MAX);
+    const rows = this.#unsaved.take(this.#batchMax);
     const [first] = rows;
     if (first === undefined) return true;
     try {

@@ -138,7 +138,7 @@ export const CITUS: Placement = {
   // A statement with its check takes Citus twice as long as one without.
   checksAtOnce: false,
   // Many transactions are short of time for a commit on a worker's disk, not of processor time.
-  writers: { api: 8, firing: 16 },
+  writers: { api: 8, firing: 16, maintenance: 4 },
   text,
   tableText,
   sharedText,

@@ -1,8 +1,8 @@
 /**
  * The connections of a store. Each serves one kind of work, so that no kind waits for another.
  *
- * Four connections write: API writes; claims and settlements; sweeps, bulk replays, stats, uses of keys and removals;
- * and slots. A sweep may wait for a locked row, and a bulk replay writes hundreds of rows, so nothing that is urgent
+ * Four kinds of work write: API writes; claims and settlements; sweeps, bulk replays, stats, uses of keys and removals;
+ * and slots. Each has one connection, and on Citus the first three have more (`citus.ts`). A sweep may wait for a locked row, and a bulk replay writes hundreds of rows, so nothing that is urgent
  * shares their connection. Another connection only renews the lease of this node. Small and large payloads are read
  * on connections of their own. So are API reads, searches, reads of the engine and dashboard queries.
  */
@@ -14,7 +14,7 @@ import { Executor } from './executor.ts';
 import { LargePayloads } from './large-payloads.ts';
 import { LeaseConnection } from './lease-connection.ts';
 import { PayloadReads } from './payload-reads.ts';
-import type { Placement } from './placement.ts';
+import { ONE_SERVER, type Placement } from './placement.ts';
 import { ReadPool } from './read-pool.ts';
 import { ReconnectingClient } from './reconnecting-client.ts';
 import { prepareSchema } from './schema-version.ts';
@@ -104,12 +104,12 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
     return new WriteQueue(executors, (verb) => partitionOf(verb, allStatements));
   };
   const shared = isSmall ? caching() : null;
-  const connections = isSmall ? { api: 1, firing: 1 } : placement.writers;
+  const connections = isSmall ? ONE_SERVER.writers : placement.writers;
   const api = writeQueue('api', connections.api);
   const writers = {
     api,
     firing: writeQueue('firing', connections.firing),
-    maintenance: isSmall ? api : writeQueue('maintenance'),
+    maintenance: isSmall ? api : writeQueue('maintenance', connections.maintenance),
     membership: writeQueue('membership'),
   };
   const lease = new LeaseConnection({

@@ -4,6 +4,7 @@
  * The server and the system give codes. The driver's own errors have only a message: these are the few entries with
  * a whole sentence as their key, and `errors.test.ts` provokes each of them.
  */
+import { DatabaseError } from 'pg';
 import { StoreUnavailable } from '#src/ports/store.ts';
 
 /**
@@ -122,6 +123,11 @@ export function isUnavailable(error: unknown): boolean {
   return meaningOf(error) === 'unavailable';
 }
 
+/** Whether Citus reports that it cannot reach a worker. The connection to the coordinator itself is sound. */
+export function isAboutWorker(error: unknown): boolean {
+  return error instanceof DatabaseError && error.severity === 'ERROR' && codeOf(error).startsWith('08');
+}
+
 const TEMPORARY: ReadonlySet<ErrorMeaning> = new Set(['unavailable', 'retry', 'locked']);
 
 /** Whether the same statements may succeed later. */
@@ -161,6 +167,6 @@ export async function awaitAll(sent: readonly Promise<unknown>[]): Promise<void>
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

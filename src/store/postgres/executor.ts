@@ -6,7 +6,7 @@
  * sent stage by stage, to find the verbs whose steps did not hold. Those verbs get their rejection, and the others
  * run without them.
  *
- * If the answer to a commit is lost, its outcome is looked up. Every transaction writes its number into the row of
+ * If a commit fails or its answer is lost, its outcome is looked up. Every transaction writes its number into the row of
  * its writer. The look-up locks that row, so it waits for a transaction that holds it. It also raises the number, so
  * that a transaction that comes later fails. What it finds is therefore final.
  */
@@ -16,7 +16,7 @@ import { StoreUnavailable } from '#src/ports/store.ts';
 import { type Clock, pause, type Stopwatch, type Timers } from '#src/ports/system.ts';
 import type { Rejection, Step } from '#src/store/sql/steps.ts';
 import { columnsOf } from './array-rows.ts';
-import { awaitAll, isTemporary, meaningOf } from './errors.ts';
+import { awaitAll, isTemporary, isUnavailable, meaningOf, messageOf } from './errors.ts';
 import type { SqlValue } from './parameter-encoding.ts';
 import type { ReconnectingClient, TransactionQuery } from './reconnecting-client.ts';
 import {
@@ -47,6 +47,9 @@ export interface ExecutorDependencies {
   readonly checksAtOnce: boolean;
 }
 
+/** The database is not available, and COMMIT was not sent. */
+class NotCommitted extends StoreUnavailable {}
+
 /** How long the outcome of a lost commit is looked up before the executor gives up. */
 const LOOK_UP_MS_MAX = 5_000;
 const LOOK_UP_PAUSE_MS = 250;
@@ -61,6 +64,10 @@ export class Executor {
 
   constructor(dependencies: ExecutorDependencies) {
     this.#dependencies = dependencies;
+  }
+
+  get isConnected(): boolean {
+    return this.#dependencies.client.isConnected;
   }
 
   /**
@@ -101,7 +108,7 @@ export class Executor {
     isStageByStage: boolean,
   ): Promise<Rejections | 'not_held' | 'retry' | Error> {
     // Nothing was sent yet, so there is nothing to look up.
-    if (!this.#dependencies.client.isConnected) throw new StoreUnavailable('PostgreSQL cannot be reached.');
+    if (!this.isConnected) throw new StoreUnavailable('PostgreSQL cannot be reached.');
     const number = this.#dependencies.nextNumber();
     const row = this.#dependencies.numberRow(partition);
     try {
@@ -112,6 +119,7 @@ export class Executor {
       ]);
       return new Map();
     } catch (error) {
+      if (error instanceof NotCommitted) return this.#tryAgain(error);
       switch (meaningOf(error)) {
         case 'retry':
         case 'locked':
@@ -156,12 +164,22 @@ export class Executor {
     } catch (error) {
       await Promise.allSettled(sent);
       if (client.isConnected) await client.send('ROLLBACK');
-      throw error;
+      throw isUnavailable(error) ? new NotCommitted(messageOf(error), { cause: error }) : error;
     }
     const isDelayed = (await stored).rows.length === 0;
-    await client.send(isDelayed || failed.size > 0 ? 'ROLLBACK' : 'COMMIT');
+    await (isDelayed || failed.size > 0 ? client.send('ROLLBACK') : client.commit());
     if (isDelayed) return 'not_held';
     return new Map([...failed].map(([verb, steps]) => [verb, firstOf(verb, steps)]));
+  }
+
+  /**
+   * A connection that was lost is waited for. If there is one, Citus cannot reach a worker: the verbs of other workers
+   * need the connection.
+   */
+  async #tryAgain(error: NotCommitted): Promise<'retry'> {
+    const { client } = this.#dependencies;
+    if (client.isConnected || !(await client.waitUntilConnected(LOOK_UP_MS_MAX))) throw error;
+    return 'retry';
   }
 
   #numberParameters({ parameters }: NumberRow, number: number): readonly SqlValue[] {
@@ -258,7 +276,5 @@ function rowsNotHeld({ statement, rows }: Group, found: readonly object[]): read
 }
 
 function broken(error: unknown): Error {
-  return new Error(`A store verb failed: ${error instanceof Error ? error.message : String(error)}.`, {
-    cause: error,
-  });
+  return new Error(`A store verb failed: ${messageOf(error)}.`, { cause: error });
 }

@@ -49,8 +49,8 @@ export interface Placement {
   readonly cachesPlans: boolean;
   /** Whether a transaction with the checks of all its statements can be sent at once. */
   readonly checksAtOnce: boolean;
-  /** How many connections share the transactions of API writes, and of claims and settlements. */
-  readonly writers: { readonly api: number; readonly firing: number };
+  /** How many connections share the transactions of API writes, of claims and settlements, and of upkeep. */
+  readonly writers: Readonly<Record<'api' | 'firing' | 'maintenance', number>>;
   /** A text for rows with these columns. */
   readonly text: (columns: readonly string[], text: (source: RowSource) => string) => PlacedText;
   /** The same, but the rows are always a table. */
@@ -80,7 +80,7 @@ export const ONE_SERVER: Placement = {
   settings: [],
   cachesPlans: true,
   checksAtOnce: true,
-  writers: { api: 1, firing: 1 },
+  writers: { api: 1, firing: 1, maintenance: 1 },
   text: (columns, text) => ({ sql: text(arraySource(columns)) }),
   tableText: (columns, text) => ({ sql: text(arraySource(columns)) }),
   sharedText: (sql) => ({ sql }),

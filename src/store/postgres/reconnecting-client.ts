@@ -13,7 +13,7 @@ import { pause, type Stopwatch, type Timers } from '#src/ports/system.ts';
 import type { Values } from '#src/store/sql/mapping.ts';
 import { within } from './connect.ts';
 import { copyOut } from './copy-out.ts';
-import { awaitAll, isUnavailable } from './errors.ts';
+import { awaitAll, isAboutWorker, isUnavailable } from './errors.ts';
 import { type ArrayTypes, arrayTypesOf, encodeParameters, type SqlValue } from './parameter-encoding.ts';
 import { runTransaction, type TransactionStatement } from './transaction.ts';
 import { lookUpValues } from './value-rows.ts';
@@ -127,9 +127,21 @@ export class ReconnectingClient {
     return this.#run((client) => lookUpValues(client, statement));
   }
 
+  /**
+   * A commit that failed may have taken effect, whatever the error is. If Citus loses a worker that has just committed,
+   * it reports an internal error.
+   */
+  async commit(): Promise<void> {
+    try {
+      await this.send('COMMIT');
+    } catch (cause) {
+      throw new StoreUnavailable('PostgreSQL: the outcome of a commit is not known.', { cause });
+    }
+  }
+
   /** Runs a statement in a transaction of its own, which begins with `begin`. All is sent at once. */
   async sendIn(begin: string, ...query: Parameters<ReconnectingClient['send']>): Promise<QueryResult> {
-    const [begun, result, ended] = [this.send(begin), this.send(...query), this.send('COMMIT')];
+    const [begun, result, ended] = [this.send(begin), this.send(...query), this.commit()];
     // The error of the query itself comes first: it may end the connection, and with it the other two.
     await Promise.allSettled([begun, result, ended]);
     await result;
@@ -165,7 +177,7 @@ export class ReconnectingClient {
       this.#replan(client);
       return await act(client);
     } catch (error) {
-      if (this.#client === client && isUnavailable(error)) this.#lose(client);
+      if (this.#client === client && isUnavailable(error) && !isAboutWorker(error)) this.#lose(client);
       throw error;
     } finally {
       this.#inFlight--;

@@ -21,7 +21,7 @@ import {
 } from '#src/store/sql/migration.ts';
 import { distribute, isToBeDistributed, placementOf } from './citus.ts';
 import type { Queryable } from './connect.ts';
-import { meaningOf, unavailableInstead } from './errors.ts';
+import { isTemporary, meaningOf, unavailableInstead } from './errors.ts';
 import { MIGRATIONS, type PostgresMigration } from './migrations.ts';
 import type { Placement } from './placement.ts';
 
@@ -63,7 +63,10 @@ export async function prepareSchema(
     try {
       if (mayMigrate) {
         await migrate(client, clock.now(), (ms) => pause(timers, ms));
-        await removeOldWriters(client);
+        // A worker of Citus may be away, and a later start removes them.
+        await removeOldWriters(client).catch((error: unknown) => {
+          if (!isTemporary(error)) throw error;
+        });
       } else await requireCurrent(client);
       return await placementOf(client);
     } finally {

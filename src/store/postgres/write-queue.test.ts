@@ -14,7 +14,7 @@ function slow() {
     new Promise<readonly Answer[]>((resolve) => {
       batches.push({ size: verbs.length, answer: () => resolve(verbs.map(() => 'done' as const)) });
     });
-  return { batches, queue: new WriteQueue([{ run } as unknown as Executor]) };
+  return { batches, queue: new WriteQueue([{ run, isConnected: true } as unknown as Executor]) };
 }
 
 function sized(characters: number): Verb {
@@ -78,7 +78,7 @@ describe('when verbs of the batch cannot share a transaction', () => {
       if (sizes.length > runs) throw new StoreUnavailable('gone');
       return verbs.slice(0, count).map(() => 'done' as const);
     };
-    return { sizes, queue: new WriteQueue([{ run } as unknown as Executor]) };
+    return { sizes, queue: new WriteQueue([{ run, isConnected: true } as unknown as Executor]) };
   }
 
   test('the rest of them run in the next transactions, in order, and every call gets its own answers', async () => {
@@ -102,7 +102,7 @@ describe('when verbs of the batch cannot share a transaction', () => {
       written.push('verb');
       return [verbs.length === 3 ? new StoreUnavailable('locked') : 'done'];
     };
-    const queue = new WriteQueue([{ run } as unknown as Executor]);
+    const queue = new WriteQueue([{ run, isConnected: true } as unknown as Executor]);
     await expect(queue.runAll([sized(1), sized(1), sized(1)])).rejects.toThrow('locked');
     expect(written).toHaveLength(3);
   });
@@ -127,9 +127,10 @@ describe('where each partition has a line of its own', () => {
           resolve(answers.length > 0 ? answers : verbs.map(() => 'done' as const));
         sent.push({ connection, line, size: verbs.length, answer });
       });
-    const executors = [{ run: runOn(0) }, { run: runOn(1) }] as unknown as readonly Executor[];
+    const connections = [0, 1].map((connection) => ({ run: runOn(connection), isConnected: true }));
+    const executors = connections as unknown as readonly Executor[];
     const queue = new WriteQueue(executors, ([step]) => (step?.[2] ?? null) as Line);
-    return { sent, queue, about: () => sent.map(({ line, size }) => `${line}: ${size}`) };
+    return { sent, queue, connections, about: () => sent.map(({ line, size }) => `${line}: ${size}`) };
   }
 
   const of = (partition: number): Verb => [['removeGate', null, partition, 'x', 'y']];
@@ -177,15 +178,34 @@ describe('where each partition has a line of its own', () => {
       sent[at]?.answer();
       await new Promise(setImmediate);
     }
-    expect(sent.map(({ connection }) => connection)).toEqual([1, 0, 0, 1, 1]);
+    expect(sent.map(({ connection }) => connection)).toEqual([0, 1, 1, 0, 0]);
     all.push(queue.run(of(2)), queue.run(of(6)));
     await new Promise(setImmediate);
     expect(sent.slice(5).map(({ line, connection }) => [line, connection])).toEqual([
-      [2, 1],
-      [6, 0],
+      [2, 0],
+      [6, 1],
     ]);
     for (const { answer } of sent.slice(5)) answer();
     await Promise.all(all);
+  });
+
+  test('no line gets a lost connection while there is another, even if that is busy', async () => {
+    const { queue, sent, connections, about } = lines();
+    const [first, second] = connections;
+    if (first === undefined || second === undefined) throw new Error('missing');
+    first.isConnected = false;
+    const all = [queue.run(of(1)), queue.run(of(2)), queue.run(of(3))];
+    await new Promise(setImmediate);
+    expect(about()).toEqual(['1: 1']);
+    sent[0]?.answer();
+    await new Promise(setImmediate);
+    expect(sent.map(({ connection }) => connection)).toEqual([1, 1]);
+    second.isConnected = false;
+    sent[1]?.answer();
+    await new Promise(setImmediate);
+    expect(about()).toHaveLength(3);
+    sent[2]?.answer();
+    expect(await Promise.all(all)).toEqual(all.map(() => 'done'));
   });
 
   test('a call about several partitions is answered after the last of them, also if one fails', async () => {

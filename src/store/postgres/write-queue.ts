@@ -129,11 +129,17 @@ export class WriteQueue implements SqlWriter {
   /**
    * Prefers the same executor for each line, because its connection then knows the shards of the line. Both modes of a
    * project have neighbouring partitions, and often only one of them has work, so they share an executor.
+   *
+   * An executor that is not connected fails at once, so lines wait for one that is, if there is any.
    */
   #takeIdle(line: Line): Executor | undefined {
-    const preferred = this.#executors[Math.floor((line ?? 0) / MODES) % this.#executors.length];
-    const index = preferred === undefined ? -1 : this.#idle.indexOf(preferred);
-    return index < 0 ? this.#idle.pop() : this.#idle.splice(index, 1)[0];
+    const preferred = this.#executors[Math.floor(((line ?? 1) - 1) / MODES) % this.#executors.length];
+    const index =
+      preferred?.isConnected === true && this.#idle.includes(preferred)
+        ? this.#idle.indexOf(preferred)
+        : this.#idle.findLastIndex(({ isConnected }) => isConnected);
+    if (index >= 0) return this.#idle.splice(index, 1)[0];
+    return this.#executors.some(({ isConnected }) => isConnected) ? undefined : this.#idle.pop();
   }
 
   /** Runs the next batch of a line. The line then waits behind the others. */
