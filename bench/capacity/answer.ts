@@ -1,4 +1,5 @@
 /** The answer of `npm run capacity`: what a load needs, what breaks first, and what one does then. */
+import { UsageError } from '../options.ts';
 import type { CapacityOptions } from './command-line.ts';
 import type { CostStore, Costs } from './costs.ts';
 import { type BrokenLimit, brokenInOrder, FULL_PAGES_FACTOR, type Setting } from './limits.ts';
@@ -8,14 +9,14 @@ import { bytesText, numberText, rateText } from './words.ts';
 export interface Answer {
   readonly store: CostStore;
   readonly needs: Needs;
-  /** The highest rate of one node, and so of one endpoint. */
+  /** The highest rate of one node. */
   readonly nodeRate: number;
   /** The limit that breaks first is in front. */
   readonly limits: readonly BrokenLimit[];
   /** Whether no limit is broken. */
   readonly isCarried: boolean;
-  /** How many installations of this size share the load, if each has its own customers. */
-  readonly installations: number;
+  /** How many installations of this size share the load, if each has its own customers. Null if none carries any. */
+  readonly installations: number | null;
 }
 
 export const STORE_NAMES: Readonly<Record<CostStore, string>> = {
@@ -30,7 +31,11 @@ export function settingOf(
   options: Omit<CapacityOptions, 'store' | 'json'>,
 ): Setting {
   const ofStore = costs.stores[store];
-  if (ofStore === null) throw new Error(`The costs on ${STORE_NAMES[store]} were not measured.`);
+  if (ofStore === null) {
+    throw new UsageError(
+      `The costs on ${STORE_NAMES[store]} were not measured: run npm run bench -- --work costs${store === 'citus' ? `, where SCHED_BENCH_CITUS_URL names a cluster` : ''}.`,
+    );
+  }
   const { machines, capabilities, given } = options;
   return { store, costs: ofStore, machines, capabilities, given };
 }
@@ -45,8 +50,12 @@ export function answerOn(costs: Costs, store: CostStore, options: CapacityOption
     nodeRate: nodeRate(setting.costs, load, machines),
     limits,
     isCarried: limits.every(({ rate }) => rate >= load.rate),
-    installations: Math.max(1, Math.ceil(load.rate / (limits[0]?.rate ?? load.rate))),
+    installations: installationsFor(load.rate, limits[0]?.rate ?? load.rate),
   };
+}
+
+function installationsFor(rate: number, each: number): number | null {
+  return each === 0 ? null : Math.max(1, Math.ceil(rate / each));
 }
 
 /** Answers for the store that was asked for, or for the smallest one that carries the load. */
@@ -62,23 +71,23 @@ export function answerOf(costs: Costs, options: CapacityOptions): Answer {
 
 export function answerText(answer: Answer, { load, machines, given }: CapacityOptions): string {
   const { store, needs, limits, isCarried } = answer;
+  const coresText = (used: number) =>
+    `${numberText(used / machines.load)}, ${Math.round(machines.load * 100)} % busy`;
   const origin = (name: string) => (given.has(name) ? 'given' : 'assumed');
   const rows = [
     ...(store === 'sqlite'
       ? []
       : [['nodes', needs.nodes === null ? 'no number is enough' : numberText(needs.nodes)]]),
-    ['cores of all nodes', numberText(needs.nodeCores)],
+    ['cores of all nodes', coresText(needs.nodeCores)],
     ...(needs.databaseCores === null
       ? []
       : [
           [
             store === 'citus' ? 'cores of the coordinator' : 'cores of the database',
-            `${numberText(needs.databaseCores / machines.load)}, ${Math.round(machines.load * 100)} % busy`,
+            coresText(needs.databaseCores),
           ],
         ]),
-    ...(needs.workerCores === null
-      ? []
-      : [['cores of all workers', numberText(needs.workerCores / machines.load)]]),
+    ...(needs.workerCores === null ? [] : [['cores of all workers', coresText(needs.workerCores)]]),
     store === 'sqlite'
       ? ['writes to the disk', `${bytesText(needs.writtenBytesPerSecond)} a second`]
       : ['write-ahead log', `${bytesText(needs.writtenBytesPerSecond * FULL_PAGES_FACTOR)} a second`],
@@ -110,10 +119,14 @@ export function answerText(answer: Answer, { load, machines, given }: CapacityOp
     ...(isCarried
       ? []
       : [
-          `${numberText(answer.installations)} installations of this size, each with its own customers, carry it.`,
+          answer.installations === null
+            ? 'No number of installations of this size carries it.'
+            : `${numberText(answer.installations)} installations of this size, each with its own customers, carry it.`,
         ]),
-    `One node, and so one endpoint, carries ${rateText(answer.nodeRate)} a second.`,
-    `Costs are measured. The database has ${machines.databaseCores} cores (${origin('databaseCores')}).`,
+    `One node carries ${rateText(answer.nodeRate)} a second.`,
+    store === 'sqlite'
+      ? 'Costs are measured.'
+      : `Costs are measured. The database has ${machines.databaseCores} cores (${origin('databaseCores')}).`,
   ].join('\n');
 }
 

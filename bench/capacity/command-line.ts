@@ -76,7 +76,7 @@ type Parse = (text: string, name: string) => number;
 /** The options that are numbers, by the figure that they set. */
 const LOAD_OPTIONS: Readonly<Record<keyof Load, readonly [name: string, parse: Parse]>> = {
   rate: ['rate', number({ above: 0, max: RATE_MAX })],
-  bodyBytes: ['body', bytes(BODY_BYTES_MAX)],
+  bodyBytes: ['body', bytes({ max: BODY_BYTES_MAX })],
   retentionSeconds: ['retention', seconds({ above: 0 })],
   retries: ['retries', number({ max: ATTEMPTS_MAX - 1 })],
   creates: ['creates', number({ max: 100 })],
@@ -90,10 +90,10 @@ const MACHINE_OPTIONS: Readonly<Record<keyof Machines, readonly [name: string, p
   coreSpeed: ['core-speed', number({ above: 0, max: 100 })],
 };
 const CAPABILITY_OPTIONS: Readonly<Record<keyof Capabilities, readonly [name: string, parse: Parse]>> = {
-  walBytesPerSecond: ['wal', bytes(TB)],
-  diskBytes: ['disk', bytes(1e6 * TB)],
+  walBytesPerSecond: ['wal', bytes({ above: 0, max: TB })],
+  diskBytes: ['disk', bytes({ above: 0, max: 1e6 * TB })],
   connections: ['connections', number({ above: 0, max: 1e6 })],
-  networkBytesPerSecond: ['network', bytes(TB)],
+  networkBytesPerSecond: ['network', bytes({ above: 0, max: TB })],
 };
 
 export function capacityCommandOf(args: readonly string[]): CapacityCommand {
@@ -164,12 +164,14 @@ function number(bounds: Bounds): Parse {
   };
 }
 
-function bytes(max: number): Parse {
+function bytes(bounds: Bounds): Parse {
   return (text, name) => {
     const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)\s*([KMGT]?B|)$/i.exec(text.trim()) ?? [];
     const value = Number(digits) * (BYTES[unit.toUpperCase()] ?? Number.NaN);
-    if (isWithin(value, { max })) return value;
-    throw new UsageError(`--${name} must be a size of at most ${max} bytes, such as 2KB, not "${text}".`);
+    if (isWithin(value, bounds)) return value;
+    throw new UsageError(
+      `--${name} must be a size ${words(bounds)} bytes, such as 2KB, not "${text}".`,
+    );
   };
 }
 

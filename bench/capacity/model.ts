@@ -70,7 +70,11 @@ export interface Needs {
 }
 
 /** Documented in docs/operations.md. */
-export const CONNECTIONS_PER_NODE = 14;
+export const CONNECTIONS_PER_NODE: Readonly<Record<CostStore, number>> = {
+  sqlite: 0,
+  postgres: 14,
+  citus: 39,
+};
 export const PERMITS_PER_NODE = 2_048;
 const PERMIT_BYTES = 65_536;
 const MICROS_PER_SECOND = 1e6;
@@ -218,7 +222,9 @@ export function nodeRate(costs: StoreCosts, load: Load, machines: Machines): num
 export function needsOf(store: CostStore, costs: StoreCosts, load: Load, machines: Machines): Needs {
   const nodes = store === 'sqlite' ? 1 : nodesFor(costs, load, machines);
   const nodesOfWork = load.rate / nodeRate(costs, load, machines);
-  const use = everythingUse(costs, load, nodes ?? Math.ceil(nodesOfWork));
+  // If one node carries nothing, no number does.
+  const sharing = nodes ?? (Number.isFinite(nodesOfWork) ? Math.ceil(nodesOfWork) : SLOTS);
+  const use = everythingUse(costs, load, sharing);
   const cores = (micros: number | null) =>
     micros === null ? null : micros / (MICROS_PER_SECOND * machines.coreSpeed);
   const seconds = load.retentionSeconds;
@@ -234,7 +240,7 @@ export function needsOf(store: CostStore, costs: StoreCosts, load: Load, machine
     statementsPerSecond: use.statements,
     roundTripsPerSecond: use.roundTrips,
     networkBytesPerSecond: use.networkBytes,
-    connections: store === 'sqlite' ? 0 : CONNECTIONS_PER_NODE * (nodes ?? Math.ceil(nodesOfWork)),
+    connections: CONNECTIONS_PER_NODE[store] * sharing,
     diskBytes: (use.diskBytes ?? 0) * seconds,
     inFlight: load.rate * (1 + load.retries) * load.answerSeconds,
   };

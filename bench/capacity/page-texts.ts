@@ -43,7 +43,7 @@ export const COST_WORDS: readonly string[] = [
 
 export const ORIGINS: readonly string[] = [
   '**Measured:** all costs above, on one machine that also runs the database, the receiver and the load.',
-  '**Documented:** 14 connections and 2,048 permits of a node, and 256 slots. See [operations](operations.md#sizing).',
+  '**Documented:** 14 connections (39 on Citus) and 2,048 permits of a node, and 256 slots. See [operations](operations.md#sizing).',
   '**Calculated:** everything about more than this machine. The model assumes that a piece of work costs the same on a large server as on a small one. Servers with many cores lose some of that to contention.',
   '**Not in the model:** the number of stored schedules. [Benchmarks](benchmarks.md#with-many-schedules-stored) shows that rates stay within a fifth. A database that does not fit into its memory does more reads, which the model does not count.',
   '**Assumed:** the figures of the table below. Replace them by those of your own servers.',

@@ -101,7 +101,7 @@ function sizes(costs: Costs): string {
       store === 'sqlite' ? '' : numberText(needs.connections),
       bytesText(needs.diskBytes),
       firstBroken(limits, rate),
-      numberText(installations),
+      installations === null ? 'none' : numberText(installations),
     ]),
   );
   return table(

@@ -45,7 +45,7 @@ describe('the command line of the model', () => {
     ['--rate -5', 'rate'],
     ['--rate 1e99', '--rate must be a number'],
     ['--rate 5 --body 3XB', '--body must be a size'],
-    ['--rate 5 --body 1GB', '--body must be a size of at most 262144 bytes'],
+    ['--rate 5 --body 1GB', '--body must be a size of at least 0 and at most 262144 bytes'],
     ['--rate 5 --retention 0', '--retention must be a duration above 0'],
     ['--rate 5 --retention 7d', '--retention must be a duration'],
     ['--rate 5 --retries 5000%', '--retries must be a number of at least 0 and at most 49'],
