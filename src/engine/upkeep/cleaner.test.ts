@@ -144,30 +144,37 @@ describe('the cleaner', () => {
     await cleaner.stop();
   });
 
-  test('removes few rows at a time while that takes long', async () => {
-    await using harness = await EngineHarness.open();
-    const limits: number[] = [];
-    /** The larger the batch, the longer it takes. */
-    const msEach = [0.2, 0.2, 0.2, 2, 2, 2, 2];
-    const store = {
-      ...harness.store,
-      prune: async (_: unknown, __: unknown, limit: number) => {
-        const ms = msEach[limits.length];
-        if (ms === undefined) return 0;
-        limits.push(limit);
-        await pause(harness.timers, limit * ms);
-        return limit;
-      },
-    };
-    const slow = new Proxy(harness, {
-      get: (target, name) => (name === 'store' ? store : Reflect.get(target, name)),
-    });
-    const cleaner = new Cleaner(slow, OWNS_EVERY_SLOT, HOUR_MS);
-    cleaner.start();
-    await harness.time.advance(10_000);
-    expect(limits).toEqual([25, 50, 100, 200, 100, 50, 25]);
-    await cleaner.stop();
-  });
+  test.for([
+    [false, [25, 50, 100, 200, 100, 50, 25]],
+    [true, [250, 500, 1_000, 2_000, 1_000, 500, 250]],
+  ] as const)(
+    'removes few rows at a time while that takes long, and ten times as many if the store works by customer: %s',
+    async ([worksByCustomer, expected]) => {
+      await using harness = await EngineHarness.open();
+      const limits: number[] = [];
+      /** The larger the batch, the longer it takes. */
+      const msEach = [0.2, 0.2, 0.2, 2, 2, 2, 2];
+      const store = {
+        ...harness.store,
+        worksByCustomer,
+        prune: async (_: unknown, __: unknown, limit: number) => {
+          const ms = msEach[limits.length];
+          if (ms === undefined) return 0;
+          limits.push(limit);
+          await pause(harness.timers, limit * ms);
+          return limit;
+        },
+      };
+      const slow = new Proxy(harness, {
+        get: (target, name) => (name === 'store' ? store : Reflect.get(target, name)),
+      });
+      const cleaner = new Cleaner(slow, OWNS_EVERY_SLOT, HOUR_MS);
+      cleaner.start();
+      await harness.time.advance(20_000);
+      expect(limits).toEqual(expected);
+      await cleaner.stop();
+    },
+  );
 
   test.for([
     ['ahead, and back after a while, removes nothing', true, [1, 1]],

@@ -19,6 +19,11 @@ const REMOVED_TOGETHER_MIN = 25;
 const REMOVED_TOGETHER_MAX = 200;
 /** A batch that took longer is too large: its rows have many attempts or labels, or the store is busy. */
 const SLOW_MS = 25;
+/**
+ * Where each customer's rows take a transaction of their own, batches are as many times larger and may take as many
+ * times longer, so that a transaction has several rows.
+ */
+const BY_CUSTOMER_FACTOR = 10;
 const PAUSE_MS = 10;
 const GATES_KEPT_MS = 30 * 86_400_000;
 const MINUTE_STATS_KEPT_MS = 7 * 86_400_000;
@@ -109,15 +114,17 @@ export class Cleaner {
     const { store, timers } = this.#dependencies;
     const before = this.#before(what, now);
     if (before === null) return;
-    let limit = REMOVED_TOGETHER_MIN;
+    const factor = store.worksByCustomer ? BY_CUSTOMER_FACTOR : 1;
+    const limitMin = REMOVED_TOGETHER_MIN * factor;
+    let limit = limitMin;
     while (this.#canGoOn) {
       const begun = timers.elapsed();
       const removed = await store.prune(what, before, limit);
       if (removed < limit) return;
-      const isSlow = timers.elapsed() - begun > SLOW_MS;
+      const isSlow = timers.elapsed() - begun > SLOW_MS * factor;
       limit = isSlow
-        ? Math.max(Math.floor(limit / 2), REMOVED_TOGETHER_MIN)
-        : Math.min(limit * 2, REMOVED_TOGETHER_MAX);
+        ? Math.max(Math.floor(limit / 2), limitMin)
+        : Math.min(limit * 2, REMOVED_TOGETHER_MAX * factor);
       await pause(timers, PAUSE_MS);
     }
   }

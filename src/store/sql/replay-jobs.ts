@@ -151,7 +151,11 @@ export class SqlReplayJobs implements ReplayJobStore {
     }
     if (endedBefore === null || removed >= limit) return removed;
     const jobs = await this.#sql.query<JobKey>(ENDED_BEFORE, endedBefore, limit - removed);
-    for (const { partition, id } of jobs) await this.#sql.run([['removeReplayJob', null, partition, id]]);
+    for (const ofOne of Map.groupBy(jobs, ({ partition }) => partition).values()) {
+      await this.#sql.run(
+        ofOne.map(({ partition, id }) => ['removeReplayJob', null, partition, id] as const),
+      );
+    }
     return removed + jobs.length;
   }
 }
