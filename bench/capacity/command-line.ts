@@ -169,9 +169,7 @@ function bytes(bounds: Bounds): Parse {
     const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)\s*([KMGT]?B|)$/i.exec(text.trim()) ?? [];
     const value = Number(digits) * (BYTES[unit.toUpperCase()] ?? Number.NaN);
     if (isWithin(value, bounds)) return value;
-    throw new UsageError(
-      `--${name} must be a size ${words(bounds)} bytes, such as 2KB, not "${text}".`,
-    );
+    throw new UsageError(`--${name} must be a size ${words(bounds)} bytes, such as 2KB, not "${text}".`);
   };
 }
 
