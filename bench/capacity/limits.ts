@@ -177,7 +177,7 @@ const REMEDIES: Readonly<Record<LimitName, string>> = {
   'main thread': 'Move to PostgreSQL with `sched move`, and run several nodes.',
   'writing thread': 'Move to PostgreSQL with `sched move`.',
   slots: 'Run a second installation, and divide the customers between the two.',
-  'database cores': 'Take a larger server. Beyond the largest, use Citus or a second installation.',
+  'database cores': 'Take a larger server. Beyond the largest, run a second installation.',
   'coordinator cores': 'Take a larger coordinator. Beyond the largest, run a second installation.',
   'worker cores': 'Add workers and move shards to them.',
   log: 'Put the write-ahead log on a faster disk of its own, and raise `max_wal_size`. Then use Citus or a second installation.',

@@ -14,7 +14,7 @@ export function loadSentence({ bodyBytes, retries, creates, answerSeconds, newCo
 }
 
 export const SIZES =
-  'Stay with SQLite while one process carries the load and one machine is enough. Take PostgreSQL for more, or if a machine may die. Add nodes until the database is the limit. Take Citus when one database is the limit and the load comes from many customers: one customer stays on one worker. *Installations* is how many of this size carry the load together.';
+  'Stay with SQLite while one process carries the load and one machine is enough. Take PostgreSQL for more, or if a machine may die. Add nodes until the database is the limit. Take Citus when the disk, the log or the vacuum of one database is the limit, and the load comes from many customers: one customer stays on one worker. Citus does not help where the cores of the database are the limit: its coordinator plans every statement, and carries less than one server with as many cores. *Installations* is how many of this size carry the load together.';
 
 export const BREAKS =
   'The limits are in the order in which they break. Each rate is what the limit allows while all others hold.';
