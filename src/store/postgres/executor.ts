@@ -119,7 +119,7 @@ export class Executor {
       ]);
       return new Map();
     } catch (error) {
-      if (error instanceof NotCommitted) return this.#tryAgain(error);
+      if (error instanceof NotCommitted) return this.#waitToRetry(error);
       switch (meaningOf(error)) {
         case 'retry':
         case 'locked':
@@ -176,7 +176,7 @@ export class Executor {
    * A connection that was lost is waited for. If there is one, Citus cannot reach a worker: the verbs of other workers
    * need the connection.
    */
-  async #tryAgain(error: NotCommitted): Promise<'retry'> {
+  async #waitToRetry(error: NotCommitted): Promise<'retry'> {
     const { client } = this.#dependencies;
     if (client.isConnected || !(await client.waitUntilConnected(LOOK_UP_MS_MAX))) throw error;
     return 'retry';
