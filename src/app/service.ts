@@ -59,7 +59,7 @@ export async function startService(
   return composition.value.composeService(settings, io, variant, { store: store.value, node });
 }
 
-/** Loading blocks the process, so PostgreSQL is asked first: one turn of the event loop loads and connects its client. */
+/** Loading blocks the process. One turn of the event loop before lets the client of PostgreSQL begin to connect. */
 async function loadMeanwhile(): Promise<typeof import('./compose-service.ts')> {
   await nextTurn();
   const composition = await import('./compose-service.ts');

@@ -5,8 +5,8 @@
  * the settler waits, because only this process knows the outcome.
  *
  * Attempts that end while others are being settled are settled together after them. If the store works by customer,
- * those of each customer are settled apart, so that one who fails or is slow does not affect the others. After a failure each attempt is
- * settled on its own, so that one that the store fails on does not stop the others.
+ * those of each customer are settled apart, so that one who fails or is slow does not affect the others. After a
+ * failure each attempt is settled on its own, so that one that the store fails on does not stop the others.
  */
 import { type AttemptTiming, isInFlight } from '#src/domain/delivery.ts';
 import { type AttemptResult, settle } from '#src/domain/delivery-lifecycle.ts';
@@ -31,7 +31,7 @@ interface Waiting {
 
 export class Settler {
   readonly #dependencies: EngineDependencies;
-  /** Attempts to be settled, by customer if the store works so. A list that is being written stays, even if it is empty. */
+  /** Attempts to be settled, by customer if the store works so. A list stays while it is being written. */
   readonly #waiting = new Map<Partition | null, Waiting[]>();
   readonly #outage: OutageLog;
   #isStopping = false;

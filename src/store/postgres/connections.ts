@@ -2,9 +2,10 @@
  * The connections of a store. Each serves one kind of work, so that no kind waits for another.
  *
  * Four kinds of work write: API writes; claims and settlements; sweeps, bulk replays, stats, uses of keys and removals;
- * and slots. Each has one connection, and on Citus the first three have more (`citus.ts`). A sweep may wait for a locked row, and a bulk replay writes hundreds of rows, so nothing that is urgent
- * shares their connection. Another connection only renews the lease of this node. Small and large payloads are read
- * on connections of their own. So are API reads, searches, reads of the engine and dashboard queries.
+ * and slots. Each has one connection, and on Citus the first three have more (`citus.ts`). A sweep may wait for a
+ * locked row, and a bulk replay writes hundreds of rows, so nothing that is urgent shares their connections. Another
+ * connection only renews the lease of this node. Small and large payloads are read on connections of their own. So are
+ * API reads, searches, reads of the engine and dashboard queries.
  */
 import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { DatabaseAddress } from './address.ts';
