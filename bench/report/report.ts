@@ -84,6 +84,11 @@ function barsText(results: Results): string {
   return `${said}\n\n${wordTable(['workload', 'bar', 'measured', ''], rows)}`;
 }
 
+function minutesText(seconds: number): string {
+  const minutes = Math.max(1, Math.round(seconds / 60));
+  return minutes === 1 ? 'a minute' : `${whole(minutes)} minutes`;
+}
+
 function roundsText(rounds: number): string {
   return rounds === 1 ? 'one round' : `${rounds} rounds`;
 }
@@ -178,7 +183,7 @@ function runText(results: Results): readonly string[] {
   const runs = runsOf(results).map(({ command, startedAt, elapsedSeconds, rounds }) => [
     `\`${command.replaceAll('`', '')}\``,
     plain(startedAt.slice(0, 10)),
-    `${whole(elapsedSeconds / 60)} minutes`,
+    minutesText(elapsedSeconds),
     `${whole(rounds)}${scale.quick ? ', the quick run' : ''}`,
   ]);
   const facts = [
