@@ -52,7 +52,7 @@ export class Dispatcher {
   /** Moves what is due into the queue of its endpoint, begins the batches that may go, and sleeps until the next. */
   #dispatch(): void {
     const { upcoming, ready, queue, budget, waker } = this.#dependencies;
-    // What is due waits as work in time from its instant on, even while no batch may begin.
+    // Due work enters the queue at its instant, even while no batch may begin. Later it would count as overdue.
     queue.moveDue(budget.dueMax);
     const isOverdueFirst = this.#servedFirst === 'overdue';
     const hasBegunOverdue = isOverdueFirst && this.#begin('overdue');

@@ -20,8 +20,8 @@ const REMOVED_TOGETHER_MAX = 200;
 /** A batch that took longer is too large: its rows have many attempts or labels, or the store is busy. */
 const SLOW_MS = 25;
 /**
- * Where each customer's rows take a transaction of their own, batches are as many times larger and may take as many
- * times longer, so that a transaction has several rows.
+ * Batches are as many times larger, and may take as many times longer, if the store works by customer. Each transaction
+ * is about one customer then, and should have several rows.
  */
 const BY_CUSTOMER_FACTOR = 10;
 const PAUSE_MS = 10;

@@ -1,4 +1,4 @@
-/** What the executor makes of errors. `lost-answers.test.ts` loses answers of a real server. */
+/** The executor and errors of the database. `lost-answers.test.ts` loses answers of a real server. */
 import { DatabaseError } from 'pg';
 import { expect, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';
