@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { HAS_BROWSER } from './test/browser/executable.ts';
 import { LongestFirst } from './test/longest-first.ts';
+import { IS_CITUS, NODES } from './test/process/store-in-use.ts';
 
 /**
  * Every store opens a thread of its own. A thread that finds its modules compiled takes a fifth of the processor time.
@@ -42,8 +43,9 @@ export default defineConfig({
       'test/postgres/global-setup.ts',
       'test/browser/global-setup.ts',
     ],
-    // Files wait for instants, for processes and for the disk. More workers than processors use that time.
-    maxWorkers: 3,
+    // Files wait for instants, for processes and for the disk. More workers than processors use that time. Several nodes
+    // on Citus open a hundred connections for each file. Every new one plans slowly, on two servers, until it is warm.
+    maxWorkers: IS_CITUS && NODES > 1 ? 1 : 3,
     projects: [
       {
         // On SQLite, unless SCHED_TEST_STORE says otherwise: see `test/process/store-in-use.ts`.

@@ -8,6 +8,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { type IPty, spawn as spawnInTerminal } from '@lydell/node-pty';
+import { atEndOfRun } from '#test/end-of-run.ts';
 import { runCommandWith } from '#test/process/run-command.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 
@@ -31,7 +32,7 @@ export interface Ended {
 }
 
 const running = new Set<ChildProcessWithoutNullStreams | IPty>();
-process.on('exit', () => {
+atEndOfRun(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 

@@ -20,6 +20,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { DEV_TEST_KEY, DEV_URL } from '#src/app/dev/keys.ts';
+import { atEndOfRun } from '#test/end-of-run.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { ROOT } from './pages.ts';
 
@@ -35,7 +36,7 @@ const NOT_LINKED = new Set(['data', '.git', 'coverage']);
 
 /** Process groups, because a command of npx is the child of a child. They all end with the test run. */
 const running = new Set<number>();
-process.on('exit', () => {
+atEndOfRun(() => {
   for (const pid of running) signalGroup(pid, 'SIGKILL');
 });
 

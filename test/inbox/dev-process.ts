@@ -8,6 +8,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { atEndOfRun } from '#test/end-of-run.ts';
 import { type Exit, temporaryDirectory } from '#test/process/sched-process.ts';
 import { callsTo, type RunningDev } from './dev-in-thread.ts';
 
@@ -34,7 +35,7 @@ export interface DevProcess extends RunningDev {
 }
 
 const running = new Set<ChildProcess>();
-process.on('exit', () => {
+atEndOfRun(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 

@@ -1,24 +1,21 @@
-/** Removes processes, their children and folders of a server when the test run ends, in whatever way it ends. */
+/** Removes processes, their children and folders of a server when the test run ends. */
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { atEndOfRun } from '../end-of-run.ts';
 
 const GONE_ATTEMPTS_MAX = 200;
 const GONE_PAUSE_MS = 5;
 
 const processes = new Set<ChildProcess>();
 const folders = new Set<string>();
-process.on('exit', () => {
+atEndOfRun(() => {
   for (const child of processes) child.kill('SIGQUIT');
   // Processes that still write would disturb the removal.
   for (const { pid } of processes) if (pid !== undefined) waitUntilGone(pid);
   for (const folder of folders) removeFolder(folder);
 });
-// vitest ends its workers by a signal, and so does Ctrl-C. Without a listener the exit handler would not run.
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
-// A worker whose parent has died gets no signal.
-process.once('disconnect', () => process.exit(1));
 
 /** The child process ends with this one at the latest. */
 export function endWithProcess(child: ChildProcess): void {

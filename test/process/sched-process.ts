@@ -12,6 +12,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { atEndOfRun } from '#test/end-of-run.ts';
 import { NODES, storeSettings } from './store-in-use.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -69,12 +70,10 @@ export interface SchedProcess extends AsyncDisposable {
 
 const running = new Set<ChildProcess>();
 const directories = new Set<string>();
-process.on('exit', () => {
+atEndOfRun(() => {
   for (const child of running) child.kill('SIGKILL');
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });
-// Vitest ends its workers with these signals. Without a listener, the cleanup above would not run.
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
 
 /** These directories are removed at the end of the test run. */
 export function temporaryDirectory(): string {
