@@ -16,7 +16,7 @@ const WORKER = `
     process.exit = () => { throw new Error('process.exit was called'); };
     process.on('uncaughtException', () => {});
   }
-  process.once('message', () => {});
+  setInterval(() => {}, 1_000);
   process.send('ready');
 `;
 
