@@ -1,5 +1,6 @@
 /** Lists are read in pages, newest first, while rows are added and moved. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { NODES } from '#test/process/store-in-use.ts';
 import { OK } from './drive.ts';
 import {
   created,
@@ -49,13 +50,19 @@ async function walk<T extends { readonly id: string }>(
   return seen;
 }
 
+/**
+ * Creates objects one after another, and returns their ids in the order of lists. That is the order of `created_at` and
+ * `id`, hence of the ids. One node creates in this order; the clocks of several differ by a few milliseconds.
+ */
 async function series(
   count: number,
   make: (i: number) => Promise<{ readonly id: string }>,
-): Promise<string[]> {
+): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) ids.unshift((await make(i)).id);
-  return ids;
+  const newestFirst = ids.toSorted().reverse();
+  if (NODES === 1) expect(ids).toEqual(newestFirst);
+  return newestFirst;
 }
 
 describe('schedules, with changes between the pages', () => {
