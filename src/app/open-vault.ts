@@ -8,8 +8,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ControlDependencies } from '#src/control/dependencies.ts';
 import { openSecret } from '#src/control/secrets.ts';
-import { MODES } from '#src/domain/project.ts';
-import type { SigningSecret } from '#src/ports/control-store.ts';
 import type { Random } from '#src/ports/system.ts';
 import { AesVault, UnsealError } from '#src/vault/aes-vault.ts';
 import { MASTER_KEY_FILE, masterKeyIn } from '#src/vault/master-key.ts';
@@ -21,7 +19,7 @@ export async function openVault(
   dependencies: ControlDependencies,
   canGenerate: boolean,
 ): Promise<AesVault> {
-  const sealed = await sealedSecrets(dependencies);
+  const sealed = await dependencies.store.listSecretOfEachMasterKey(dependencies.clock.now());
   const key =
     settings.masterKey ??
     keyInDirectory(settings.dataDir, dependencies.random, canGenerate && sealed.length === 0);
@@ -37,14 +35,6 @@ export async function openVault(
     );
   }
   return vault;
-}
-
-async function sealedSecrets({ store, clock }: ControlDependencies): Promise<readonly SigningSecret[]> {
-  const sealed: SigningSecret[] = [];
-  for (const { partitions } of await store.listProjects()) {
-    for (const mode of MODES) sealed.push(...(await store.listSecrets(partitions[mode], clock.now())));
-  }
-  return sealed;
 }
 
 function keyInDirectory(directory: string, random: Random, canGenerate: boolean): Uint8Array {

@@ -60,6 +60,8 @@ function asObject(store: ControlHarness['store']): SealingDependencies['store'] 
     touchKeys: (uses) => store.touchKeys(uses),
     findTenant: (hash) => store.findTenant(hash),
     listSecrets: (partition, now) => store.listSecrets(partition, now),
+    listSecretOfEachMasterKey: (now) => store.listSecretOfEachMasterKey(now),
+    listPartitionsWithoutSecret: (now) => store.listPartitionsWithoutSecret(now),
     addSecret: (secret, othersExpireAt) => store.addSecret(secret, othersExpireAt),
     hasEndpointSecrets: (partition, now) => store.hasEndpointSecrets(partition, now),
     listEndpointSecrets: (partition, id, now) => store.listEndpointSecrets(partition, id, now),

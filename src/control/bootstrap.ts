@@ -16,7 +16,7 @@ import type { SealingDependencies } from './dependencies.ts';
 import { addKey, makeKey } from './keys.ts';
 import { addProject } from './projects.ts';
 import { ControlRefusal } from './refusal.ts';
-import { addSecret, ensureSecret, wasSecret } from './secrets.ts';
+import { addNewSecret, addSecret, ensureSecret, wasSecret } from './secrets.ts';
 
 /** Credentials that the operator provides. The settings have checked their form. */
 export interface ProvidedCredentials {
@@ -105,17 +105,13 @@ async function bootstrapSecret(
 
 /** Completes projects whose creation was interrupted. Their secrets are not printed: `sched secret show` shows them. */
 async function completeProjects(dependencies: SealingDependencies): Promise<void> {
-  for (const project of await dependencies.store.listProjects())
-    await addMissingSecrets(dependencies, project);
+  const partitions = await dependencies.store.listPartitionsWithoutSecret(dependencies.clock.now());
+  for (const partition of partitions) await addNewSecret(dependencies, partition);
 }
 
 /** Creates a project that can sign in both modes. The next start completes one whose creation was interrupted. */
 export async function createProject(dependencies: SealingDependencies, name: string): Promise<Project> {
   const project = await addProject(dependencies, name);
-  await addMissingSecrets(dependencies, project);
-  return project;
-}
-
-async function addMissingSecrets(dependencies: SealingDependencies, project: Project): Promise<void> {
   for (const mode of MODES) await ensureSecret(dependencies, project, mode);
+  return project;
 }

@@ -54,6 +54,15 @@ export async function wasSecret(
   return secrets.some((secret) => openSecret(dependencies.vault, secret).text === text);
 }
 
+/** Makes a new secret the one in force. */
+export function addNewSecret(
+  dependencies: SealingDependencies,
+  partition: Partition,
+  overlap: string = OVERLAP_DEFAULT,
+): Promise<OpenSecret> {
+  return addSecret(dependencies, partition, newSecretText(dependencies.random), overlap);
+}
+
 /** Makes `text` the secret in force. Older secrets stop signing after the overlap, which is a duration. */
 export async function addSecret(
   dependencies: SealingDependencies,
@@ -85,7 +94,7 @@ export async function ensureSecret(
 ): Promise<OpenSecret | null> {
   const partition = project.partitions[mode];
   const present = await dependencies.store.listSecrets(partition, dependencies.clock.now());
-  return present.length > 0 ? null : addSecret(dependencies, partition, newSecretText(dependencies.random));
+  return present.length > 0 ? null : addNewSecret(dependencies, partition);
 }
 
 export async function showSecrets(
@@ -105,6 +114,6 @@ export async function rotateSecret(
   overlap: string = OVERLAP_DEFAULT,
 ): Promise<readonly OpenSecret[]> {
   const partition = (await requireProject(dependencies.store, projectName)).partitions[mode];
-  await addSecret(dependencies, partition, newSecretText(dependencies.random), overlap);
+  await addNewSecret(dependencies, partition, overlap);
   return openSecrets(dependencies, partition);
 }

@@ -85,6 +85,10 @@ export interface ControlStore {
 
   /** Lists the secrets that sign at `now`, newest first. */
   listSecrets(partition: Partition, now: Instant): Promise<readonly SigningSecret[]>;
+  /** Lists one of the secrets that sign at `now` for each master key that sealed them. */
+  listSecretOfEachMasterKey(now: Instant): Promise<readonly SigningSecret[]>;
+  /** Lists the partitions without a secret that signs at `now`. */
+  listPartitionsWithoutSecret(now: Instant): Promise<readonly Partition[]>;
   /** Adds a secret. Secrets without an end now end at `othersExpireAt`. */
   addSecret(secret: SigningSecret, othersExpireAt: Instant): Promise<void>;
 

@@ -3,6 +3,7 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Mode } from '#src/domain/project.ts';
 import { MODES } from '#src/domain/project.ts';
 import type { ApiKey, SigningSecret } from '#src/ports/control-store.ts';
+import { SEALED_HEAD_BYTES } from '#src/ports/vault.ts';
 import { DAY_MS, START } from './builders.ts';
 import type { Fixture, Suite } from './fixture.ts';
 
@@ -153,6 +154,47 @@ export function controlContract(suite: Suite): void {
       await fixture.store.addSecret(elsewhere, fixture.now);
       expect(await listed(fixture, fixture.now)).toEqual([plain(secret)]);
       expect(await fixture.store.listSecrets(fixture.neighbour, fixture.now)).toHaveLength(1);
+    });
+
+    test('are listed once for each master key that sealed one in force', async () => {
+      const fixture = await suite.fixture();
+      const overlapEnd = instant(fixture.now + DAY_MS);
+      const sealedBy = async (key: string) => {
+        fixture.tick();
+        const secret = newSecret(fixture);
+        const head = Buffer.from(key.padEnd(SEALED_HEAD_BYTES, '-'));
+        const sealed = Buffer.concat([head, Buffer.from(secret.id)]);
+        await fixture.store.addSecret({ ...secret, sealed }, overlapEnd);
+        return secret.id;
+      };
+      const [retired, first, , last] = [
+        await sealedBy('retired'),
+        await sealedBy('current'),
+        await sealedBy('current'),
+        await sealedBy('next'),
+      ];
+      const found = async (now: Instant) =>
+        (await fixture.store.listSecretOfEachMasterKey(now))
+          .filter(({ partition }) => partition === fixture.partition)
+          .map(({ id }) => id);
+      expect(await found(fixture.now)).toEqual([retired, first, last]);
+      expect(await found(overlapEnd)).toEqual([last]);
+    });
+
+    test('are known to be missing in a partition that has none in force', async () => {
+      const fixture = await suite.fixture();
+      const missing = async (now: Instant) =>
+        (await fixture.store.listPartitionsWithoutSecret(now)).filter(
+          (one) => one === fixture.partition || one === fixture.neighbour,
+        );
+      const both = [fixture.partition, fixture.neighbour].toSorted((a, b) => a - b);
+      expect(await missing(fixture.now)).toEqual(both);
+      const end = instant(fixture.now + DAY_MS);
+      await fixture.store.addSecret({ ...newSecret(fixture), expiresAt: end }, fixture.now);
+      expect(await missing(fixture.now)).toEqual([fixture.neighbour]);
+      expect(await missing(end)).toEqual(both);
+      await addSecret(fixture, fixture.now);
+      expect(await missing(end)).toEqual([fixture.neighbour]);
     });
 
     test('are rotated completely or not at all: a secret that cannot be added ends no other', async () => {

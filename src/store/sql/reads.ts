@@ -8,6 +8,7 @@ import type { Slot } from '#src/domain/slot.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
 import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
 import type { Receipt, Store } from '#src/ports/store.ts';
+import { SEALED_HEAD_BYTES } from '#src/ports/vault.ts';
 import { LIST_ATTEMPTS, toAttempt } from './attempt-rows.ts';
 import { ENDPOINT_SECRET, JOINED_KEY, JOINED_PROJECT, SECRET, toKey, toProject } from './control-rows.ts';
 import type { SqlReader, Syntax } from './dialect.ts';
@@ -113,6 +114,12 @@ const TENANT = `SELECT p.project_id AS "projectId", k.partition, p.mode, k.hash 
   WHERE k.hash = $1 AND k.revoked_at IS NULL`;
 const SECRETS = `SELECT ${SECRET.columns.join(', ')} FROM signing_secrets
   WHERE partition = $1 AND (expires_at IS NULL OR expires_at > $2) ORDER BY id DESC`;
+const SECRET_OF_EACH_MASTER_KEY = `SELECT ${SECRET.columns.join(', ')} FROM signing_secrets WHERE id IN
+  (SELECT min(id) FROM signing_secrets WHERE expires_at IS NULL OR expires_at > $1
+   GROUP BY substr(sealed, 1, ${SEALED_HEAD_BYTES})) ORDER BY id`;
+const PARTITIONS_WITHOUT_SECRET = `SELECT p.partition FROM partitions p
+  WHERE NOT EXISTS (SELECT 1 FROM signing_secrets s
+    WHERE s.partition = p.partition AND (s.expires_at IS NULL OR s.expires_at > $1)) ORDER BY p.partition`;
 const ANY_ENDPOINT_SECRET = `SELECT 1 FROM endpoint_secrets
   WHERE partition = $1 AND (expires_at IS NULL OR expires_at > $2) LIMIT 1`;
 const ENDPOINT_SECRETS = `SELECT ${ENDPOINT_SECRET.columns.join(', ')} FROM endpoint_secrets
@@ -125,6 +132,8 @@ type ControlReads = Pick<
   | 'listKeys'
   | 'findTenant'
   | 'listSecrets'
+  | 'listSecretOfEachMasterKey'
+  | 'listPartitionsWithoutSecret'
   | 'hasEndpointSecrets'
   | 'listEndpointSecrets'
 >;
@@ -137,6 +146,12 @@ export function controlReads(reader: SqlReader): ControlReads {
     findTenant: async (keyHash) => (await reader.query<Tenant>(TENANT, keyHash))[0] ?? null,
     listSecrets: async (partition, now) =>
       (await reader.query<Row>(SECRETS, partition, now)).map(SECRET.from),
+    listSecretOfEachMasterKey: async (now) =>
+      (await reader.query<Row>(SECRET_OF_EACH_MASTER_KEY, now)).map(SECRET.from),
+    listPartitionsWithoutSecret: async (now) =>
+      (await reader.query<{ readonly partition: Partition }>(PARTITIONS_WITHOUT_SECRET, now)).map(
+        ({ partition }) => partition,
+      ),
     hasEndpointSecrets: async (partition, now) =>
       (await reader.query(ANY_ENDPOINT_SECRET, partition, now)).length > 0,
     listEndpointSecrets: async (partition, endpointId, now) =>
