@@ -34,7 +34,6 @@ export async function joinCluster(
     stopwatch: systemTimers,
     log,
   });
-  await clock.start();
   let listener: Peers = NO_PEERS;
   const channel = new PeerChannel({
     address,
@@ -46,12 +45,12 @@ export async function joinCluster(
       slotsChanged: () => listener.slotsChanged(),
     },
   });
-  // A pooler gives each transaction another session, so there is no session to listen on.
-  if (!address.isPooled) {
-    await channel.open().catch((error: unknown) => {
-      clock.stop();
-      throw error;
-    });
+  try {
+    // A pooler gives each transaction another session, so there is no session to listen on.
+    await Promise.all([clock.start(), address.isPooled ? null : channel.open()]);
+  } catch (error) {
+    clock.stop();
+    throw error;
   }
   return {
     clock,

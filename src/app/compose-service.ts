@@ -137,12 +137,12 @@ export async function composeService(
       },
     });
     url = await listen(server, settings);
+    // This is not awaited. The start closes the attempts of the last process, and the store may be full.
+    void engine?.start();
     const [dashboardUrl = url] = settings.publicOrigins ?? [];
     if (settings.role !== 'dispatcher' && variant.invitation !== null) {
       await printFirstInvitation(control, dashboardUrl, runExclusively, io, variant.invitation);
     }
-    // This is not awaited. The start closes the attempts of the last process, and the store may be full.
-    void engine?.start();
     replays?.start();
     cleaner.start();
     warnOfBootstrap(report, io.log);

@@ -39,6 +39,8 @@ export interface PostgresOptions {
 const API_READERS = 4;
 const FIRING_READERS = 2;
 const ON_DEMAND_READERS = 2;
+/** The statements of a claim. */
+const CLAIM = ['slotHeld', 'claimDelivery'] as const;
 
 interface Writers {
   readonly api: WriteQueue;
@@ -83,10 +85,10 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
   const caching = cachesPlans ? clientsOf({ cachesPlans }) : planning;
   const writing = cachesPlans ? clientsOf({ cachesPlans, prepare: allowPipelining }) : planning;
   const allStatements = statements(placement);
-  const writeQueue = (name: string, connections = 1) => {
+  const executors = (name: string, connections = 1) => {
     const writer = `${node} ${name}`;
     let number = 0;
-    const executors = Array.from(
+    return Array.from(
       { length: connections },
       () =>
         new Executor({
@@ -102,16 +104,18 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
           checksAtOnce: placement.checksAtOnce,
         }),
     );
-    return new WriteQueue(executors, (verb) => partitionOf(verb, allStatements));
   };
+  const queueOf = (all: readonly Executor[]) =>
+    new WriteQueue(all, (verb) => partitionOf(verb, allStatements));
   const shared = isSmall ? caching() : null;
   const connections = isSmall ? ONE_SERVER.writers : placement.writers;
-  const api = writeQueue('api', connections.api);
+  const api = queueOf(executors('api', connections.api));
+  const claimers = executors('firing', connections.firing);
   const writers = {
     api,
-    firing: writeQueue('firing', connections.firing),
-    maintenance: isSmall ? api : writeQueue('maintenance', connections.maintenance),
-    membership: writeQueue('membership'),
+    firing: queueOf(claimers),
+    maintenance: isSmall ? api : queueOf(executors('maintenance', connections.maintenance)),
+    membership: queueOf(executors('membership')),
   };
   const lease = new LeaseConnection({
     client: shared ?? writing(),
@@ -133,6 +137,8 @@ export async function openConnections(options: PostgresOptions): Promise<Connect
     await Promise.all(clients.map((client) => client.close()));
     throw unavailableInstead(error);
   }
+  // This is not awaited, and nothing depends on it.
+  if (!isSmall && cachesPlans) for (const claimer of claimers) claimer.warmUp(CLAIM).catch(() => {});
   const onDemand = () => new ReadPool(Array.from({ length: ON_DEMAND_READERS }, planning), true);
   return {
     writers,

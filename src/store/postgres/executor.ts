@@ -14,10 +14,11 @@ import type { QueryResult } from 'pg';
 import type { Partition } from '#src/domain/project.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { type Clock, pause, type Stopwatch, type Timers } from '#src/ports/system.ts';
+import type { StatementName } from '#src/store/sql/hot-statements.ts';
 import type { Rejection, Step } from '#src/store/sql/steps.ts';
 import { columnsOf } from './array-rows.ts';
 import { awaitAll, isTemporary, isUnavailable, meaningOf, messageOf } from './errors.ts';
-import type { SqlValue } from './parameter-encoding.ts';
+import { arrayTypesOf, type SqlValue } from './parameter-encoding.ts';
 import type { ReconnectingClient, TransactionQuery } from './reconnecting-client.ts';
 import {
   type Group,
@@ -100,6 +101,16 @@ export class Executor {
       ({ stages } = planStages(pending, statements));
     }
     return verbs.map((verb) => rejections.get(verb) ?? new StoreUnavailable(TOO_MANY_CONFLICTS));
+  }
+
+  /**
+   * Runs these statements for no rows. The first use of a statement on a connection takes the server milliseconds. Now
+   * it does not fall into the first claim of a new process.
+   */
+  async warmUp(names: readonly StatementName[]): Promise<void> {
+    const { client, statements } = this.#dependencies;
+    const stage = names.map((name) => ({ statement: statements[name], rows: [] }));
+    await client.transaction(stage.map(checkedStatement));
   }
 
   async #attempt(
@@ -256,8 +267,9 @@ function withCheck(sql: string, parameters: number): string {
 }
 
 /** An array for each column. A shared statement takes the values of its only row. */
-function parametersOf({ isShared }: Statement, rows: readonly Row[]): readonly SqlValue[] {
+function parametersOf({ isShared, sql }: Statement, rows: readonly Row[]): readonly SqlValue[] {
   if (isShared === true) return rows[0]?.parameters ?? [];
+  if (rows.length === 0) return arrayTypesOf(sql).map(() => []);
   return columnsOf(rows.map(({ parameters }) => parameters));
 }
 

@@ -33,13 +33,18 @@ export const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
   SET LOCAL statement_timeout = 0;
   SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS_MAX}`;
 
-const HAS_TRANSACTION_TIMEOUT = `SELECT 1 FROM pg_settings WHERE name = 'transaction_timeout'`;
-const SESSION_SETTINGS = `SET transaction_timeout = ${TRANSACTION_MS_MAX};
-  SET lock_timeout = ${LOCK_MS_MAX};
-  SET statement_timeout = 0;
-  SET idle_in_transaction_session_timeout = ${IDLE_MS_MAX};
-  SET default_transaction_isolation = 'read committed';
-  SET default_transaction_read_only = off`;
+const SESSION_SETTINGS = {
+  transaction_timeout: TRANSACTION_MS_MAX,
+  lock_timeout: LOCK_MS_MAX,
+  statement_timeout: 0,
+  idle_in_transaction_session_timeout: IDLE_MS_MAX,
+  default_transaction_isolation: 'read committed',
+  default_transaction_read_only: 'off',
+};
+/** Returns a row if the server has such a timeout; otherwise it sets nothing. */
+const SET_FOR_SESSION = `SELECT ${Object.entries(SESSION_SETTINGS)
+  .map(([name, value]) => `set_config('${name}', '${value}', false)`)
+  .join(', ')} WHERE current_setting('transaction_timeout', true) IS NOT NULL`;
 
 const STATEMENT = 'S';
 const IDLE = 'I';
@@ -49,10 +54,8 @@ const pipeliningSessions = new WeakMap<Client, Set<string>>();
 
 /** Transactions of an unshared session may be pipelined, if the server can limit their time. */
 export async function allowPipelining(client: Client): Promise<void> {
-  const { rowCount } = await client.query(HAS_TRANSACTION_TIMEOUT);
-  if (rowCount !== 1) return;
-  await client.query(SESSION_SETTINGS);
-  pipeliningSessions.set(client, new Set());
+  const { rowCount } = await client.query(SET_FOR_SESSION);
+  if (rowCount === 1) pipeliningSessions.set(client, new Set());
 }
 
 export async function runTransaction(
