@@ -60,7 +60,7 @@ async function series(
 ): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) ids.unshift((await make(i)).id);
-  const newestFirst = ids.toSorted().reverse();
+  const newestFirst = ids.toSorted().toReversed();
   if (NODES === 1) expect(ids).toEqual(newestFirst);
   return newestFirst;
 }
