@@ -81,8 +81,12 @@ export async function runKillsOn(url: string, run: Run): Promise<KillReport> {
 /** A kill of a node that sends nothing would show nothing. */
 async function waitUntilSending(url: string, name: string): Promise<void> {
   const end = performance.now() + SENDING_MS_MAX;
+  let before: ReadonlySet<string> = new Set();
   while (performance.now() < end) {
-    if ((await claimedBy(url, name)).size >= IN_FLIGHT_MIN) return;
+    const claimed = await claimedBy(url, name);
+    // A quick attempt would end before the kill.
+    if ([...claimed].filter((id) => before.has(id)).length >= IN_FLIGHT_MIN) return;
+    before = claimed;
     await sleep(CLAIMS_EVERY_MS);
   }
 }
