@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import { cancel, edit, pause, resume } from '#src/domain/schedule-lifecycle.ts';
 import type { UnsettledAttempt } from '#src/ports/store.ts';
 import {
@@ -138,8 +139,31 @@ describe('attempts that end while others are being settled', () => {
     const settler = new Settler(overridden(harness, { store }));
     const ofOther = { ...slow, delivery: { ...slow.delivery, partition: OTHER_PARTITION } };
     void settler.settle(ofOther, SUCCESS, harness.now);
-    const settled = await settler.settle(quick, SUCCESS, harness.now);
-    expect(settled?.delivery.status).toBe('succeeded');
+    const settling = settler.settle(quick, SUCCESS, harness.now);
+    await harness.time.advance(200);
+    expect((await settling)?.delivery.status).toBe('succeeded');
+  });
+
+  test('wait for each other if the store works by customer, unless the retry is due soon', async () => {
+    await using harness = await EngineHarness.open();
+    const [first, second] = [await attemptInFlight(harness), await attemptInFlight(harness)];
+    const hurried = await attemptInFlight(harness, { retryPolicy: { ...DEFAULT_RETRY_POLICY, base: '99ms' } });
+    const sizes: number[] = [];
+    const settle: EngineHarness['store']['settle'] = (writes) => {
+      sizes.push(writes.length);
+      return harness.store.settle(writes);
+    };
+    const store = overridden(harness.store, { worksByCustomer: true, settle });
+    const settler = new Settler(overridden(harness, { store }));
+    void settler.settle(first, SUCCESS, harness.now);
+    await harness.time.advance(150);
+    void settler.settle(second, FAILURE, harness.now);
+    expect((await settler.settle(hurried, FAILURE, harness.now))?.delivery.status).toBe('retry_scheduled');
+    expect(sizes).toEqual([1]);
+    await harness.time.advance(50);
+    expect(sizes).toEqual([1, 2]);
+    expect((await harness.delivery(first.delivery.id)).status).toBe('succeeded');
+    expect((await harness.delivery(second.delivery.id)).status).toBe('retry_scheduled');
   });
 
   test('are settled one by one after a failure, so that one bad row does not stop the others', async () => {

@@ -4,9 +4,11 @@
  * the write and it is decided again. A claim that belongs to another node by now is left alone. While the store is away
  * the settler waits, because only this process knows the outcome.
  *
- * Attempts that end while others are being settled are settled together after them. If the store works by customer,
- * those of each customer are settled apart, so that one who fails or is slow does not affect the others. After a
- * failure each attempt is settled on its own, so that one that the store fails on does not stop the others.
+ * Attempts that end while others are being settled are settled together after them. After a failure each attempt is
+ * settled on its own, so that one that the store fails on does not stop the others.
+ *
+ * If the store works by customer, those of each customer are settled apart, so that one who fails or is slow does not
+ * affect the others. They wait a moment for each other, because such a store takes about as long for one as for many.
  */
 import { type AttemptTiming, isInFlight } from '#src/domain/delivery.ts';
 import { type AttemptResult, settle } from '#src/domain/delivery-lifecycle.ts';
@@ -20,6 +22,8 @@ import { pause } from '#src/ports/system.ts';
 
 const RETRY_MS = 500;
 const BATCH_MAX = 256;
+/** Attempts of one customer wait this long for each other. Their permits are free already. */
+const GATHERING_MS = 200;
 
 type Answer = 'done' | 'stale' | undefined;
 
@@ -57,7 +61,8 @@ export class Settler {
     for (let current: UnsettledAttempt | null = given; current !== null; ) {
       try {
         const write = decide(current, result, endedAt, timing);
-        const answer = hasFailed ? (await store.settle([write]))[0] : await this.#settleTogether(write);
+        const isAlone = hasFailed || (store.worksByCustomer && isDueWithin(write, endedAt, GATHERING_MS));
+        const answer = isAlone ? (await store.settle([write]))[0] : await this.#settleTogether(write);
         this.#outage.succeeded();
         if (answer === 'done') return write;
         current = await this.#reload(current);
@@ -87,10 +92,12 @@ export class Settler {
 
   /** Writes until none waits, also those that are added meanwhile. */
   async #writeAll(customer: Partition | null, waiting: Waiting[]): Promise<void> {
+    const { store, timers } = this.#dependencies;
     while (waiting.length > 0) {
+      if (customer !== null && !this.#isStopping) await pause(timers, GATHERING_MS);
       const batch = waiting.splice(0, BATCH_MAX);
       try {
-        const answers = await this.#dependencies.store.settle(batch.map(({ write }) => write));
+        const answers = await store.settle(batch.map(({ write }) => write));
         for (const [index, { resolve }] of batch.entries()) resolve(answers[index]);
       } catch (error) {
         for (const { reject } of batch) reject(error);
@@ -114,6 +121,11 @@ export class Settler {
     this.#isStopping = true;
     this.#outage.stop();
   }
+}
+
+/** Whether the next attempt is due that soon. */
+function isDueWithin({ delivery }: SettleWrite, endedAt: Instant, ms: number): boolean {
+  return delivery.dueAt !== null && delivery.dueAt - endedAt < ms;
 }
 
 function decide(

@@ -6,7 +6,7 @@ import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { HOUR_MS, latenessClass, MINUTE_MS } from '#src/domain/stats.ts';
 import { Engine } from '#src/engine/engine.ts';
-import { BROKEN, EngineHarness, PARTITION } from '#test/engine-harness.ts';
+import { BROKEN, EngineHarness, overridden, PARTITION } from '#test/engine-harness.ts';
 import { StatsRecorder } from './stats-recorder.ts';
 
 const URL = 'https://example.com/hook';
@@ -147,6 +147,23 @@ describe('stats', () => {
     await harness.time.advance(1_500);
     expect(harness.insight.saves).toEqual([250, 250, 102]);
     expect(harness.insight.endpointCount).toBe(600);
+  });
+
+  test('of different customers are saved at different times if the store works by customer', async () => {
+    await using harness = await EngineHarness.open();
+    const store = overridden(harness.store, { worksByCustomer: true });
+    const stats = new StatsRecorder(overridden(harness, { store }));
+    const count = () => {
+      for (const partition of [1, 2, 31] as Partition[]) stats.countFired({ ...ENDPOINT, partition }, 0);
+    };
+    count();
+    await harness.time.advance(3_000);
+    count();
+    // The customers 1 and 31 have their turn together.
+    expect(harness.insight.saves).toEqual([6, 3]);
+    await harness.time.advance(3_000);
+    expect(harness.insight.saves).toEqual([6, 3, 6, 3]);
+    expect(harness.time.pending).toBe(0);
   });
 
   test('of endpoints beyond the limit are not counted, but their partition is', async () => {

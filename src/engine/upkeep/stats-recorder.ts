@@ -1,7 +1,8 @@
 /**
  * Counts attempts and their results as they happen: by minute and by hour for each partition, and by hour for each
- * endpoint. Counting happens in memory. Changed rows are saved every half second at most, or every three
- * seconds where the store works by customer.
+ * endpoint. Counting happens in memory. Changed rows are saved every half second at most. If the store works by customer,
+ * each customer's rows take a transaction of their own. They are then saved every three seconds, and not those of all
+ * customers at once, because due work would wait for so many transactions.
  *
  * A row has one writer, and its total is saved, not the difference. So a save that failed, or seemed to fail, is made
  * again without harm. For that reason no row may be begun twice. A row of a past span is dropped from memory once it is
@@ -30,13 +31,17 @@ import type { SavedEndpointStats, SavedStats } from '#src/ports/insight-store.ts
 import { PeriodicTask, type Wait } from '#src/ports/periodic-task.ts';
 import { type StatsRow, UnsavedStats } from './unsaved-stats.ts';
 
-const SAVE_EVERY_MS = 500;
-/** The same where each customer's rows take a transaction of their own. */
-const SAVE_BY_CUSTOMER_EVERY_MS = 3_000;
-/** Rows in one save. Due work shares the store with the saves, so the other rows wait for the next one. */
+/** Customers are divided into groups, whose rows are saved in turn. */
+interface Turns {
+  readonly groups: number;
+  /** The time between two saves. */
+  readonly everyMs: number;
+}
+
+const TOGETHER: Turns = { groups: 1, everyMs: 500 };
+const BY_CUSTOMER: Turns = { groups: 30, everyMs: 100 };
+/** Rows in one save. Due work shares the store with the saves, so the other rows of a group wait for the next one. */
 const BATCH_MAX = 250;
-/** Saves that are as much rarer have as many more rows. */
-const BATCH_BY_CUSTOMER_MAX = (BATCH_MAX * SAVE_BY_CUSTOMER_EVERY_MS) / SAVE_EVERY_MS;
 /** Partitions and endpoints that are counted within an hour. Those beyond are not counted. */
 const PARTITIONS_MAX = 10_000;
 const ENDPOINTS_MAX = 30_000;
@@ -70,7 +75,11 @@ interface Dependencies extends Pick<EngineDependencies, 'insight' | 'clock' | 't
 export class StatsRecorder {
   readonly #dependencies: Dependencies;
   readonly #task: PeriodicTask;
-  readonly #unsaved = new UnsavedStats();
+  readonly #turns: Turns;
+  /** The changed rows of each group. */
+  readonly #groups: readonly UnsavedStats[];
+  /** The group that is saved next. */
+  #next = 0;
   #writer: string;
   /** How often the clock was set back into a past span. */
   #setBacks = 0;
@@ -80,16 +89,13 @@ export class StatsRecorder {
   #partitions = new Map<Partition, PartitionRows>();
   #endpoints = new Map<string, StatsRow>();
   #endpointLimit = newEndpointLimit();
-  readonly #saveEveryMs: number;
-  readonly #batchMax: number;
   #hasFailed = false;
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
     this.#writer = dependencies.node;
-    const { worksByCustomer } = dependencies.store;
-    this.#saveEveryMs = worksByCustomer ? SAVE_BY_CUSTOMER_EVERY_MS : SAVE_EVERY_MS;
-    this.#batchMax = worksByCustomer ? BATCH_BY_CUSTOMER_MAX : BATCH_MAX;
+    this.#turns = dependencies.store.worksByCustomer ? BY_CUSTOMER : TOGETHER;
+    this.#groups = Array.from({ length: this.#turns.groups }, () => new UnsavedStats());
     this.#task = new PeriodicTask(dependencies.timers, () => this.#saveNext());
   }
 
@@ -125,8 +131,9 @@ export class StatsRecorder {
   /** Saves the remaining rows, unless the store refuses them. */
   async stop(): Promise<void> {
     await this.#task.stop();
-    let isAccepted = true;
-    while (isAccepted && this.#unsaved.size > 0) isAccepted = await this.#saveBatch();
+    for (const group of this.#groups) {
+      while (group.size > 0) if (!(await this.#saveBatch(group))) return;
+    }
   }
 
   #addResult(row: StatsRow, result: Result): void {
@@ -141,8 +148,8 @@ export class StatsRecorder {
   }
 
   #changed(row: StatsRow): void {
-    this.#unsaved.add(row);
-    this.#task.runWithin(this.#saveEveryMs);
+    this.#groupOf(row).add(row);
+    this.#task.runWithin(this.#turns.everyMs);
   }
 
   /** Rows of past spans stay in memory only until they are saved. */
@@ -199,15 +206,23 @@ export class StatsRecorder {
     };
   }
 
+  #groupOf({ partition }: StatsRow): UnsavedStats {
+    const group = this.#groups[partition % this.#groups.length];
+    if (group === undefined) throw new Error('Every partition has a group.');
+    return group;
+  }
+
   async #saveNext(): Promise<Wait> {
-    await this.#saveBatch();
-    return this.#unsaved.size > 0 ? this.#saveEveryMs : null;
+    const group = this.#groups[this.#next];
+    this.#next = (this.#next + 1) % this.#groups.length;
+    if (group !== undefined) await this.#saveBatch(group);
+    return this.#groups.some(({ size }) => size > 0) ? this.#turns.everyMs : null;
   }
 
   /** Returns false when the store refused the rows. */
-  async #saveBatch(): Promise<boolean> {
+  async #saveBatch(group: UnsavedStats): Promise<boolean> {
     const { insight, log } = this.#dependencies;
-    const rows = this.#unsaved.take(this.#batchMax);
+    const rows = group.take(BATCH_MAX);
     const [first] = rows;
     if (first === undefined) return true;
     try {
@@ -215,7 +230,7 @@ export class StatsRecorder {
       this.#hasFailed = false;
       return true;
     } catch (error) {
-      for (const row of rows) this.#unsaved.add(row);
+      for (const row of rows) group.add(row);
       if (!this.#hasFailed) log.warn({ error: String(error) }, 'stats could not be saved');
       this.#hasFailed = true;
       return false;

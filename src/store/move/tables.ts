@@ -5,7 +5,7 @@
  */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { ONE_SERVER } from '#src/store/postgres/placement.ts';
-import { insertRows, TARGET_KEY } from '#src/store/postgres/statement-builders.ts';
+import { TARGET_KEY } from '#src/store/postgres/statement-builders.ts';
 import { keyParameters } from '#src/store/postgres/verbs.ts';
 import { ENDPOINT_SECRET, KEY, PROJECT, SECRET } from '#src/store/sql/control-rows.ts';
 import { HOT_STATEMENTS } from '#src/store/sql/hot-statements.ts';
@@ -41,7 +41,7 @@ function table(
   { added = null, conflict = '' }: { readonly added?: Table['added']; readonly conflict?: string } = {},
 ): Table {
   const all = [...columns, ...(added?.columns ?? [])];
-  return { name, columns, keyColumns, added, insert: insertRows(ONE_SERVER, name, all, conflict).sql };
+  return { name, columns, keyColumns, added, insert: ONE_SERVER.insertText(name, all, conflict).sql };
 }
 
 const {

@@ -36,6 +36,20 @@ test('a statement names its partition once, and has no table of parameters for a
   });
 });
 
+test('a few rows are inserted as values, and many as arrays', () => {
+  const { queryFor } = CITUS.insertText('payloads', ['partition', 'schedule_id'], 'ON CONFLICT DO NOTHING');
+  const rowsOf = (count: number) => Array.from({ length: count }, (_, n) => [7, `sch_${n}`]);
+  expect(queryFor?.(rowsOf(2))).toEqual({
+    sql: 'INSERT INTO payloads (partition, schedule_id) VALUES ($1::bigint, $2::text), ($3::bigint, $4::text) ON CONFLICT DO NOTHING',
+    parameters: [7, 'sch_0', 7, 'sch_1'],
+  });
+  expect(queryFor?.(rowsOf(60))?.parameters).toHaveLength(120);
+  expect(queryFor?.(rowsOf(61))).toEqual({
+    sql: 'INSERT INTO payloads (partition, schedule_id) SELECT $1::bigint, t.schedule_id FROM unnest($2::text[]) AS t (schedule_id) ON CONFLICT DO NOTHING',
+    parameters: [7, rowsOf(61).map(([, id]) => id)],
+  });
+});
+
 test('every table of customers is distributed or copied', async () => {
   await using database = await createDatabase(await sharedPostgres());
   const client = await connect(addressOf(database.url), { timers: systemTimers });

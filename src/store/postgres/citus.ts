@@ -1,5 +1,6 @@
 /**
- * A Citus cluster: several servers that share the rows. All that differs there is in this file.
+ * A Citus cluster: several servers that share the rows. What differs there is in this file, and the texts of
+ * statements are in `citus-texts.ts`.
  *
  * Tables with customers' data are distributed by partition. Small tables that every query needs are copied to every
  * server. Tables of nodes and users stay on the coordinator. A query is fast if Citus sees in its text and its
@@ -10,18 +11,10 @@ import type { OldestStatsQueries } from '#src/store/sql/dialect.ts';
 import { PAST_EVERY_ENDPOINT_DIGEST } from '#src/store/sql/digests.ts';
 import { DUE_COLUMNS, type DueRow } from '#src/store/sql/due-rows.ts';
 import { BEFORE_EVERY_DELIVERY, BEFORE_EVERY_PARTITION } from '#src/store/sql/page-bounds.ts';
-import { columnsOf, type ParameterRows, rows, typeOf } from './array-rows.ts';
+import { insertText, PARTITION, rowText, tableText } from './citus-texts.ts';
 import type { Queryable } from './connect.ts';
 import { type DueScans, WAITING_ANYWHERE } from './due-reads.ts';
-import {
-  arraySource,
-  ONE_SERVER,
-  type PlacedQuery,
-  type PlacedText,
-  type Placement,
-  type RowSource,
-  type TableSource,
-} from './placement.ts';
+import { ONE_SERVER, type PlacedText, type Placement } from './placement.ts';
 import type { Reader } from './read-pool.ts';
 import type { SlotRow } from './slot-scans.ts';
 import { numberOfWriter, numberTexts } from './transaction-numbers.ts';
@@ -61,61 +54,6 @@ const OLDEST_STATS: OldestStatsQueries = {
     WHERE $1::bigint IS NOT NULL AND t.at < $2 GROUP BY t.partition LIMIT $3`,
 };
 
-/**
- * The text for a single row, whose values are parameters. Citus is twice as fast without a table of parameters. Only
- * the columns that the text names are passed.
- */
-function oneRowText(columns: readonly string[], textFor: (source: RowSource) => string) {
-  const named: string[] = [];
-  const value = (column: string) => {
-    if (!named.includes(column)) named.push(column);
-    return `$${named.indexOf(column) + 1}::${typeOf(column)}`;
-  };
-  const sql = textFor({ value, table: null });
-  const positions = named.map((column) => columns.indexOf(column));
-  return (row: ParameterRows[number]): PlacedQuery => ({
-    sql,
-    parameters: positions.map((position) => row[position] ?? null),
-  });
-}
-
-/** Several rows of one partition, which is the first parameter. Citus sees by it which shard the statement is about. */
-function rowsOfPartition(columns: readonly string[]): TableSource {
-  const others = columns.filter((column) => column !== PARTITION);
-  return {
-    value: (column, alias = 't') => (column === PARTITION ? '$1::bigint' : `${alias}.${column}`),
-    table: rows(others, 2),
-  };
-}
-
-const PARTITION = 'partition';
-
-function rowsQuery(sql: string, partitionAt: number, all: ParameterRows): PlacedQuery {
-  const others = all.map((row) => row.toSpliced(partitionAt, 1));
-  return { sql, parameters: [all[0]?.[partitionAt] ?? null, ...columnsOf(others)] };
-}
-
-function tableText(columns: readonly string[], text: (source: TableSource) => string): PlacedText {
-  const partitionAt = columns.indexOf(PARTITION);
-  if (partitionAt < 0) return { sql: text(arraySource(columns)) };
-  const sql = text(rowsOfPartition(columns));
-  return { sql, partitionAt, queryFor: (all) => rowsQuery(sql, partitionAt, all) };
-}
-
-function text(columns: readonly string[], textFor: (source: RowSource) => string): PlacedText {
-  const many = tableText(columns, textFor);
-  const { partitionAt } = many;
-  if (partitionAt === undefined) return many;
-  const queryForOne = oneRowText(columns, textFor);
-  return {
-    ...many,
-    queryFor: (all) => {
-      const [first = []] = all;
-      return all.length === 1 ? queryForOne(first) : rowsQuery(many.sql, partitionAt, all);
-    },
-  };
-}
-
 const TABLE = /^(?:INSERT INTO|UPDATE|DELETE FROM|SELECT 1 FROM) (\w+)/;
 const INSERTED = /^INSERT INTO \w+ \(([^)]*)\)/;
 const COMPARED = /\bpartition = \$(\d+)/;
@@ -139,8 +77,9 @@ export const CITUS: Placement = {
   checksAtOnce: false,
   // Many transactions are short of time for a commit on a worker's disk, not of processor time.
   writers: { api: 8, firing: 16, maintenance: 4 },
-  text,
+  text: rowText,
   tableText,
+  insertText,
   sharedText,
   // The number is stored beside the rows. Only one worker commits, so the number and the rows are stored together.
   numberRow: (writer, partition) =>

@@ -55,6 +55,8 @@ export interface Placement {
   readonly text: (columns: readonly string[], text: (source: RowSource) => string) => PlacedText;
   /** The same, but the rows are always a table. */
   readonly tableText: (columns: readonly string[], text: (source: TableSource) => string) => PlacedText;
+  /** A text that inserts rows, and ends with `rest`. */
+  readonly insertText: (table: string, columns: readonly string[], rest: string) => PlacedText;
   /** A text of every store (see `store/sql/statements.ts`). */
   readonly sharedText: (sql: string) => PlacedText;
   /** The row for the number of a transaction that is about this partition, or about none. */
@@ -76,6 +78,17 @@ export function arraySource(columns: readonly string[]): TableSource {
   return { value: (column, alias = 't') => `${alias}.${column}`, table: rows(columns) };
 }
 
+/** Inserts these rows, and ends with `rest`. */
+export function insertion(
+  source: TableSource,
+  table: string,
+  columns: readonly string[],
+  rest: string,
+): string {
+  const values = columns.map((column) => source.value(column)).join(', ');
+  return `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values} FROM ${source.table} ${rest}`;
+}
+
 export const ONE_SERVER: Placement = {
   settings: [],
   cachesPlans: true,
@@ -83,6 +96,7 @@ export const ONE_SERVER: Placement = {
   writers: { api: 1, firing: 1, maintenance: 1 },
   text: (columns, text) => ({ sql: text(arraySource(columns)) }),
   tableText: (columns, text) => ({ sql: text(arraySource(columns)) }),
+  insertText: (table, columns, rest) => ({ sql: insertion(arraySource(columns), table, columns, rest) }),
   sharedText: (sql) => ({ sql }),
   numberRow: numberOfWriter,
   worksByCustomer: false,

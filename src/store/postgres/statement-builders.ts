@@ -64,20 +64,6 @@ function withTargetKey(table: string, columns: readonly string[]): readonly stri
   return table === 'deliveries' && columns.includes('url') ? [...columns, ...TARGET_KEY] : columns;
 }
 
-export function insertRows(
-  { text }: Placement,
-  table: string,
-  columns: readonly string[],
-  rest = '',
-): PlacedText {
-  const names = columns.join(', ');
-  return text(columns, (source) => {
-    const values = columns.map((column) => source.value(column)).join(', ');
-    const added = source.table === null ? `VALUES (${values})` : `SELECT ${values} FROM ${source.table}`;
-    return `INSERT INTO ${table} (${names}) ${added} ${rest}`;
-  });
-}
-
 /** The condition that these columns of the row `r` have the values of the parameters. */
 export function matching(columns: readonly string[], { value }: RowSource): string {
   return columns.map((column) => `r.${column} = ${value(column)}`).join(' AND ');
@@ -128,7 +114,7 @@ function insert(placement: Placement, { table, columns, key, conflict, holds }: 
   const all = withTargetKey(table, columns);
   const rest = holds === 'always' ? conflict : `${conflict} RETURNING ${key.join(', ')}`;
   return {
-    ...insertRows(placement, table, all, rest),
+    ...placement.insertText(table, all, rest),
     key: positionsOf(all, key),
     table,
     access: 'write',

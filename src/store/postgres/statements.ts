@@ -10,7 +10,6 @@ import { rows } from './array-rows.ts';
 import type { Placement } from './placement.ts';
 import {
   deletion,
-  insertRows,
   matching,
   positionsOf,
   rowsIn,
@@ -119,7 +118,7 @@ function ownStatements(placement: Placement): Readonly<Record<OwnStatementName, 
     },
     insertLabel: {
       ...LABEL,
-      ...insertRows(placement, 'schedule_labels', LABEL_COLUMNS, 'ON CONFLICT DO NOTHING'),
+      ...placement.insertText('schedule_labels', LABEL_COLUMNS, 'ON CONFLICT DO NOTHING'),
     },
 
     // The digest stands in for the endpoint, which may be too long for an index.
@@ -140,8 +139,7 @@ function ownStatements(placement: Placement): Readonly<Record<OwnStatementName, 
     },
     saveGate: {
       ...GATE,
-      ...insertRows(
-        placement,
+      ...placement.insertText(
         'gates',
         ['partition', 'endpoint', 'state', 'saved_at', 'endpoint_digest'],
         'ON CONFLICT (partition, endpoint_digest) DO UPDATE SET state = excluded.state, saved_at = excluded.saved_at',
