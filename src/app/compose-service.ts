@@ -17,6 +17,7 @@ import { IdMint } from '#src/domain/id.ts';
 import { createEgress } from '#src/egress/client.ts';
 import { HintForwarder, NO_PEERS } from '#src/engine/cluster/hint-forwarder.ts';
 import type { ClusterDependencies } from '#src/engine/dependencies.ts';
+import { scanPlanOf } from '#src/engine/due/scan-plan.ts';
 import { Engine } from '#src/engine/engine.ts';
 import { ReplayRunner } from '#src/engine/replays/replay-runner.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
@@ -95,7 +96,8 @@ export async function composeService(
             { retentionMs: settings.retentionMs },
           );
     if (engine !== null) cluster?.listen(engine.heard);
-    const hints = engine ?? new HintForwarder(cluster?.peers ?? NO_PEERS, clock);
+    const { aheadMs } = scanPlanOf(store);
+    const hints = engine ?? new HintForwarder(cluster?.peers ?? NO_PEERS, clock, aheadMs);
     const { retentionMs } = settings;
     const replays = engine === null ? null : new ReplayRunner({ ...dependencies, hints }, { retentionMs });
     const cleaner = new PeopleCleaner({ ...dependencies, people: store.people }, settings.auditRetentionMs);

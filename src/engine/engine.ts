@@ -23,6 +23,7 @@ import type { EngineDependencies } from './dependencies.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { EventLoopBudget } from './dispatch/event-loop-budget.ts';
 import { DueScanner } from './due/due-scanner.ts';
+import { scanPlanOf } from './due/scan-plan.ts';
 import { ScanScheduler } from './due/scan-scheduler.ts';
 import { BreakerResets } from './gate/breaker-resets.ts';
 import { Gates } from './gate/gates.ts';
@@ -99,7 +100,8 @@ export class Engine implements Hints {
       builder,
       load,
     });
-    const queue = new WorkQueue({ clock, ownership, peers, upcoming, ready, prefetcher, waker });
+    const { aheadMs } = scanPlanOf(dependencies.store);
+    const queue = new WorkQueue({ clock, aheadMs, ownership, peers, upcoming, ready, prefetcher, waker });
     const attempts = new AttemptsInFlight(waker);
     const shared = { ...dependencies, ownership, gates, stats, queue, claimPause, batches, attempts };
 

@@ -176,7 +176,9 @@ const rows = REFUSED.flatMap(([field, status, code, values]) =>
 describe('a refused create or PATCH changes nothing', () => {
   it.each(rows)('%s', async (_what, field, value, status, code) => {
     const { id } = await createdProfile(api, PROFILE);
-    const before = await list<Endpoint>(api, '/v1/endpoints?limit=1');
+    // The clocks of several nodes differ by milliseconds, so an earlier profile may be listed before it.
+    const path = '/v1/endpoints?limit=5';
+    const before = await list<Endpoint>(api, path);
     expectError(await api.post('/v1/endpoints', { ...PROFILE, [field]: value }), status, code, field);
     expectError(
       await api.patch(`/v1/endpoints/${id}`, { method: 'PUT', timeout: '5s', [field]: value }),
@@ -184,8 +186,8 @@ describe('a refused create or PATCH changes nothing', () => {
       code,
       field,
     );
-    expect(await list(api, '/v1/endpoints?limit=1')).toEqual(before);
-    expect(before.data[0]?.id).toBe(id);
+    expect(await list(api, path)).toEqual(before);
+    expect(before.data.map((one) => one.id)).toContain(id);
   });
 
   it.each([

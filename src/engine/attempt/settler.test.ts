@@ -147,7 +147,9 @@ describe('attempts that end while others are being settled', () => {
   test('wait for each other if the store works by customer, unless the retry is due soon', async () => {
     await using harness = await EngineHarness.open();
     const [first, second] = [await attemptInFlight(harness), await attemptInFlight(harness)];
-    const hurried = await attemptInFlight(harness, { retryPolicy: { ...DEFAULT_RETRY_POLICY, base: '99ms' } });
+    const hurried = await attemptInFlight(harness, {
+      retryPolicy: { ...DEFAULT_RETRY_POLICY, base: '99ms' },
+    });
     const sizes: number[] = [];
     const settle: EngineHarness['store']['settle'] = (writes) => {
       sizes.push(writes.length);

@@ -54,12 +54,13 @@ describe('a hint', () => {
   test('of a process that dispatches nothing goes to the nodes when the delivery is due soon', async () => {
     await using cluster = await ClusterHarness.open();
     const [node] = await cluster.startNodes('a');
-    const hints = new HintForwarder(node.engine.heard, cluster.time);
+    const hints = new HintForwarder(node.engine.heard, cluster.time, 2_000);
     const near = await cluster.harness.schedule({ inMs: 100, url: 'https://example.com/1' });
     const received: unknown[] = [];
     const counting = new HintForwarder(
       { ...node.engine.heard, due: (due) => void received.push(due) },
       cluster.time,
+      2_000,
     );
     counting.due(requireDue((await cluster.harness.schedule({ inMs: 60_000 })).pending));
     counting.due(null);

@@ -1,6 +1,5 @@
 /** Hints of a process that runs no engine. Nodes send theirs in `queue/work-queue.ts`, and `Engine.heard` receives. */
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
-import { SCAN_AHEAD_MS } from '#src/engine/queue/due-queue.ts';
 import type { Hints, Peers } from '#src/ports/hints.ts';
 import type { Clock } from '#src/ports/system.ts';
 
@@ -11,15 +10,18 @@ export const NO_PEERS: Peers = { due: () => {}, rescan: () => {}, slotsChanged: 
 export class HintForwarder implements Hints {
   readonly #peers: Peers;
   readonly #clock: Clock;
+  readonly #aheadMs: number;
 
-  constructor(peers: Peers, clock: Clock) {
+  /** `aheadMs`: how far ahead the scans look. */
+  constructor(peers: Peers, clock: Clock, aheadMs: number) {
     this.#peers = peers;
     this.#clock = clock;
+    this.#aheadMs = aheadMs;
   }
 
   /** A delivery that is due later needs no hint, because the scan of its node finds it in time. */
   due(due: DueDelivery | null): void {
-    if (due !== null && due.dueAt <= this.#clock.now() + SCAN_AHEAD_MS) this.#peers.due(due);
+    if (due !== null && due.dueAt <= this.#clock.now() + this.#aheadMs) this.#peers.due(due);
   }
 
   rescan(): void {

@@ -4,7 +4,6 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { OWNS_EVERY_SLOT } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
-import { SCAN_AHEAD_MS } from '#src/engine/queue/due-queue.ts';
 import type { CustomerCursor } from '#src/ports/store.ts';
 import { pause } from '#src/ports/system.ts';
 import { dueAt, EngineHarness, VirtualTime } from '#test/engine-harness.ts';
@@ -14,9 +13,12 @@ const PAGE_ROWS = 100;
 const PAGES_BEHIND_MAX = 50;
 const NOW = instant(1_000_000);
 const OTHER = 2 as Partition;
+const AHEAD_MS = 2_000;
+const AHEAD_OF_SERVERS_MS = 4_000;
 
 /** A store of due deliveries only, ordered by (dueAt, id). It records its calls. */
 class DueStore {
+  worksByCustomer = false;
   rows: DueDelivery[] = [];
   isAway = false;
   /** The customers of each visit. */
@@ -122,8 +124,9 @@ class Found {
   }
 }
 
-function setUp(rows: readonly DueDelivery[]) {
+function setUp(rows: readonly DueDelivery[], worksByCustomer = false) {
   const store = new DueStore();
+  store.worksByCustomer = worksByCustomer;
   store.rows = [...rows];
   const time = new VirtualTime(NOW);
   const found = new Found();
@@ -157,20 +160,26 @@ describe('a scan of upcoming deliveries', () => {
     const { found, scan } = setUp([
       dueAt(NOW, { name: 'now' }),
       dueAt(NOW + 1, { name: 'next' }),
-      dueAt(NOW + SCAN_AHEAD_MS, { name: 'last' }),
-      dueAt(NOW + SCAN_AHEAD_MS + 1, { name: 'later' }),
+      dueAt(NOW + AHEAD_MS, { name: 'last' }),
+      dueAt(NOW + AHEAD_MS + 1, { name: 'later' }),
     ]);
     await scan('upcoming');
-    expect(SCAN_AHEAD_MS).toBe(2_000);
     expect(idsOf(found.upcoming)).toEqual(['dlv_next', 'dlv_last']);
   });
 
-  test('goes on where the last scan ended, however long ago that was', async () => {
-    const { found, scan, store, time } = setUp([dueAt(NOW + SCAN_AHEAD_MS, { name: 'seen' })]);
+  test('looks further ahead if the store asks many servers', async () => {
+    const due = dueAt(NOW + AHEAD_OF_SERVERS_MS, { name: 'last' });
+    const { found, scan } = setUp([due, dueAt(due.dueAt + 1, { name: 'later' })], true);
     await scan('upcoming');
-    const later = time.now() + 2 * SCAN_AHEAD_MS;
-    store.rows.push(dueAt(NOW + SCAN_AHEAD_MS + 10, { name: 'missed' }), dueAt(later, { name: 'next' }));
-    await time.advance(2 * SCAN_AHEAD_MS - 100);
+    expect(idsOf(found.upcoming)).toEqual(['dlv_last']);
+  });
+
+  test('goes on where the last scan ended, however long ago that was', async () => {
+    const { found, scan, store, time } = setUp([dueAt(NOW + AHEAD_MS, { name: 'seen' })]);
+    await scan('upcoming');
+    const later = time.now() + 2 * AHEAD_MS;
+    store.rows.push(dueAt(NOW + AHEAD_MS + 10, { name: 'missed' }), dueAt(later, { name: 'next' }));
+    await time.advance(2 * AHEAD_MS - 100);
     await scan('upcoming');
     expect(idsOf(found.upcoming)).toEqual(['dlv_seen', 'dlv_missed', 'dlv_next']);
   });
@@ -258,7 +267,7 @@ describe('a scan of upcoming deliveries', () => {
     store.visits.splice(0);
     await lookForAll();
     expect(store.visits.length).toBeLessThan(10);
-    const hidden = dueAt(NOW + SCAN_AHEAD_MS + 900, { name: 'new' });
+    const hidden = dueAt(NOW + AHEAD_MS + 900, { name: 'new' });
     store.rows.push(hidden);
     await time.advance(1_000);
     await lookForAll();

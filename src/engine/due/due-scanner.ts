@@ -16,11 +16,11 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
-import { SCAN_AHEAD_MS } from '#src/engine/queue/due-queue.ts';
 import type { WorkQueue } from '#src/engine/queue/work-queue.ts';
 import type { CustomerCursor } from '#src/ports/store.ts';
 import { pause, type Timers } from '#src/ports/system.ts';
 import { CursorBacklog, CustomerScan, type Position, visit } from './customer-scan.ts';
+import { scanPlanOf } from './scan-plan.ts';
 
 const PAGE_ROWS = 100;
 /** The same where a page asks many servers. */
@@ -54,6 +54,7 @@ type ScannerQueue = Pick<
 export class DueScanner {
   readonly #dependencies: Pick<EngineDependencies, 'store' | 'clock' | 'timers'>;
   readonly #pageRows: number;
+  readonly #aheadMs: number;
   readonly #ownership: Pick<SlotOwnership, 'slots'>;
   readonly #queue: ScannerQueue;
   /** Timers for work that can wait: it slows down while several customers share the process. */
@@ -83,6 +84,7 @@ export class DueScanner {
   ) {
     this.#dependencies = dependencies;
     this.#pageRows = dependencies.store.worksByCustomer ? PAGE_ROWS_OF_SERVERS : PAGE_ROWS;
+    this.#aheadMs = scanPlanOf(dependencies.store).aheadMs;
     this.#ownership = ownership;
     this.#queue = queue;
     this.#throttledTimers = throttledTimers;
@@ -115,7 +117,7 @@ export class DueScanner {
   /** Reads the deliveries that come due in the next moments: the first rows of each customer. */
   async upcoming(): Promise<void> {
     const now = this.#dependencies.clock.now();
-    const until = instant(now + SCAN_AHEAD_MS);
+    const until = instant(now + this.#aheadMs);
     // After a long scan, deliveries beyond its end may be due before the next scan begins.
     const from = { dueAt: instant(Math.min(this.#scannedUntil ?? now, now)), id: LAST_ID };
     this.#withoutRoom = new Set([...this.#withoutRoom].filter((one) => !this.#queue.hasRoomForUpcoming(one)));
@@ -182,7 +184,7 @@ export class DueScanner {
 
   async #visitRemaining(cursors: readonly CustomerCursor[]): Promise<readonly CustomerCursor[]> {
     const now = this.#dependencies.clock.now();
-    const until = instant(now + SCAN_AHEAD_MS);
+    const until = instant(now + this.#aheadMs);
     const wanted = cursors.filter(({ partition }) => !this.#withoutRoom.has(partition));
     const unfinished = await this.#visitUpcoming(wanted, { dueAt: now, id: LAST_ID }, until, new Map());
     const hasFinished = ({ partition, slot }: CustomerCursor) =>

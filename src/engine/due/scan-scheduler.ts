@@ -1,5 +1,5 @@
 /**
- * Runs the scans for due work: upcoming deliveries about once a second, overdue ones as often as there is room for
+ * Runs the scans for due work: upcoming deliveries about once a second (`scan-plan.ts`), overdue ones as often as there is room for
  * them. The scans run apart from each other, so that any amount of overdue work never delays what comes next.
  */
 import type { Membership } from '#src/engine/cluster/membership.ts';
@@ -10,11 +10,8 @@ import type { FairQueue } from '#src/engine/queue/fair-queue.ts';
 import type { Waker } from '#src/engine/queue/waker.ts';
 import { PeriodicTask, SOON_MS } from '#src/ports/periodic-task.ts';
 import type { DueScanner } from './due-scanner.ts';
+import { type ScanPlan, scanPlanOf } from './scan-plan.ts';
 
-/** Time from the start of one scan to the start of the next. */
-const SCAN_EVERY_MS = 900;
-/** The same for overdue work, where a scan asks many servers. Usually a hint has come, or the scan of upcoming work has found it. */
-const SCAN_SERVERS_EVERY_MS = 3_000;
 /** Time between two scans of overdue work, while there is more in the store and enough in memory. */
 const NEXT_OVERDUE_PAGE_MS = 200;
 /** The next scan begins at once when fewer overdue deliveries are in memory. */
@@ -34,6 +31,7 @@ export interface ScanSchedulerDependencies
 
 export class ScanScheduler {
   readonly #dependencies: ScanSchedulerDependencies;
+  readonly #plan: ScanPlan;
   readonly #tasks: Readonly<Record<Scan, PeriodicTask>>;
   readonly #lastResults = new Map<Scan, 'succeeded' | 'failed'>();
   readonly #outage: OutageLog;
@@ -41,6 +39,7 @@ export class ScanScheduler {
 
   constructor(dependencies: ScanSchedulerDependencies) {
     this.#dependencies = dependencies;
+    this.#plan = scanPlanOf(dependencies.store);
     const { timers, claimPause, membership } = dependencies;
     this.#outage = warnsOfOutage(
       dependencies,
@@ -94,19 +93,19 @@ export class ScanScheduler {
     } catch (error) {
       this.#lastResults.set(scan, 'failed');
       this.#outage.failed({ error: String(error) });
-      return SCAN_EVERY_MS;
+      return this.#plan.upcomingEveryMs;
     }
     waker.soon();
     if (scan === 'overdue') return this.#nextOverdueMs();
     if (scanner.hasMoreUpcoming) this.#tasks.remainingUpcoming.runSoon();
     // The clock may have been set back meanwhile.
     const tookMs = Math.max(clock.now() - startedAt, 0);
-    return scan === 'upcoming' ? Math.max(SCAN_EVERY_MS - tookMs, SOON_MS) : null;
+    return scan === 'upcoming' ? Math.max(this.#plan.upcomingEveryMs - tookMs, SOON_MS) : null;
   }
 
   #nextOverdueMs(): number {
-    const { store, scanner, ready } = this.#dependencies;
-    if (!scanner.hasMoreOverdue) return store.worksByCustomer ? SCAN_SERVERS_EVERY_MS : SCAN_EVERY_MS;
+    const { scanner, ready } = this.#dependencies;
+    if (!scanner.hasMoreOverdue) return this.#plan.overdueEveryMs;
     // Rows that were in memory already will be there a moment later too.
     const isWorthwhile = scanner.hasFoundOverdue && ready.overdue < OVERDUE_LOW;
     return isWorthwhile ? SOON_MS : NEXT_OVERDUE_PAGE_MS;

@@ -12,8 +12,6 @@ import type { Partition } from '#src/domain/project.ts';
 import { Heap } from './heap.ts';
 import { type Member, RoundRobinByNeed } from './round-robin-by-need.ts';
 
-/** Deliveries that are due within this time are kept in memory. */
-export const SCAN_AHEAD_MS = 2_000;
 /** Entries, the outdated ones included. */
 export const DUE_QUEUE_MAX = 40_000;
 /** A customer may hold this many times what is free. */

@@ -13,12 +13,14 @@ import type { SlotOwnership } from '#src/engine/cluster/slot-ownership.ts';
 import type { Prefetcher } from '#src/engine/prefetch/prefetcher.ts';
 import type { Peers } from '#src/ports/hints.ts';
 import type { Clock } from '#src/ports/system.ts';
-import { type DueQueue, SCAN_AHEAD_MS } from './due-queue.ts';
+import type { DueQueue } from './due-queue.ts';
 import type { FairQueue, Punctuality } from './fair-queue.ts';
 import type { Waker } from './waker.ts';
 
 export interface WorkQueueDependencies {
   readonly clock: Clock;
+  /** How far ahead the scans look. */
+  readonly aheadMs: number;
   readonly ownership: Pick<SlotOwnership, 'epochOf'>;
   readonly peers: Peers;
   readonly upcoming: DueQueue;
@@ -117,7 +119,8 @@ export class WorkQueue {
   }
 
   #isSoon({ dueAt }: DueDelivery): boolean {
-    return dueAt <= this.#dependencies.clock.now() + SCAN_AHEAD_MS;
+    const { clock, aheadMs } = this.#dependencies;
+    return dueAt <= clock.now() + aheadMs;
   }
 
   #isOurs(due: DueDelivery): boolean {
