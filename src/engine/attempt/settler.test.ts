@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import { cancel, edit, pause, resume } from '#src/domain/schedule-lifecycle.ts';
 import type { UnsettledAttempt } from '#src/ports/store.ts';
+import { pause as waitFor } from '#src/ports/system.ts';
 import {
   EngineHarness,
   OTHER_PARTITION,
@@ -140,7 +141,7 @@ describe('attempts that end while others are being settled', () => {
     const ofOther = { ...slow, delivery: { ...slow.delivery, partition: OTHER_PARTITION } };
     void settler.settle(ofOther, SUCCESS, harness.now);
     const settling = settler.settle(quick, SUCCESS, harness.now);
-    await harness.time.advance(200);
+    await harness.time.advance(100);
     expect((await settling)?.delivery.status).toBe('succeeded');
   });
 
@@ -148,7 +149,7 @@ describe('attempts that end while others are being settled', () => {
     await using harness = await EngineHarness.open();
     const [first, second] = [await attemptInFlight(harness), await attemptInFlight(harness)];
     const hurried = await attemptInFlight(harness, {
-      retryPolicy: { ...DEFAULT_RETRY_POLICY, base: '99ms' },
+      retryPolicy: { ...DEFAULT_RETRY_POLICY, base: '240ms' },
     });
     const sizes: number[] = [];
     const settle: EngineHarness['store']['settle'] = (writes) => {
@@ -158,14 +159,37 @@ describe('attempts that end while others are being settled', () => {
     const store = overridden(harness.store, { worksByCustomer: true, settle });
     const settler = new Settler(overridden(harness, { store }));
     void settler.settle(first, SUCCESS, harness.now);
-    await harness.time.advance(150);
+    await harness.time.advance(60);
     void settler.settle(second, FAILURE, harness.now);
     expect((await settler.settle(hurried, FAILURE, harness.now))?.delivery.status).toBe('retry_scheduled');
     expect(sizes).toEqual([1]);
-    await harness.time.advance(50);
+    await harness.time.advance(40);
     expect(sizes).toEqual([1, 2]);
     expect((await harness.delivery(first.delivery.id)).status).toBe('succeeded');
     expect((await harness.delivery(second.delivery.id)).status).toBe('retry_scheduled');
+  });
+
+  test.for([
+    [30, 300],
+    [9_000, 500],
+  ] as const)('wait longer after a slow write: after one of %i ms, for %i ms', async ([tookMs, waitMs]) => {
+    await using harness = await EngineHarness.open();
+    const attempts = await Promise.all([attemptInFlight(harness), attemptInFlight(harness)]);
+    const waitedMs: number[] = [];
+    const settle: EngineHarness['store']['settle'] = async (writes) => {
+      waitedMs.push(harness.now - endedAt);
+      await waitFor(harness.timers, tookMs);
+      return harness.store.settle(writes);
+    };
+    const store = overridden(harness.store, { worksByCustomer: true, settle });
+    const settler = new Settler(overridden(harness, { store }));
+    let endedAt = harness.now;
+    for (const given of attempts) {
+      endedAt = harness.now;
+      void settler.settle(given, SUCCESS, endedAt);
+      await harness.time.advance(10_000);
+    }
+    expect(waitedMs).toEqual([100, waitMs]);
   });
 
   test('are settled one by one after a failure, so that one bad row does not stop the others', async () => {

@@ -22,8 +22,13 @@ import { pause } from '#src/ports/system.ts';
 
 const RETRY_MS = 500;
 const BATCH_MAX = 256;
-/** Attempts of one customer wait this long for each other. Their permits are free already. */
-const GATHERING_MS = 200;
+/**
+ * Attempts of one customer wait for each other. The wait is a multiple of the time that the last write took, so more of
+ * them share a write while the store is busy. Their permits are free already.
+ */
+const GATHERING_FACTOR = 10;
+const GATHERING_MS_MIN = 100;
+const GATHERING_MS_MAX = 500;
 
 type Answer = 'done' | 'stale' | undefined;
 
@@ -38,6 +43,7 @@ export class Settler {
   /** Attempts to be settled, by customer if the store works so. A list stays while it is being written. */
   readonly #waiting = new Map<Partition | null, Waiting[]>();
   readonly #outage: OutageLog;
+  #gatheringMs = GATHERING_MS_MIN;
   #isStopping = false;
 
   constructor(dependencies: EngineDependencies) {
@@ -61,7 +67,7 @@ export class Settler {
     for (let current: UnsettledAttempt | null = given; current !== null; ) {
       try {
         const write = decide(current, result, endedAt, timing);
-        const isAlone = hasFailed || (store.worksByCustomer && isDueWithin(write, endedAt, GATHERING_MS));
+        const isAlone = hasFailed || (store.worksByCustomer && isDueWithin(write, endedAt, GATHERING_MS_MAX));
         const answer = isAlone ? (await store.settle([write]))[0] : await this.#settleTogether(write);
         this.#outage.succeeded();
         if (answer === 'done') return write;
@@ -94,10 +100,12 @@ export class Settler {
   async #writeAll(customer: Partition | null, waiting: Waiting[]): Promise<void> {
     const { store, timers } = this.#dependencies;
     while (waiting.length > 0) {
-      if (customer !== null && !this.#isStopping) await pause(timers, GATHERING_MS);
+      if (customer !== null && !this.#isStopping) await pause(timers, this.#gatheringMs);
       const batch = waiting.splice(0, BATCH_MAX);
       try {
+        const startedAt = timers.elapsed();
         const answers = await store.settle(batch.map(({ write }) => write));
+        this.#gatheringMs = gatheringMs(timers.elapsed() - startedAt);
         for (const [index, { resolve }] of batch.entries()) resolve(answers[index]);
       } catch (error) {
         for (const { reject } of batch) reject(error);
@@ -121,6 +129,10 @@ export class Settler {
     this.#isStopping = true;
     this.#outage.stop();
   }
+}
+
+function gatheringMs(tookMs: number): number {
+  return Math.min(Math.max(GATHERING_FACTOR * tookMs, GATHERING_MS_MIN), GATHERING_MS_MAX);
 }
 
 /** Whether the next attempt is due that soon. */
