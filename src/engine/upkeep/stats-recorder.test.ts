@@ -166,6 +166,15 @@ describe('stats', () => {
     expect(harness.time.pending).toBe(0);
   });
 
+  test('of many endpoints are saved in larger batches if the store works by customer', async () => {
+    await using harness = await EngineHarness.open();
+    const store = overridden(harness.store, { worksByCustomer: true });
+    const stats = new StatsRecorder(overridden(harness, { store }));
+    fireAt(stats, 1_600);
+    await harness.time.advance(6_000);
+    expect(harness.insight.saves).toEqual([1_500, 102]);
+  });
+
   test('of endpoints beyond the limit are not counted, but their partition is', async () => {
     await using harness = await EngineHarness.open();
     const stats = new StatsRecorder(harness);
