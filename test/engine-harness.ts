@@ -338,7 +338,7 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
       ...given,
     });
     const { partition, id } = made.schedule;
-    const sealed = bytes && this.vault.seal(payloadContext(partition, id), bytes);
+    const sealed = bytes && this.vault.seal(payloadContext(partition, id, 1), bytes);
     const addition = { ...made, payload: sealed, profile, receipt: null };
     if ((await this.disk.addSchedule(addition)) !== 'done') throw new Error('The schedule was not stored.');
     return { ...made, profile };

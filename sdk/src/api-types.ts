@@ -12,6 +12,11 @@
  */
 export interface ScheduleCreate {
   /**
+   * A name for the schedule, unique in this project and mode as long as it has not ended. Up to 255 letters,
+   * digits, `.`, `_`, `:` and `-`, beginning with a letter or digit. For example `nightly-report`.
+   */
+  readonly name?: string | null | undefined;
+  /**
    * The HTTPS URL to send to, without credentials. Its address is checked at every connection and must be
    * public. For example `https://example.com/hooks/reminder`.
    */
@@ -107,10 +112,15 @@ export interface RateLimit {
 }
 
 /**
- * The fields to change. The others stay as they are. `null` clears `ttl`, `retry_policy` and `metadata`. Use
- * reschedule to change the timing.
+ * The fields to change. The others stay as they are. `null` clears `name`, `ttl`, `retry_policy` and
+ * `metadata`. Use reschedule to change the timing.
  */
 export interface ScheduleUpdate {
+  /**
+   * A name for the schedule, unique in this project and mode as long as it has not ended. Up to 255 letters,
+   * digits, `.`, `_`, `:` and `-`, beginning with a letter or digit. For example `nightly-report`.
+   */
+  readonly name?: string | null | undefined;
   /**
    * The HTTPS URL to send to, without credentials. Its address is checked at every connection and must be
    * public. For example `https://example.com/hooks/reminder`.
@@ -161,6 +171,11 @@ export interface ScheduleReschedule {
  */
 export interface EndpointWrite {
   /**
+   * A name for the endpoint profile, unique in this project and mode as long as it has not ended. Up to 255
+   * letters, digits, `.`, `_`, `:` and `-`, beginning with a letter or digit. For example `billing-hooks`.
+   */
+  readonly name?: string | null | undefined;
+  /**
    * The HTTPS URL to send to, without credentials. Its address is checked at every connection and must be
    * public. For example `https://example.com/hooks/reminder`.
    */
@@ -183,6 +198,11 @@ export interface EndpointWrite {
   readonly rate_limit?: RateLimit | null | undefined;
   /** When to stop sending to this endpoint because it fails. */
   readonly breaker_policy?: BreakerPolicy | null | undefined;
+  /**
+   * How many bytes to keep of an answer that is not 2xx. The first bytes are encrypted and kept with the
+   * attempt. 0 keeps none. The default is set by the operator.
+   */
+  readonly response_excerpt?: number | null | undefined;
   /** Up to 50 labels, each a name and a value. The list of schedules can be filtered by them. */
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
@@ -222,6 +242,8 @@ export interface Schedule {
   readonly id: string;
   /** The type of this object, always `schedule`. */
   readonly object: 'schedule';
+  /** The name of the schedule, or null. For example `nightly-report`. */
+  readonly name: string | null;
   /** The mode of the API key: `test` or `live`. */
   readonly mode: 'test' | 'live';
   /** `one_shot` fires once. `recurring` fires at every occurrence of `cron`. */
@@ -333,6 +355,9 @@ export interface ErrorBody {
       | 'idempotency_key_reuse'
       | 'idempotency_in_progress'
       | 'not_replayable'
+      | 'not_cancelable'
+      | 'name_taken'
+      | 'delivery_in_progress'
       | 'profile_in_use'
       | 'schedule_not_active'
       | 'missing_timing'
@@ -341,6 +366,8 @@ export interface ErrorBody {
       | 'fire_at_in_past'
       | 'fire_at_too_far'
       | 'invalid_cron'
+      | 'invalid_name'
+      | 'invalid_response_excerpt'
       | 'too_many_labels'
       | 'url_blocked'
       | 'invalid_retry_policy'
@@ -408,6 +435,10 @@ export interface Delivery {
   readonly schedule_id: string | null;
   /** The mode of the API key: `test` or `live`. */
   readonly mode: 'test' | 'live';
+  /** The URL that it is sent to. For example `https://example.com/hooks/reminder`. */
+  readonly url: string;
+  /** The HTTP method of the request. */
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'GET' | 'DELETE';
   /**
    * `scheduled`, `retry_scheduled` and `paused` deliveries wait, and `claimed` ones are being sent.
    * `succeeded`, `dead_letter`, `expired` and `canceled` are final.
@@ -421,6 +452,14 @@ export interface Delivery {
     | 'expired'
     | 'paused'
     | 'canceled';
+  /**
+   * The nominal instant: that of the recurrence or the one-shot schedule, before jitter, and also if the
+   * delivery was moved. The receiver gets it as `Sched-Occurrence`. Null if it was triggered. For example
+   * `2026-11-16T08:00:00.000Z`.
+   */
+  readonly occurrence: string | null;
+  /** Whether it was sent by `trigger`, beside the recurrence. */
+  readonly triggered: boolean;
   /** The instant at which the first attempt was due. For example `2026-11-16T08:00:00.000Z`. */
   readonly scheduled_for: string;
   /** After this instant no attempt is made. Null without a `ttl`. For example `2026-11-16T08:00:00.000Z`. */
@@ -464,6 +503,8 @@ export interface Endpoint {
   readonly id: string;
   /** The type of this object, always `endpoint`. */
   readonly object: 'endpoint';
+  /** The name of the profile, or null. For example `billing-hooks`. */
+  readonly name: string | null;
   /** The mode of the API key: `test` or `live`. */
   readonly mode: 'test' | 'live';
   /** The URL that requests are sent to. For example `https://example.com/hooks/reminder`. */
@@ -482,6 +523,8 @@ export interface Endpoint {
   readonly rate_limit: RateLimit | null;
   /** The circuit breaker. Null: the default. */
   readonly breaker_policy: BreakerPolicy | null;
+  /** How many bytes are kept of an answer that is not 2xx. Null: as many as the operator has set. */
+  readonly response_excerpt: number | null;
   /** The labels: names and values. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Starts at 1 and increases with every change. */

@@ -25,6 +25,8 @@ const CODE_OF_FIELD: Readonly<Record<string, ErrorCode>> = {
   retry_budget: 'invalid_retry_budget',
   rate_limit: 'invalid_rate_limit',
   breaker_policy: 'invalid_breaker_policy',
+  name: 'invalid_name',
+  response_excerpt: 'invalid_response_excerpt',
 };
 
 const REPORTED_FIRST: readonly ErrorCode[] = [

@@ -71,6 +71,7 @@ export function readScheduleCreate(body: JsonObject, now: Instant, httpAllowed: 
   faults.throwIfAny();
   if (fields === null || timing === null) throw new Error('The body is wrong, but no fault was collected.');
   return {
+    name: fields.name ?? null,
     timing,
     destination: destinationOf(fields),
     headers: entries(fields.headers),
@@ -103,6 +104,7 @@ export function readScheduleUpdate(body: JsonObject, schedule: Schedule, httpAll
   if (fields === null) throw new Error('The body is wrong, but no fault was collected.');
   return {
     ...(typeof fields.endpoint === 'string' && { endpoint: fields.endpoint }),
+    ...(fields.name !== undefined && { name: fields.name }),
     ...(typeof fields.method === 'string' && { method: fields.method }),
     ...(fields.ttl !== undefined && { ttl: fields.ttl }),
     ...(fields.retry_policy !== undefined && { retryPolicy: retryPolicyOf(fields.retry_policy) }),
@@ -137,6 +139,7 @@ export function readEndpointCreate(body: JsonObject, httpAllowed: boolean): Prof
   if (!has(body, 'url')) faults.add('missing_url', 'url');
   const edit = collectEndpoint(body, httpAllowed, faults);
   return {
+    name: edit.name ?? null,
     url: edit.url ?? '',
     method: edit.method ?? DEFAULT_METHOD,
     headers: edit.headers ?? [],
@@ -145,6 +148,7 @@ export function readEndpointCreate(body: JsonObject, httpAllowed: boolean): Prof
     retryBudget: edit.retryBudget ?? null,
     rateLimit: edit.rateLimit ?? null,
     breakerPolicy: edit.breakerPolicy ?? null,
+    responseExcerpt: edit.responseExcerpt ?? null,
     metadata: edit.metadata ?? [],
   };
 }
@@ -159,6 +163,7 @@ function collectEndpoint(body: JsonObject, httpAllowed: boolean, faults: Faults)
   faults.throwIfAny();
   if (fields === null) throw new Error('The body is wrong, but no fault was collected.');
   return {
+    ...(fields.name !== undefined && { name: fields.name }),
     ...(typeof fields.url === 'string' && { url: fields.url }),
     ...(typeof fields.method === 'string' && { method: fields.method }),
     ...(fields.headers !== undefined && { headers: entries(fields.headers) }),
@@ -169,6 +174,7 @@ function collectEndpoint(body: JsonObject, httpAllowed: boolean, faults: Faults)
     ...(fields.retry_budget !== undefined && { retryBudget: fields.retry_budget }),
     ...(fields.rate_limit !== undefined && { rateLimit: rateLimitOf(fields.rate_limit) }),
     ...(fields.breaker_policy !== undefined && { breakerPolicy: breakerPolicyOf(fields.breaker_policy) }),
+    ...(fields.response_excerpt !== undefined && { responseExcerpt: fields.response_excerpt }),
     ...(fields.metadata !== undefined && { metadata: entries(fields.metadata) }),
   };
 }

@@ -17,6 +17,8 @@ const PARTITION = 1 as Partition;
 const NO_RECEIPT: MakeReceipt = () => null;
 
 const ORDER: ProfileFields = {
+  name: null,
+  responseExcerpt: null,
   url: 'https://example.com/profile',
   method: 'PUT',
   headers: [['X-Secret', 'hush']],

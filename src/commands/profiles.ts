@@ -82,6 +82,7 @@ export function editProfile(
     const answer = render(profile);
     const written = await store.replaceProfile({
       profile,
+      nameBefore: before.name,
       headers: sealed,
       receipt: makeReceipt(answer, now),
     });

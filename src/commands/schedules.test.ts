@@ -34,6 +34,7 @@ const NO_RECEIPT: MakeReceipt = () => null;
 const LATER: Timing = { kind: 'one_shot', fireAt: instant(START + HOUR_MS), timezone: null };
 
 const ORDER: NewSchedule = {
+  name: null,
   timing: LATER,
   destination: { kind: 'inline', url: 'https://example.com/hook', method: 'POST' },
   headers: [['X-Tenant', 'acme']],
@@ -128,10 +129,10 @@ describe('creating a schedule', () => {
       metadata: [['team', 'ops']],
       createdAt: START,
     });
-    const sealed = await harness.store.findPayload(PARTITION, schedule.id);
+    const sealed = await harness.store.findPayload(PARTITION, schedule.id, 1);
     if (sealed === null) throw new Error('The payload is stored.');
     expect(Buffer.from(sealed).includes('hello')).toBe(false);
-    expect(decodePayload(harness.vault.open(payloadContext(PARTITION, schedule.id), sealed))).toEqual({
+    expect(decodePayload(harness.vault.open(payloadContext(PARTITION, schedule.id, 1), sealed))).toEqual({
       headers: ORDER.headers,
       body: Buffer.from(ORDER.body ?? ''),
       isJson: true,

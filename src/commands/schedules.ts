@@ -52,7 +52,7 @@ export async function createSchedule(
   const checked = body !== null && isJsonTextInSlices(body, () => pause(partition));
   const isJson = typeof checked === 'boolean' ? checked : await checked;
   const plain = encodePayload(headers, body, isJson);
-  const payload = plain && vault.seal(payloadContext(partition, id), plain);
+  const payload = plain && vault.seal(payloadContext(partition, id, 1), plain);
   const headerNames = headers.map(([name]) => name);
   const payloadBytes = plain?.length ?? 0;
 

@@ -37,7 +37,7 @@ class ResealHarness extends Builders {
 
   async payload(vault: Vault, plain: Uint8Array = Buffer.from('a body')): Promise<SealedKey> {
     const made = this.schedule();
-    const payload = vault.seal(payloadContext(PARTITION, made.schedule.id), plain);
+    const payload = vault.seal(payloadContext(PARTITION, made.schedule.id, 1), plain);
     await this.control.store.addSchedule({ ...made, payload, profile: null, receipt: null });
     return [PARTITION, made.schedule.id];
   }
@@ -105,7 +105,7 @@ describe('resealing', () => {
     });
     const now = async (name: SealedColumnName, key: SealedKey) =>
       (await harness.sealed.findSealed(name, key)) ?? new Uint8Array();
-    const context = payloadContext(PARTITION, payload[1] as never);
+    const context = payloadContext(PARTITION, payload[1] as never, 1);
     expect(Buffer.from(harness.onlyNew.open(context, await now('payloads', payload))).toString()).toBe(
       'a body',
     );
@@ -157,7 +157,7 @@ describe('resealing', () => {
   test('does not overwrite a value that changed after it was read', async () => {
     await using harness = await openHarness();
     const key = await harness.payload(harness.oldVault);
-    const context = payloadContext(PARTITION, key[1] as never);
+    const context = payloadContext(PARTITION, key[1] as never, 1);
     const newer = harness.vault.seal(context, Buffer.from('a newer one'));
     const interfering = over(harness.sealed, {
       replaceSealed: async (name, replacements) => {

@@ -229,7 +229,12 @@ describe('a new delivery', () => {
 
 describe('a pending delivery', () => {
   test('that is moved keeps its attempts, and its key once an attempt has carried it', () => {
-    const to = { occurrence: build.now, scheduledFor: instant(build.now + 1_000), idempotencyKey: 'new' };
+    const to = {
+      occurrence: build.now,
+      movedFrom: null,
+      scheduledFor: instant(build.now + 1_000),
+      idempotencyKey: 'new',
+    };
     const first = deliveryOf('scheduled', { ttl: '10s', idempotencyKey: 'old' });
     const shared = { occurrence: to.occurrence, scheduledFor: to.scheduledFor, dueAt: to.scheduledFor };
     const deadline = to.scheduledFor + 10_000;
@@ -352,6 +357,7 @@ describe('a claim', () => {
       statusCode: null,
       dueAt: build.now - 40,
       firedAt: build.now,
+      endpointId: null,
       finishedAt: null,
       egressMs: null,
       error: null,

@@ -136,12 +136,14 @@ export interface Materialization {
   readonly partition: Partition;
   readonly id: DeliveryId;
   readonly scheduleId: ScheduleId;
-  readonly occurrence: Instant;
+  /** Null for a delivery that was triggered. */
+  readonly occurrence: Instant | null;
   readonly scheduledFor: Instant;
   readonly ttl: string | null;
   readonly idempotencyKey: string;
   readonly target: Target;
   readonly payloadBytes: number;
+  readonly payloadVersion: number;
   readonly retryPolicy: RetryPolicy;
   readonly createdAt: Instant;
 }
@@ -149,6 +151,7 @@ export interface Materialization {
 export function materialize(given: Materialization): Delivery {
   return {
     ...given,
+    movedFrom: null,
     status: 'scheduled',
     dueAt: given.scheduledFor,
     reserved: false,
@@ -167,6 +170,7 @@ export function materialize(given: Materialization): Delivery {
 export function replay(original: Delivery, id: DeliveryId, now: Instant): Delivery {
   return {
     ...materialize({ ...original, id, scheduledFor: now, createdAt: now }),
+    movedFrom: original.movedFrom,
     replayOf: original.id,
   };
 }
@@ -174,11 +178,17 @@ export function replay(original: Delivery, id: DeliveryId, now: Instant): Delive
 /** Moves a pending delivery to another instant. Its attempts are kept, and its deadline is computed again. */
 export function move(
   delivery: Delivery,
-  to: { readonly occurrence: Instant; readonly scheduledFor: Instant; readonly idempotencyKey: string },
+  to: {
+    readonly occurrence: Instant | null;
+    readonly movedFrom: Instant | null;
+    readonly scheduledFor: Instant;
+    readonly idempotencyKey: string;
+  },
 ): Delivery {
   return {
     ...delivery,
     occurrence: to.occurrence,
+    movedFrom: to.movedFrom,
     scheduledFor: to.scheduledFor,
     dueAt: to.scheduledFor,
     reserved: false,

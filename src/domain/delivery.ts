@@ -17,8 +17,8 @@ export const DELIVERY_STATUSES = [
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /**
- * The destination of a delivery, frozen when the delivery is materialized. Headers and body stay with the schedule and
- * with the version of the endpoint profile, which never change once they are written.
+ * The destination of a delivery, frozen when the delivery is materialized. Headers and body stay with the version of
+ * the schedule's payload and with the version of the endpoint profile. A version never changes.
  */
 export interface Target {
   readonly url: string;
@@ -43,9 +43,11 @@ export interface Delivery {
   readonly status: DeliveryStatus;
   /**
    * The nominal instant, which identifies the occurrence within its schedule. Each is after the last one, except for
-   * replays.
+   * replays. Null for a delivery that was triggered.
    */
-  readonly occurrence: Instant;
+  readonly occurrence: Instant | null;
+  /** The instant of the recurrence that the next occurrence was moved away from. */
+  readonly movedFrom: Instant | null;
   readonly scheduledFor: Instant;
   /** The earliest start of the next attempt. It is kept while paused, and null while claimed and once terminal. */
   readonly dueAt: Instant | null;
@@ -61,6 +63,8 @@ export interface Delivery {
   readonly target: Target;
   /** The size of headers and body in bytes. A larger delivery needs more permits. */
   readonly payloadBytes: number;
+  /** The version of the schedule's headers and body. */
+  readonly payloadVersion: number;
   readonly retryPolicy: RetryPolicy;
   readonly claim: Claim | null;
   readonly createdAt: Instant;
@@ -93,6 +97,8 @@ export interface Attempt {
   readonly statusCode: number | null;
   readonly dueAt: Instant;
   readonly firedAt: Instant;
+  /** The endpoint profile of the delivery. */
+  readonly endpointId: EndpointId | null;
   /** Null while the attempt is in flight. */
   readonly finishedAt: Instant | null;
   readonly egressMs: number | null;
@@ -129,7 +135,16 @@ export const NO_RESULT = {
 } as const satisfies Partial<Attempt>;
 
 /** The attempt in flight, from the claim of its delivery. */
-export function attemptInFlight({ partition, id, attemptCount, claim }: InFlightDelivery): Attempt {
+export function attemptInFlight({ partition, id, attemptCount, claim, target }: InFlightDelivery): Attempt {
   const { attemptId, dueAt, firedAt } = claim;
-  return { partition, id: attemptId, deliveryId: id, attemptNo: attemptCount, dueAt, firedAt, ...NO_RESULT };
+  return {
+    partition,
+    id: attemptId,
+    deliveryId: id,
+    attemptNo: attemptCount,
+    dueAt,
+    firedAt,
+    endpointId: target.endpointId,
+    ...NO_RESULT,
+  };
 }

@@ -24,6 +24,7 @@ export interface BreakerPolicy {
 const HOUR_MS = 3_600_000;
 
 export const TIMEOUT_MAX_MS = HOUR_MS;
+export const RESPONSE_EXCERPT_BYTES_MAX = 16_384;
 export const BREAKER_BOUNDS = { threshold: { min: 1, max: 1000 }, windowMaxMs: 24 * HOUR_MS } as const;
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
@@ -42,6 +43,8 @@ export const DEFAULT_BREAKER_POLICY: BreakerPolicy = {
 export interface EndpointProfile {
   readonly partition: Partition;
   readonly id: EndpointId;
+  /** Unique among the unarchived profiles of the partition. */
+  readonly name: string | null;
   readonly version: number;
   readonly url: string;
   readonly method: Method;
@@ -51,6 +54,8 @@ export interface EndpointProfile {
   readonly retryBudget: RetryBudget | null;
   readonly rateLimit: RateLimit | null;
   readonly breakerPolicy: BreakerPolicy | null;
+  /** How many bytes are kept of an answer that is not 2xx. Null: as the operator has set. */
+  readonly responseExcerpt: number | null;
   readonly metadata: Labels;
   readonly archived: boolean;
   readonly createdAt: Instant;
@@ -65,7 +70,16 @@ export type FiringProfile = Omit<EndpointProfile, 'headerNames' | 'metadata'>;
 /** The fields that a customer chooses. An edit may replace each of them. */
 export type ProfileTerms = Pick<
   EndpointProfile,
-  'url' | 'method' | 'timeout' | 'retryPolicy' | 'retryBudget' | 'rateLimit' | 'breakerPolicy' | 'metadata'
+  | 'name'
+  | 'url'
+  | 'method'
+  | 'timeout'
+  | 'retryPolicy'
+  | 'retryBudget'
+  | 'rateLimit'
+  | 'breakerPolicy'
+  | 'responseExcerpt'
+  | 'metadata'
 >;
 
 export type ProfileEdit = Partial<ProfileTerms & Pick<EndpointProfile, 'headerNames'>>;

@@ -40,6 +40,11 @@ const DOCUMENTED = `
   400 invalid_request_error unknown_field
   409 invalid_request_error schedule_not_active
   422 invalid_request_error missing_endpoint
+  409 invalid_request_error name_taken
+  409 invalid_request_error delivery_in_progress
+  409 invalid_request_error not_cancelable
+  422 invalid_request_error invalid_name
+  422 invalid_request_error invalid_response_excerpt
   500 api_error             internal_error
   503 api_error             unavailable`
   .trim()

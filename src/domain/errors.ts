@@ -104,6 +104,18 @@ export const ERRORS = {
     type: INVALID,
     message: 'Only a delivery that succeeded, was dead-lettered or expired can be replayed.',
   },
+  not_cancelable: {
+    status: 409,
+    type: INVALID,
+    message:
+      'Only a delivery that waits for a retry can be canceled. To cancel the delivery of a one-shot schedule, cancel the schedule.',
+  },
+  name_taken: { status: 409, type: INVALID, message: 'Another object that has not ended has this name.' },
+  delivery_in_progress: {
+    status: 409,
+    type: INVALID,
+    message: 'The delivery of this one-shot schedule is being sent. Try again when its attempt has ended.',
+  },
   profile_in_use: {
     status: 409,
     type: INVALID,
@@ -138,6 +150,17 @@ export const ERRORS = {
     type: INVALID,
     message:
       'Not a five-field cron expression with an occurrence in the next 10 years, or not an IANA time zone.',
+  },
+  invalid_name: {
+    status: 422,
+    type: INVALID,
+    message:
+      'A name has up to 255 letters, digits, ".", "_", ":" and "-", and begins with a letter or digit, such as "nightly-report".',
+  },
+  invalid_response_excerpt: {
+    status: 422,
+    type: INVALID,
+    message: 'response_excerpt must be a whole number of bytes from 0 to 16384.',
   },
   too_many_labels: { status: 422, type: INVALID, message: 'metadata may have at most 50 labels.' },
   url_blocked: {

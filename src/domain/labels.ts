@@ -12,10 +12,20 @@ export type LabelDigest = string & { readonly __brand: 'LabelDigest' };
 export const LABEL_DIGEST_CHARACTERS = 32;
 
 export function labelDigest(name: string, value: string): LabelDigest {
-  const digest = hash('sha256', JSON.stringify([name, value]), 'hex');
-  return digest.slice(0, LABEL_DIGEST_CHARACTERS) as LabelDigest;
+  return shortened(JSON.stringify([name, value]));
 }
 
-export function labelDigests(labels: Labels): readonly LabelDigest[] {
-  return labels.map(([name, value]) => labelDigest(name, value));
+function shortened(text: string): LabelDigest {
+  return hash('sha256', text, 'hex').slice(0, LABEL_DIGEST_CHARACTERS) as LabelDigest;
+}
+
+/** The digest of a schedule's name, which is found like a label. No label has the same digest. */
+export function nameDigest(name: string): LabelDigest {
+  return shortened(`name/${name}`);
+}
+
+/** The digests of a schedule's labels, and of its name. */
+export function labelDigests(labels: Labels, name: string | null): readonly LabelDigest[] {
+  const digests = labels.map(([label, value]) => labelDigest(label, value));
+  return name === null ? digests : [...digests, nameDigest(name)];
 }

@@ -92,7 +92,7 @@ export function nextRuns(view: ScheduleView): readonly Instant[] {
 
   const recurrence = recurrenceOf(schedule.id, schedule.timing, schedule.jitter);
   const runs = [due];
-  let last = schedule.cronAt ?? pending.occurrence;
+  let last = schedule.cronAt ?? pending.occurrence ?? due;
   let at = due;
   while (runs.length < NEXT_RUNS) {
     const next = nextOccurrenceOf(recurrence, last, at);

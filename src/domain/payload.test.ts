@@ -88,7 +88,7 @@ test('no two sealing contexts are the same', () => {
   const [first, second] = [row(), row()];
   const places = [1 as Partition, 11 as Partition].flatMap((partition) =>
     [first, second].flatMap((tail) => [
-      payloadContext(partition, `sch_${tail}` as ScheduleId),
+      payloadContext(partition, `sch_${tail}` as ScheduleId, 1),
       profileHeadersContext(partition, `ep_${tail}` as EndpointId, 1),
       profileHeadersContext(partition, `ep_${tail}` as EndpointId, 11),
       signingSecretContext(partition, `sec_${tail}` as SecretId),

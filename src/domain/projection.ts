@@ -9,7 +9,7 @@ import type { Schedule } from './schedule.ts';
 
 /** The pending delivery, from which later runs are counted. */
 export interface WaitingRun {
-  readonly occurrence: Instant;
+  readonly occurrence: Instant | null;
   readonly dueAt: Instant;
 }
 
@@ -31,7 +31,7 @@ export function pendingRun(
   { cronAt }: Pick<Schedule, 'cronAt'>,
   { occurrence, dueAt }: WaitingRun,
 ): Occurrence {
-  return { nominal: cronAt ?? occurrence, firesAt: dueAt };
+  return { nominal: cronAt ?? occurrence ?? dueAt, firesAt: dueAt };
 }
 
 /**

@@ -10,7 +10,7 @@ import type { Method } from './destination.ts';
 import type { EndpointProfile, FiringProfile } from './endpoint-profile.ts';
 import type { AttemptId, DeliveryId, ScheduleId } from './id.ts';
 import { formatInstant, type Instant, instant } from './instant.ts';
-import { type Labels, labelDigests } from './labels.ts';
+import { type LabelDigest, type Labels, labelDigests } from './labels.ts';
 import { nextOccurrenceOf, type Occurrence, recurrenceOf, withJitter } from './occurrence.ts';
 import type { Partition } from './project.ts';
 import type { RetryPolicy } from './retry.ts';
@@ -75,18 +75,20 @@ export function create(
   const schedule: Schedule = {
     partition: given.partition,
     id: given.id,
+    name: given.name,
     state: 'active',
     timing: given.timing,
     destination: given.destination,
     headerNames: given.headerNames,
     payloadBytes: given.payloadBytes,
+    payloadVersion: 1,
     jitter: given.jitter,
     ttl: given.ttl,
     idempotencyKey: given.idempotencyKey,
     retryPolicy: given.retryPolicy,
     rateLimit: given.rateLimit,
     metadata: given.metadata,
-    labelDigests: labelDigests(given.metadata),
+    labelDigests: labelDigests(given.metadata, given.name),
     pendingId: deliveryId,
     cronAt: given.timing.kind === 'recurring' ? occurrence.nominal : null,
     lastOccurrence: null,
@@ -140,6 +142,7 @@ function pendingFor(
     idempotencyKey: keyOf(schedule, id, nominal),
     target: targetOf(schedule, profile),
     payloadBytes: schedule.payloadBytes,
+    payloadVersion: schedule.payloadVersion,
     retryPolicy: retryPolicyOf(schedule, profile),
     createdAt: now,
   });
@@ -162,6 +165,7 @@ function keyOf(schedule: FiringSchedule, id: DeliveryId, nominal: Instant): stri
 }
 
 export interface ScheduleEdit {
+  readonly name?: string | null;
   readonly endpoint?: string;
   readonly method?: Method;
   readonly ttl?: string | null;
@@ -186,7 +190,7 @@ export function edit(view: ScheduleView, changes: ScheduleEdit, now: Instant): S
   const edited: Schedule = {
     ...schedule,
     ...own,
-    labelDigests: own.metadata === undefined ? schedule.labelDigests : labelDigests(own.metadata),
+    labelDigests: labelDigestsAfter(schedule, own),
     destination,
     updatedAt: now,
     revision: schedule.revision + 1,
@@ -203,6 +207,14 @@ export function edit(view: ScheduleView, changes: ScheduleEdit, now: Instant): S
     retryPolicy: changes.retryPolicy === undefined ? pending.retryPolicy : retryPolicyOf(edited, profile),
   });
   return { schedule: edited, pending: refitted, sweep: null };
+}
+
+function labelDigestsAfter(
+  schedule: Schedule,
+  { name = schedule.name, metadata = schedule.metadata }: Pick<ScheduleEdit, 'name' | 'metadata'>,
+): readonly LabelDigest[] {
+  const isSame = name === schedule.name && metadata === schedule.metadata;
+  return isSame ? schedule.labelDigests : labelDigests(metadata, name);
 }
 
 /**
@@ -223,13 +235,24 @@ export function reschedule(view: ScheduleView, timing: Timing, now: Instant): Sc
     updatedAt: now,
     revision: schedule.revision + 1,
   };
-  return { schedule: rescheduled, pending: movedTo(rescheduled, pending, target), sweep: null };
+  return {
+    schedule: rescheduled,
+    pending: movedTo(rescheduled, pending, target, isMoveOfNext ? schedule.cronAt : null),
+    sweep: null,
+  };
 }
 
-function movedTo(schedule: Schedule, pending: Delivery, { nominal, firesAt }: Occurrence): Delivery {
+/** `movedFrom`: the instant of the recurrence that the next occurrence is moved away from. */
+function movedTo(
+  schedule: Schedule,
+  pending: Delivery,
+  { nominal, firesAt }: Occurrence,
+  movedFrom: Instant | null = null,
+): Delivery {
   const occurrence = distinct(nominal, schedule);
   return deliveryLife.move(pending, {
     occurrence,
+    movedFrom,
     scheduledFor: firesAt,
     idempotencyKey: keyOf(schedule, pending.id, occurrence),
   });
@@ -264,7 +287,7 @@ export function resume(view: ScheduleView, now: Instant): ScheduleChange | null 
   // The deadline is checked when the delivery is due. The recurrence then continues after it.
   const isMissed = pending.dueAt !== null && pending.dueAt <= now;
   if (!isMissed) return { schedule, pending: deliveryLife.unpause(pending, now), sweep };
-  const last = instant(Math.max(pending.occurrence, resumePoint(schedule, now)));
+  const last = instant(Math.max(pending.occurrence ?? now, resumePoint(schedule, now)));
   const next = occurrenceOf(schedule, schedule.timing, last, now);
   if (next === null) return { schedule, pending: deliveryLife.unpause(pending, now), sweep };
   const caughtUp = movedTo(schedule, pending, next);
@@ -365,13 +388,13 @@ export function advance(
   if (schedule.timing.kind !== 'recurring' || schedule.pendingId !== taken.id || isEnded(schedule))
     return null;
   const recurrence = recurrenceOf(schedule.id, schedule.timing, schedule.jitter);
-  const occurrence = nextOccurrenceOf(recurrence, schedule.cronAt ?? taken.occurrence, now);
+  const occurrence = nextOccurrenceOf(recurrence, schedule.cronAt ?? taken.occurrence ?? now, now);
   if (occurrence === null) return null;
   const advanced: FiringSchedule = {
     ...schedule,
     pendingId: nextId,
     cronAt: occurrence.nominal,
-    lastOccurrence: taken.occurrence,
+    lastOccurrence: taken.occurrence ?? schedule.lastOccurrence,
     revision: schedule.revision + 1,
   };
   return { schedule: advanced, next: pendingFor(advanced, profile, nextId, occurrence, now), profile };

@@ -26,12 +26,16 @@ export type Destination =
 export interface Schedule {
   readonly partition: Partition;
   readonly id: ScheduleId;
+  /** Unique among the active and paused schedules of the partition. */
+  readonly name: string | null;
   readonly state: ScheduleState;
   readonly timing: Timing;
   readonly destination: Destination;
   readonly headerNames: readonly string[];
   /** The size of headers and body before encryption. */
   readonly payloadBytes: number;
+  /** The version of headers and body. A delivery keeps the version that it was made with. */
+  readonly payloadVersion: number;
   readonly jitter: string | null;
   readonly ttl: string | null;
   readonly idempotencyKey: string | null;
@@ -39,7 +43,7 @@ export interface Schedule {
   readonly retryPolicy: RetryPolicy | null;
   readonly rateLimit: RateLimit | null;
   readonly metadata: Labels;
-  /** The digests of the labels, by which lists are filtered. */
+  /** The digests of the name and the labels, by which lists are filtered. */
   readonly labelDigests: readonly LabelDigest[];
   /** The next delivery of a recurring schedule, or the only one of a one-shot. */
   readonly pendingId: DeliveryId;
@@ -64,7 +68,15 @@ export type FiringSchedule = Omit<Schedule, 'headerNames' | 'metadata'>;
 /** The fields that a customer chooses at creation. */
 export type ScheduleTerms = Pick<
   Schedule,
-  'timing' | 'destination' | 'jitter' | 'ttl' | 'idempotencyKey' | 'retryPolicy' | 'rateLimit' | 'metadata'
+  | 'name'
+  | 'timing'
+  | 'destination'
+  | 'jitter'
+  | 'ttl'
+  | 'idempotencyKey'
+  | 'retryPolicy'
+  | 'rateLimit'
+  | 'metadata'
 >;
 
 /** A schedule with the objects that it refers to, all read at the same moment. */

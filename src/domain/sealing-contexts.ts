@@ -2,11 +2,17 @@
  * The contexts of encrypted values, in the form `<scope>/<row>`. A value that was sealed for one context does not open
  * in another.
  */
-import type { EndpointId, ScheduleId, SecretId } from './id.ts';
+import type { DeliveryId, EndpointId, ScheduleId, SecretId } from './id.ts';
 import type { Partition } from './project.ts';
 
-export function payloadContext(partition: Partition, id: ScheduleId): string {
-  return `payload/${partition}/${id}`;
+/** The first version has the context that payloads had before they had versions. */
+export function payloadContext(partition: Partition, id: ScheduleId, version: number): string {
+  return `payload/${partition}/${id}${version === 1 ? '' : `@${version}`}`;
+}
+
+/** The context has the delivery and the number of the attempt. */
+export function responseContext(partition: Partition, id: DeliveryId, attemptNo: number): string {
+  return `response/${partition}/${id}.${attemptNo}`;
 }
 
 /** The context has the version, so that the headers of one version do not open beside the URL of another. */

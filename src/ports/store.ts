@@ -54,8 +54,8 @@ export interface Receipt {
   readonly expiresAt: Instant;
 }
 
-/** `key_taken`: another request has stored a receipt under the same key. */
-export type WriteOutcome = 'done' | 'stale' | 'key_taken';
+/** `key_taken`: another request has stored a receipt under the same key. `name_taken`: another object has the name. */
+export type WriteOutcome = 'done' | 'stale' | 'key_taken' | 'name_taken';
 
 /** A page of a list, newest first, before the id `before`. */
 export interface Page<Id extends string> {
@@ -116,13 +116,35 @@ export interface ScheduleAddition {
 export interface ScheduleReplacement {
   readonly schedule: Schedule;
   readonly pending: Delivery | null;
+  /** The next version of the payload. The version before is kept while a delivery names it. */
+  readonly payload?: PayloadReplacement | null;
+  /** The profile that a changed pending delivery was made from. It must not have changed. */
+  readonly profile?: FiringProfile | null;
   /** The first piece is carried out in the same step. `continueSweep` does the rest. */
   readonly sweep: Sweep | null;
   readonly receipt: Receipt | null;
 }
 
+/** Its version is that of the schedule. */
+export interface PayloadReplacement {
+  /** Headers and body, encrypted; null when there are none. */
+  readonly sealed: Uint8Array | null;
+  /** No delivery of the new version has a lower id. */
+  readonly sinceId: DeliveryId;
+  /** No delivery of the version before has a higher id, except for replays. */
+  readonly lastId: DeliveryId;
+}
+
 export interface ReplayAddition {
   readonly delivery: Delivery;
+  readonly receipt: Receipt | null;
+}
+
+export interface TriggeredAddition {
+  readonly delivery: Delivery;
+  /** The schedule and the profile that the delivery was made from. They must not have changed. */
+  readonly schedule: Schedule;
+  readonly profile: FiringProfile | null;
   readonly receipt: Receipt | null;
 }
 
@@ -131,6 +153,11 @@ export interface ProfileWrite {
   /** The static headers, encrypted; null when there are none. */
   readonly headers: Uint8Array | null;
   readonly receipt: Receipt | null;
+}
+
+export interface ProfileReplacement extends ProfileWrite {
+  /** The name that the profile had. */
+  readonly nameBefore?: string | null;
 }
 
 export interface ClaimWrite {
@@ -146,6 +173,18 @@ export interface SettleWrite {
   readonly decidedUnder: ScheduleState;
   /** The schedule, if the end of its delivery completed it. */
   readonly completed: FiringSchedule | null;
+  /** What is kept of the answer. */
+  readonly response: KeptResponse | null;
+}
+
+/** The beginning of an answer that was not 2xx. */
+export interface KeptResponse {
+  readonly statusCode: number;
+  readonly contentType: string | null;
+  /** Whether the answer was longer. */
+  readonly isTruncated: boolean;
+  /** The bytes, encrypted. */
+  readonly sealed: Uint8Array;
 }
 
 /** A waiting delivery that is about to be sent, with everything that the decision needs. */
@@ -181,7 +220,11 @@ export interface StoredPayload {
   /** Headers and body of the schedule; null when there are none. */
   readonly payload: Uint8Array | null;
   /** The profile version of the delivery; null for an inline destination. */
-  readonly profile: { readonly timeout: string | null; readonly headers: Uint8Array | null } | null;
+  readonly profile: {
+    readonly timeout: string | null;
+    readonly headers: Uint8Array | null;
+    readonly responseExcerpt: number | null;
+  } | null;
 }
 
 /** A waiting delivery that ended without an attempt, and the effect on its schedule. */
@@ -207,10 +250,23 @@ export interface SavedGate {
 }
 
 /** The objects that retention removes, each with everything that depends on it. */
-export const PRUNABLE = ['deliveries', 'schedules', 'receipts', 'gates'] as const;
+export const PRUNABLE = ['deliveries', 'payloads', 'schedules', 'receipts', 'gates'] as const;
 export type Prunable = (typeof PRUNABLE)[number];
 
+/** What can have a name. */
+export interface NamedIds {
+  readonly schedule: ScheduleId;
+  readonly endpoint: EndpointId;
+}
+export type NamedKind = keyof NamedIds;
+
 export interface Store {
+  /** Finds the active or paused schedule, or the unarchived profile, that has this name. */
+  findNamed<Kind extends NamedKind>(
+    partition: Partition,
+    kind: Kind,
+    name: string,
+  ): Promise<NamedIds[Kind] | null>;
   findSchedule(partition: Partition, id: ScheduleId): Promise<ScheduleView | null>;
   listSchedules(
     partition: Partition,
@@ -242,8 +298,8 @@ export interface Store {
    * and customers are served round robin.
    */
   continueSweep(unfinished: UnfinishedSweep, after: SweepCursor | null): Promise<SweepCursor | null>;
-  /** Finds the encrypted headers and body of a schedule. */
-  findPayload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null>;
+  /** Finds a version of the encrypted headers and body of a schedule. */
+  findPayload(partition: Partition, id: ScheduleId, version: number): Promise<Uint8Array | null>;
 
   findDelivery(partition: Partition, id: DeliveryId): Promise<Delivery | null>;
   listDeliveries(
@@ -251,7 +307,11 @@ export interface Store {
     filter: DeliveryFilter,
     page: Page<DeliveryId>,
   ): Promise<readonly Delivery[]>;
+  /** `stale`: the original or its schedule is gone. */
   addReplay(addition: ReplayAddition): Promise<WriteOutcome>;
+  addTriggered(addition: TriggeredAddition): Promise<WriteOutcome>;
+  /** Replaces a delivery that is not the pending one of a schedule that it would complete or advance. */
+  replaceDelivery(delivery: Delivery): Promise<'done' | 'stale'>;
   /** Lists attempts after `afterAttemptNo`, in the order of `attemptNo`. The one in flight is the last. */
   listAttempts(
     partition: Partition,
@@ -259,6 +319,7 @@ export interface Store {
     afterAttemptNo: number,
     limit: number,
   ): Promise<readonly Attempt[]>;
+  findResponse(partition: Partition, id: DeliveryId, attemptNo: number): Promise<KeptResponse | null>;
 
   findProfile(partition: Partition, id: EndpointId): Promise<EndpointProfile | null>;
   listProfiles(
@@ -269,7 +330,7 @@ export interface Store {
   /** Finds the encrypted static headers of one version of a profile. */
   findProfileHeaders(partition: Partition, id: EndpointId, version: number): Promise<Uint8Array | null>;
   addProfile(addition: ProfileWrite): Promise<WriteOutcome>;
-  replaceProfile(replacement: ProfileWrite): Promise<WriteOutcome>;
+  replaceProfile(replacement: ProfileReplacement): Promise<WriteOutcome>;
   /** `in_use`: an active or paused schedule refers to it. */
   archiveProfile(profile: EndpointProfile): Promise<'done' | 'stale' | 'in_use'>;
 
@@ -331,8 +392,8 @@ export interface Store {
   saveGates(gates: readonly SavedGate[], fence?: Fence): Promise<void>;
 
   /**
-   * Removes at most `limit` objects that ended before: finalized deliveries, ended schedules without deliveries,
-   * expired receipts, and gates by their last save. Returns the number that was checked. Fewer than `limit` means that
+   * Removes at most `limit` objects that ended before: finalized deliveries, earlier versions of payloads that no
+   * delivery names any more, ended schedules without deliveries, expired receipts, and gates by their last save. Returns the number that was checked. Fewer than `limit` means that
    * nothing is left for now.
    */
   prune(what: Prunable, before: Instant, limit: number): Promise<number>;

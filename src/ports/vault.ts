@@ -21,6 +21,8 @@ export interface ResealingVault extends Vault {
 /** The columns that hold sealed values. A column that is missing here would keep a retired master key alive. */
 export const SEALED_COLUMN_NAMES = [
   'payloads',
+  'earlier_payloads',
+  'attempt_responses',
   'profile_headers',
   'signing_secrets',
   'endpoint_secrets',

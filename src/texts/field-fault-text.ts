@@ -3,9 +3,15 @@
  * `idempotency_key` are never repeated. A header's name is.
  */
 import { DEFAULT_METHOD, METHODS } from '#src/domain/destination.ts';
-import { BREAKER_BOUNDS, DEFAULT_BREAKER_POLICY, TIMEOUT_MAX_MS } from '#src/domain/endpoint-profile.ts';
+import {
+  BREAKER_BOUNDS,
+  DEFAULT_BREAKER_POLICY,
+  RESPONSE_EXCERPT_BYTES_MAX,
+  TIMEOUT_MAX_MS,
+} from '#src/domain/endpoint-profile.ts';
 import { HEADERS_BYTES_MAX } from '#src/domain/headers.ts';
 import { LABELS_MAX } from '#src/domain/labels.ts';
+import { isName } from '#src/domain/name.ts';
 import { Names } from '#src/domain/nearest-name.ts';
 import { BODY_CHARACTERS_MAX } from '#src/domain/payload.ts';
 import { DEFAULT_RETRY_POLICY, RETRY_BOUNDS } from '#src/domain/retry.ts';
@@ -45,6 +51,7 @@ const NUMBERS: ReadonlyMap<string, NumberRule> = new Map<string, NumberRule>([
     { isWhole: true, ...RETRY_BOUNDS.maxAttempts, example: DEFAULT_RETRY_POLICY.maxAttempts },
   ],
   ['retry_policy.factor', { isWhole: false, ...RETRY_BOUNDS.factor, example: DEFAULT_RETRY_POLICY.factor }],
+  ['response_excerpt', { isWhole: true, min: 0, max: RESPONSE_EXCERPT_BYTES_MAX, example: 4_096 }],
   ['retry_budget.rate', { isWhole: false, min: 0, example: 10 }],
   ['retry_budget.burst', { isWhole: false, min: 0, example: 100 }],
   ['rate_limit.per_second', { isWhole: false, min: 0, example: 5 }],
@@ -90,11 +97,26 @@ export function fieldFaultText(path: readonly PropertyKey[], value: unknown): st
       return stringMapFault(value, field);
     case 'body':
       return bodyFault(value);
+    case 'name':
+      return nameFaultText(value);
     case 'idempotency_key':
       return idempotencyKeyFault(value);
     default:
       return null;
   }
+}
+
+/** The message about a name in a body or in a path. */
+export function nameFaultText(value: unknown): string {
+  const must =
+    'name must have up to 255 letters, digits, ".", "_", ":" and "-", and begin with a letter or digit';
+  if (typeof value !== 'string') return `${must}, such as "nightly-report", not ${typeNamed(value)}.`;
+  const proposed = value
+    .normalize('NFKD')
+    .replaceAll(/[^\w.:-]+/g, '-')
+    .replaceAll(/^[^A-Za-z0-9]+|-+$/g, '');
+  const example = isName(proposed) ? proposed.slice(0, HINT_CHARACTERS_MAX) : 'nightly-report';
+  return `${must}, such as "${example}", not ${quoted(value)}.`;
 }
 
 function missingMember(path: readonly PropertyKey[]): string {

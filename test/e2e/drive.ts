@@ -94,7 +94,7 @@ export class Drive {
     const at = instant(delivery.claim.firedAt + tookMs);
     const settled = settle(delivery, result, view.schedule, at);
     const completed = completedBy(view.schedule, settled.delivery, at);
-    done(await store.settle([{ ...settled, completed, decidedUnder: view.schedule.state }]));
+    done(await store.settle([{ ...settled, completed, decidedUnder: view.schedule.state, response: null }]));
   }
 
   /** Makes one complete attempt after the other. */
@@ -124,12 +124,13 @@ export class Drive {
   async letPass(id: string, ms: number): Promise<void> {
     const { store, delivery, view } = await this.#read(id);
     const earlier = (at: Instant) => instant(at - ms);
-    const occurrence = earlier(delivery.occurrence);
+    const occurrence = earlier(delivery.occurrence ?? delivery.scheduledFor);
     const pending = move(delivery, {
+      movedFrom: null,
       occurrence,
       scheduledFor: earlier(delivery.scheduledFor),
       idempotencyKey: delivery.idempotencyKey.replace(
-        formatInstant(delivery.occurrence),
+        formatInstant(delivery.occurrence ?? delivery.scheduledFor),
         formatInstant(occurrence),
       ),
     });

@@ -55,6 +55,7 @@ export function floodOf(prng: Prng, now: Instant, nextLabel: () => string): read
 
 function onceAt(fireAt: Instant, url: string, label: string, bodyBytes: number): NewSchedule {
   return {
+    name: null,
     timing: { kind: 'one_shot', fireAt, timezone: null },
     destination: { kind: 'inline', url, method: 'POST' },
     headers: [],

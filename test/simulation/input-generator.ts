@@ -126,6 +126,7 @@ export class InputGenerator {
     const timing = this.timing(now);
     const jitterChance = timing.kind === 'recurring' ? 0.35 : 0.15;
     return {
+      name: null,
       timing,
       destination:
         profile === null
@@ -148,6 +149,8 @@ export class InputGenerator {
   profile(): ProfileFields {
     const prng = this.#prng;
     return {
+      name: null,
+      responseExcerpt: null,
       url: this.url(),
       method: prng.pick(METHODS),
       headers: prng.chance(0.5) ? [['X-Profile', 'yes']] : [],

@@ -130,7 +130,7 @@ export const scheduleChanges: fc.Arbitrary<
     updatedAt: anyInstant,
     endedAt: fc.option(anyInstant),
   })
-  .map((changes) => ({ ...changes, labelDigests: labelDigests(changes.metadata) }));
+  .map((changes) => ({ ...changes, labelDigests: labelDigests(changes.metadata, null) }));
 
 /** Fields of a schedule that never change. */
 export const scheduleConstants: fc.Arbitrary<

@@ -101,6 +101,7 @@ export class Builders {
         partition: this.partition,
         id: this.ids.mint('sch', this.#now),
         deliveryId: this.ids.mint('dlv', this.#now),
+        name: null,
         timing: this.oneShot(),
         destination: { kind: 'inline', url: 'https://example.com/hook', method: 'POST' },
         profile: null,
@@ -134,6 +135,7 @@ export class Builders {
     return {
       partition: this.partition,
       id: this.ids.mint('ep', this.#now),
+      name: null,
       version: 1,
       url: 'https://example.com/profile',
       method: 'PUT',
@@ -143,6 +145,7 @@ export class Builders {
       retryBudget: null,
       rateLimit: null,
       breakerPolicy: null,
+      responseExcerpt: null,
       metadata: [],
       archived: false,
       createdAt: this.#now,
@@ -187,6 +190,7 @@ export class Builders {
       ...settled,
       decidedUnder: schedule.state,
       completed: life.completedBy(schedule, settled.delivery, this.#now),
+      response: null,
     };
   }
 

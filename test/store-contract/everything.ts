@@ -91,7 +91,7 @@ export async function readEverything(
   return {
     schedules,
     payloads: await mapped(schedules, async ({ schedule }) =>
-      hex(await store.findPayload(partition, schedule.id)),
+      hex(await store.findPayload(partition, schedule.id, schedule.payloadVersion)),
     ),
     deliveries,
     attempts: (

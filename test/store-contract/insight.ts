@@ -228,12 +228,14 @@ export function insightContract(suite: Suite): void {
       if (first === undefined) throw new Error('The schedule has no first delivery.');
       await fixture.addReplay(first);
       const second = await fixture.pending(schedule.id);
+      const [firstAt, secondAt] = [first, second].map(({ occurrence }) => occurrence as Instant);
+      if (firstAt === undefined || secondAt === undefined) throw new Error('Both have an instant.');
       const list = (from: Instant, until: Instant, limit = 10) =>
         fixture.store.insight.listOccurrences(fixture.partition, schedule.id, from, until, limit);
       expect(await list(START, LATER)).toEqual([first, second]);
       expect(await list(START, LATER, 1)).toEqual([first]);
-      expect(await list(first.occurrence, second.occurrence)).toEqual([first]);
-      expect(await list(instant(first.occurrence + 1), LATER)).toEqual([second]);
+      expect(await list(firstAt, secondAt)).toEqual([first]);
+      expect(await list(instant(firstAt + 1), LATER)).toEqual([second]);
       expect(
         await fixture.store.insight.listOccurrences(fixture.neighbour, schedule.id, START, LATER, 10),
       ).toEqual([]);

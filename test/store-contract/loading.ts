@@ -143,7 +143,7 @@ export function loadingContract(suite: Suite): void {
         expect(found[index]?.payload === hex(payload), `${payload.length} bytes`).toBe(true);
       }
       const { schedule } = made[5] ?? made[0] ?? fixture.schedule();
-      expect(hex(await fixture.store.findPayload(fixture.partition, schedule.id))).toBe(
+      expect(hex(await fixture.store.findPayload(fixture.partition, schedule.id, 1))).toBe(
         hex(payloads[5] ?? null),
       );
     });

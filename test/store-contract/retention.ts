@@ -114,7 +114,7 @@ export function retentionContract(suite: Suite): void {
       const left = [late.schedule.id, active.schedule.id];
       expect((await labelled()).items.map(({ schedule }) => schedule.id)).toEqual(left);
       expect(await fixture.store.findSchedule(fixture.partition, made.schedule.id)).toBeNull();
-      expect(await fixture.store.findPayload(fixture.partition, made.schedule.id)).toBeNull();
+      expect(await fixture.store.findPayload(fixture.partition, made.schedule.id, 1)).toBeNull();
       expect(await fixture.view(active.schedule.id)).toEqual(active);
       await prune(fixture, 'schedules', instant(cut + 1));
       expect((await labelled()).items.map(({ schedule }) => schedule.id)).toEqual([active.schedule.id]);

@@ -24,14 +24,16 @@ export function schedulesContract(suite: Suite): void {
 
       expect(await fixture.view(inline.schedule.id)).toEqual({ ...inline, profile: null });
       expect(await fixture.delivery(inline.pending.id)).toEqual(inline.pending);
-      expect(hex(await fixture.store.findPayload(fixture.partition, inline.schedule.id))).toBe(hex(payload));
+      expect(hex(await fixture.store.findPayload(fixture.partition, inline.schedule.id, 1))).toBe(
+        hex(payload),
+      );
       expect(await fixture.view(backed.schedule.id)).toEqual({
         schedule: backed.schedule,
         pending: backed.pending,
         profile: firingProfile(profile),
       });
       expect(backed.pending.target).toMatchObject({ endpointId: profile.id, endpointVersion: 1 });
-      expect(await fixture.store.findPayload(fixture.partition, backed.schedule.id)).toBeNull();
+      expect(await fixture.store.findPayload(fixture.partition, backed.schedule.id, 1)).toBeNull();
     });
 
     test('is read back with every field, and so is its replacement', async () => {
@@ -55,7 +57,7 @@ export function schedulesContract(suite: Suite): void {
       const made = fixture.schedule();
       const payload = new Uint8Array(BODY_BYTES_MAX).map((_, index) => (index * 31) % 256);
       await fixture.store.addSchedule({ ...made, payload, profile: null, receipt: null });
-      expect(hex(await fixture.store.findPayload(fixture.partition, made.schedule.id))).toBe(hex(payload));
+      expect(hex(await fixture.store.findPayload(fixture.partition, made.schedule.id, 1))).toBe(hex(payload));
     });
 
     test('is not found under another partition, nor are its delivery and its payload', async () => {
@@ -64,7 +66,7 @@ export function schedulesContract(suite: Suite): void {
       await fixture.store.addSchedule({ ...made, payload: Uint8Array.of(1), profile: null, receipt: null });
       expect(await fixture.store.findSchedule(fixture.neighbour, made.schedule.id)).toBeNull();
       expect(await fixture.store.findDelivery(fixture.neighbour, made.pending.id)).toBeNull();
-      expect(await fixture.store.findPayload(fixture.neighbour, made.schedule.id)).toBeNull();
+      expect(await fixture.store.findPayload(fixture.neighbour, made.schedule.id, 1)).toBeNull();
     });
 
     test('that was never added is not found', async () => {
@@ -72,7 +74,7 @@ export function schedulesContract(suite: Suite): void {
       const { schedule, pending } = fixture.schedule();
       expect(await fixture.store.findSchedule(fixture.partition, schedule.id)).toBeNull();
       expect(await fixture.store.findDelivery(fixture.partition, pending.id)).toBeNull();
-      expect(await fixture.store.findPayload(fixture.partition, schedule.id)).toBeNull();
+      expect(await fixture.store.findPayload(fixture.partition, schedule.id, 1)).toBeNull();
     });
 
     test('is added completely or not at all: a taken id or occurrence leaves nothing behind', async () => {
@@ -265,7 +267,7 @@ async function roundTrip(
   );
   expect(await fixture.view(schedule.id)).toEqual({ schedule, pending, profile: null });
   expect(await fixture.delivery(pending.id)).toEqual(pending);
-  expect(hex(await fixture.store.findPayload(fixture.partition, schedule.id))).toBe(hex(payload));
+  expect(hex(await fixture.store.findPayload(fixture.partition, schedule.id, 1))).toBe(hex(payload));
 
   const replaced = { ...schedule, ...second.schedule, revision: 2 };
   const moved = { ...pending, ...second.pending, revision: 2 };

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { ScheduleId } from '#src/domain/id.ts';
 import {
   SEALED_COLUMN_NAMES,
   SEALED_HEAD_BYTES,
@@ -6,7 +7,7 @@ import {
   type SealedEntry,
   type SealedKey,
 } from '#src/ports/vault.ts';
-import { START } from './builders.ts';
+import { FAILURE, START } from './builders.ts';
 import { type Fixture, ownSuite, type Suite } from './fixture.ts';
 
 const VALUE = Buffer.from('0123456789 sealed');
@@ -18,6 +19,7 @@ async function fill(fixture: Fixture): Promise<void> {
   for (const _ of [1, 2]) {
     const made = fixture.schedule();
     await store.addSchedule({ ...made, payload: VALUE, profile: null, receipt: null });
+    await addEarlierPayload(fixture, made.schedule.id);
     const profile = fixture.profile();
     await store.addProfile({ profile, headers: VALUE, receipt: null });
     await store.addProfile({ profile: fixture.profile(), headers: null, receipt: null });
@@ -34,6 +36,24 @@ async function fill(fixture: Fixture): Promise<void> {
     const added = { ...secret, ...owner, aloneFrom: null };
     await store.changeEndpointSecrets({ ...owner, before: [], ended: [], added });
   }
+}
+
+/** Sends the delivery of a one-shot, keeps what was answered, and replaces the payload. */
+async function addEarlierPayload(fixture: Fixture, id: ScheduleId): Promise<void> {
+  const { store } = fixture;
+  const claimed = await fixture.addClaim(await fixture.view(id));
+  const { schedule } = await fixture.view(id);
+  const response = { statusCode: 503, contentType: null, isTruncated: false, sealed: VALUE };
+  expect(await store.settle([{ ...fixture.settle(claimed, schedule, FAILURE), response }])).toEqual(['done']);
+  const payload = { sealed: VALUE, sinceId: claimed.delivery.id, lastId: claimed.delivery.id };
+  const next = {
+    ...schedule,
+    payloadVersion: schedule.payloadVersion + 1,
+    revision: schedule.revision + 1,
+  };
+  expect(
+    await store.replaceSchedule({ schedule: next, pending: null, payload, sweep: null, receipt: null }),
+  ).toBe('done');
 }
 
 export function sealedContract(suite: Suite): void {
@@ -110,7 +130,7 @@ export function sealedContract(suite: Suite): void {
 
     test('of missing rows are stale, and others succeed', async () => {
       const key = await oneOf('payloads');
-      const gone = [key[0] ?? 0, 'sch_gone'];
+      const gone = [key[0] ?? 0, 'sch_gone', 1];
       expect(
         await sealed().replaceSealed('payloads', [
           { key: gone, was: VALUE, sealed: OTHER },

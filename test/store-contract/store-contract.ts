@@ -17,6 +17,8 @@ import { labelsContract } from './labels.ts';
 import { listsContract } from './lists.ts';
 import { loadingContract } from './loading.ts';
 import { lostClaimsContract } from './lost-claims.ts';
+import { namesContract } from './names.ts';
+import { payloadVersionsContract } from './payload-versions.ts';
 import { peopleContract } from './people.ts';
 import { profilesContract } from './profiles.ts';
 import { receiptsContract } from './receipts.ts';
@@ -26,6 +28,7 @@ import { schedulesContract } from './schedules.ts';
 import { sealedContract } from './sealed.ts';
 import { statsContract } from './stats.ts';
 import { sweepsContract, unfinishedSweepsContract } from './sweeps.ts';
+import { triggeredContract } from './triggered.ts';
 import { unsentContract } from './unsent.ts';
 
 export function storeContract(name: string, open: Open): void {
@@ -50,6 +53,9 @@ export function storeContract(name: string, open: Open): void {
     retentionContract(suite);
     replayJobsContract(suite);
     controlContract(suite);
+    namesContract(suite);
+    payloadVersionsContract(suite);
+    triggeredContract(suite);
     sealedContract(suite);
     endpointSecretsContract(suite);
     peopleContract(suite);

@@ -62,6 +62,7 @@ const retryPolicyOfSchedule = field.retryPolicy.nullish().meta({
 
 export const ScheduleCreate = z
   .object({
+    name: field.scheduleName.nullish(),
     endpoint: field.url.nullish(),
     endpoint_id: field.endpointId.nullish(),
     method: field.method.nullish(),
@@ -83,6 +84,7 @@ export const ScheduleCreate = z
 
 export const ScheduleUpdate = z
   .object({
+    name: field.scheduleName.nullish(),
     endpoint: field.url.nullish(),
     method: field.method.nullish(),
     ttl: field.ttl.nullish(),
@@ -92,7 +94,7 @@ export const ScheduleUpdate = z
   .meta({
     id: 'ScheduleUpdate',
     description:
-      'The fields to change. The others stay as they are. `null` clears `ttl`, `retry_policy` and `metadata`. Use reschedule to change the timing.',
+      'The fields to change. The others stay as they are. `null` clears `name`, `ttl`, `retry_policy` and `metadata`. Use reschedule to change the timing.',
   });
 
 export const ScheduleReschedule = z.object(timing).meta({
@@ -105,6 +107,7 @@ export const SchedulePreview = z.object({ ...timing, jitter: field.jitter.nullis
 
 export const EndpointWrite = z
   .object({
+    name: field.endpointName.nullish(),
     url: field.url.nullish(),
     method: field.method.nullish(),
     headers: field.headers.nullish(),
@@ -119,6 +122,7 @@ export const EndpointWrite = z
     breaker_policy: field.breakerPolicy
       .nullish()
       .meta({ description: 'When to stop sending to this endpoint because it fails.' }),
+    response_excerpt: field.responseExcerpt.nullish(),
     metadata: field.metadata.nullish(),
   })
   .meta({

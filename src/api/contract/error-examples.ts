@@ -90,6 +90,10 @@ function exampleOf(code: ErrorCode): Example {
       return ofBody(code, ['endpoint'], { endpoint: 'http://example.com/hook' });
     case 'invalid_retry_policy':
       return ofBody(code, ['retry_policy', 'max_attempts'], { retry_policy: { max_attempts: 100 } });
+    case 'invalid_name':
+      return ofBody(code, ['name'], { name: 'nightly report' });
+    case 'invalid_response_excerpt':
+      return ofBody(code, ['response_excerpt'], { response_excerpt: 100_000 });
     case 'missing_url':
       return ofBody(code, ['url'], {});
     case 'invalid_endpoint':
@@ -109,6 +113,9 @@ function exampleOf(code: ErrorCode): Example {
     case 'idempotency_key_reuse':
     case 'idempotency_in_progress':
     case 'profile_in_use':
+    case 'name_taken':
+    case 'delivery_in_progress':
+    case 'not_cancelable':
     case 'internal_error':
     case 'unavailable':
       return of(code);

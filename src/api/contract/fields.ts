@@ -7,11 +7,12 @@
 import { z } from 'zod';
 import { METHODS, URL_CHARACTERS_MAX } from '#src/domain/destination.ts';
 import { type DurationBounds, isDurationWithin } from '#src/domain/duration.ts';
-import { BREAKER_BOUNDS, TIMEOUT_MAX_MS } from '#src/domain/endpoint-profile.ts';
+import { BREAKER_BOUNDS, RESPONSE_EXCERPT_BYTES_MAX, TIMEOUT_MAX_MS } from '#src/domain/endpoint-profile.ts';
 import type { ErrorCode } from '#src/domain/errors.ts';
 import { HEADERS_BYTES_MAX } from '#src/domain/headers.ts';
 import { parseId } from '#src/domain/id.ts';
 import { LABELS_MAX } from '#src/domain/labels.ts';
+import { NAME } from '#src/domain/name.ts';
 import { BODY_CHARACTERS_MAX } from '#src/domain/payload.ts';
 import { DEFAULT_RETRY_POLICY, RETRY_BOUNDS } from '#src/domain/retry.ts';
 import { DURATION_FORM, exampleId, idForm } from './forms.ts';
@@ -146,6 +147,20 @@ function duration(description: string, example: string, bounds: DurationBounds =
     .meta({ ...DURATION_FORM, description, example });
 }
 
+function name(ofWhat: string, example: string) {
+  return z
+    .string()
+    .regex(NAME)
+    .meta({
+      description: `A name for the ${ofWhat}, unique in this project and mode as long as it has not ended. Up to 255 letters, digits, \`.\`, \`_\`, \`:\` and \`-\`, beginning with a letter or digit.`,
+      pattern: NAME.source,
+      example,
+    });
+}
+
+export const scheduleName = name('schedule', 'nightly-report');
+export const endpointName = name('endpoint profile', 'billing-hooks');
+
 export const ttl = duration(
   'A delivery expires this long after its scheduled instant, and no retry is made after that. By default it never expires.',
   '24h',
@@ -226,6 +241,12 @@ const openWindow = (description: string, example: string) =>
     aboveMs: 0,
     maxMs: BREAKER_BOUNDS.windowMaxMs,
   });
+
+export const responseExcerpt = z.int().min(0).max(RESPONSE_EXCERPT_BYTES_MAX).meta({
+  description:
+    'How many bytes to keep of an answer that is not 2xx. The first bytes are encrypted and kept with the attempt. 0 keeps none. The default is set by the operator.',
+  example: 4096,
+});
 
 export const breakerPolicy = z
   .object({

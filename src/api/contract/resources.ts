@@ -89,6 +89,7 @@ export const Schedule = z
   .object({
     id: id('sch', 'The id of the schedule.'),
     object: object('schedule'),
+    name: field.scheduleName.nullable().meta({ description: 'The name of the schedule, or null.' }),
     mode,
     kind: z.enum(SCHEDULE_KINDS).meta({
       description: '`one_shot` fires once. `recurring` fires at every occurrence of `cron`.',
@@ -150,11 +151,23 @@ export const Delivery = z
     object: object('delivery'),
     schedule_id: id('sch', 'The schedule that it belongs to.').nullable(),
     mode,
+    url: z.string().meta({
+      format: 'uri',
+      description: 'The URL that it is sent to.',
+      example: 'https://example.com/hooks/reminder',
+    }),
+    method,
     status: z.enum(DELIVERY_STATUSES).meta({
       description:
         '`scheduled`, `retry_scheduled` and `paused` deliveries wait, and `claimed` ones are being sent. `succeeded`, `dead_letter`, `expired` and `canceled` are final.',
       example: 'succeeded',
     }),
+    occurrence: at(
+      'The nominal instant: that of the recurrence or the one-shot schedule, before jitter, and also if the delivery was moved. The receiver gets it as `Sched-Occurrence`. Null if it was triggered.',
+    ).nullable(),
+    triggered: z
+      .boolean()
+      .meta({ description: 'Whether it was sent by `trigger`, beside the recurrence.', example: false }),
     scheduled_for: at('The instant at which the first attempt was due.'),
     deadline: at('After this instant no attempt is made. Null without a `ttl`.').nullable(),
     next_fire_at: at('When the next attempt is due. Null unless the delivery waits for one.').nullable(),
@@ -221,6 +234,7 @@ export const Endpoint = z
   .object({
     id: id('ep', 'The id of the endpoint profile.'),
     object: object('endpoint'),
+    name: field.endpointName.nullable().meta({ description: 'The name of the profile, or null.' }),
     mode,
     url: z.string().meta({
       format: 'uri',
@@ -242,6 +256,10 @@ export const Endpoint = z
     breaker_policy: field.breakerPolicy
       .nullable()
       .meta({ description: 'The circuit breaker. Null: the default.' }),
+    response_excerpt: field.responseExcerpt.nullable().meta({
+      description:
+        'How many bytes are kept of an answer that is not 2xx. Null: as many as the operator has set.',
+    }),
     metadata: labels,
     version: z.int().min(1).meta({ description: 'Starts at 1 and increases with every change.', example: 3 }),
     archived: z

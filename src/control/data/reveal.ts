@@ -18,10 +18,10 @@ export function revealRoutes({ commands: { store, vault } }: DataDependencies): 
       params: byId('sch'),
       audited: { action: 'schedule.reveal' },
       handle: async ({ params: { id }, partition }) => {
-        requireFound(await store.findSchedule(partition, id));
-        const sealed = await store.findPayload(partition, id);
+        const { payloadVersion: version } = requireFound(await store.findSchedule(partition, id)).schedule;
+        const sealed = await store.findPayload(partition, id, version);
         if (sealed === null) return json(revealed([], null));
-        const { headers, body } = decodePayload(vault.open(payloadContext(partition, id), sealed));
+        const { headers, body } = decodePayload(vault.open(payloadContext(partition, id, version), sealed));
         return json(revealed(headers, body === null ? null : Buffer.from(body).toString()));
       },
     }),

@@ -99,9 +99,17 @@ export class RequestBuilder {
     };
   }
 
-  #payload({ partition, scheduleId }: Delivery, { payload }: StoredPayload): Payload {
-    if (payload === null) return NO_PAYLOAD;
-    return decodePayload(this.#dependencies.vault.open(payloadContext(partition, scheduleId), payload));
+  /** A payload that is missing is not sent as an empty one. */
+  #payload(
+    { partition, scheduleId, payloadBytes, payloadVersion }: Delivery,
+    { payload }: StoredPayload,
+  ): Payload {
+    if (payload !== null) {
+      const context = payloadContext(partition, scheduleId, payloadVersion);
+      return decodePayload(this.#dependencies.vault.open(context, payload));
+    }
+    if (payloadBytes > 0) throw new Error('The payload is not stored.');
+    return NO_PAYLOAD;
   }
 
   #profileHeaders({ partition, target }: Delivery, { profile }: StoredPayload): Headers {

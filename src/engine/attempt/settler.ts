@@ -151,5 +151,6 @@ function decide(
     ...settled,
     decidedUnder: schedule.state,
     completed: completedBy(schedule, settled.delivery, endedAt),
+    response: null,
   };
 }

@@ -146,7 +146,7 @@ export class Cleaner {
 
   /** Returns the instant before which rows are removed; null keeps them forever. */
   #before(what: Prunable, now: Instant): Instant | null {
-    if (what === 'receipts') return now;
+    if (what === 'receipts' || what === 'payloads') return now;
     if (what === 'gates') return instant(now - GATES_KEPT_MS);
     return this.#retentionMs === 0 ? null : instant(now - Math.min(this.#retentionMs, now));
   }

@@ -165,7 +165,7 @@ function fillPages(partition: number): void {
   ).run(partition);
   db.prepare(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)
-     INSERT INTO payloads SELECT ?, 'sch_large_' || i, randomblob(256 * 1024) FROM n`,
+     INSERT INTO payloads (partition, schedule_id, sealed) SELECT ?, 'sch_large_' || i, randomblob(256 * 1024) FROM n`,
   ).run(partition);
   db.close();
 }
@@ -199,7 +199,10 @@ function fillDashboard(): void {
       const values = columns.map((column, index) => {
         const { type, needed } = byName.get(column) ?? { type: 'TEXT', needed: 1 };
         if (row === 2 && needed === 0 && index > 0) return null;
-        return type === 'INTEGER' ? row * 1e12 + index : `${column} ${row} \u0001 é`;
+        if (type === 'BLOB') return Buffer.from([row, index]);
+        return type === 'INTEGER'
+          ? row * (/version|no$|code$|^is_/.test(column) ? 1 : 1e12) + index
+          : `${column} ${row} \u0001 é`;
       });
       add.run(...values);
     }

@@ -48,9 +48,11 @@ const {
   insertProfile,
   insertProfileVersion,
   insertSchedule,
-  insertPayload,
+  savePayload,
+  insertName,
   insertDelivery,
   insertAttempt,
+  insertResponse,
   insertReceipt,
   saveStatsRow,
   saveEndpointStats,
@@ -66,7 +68,17 @@ export const TABLES: readonly Table[] = [
   table('endpoint_secrets', 3, ENDPOINT_SECRET.columns),
   table('schedules', 2, insertSchedule.columns),
   table('schedule_labels', LABEL_COLUMNS.length, LABEL_COLUMNS),
-  table('payloads', 2, insertPayload.columns),
+  table('payloads', 2, savePayload.columns),
+  table('earlier_payloads', 3, [
+    'partition',
+    'schedule_id',
+    'version',
+    'since_id',
+    'last_id',
+    'check_at',
+    'sealed',
+  ]),
+  table('names', 3, insertName.columns),
   table('deliveries', 2, insertDelivery.columns, {
     added: {
       columns: TARGET_KEY,
@@ -74,6 +86,7 @@ export const TABLES: readonly Table[] = [
     },
   }),
   table('attempts', 3, insertAttempt.columns),
+  table('attempt_responses', 3, insertResponse.columns),
   table('receipts', 2, insertReceipt.columns),
   table('gates', 2, ['partition', 'endpoint', 'state', 'saved_at'], {
     added: {

@@ -14,6 +14,7 @@ export type ParameterRows = readonly (readonly Parameter[])[];
 const COLUMN_OF: Readonly<Record<string, string>> = {
   was: 'revision',
   was_state: 'state',
+  was_check_at: 'check_at',
   now: 'expires_at',
   batch_max: 'attempt_count',
   position: 'attempt_count',

@@ -22,8 +22,8 @@ function id(number: number): ScheduleId {
 
 test('customers are served round robin, and two payloads are read at a time', async () => {
   const { sent, payloads } = slow();
-  const greedy = Array.from({ length: 50 }, (_, number) => payloads.read(GREEDY, id(number)));
-  const modest = payloads.read(MODEST, id(99));
+  const greedy = Array.from({ length: 50 }, (_, number) => payloads.read(GREEDY, id(number), 1));
+  const modest = payloads.read(MODEST, id(99), 1);
   expect(sent).toHaveLength(2);
   sent[0]?.end();
   sent[1]?.end();
@@ -41,7 +41,7 @@ test('customers are served round robin, and two payloads are read at a time', as
 
 test('through a pooler one payload is read at a time', async () => {
   const { sent, payloads } = slow({ isPooled: true });
-  const reads = [1, 2].map((number) => payloads.read(GREEDY, id(number)));
+  const reads = [1, 2].map((number) => payloads.read(GREEDY, id(number), 1));
   expect(sent).toHaveLength(1);
   sent[0]?.end();
   await reads[0];
@@ -52,7 +52,7 @@ test('through a pooler one payload is read at a time', async () => {
 
 test('a read that fails rejects its caller, and the next one runs', async () => {
   const { sent, payloads } = slow();
-  const reads = [1, 2, 3].map((number) => payloads.read(GREEDY, id(number)));
+  const reads = [1, 2, 3].map((number) => payloads.read(GREEDY, id(number), 1));
   sent[0]?.end(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
   await expect(reads[0]).rejects.toThrow(StoreUnavailable);
   sent[1]?.end();
@@ -62,7 +62,7 @@ test('a read that fails rejects its caller, and the next one runs', async () => 
 
 test('the id is quoted in SQL', async () => {
   const { sent, payloads } = slow();
-  const read = payloads.read(GREEDY, "'; DROP TABLE payloads; --" as ScheduleId);
+  const read = payloads.read(GREEDY, "'; DROP TABLE payloads; --" as ScheduleId, 1);
   expect(sent[0]?.sql).toContain("schedule_id = '''; DROP TABLE payloads; --'");
   sent[0]?.end();
   await read;

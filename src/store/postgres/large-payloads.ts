@@ -20,6 +20,7 @@ const WAITING_MAX = 5_000;
 interface Waiting {
   readonly partition: Partition;
   readonly id: ScheduleId;
+  readonly version: number;
   readonly resolve: (payload: Promise<Uint8Array | null>) => void;
 }
 
@@ -34,12 +35,12 @@ export class LargePayloads {
     this.#inFlightMax = isPooled ? POOLED_IN_FLIGHT_MAX : IN_FLIGHT_MAX;
   }
 
-  async read(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
+  async read(partition: Partition, id: ScheduleId, version: number): Promise<Uint8Array | null> {
     if (this.#waiting.size >= WAITING_MAX) {
       throw new StoreUnavailable('Too many payloads are waiting for the database.');
     }
     return new Promise((resolve) => {
-      this.#waiting.add(partition, { partition, id, resolve });
+      this.#waiting.add(partition, { partition, id, version, resolve });
       this.#next();
     });
   }
@@ -52,10 +53,13 @@ export class LargePayloads {
     next.resolve(this.#copy(next));
   }
 
-  async #copy({ partition, id }: Waiting): Promise<Uint8Array | null> {
+  /** A version is moved from the present to the earlier ones and not back, so two reads find it. */
+  async #copy({ partition, id, version }: Waiting): Promise<Uint8Array | null> {
+    const which = `partition = ${partition} AND schedule_id = ${escapeLiteral(id)} AND version = ${version}`;
     try {
-      return await this.#client.copyOut(
-        `SELECT sealed FROM payloads WHERE partition = ${partition} AND schedule_id = ${escapeLiteral(id)}`,
+      return (
+        (await this.#client.copyOut(`SELECT sealed FROM payloads WHERE ${which}`)) ??
+        (await this.#client.copyOut(`SELECT sealed FROM earlier_payloads WHERE ${which}`))
       );
     } catch (error) {
       throw unavailableInstead(error);

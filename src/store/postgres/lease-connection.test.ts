@@ -79,7 +79,7 @@ describe('the lease is renewed and the clock is read', () => {
     const { store } = fixture;
     const stalled = Array.from({ length: AT_ONCE }, () => [
       store.loadPayloads([pending, large]),
-      store.findPayload(fixture.partition, large.scheduleId),
+      store.findPayload(fixture.partition, large.scheduleId, 1),
       store.listDue(null, UNTIL, 10, SOME_SLOTS),
       store.loadDeliveries([pending]),
       store.listSchedules(fixture.partition, ALL_SCHEDULES, { before: null, limit: 1 }),

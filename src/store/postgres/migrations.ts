@@ -10,12 +10,56 @@ import type { Migration } from '#src/store/sql/migration.ts';
 /** The expressions of the indexes `schedules_by_state` and `deliveries_by_status`. */
 export const STATE_KEY = "state || '/' || kind || '/' || id";
 export const STATUS_KEY = "status || '/' || id";
+/** Text that is indexed is compared by bytes. */
+export const OUTCOME_KEY = 'outcome COLLATE "C"';
+/** Of the lists of an endpoint profile. */
+export const ENDPOINT_STATE_KEY = "endpoint_id || '/' || state || '/' || kind || '/' || id";
+export const ENDPOINT_STATUS_KEY = "endpoint_id || '/' || status || '/' || id";
+export const ENDPOINT_OUTCOME_KEY = "endpoint_id || '/' || outcome";
+/** Of the replays of a delivery. */
+export const REPLAY_KEY = "replay_of || '/' || id";
+
+/** An index on a table that may have many rows. */
+export interface LargeIndex {
+  readonly name: string;
+  /** The table and the columns. */
+  readonly on: string;
+}
 
 export interface PostgresMigration extends Migration {
   /** The oldest schema version whose programs work with the migrated database. */
   readonly worksWith: number;
+  /** Where there may be rows, they are built after the migration, beside running nodes. */
+  readonly indexes?: readonly LargeIndex[];
 }
+
+const INDEXES_2: readonly LargeIndex[] = [
+  { name: 'attempts_by_time', on: `attempts (partition, (${OUTCOME_KEY}), finished_at, id)` },
+  {
+    name: 'attempts_of_endpoint',
+    on: `attempts (partition, (${ENDPOINT_OUTCOME_KEY}), finished_at, id) WHERE endpoint_id IS NOT NULL`,
+  },
+  {
+    name: 'deliveries_of_endpoint',
+    on: `deliveries (partition, (${ENDPOINT_STATUS_KEY})) WHERE endpoint_id IS NOT NULL`,
+  },
+  {
+    name: 'deliveries_replays',
+    on: `deliveries (partition, (${REPLAY_KEY})) WHERE replay_of IS NOT NULL`,
+  },
+  {
+    name: 'schedules_of_endpoint',
+    on: `schedules (partition, (${ENDPOINT_STATE_KEY})) WHERE endpoint_id IS NOT NULL`,
+  },
+];
 
 export const MIGRATIONS: readonly PostgresMigration[] = [
   { version: 1, name: 'schema.sql', worksWith: 1, sql: new URL('./schema.sql', import.meta.url) },
+  {
+    version: 2,
+    name: 'schema-2.sql',
+    worksWith: 1,
+    sql: new URL('./schema-2.sql', import.meta.url),
+    indexes: INDEXES_2,
+  },
 ];

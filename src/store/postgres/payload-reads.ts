@@ -16,16 +16,18 @@ export const SMALL_SEALED_BYTES_MAX = 16_384 + 64;
 /** Deliveries that one statement reads. */
 const BATCH_MAX = 64;
 
-const WANTED = ['partition', 'schedule_id', 'endpoint_id', 'endpoint_version', 'position'];
+const WANTED = ['partition', 'schedule_id', 'payload_version', 'endpoint_id', 'endpoint_version', 'position'];
 
 /** Inner joins only: Citus cannot keep rows of `unnest` that have no match. */
 function payloadsQuery({ tableText }: Placement): PlacedText {
   return tableText(
     WANTED,
     ({ table, value }) => `SELECT t.position, octet_length(p.sealed) AS size,
-      CASE WHEN octet_length(p.sealed) <= ${SMALL_SEALED_BYTES_MAX} THEN p.sealed END AS bytes, NULL AS timeout
-    FROM ${table} JOIN payloads p ON p.partition = ${value('partition')} AND p.schedule_id = t.schedule_id
-  UNION ALL SELECT t.position, NULL, v.sealed_headers, v.timeout
+      CASE WHEN octet_length(p.sealed) <= ${SMALL_SEALED_BYTES_MAX} THEN p.sealed END AS bytes, NULL AS timeout,
+      NULL::integer AS response_excerpt
+    FROM ${table} JOIN payloads p ON p.partition = ${value('partition')}
+      AND p.schedule_id = t.schedule_id AND p.version = t.payload_version
+  UNION ALL SELECT t.position, NULL, v.sealed_headers, v.timeout, v.response_excerpt
     FROM ${table} JOIN endpoint_profile_versions v
       ON v.partition = ${value('partition')} AND v.endpoint_id = t.endpoint_id AND v.version = t.endpoint_version`,
   );
@@ -38,6 +40,7 @@ interface PayloadRow {
   readonly size: number | null;
   readonly bytes: Uint8Array | null;
   readonly timeout: string | null;
+  readonly response_excerpt: number | null;
 }
 
 export class PayloadReads {
@@ -54,8 +57,8 @@ export class PayloadReads {
   }
 
   /** Reads the payload of a schedule, of any size. */
-  payload(partition: Partition, id: ScheduleId): Promise<Uint8Array | null> {
-    return this.#large.read(partition, id);
+  payload(partition: Partition, id: ScheduleId, version: number): Promise<Uint8Array | null> {
+    return this.#large.read(partition, id, version);
   }
 
   async load(deliveries: readonly Delivery[]): Promise<readonly StoredPayload[]> {
@@ -72,9 +75,10 @@ export class PayloadReads {
       this.#placement.together(wanted).map((some) => {
         const { sql, parameters } = queryOf(
           this.#payloads,
-          some.map(({ partition, scheduleId, target, position }) => [
+          some.map(({ partition, scheduleId, payloadVersion, target, position }) => [
             partition,
             scheduleId,
+            payloadVersion,
             target.endpointId,
             target.endpointVersion,
             position,
@@ -86,15 +90,19 @@ export class PayloadReads {
     const rows = pages.flat();
     const payloads = new Map(rows.filter(({ size }) => size !== null).map((row) => [row.position, row]));
     const versions = new Map(rows.filter(({ size }) => size === null).map((row) => [row.position, row]));
+    // A version that is not the present one is read like a large payload: few deliveries name one.
     const large = this.#largeOf(
-      deliveries.filter((_, index) => (payloads.get(index)?.size ?? 0) > SMALL_SEALED_BYTES_MAX),
+      deliveries.filter(({ payloadBytes }, index) => {
+        const size = payloads.get(index)?.size;
+        return size === undefined ? payloadBytes > 0 : (size ?? 0) > SMALL_SEALED_BYTES_MAX;
+      }),
     );
     return Promise.all(
       deliveries.map(async (delivery, index) => {
         const version = versions.get(index);
         return {
           payload: (await large.get(keyOf(delivery))) ?? payloads.get(index)?.bytes ?? null,
-          profile: version === undefined ? null : { timeout: version.timeout, headers: version.bytes },
+          profile: version === undefined ? null : profileIn(version),
         };
       }),
     );
@@ -105,12 +113,18 @@ export class PayloadReads {
     const payloads = new Map<string, Promise<Uint8Array | null>>();
     for (const delivery of deliveries) {
       const key = keyOf(delivery);
-      if (!payloads.has(key)) payloads.set(key, this.#large.read(delivery.partition, delivery.scheduleId));
+      if (payloads.has(key)) continue;
+      const { partition, scheduleId, payloadVersion } = delivery;
+      payloads.set(key, this.#large.read(partition, scheduleId, payloadVersion));
     }
     return payloads;
   }
 }
 
-function keyOf({ partition, scheduleId }: Delivery): string {
-  return `${partition} ${scheduleId}`;
+function keyOf({ partition, scheduleId, payloadVersion }: Delivery): string {
+  return `${partition} ${scheduleId} ${payloadVersion}`;
+}
+
+function profileIn({ timeout, bytes, response_excerpt: responseExcerpt }: PayloadRow) {
+  return { timeout, headers: bytes, responseExcerpt };
 }

@@ -313,7 +313,12 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
       );
 
       it('the payload of a delivery by look-ups', async () => {
-        const delivery = { partition: LARGE, scheduleId: SCHEDULE, target: TARGET } as Delivery;
+        const delivery = {
+          partition: LARGE,
+          scheduleId: SCHEDULE,
+          payloadVersion: 1,
+          target: TARGET,
+        } as Delivery;
         const payload = (reader: Reader) => new PayloadReads(reader, NO_LARGE, ONE_SERVER).load([delivery]);
         await expectScan(payload, ['endpoint_profile_versions_pkey', 'payloads_pkey'], 2);
       });
@@ -328,8 +333,8 @@ describe.for(servers.flatMap(([name, url]) => (url === undefined ? [] : [{ name,
               },
             },
             false,
-          ).read(LARGE, SCHEDULE);
-        await expectScan(payload, ['payloads_pkey'], 1);
+          ).read(LARGE, SCHEDULE, 1);
+        await expectScan(payload, ['earlier_payloads_pkey', 'payloads_pkey'], 1, 2);
       });
 
       it('lost claims by the index of claims', async () => {

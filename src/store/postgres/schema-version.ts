@@ -22,6 +22,7 @@ import {
 import { distribute, isToBeDistributed, placementOf } from './citus.ts';
 import type { Queryable } from './connect.ts';
 import { isTemporary, meaningOf, unavailableInstead } from './errors.ts';
+import { buildIndexes, createIndexes, indexesOf } from './large-indexes.ts';
 import { MIGRATIONS, type PostgresMigration } from './migrations.ts';
 import type { Placement } from './placement.ts';
 
@@ -92,6 +93,7 @@ export async function migrate(
   for (let attempts = 1; (await versionOf(client, needed)) < needed; attempts++) {
     try {
       await applyMissing(client, now, migrations);
+      break;
     } catch (error) {
       const meaning = meaningOf(error);
       if (meaning === 'foreign') throw new StoreUnavailable(FOREIGN, { cause: error });
@@ -105,6 +107,7 @@ export async function migrate(
       await pause(LOCK_PAUSE_MS);
     }
   }
+  await buildIndexes(client, indexesOf(migrations));
 }
 
 async function applyMissing(
@@ -132,6 +135,8 @@ async function applyMissing(
         [migration.version, migration.name, now, migration.worksWith],
       );
     }
+    // A new database has no rows yet.
+    if (current === 0) await createIndexes(client, indexesOf(migrations));
     if (isSpread) await distribute(client);
     await client.query('COMMIT');
   } catch (error) {

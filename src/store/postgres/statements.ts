@@ -7,6 +7,7 @@ import {
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
 import { SHARED_STATEMENTS, type SharedStatementName } from '#src/store/sql/statements.ts';
 import { rows } from './array-rows.ts';
+import { earlierPayloadStatements } from './earlier-payloads.ts';
 import type { Placement } from './placement.ts';
 import {
   deletion,
@@ -93,6 +94,7 @@ function ownStatements(placement: Placement): Readonly<Record<OwnStatementName, 
     },
 
     ...sweepStatements(placement),
+    ...earlierPayloadStatements(placement),
 
     deleteLabel: {
       ...LABEL,

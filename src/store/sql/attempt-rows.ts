@@ -14,6 +14,7 @@ export const ATTEMPT = mapping<FinishedAttempt>({
   id: plain,
   dueAt: plain,
   firedAt: plain,
+  endpointId: plain,
   outcome: plain,
   statusCode: plain,
   finishedAt: plain,
@@ -23,7 +24,15 @@ export const ATTEMPT = mapping<FinishedAttempt>({
 });
 
 /** The first columns of an attempt, in the row of its delivery. An attempt in flight has no value for the others. */
-const IN_FLIGHT = ['partition', 'id', 'attempt_count', 'claim_attempt_id', 'claim_due_at', 'claim_fired_at'];
+const IN_FLIGHT = [
+  'partition',
+  'id',
+  'attempt_count',
+  'claim_attempt_id',
+  'claim_due_at',
+  'claim_fired_at',
+  'endpoint_id',
+];
 const NO_VALUES = ATTEMPT.columns.slice(IN_FLIGHT.length).map(() => 'NULL');
 
 /** Takes partition, delivery and number twice, then the limit. It sees one moment, so no attempt is listed twice. */
@@ -33,6 +42,17 @@ export const LIST_ATTEMPTS = `SELECT ${ATTEMPT.columns.join(', ')} FROM attempts
   SELECT ${[...IN_FLIGHT, ...NO_VALUES].join(', ')}
     FROM deliveries WHERE partition = $4 AND id = $5 AND attempt_count > $6 AND claim_attempt_id IS NOT NULL
   ORDER BY attempt_no LIMIT $7`;
+
+/** The columns of `attempt_responses`. */
+export const RESPONSE_COLUMNS = [
+  'partition',
+  'delivery_id',
+  'attempt_no',
+  'status_code',
+  'content_type',
+  'is_truncated',
+  'sealed',
+];
 
 export function toAttempt(row: Row): Attempt {
   const attempt = ATTEMPT.from(row);

@@ -5,7 +5,7 @@
  * PostgreSQL runs them in the order of this list, and so locks rows in the same order in every transaction: leases and
  * slots, profiles, receipts, schedules, deliveries, the rest.
  */
-import { ATTEMPT } from './attempt-rows.ts';
+import { ATTEMPT, RESPONSE_COLUMNS } from './attempt-rows.ts';
 import {
   DELIVERY,
   DELIVERY_CLAIMED,
@@ -134,6 +134,8 @@ function own(holds: Statement['holds']): Own {
   return { kind: 'own', holds };
 }
 
+const NAME_KEY = ['partition', 'kind', 'name'];
+
 export const HOT_STATEMENTS = {
   nodeLives: own('one_row'),
   takeSlot: own('one_row'),
@@ -160,6 +162,7 @@ export const HOT_STATEMENTS = {
   completeSchedule: replace('schedules', SCHEDULE_COMPLETED.columns),
   scheduleInState: check('schedules', ['partition', 'id', 'state']),
   scheduleExists: check('schedules', ['partition', 'id']),
+  scheduleAtRevision: check('schedules', ['partition', 'id', 'revision']),
   insertSchedule: insert('schedules', SCHEDULE.columns),
   removeSchedule: removeRevision('schedules', {
     condition: (row, indexedBy) => `NOT EXISTS (
@@ -168,6 +171,15 @@ export const HOT_STATEMENTS = {
   }),
   profileUnused: own('no_row'),
 
+  /** The name itself is the key: an object that is renamed gives its old name to another at once. */
+  removeName: remove('names', [...NAME_KEY, 'id'], { key: NAME_KEY }),
+  insertName: insert('names', [...NAME_KEY, 'id'], {
+    key: NAME_KEY,
+    conflict: 'ON CONFLICT (partition, kind, name) DO NOTHING',
+    holds: 'one_row',
+  }),
+
+  deliveryExists: check('deliveries', ['partition', 'id']),
   replaceDelivery: replace('deliveries', DELIVERY.mutable.columns),
   claimDelivery: replace('deliveries', DELIVERY_CLAIMED.columns, { condition: notAwaitingSweep }),
   settleDelivery: replace('deliveries', DELIVERY_SETTLED.columns, {
@@ -191,10 +203,22 @@ export const HOT_STATEMENTS = {
 
   insertAttempt: insert('attempts', ATTEMPT.columns, { key: ['partition', 'delivery_id', 'attempt_no'] }),
   removeAttempts: remove('attempts', ['partition', 'delivery_id']),
+  insertResponse: insert('attempt_responses', RESPONSE_COLUMNS, {
+    key: ['partition', 'delivery_id', 'attempt_no'],
+  }),
+  removeResponses: remove('attempt_responses', ['partition', 'delivery_id']),
 
+  /** Keeps the present version of a payload, if a delivery names it. */
+  insertEarlierPayload: own('always'),
+  extendEarlierPayload: own('always'),
+  checkEarlierPayload: own('always'),
+  keepEarlierPayload: own('always'),
+  removeEarlierPayload: own('always'),
+  removeEarlierPayloads: remove('earlier_payloads', ['partition', 'schedule_id']),
   insertPayload: insert('payloads', ['partition', 'schedule_id', 'sealed'], {
     key: ['partition', 'schedule_id'],
   }),
+  savePayload: save('payloads', ['partition', 'schedule_id'], ['version', 'since_id', 'sealed']),
   removePayload: remove('payloads', ['partition', 'schedule_id']),
   deleteLabel: own('always'),
   completeLabel: own('always'),

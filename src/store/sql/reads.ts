@@ -7,7 +7,7 @@ import type { FiringSchedule } from '#src/domain/schedule.ts';
 import type { Slot } from '#src/domain/slot.ts';
 import type { ClusterState } from '#src/ports/cluster-store.ts';
 import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
-import type { Receipt, Store } from '#src/ports/store.ts';
+import type { NamedIds, NamedKind, Receipt, Store } from '#src/ports/store.ts';
 import { SEALED_HEAD_BYTES } from '#src/ports/vault.ts';
 import { LIST_ATTEMPTS, toAttempt } from './attempt-rows.ts';
 import { ENDPOINT_SECRET, JOINED_KEY, JOINED_PROJECT, SECRET, toKey, toProject } from './control-rows.ts';
@@ -28,6 +28,9 @@ export const FIND_FIRING_SCHEDULE = `SELECT ${FIRING_SCHEDULE.columns.join(', ')
 export const FIND_DELIVERY = `SELECT ${DELIVERY.columns.join(', ')} FROM deliveries WHERE partition = $1 AND id = $2`;
 const PROFILE_HEADERS = `SELECT sealed_headers FROM endpoint_profile_versions
   WHERE partition = $1 AND endpoint_id = $2 AND version = $3`;
+const NAMED = 'SELECT id FROM names WHERE partition = $1 AND kind = $2 AND name = $3';
+const RESPONSE = `SELECT status_code, content_type, is_truncated, sealed FROM attempt_responses
+  WHERE partition = $1 AND delivery_id = $2 AND attempt_no = $3`;
 const RECEIPT = `SELECT key, fingerprint, status_code AS status, body, created_at AS "createdAt", expires_at AS "expiresAt"
   FROM receipts WHERE partition = $1 AND key = $2`;
 
@@ -51,10 +54,24 @@ export function objectTexts(longText: Syntax['longText']) {
   };
 }
 
+interface ResponseRow {
+  readonly status_code: number;
+  readonly content_type: string | null;
+  readonly is_truncated: number;
+  readonly sealed: Uint8Array;
+}
+
 interface KeyedReads
   extends Pick<
     Store,
-    'findSchedule' | 'findProfile' | 'findDelivery' | 'listAttempts' | 'findProfileHeaders' | 'findReceipt'
+    | 'findNamed'
+    | 'findSchedule'
+    | 'findProfile'
+    | 'findDelivery'
+    | 'listAttempts'
+    | 'findResponse'
+    | 'findProfileHeaders'
+    | 'findReceipt'
   > {
   readonly firingSchedule: (partition: Partition, id: ScheduleId) => Promise<FiringSchedule | null>;
 }
@@ -62,6 +79,10 @@ interface KeyedReads
 export function keyedReads(reader: SqlReader, longText: Syntax['longText']): KeyedReads {
   const texts = objectTexts(longText);
   return {
+    findNamed: async <Kind extends NamedKind>(partition: Partition, kind: Kind, name: string) => {
+      const [row] = await reader.lookUp<{ readonly id: NamedIds[Kind] }>(NAMED, partition, kind, name);
+      return row?.id ?? null;
+    },
     findSchedule: async (partition, id) => {
       const key = [partition, partition, partition, partition, id] as const;
       const [row] = await reader.lookUp<Row>(texts.scheduleView, ...key);
@@ -83,6 +104,12 @@ export function keyedReads(reader: SqlReader, longText: Syntax['longText']): Key
       const from = [partition, id, after] as const;
       const rows = await reader.lookUp<Row>(LIST_ATTEMPTS, ...from, ...from, limit);
       return rows.map(toAttempt);
+    },
+    findResponse: async (partition, id, attemptNo) => {
+      const [row] = await reader.lookUp<ResponseRow>(RESPONSE, partition, id, attemptNo);
+      if (row === undefined) return null;
+      const { status_code: statusCode, content_type: contentType, is_truncated: isTruncated, sealed } = row;
+      return { statusCode, contentType, isTruncated: isTruncated === 1, sealed };
     },
     findProfileHeaders: async (partition, id, version) => {
       const [row] = await reader.lookUp<{ readonly sealed_headers: Uint8Array | null }>(

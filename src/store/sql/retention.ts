@@ -9,16 +9,20 @@
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { isTerminal } from '#src/domain/delivery-lifecycle.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
-import type { Instant } from '#src/domain/instant.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
+import { type Instant, instant, MS_PER_DAY } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import { SCHEDULE_TRANSITIONS } from '#src/domain/schedule-lifecycle.ts';
 import type { Prunable } from '#src/ports/store.ts';
 import type { SqlReader, Syntax } from './dialect.ts';
+import { type PayloadUse, payloadUse } from './payload-versions.ts';
 import { fromLabelDigests } from './rows.ts';
 import type { Step } from './steps.ts';
-import type { makeVerbs } from './verbs.ts';
+import type { CheckedPayload, makeVerbs, RemovedDelivery } from './verbs.ts';
+
+/** A version that may have a use is checked again after this time. */
+const CHECK_AGAIN_MS = MS_PER_DAY;
 
 const TERMINAL_STATUSES = listed(DELIVERY_STATUSES.filter(isTerminal));
 const ENDED_STATES = listed(
@@ -35,10 +39,9 @@ export interface Removals {
   readonly verbs: readonly (readonly Step[])[];
 }
 
-export interface DeliveryKey {
-  readonly partition: Partition;
-  readonly id: DeliveryId;
-  readonly revision: number;
+/** An earlier version of a payload. */
+interface EarlierPayload extends CheckedPayload {
+  readonly use: PayloadUse;
 }
 
 interface EndedSchedule {
@@ -53,7 +56,12 @@ interface EndedSchedule {
 
 type Verbs = Pick<
   ReturnType<typeof makeVerbs>,
-  'removeDelivery' | 'removeSchedule' | 'removeReceipt' | 'removeGate'
+  | 'removeDelivery'
+  | 'removeEarlierPayload'
+  | 'keepEarlierPayload'
+  | 'removeSchedule'
+  | 'removeReceipt'
+  | 'removeGate'
 >;
 
 /** One query for each kind of row. It takes an instant and a number of rows; that for schedules also takes a cursor. */
@@ -61,8 +69,17 @@ type RetentionQueries = Readonly<Record<Prunable, string>>;
 
 export function retentionQueries(indexedBy: Syntax['indexedBy']): RetentionQueries {
   return {
-    deliveries: `SELECT partition, id, revision FROM deliveries ${indexedBy('deliveries_finalized')}
+    deliveries: `SELECT partition, id, revision, schedule_id, payload_version FROM deliveries ${indexedBy('deliveries_finalized')}
       WHERE finalized_at < $1 AND status IN (${TERMINAL_STATUSES}) ORDER BY finalized_at LIMIT $2`,
+    payloads: `SELECT e.partition, e.schedule_id, e.version, e.last_id, e.check_at, ${payloadUse(indexedBy, {
+      partition: 'e.partition',
+      scheduleId: 'e.schedule_id',
+      version: 'e.version',
+      sinceId: 'e.since_id',
+      lastId: 'e.last_id',
+    })} AS use
+      FROM earlier_payloads e ${indexedBy('earlier_payloads_to_check')}
+      WHERE e.check_at <= $1 ORDER BY e.check_at LIMIT $2`,
     // The second condition on schedule_id is a range. With equality alone PostgreSQL may read all deliveries at once.
     schedules: `SELECT s.partition, s.id, s.revision, s.label_digests, s.ended_at,
         NOT EXISTS (SELECT 1 FROM deliveries d ${indexedBy('deliveries_of_schedule')}
@@ -93,7 +110,9 @@ export class Retention {
     const { removeDelivery, removeReceipt, removeGate } = this.#verbs;
     switch (what) {
       case 'deliveries':
-        return this.#each<DeliveryKey>(what, before, limit, removeDelivery);
+        return this.#each<RemovedDelivery>(what, before, limit, removeDelivery);
+      case 'payloads':
+        return this.#each<EarlierPayload>(what, before, limit, (payload) => this.#payload(payload, before));
       case 'schedules':
         return this.#schedules(before, limit);
       case 'receipts':
@@ -121,6 +140,12 @@ export class Retention {
   ): Promise<Removals> {
     const rows = await this.#reader.query<Row>(this.#queries[what], before, limit);
     return { scanned: rows.length, verbs: rows.map((row) => remove(row)) };
+  }
+
+  #payload(payload: EarlierPayload, now: Instant): readonly Step[] {
+    const { removeEarlierPayload, keepEarlierPayload } = this.#verbs;
+    if (payload.use === 'none') return removeEarlierPayload(payload);
+    return keepEarlierPayload(payload, payload.use === 'found' ? null : instant(now + CHECK_AGAIN_MS));
   }
 
   async #schedules(before: Instant, limit: number): Promise<Removals> {

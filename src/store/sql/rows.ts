@@ -71,19 +71,18 @@ function toDestination({ url, method, endpointId }: DestinationColumns): Destina
 export const SCHEDULE = mapping<Schedule>({
   partition: fixed(plain),
   id: fixed(plain),
+  name: plain,
   state: plain,
   timing: part<TimingColumns>({ kind: plain, fireAt: plain, cron: plain, timezone: plain }, toTiming),
-  destination: part<DestinationColumns>(
-    { url: plain, method: plain, endpointId: fixed(plain) },
-    toDestination,
-  ),
-  headerNames: fixed(json),
-  payloadBytes: fixed(plain),
-  jitter: fixed(plain),
+  destination: part<DestinationColumns>({ url: plain, method: plain, endpointId: plain }, toDestination),
+  headerNames: json,
+  payloadBytes: plain,
+  payloadVersion: plain,
+  jitter: plain,
   ttl: plain,
-  idempotencyKey: fixed(plain),
+  idempotencyKey: plain,
   retryPolicy,
-  rateLimit: fixed(json),
+  rateLimit: json,
   metadata: labels,
   labelDigests: digests,
   pendingId: plain,
@@ -109,6 +108,7 @@ export const DELIVERY = mapping<Delivery>({
   scheduleId: fixed(plain),
   status: plain,
   occurrence: plain,
+  movedFrom: plain,
   scheduledFor: plain,
   dueAt: plain,
   reserved: flag,
@@ -122,10 +122,11 @@ export const DELIVERY = mapping<Delivery>({
   target: part<Target>({
     url: plain,
     method: plain,
-    endpointId: fixed(plain),
-    endpointVersion: fixed(plain),
+    endpointId: plain,
+    endpointVersion: plain,
   }),
-  payloadBytes: fixed(plain),
+  payloadBytes: plain,
+  payloadVersion: plain,
   retryPolicy,
   claim: optional(
     part<Claim>({
@@ -168,12 +169,13 @@ export const UNCLAIMED = DELIVERY.only('claim')
 /** The gate of the endpoint defers a delivery. */
 export const DELIVERY_DEFERRED = DELIVERY.only('dueAt', 'reserved', 'revision');
 
-type HeadOnly = 'archived' | 'createdAt' | 'updatedAt' | 'revision';
+type HeadOnly = 'name' | 'archived' | 'createdAt' | 'updatedAt' | 'revision';
 
 /** An endpoint profile is stored as its head, which names the current version, and its versions. */
 export const PROFILE_HEAD = mapping<Pick<EndpointProfile, 'partition' | 'id' | 'version' | HeadOnly>>({
   partition: fixed(plain),
   id: fixed(plain),
+  name: plain,
   version: plain,
   archived: flag,
   createdAt: fixed(plain),
@@ -193,6 +195,7 @@ export const PROFILE_VERSION = mapping<Omit<EndpointProfile, HeadOnly>>({
   retryBudget: json,
   rateLimit: json,
   breakerPolicy: json,
+  responseExcerpt: plain,
   metadata: labels,
 });
 

@@ -2,12 +2,13 @@
  * Lists every column that holds sealed values: its table, the key of its rows, and the context that a value is bound
  * to.
  */
-import type { EndpointId, ScheduleId, SecretId } from '#src/domain/id.ts';
+import type { DeliveryId, EndpointId, ScheduleId, SecretId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import {
   endpointSecretContext,
   payloadContext,
   profileHeadersContext,
+  responseContext,
   signingSecretContext,
 } from '#src/domain/sealing-contexts.ts';
 import type { SealedColumnName, SealedKey } from '#src/ports/vault.ts';
@@ -23,9 +24,24 @@ export interface SealedColumn {
 export const SEALED_COLUMNS: Readonly<Record<SealedColumnName, SealedColumn>> = {
   payloads: {
     table: 'payloads',
-    key: ['partition', 'schedule_id'],
+    key: ['partition', 'schedule_id', 'version'],
     column: 'sealed',
-    context: ([partition, id]) => payloadContext(partition as Partition, id as ScheduleId),
+    context: ([partition, id, version]) =>
+      payloadContext(partition as Partition, id as ScheduleId, version as number),
+  },
+  earlier_payloads: {
+    table: 'earlier_payloads',
+    key: ['partition', 'schedule_id', 'version'],
+    column: 'sealed',
+    context: ([partition, id, version]) =>
+      payloadContext(partition as Partition, id as ScheduleId, version as number),
+  },
+  attempt_responses: {
+    table: 'attempt_responses',
+    key: ['partition', 'delivery_id', 'attempt_no'],
+    column: 'sealed',
+    context: ([partition, id, attemptNo]) =>
+      responseContext(partition as Partition, id as DeliveryId, attemptNo as number),
   },
   profile_headers: {
     table: 'endpoint_profile_versions',

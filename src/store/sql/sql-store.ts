@@ -73,6 +73,8 @@ function scheduleVerbs({ readers, writers: { api }, verbs, syntax }: Dialect, sw
       return api.run(verbs.replaceSchedule(replacement, before, sweepBatchMax));
     },
     addReplay: (addition) => api.run(verbs.addReplay(addition)),
+    addTriggered: (addition) => api.run(verbs.addTriggered(addition)),
+    replaceDelivery: (delivery) => api.run(verbs.replaceDelivery(delivery)),
     addProfile: (addition) => api.run(verbs.addProfile(addition)),
     replaceProfile: (replacement) => api.run(verbs.replaceProfile(replacement)),
     archiveProfile: (profile) => api.run(verbs.archiveProfile(profile)),

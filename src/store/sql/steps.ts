@@ -10,7 +10,7 @@ import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profil
 import type { AttemptId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, Schedule } from '#src/domain/schedule.ts';
-import type { ProfileWrite, Receipt } from '#src/ports/store.ts';
+import type { KeptResponse, NamedKind, ProfileWrite, Receipt } from '#src/ports/store.ts';
 import { ATTEMPT } from './attempt-rows.ts';
 import type { StatementName } from './hot-statements.ts';
 import type { Parameter } from './mapping.ts';
@@ -28,7 +28,16 @@ import {
 export type { Parameter };
 
 /** The answer of a verb when one of its steps does not hold. */
-export type Rejection = 'stale' | 'key_taken' | 'in_use' | 'taken' | 'missing' | 'last_admin';
+export const REJECTIONS = [
+  'stale',
+  'key_taken',
+  'name_taken',
+  'in_use',
+  'taken',
+  'missing',
+  'last_admin',
+] as const;
+export type Rejection = (typeof REJECTIONS)[number];
 
 /** A statement, the verb's answer if it does not hold, and its parameters. */
 export type Step<Name extends string = StatementName> = readonly [Name, Rejection | null, ...Parameter[]];
@@ -83,6 +92,37 @@ export function insertReceipt(partition: Partition, receipt: Receipt | null): re
   if (receipt === null) return [];
   const { key, fingerprint, status, body, createdAt, expiresAt } = receipt;
   return [['insertReceipt', 'key_taken', partition, key, fingerprint, status, body, createdAt, expiresAt]];
+}
+
+export function insertResponse(
+  { partition, deliveryId, attemptNo }: FinishedAttempt,
+  response: KeptResponse | null,
+): readonly Step[] {
+  if (response === null) return [];
+  const { statusCode, contentType, isTruncated, sealed } = response;
+  const kept = [statusCode, contentType, Number(isTruncated), sealed] as const;
+  return [['insertResponse', null, partition, deliveryId, attemptNo, ...kept]];
+}
+
+interface Named {
+  readonly partition: Partition;
+  readonly id: string;
+  readonly name: string | null;
+}
+
+/** Gives the object its name. Another object may have it. */
+export function takeName(kind: NamedKind, { partition, id, name }: Named): readonly Step[] {
+  return name === null ? [] : [['insertName', 'name_taken', partition, kind, name, id]];
+}
+
+export function giveUpName(kind: NamedKind, { partition, id, name }: Named): readonly Step[] {
+  return name === null ? [] : [['removeName', null, partition, kind, name, id]];
+}
+
+/** Only objects that have not ended have a name. */
+export function changeName(kind: NamedKind, before: Named, after: Named, hasEnded: boolean): readonly Step[] {
+  if (before.name === after.name && !hasEnded) return [];
+  return [...giveUpName(kind, before), ...(hasEnded ? [] : takeName(kind, after))];
 }
 
 export function replaceProfileHead(profile: EndpointProfile): Step {

@@ -14,6 +14,7 @@ import type { LabelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
 import {
   type FiringSchedule,
+  isEnded,
   SCHEDULE_STATES,
   type Schedule,
   type ScheduleState,
@@ -24,6 +25,8 @@ import { cachedEndpointKey } from '#src/ports/endpoint-cache.ts';
 import type {
   ClaimWrite,
   EndWrite,
+  PayloadReplacement,
+  ProfileReplacement,
   ProfileWrite,
   Receipt,
   ReplayAddition,
@@ -31,23 +34,28 @@ import type {
   ScheduleAddition,
   ScheduleReplacement,
   SettleWrite,
+  TriggeredAddition,
 } from '#src/ports/store.ts';
 import { DELIVERY, PROFILE_HEAD, SCHEDULE } from './rows.ts';
 import {
   advanceSchedule,
+  changeName,
   claimDelivery,
   completeSchedule,
   deferDelivery,
+  giveUpName,
   guard,
   insertAttempt,
   insertProfileVersion,
   insertReceipt,
+  insertResponse,
   type Parameter,
   profileAtRevision,
   replaceProfileHead,
   replaceSchedule,
   type Step,
   settleDelivery,
+  takeName,
 } from './steps.ts';
 import { beginSweep, SWEEP_BATCH_MAX } from './sweep-verbs.ts';
 
@@ -61,6 +69,39 @@ interface Revised<Id> {
   readonly partition: Partition;
   readonly id: Id;
   readonly revision: number;
+}
+
+/** A delivery that retention removes. */
+export interface RemovedDelivery extends Revised<DeliveryId> {
+  readonly schedule_id: ScheduleId;
+  readonly payload_version: number;
+}
+
+/** An earlier version of a payload, as it was read. */
+export interface CheckedPayload {
+  readonly partition: Partition;
+  readonly schedule_id: ScheduleId;
+  readonly version: number;
+  readonly last_id: DeliveryId;
+  readonly check_at: Instant;
+}
+
+function keyOf({ partition, schedule_id, version }: CheckedPayload) {
+  return [partition, schedule_id, version] as const;
+}
+
+/** The version before is kept as an earlier one while a delivery names it. */
+function replacePayload(
+  before: FiringSchedule,
+  { partition, id, payloadVersion }: Schedule,
+  { sealed, sinceId, lastId }: PayloadReplacement,
+): readonly Step[] {
+  return [
+    ['insertEarlierPayload', null, partition, id, before.payloadVersion, lastId],
+    sealed === null
+      ? ['removePayload', null, partition, id]
+      : ['savePayload', null, partition, id, payloadVersion, sinceId, sealed],
+  ];
 }
 
 /** How a store passes the keys of labels, and the additional key columns of deliveries and gates. */
@@ -139,6 +180,7 @@ export function makeVerbs(keyParameters: KeyParameters) {
     addSchedule: ({ schedule, pending, payload, profile, receipt }: ScheduleAddition): readonly Step[] => [
       ...(profile === null ? [] : [profileAtRevision(profile)]),
       ...insertReceipt(schedule.partition, receipt),
+      ...takeName('schedule', schedule),
       ...insertSchedule(schedule),
       ...(payload === null
         ? []
@@ -148,13 +190,16 @@ export function makeVerbs(keyParameters: KeyParameters) {
 
     /** `before`: the schedule as it was read. */
     replaceSchedule: (
-      { schedule, pending, sweep, receipt }: ScheduleReplacement,
+      { schedule, pending, payload = null, profile = null, sweep, receipt }: ScheduleReplacement,
       before: FiringSchedule,
       sweepBatchMax = SWEEP_BATCH_MAX,
     ): readonly Step[] => [
+      ...(profile === null ? [] : [profileAtRevision(profile)]),
       replaceSchedule(schedule),
+      ...changeName('schedule', before, schedule, isEnded(schedule)),
       ...(pending === null ? [] : [replaceDelivery(pending)]),
       ...insertReceipt(schedule.partition, receipt),
+      ...(payload === null ? [] : replacePayload(before, schedule, payload)),
       ...replaceLabels(before, schedule),
       ...(sweep === null ? [] : beginSweep(schedule, sweep, sweepBatchMax)),
     ],
@@ -163,25 +208,55 @@ export function makeVerbs(keyParameters: KeyParameters) {
       // Retention may have removed the schedule since the original was read. A delivery without a schedule would
       // never be sent.
       ['scheduleExists', 'stale', delivery.partition, delivery.scheduleId],
+      // While the original is there, so is its payload.
+      ...(delivery.replayOf === null
+        ? []
+        : [['deliveryExists', 'stale', delivery.partition, delivery.replayOf] as const]),
+      ...insertReceipt(delivery.partition, receipt),
+      insertDelivery(delivery),
+      // From now on the payload stays until this delivery is removed as well.
+      [
+        'extendEarlierPayload',
+        null,
+        delivery.id,
+        delivery.partition,
+        delivery.scheduleId,
+        delivery.payloadVersion,
+      ],
+    ],
+
+    addTriggered: ({ delivery, schedule, profile, receipt }: TriggeredAddition): readonly Step[] => [
+      ...(profile === null ? [] : [profileAtRevision(profile)]),
+      ['scheduleAtRevision', 'stale', schedule.partition, schedule.id, schedule.revision],
       ...insertReceipt(delivery.partition, receipt),
       insertDelivery(delivery),
     ],
 
+    replaceDelivery: (delivery: Delivery): readonly Step[] => [replaceDelivery(delivery)],
+
     addProfile: (write: ProfileWrite): readonly Step[] => [
       ...insertReceipt(write.profile.partition, write.receipt),
+      ...takeName('endpoint', write.profile),
       ['insertProfile', null, ...PROFILE_HEAD.values(write.profile)],
       insertProfileVersion(write),
     ],
 
-    replaceProfile: (write: ProfileWrite): readonly Step[] => [
+    replaceProfile: (write: ProfileReplacement): readonly Step[] => [
       replaceProfileHead(write.profile),
       ...insertReceipt(write.profile.partition, write.receipt),
+      ...changeName(
+        'endpoint',
+        { ...write.profile, name: write.nameBefore ?? null },
+        write.profile,
+        write.profile.archived,
+      ),
       insertProfileVersion(write),
     ],
 
     archiveProfile: (profile: EndpointProfile): readonly Step[] => [
       ['profileUnused', 'in_use', profile.partition, profile.id],
       replaceProfileHead(profile),
+      ...giveUpName('endpoint', profile),
     ],
 
     addReceipt: (partition: Partition, receipt: Receipt): readonly Step[] =>
@@ -193,13 +268,15 @@ export function makeVerbs(keyParameters: KeyParameters) {
       ...advance(advanced),
     ],
 
-    settle: ({ delivery, attempt, decidedUnder, completed }: SettleWrite): readonly Step[] => [
+    settle: ({ delivery, attempt, decidedUnder, completed, response }: SettleWrite): readonly Step[] => [
       // A schedule that is completed has its revision checked, which also guards its state.
       completed === null
         ? ['scheduleInState', 'stale', delivery.partition, delivery.scheduleId, decidedUnder]
         : completeSchedule(completed),
       settleDelivery(delivery, attempt.id),
       insertAttempt(attempt),
+      ...insertResponse(attempt, response),
+      ...(completed === null ? [] : giveUpName('schedule', completed)),
       ...(completed === null ? [] : completeLabels(completed, [decidedUnder])),
     ],
 
@@ -208,6 +285,7 @@ export function makeVerbs(keyParameters: KeyParameters) {
       settleDelivery(delivery, null),
       ...(completed === null ? [] : [completeSchedule(completed)]),
       ...advance(advanced),
+      ...(completed === null ? [] : giveUpName('schedule', completed)),
       ...(completed === null ? [] : completeLabels(completed, COMPLETABLE_STATES)),
     ],
 
@@ -231,14 +309,27 @@ export function makeVerbs(keyParameters: KeyParameters) {
           ],
     ],
 
-    removeDelivery: ({ partition, id, revision }: Revised<DeliveryId>): readonly Step[] => [
-      ['removeDelivery', 'stale', partition, id, revision],
-      ['removeAttempts', null, partition, id],
+    removeDelivery: (removed: RemovedDelivery): readonly Step[] => [
+      ['removeDelivery', 'stale', removed.partition, removed.id, removed.revision],
+      ['removeAttempts', null, removed.partition, removed.id],
+      ['removeResponses', null, removed.partition, removed.id],
+      // It may have been the last that names the version.
+      ['checkEarlierPayload', null, removed.partition, removed.schedule_id, removed.payload_version],
+    ],
+
+    removeEarlierPayload: (checked: CheckedPayload): readonly Step[] => [
+      ['removeEarlierPayload', null, ...keyOf(checked), checked.last_id],
+    ],
+
+    /** `checkAt`: null if the payload is checked when one of its deliveries is removed. */
+    keepEarlierPayload: (checked: CheckedPayload, checkAt: Instant | null): readonly Step[] => [
+      ['keepEarlierPayload', null, checkAt, ...keyOf(checked), checked.check_at],
     ],
 
     removeSchedule: (schedule: Revised<ScheduleId>, labels: readonly LabelDigest[]): readonly Step[] => [
       ['removeSchedule', 'stale', schedule.partition, schedule.id, schedule.revision],
       ['removePayload', null, schedule.partition, schedule.id],
+      ['removeEarlierPayloads', null, schedule.partition, schedule.id],
       ...deleteLabels(schedule, labels),
     ],
 

@@ -9,7 +9,7 @@
  * The bytes follow the JSON, each as a text with one character per byte. JSON would escape many of these characters,
  * and copying a small buffer would copy the whole 64 KiB pool that it is part of.
  */
-import type { Parameter, Rejection } from '#src/store/sql/steps.ts';
+import { type Parameter, REJECTIONS, type Rejection } from '#src/store/sql/steps.ts';
 import type { Batch, SqliteStep } from './executor.ts';
 import { STATEMENTS } from './statements.ts';
 
@@ -20,15 +20,7 @@ export type EncodedBatch = readonly [json: string, ...bytes: readonly string[]];
 const NAMES = Object.keys(STATEMENTS) as Name[];
 const NUMBERS = new Map(NAMES.map((name, number) => [name, number]));
 
-const OTHERWISE: readonly (Rejection | null)[] = [
-  null,
-  'stale',
-  'key_taken',
-  'in_use',
-  'taken',
-  'missing',
-  'last_admin',
-];
+const OTHERWISE: readonly (Rejection | null)[] = [null, ...REJECTIONS];
 
 /** The name and the rejection come before the parameters of a step. */
 const HEAD = 2;

@@ -46,6 +46,9 @@ function columnsOf(alias: string, columns: readonly string[]): string {
   return columns.map((column) => `${alias}.${column}`).join(', ');
 }
 
+const PRESENT_PAYLOAD = 'SELECT sealed FROM payloads WHERE partition = ? AND schedule_id = ? AND version = ?';
+const EARLIER_PAYLOAD = PRESENT_PAYLOAD.replace('payloads', 'earlier_payloads');
+
 const DUE = dueBy('deliveries_due', WAITING);
 const DUE_OF_CUSTOMER = dueBy('deliveries_due_of_partition', `partition = ? AND ${WAITING}`);
 
@@ -188,16 +191,25 @@ export class FiringReads {
     return this.#queries.inSnapshot(() => deliveries.map((delivery) => this.#payload(delivery)));
   }
 
-  payload(partition: Partition, id: ScheduleId): Uint8Array | null {
-    const sql = 'SELECT sealed FROM payloads WHERE partition = ? AND schedule_id = ?';
-    return this.#queries.get<{ readonly sealed: Uint8Array }>(sql, partition, id)?.sealed ?? null;
+  /** Reads the present version first, which nearly all deliveries name. */
+  payload(partition: Partition, id: ScheduleId, version: number): Uint8Array | null {
+    return (
+      this.#sealed(PRESENT_PAYLOAD, partition, id, version) ??
+      this.#sealed(EARLIER_PAYLOAD, partition, id, version)
+    );
   }
 
-  #payload({ partition, scheduleId, target }: Delivery): StoredPayload {
-    const payload = this.payload(partition, scheduleId);
+  #sealed(sql: string, partition: Partition, id: ScheduleId, version: number): Uint8Array | null {
+    return this.#queries.get<{ readonly sealed: Uint8Array }>(sql, partition, id, version)?.sealed ?? null;
+  }
+
+  #payload({ partition, scheduleId, payloadBytes, payloadVersion, target }: Delivery): StoredPayload {
+    const payload =
+      this.#sealed(PRESENT_PAYLOAD, partition, scheduleId, payloadVersion) ??
+      (payloadBytes === 0 ? null : this.#sealed(EARLIER_PAYLOAD, partition, scheduleId, payloadVersion));
     if (target.endpointId === null) return { payload, profile: null };
     const profile = this.#queries.get<NonNullable<StoredPayload['profile']>>(
-      `SELECT timeout, sealed_headers AS headers FROM endpoint_profile_versions
+      `SELECT timeout, sealed_headers AS headers, response_excerpt AS responseExcerpt FROM endpoint_profile_versions
        WHERE partition = ? AND endpoint_id = ? AND version = ?`,
       partition,
       target.endpointId,

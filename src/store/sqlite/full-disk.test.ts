@@ -115,7 +115,7 @@ test('verbs of one commit: those refused leave nothing, those acknowledged are c
   for (const { schedule, pending, receipt } of refused) {
     expect(await store.findSchedule(PARTITION, schedule.id)).toBeNull();
     expect(await store.findDelivery(PARTITION, pending.id)).toBeNull();
-    expect(await store.findPayload(PARTITION, schedule.id)).toBeNull();
+    expect(await store.findPayload(PARTITION, schedule.id, 1)).toBeNull();
     expect(await store.findReceipt(PARTITION, receipt?.key ?? '', START)).toBeNull();
   }
   expect((await everything([])).schedules).toHaveLength(before + done.length);

@@ -8,8 +8,9 @@ import {
   type StatementName,
 } from '#src/store/sql/hot-statements.ts';
 import { EVERY_KIND, EVERY_STATE, LABEL_COLUMNS } from '#src/store/sql/label-rows.ts';
+import { payloadUse } from '#src/store/sql/payload-versions.ts';
 import { SHARED_STATEMENTS, type Statement } from '#src/store/sql/statements.ts';
-import { insertInto, textOf } from './statement-builders.ts';
+import { indexedBy, insertInto, textOf } from './statement-builders.ts';
 
 /** Changes deliveries of one status of a schedule. `which` limits them. */
 function sweep(which: string): string {
@@ -26,6 +27,8 @@ function sweep(which: string): string {
     WHERE deliveries.rowid IN (SELECT rowid FROM batch)`;
 }
 
+const PAYLOAD_VERSION = 'partition = ? AND schedule_id = ? AND version = ?';
+
 const OWN_STATEMENTS: Readonly<Record<OwnStatementName, string>> = {
   nodeLives: 'SELECT 1 FROM nodes WHERE node = ?',
   takeSlot: `UPDATE slots SET owner = ?, epoch = epoch + 1 WHERE slot = ? AND epoch = ?
@@ -35,6 +38,22 @@ const OWN_STATEMENTS: Readonly<Record<OwnStatementName, string>> = {
   profileUnused: `SELECT 1 FROM schedules INDEXED BY schedules_using_profile
       WHERE partition = ? AND endpoint_id = ? AND endpoint_id IS NOT NULL
         AND state IN ('active', 'paused') LIMIT 1`,
+  insertEarlierPayload: `INSERT INTO earlier_payloads
+        (partition, schedule_id, version, since_id, last_id, check_at, sealed)
+      SELECT p.partition, p.schedule_id, p.version, p.since_id, o.last_id, NULL, p.sealed
+      FROM (SELECT ? AS partition, ? AS schedule_id, ? AS version, ? AS last_id) AS o
+      CROSS JOIN payloads p ON p.partition = o.partition AND p.schedule_id = o.schedule_id AND p.version = o.version
+      WHERE ${payloadUse(indexedBy, {
+        partition: 'o.partition',
+        scheduleId: 'o.schedule_id',
+        version: 'o.version',
+        sinceId: 'p.since_id',
+        lastId: 'o.last_id',
+      })} <> 'none'`,
+  extendEarlierPayload: `UPDATE earlier_payloads SET last_id = ? WHERE ${PAYLOAD_VERSION}`,
+  checkEarlierPayload: `UPDATE earlier_payloads SET check_at = 0 WHERE ${PAYLOAD_VERSION}`,
+  keepEarlierPayload: `UPDATE earlier_payloads SET check_at = ? WHERE ${PAYLOAD_VERSION} AND check_at = ?`,
+  removeEarlierPayload: `DELETE FROM earlier_payloads WHERE ${PAYLOAD_VERSION} AND last_id = ?`,
   sweepFirstDeliveries: sweep('ORDER BY id LIMIT ?'),
   sweepDeliveries: sweep('AND id > ? AND id <= ?'),
   /** `max(id)` reads the last entry of each status in the index. */

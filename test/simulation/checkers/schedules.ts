@@ -96,6 +96,7 @@ export function schedulesChecker(simulation: SimulationView): Checker {
     },
     delivery({ before, after }) {
       if (after === null || after.replayOf !== null) return;
+      if (after.occurrence === null) return;
       if (before !== null && before.occurrence === after.occurrence) return;
       const known = occurrences.get(after.scheduleId) ?? new Map<number, string>();
       const other = known.get(after.occurrence);
