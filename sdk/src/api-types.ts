@@ -407,19 +407,14 @@ export interface ScheduleList {
   readonly next_cursor: string | null;
 }
 
-/** One page of a list of Delivery objects. */
-export interface DeliveryList {
-  /** The type of this object, always `list`. */
-  readonly object: 'list';
-  /** The items of this page. */
-  readonly data: readonly Delivery[];
-  /** Whether there are more items. */
-  readonly has_more: boolean;
-  /**
-   * Send it as `cursor` to get the next page. Null on the last page. For example
-   * `q83vEjRWc2NoXzAxbTdmM2dzMDB6cWd3NW0ycjduOXgwYWJj`.
-   */
-  readonly next_cursor: string | null;
+/** The answer to a request with `dry_run=true`, which writes nothing. */
+export interface Plan {
+  /** The type of this object, always `plan`. */
+  readonly object: 'plan';
+  /** What the request would do. */
+  readonly action: 'create' | 'change' | 'none';
+  /** The names of the fields that differ, without their values. */
+  readonly fields: readonly string[];
 }
 
 /** One occurrence of a schedule, sent until it ends. */
@@ -495,6 +490,21 @@ export interface Delivery {
   readonly created_at: string;
   /** When the delivery ended. Null before. For example `2026-11-16T08:00:00.000Z`. */
   readonly finalized_at: string | null;
+}
+
+/** One page of a list of Delivery objects. */
+export interface DeliveryList {
+  /** The type of this object, always `list`. */
+  readonly object: 'list';
+  /** The items of this page. */
+  readonly data: readonly Delivery[];
+  /** Whether there are more items. */
+  readonly has_more: boolean;
+  /**
+   * Send it as `cursor` to get the next page. Null on the last page. For example
+   * `q83vEjRWc2NoXzAxbTdmM2dzMDB6cWd3NW0ycjduOXgwYWJj`.
+   */
+  readonly next_cursor: string | null;
 }
 
 /** An endpoint profile: a destination with its policy, for many schedules. */
@@ -598,6 +608,22 @@ export interface Attempt {
   readonly error: string | null;
 }
 
+/** The beginning of an answer that was not 2xx. */
+export interface AttemptResponse {
+  /** The type of this object, always `attempt_response`. */
+  readonly object: 'attempt_response';
+  /** The status of the answer. */
+  readonly status_code: number;
+  /** The header `Content-Type` of the answer, or null. For example `text/plain`. */
+  readonly content_type: string | null;
+  /** The first bytes of the body. For example `upstream timed out`. */
+  readonly excerpt: string;
+  /** How `excerpt` is written: as text, or as base64 if the bytes are not UTF-8. */
+  readonly encoding: 'utf-8' | 'base64';
+  /** Whether the body was longer. */
+  readonly truncated: boolean;
+}
+
 export interface ListSchedulesQuery {
   /**
    * `next_cursor` of the previous page of the same list. Leave it out for the first page. For example
@@ -614,6 +640,11 @@ export interface ListSchedulesQuery {
    * Lists only schedules with these labels, sent as `metadata[team]=billing`. Several labels must all match.
    */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface PutScheduleQuery {
+  /** Writes nothing, and answers what would happen (`Plan`). The default is false. */
+  readonly dry_run?: boolean | undefined;
 }
 
 export interface ListScheduleDeliveriesQuery {
@@ -636,6 +667,11 @@ export interface ListEndpointsQuery {
   readonly limit?: number | undefined;
   /** Also lists archived profiles. The default is false. */
   readonly include_archived?: boolean | undefined;
+}
+
+export interface PutEndpointQuery {
+  /** Writes nothing, and answers what would happen (`Plan`). The default is false. */
+  readonly dry_run?: boolean | undefined;
 }
 
 export interface ListDeliveriesQuery {
@@ -676,4 +712,21 @@ export interface ListAttemptsQuery {
   readonly cursor?: string | undefined;
   /** The number of items on a page. A value out of range is replaced and not refused. The default is 20. */
   readonly limit?: number | undefined;
+}
+
+export interface ListRecentAttemptsQuery {
+  /**
+   * `next_cursor` of the previous page of the same list. Leave it out for the first page. For example
+   * `q83vEjRWc2NoXzAxbTdmM2dzMDB6cWd3NW0ycjduOXgwYWJj`.
+   */
+  readonly cursor?: string | undefined;
+  /** The number of items on a page. A value out of range is replaced and not refused. The default is 20. */
+  readonly limit?: number | undefined;
+  /** Lists only attempts with this outcome. */
+  readonly outcome?: 'success' | 'retryable' | 'terminal' | undefined;
+  /**
+   * Lists only attempts of this endpoint profile. An unknown id gives an empty list. For example
+   * `ep_01m7f3gs00zqgw5m2r7n9x0abc`.
+   */
+  readonly endpoint_id?: string | undefined;
 }

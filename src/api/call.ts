@@ -43,6 +43,9 @@ export type AnswerWithinBudget = (read: ReadAnswer) => Promise<RenderedAnswer>;
 
 const NO_BODY = Buffer.alloc(0);
 
+/** The texts in the path of a request. */
+export type PathNames = Readonly<Partial<Record<'id' | 'name' | 'attempt_no', string>>>;
+
 /** A class, because each object literal with a getter would get its own hidden class in the engine. */
 export class Call {
   readonly tenant: Tenant;
@@ -54,16 +57,16 @@ export class Call {
   readonly answer: AnswerWithinBudget;
   readonly #operation: Operation;
   readonly #body: JsonObject;
-  readonly #id: string;
+  readonly #names: PathNames;
   readonly #url: string;
   readonly #idempotency: Idempotency;
   readonly #idempotent: IdempotentRequest | null;
 
-  /** `id` is the text in the path. Only the query of `url` is used, and it is parsed on demand. */
+  /** Only the query of `url` is used, and it is parsed on demand. */
   constructor(
     operation: Operation,
     tenant: Tenant,
-    id: string,
+    names: PathNames,
     url: string,
     body: JsonObject,
     isStrict: boolean,
@@ -80,7 +83,7 @@ export class Call {
     this.answer = answer;
     this.#operation = operation;
     this.#body = body;
-    this.#id = id;
+    this.#names = names;
     this.#url = url;
     this.#idempotency = idempotency;
     this.#idempotent = idempotent;
@@ -103,9 +106,22 @@ export class Call {
 
   /** Parses the id in the path. A text that is not an id is an object that does not exist. */
   id<K extends ObjectKind>(kind: K): NonNullable<ReturnType<typeof parseId<K>>> {
-    const parsed = parseId(kind, this.#id);
-    if (parsed === null) throw new Refusal('not_found', null, wrongIdText(this.#id, kind, 'The id'));
+    const { id = '' } = this.#names;
+    const parsed = parseId(kind, id);
+    if (parsed === null) throw new Refusal('not_found', null, wrongIdText(id, kind, 'The id'));
     return parsed;
+  }
+
+  /** The name in the path, as it was sent. */
+  get name(): string {
+    return this.#names.name ?? '';
+  }
+
+  /** The number of an attempt in the path. A text that is no such number is an attempt that does not exist. */
+  get attemptNo(): number {
+    const { attempt_no: text = '' } = this.#names;
+    if (!/^[1-9]\d{0,5}$/.test(text)) throw new Refusal('not_found');
+    return Number(text);
   }
 
   /** Runs the change once per `Idempotency-Key`. */
@@ -124,14 +140,14 @@ export function callOf(
   pause: YieldToEventLoop,
 ): Call | Promise<Call> {
   const raw = rawBody(request);
-  const { id = '' } = request.params as { readonly id?: string };
+  const names = request.params as PathNames;
   const { url } = request;
   const build = (body: JsonObject) => {
     const idempotent = operation.idempotent
       ? readIdempotency(request.headers['idempotency-key'], `${request.method} ${splitUrl(url)[0]}`, raw)
       : null;
     const isStrict = operation.method !== 'GET' && wantsStrict(request.headers.prefer);
-    return new Call(operation, tenant, id, url, body, isStrict, answer, idempotency, idempotent);
+    return new Call(operation, tenant, names, url, body, isStrict, answer, idempotency, idempotent);
   };
   const body =
     operation.body === null

@@ -31,6 +31,8 @@ import {
 } from './read-bodies.ts';
 import { listSchedules } from './schedule-list.ts';
 
+const notBuilt: Handler = () => Promise.reject(new Error('This is not built yet.'));
+
 export type Handler = (call: Call) => Promise<RenderedAnswer | IdempotentAnswer>;
 
 function json(status: number, resource: object): RenderedAnswer {
@@ -233,6 +235,15 @@ export function handlers(
           () => call.fields(),
         ),
       ),
+
+    putSchedule: notBuilt,
+    getNamedSchedule: notBuilt,
+    triggerSchedule: notBuilt,
+    putEndpoint: notBuilt,
+    getNamedEndpoint: notBuilt,
+    cancelDelivery: notBuilt,
+    getAttemptResponse: notBuilt,
+    listRecentAttempts: notBuilt,
 
     listAttempts: async (call) => {
       const id = call.id('dlv');

@@ -205,7 +205,7 @@ async function v1(
   for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
     scope.route({
       method: operation.method,
-      url: operation.path.replace('{id}', ':id'),
+      url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
       // The handler sends the reply itself. With an async handler the framework would also wait for its promise.
       handler: (request, reply) => {
         const { tenant } = request;
@@ -230,7 +230,7 @@ async function v1(
         const bodyBytes = rawBody(request).length;
         // A read acquires its budget when it reads. A small create has a small answer and needs none.
         const needsBudget =
-          operation.method !== 'GET' && (bodyBytes > SMALL_BODY_BYTES_MAX || operation.path.includes('{id}'));
+          operation.method !== 'GET' && (bodyBytes > SMALL_BODY_BYTES_MAX || operation.path.includes('{'));
         (needsBudget ? answers.change(reply.raw, customer, bodyBytes, process) : process())
           .then((result) => send(reply, result, pause))
           .catch((error: unknown) => reply.send(error));
@@ -271,6 +271,7 @@ function send(
 ): Promise<void> | void {
   const { status, body } = answer;
   if ('replayed' in answer && answer.replayed) reply.header('Idempotent-Replayed', 'true');
+  if ('isUnchanged' in answer && answer.isUnchanged) reply.header('Sched-Unchanged', 'true');
   reply.code(status).header('content-type', JSON_TYPE);
   if (isLongAnswer(body)) return sendLong(reply, body, pause);
   reply.send(body);

@@ -24,7 +24,8 @@ const NAMES_ELSEWHERE: readonly (readonly [fields: string, names: string])[] = [
   ['cron', 'recurrence repeat interval every'],
   ['timezone', 'tz time_zone zone cron_tz'],
   ['ttl', 'deadline expires_in expires_after expiry max_age'],
-  ['metadata', 'labels label tags tag annotations attributes name title description'],
+  ['name', 'title'],
+  ['metadata', 'labels label tags tag annotations attributes description'],
   [
     'retry_policy.max_attempts',
     'retries retry max_retries retry_count attempts max_attempts tries max_tries',
@@ -70,13 +71,16 @@ const SET_BY_SERVICE: ReadonlySet<string> = new Set([
   'updated_at',
 ]);
 
-const { createSchedule, updateSchedule, rescheduleSchedule, createEndpoint, updateEndpoint } = OPERATIONS;
+const { createSchedule, putSchedule, updateSchedule, rescheduleSchedule } = OPERATIONS;
+const { createEndpoint, putEndpoint, updateEndpoint } = OPERATIONS;
 
 const OBJECT_OF: ReadonlyMap<Operation, string> = new Map<Operation, string>([
   [createSchedule, 'a schedule'],
+  [putSchedule, 'a schedule'],
   [updateSchedule, 'a PATCH of a schedule'],
   [rescheduleSchedule, 'a reschedule'],
   [createEndpoint, 'an endpoint profile'],
+  [putEndpoint, 'an endpoint profile'],
   [updateEndpoint, 'an endpoint profile'],
 ]);
 

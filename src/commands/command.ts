@@ -29,6 +29,8 @@ export interface Commands {
 export interface RenderedAnswer {
   readonly status: number;
   readonly body: string;
+  /** Nothing was written, because all was so already. */
+  readonly isUnchanged?: true;
 }
 
 /** Renders a result. The API provides it, and it is called before anything is stored. */

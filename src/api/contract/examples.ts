@@ -9,8 +9,10 @@ import { exampleId } from './forms.ts';
 import type { OperationId } from './operations.ts';
 import type {
   AttemptResource,
+  AttemptResponseResource,
   DeliveryResource,
   EndpointResource,
+  PlanResource,
   RetryPolicyResource,
   ScheduleResource,
 } from './resources.ts';
@@ -162,6 +164,30 @@ const attempt: AttemptResource = {
   error: null,
 };
 
+const triggered: DeliveryResource = {
+  ...replay,
+  occurrence: null,
+  triggered: true,
+  idempotency_key: `${exampleId('sch')}:${replay.id}`,
+  replay_of: null,
+};
+const canceled: DeliveryResource = {
+  ...delivery,
+  status: 'canceled',
+  last_status_code: 503,
+  error: 'HTTP 503',
+  finalized_at: '2026-11-16T08:00:05.000Z',
+};
+const plan: PlanResource = { object: 'plan', action: 'change', fields: ['cron', 'body'] };
+const response: AttemptResponseResource = {
+  object: 'attempt_response',
+  status_code: 503,
+  content_type: 'text/plain',
+  excerpt: 'upstream timed out',
+  encoding: 'utf-8',
+  truncated: false,
+};
+
 const createProfile: z.input<typeof EndpointWrite> = {
   url: HOOK,
   headers: { Authorization: 'Bearer receiver-token' },
@@ -221,6 +247,15 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExamples>
   },
   listSchedules: list('One schedule', recurring),
   getSchedule: { answer: one('A recurring schedule', recurring) },
+  putSchedule: {
+    request: { cron: { summary: 'Send on weekdays at nine in Berlin', value: createRecurring } },
+    answer: {
+      schedule: { summary: 'The schedule', value: { ...recurring, name: 'daily-report' } },
+      plan: { summary: 'With `dry_run=true`', value: plan },
+    },
+  },
+  getNamedSchedule: { answer: one('The schedule with this name', { ...recurring, name: 'daily-report' }) },
+  triggerSchedule: { answer: one('The new delivery', triggered) },
   updateSchedule: {
     request: one('Change ttl and labels', updateSchedule),
     answer: one('The changed schedule', {
@@ -263,11 +298,22 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExamples>
       updated_at: UPDATED_AT,
     } satisfies EndpointResource),
   },
+  putEndpoint: {
+    request: one('A destination with its own timeout and policies', createProfile),
+    answer: {
+      endpoint: { summary: 'The endpoint profile', value: { ...profile, name: 'billing-hooks' } },
+      plan: { summary: 'With `dry_run=true`', value: { ...plan, fields: ['timeout'] } },
+    },
+  },
+  getNamedEndpoint: { answer: one('The profile with this name', { ...profile, name: 'billing-hooks' }) },
   archiveEndpoint: {
     answer: one('The archived endpoint profile', { ...profile, archived: true, updated_at: UPDATED_AT }),
   },
   listDeliveries: list('One delivery', delivery),
   getDelivery: { answer: one('A delivery that succeeded', delivery) },
   replayDelivery: { answer: one('The new delivery', replay) },
+  cancelDelivery: { answer: one('The canceled delivery', canceled) },
   listAttempts: list('One attempt', attempt),
+  getAttemptResponse: { answer: one('The beginning of an answer', response) },
+  listRecentAttempts: list('One attempt', attempt),
 };

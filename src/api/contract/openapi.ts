@@ -11,6 +11,7 @@ import type { IdKind } from '#src/domain/id.ts';
 import { CURRENT_VERSION } from '#src/domain/project.ts';
 import { errorExamples } from './error-examples.ts';
 import { OPERATION_EXAMPLES } from './examples.ts';
+import { endpointName, scheduleName } from './fields.ts';
 import { DATE_FORM, exampleId, idForm } from './forms.ts';
 import { OPERATION_DOCS, TAGS, type Tag } from './operation-docs.ts';
 import { OPERATIONS, type Operation, type OperationId } from './operations.ts';
@@ -89,6 +90,15 @@ const ignoredFields = z
     header: { id: 'Sched-Ignored-Fields' },
   });
 
+const unchanged = z
+  .literal('true')
+  .optional()
+  .meta({
+    description: 'Present if the object was equal to the body already, so that nothing was written.',
+    example: 'true',
+    header: { id: 'Sched-Unchanged' },
+  });
+
 const replayedHeader = { 'Idempotent-Replayed': replayed };
 
 /** The headers that every answer can have, errors included. */
@@ -105,6 +115,7 @@ function successHeaders(operation: Operation) {
   return z.object({
     ...everyHeader(operation),
     ...(operation.idempotent && replayedHeader),
+    ...(operation.method === 'PUT' && { 'Sched-Unchanged': unchanged }),
   });
 }
 
@@ -148,7 +159,7 @@ function describe(id: OperationId, operation: Operation): ZodOpenApiOperationObj
     summary,
     description,
     requestParams: {
-      ...(operation.path.includes('{id}') && { path: pathParameters(operation) }),
+      ...(operation.path.includes('{') && { path: pathParameters(operation) }),
       ...(query && { query }),
       header: requestHeaders(operation),
     },
@@ -169,6 +180,13 @@ function describe(id: OperationId, operation: Operation): ZodOpenApiOperationObj
         headers: successHeaders(operation),
         content: { 'application/json': { schema: answer, examples: examples.answer } },
       },
+      ...(operation.mayCreate && {
+        '201': {
+          description: 'The object that was created.',
+          headers: successHeaders(operation),
+          content: { 'application/json': { schema: createdBy(answer) } },
+        },
+      }),
       ...errorResponses(operation),
     },
   };
@@ -191,12 +209,23 @@ function pathParameters({ path }: Operation) {
   if (object === undefined) throw new Error(`The path ${path} names no object.`);
   const [, kind, name] = object;
   return z.object({
-    id: z.string().meta({
-      ...idForm(kind),
-      description: `The id of the ${name}. An unknown id answers 404.`,
-      example: exampleId(kind),
+    ...(path.includes('{id}') && {
+      id: z.string().meta({
+        ...idForm(kind),
+        description: `The id of the ${name}. An unknown id answers 404.`,
+        example: exampleId(kind),
+      }),
+    }),
+    ...(path.includes('{name}') && { name: kind === 'sch' ? scheduleName : endpointName }),
+    ...(path.includes('{attempt_no}') && {
+      attempt_no: z.int().min(1).meta({ description: 'The number of the attempt.', example: 1 }),
     }),
   });
+}
+
+/** A plan creates nothing. */
+function createdBy(answer: z.ZodType): z.ZodType {
+  return answer instanceof z.ZodUnion ? (answer.options[0] as z.ZodType) : answer;
 }
 
 function requestHeaders(operation: Operation) {
@@ -228,7 +257,8 @@ function requestHeaders(operation: Operation) {
 
 /** The error responses by status, each with its possible codes. */
 function errorResponses(operation: Operation): ZodOpenApiOperationObject['responses'] {
-  const notFound: readonly ErrorCode[] = operation.path.includes('{id}') ? ['not_found'] : [];
+  const namesObject = operation.path.includes('{') && operation.method !== 'PUT';
+  const notFound: readonly ErrorCode[] = namesObject ? ['not_found'] : [];
   const change: readonly ErrorCode[] = operation.method === 'GET' ? [] : CHANGES;
   const codes = [...new Set([...operation.errors, ...change, ...notFound, ...ALWAYS])];
   const statuses = [...new Set(codes.map((code) => ERRORS[code].status))].sort((a, b) => a - b);

@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { CURSOR_CHARACTERS_MAX } from '#src/api/cursor.ts';
 import { LIMIT_DEFAULT, LIMIT_MAX } from '#src/api/query.ts';
-import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
+import { ATTEMPT_OUTCOMES, DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { LABELS_MAX } from '#src/domain/labels.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import { exampleId, INSTANT_FORM } from './forms.ts';
 import type { OperationId } from './operations.ts';
-import { Attempt, Delivery, Endpoint, listOf, Schedule } from './resources.ts';
+import { Attempt, AttemptResponse, Delivery, Endpoint, listOf, Plan, Schedule } from './resources.ts';
 
 export const TAGS = {
   Schedules: 'A schedule says what to send, where and when. It is one-shot or recurring.',
@@ -61,6 +61,12 @@ function createdBound(description: string) {
     .optional()
     .meta({ ...INSTANT_FORM, description, example: '2026-11-15T00:00:00Z' });
 }
+
+const dryRun = z.boolean().optional().meta({
+  description: 'Writes nothing, and answers what would happen (`Plan`).',
+  default: false,
+  example: true,
+});
 
 const ScheduleList = listOf('Schedule', Schedule);
 const DeliveryList = listOf('Delivery', Delivery);
@@ -121,6 +127,21 @@ export const OPERATION_DOCS: Readonly<Record<OperationId, OperationDoc>> = {
     'Change a schedule',
     'Also changes the pending delivery, unless it is being sent. Timing fields are ignored: use reschedule.',
   ),
+  putSchedule: schedules(
+    'Create or change a schedule by its name',
+    'Makes the schedule with this name equal to the body. Without one it is created (201). Fields that are left out have their defaults. If the timing is the same, the next request keeps its instant. If everything is the same, nothing is written. The request is safe to repeat without `Idempotency-Key`. `delay` is refused, because it names no fixed instant.',
+    z.union([Schedule, Plan]),
+    z.object({ dry_run: dryRun }),
+  ),
+  getNamedSchedule: schedules(
+    'Get a schedule by its name',
+    'Shows the active or paused schedule that has this name.',
+  ),
+  triggerSchedule: schedules(
+    'Send a request now',
+    'Creates a delivery of a recurring schedule that is due now, beside its recurrence (201). A one-shot schedule that waits fires now (200).',
+    Delivery,
+  ),
   rescheduleSchedule: schedules(
     'Change when a schedule fires',
     'For a recurring schedule, an instant moves only the next occurrence, and `cron` replaces the recurrence. `cron` makes a one-shot schedule recurring. A delivery that is being sent is not moved.',
@@ -164,6 +185,16 @@ export const OPERATION_DOCS: Readonly<Record<OperationId, OperationDoc>> = {
     'Change an endpoint profile',
     'Creates a new version. Existing deliveries keep their version, and later ones use the new version.',
   ),
+  putEndpoint: profiles(
+    'Create or change an endpoint profile by its name',
+    'Makes the profile with this name equal to the body. Without one it is created (201). Fields that are left out have their defaults. A change creates a new version. If everything is the same, nothing is written.',
+    z.union([Endpoint, Plan]),
+    z.object({ dry_run: dryRun }),
+  ),
+  getNamedEndpoint: profiles(
+    'Get an endpoint profile by its name',
+    'Shows the unarchived profile that has this name.',
+  ),
   archiveEndpoint: profiles(
     'Archive an endpoint profile',
     'The profile can still be read, but new schedules cannot use it. Archiving an archived profile changes nothing.',
@@ -193,6 +224,34 @@ export const OPERATION_DOCS: Readonly<Record<OperationId, OperationDoc>> = {
   replayDelivery: deliveries(
     'Replay a finished delivery',
     'Creates a new delivery that is due now, with the same request and the same Idempotency-Key. A receiver that deduplicates ignores it if it has processed the original.',
+  ),
+  cancelDelivery: deliveries(
+    'Cancel a delivery',
+    'Ends a delivery that waits for a retry. The only delivery of a one-shot schedule is canceled with the schedule.',
+  ),
+  getAttemptResponse: deliveries(
+    'Get the answer of an attempt',
+    'Shows the first bytes of an answer that was not 2xx, if the endpoint profile or the operator lets them be kept.',
+    AttemptResponse,
+  ),
+  listRecentAttempts: deliveries(
+    'List attempts',
+    'Lists the attempts of all deliveries that have ended. Those that ended last come first.',
+    AttemptList,
+    z.object({
+      ...page,
+      outcome: z
+        .enum(ATTEMPT_OUTCOMES)
+        .optional()
+        .meta({ description: 'Lists only attempts with this outcome.', example: 'retryable' }),
+      endpoint_id: z
+        .string()
+        .optional()
+        .meta({
+          description: 'Lists only attempts of this endpoint profile. An unknown id gives an empty list.',
+          example: exampleId('ep'),
+        }),
+    }),
   ),
   listAttempts: deliveries(
     'List the attempts of a delivery',

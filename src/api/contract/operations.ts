@@ -7,14 +7,16 @@ import type { ErrorCode } from '#src/domain/errors.ts';
 import { EndpointWrite, ScheduleCreate, ScheduleReschedule, ScheduleUpdate } from './bodies.ts';
 
 export interface Operation {
-  readonly method: 'GET' | 'POST' | 'PATCH';
-  /** The path below `/v1`. `{id}` is the id of the object. */
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT';
+  /** The path below `/v1`. `{id}` is the id of the object, and `{name}` its name. */
   readonly path: string;
   /** Null if a body is ignored. An optional body may be empty. */
   readonly body: { readonly schema: z.ZodType; readonly required: boolean } | null;
   /** Whether the operation accepts `Idempotency-Key`. */
   readonly idempotent: boolean;
   readonly status: 200 | 201;
+  /** Whether the answer is 201 if the object was created. */
+  readonly mayCreate?: true;
   /** Additional errors. Every operation has 400, 401, 500 and 503, and 404 if its path has an id. */
   readonly errors: readonly ErrorCode[];
 }
@@ -37,6 +39,25 @@ const TIMING: readonly ErrorCode[] = [
   'fire_at_too_far',
   'invalid_cron',
 ];
+const DESTINATION: readonly ErrorCode[] = [
+  'multiple_endpoint',
+  'method_on_profile',
+  'invalid_method',
+  'missing_endpoint',
+];
+const NAME: readonly ErrorCode[] = ['invalid_name', 'name_taken'];
+const SCHEDULE: readonly ErrorCode[] = [
+  ...DESTINATION,
+  ...TIMING,
+  'invalid_request',
+  'url_blocked',
+  'invalid_retry_policy',
+  'invalid_rate_limit',
+  'too_many_labels',
+  ...NAME,
+  'invalid_endpoint',
+  'endpoint_archived',
+];
 const ENDPOINT: readonly ErrorCode[] = [
   'invalid_method',
   'invalid_request',
@@ -46,7 +67,9 @@ const ENDPOINT: readonly ErrorCode[] = [
   'invalid_retry_budget',
   'invalid_rate_limit',
   'invalid_breaker_policy',
+  'invalid_response_excerpt',
   'too_many_labels',
+  ...NAME,
 ];
 
 function read(path: string, errors: readonly ErrorCode[] = []): Operation {
@@ -64,22 +87,7 @@ export const OPERATIONS = {
     body: { schema: ScheduleCreate, required: true },
     idempotent: true,
     status: 201,
-    errors: [
-      ...BODY,
-      ...IDEMPOTENCY,
-      'multiple_endpoint',
-      'method_on_profile',
-      'invalid_method',
-      'missing_endpoint',
-      ...TIMING,
-      'invalid_request',
-      'url_blocked',
-      'invalid_retry_policy',
-      'invalid_rate_limit',
-      'too_many_labels',
-      'invalid_endpoint',
-      'endpoint_archived',
-    ],
+    errors: [...BODY, ...IDEMPOTENCY, ...SCHEDULE],
   },
   listSchedules: read('/schedules', FILTERED_LIST),
   getSchedule: read('/schedules/{id}'),
@@ -100,8 +108,19 @@ export const OPERATIONS = {
       'url_blocked',
       'invalid_retry_policy',
       'too_many_labels',
+      ...NAME,
     ],
   },
+  putSchedule: {
+    method: 'PUT',
+    path: '/schedules/named/{name}',
+    body: { schema: ScheduleCreate, required: true },
+    idempotent: false,
+    status: 200,
+    mayCreate: true,
+    errors: [...BODY, ...SCHEDULE, 'delivery_in_progress'],
+  },
+  getNamedSchedule: read('/schedules/named/{name}'),
   rescheduleSchedule: {
     method: 'POST',
     path: '/schedules/{id}/reschedule',
@@ -113,6 +132,11 @@ export const OPERATIONS = {
   pauseSchedule: action('/schedules/{id}/pause'),
   resumeSchedule: action('/schedules/{id}/resume'),
   cancelSchedule: action('/schedules/{id}/cancel'),
+  triggerSchedule: {
+    ...action('/schedules/{id}/trigger', [...IDEMPOTENCY, 'schedule_not_active', 'delivery_in_progress']),
+    idempotent: true,
+    mayCreate: true,
+  },
   listScheduleDeliveries: read('/schedules/{id}/deliveries', LIST),
   createEndpoint: {
     method: 'POST',
@@ -132,6 +156,16 @@ export const OPERATIONS = {
     status: 200,
     errors: [...BODY, ...IDEMPOTENCY, ...ENDPOINT],
   },
+  putEndpoint: {
+    method: 'PUT',
+    path: '/endpoints/named/{name}',
+    body: { schema: EndpointWrite, required: true },
+    idempotent: false,
+    status: 200,
+    mayCreate: true,
+    errors: [...BODY, 'missing_url', ...ENDPOINT],
+  },
+  getNamedEndpoint: read('/endpoints/named/{name}'),
   archiveEndpoint: action('/endpoints/{id}/archive', ['profile_in_use']),
   listDeliveries: read('/deliveries', FILTERED_LIST),
   getDelivery: read('/deliveries/{id}'),
@@ -140,7 +174,10 @@ export const OPERATIONS = {
     idempotent: true,
     status: 201,
   },
+  cancelDelivery: action('/deliveries/{id}/cancel', ['not_cancelable']),
   listAttempts: read('/deliveries/{id}/attempts', LIST),
+  getAttemptResponse: read('/deliveries/{id}/attempts/{attempt_no}/response'),
+  listRecentAttempts: read('/attempts', FILTERED_LIST),
 } as const satisfies Readonly<Record<string, Operation>>;
 
 export type OperationId = keyof typeof OPERATIONS;

@@ -273,6 +273,36 @@ export const Endpoint = z
     description: 'An endpoint profile: a destination with its policy, for many schedules.',
   });
 
+export const AttemptResponse = z
+  .object({
+    object: object('attempt_response'),
+    status_code: z.int().min(100).max(999).meta({ description: 'The status of the answer.', example: 503 }),
+    content_type: z
+      .string()
+      .nullable()
+      .meta({ description: 'The header `Content-Type` of the answer, or null.', example: 'text/plain' }),
+    excerpt: z.string().meta({ description: 'The first bytes of the body.', example: 'upstream timed out' }),
+    encoding: z.enum(['utf-8', 'base64']).meta({
+      description: 'How `excerpt` is written: as text, or as base64 if the bytes are not UTF-8.',
+      example: 'utf-8',
+    }),
+    truncated: z.boolean().meta({ description: 'Whether the body was longer.', example: false }),
+  })
+  .meta({ id: 'AttemptResponse', description: 'The beginning of an answer that was not 2xx.' });
+
+export const Plan = z
+  .object({
+    object: object('plan'),
+    action: z.enum(['create', 'change', 'none']).meta({
+      description: 'What the request would do.',
+      example: 'change',
+    }),
+    fields: z
+      .array(z.string())
+      .meta({ description: 'The names of the fields that differ, without their values.', example: ['cron'] }),
+  })
+  .meta({ id: 'Plan', description: 'The answer to a request with `dry_run=true`, which writes nothing.' });
+
 export function listOf<T extends z.ZodType>(name: string, item: T) {
   return z
     .object({
@@ -319,6 +349,8 @@ export const ApiError = z
 
 export type ScheduleResource = z.infer<typeof Schedule>;
 export type DeliveryResource = z.infer<typeof Delivery>;
+export type PlanResource = z.infer<typeof Plan>;
+export type AttemptResponseResource = z.infer<typeof AttemptResponse>;
 export type AttemptResource = z.infer<typeof Attempt>;
 export type EndpointResource = z.infer<typeof Endpoint>;
 export type RetryPolicyResource = z.infer<typeof RetryPolicy>;

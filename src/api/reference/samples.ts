@@ -27,6 +27,9 @@ const SDK_CALLS: Readonly<Record<OperationId, { readonly call: string; readonly 
   listSchedules: { call: 'schedules.list', result: 'schedule' },
   getSchedule: { call: 'schedules.get', result: 'schedule' },
   updateSchedule: { call: 'schedules.update', result: 'schedule' },
+  putSchedule: { call: 'schedules.put', result: 'schedule' },
+  getNamedSchedule: { call: 'schedules.getNamed', result: 'schedule' },
+  triggerSchedule: { call: 'schedules.trigger', result: 'delivery' },
   rescheduleSchedule: { call: 'schedules.reschedule', result: 'schedule' },
   pauseSchedule: { call: 'schedules.pause', result: 'schedule' },
   resumeSchedule: { call: 'schedules.resume', result: 'schedule' },
@@ -36,11 +39,16 @@ const SDK_CALLS: Readonly<Record<OperationId, { readonly call: string; readonly 
   listEndpoints: { call: 'endpoints.list', result: 'endpoint' },
   getEndpoint: { call: 'endpoints.get', result: 'endpoint' },
   updateEndpoint: { call: 'endpoints.update', result: 'endpoint' },
+  putEndpoint: { call: 'endpoints.put', result: 'endpoint' },
+  getNamedEndpoint: { call: 'endpoints.getNamed', result: 'endpoint' },
   archiveEndpoint: { call: 'endpoints.archive', result: 'endpoint' },
   listDeliveries: { call: 'deliveries.list', result: 'delivery' },
   getDelivery: { call: 'deliveries.get', result: 'delivery' },
   replayDelivery: { call: 'deliveries.replay', result: 'delivery' },
+  cancelDelivery: { call: 'deliveries.cancel', result: 'delivery' },
   listAttempts: { call: 'deliveries.attempts', result: 'attempt' },
+  getAttemptResponse: { call: 'deliveries.response', result: 'response' },
+  listRecentAttempts: { call: 'attempts.list', result: 'attempt' },
 };
 
 /** Samples of lists show filters, and not the parameters for paging. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { OPERATIONS } from '#src/api/contract/operations.ts';
+import { OPERATIONS, type OperationId } from '#src/api/contract/operations.ts';
 import { answerResult, failureResult } from '#src/domain/failures.ts';
 import { callerOf, type DataHarness, useDataHarness } from '#test/control/data-harness.ts';
+import { NOT_HERE } from './operations.ts';
 
 const open = useDataHarness();
 
@@ -107,7 +108,8 @@ test('a field that would be ignored is always refused, and nothing changes', asy
 
 test('a viewer may read everything and change nothing', async () => {
   const harness = await open();
-  for (const { method, path: pattern } of Object.values(OPERATIONS)) {
+  for (const [id, { method, path: pattern }] of Object.entries(OPERATIONS)) {
+    if (NOT_HERE.has(id as OperationId)) continue;
     const path = pattern.slice(1).replace('{id}', 'sch_00000000000000000000000000');
     const { status } =
       method === 'GET' ? await harness.get(path, 'viewer') : await change(harness, method, path);

@@ -33,7 +33,17 @@ const ACTIONS: Readonly<Partial<Record<OperationId, string>>> = {
   updateEndpoint: 'endpoint.update',
   archiveEndpoint: 'endpoint.archive',
   replayDelivery: 'delivery.replay',
+  triggerSchedule: 'schedule.trigger',
+  cancelDelivery: 'delivery.cancel',
 };
+/** Users do not write by name, and an answer of a receiver is revealed with an entry in the audit log. */
+export const NOT_HERE: ReadonlySet<OperationId> = new Set([
+  'putSchedule',
+  'getNamedSchedule',
+  'putEndpoint',
+  'getNamedEndpoint',
+  'getAttemptResponse',
+]);
 /** The page sends only fields that have an effect. An ignored one would be a fault that nobody sees. */
 const IS_STRICT = true;
 const FIELD_NAME = /^[a-z_]{1,32}$/;
@@ -52,7 +62,8 @@ export function operationRoutes(dependencies: DataDependencies): readonly Projec
   const { commands, idempotency, httpAllowed } = dependencies;
   const unguarded = handlers(commands, httpAllowed, presentWithTarget);
   const guarded = handlers(commands, httpAllowed, presentWithTarget, editGuard(dependencies));
-  return (Object.entries(OPERATIONS) as [OperationId, Operation][]).map(([id, operation]) =>
+  const here = (Object.entries(OPERATIONS) as [OperationId, Operation][]).filter(([id]) => !NOT_HERE.has(id));
+  return here.map(([id, operation]) =>
     projectRoute(nameOf(operation), {
       needs: operation.method === 'GET' ? 'viewer' : 'operator',
       params: PARAMS,
@@ -82,7 +93,7 @@ export function operationRoutes(dependencies: DataDependencies): readonly Projec
         )
       : null;
     const url = `?${new URLSearchParams(query).toString()}`;
-    return new Call(operation, tenant, id, url, body, IS_STRICT, answerAtOnce, idempotency, idempotent);
+    return new Call(operation, tenant, { id }, url, body, IS_STRICT, answerAtOnce, idempotency, idempotent);
   }
 }
 
