@@ -32,7 +32,7 @@ import {
 import type { ReadAnswer } from './answer-budget.ts';
 import { SMALL_BODY_BYTES_MAX } from './body-budget.ts';
 import { BODY_FIELDS } from './contract/bodies.ts';
-import type { Operation } from './contract/operations.ts';
+import { FIELDS_SINCE, type Operation } from './contract/operations.ts';
 import { type FieldPath, fieldsOf, findIgnored, findIgnoredParameters } from './ignored-fields.ts';
 import { wantsStrict } from './prefer.ts';
 import type { JsonObject } from './read-bodies.ts';
@@ -99,6 +99,19 @@ export class Call {
     return this.#body;
   }
 
+  /** The known fields of the body that have a value. */
+  get givenFields(): readonly string[] {
+    return [...fieldsOf(this.#operation).keys()].filter((name) => isGiven(this.#body[name]));
+  }
+
+  /** The version of the program that began to have all that this call uses; null if every version has it. */
+  get since(): string | null {
+    const field = Object.keys(FIELDS_SINCE).find(
+      (name) => isGiven(this.#body[name]) && fieldsOf(this.#operation).has(name),
+    );
+    return this.#operation.since ?? (field === undefined ? null : (FIELDS_SINCE[field] ?? null));
+  }
+
   get query(): URLSearchParams {
     const [, search] = splitUrl(this.#url);
     return new URLSearchParams(search);
@@ -154,6 +167,10 @@ export function callOf(
       ? readUnusedBody(raw, pause)
       : readBody(raw, { required: operation.body.required, acceptsPart: true }, pause);
   return body instanceof Promise ? body.then(build) : build(body);
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 export function rawBody({ body }: FastifyRequest): Buffer {

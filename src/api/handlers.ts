@@ -1,8 +1,12 @@
 /** Implements each operation: parse the call, run the command or the query, present the result. */
 import { type Commands, type Render, type RenderedAnswer, requireFound } from '#src/commands/command.ts';
-import { replayDelivery } from '#src/commands/deliveries.ts';
+import { cancelDelivery, replayDelivery } from '#src/commands/deliveries.ts';
 import type { IdempotentAnswer } from '#src/commands/idempotency.ts';
+import { getNamedProfile, putProfile } from '#src/commands/named-profiles.ts';
+import { getNamedSchedule, putSchedule } from '#src/commands/named-schedules.ts';
 import { archiveProfile, createProfile, editProfile, type ProfileFields } from '#src/commands/profiles.ts';
+import type { RenderPlan } from '#src/commands/put.ts';
+import type { RollingUpgrade } from '#src/commands/rolling-upgrade.ts';
 import {
   applyScheduleAction,
   createSchedule,
@@ -10,23 +14,30 @@ import {
   rescheduleSchedule,
   type ScheduleAction,
 } from '#src/commands/schedules.ts';
+import { triggerSchedule } from '#src/commands/trigger.ts';
 import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
+import { Refusal } from '#src/domain/errors.ts';
 import { type DeliveryId, parseId } from '#src/domain/id.ts';
+import { isName } from '#src/domain/name.ts';
 import type { Mode } from '#src/domain/project.ts';
 import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { ScheduleEdit } from '#src/domain/schedule-lifecycle.ts';
 import type { DeliveryFilter } from '#src/ports/store.ts';
+import { nameFaultText } from '#src/texts/field-fault-text.ts';
 import type { Call } from './call.ts';
 import type { OperationId } from './contract/operations.ts';
+import type { PlanResource } from './contract/resources.ts';
 import { answerPage, answerSmallPage, type PageRequest, readPage } from './lists.ts';
 import { presentAttempt, presentDelivery, presentProfile, presentSchedule } from './present.ts';
 import { readChoice, readInstant, readText } from './query.ts';
 import {
   readEndpointCreate,
+  readEndpointPut,
   readEndpointUpdate,
   readReschedule,
   readScheduleCreate,
+  readSchedulePut,
   readScheduleUpdate,
 } from './read-bodies.ts';
 import { listSchedules } from './schedule-list.ts';
@@ -47,18 +58,56 @@ function profileAs(status: number, mode: Mode): Render<EndpointProfile> {
   return (profile) => json(status, presentProfile(profile, mode));
 }
 
+function requireName(name: string): string {
+  if (!isName(name)) throw new Refusal('invalid_name', 'name', nameFaultText(name));
+  return name;
+}
+
+/** The plan of a request with `dry_run=true`. All given fields of an object that would be created differ. */
+function planOf(call: Call): RenderPlan | null {
+  if (readChoice(call.query, 'dry_run', ['true', 'false']) !== 'true') return null;
+  return (action, fields) =>
+    json(200, {
+      object: 'plan',
+      action,
+      fields: [...(action === 'create' ? call.givenFields : fields)],
+    } satisfies PlanResource);
+}
+
 /** Throws to refuse an edit when it is known what it would change. */
 export interface EditGuard {
   schedule(schedule: Schedule, edit: ScheduleEdit): void;
   profile(profile: EndpointProfile, edit: Partial<ProfileFields>): Promise<void>;
 }
 
-/** `showDelivery` presents a delivery, by default as customers see it. The API of customers has no guard. */
+export interface HandlerOptions {
+  readonly httpAllowed: boolean;
+  readonly upgrade: Pick<RollingUpgrade, 'requireSince'>;
+  /** Presents a delivery, by default as customers see it. */
+  readonly showDelivery?: (delivery: Delivery, mode: Mode) => object;
+  /** The API of customers has none. */
+  readonly guard?: EditGuard;
+}
+
+/** A call that uses what older versions of the program do not know waits until no node has one. */
 export function handlers(
   commands: Commands,
-  httpAllowed: boolean,
-  showDelivery: (delivery: Delivery, mode: Mode) => object = presentDelivery,
-  guard: EditGuard | null = null,
+  options: HandlerOptions,
+): Readonly<Record<OperationId, Handler>> {
+  const { upgrade } = options;
+  const gated = Object.entries(ungatedHandlers(commands, options)).map(([id, handle]): [string, Handler] => [
+    id,
+    (call) => {
+      const { since } = call;
+      return since === null ? handle(call) : upgrade.requireSince(since).then(() => handle(call));
+    },
+  ]);
+  return Object.fromEntries(gated) as Readonly<Record<OperationId, Handler>>;
+}
+
+function ungatedHandlers(
+  commands: Commands,
+  { httpAllowed, showDelivery = presentDelivery, guard }: HandlerOptions,
 ): Readonly<Record<OperationId, Handler>> {
   const { store, pause } = commands;
 
@@ -236,12 +285,79 @@ export function handlers(
         ),
       ),
 
-    putSchedule: notBuilt,
-    getNamedSchedule: notBuilt,
-    triggerSchedule: notBuilt,
-    putEndpoint: notBuilt,
-    getNamedEndpoint: notBuilt,
-    cancelDelivery: notBuilt,
+    putSchedule: (call) => {
+      const name = requireName(call.name);
+      return putSchedule(
+        commands,
+        call.tenant.partition,
+        name,
+        (now, present) => readSchedulePut(call.fields(), { now, httpAllowed, name, present }),
+        {
+          created: scheduleAs(201, call.tenant.mode),
+          present: scheduleAs(200, call.tenant.mode),
+          plan: planOf(call),
+        },
+      );
+    },
+
+    getNamedSchedule: (call) =>
+      call.answer(async () =>
+        json(
+          200,
+          presentSchedule(
+            await getNamedSchedule(commands, call.tenant.partition, call.name),
+            call.tenant.mode,
+          ),
+        ),
+      ),
+
+    triggerSchedule: (call) =>
+      call.once((keep) =>
+        triggerSchedule(
+          commands,
+          call.tenant.partition,
+          call.id('sch'),
+          {
+            added: (delivery) => json(201, showDelivery(delivery, call.tenant.mode)),
+            moved: (delivery) => json(200, showDelivery(delivery, call.tenant.mode)),
+          },
+          keep,
+          () => call.fields(),
+        ),
+      ),
+
+    putEndpoint: (call) => {
+      const name = requireName(call.name);
+      return putProfile(
+        commands,
+        call.tenant.partition,
+        name,
+        () => readEndpointPut(call.fields(), httpAllowed, name),
+        {
+          created: profileAs(201, call.tenant.mode),
+          present: profileAs(200, call.tenant.mode),
+          plan: planOf(call),
+        },
+      );
+    },
+
+    getNamedEndpoint: (call) =>
+      call.answer(async () =>
+        json(
+          200,
+          presentProfile(await getNamedProfile(commands, call.tenant.partition, call.name), call.tenant.mode),
+        ),
+      ),
+
+    cancelDelivery: (call) =>
+      cancelDelivery(
+        commands,
+        call.tenant.partition,
+        call.id('dlv'),
+        (delivery) => json(200, showDelivery(delivery, call.tenant.mode)),
+        () => call.fields(),
+      ),
+
     getAttemptResponse: notBuilt,
     listRecentAttempts: notBuilt,
 

@@ -4,6 +4,7 @@ import type { ProfileFields } from '#src/commands/profiles.ts';
 import type { NewSchedule } from '#src/commands/schedules.ts';
 import { DEFAULT_METHOD, isDestination } from '#src/domain/destination.ts';
 import type { BreakerPolicy, RateLimit } from '#src/domain/endpoint-profile.ts';
+import { Refusal } from '#src/domain/errors.ts';
 import type { EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
@@ -12,6 +13,7 @@ import type { Destination, Schedule, Timing } from '#src/domain/schedule.ts';
 import type { ScheduleEdit } from '#src/domain/schedule-lifecycle.ts';
 import { readTiming, TIMING_FIELDS } from '#src/domain/timing.ts';
 import { isZone } from '#src/domain/zone.ts';
+import { otherNameText, PUT_DELAY_TEXT } from '#src/texts/body-fault-text.ts';
 import {
   EndpointWrite,
   ScheduleCreate,
@@ -36,7 +38,13 @@ function parse<S extends z.ZodType>(schema: S, body: JsonObject, faults: Faults)
   return parsed.success ? parsed.data : null;
 }
 
-function collectTiming(body: JsonObject, now: Instant, faults: Faults): Timing | null {
+/** `kept`: the instant that a one-shot has already, which may have come. */
+function collectTiming(
+  body: JsonObject,
+  now: Instant,
+  faults: Faults,
+  kept: Instant | null = null,
+): Timing | null {
   const given = TIMING_FIELDS.filter((name) => has(body, name));
   const timezone = has(body, 'timezone') ? body.timezone : null;
   if (given.length > 1) faults.add('multiple_timing', given[1] ?? null);
@@ -48,7 +56,7 @@ function collectTiming(body: JsonObject, now: Instant, faults: Faults): Timing |
   const [name] = given;
   const text = name === undefined ? undefined : body[name];
   if (name === undefined || typeof text !== 'string') return null;
-  const read = readTiming(name, text, timezone, now);
+  const read = readTiming(name, text, timezone, now, kept);
   if (read.ok) return read.timing;
   faults.addFault(read.fault);
   return null;
@@ -59,13 +67,50 @@ function collectUrl(body: JsonObject, name: 'endpoint' | 'url', httpAllowed: boo
   if (typeof text === 'string' && !isDestination(text, httpAllowed)) faults.add('url_blocked', name);
 }
 
-export function readScheduleCreate(body: JsonObject, now: Instant, httpAllowed: boolean): NewSchedule {
+interface PutContext {
+  readonly now: Instant;
+  readonly httpAllowed: boolean;
+  /** The name in the path. */
+  readonly name: string;
+  /** The schedule that has the name. */
+  readonly present: Schedule | null;
+}
+
+/** A `delay` names no fixed instant, so the same body would not always mean the same schedule. */
+export function readSchedulePut(
+  body: JsonObject,
+  { now, httpAllowed, name, present }: PutContext,
+): NewSchedule {
+  const timing = present?.timing;
+  const kept = timing?.kind === 'one_shot' ? timing.fireAt : null;
+  if (has(body, 'delay')) throw new Refusal('invalid_duration', 'delay', PUT_DELAY_TEXT);
+  const given = readScheduleCreate(body, now, httpAllowed, kept);
+  return { ...given, name: nameInPath(given.name, name) };
+}
+
+export function readEndpointPut(body: JsonObject, httpAllowed: boolean, name: string): ProfileFields {
+  const given = readEndpointCreate(body, httpAllowed);
+  return { ...given, name: nameInPath(given.name, name) };
+}
+
+/** A body may repeat the name. */
+function nameInPath(given: string | null, name: string): string {
+  if (given !== null && given !== name) throw new Refusal('invalid_name', 'name', otherNameText(given, name));
+  return name;
+}
+
+export function readScheduleCreate(
+  body: JsonObject,
+  now: Instant,
+  httpAllowed: boolean,
+  kept: Instant | null = null,
+): NewSchedule {
   const faults = new Faults({ body, now, httpAllowed });
   const isProfileBacked = has(body, 'endpoint_id');
   if (isProfileBacked && has(body, 'endpoint')) faults.add('multiple_endpoint', 'endpoint_id');
   if (isProfileBacked && has(body, 'method')) faults.add('method_on_profile', 'method');
   if (!isProfileBacked && !has(body, 'endpoint')) faults.add('missing_endpoint', 'endpoint');
-  const timing = collectTiming(body, now, faults);
+  const timing = collectTiming(body, now, faults, kept);
   collectUrl(body, 'endpoint', httpAllowed, faults);
   const fields = parse(ScheduleCreate, body, faults);
   faults.throwIfAny();

@@ -4,10 +4,12 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { type Commands, KeyedMutex, type RenderedAnswer } from '#src/commands/command.ts';
 import { Idempotency, type IdempotentAnswer } from '#src/commands/idempotency.ts';
 import { type PauseLength, pausesOf } from '#src/commands/pauses.ts';
+import { RollingUpgrade } from '#src/commands/rolling-upgrade.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import { IdMint } from '#src/domain/id.ts';
 import type { YieldToEventLoop } from '#src/domain/json.ts';
 import { versionFor } from '#src/domain/project.ts';
+import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { ControlStore, Tenant } from '#src/ports/control-store.ts';
 import { customerActivity } from '#src/ports/customer-activity.ts';
 import type { Hints } from '#src/ports/hints.ts';
@@ -32,7 +34,7 @@ import { SendTimeout } from './send-timeout.ts';
 import { unknownPathText } from './unknown-path.ts';
 
 export interface ApiOptions {
-  readonly store: Store & ControlStore;
+  readonly store: Store & ControlStore & Pick<ClusterStore, 'listVersions'>;
   readonly vault: Vault;
   readonly clock: Clock;
   readonly timers: Timers & Stopwatch;
@@ -55,6 +57,7 @@ export interface ApiOptions {
  */
 export interface Shared {
   readonly commands: Commands;
+  readonly upgrade: RollingUpgrade;
   readonly idempotency: Idempotency;
   readonly bodies: BodyBudget;
 }
@@ -161,6 +164,7 @@ export function buildServer(options: ApiOptions): FastifyInstance {
         return pauses.pause(`${partition}`, length);
       },
     },
+    upgrade: new RollingUpgrade(store, options.timers),
     idempotency: new Idempotency(store, clock),
     bodies,
   };
@@ -178,10 +182,10 @@ export function buildServer(options: ApiOptions): FastifyInstance {
 async function v1(
   scope: FastifyInstance,
   { store, clock, timers, httpAllowed }: ApiOptions,
-  { commands, idempotency, bodies }: Shared,
+  { commands, upgrade, idempotency, bodies }: Shared,
 ): Promise<void> {
   const authenticator = new Authenticator(store, clock);
-  const handle = handlers(commands, httpAllowed);
+  const handle = handlers(commands, { httpAllowed, upgrade });
   const answers = new AnswerBudget(timers);
 
   scope.addHook('onRequest', (request, reply, done) => {

@@ -81,6 +81,7 @@ export async function retryUntilWritten(write: () => Promise<WriteResult>): Prom
     const { written, answer } = await write();
     if (written === 'done') return answer;
     if (written === 'key_taken') throw new IdempotencyKeyTaken();
+    if (written === 'name_taken') throw new Refusal('name_taken', 'name');
   }
   throw new StoreUnavailable('The object kept changing while it was being written.');
 }

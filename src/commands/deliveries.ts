@@ -1,10 +1,10 @@
 import type { Delivery } from '#src/domain/delivery.ts';
-import { isReplayable, replay } from '#src/domain/delivery-lifecycle.ts';
+import { cancel, isReplayable, replay } from '#src/domain/delivery-lifecycle.ts';
 import { Refusal } from '#src/domain/errors.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
-import { notReplayableText } from '#src/texts/state-fault-text.ts';
+import { notCancelableText, notReplayableText } from '#src/texts/state-fault-text.ts';
 import {
   type Commands,
   type MakeReceipt,
@@ -13,6 +13,30 @@ import {
   requireFound,
   retryUntilWritten,
 } from './command.ts';
+
+/** `checkFields` throws to refuse the request after the delivery and its status were checked. */
+export function cancelDelivery(
+  { store, clock, hints }: Commands,
+  partition: Partition,
+  id: DeliveryId,
+  render: Render<Delivery>,
+  checkFields: () => void = () => {},
+): Promise<RenderedAnswer> {
+  return retryUntilWritten(async () => {
+    const delivery = requireFound(await store.findDelivery(partition, id), id);
+    const view = await store.findSchedule(partition, delivery.scheduleId);
+    const { status } = delivery;
+    if (status !== 'retry_scheduled' || view?.schedule.pendingId === id) {
+      throw new Refusal('not_cancelable', null, notCancelableText(status));
+    }
+    checkFields();
+    const canceled = cancel(delivery, clock.now());
+    const answer = render(canceled);
+    const written = await store.replaceDelivery(canceled);
+    if (written === 'done') hints.due(dueDeliveryOf(canceled));
+    return { written, answer };
+  });
+}
 
 /**
  * A finished delivery never changes again. Only retention can come in between, which removes it. `checkFields` throws

@@ -110,11 +110,11 @@ export function archiveProfile(
   return mutex.run(`${partition}/${id}`, () => retryUntilWritten(write));
 }
 
-function namesOf(headers: Headers): readonly string[] {
+export function namesOf(headers: Headers): readonly string[] {
   return headers.map(([name]) => name);
 }
 
-function sealedHeaders(
+export function sealedHeaders(
   vault: Commands['vault'],
   profile: EndpointProfile,
   headers: Headers,

@@ -46,12 +46,11 @@ export async function createSchedule(
 ): Promise<RenderedAnswer> {
   const now = clock.now();
   const given = read(now);
-  const { headers, body, destination } = given;
+  const { headers, destination } = given;
   const id = ids.mint('sch', now);
   const deliveryId = ids.mint('dlv', now);
-  const checked = body !== null && isJsonTextInSlices(body, () => pause(partition));
-  const isJson = typeof checked === 'boolean' ? checked : await checked;
-  const plain = encodePayload(headers, body, isJson);
+  const encoded = encodedPayload({ pause }, partition, given);
+  const plain = encoded instanceof Promise ? await encoded : encoded;
   const payload = plain && vault.seal(payloadContext(partition, id, 1), plain);
   const headerNames = headers.map(([name]) => name);
   const payloadBytes = plain?.length ?? 0;
@@ -65,7 +64,7 @@ export async function createSchedule(
       { ...given, partition, id, deliveryId, profile, headerNames, payloadBytes },
       now,
     );
-    if (made === null) throw new Refusal('invalid_cron', 'cron', neverOccursText(given.timing));
+    if (made === null) throw neverOccursRefusal(given.timing);
     if (areLarge(given.metadata)) await pause(partition);
     const answer = render({ ...made, profile });
     const written = await store.addSchedule({ ...made, payload, profile, receipt: makeReceipt(answer, now) });
@@ -74,12 +73,24 @@ export async function createSchedule(
   });
 }
 
-function neverOccursText(timing: Timing): string {
-  return cronFaultText(timing.kind === 'recurring' ? timing.cron : '', 'cron');
+/** A long body is checked in slices. Otherwise there is nothing to wait for. */
+export function encodedPayload(
+  { pause }: Pick<Commands, 'pause'>,
+  partition: Partition,
+  { headers, body }: Pick<NewSchedule, 'headers' | 'body'>,
+): Uint8Array | null | Promise<Uint8Array | null> {
+  const isJson = body !== null && isJsonTextInSlices(body, () => pause(partition));
+  if (typeof isJson === 'boolean') return encodePayload(headers, body, isJson);
+  return isJson.then((is) => encodePayload(headers, body, is));
+}
+
+export function neverOccursRefusal(timing: Timing): Refusal {
+  const text = cronFaultText(timing.kind === 'recurring' ? timing.cron : '', 'cron');
+  return new Refusal('invalid_cron', 'cron', text);
 }
 
 /** Finds the endpoint profile of a new schedule. */
-async function requireUsableProfile(
+export async function requireUsableProfile(
   store: Commands['store'],
   partition: Partition,
   id: EndpointId,

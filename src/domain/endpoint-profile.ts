@@ -1,3 +1,4 @@
+import { type Comparable, comparableLabels, comparablePolicy, differing } from './comparable.ts';
 import type { Method } from './destination.ts';
 import type { EndpointId } from './id.ts';
 import type { Instant } from './instant.ts';
@@ -91,6 +92,33 @@ export function editProfile(profile: EndpointProfile, edit: ProfileEdit, now: In
     version: profile.version + 1,
     updatedAt: now,
     revision: profile.revision + 1,
+  };
+}
+
+/** Returns the fields in which a profile differs, as the API names them. Headers are compared elsewhere. */
+export function differingFields(profile: ProfileTerms, wanted: ProfileTerms): readonly string[] {
+  return differing(comparable(profile), comparable(wanted));
+}
+
+function comparable(terms: ProfileTerms): Comparable {
+  const { retryBudget, rateLimit, breakerPolicy } = terms;
+  return {
+    url: terms.url,
+    method: terms.method,
+    timeout: terms.timeout,
+    retry_policy: comparablePolicy(terms.retryPolicy),
+    retry_budget: retryBudget && JSON.stringify([retryBudget.rate, retryBudget.burst]),
+    rate_limit: rateLimit === null ? null : rateLimit.perSecond,
+    breaker_policy:
+      breakerPolicy &&
+      JSON.stringify([
+        breakerPolicy.threshold,
+        breakerPolicy.baseOpen,
+        breakerPolicy.maxOpen,
+        breakerPolicy.probeTimeout,
+      ]),
+    response_excerpt: terms.responseExcerpt,
+    metadata: comparableLabels(terms.metadata),
   };
 }
 

@@ -100,7 +100,7 @@ export function create(
   return { schedule, pending: pendingFor(schedule, profile, deliveryId, occurrence, now) };
 }
 
-function occurrenceOf(
+export function occurrenceOf(
   { id, jitter }: Pick<Schedule, 'id' | 'jitter'>,
   timing: Timing,
   last: Instant,
@@ -115,7 +115,7 @@ function occurrenceOf(
  * Returns the instant after which a recurrence continues. Jitter may have sent the last occurrence before its nominal
  * instant, so that may be later than now.
  */
-function resumePoint({ lastOccurrence }: FiringSchedule, now: Instant): Instant {
+export function resumePoint({ lastOccurrence }: FiringSchedule, now: Instant): Instant {
   return instant(Math.max(lastOccurrence ?? now, now));
 }
 
@@ -133,22 +133,34 @@ function pendingFor(
 ): Delivery {
   const nominal = distinct(occurrence.nominal, schedule);
   return deliveryLife.materialize({
+    ...materialization(schedule, profile, id, now),
+    occurrence: nominal,
+    scheduledFor: occurrence.firesAt,
+    idempotencyKey: keyOf(schedule, id, nominal),
+  });
+}
+
+/** What a schedule gives to each of its deliveries. */
+function materialization(
+  schedule: FiringSchedule,
+  profile: FiringProfile | null,
+  id: DeliveryId,
+  now: Instant,
+) {
+  return {
     partition: schedule.partition,
     id,
     scheduleId: schedule.id,
-    occurrence: nominal,
-    scheduledFor: occurrence.firesAt,
     ttl: schedule.ttl,
-    idempotencyKey: keyOf(schedule, id, nominal),
     target: targetOf(schedule, profile),
     payloadBytes: schedule.payloadBytes,
     payloadVersion: schedule.payloadVersion,
     retryPolicy: retryPolicyOf(schedule, profile),
     createdAt: now,
-  });
+  };
 }
 
-function targetOf(schedule: FiringSchedule, profile: FiringProfile | null): Target {
+export function targetOf(schedule: FiringSchedule, profile: FiringProfile | null): Target {
   return {
     url: urlOf(schedule, profile),
     method: methodOf(schedule, profile),
@@ -158,7 +170,7 @@ function targetOf(schedule: FiringSchedule, profile: FiringProfile | null): Targ
 }
 
 /** Each occurrence has its own key. The only delivery of a one-shot has the customer's key, or its id. */
-function keyOf(schedule: FiringSchedule, id: DeliveryId, nominal: Instant): string {
+export function keyOf(schedule: FiringSchedule, id: DeliveryId, nominal: Instant): string {
   return schedule.timing.kind === 'one_shot'
     ? (schedule.idempotencyKey ?? id)
     : `${schedule.idempotencyKey ?? schedule.id}:${formatInstant(nominal)}`;
@@ -243,7 +255,7 @@ export function reschedule(view: ScheduleView, timing: Timing, now: Instant): Sc
 }
 
 /** `movedFrom`: the instant of the recurrence that the next occurrence is moved away from. */
-function movedTo(
+export function movedTo(
   schedule: Schedule,
   pending: Delivery,
   { nominal, firesAt }: Occurrence,
@@ -351,6 +363,35 @@ export function completedBy<S extends FiringSchedule>(
 export interface Claimed {
   readonly delivery: InFlightDelivery;
   readonly advanced: Advance | null;
+}
+
+/** Creates a delivery of a recurring schedule that is due now, beside its recurrence. */
+export function trigger(
+  { schedule, profile }: Pick<ScheduleView, 'schedule' | 'profile'>,
+  id: DeliveryId,
+  now: Instant,
+): Delivery {
+  return deliveryLife.materialize({
+    ...materialization(schedule, profile, id, now),
+    occurrence: null,
+    scheduledFor: now,
+    idempotencyKey: `${schedule.idempotencyKey ?? schedule.id}:${id}`,
+  });
+}
+
+/** Makes the delivery of a one-shot due now. */
+export function fireNow({ schedule }: ScheduleView, pending: Delivery, now: Instant): ScheduleChange {
+  const moved = deliveryLife.move(pending, {
+    occurrence: null,
+    movedFrom: null,
+    scheduledFor: now,
+    idempotencyKey: pending.idempotencyKey,
+  });
+  return {
+    schedule: { ...schedule, updatedAt: now, revision: schedule.revision + 1 },
+    pending: moved,
+    sweep: null,
+  };
 }
 
 /** The next occurrence of a recurring schedule, materialized from the current profile. */

@@ -35,12 +35,16 @@ export function horizon(now: Instant): Instant {
   return instant(at.getTime());
 }
 
-/** Reads one timing field. `timezone` applies to `local_fire_at` and `cron`, and must be a real time zone there. */
+/**
+ * Reads one timing field. `timezone` applies to `local_fire_at` and `cron`, and must be a real time zone there. `kept` is
+ * an instant that need not lie ahead.
+ */
 export function readTiming(
   field: TimingField,
   text: string,
   timezone: string | null,
   now: Instant,
+  kept: Instant | null = null,
 ): TimingRead {
   const zone = timezone ?? DEFAULT_TIMEZONE;
   switch (field) {
@@ -48,13 +52,13 @@ export function readTiming(
       return readDelay(text, now);
     case 'fire_at': {
       const at = parseInstant(text);
-      return at === null ? refused('invalid_fire_at', field) : oneShot(field, at, null, now);
+      return at === null ? refused('invalid_fire_at', field) : oneShot(field, at, null, now, kept);
     }
     case 'local_fire_at': {
       const local = parseLocalTime(text);
       if (local === null) return refused('invalid_duration', field);
       return isZone(zone)
-        ? oneShot(field, localInstant(zone, local), zone, now)
+        ? oneShot(field, localInstant(zone, local), zone, now, kept)
         : refused('invalid_cron', 'timezone');
     }
     case 'cron': {
@@ -74,7 +78,14 @@ function readDelay(text: string, now: Instant): TimingRead {
   return oneShot('delay', instant(now + msCeil(nanoseconds)), null, now);
 }
 
-function oneShot(field: TimingField, fireAt: Instant, timezone: string | null, now: Instant): TimingRead {
+function oneShot(
+  field: TimingField,
+  fireAt: Instant,
+  timezone: string | null,
+  now: Instant,
+  kept: Instant | null = null,
+): TimingRead {
+  if (fireAt === kept) return { ok: true, timing: { kind: 'one_shot', fireAt, timezone } };
   if (fireAt < now + FLOOR_MS) return refused('fire_at_in_past', field);
   // Most instants are near. For them the comparison needs no calendar.
   if (fireAt > now + WITHIN_HORIZON_MS && fireAt > horizon(now)) return refused('fire_at_too_far', field);

@@ -34,6 +34,8 @@ export interface ClusterState {
 export interface ClusterStore {
   /** Reads the clock of the store, in milliseconds with their fraction. */
   readClock(): Promise<number>;
+  /** Lists the versions of the program that nodes run, each once. */
+  listVersions(): Promise<readonly string[]>;
   /** Renews or begins the lease. Returns the state after that. */
   renewLease(lease: NodeLease): Promise<ClusterState>;
   /**

@@ -62,6 +62,13 @@ const TEXT_OF_CODE: Partial<Record<ErrorCode, (field: string, refused: RefusedBo
       : `${field} ${described(body[field])} is more than 10 years ahead. The latest instant is ${formatInstant(horizon(now))}.`,
 };
 
+export const PUT_DELAY_TEXT =
+  'A schedule with a name cannot have a delay: the same body would mean another instant each time. Give fire_at, such as "2030-01-01T09:00:00Z", local_fire_at or cron.';
+
+export function otherNameText(given: string, name: string): string {
+  return `name is ${described(given)}, but the path names "${name}". Leave name out, or rename the object with PATCH.`;
+}
+
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }

@@ -14,6 +14,22 @@ export function scheduleEndedText(state: ScheduleState): string {
   return `This schedule is ${state}, so it cannot be rescheduled. Create a new schedule.`;
 }
 
+export function notTriggerableText(state: ScheduleState): string {
+  return state === 'paused'
+    ? 'This one-shot schedule is paused. Resume it first: it then waits for its instant, and can be triggered.'
+    : `This schedule is ${state}, so it cannot be triggered. Replay one of its deliveries, or create a new schedule.`;
+}
+
+export function notCancelableText(status: DeliveryStatus): string {
+  return status === 'retry_scheduled'
+    ? 'This is the pending delivery of its schedule. Cancel the schedule.'
+    : `This delivery is ${status}. Only a delivery that waits for a retry (retry_scheduled) can be canceled. To stop what is still to come, pause or cancel the schedule.`;
+}
+
+export function olderNodeText(version: string, since: string): string {
+  return `This needs Sched ${since} on every node, and a node with ${version} is still running. Nothing was changed. Try again when the upgrade is complete.`;
+}
+
 export function profileArchivedText(id: string): string {
   return `The endpoint profile "${id}" is archived, so no new schedule can use it. Use another profile, or create one.`;
 }

@@ -107,6 +107,7 @@ async function openDataHarness(
     onRefused: async () => {},
     routes: dataRoutes({
       commands,
+      upgrade: { requireSince: async () => {} },
       idempotency: new Idempotency(store, clock),
       insight: store.insight,
       jobs: store.jobs,

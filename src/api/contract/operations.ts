@@ -17,6 +17,8 @@ export interface Operation {
   readonly status: 200 | 201;
   /** Whether the answer is 201 if the object was created. */
   readonly mayCreate?: true;
+  /** The version of the program that began to have the operation. Older nodes do not know what it writes. */
+  readonly since?: string;
   /** Additional errors. Every operation has 400, 401, 500 and 503, and 404 if its path has an id. */
   readonly errors: readonly ErrorCode[];
 }
@@ -80,6 +82,9 @@ function action(path: string, errors: readonly ErrorCode[] = []): Operation {
   return { method: 'POST', path, body: null, idempotent: false, status: 200, errors };
 }
 
+/** Fields of bodies that older versions of the program do not know, by the version that began to have them. */
+export const FIELDS_SINCE: Readonly<Record<string, string>> = { name: '0.2.0', response_excerpt: '0.2.0' };
+
 export const OPERATIONS = {
   createSchedule: {
     method: 'POST',
@@ -118,6 +123,7 @@ export const OPERATIONS = {
     idempotent: false,
     status: 200,
     mayCreate: true,
+    since: '0.2.0',
     errors: [...BODY, ...SCHEDULE, 'delivery_in_progress'],
   },
   getNamedSchedule: read('/schedules/named/{name}'),
@@ -136,6 +142,7 @@ export const OPERATIONS = {
     ...action('/schedules/{id}/trigger', [...IDEMPOTENCY, 'schedule_not_active', 'delivery_in_progress']),
     idempotent: true,
     mayCreate: true,
+    since: '0.2.0',
   },
   listScheduleDeliveries: read('/schedules/{id}/deliveries', LIST),
   createEndpoint: {
@@ -163,6 +170,7 @@ export const OPERATIONS = {
     idempotent: false,
     status: 200,
     mayCreate: true,
+    since: '0.2.0',
     errors: [...BODY, 'missing_url', ...ENDPOINT],
   },
   getNamedEndpoint: read('/endpoints/named/{name}'),
@@ -174,7 +182,7 @@ export const OPERATIONS = {
     idempotent: true,
     status: 201,
   },
-  cancelDelivery: action('/deliveries/{id}/cancel', ['not_cancelable']),
+  cancelDelivery: { ...action('/deliveries/{id}/cancel', ['not_cancelable']), since: '0.2.0' },
   listAttempts: read('/deliveries/{id}/attempts', LIST),
   getAttemptResponse: read('/deliveries/{id}/attempts/{attempt_no}/response'),
   listRecentAttempts: read('/attempts', FILTERED_LIST),

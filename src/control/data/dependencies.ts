@@ -1,6 +1,7 @@
 /** The dependencies of a project's routes. */
 import type { Commands } from '#src/commands/command.ts';
 import type { Idempotency } from '#src/commands/idempotency.ts';
+import type { RollingUpgrade } from '#src/commands/rolling-upgrade.ts';
 import type { InsightStore } from '#src/ports/insight-store.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
@@ -9,6 +10,7 @@ export interface DataDependencies {
   /** The same commands as /v1 uses, so that changes from both sides are serialised. */
   readonly commands: Commands;
   readonly idempotency: Idempotency;
+  readonly upgrade: Pick<RollingUpgrade, 'requireSince'>;
   readonly insight: InsightStore;
   readonly jobs: ReplayJobStore;
   readonly timers: Timers & Stopwatch;

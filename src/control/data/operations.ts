@@ -59,9 +59,10 @@ interface OperationRequest extends ProjectRequest {
 }
 
 export function operationRoutes(dependencies: DataDependencies): readonly ProjectRoute[] {
-  const { commands, idempotency, httpAllowed } = dependencies;
-  const unguarded = handlers(commands, httpAllowed, presentWithTarget);
-  const guarded = handlers(commands, httpAllowed, presentWithTarget, editGuard(dependencies));
+  const { commands, idempotency, upgrade, httpAllowed } = dependencies;
+  const options = { httpAllowed, upgrade, showDelivery: presentWithTarget };
+  const unguarded = handlers(commands, options);
+  const guarded = handlers(commands, { ...options, guard: editGuard(dependencies) });
   const here = (Object.entries(OPERATIONS) as [OperationId, Operation][]).filter(([id]) => !NOT_HERE.has(id));
   return here.map(([id, operation]) =>
     projectRoute(nameOf(operation), {

@@ -3,15 +3,18 @@ import type { Fence, Slot } from '#src/domain/slot.ts';
 import type { ClusterStore, NodeLease, SlotState } from '#src/ports/cluster-store.ts';
 import { LEASE } from './control-rows.ts';
 import type { Dialect } from './dialect.ts';
+import { listVersions } from './reads.ts';
 import type { Step } from './steps.ts';
 
 type SeenSlot = Pick<SlotState, 'slot' | 'epoch'>;
 
 export function cluster({
   writers: { membership },
+  readers: { api },
   ...dialect
-}: Pick<Dialect, 'writers' | 'readClock' | 'renewLease'>): ClusterStore {
+}: Pick<Dialect, 'writers' | 'readers' | 'readClock' | 'renewLease'>): ClusterStore {
   return {
+    listVersions: () => listVersions(api),
     readClock: () => dialect.readClock(),
     renewLease: (lease) => dialect.renewLease(lease),
     // Taking a slot raises its epoch, so writes under the old epoch are refused.

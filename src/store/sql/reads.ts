@@ -186,6 +186,13 @@ export function controlReads(reader: SqlReader): ControlReads {
   };
 }
 
+export async function listVersions(reader: SqlReader): Promise<readonly string[]> {
+  const rows = await reader.query<{ readonly program_version: string }>(
+    'SELECT DISTINCT program_version FROM nodes',
+  );
+  return rows.map(({ program_version: version }) => version);
+}
+
 const CLUSTER_STATE = `SELECT CAST(NULL AS integer) AS slot, node, lease_until AS number, is_stopping, program_version
     FROM nodes
   UNION ALL SELECT slot, owner, epoch, 0, '' FROM slots
