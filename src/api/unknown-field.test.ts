@@ -18,7 +18,7 @@ function refusalOf(
 }
 
 const SCHEDULE_FIELDS =
-  '`endpoint`, `endpoint_id`, `method`, `headers`, `body`, `delay`, `fire_at`, `local_fire_at`, `cron`, `timezone`, `ttl`, `idempotency_key`, `retry_policy`, `rate_limit`, `jitter`, `metadata`';
+  '`name`, `endpoint`, `endpoint_id`, `method`, `headers`, `body`, `delay`, `fire_at`, `local_fire_at`, `cron`, `timezone`, `ttl`, `idempotency_key`, `retry_policy`, `rate_limit`, `jitter`, `metadata`';
 const TO_PROFILE =
   'belongs to an endpoint profile, not to a schedule: use POST /v1/endpoints, and its id as `endpoint_id`.';
 const TO_SCHEDULE = 'belongs to a schedule, not to an endpoint profile: use POST /v1/schedules.';

@@ -39,7 +39,7 @@ class ResealHarness extends Builders {
     const made = this.schedule();
     const payload = vault.seal(payloadContext(PARTITION, made.schedule.id, 1), plain);
     await this.control.store.addSchedule({ ...made, payload, profile: null, receipt: null });
-    return [PARTITION, made.schedule.id];
+    return [PARTITION, made.schedule.id, 1];
   }
 
   async headers(vault: Vault): Promise<SealedKey> {
@@ -99,6 +99,8 @@ describe('resealing', () => {
     expect({ total, unreadable }).toEqual({ total: { ...NONE, resealed: 3 }, unreadable: [] });
     expect(columns).toEqual({
       payloads: { ...NONE, resealed: 1 },
+      earlier_payloads: NONE,
+      attempt_responses: NONE,
       profile_headers: { ...NONE, resealed: 1 },
       signing_secrets: { ...NONE, resealed: 1 },
       endpoint_secrets: NONE,

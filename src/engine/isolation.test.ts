@@ -75,6 +75,7 @@ test('the bodies in flight of a node hold no more bytes than its permits allow',
       await harness.schedule({
         ...(partition === undefined ? {} : { partition }),
         url: `https://hangs-${n}.example/`,
+        payload: { body: 'as if it were large' },
         payloadBytes: 16 * HUGE_BYTES,
       });
     }

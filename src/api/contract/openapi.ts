@@ -10,7 +10,7 @@ import { ERRORS, type ErrorCode } from '#src/domain/errors.ts';
 import type { IdKind } from '#src/domain/id.ts';
 import { CURRENT_VERSION } from '#src/domain/project.ts';
 import { errorExamples } from './error-examples.ts';
-import { OPERATION_EXAMPLES } from './examples.ts';
+import { OPERATION_EXAMPLES, type OperationExamples } from './examples.ts';
 import { endpointName, scheduleName } from './fields.ts';
 import { DATE_FORM, exampleId, idForm } from './forms.ts';
 import { OPERATION_DOCS, TAGS, type Tag } from './operation-docs.ts';
@@ -184,7 +184,7 @@ function describe(id: OperationId, operation: Operation): ZodOpenApiOperationObj
         '201': {
           description: 'The object that was created.',
           headers: successHeaders(operation),
-          content: { 'application/json': { schema: createdBy(answer) } },
+          content: { 'application/json': { schema: createdBy(answer), examples: firstOf(examples.answer) } },
         },
       }),
       ...errorResponses(operation),
@@ -221,6 +221,10 @@ function pathParameters({ path }: Operation) {
       attempt_no: z.int().min(1).meta({ description: 'The number of the attempt.', example: 1 }),
     }),
   });
+}
+
+function firstOf(examples: OperationExamples['answer']): OperationExamples['answer'] {
+  return Object.fromEntries(Object.entries(examples).slice(0, 1));
 }
 
 /** A plan creates nothing. */

@@ -114,17 +114,17 @@ function renderParameters(
     ].join('');
   };
   const fields = those.map((parameter) => parameterField(document, parameter));
-  return `<h4>${title}</h4>${renderFields(fields, { place: id, isRequest, attributes })}`;
+  return `<h4>${title}</h4>${renderFields(fields, { place: place === 'path' ? anchor(id, 'path') : id, isRequest, attributes })}`;
 }
 
-function renderAnswer(document: ReferenceDocument, { id }: Operation, answer: Answer): string {
+function renderAnswer(document: ReferenceDocument, { id, answers }: Operation, answer: Answer): string {
   const schema = document.schemaOf(answer);
   const fields = schema === null ? [] : fieldsOf(document, schema);
   const headers = document.headersOf(answer).map((header) => parameterField(document, header));
   const list = (name: string, listed: readonly Field[]) =>
     listed.length === 0
       ? ''
-      : `<details><summary>${listed.length} ${name}s of the answer</summary>${renderFields(listed, { place: anchor(id, 'answer', name), isRequest: false })}</details>`;
+      : `<details><summary>${listed.length} ${name}s of the answer</summary>${renderFields(listed, { place: answer === answers[0] ? anchor(id, 'answer', name) : anchor(id, 'answer', answer.status, name), isRequest: false })}</details>`;
   return `<h4>Answer ${text(answer.status)}</h4>${prose(answer.description ?? '')}${list('field', fields)}${list('header', headers)}`;
 }
 
