@@ -65,6 +65,22 @@ const CAUSES: Readonly<Record<string, Cause>> = {
     await drive.fire(delivery, SERVER_ERROR);
     return api.post(`/v1/deliveries/${delivery}/replay`);
   },
+  not_cancelable: async () => {
+    const delivery = await firstDelivery(await newId('/v1/schedules', ONE_SHOT));
+    await drive.fire(delivery, OK);
+    return api.post(`/v1/deliveries/${delivery}/cancel`);
+  },
+  name_taken: async () => {
+    await newId('/v1/schedules', { ...ONE_SHOT, name: 'nightly-report' });
+    return api.post('/v1/schedules', { ...ONE_SHOT, name: 'nightly-report' });
+  },
+  delivery_in_progress: async () => {
+    const id = await newId('/v1/schedules', ONE_SHOT);
+    await drive.claim(await firstDelivery(id));
+    return api.post(`/v1/schedules/${id}/trigger`);
+  },
+  invalid_name: create({ name: 'nightly report' }),
+  invalid_response_excerpt: profile({ response_excerpt: 100_000 }),
   profile_in_use: async () => {
     const endpoint_id = await newId('/v1/endpoints', PROFILE);
     await newId('/v1/schedules', { endpoint_id, delay: '5m' });

@@ -29,6 +29,7 @@ describe('POST /endpoints', () => {
     expect(shown).toEqual({
       id: expect.stringMatching(idOf('ep')),
       object: 'endpoint',
+      name: null,
       mode: 'test',
       url: URL,
       method: 'POST',
@@ -38,6 +39,7 @@ describe('POST /endpoints', () => {
       retry_budget: null,
       rate_limit: null,
       breaker_policy: null,
+      response_excerpt: null,
       metadata: {},
       version: 1,
       archived: false,

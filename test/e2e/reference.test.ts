@@ -6,7 +6,7 @@ import { ONE_SHOT } from './resources.ts';
 
 const { anonymous, atOneNode } = useSched();
 
-/** The endpoint tables of the specification: method, path, status of success, whether marked IK. */
+/** The calls of the specification and of its extensions: method, path, status of success, whether marked IK. */
 const ROUTES: readonly (readonly [method: string, path: string, status: number, marked: boolean])[] = [
   ['post', '/v1/schedules', 201, true],
   ['get', '/v1/schedules', 200, false],
@@ -26,6 +26,14 @@ const ROUTES: readonly (readonly [method: string, path: string, status: number, 
   ['get', '/v1/deliveries/{id}', 200, false],
   ['post', '/v1/deliveries/{id}/replay', 201, true],
   ['get', '/v1/deliveries/{id}/attempts', 200, false],
+  ['put', '/v1/schedules/named/{name}', 200, false],
+  ['get', '/v1/schedules/named/{name}', 200, false],
+  ['post', '/v1/schedules/{id}/trigger', 200, true],
+  ['put', '/v1/endpoints/named/{name}', 200, false],
+  ['get', '/v1/endpoints/named/{name}', 200, false],
+  ['post', '/v1/deliveries/{id}/cancel', 200, false],
+  ['get', '/v1/deliveries/{id}/attempts/{attempt_no}/response', 200, false],
+  ['get', '/v1/attempts', 200, false],
 ];
 
 interface OpenApi {
@@ -43,7 +51,7 @@ async function openApi(): Promise<OpenApi> {
 }
 
 describe('/openapi.json', () => {
-  it('is OpenAPI 3.1 with the label v0 and exactly the routes of the specification', async () => {
+  it('is OpenAPI 3.1 with the label v0 and exactly the routes of the specification and its extensions', async () => {
     const document = await openApi();
     expect(document.openapi).toMatch(/^3\.1\./);
     expect(document.info.version).toBe('v0');

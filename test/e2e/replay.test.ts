@@ -82,6 +82,10 @@ describe('dead_letter, expired and succeeded: a new delivery is created, and the
     expect(fresh).toEqual({
       id: expect.stringMatching(idOf('dlv')),
       object: 'delivery',
+      url: original.url,
+      method: original.method,
+      occurrence: original.occurrence,
+      triggered: false,
       schedule_id: original.schedule_id,
       mode: 'test',
       status: 'scheduled',

@@ -51,6 +51,7 @@ describe('a one-shot', () => {
     });
     expect(await onlyDelivery(api, before.id)).toEqual({
       ...pending,
+      occurrence: fireAt,
       scheduled_for: fireAt,
       next_fire_at: fireAt,
       deadline: new Date(ms(fireAt) + HOUR).toISOString(),
@@ -78,6 +79,7 @@ describe('a one-shot', () => {
     );
     expect(await onlyDelivery(api, id)).toEqual({
       ...pending,
+      occurrence: after.next_fire_at,
       scheduled_for: after.next_fire_at,
       next_fire_at: after.next_fire_at,
       idempotency_key: `order-1:${after.next_fire_at}`,

@@ -15,6 +15,7 @@ export interface RetryPolicy {
 export interface Schedule {
   readonly id: string;
   readonly object: 'schedule';
+  readonly name: string | null;
   readonly mode: Mode;
   readonly kind: 'one_shot' | 'recurring';
   readonly state: 'active' | 'paused' | 'canceled' | 'completed';
@@ -42,6 +43,10 @@ export interface Delivery {
   readonly object: 'delivery';
   readonly schedule_id: string | null;
   readonly mode: Mode;
+  readonly url: string;
+  readonly method: string;
+  readonly occurrence: string | null;
+  readonly triggered: boolean;
   readonly status: string;
   readonly scheduled_for: string;
   readonly deadline: string | null;
@@ -75,6 +80,7 @@ export interface Attempt {
 export interface Endpoint {
   readonly id: string;
   readonly object: 'endpoint';
+  readonly name: string | null;
   readonly mode: Mode;
   readonly url: string;
   readonly method: string;

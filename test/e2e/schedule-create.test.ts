@@ -26,6 +26,7 @@ describe('a schedule with only a destination and a timing', () => {
     expect(shown).toEqual({
       id: expect.stringMatching(idOf('sch')),
       object: 'schedule',
+      name: null,
       mode: 'test',
       kind: 'one_shot',
       state: 'active',
@@ -71,6 +72,10 @@ describe('a schedule with only a destination and a timing', () => {
     expect(pending).toEqual({
       id: expect.stringMatching(idOf('dlv')),
       object: 'delivery',
+      url: URL,
+      method: 'POST',
+      occurrence: shown.fire_at,
+      triggered: false,
       schedule_id: shown.id,
       mode: 'test',
       status: 'scheduled',

@@ -50,7 +50,7 @@ const ALLOWED = [
   /^dist\/compiled\/v24[\w.-]+\/[\w-]+\.cjs$/,
   /^dashboard\/dist\/(dashboard|inbox)\/(index\.html|licenses\.md|assets\/[\w-]+\.(js|css|svg))$/,
   /^dashboard\/dist\/docs\/page\.(js|css)$/,
-  /^src\/store\/(sqlite|postgres)\/schema\.sql$/,
+  /^src\/store\/(sqlite|postgres)\/schema(-\d+)?\.sql$/,
   /^docs\/.+\.(md|svg|png|json)$/,
   /^deploy\/(kubernetes\/[\w-]+\.yaml(\.example)?|systemd\/sched\.service)$/,
 ];

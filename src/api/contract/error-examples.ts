@@ -11,7 +11,12 @@ import { bodyFaultText } from '#src/texts/body-fault-text.ts';
 import { longIdempotencyHeaderText } from '#src/texts/field-fault-text.ts';
 import { noObjectText } from '#src/texts/id-fault-text.ts';
 import { jsonSyntaxText } from '#src/texts/json-fault-text.ts';
-import { notReplayableText, profileArchivedText, scheduleEndedText } from '#src/texts/state-fault-text.ts';
+import {
+  notCancelableText,
+  notReplayableText,
+  profileArchivedText,
+  scheduleEndedText,
+} from '#src/texts/state-fault-text.ts';
 import { exampleId } from './forms.ts';
 import { OPERATIONS } from './operations.ts';
 import type { ErrorResource } from './resources.ts';
@@ -68,6 +73,10 @@ function exampleOf(code: ErrorCode): Example {
       return of(code, null, longIdempotencyHeaderText(300));
     case 'not_replayable':
       return of(code, null, notReplayableText('retry_scheduled'));
+    case 'not_cancelable':
+      return of(code, null, notCancelableText('succeeded'));
+    case 'name_taken':
+      return of(code, 'name');
     case 'schedule_not_active':
       return of(code, null, scheduleEndedText('completed'));
     case 'missing_timing':
@@ -113,9 +122,7 @@ function exampleOf(code: ErrorCode): Example {
     case 'idempotency_key_reuse':
     case 'idempotency_in_progress':
     case 'profile_in_use':
-    case 'name_taken':
     case 'delivery_in_progress':
-    case 'not_cancelable':
     case 'internal_error':
     case 'unavailable':
       return of(code);
