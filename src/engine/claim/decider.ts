@@ -70,6 +70,11 @@ export class Decider {
       return;
     }
     gates.forgetDeferred(due);
+    if (seen === null) {
+      // It does not wait any more. Its endpoint may have changed too, and then the gate is that of another endpoint.
+      queue.release(due);
+      return;
+    }
     const before = gates.get(due, loaded.gate);
     const verdict = decideDispatch(
       delivery,

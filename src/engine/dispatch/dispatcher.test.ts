@@ -1,7 +1,9 @@
 /** The dispatcher with the attempts it begins, from a stored schedule to its request. */
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#src/domain/delivery.ts';
+import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { BreakerPolicy } from '#src/domain/endpoint-profile.ts';
+import { NEW_GATE } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
 import { cancel, edit, pause, reschedule, resume } from '#src/domain/schedule-lifecycle.ts';
@@ -445,6 +447,31 @@ describe('the breaker', () => {
     await harness.time.advance(1);
     expect(seconds()).toEqual([5, 15]);
     expect((await harness.delivery(second.id)).status).toBe('succeeded');
+  });
+
+  test('is not that of the endpoint to which a delivery was edited before it was canceled', async () => {
+    await using harness = await EngineHarness.open();
+    const [url, endpoint] = ['https://example.com/one', 'https://example.com/two'];
+    const failures = 4;
+    const other = harness.build.gate(endpoint as EndpointKey);
+    const gate = { ...NEW_GATE, breaker: { ...NEW_GATE.breaker, failures } };
+    await harness.disk.saveGates([{ ...other, gate }]);
+    harness.egress.respond = () => BROKEN;
+    await started(harness);
+    const { schedule } = await harness.schedule({ url, inMs: 900 });
+    harness.faults.before('loadDeliveries', async () => {
+      await harness.change(schedule.id, (view) => edit(view, { endpoint }, harness.now));
+      await harness.change(schedule.id, (view) => cancel(view, harness.now));
+    });
+    await harness.time.advance(5_000);
+    expect(harness.egress.sent).toEqual([]);
+    const { pending } = await harness.schedule({ url });
+    await harness.time.advance(5_500);
+    expect(await harness.attempts(pending.id)).toHaveLength(1);
+    expect(harness.metrics.unsents).toEqual([]);
+    await harness.time.advance(11_000);
+    expect(await harness.attempts(pending.id)).toHaveLength(2);
+    expect(harness.metrics.unsents).toEqual([]);
   });
 
   test('lets one delivery probe, and releases the others when the probe succeeds', async () => {
