@@ -4,7 +4,7 @@
  * behind that is not valid. It is built again at the next start.
  */
 import type { Queryable } from './connect.ts';
-import { codeOf } from './errors.ts';
+import { codeOf, isTemporary } from './errors.ts';
 import type { LargeIndex, PostgresMigration } from './migrations.ts';
 
 export function indexesOf(migrations: readonly PostgresMigration[]): readonly LargeIndex[] {
@@ -25,19 +25,33 @@ const FIND = `SELECT wanted.name, i.indisvalid AS is_valid, EXISTS (
 /** The error codes of two nodes that build the same index: duplicate_table and unique_violation. */
 const BUILT_ELSEWHERE = ['42P07', '23505'];
 
-/** Builds the indexes that are missing. Each statement is sent alone, because it cannot be in a transaction. */
-export async function buildIndexes(client: Queryable, wanted: readonly LargeIndex[]): Promise<void> {
-  if (wanted.length === 0) return;
-  const { rows } = await client.query(FIND, [wanted.map(({ name }) => name)]);
-  const found = new Map((rows as readonly FoundIndex[]).map((row) => [row.name, row]));
-  for (const { name, on } of wanted) {
-    const index = found.get(name);
-    if (index?.is_valid === true || index?.is_in_progress === true) continue;
+const PAUSE_MS = 1_000;
+const ATTEMPTS_MAX = 30;
+
+/**
+ * Builds the indexes that are missing, unless another node is building some: it builds all. Each statement is sent alone,
+ * because it cannot be in a transaction.
+ */
+export async function buildIndexes(
+  client: Queryable,
+  wanted: readonly LargeIndex[],
+  pause: (ms: number) => Promise<void>,
+): Promise<void> {
+  for (let attempts = 1; attempts <= ATTEMPTS_MAX; attempts++) {
+    const { rows } = await client.query(FIND, [wanted.map(({ name }) => name)]);
+    const found = rows as readonly FoundIndex[];
+    const missing = found.filter((index) => index.is_valid !== true);
+    if (missing.length === 0 || missing.some((index) => index.is_in_progress)) return;
     try {
-      if (index?.is_valid === false) await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
-      await client.query(`CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ON ${on}`);
+      for (const { name, is_valid } of missing) {
+        const index = wanted.find((one) => one.name === name);
+        if (is_valid === false) await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+        await client.query(`CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ON ${index?.on}`);
+      }
     } catch (error) {
-      if (!BUILT_ELSEWHERE.includes(codeOf(error))) throw error;
+      // Another node began at the same time. Of two builds, one may be ended as a deadlock.
+      if (!BUILT_ELSEWHERE.includes(codeOf(error)) && !isTemporary(error)) throw error;
+      await pause(PAUSE_MS);
     }
   }
 }

@@ -107,7 +107,7 @@ export async function migrate(
       await pause(LOCK_PAUSE_MS);
     }
   }
-  await buildIndexes(client, indexesOf(migrations));
+  await buildIndexes(client, indexesOf(migrations), pause);
 }
 
 async function applyMissing(

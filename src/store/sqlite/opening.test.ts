@@ -135,6 +135,35 @@ describe('a later schema', () => {
     );
   });
 
+  test('of version 2 keeps the rows of version 1, and tells the profile of each attempt', async () => {
+    const directory = freshDirectory();
+    onFile(directory, (db) => {
+      migrate(db, START, MIGRATIONS.slice(0, 1));
+      db.exec(
+        `INSERT INTO endpoint_profiles VALUES (1, 'ep_1', 1, 0, 1, 1, 1);
+         INSERT INTO deliveries (partition, id, schedule_id, status, occurrence, scheduled_for, reserved,
+           attempt_count, idempotency_key, url, method, endpoint_id, payload_bytes, retry_policy, created_at, revision)
+         SELECT 1, 'dlv_' || value, 'sch_' || value, 'succeeded', value, value, 0, 1, 'key', 'https://a.example', 'POST',
+           CASE WHEN value > 1 THEN 'ep_1' END, 3, '{}', 1, 1 FROM json_each('[1, 2, 3]');
+         INSERT INTO attempts SELECT 1, id, 1, 'att', 'success', 200, 1, 1, 1, 0, NULL, NULL FROM deliveries;
+         INSERT INTO payloads VALUES (1, 'sch_1', x'0102')`,
+      );
+    });
+    onFile(directory, (db) => migrate(db, START));
+    const found = onFile(directory, (db) => ({
+      attempts: db.prepare('SELECT endpoint_id FROM attempts ORDER BY delivery_id').pluck().all(),
+      payload: db.prepare('SELECT version, since_id FROM payloads').get(),
+      versions: db.prepare('SELECT DISTINCT payload_version FROM deliveries').pluck().all(),
+      occurrences: db.prepare('SELECT occurrence FROM deliveries ORDER BY id').pluck().all(),
+    }));
+    expect(found).toEqual({
+      attempts: [null, 'ep_1', 'ep_1'],
+      payload: { version: 1, since_id: '' },
+      versions: [1],
+      occurrences: [1, 2, 3],
+    });
+  });
+
   test('that fails changes nothing', async () => {
     const directory = await created();
     const broken = next('ALTER TABLE nodes ADD COLUMN more TEXT; DROP TABLE missing');
