@@ -21,6 +21,8 @@ import { systemRandom } from '#src/system/random.ts';
 import { databaseUrlOf, IS_POSTGRES, storeSettings } from '#test/process/store-in-use.ts';
 
 const NODE = 'e2e';
+const OTHER_NODE = 'e2e-other';
+const LEASE_MS = 60_000;
 
 export const OK = { outcome: 'success', statusCode: 200 } as const satisfies AttemptResult;
 export const SERVER_ERROR = {
@@ -103,6 +105,18 @@ export class Drive {
       await this.claim(id);
       await this.settle(id, result);
     }
+  }
+
+  /** As if a node with another version of the program had joined. */
+  async startNode(version: string): Promise<void> {
+    const { store } = await this.#open();
+    const leaseUntil = instant(Date.now() + LEASE_MS);
+    await store.renewLease({ node: OTHER_NODE, leaseUntil, isStopping: false, version });
+  }
+
+  async endNode(): Promise<void> {
+    const { store } = await this.#open();
+    await store.leave(OTHER_NODE);
   }
 
   /** Expires the delivery of a one-shot after its deadline, without an attempt. */
