@@ -22,6 +22,7 @@ export const START = instant(Date.UTC(2026, 10, 15, 8));
 export const CHEAP: Cost = { memoryKib: 8, passes: 1, parallelism: 1 };
 
 export interface ControlHarness extends SealingDependencies, PeopleDependencies, AsyncDisposable {
+  readonly directory: string;
   readonly store: SqlStore;
   advance(ms: number): Instant;
 }
@@ -55,6 +56,7 @@ export async function openControlHarness(): Promise<ControlHarness> {
   const ids = new IdMint((count) => random.bytes(count));
   const vault = new AesVault(random, random.bytes(32));
   return {
+    directory,
     store,
     random,
     clock,

@@ -80,7 +80,7 @@ describe('the indexes of large tables', () => {
     const writer = await connected(database);
     await writer.query('BEGIN');
     await writer.query('UPDATE attempts SET egress_ms = 1 WHERE attempt_no = 1');
-    const migrated = migrate(client, START, async (ms) => void (await wait(ms)));
+    const migrated = migrate(client, START, wait);
     await writer.query('COMMIT');
     await migrated;
     expect(await found(client)).toEqual(ALL);
@@ -105,7 +105,7 @@ describe('the indexes of large tables', () => {
     const [client] = clients;
     if (client === undefined) throw new Error('There are clients.');
     await migrate(client, START, neverPause, BEFORE);
-    await Promise.all(clients.map((one) => migrate(one, START, async (ms) => void (await wait(ms)))));
+    await Promise.all(clients.map((one) => migrate(one, START, wait)));
     expect(await found(client)).toEqual(ALL);
   });
 });

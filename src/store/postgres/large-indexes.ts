@@ -23,7 +23,7 @@ const FIND = `SELECT wanted.name, i.indisvalid AS is_valid, EXISTS (
   FROM unnest($1::text[]) AS wanted (name) LEFT JOIN pg_index i ON i.indexrelid = to_regclass(wanted.name)`;
 
 /** The error codes of two nodes that build the same index: duplicate_table and unique_violation. */
-const BUILT_ELSEWHERE = ['42P07', '23505'];
+const BUILT_ELSEWHERE: ReadonlySet<unknown> = new Set(['42P07', '23505']);
 
 const PAUSE_MS = 1_000;
 const ATTEMPTS_MAX = 30;
@@ -50,7 +50,7 @@ export async function buildIndexes(
       }
     } catch (error) {
       // Another node began at the same time. Of two builds, one may be ended as a deadlock.
-      if (!BUILT_ELSEWHERE.includes(codeOf(error)) && !isTemporary(error)) throw error;
+      if (!BUILT_ELSEWHERE.has(codeOf(error)) && !isTemporary(error)) throw error;
       await pause(PAUSE_MS);
     }
   }
