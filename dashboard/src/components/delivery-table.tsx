@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Delivery as ApiDelivery } from '../../../sdk/src/api-types.ts';
 import type { Listed } from '../../../src/control/http/contract.ts';
-import type { DeliveryWithTarget } from '../../../src/control/http/data-contract.ts';
+import type { DeliveryWithFailure } from '../../../src/control/http/data-contract.ts';
 import { plural } from '../format.ts';
 import { DELIVERY_BADGES, StateBadge } from './badge.tsx';
 import { IdLink, TruncatedText } from './copy.tsx';
@@ -10,7 +10,7 @@ import { Instant, Relative } from './instant.tsx';
 import { type Column, Table } from './table.tsx';
 import { announce } from './toast.tsx';
 
-type Delivery = DeliveryWithTarget<ApiDelivery>;
+type Delivery = DeliveryWithFailure<ApiDelivery>;
 export type DeliveryList = Listed<Delivery>;
 
 const DELIVERY: Column<Delivery> = {

@@ -131,13 +131,22 @@ function NextAttempt({
   );
 }
 
-function DeliveryFields({ details: { delivery, schedule, url, method } }: { readonly details: Details }) {
+function DeliveryFields({ details: { delivery, schedule } }: { readonly details: Details }) {
   const zone = schedule?.timezone ?? null;
   return (
     <Card title="Details">
       <DetailList
         items={[
-          ['Destination', <DestinationText key="to" url={url} method={method} charactersMax={80} canCopy />],
+          [
+            'Destination',
+            <DestinationText
+              key="to"
+              url={delivery.url}
+              method={delivery.method}
+              charactersMax={80}
+              canCopy
+            />,
+          ],
           ['Due', <Instant key="due" at={delivery.scheduled_for} zone={zone} style="exact" />],
           ['Created', <Instant key="created" at={delivery.created_at} style="exact" />],
           delivery.finalized_at === null
