@@ -30,9 +30,11 @@ const WINDOW_PARTS = 24;
 /** The schedule and destination of a run. */
 export interface Source {
   readonly scheduleId: ScheduleId;
+  readonly name: string | null;
   readonly endpoint: EndpointKey;
   readonly endpointId: EndpointId | null;
   readonly url: string;
+  readonly method: string;
   readonly cron: string | null;
   readonly timezone: string | null;
 }
@@ -162,9 +164,11 @@ function sourceOf({ delivery, schedule }: UpcomingDelivery): Source {
   const { timing } = schedule;
   return {
     scheduleId: schedule.id,
+    name: schedule.name,
     endpoint: endpointKeyOf(target),
     endpointId: target.endpointId,
     url: target.url,
+    method: target.method,
     cron: timing.kind === 'recurring' ? timing.cron : null,
     timezone: timing.timezone,
   };

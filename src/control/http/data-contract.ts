@@ -96,11 +96,13 @@ export const Upcoming = z.strictObject({
     z.strictObject({
       at,
       schedule_id: z.string(),
+      schedule_name: z.string().nullable(),
       /** Null for a run of a recurring schedule that has no delivery yet. */
       delivery_id: z.string().nullable(),
       is_retry: z.boolean(),
       endpoint: z.string(),
       url: z.string(),
+      method: z.string(),
       cron: z.string().nullable(),
       timezone: z.string().nullable(),
     }),
@@ -211,15 +213,8 @@ export function listedDelivery<D extends z.ZodType>(delivery: D) {
   return delivery.and(ListedDelivery);
 }
 
-/** An attempt that ended, with its delivery. Null if retention has removed the delivery. */
-export function activity<A extends z.ZodType, D extends z.ZodType>(attempt: A, delivery: D) {
-  return z.strictObject({ attempt, delivery: listedDelivery(delivery).nullable() });
-}
-export type Activity<Attempt, Delivery> = Shown<
-  ReturnType<typeof activity<z.ZodType<Attempt>, z.ZodType<Delivery>>>
->;
-
 export const FoundDelivery = z.strictObject({ delivery_id: z.string() });
+export type FoundDelivery = Shown<typeof FoundDelivery>;
 
 export function deliveryDetails<D extends z.ZodType, S extends z.ZodType>(delivery: D, schedule: S) {
   return z.strictObject({
