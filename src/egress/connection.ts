@@ -12,6 +12,7 @@ import type { Socket } from 'node:net';
 import type { buildConnector, Dispatcher } from 'undici';
 import Client from 'undici/lib/dispatcher/client.js';
 import type { Partition } from '#src/domain/project.ts';
+import { isPublicAddress } from '#src/domain/public-address.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import type { ConnectLimiter, ConnectPermit } from './connect-limiter.ts';
 import type { Connector } from './connector.ts';
@@ -46,6 +47,8 @@ export function connectionKeyOf({ url, customer }: Destination): string {
 export interface ConnectionDependencies {
   readonly connector: Connector;
   readonly limiter: ConnectLimiter;
+  /** Whether the beginnings of answers from addresses that are not public may be kept. */
+  readonly keepsPrivateAnswers: boolean;
 }
 
 export class Connection {
@@ -60,6 +63,7 @@ export class Connection {
   #permit: ConnectPermit | null = null;
   #isConnected = false;
   #hasServed = false;
+  #isPublic = false;
 
   constructor(
     destination: Destination,
@@ -93,6 +97,14 @@ export class Connection {
 
   get isConnected(): boolean {
     return this.#isConnected;
+  }
+
+  /**
+   * Whether the beginning of an answer may be shown to people. An address that only the operator's list permits belongs
+   * to a private network, which customers must not be able to read.
+   */
+  get mayKeepAnswers(): boolean {
+    return this.#isPublic || this.#dependencies.keepsPrivateAnswers;
   }
 
   /** Whether a request was dispatched on it before. */
@@ -150,6 +162,7 @@ export class Connection {
       permit.release();
     }
     if (socket.destroyed) return callback(new SendFailure('connection_reset'), null);
+    this.#isPublic = isPublicAddress(socket.remoteAddress ?? '');
     this.#filter = InformationalFilter.install(socket);
     callback(null, socket);
   }
