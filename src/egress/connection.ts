@@ -8,14 +8,12 @@
  * intervals, so a request every 5, 30 or 60 seconds would meet a closing connection again and again. Little
  * is lost: connections for expected requests are opened ahead of time.
  */
-import type { Socket } from 'node:net';
 import type { buildConnector, Dispatcher } from 'undici';
 import Client from 'undici/lib/dispatcher/client.js';
 import type { Partition } from '#src/domain/project.ts';
-import { isPublicAddress } from '#src/domain/public-address.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import type { ConnectLimiter, ConnectPermit } from './connect-limiter.ts';
-import type { Connector } from './connector.ts';
+import type { Connector, OpenedSocket } from './connector.ts';
 import { SendFailure, toSendFailure } from './failures.ts';
 import { InformationalFilter } from './informational.ts';
 
@@ -151,18 +149,19 @@ export class Connection {
     const permit = limiter.acquire(this.customer, this.#url.origin);
     this.#permit = permit;
     signal.addEventListener('abort', permit.release);
-    let socket: Socket;
+    let opened: OpenedSocket;
     try {
       await permit.granted;
-      socket = await connector.open(this.#url, signal, () => limiter.awaitHandshake(this.customer));
+      opened = await connector.open(this.#url, signal, () => limiter.awaitHandshake(this.customer));
     } catch (error) {
       return callback(toSendFailure(error), null);
     } finally {
       signal.removeEventListener('abort', permit.release);
       permit.release();
     }
+    const { socket, isPublic } = opened;
     if (socket.destroyed) return callback(new SendFailure('connection_reset'), null);
-    this.#isPublic = isPublicAddress(socket.remoteAddress ?? '');
+    this.#isPublic = isPublic;
     this.#filter = InformationalFilter.install(socket);
     callback(null, socket);
   }
