@@ -35,6 +35,10 @@ export interface StoredVersion {
   readonly checkAt: number | null;
 }
 
+interface VersionRow extends Omit<StoredVersion, 'isEarlier'> {
+  readonly isEarlier: 0 | 1;
+}
+
 export interface StoredName {
   readonly partition: Partition;
   readonly kind: string;
@@ -86,8 +90,8 @@ export class DurableRows {
   }
 
   payloadVersions(partition: Partition, id: ScheduleId): readonly StoredVersion[] {
-    const rows = this.#ask.all<StoredVersion>(PAYLOAD_VERSIONS, partition, id, partition, id);
-    return rows.map((row) => ({ ...row, isEarlier: Boolean(row.isEarlier) }));
+    const rows = this.#ask.all<VersionRow>(PAYLOAD_VERSIONS, partition, id, partition, id);
+    return rows.map((row) => ({ ...row, isEarlier: row.isEarlier === 1 }));
   }
 
   names(): readonly StoredName[] {

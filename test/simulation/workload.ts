@@ -196,20 +196,21 @@ export class Workload {
    * other ways.
    */
   #deployOften(): void {
-    const { observer, later } = this.#clients;
+    const { observer } = this.#clients;
     const prng = this.#prng;
+    const later = (act: () => void) => this.#clients.later(prng.int(ACTIONS_WITHIN_MS), act);
     const named = [...observer.schedules.values()].filter((one) => one.name !== null && !isEnded(one));
     if (named.length === 0) return;
     const { id } = prng.pick(named);
     for (let left = prng.between(2, DEPLOYMENTS_MAX); left > 0; left--) {
-      later(prng.int(ACTIONS_WITHIN_MS), () => {
+      later(() => {
         const schedule = observer.schedules.get(id);
         if (schedule === undefined || isEnded(schedule) || schedule.name === null) return;
         this.#sendNew(prng.chance(0.7) ? this.#put(schedule) : this.#scheduleChange(schedule));
       });
     }
     for (let left = prng.int(4); left > 0; left--) {
-      later(prng.int(ACTIONS_WITHIN_MS), () => {
+      later(() => {
         const own = [...(observer.deliveriesOf.get(id) ?? [])].map((one) => observer.deliveries.get(one));
         const ended = own.filter(
           (one) => one !== undefined && TERMINAL.has(one.status),
