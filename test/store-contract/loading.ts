@@ -17,6 +17,7 @@ export function loadingContract(suite: Suite): void {
         delivery: inline.pending,
         schedule: firingSchedule(inline.schedule),
         profile: null,
+        endpointProfile: null,
         gate: null,
         sweep: null,
       });
@@ -31,10 +32,34 @@ export function loadingContract(suite: Suite): void {
         delivery: view.pending,
         schedule: firingSchedule(view.schedule),
         profile: firingProfile(edited),
+        endpointProfile: firingProfile(edited),
         gate: saved.gate,
         sweep: null,
       });
       expect(pendingOf(view).target.endpointVersion).toBe(1);
+    });
+
+    test('comes with the profile of its own endpoint, which may differ from that of its schedule', async () => {
+      const fixture = await suite.fixture();
+      const [one, other] = [await fixture.addProfile(), await fixture.addProfile()];
+      const inline = await fixture.addSchedule();
+      const onProfile = await addOn(fixture, one);
+      const toOther = { kind: 'profile', endpointId: other.id } as const;
+      const toNone = { kind: 'inline', url: 'https://example.com/', method: 'POST' } as const;
+      for (const [view, destination, profile, endpointProfile] of [
+        [inline, toOther, other, null],
+        [onProfile, toOther, other, one],
+        [onProfile, toNone, null, one],
+      ] as const) {
+        await fixture.change(view.schedule.id, ({ schedule }) => ({
+          schedule: { ...schedule, destination, revision: schedule.revision + 1 },
+          pending: null,
+          sweep: null,
+        }));
+        const loaded = await fixture.load(pendingOf(view));
+        expect(loaded.profile).toEqual(profile && firingProfile(profile));
+        expect(loaded.endpointProfile).toEqual(endpointProfile && firingProfile(endpointProfile));
+      }
     });
 
     test('is returned in the requested order, with null for one that is gone or of another partition', async () => {

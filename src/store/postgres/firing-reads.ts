@@ -4,6 +4,7 @@
  */
 import { isInFlight } from '#src/domain/delivery.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
+import type { FiringProfile } from '#src/domain/endpoint-profile.ts';
 import type { LoadedDelivery, Store, UnsettledAttempt } from '#src/ports/store.ts';
 import { firingProfileAt, JOINED_DELIVERY, JOINED_FIRING_SCHEDULE } from '#src/store/sql/joined-rows.ts';
 import type { Mapping, Row, Values } from '#src/store/sql/mapping.ts';
@@ -26,10 +27,12 @@ import type { Reader } from './read-pool.ts';
 function loadQuery({ rowOf, tableText }: Placement): PlacedText {
   return tableText(['partition', 'id'], ({ table, value }) => {
     const partition = value('partition');
-    return `SELECT ${JOINED_DELIVERY.columns}, ${JOINED_FIRING_SCHEDULE.columns},
-        (SELECT ${listOf([...under('p', PROFILE_HEAD), ...under('v', FIRING_PROFILE_VERSION)])} FROM endpoint_profiles p
+    const profileOf = (id: string) =>
+      `(SELECT ${listOf([...under('p', PROFILE_HEAD), ...under('v', FIRING_PROFILE_VERSION)])} FROM endpoint_profiles p
           JOIN endpoint_profile_versions v ON v.partition = ${partition} AND v.endpoint_id = p.id AND v.version = p.version
-          WHERE p.partition = ${partition} AND p.id = s.endpoint_id) AS profile,
+          WHERE p.partition = ${partition} AND p.id = ${id})`;
+    return `SELECT ${JOINED_DELIVERY.columns}, ${JOINED_FIRING_SCHEDULE.columns}, ${profileOf('s.endpoint_id')} AS profile,
+        CASE WHEN d.endpoint_id <> coalesce(s.endpoint_id, '') THEN ${profileOf('d.endpoint_id')} END AS other_profile,
         (SELECT ${listOf(under('w', SWEEP))} FROM sweeps w
           WHERE w.partition = ${partition} AND w.schedule_id = d.schedule_id) AS sweep,
         (SELECT g.state FROM gates g
@@ -89,25 +92,33 @@ function keyOf({ partition, id }: Pick<DueDelivery, 'partition' | 'id'>): string
 
 const SCHEDULE_POSITION = DELIVERY.columns.length;
 const PROFILE_POSITION = SCHEDULE_POSITION + FIRING_SCHEDULE.columns.length;
-const SWEEP_POSITION = PROFILE_POSITION + 1;
+const OTHER_PROFILE_POSITION = PROFILE_POSITION + 1;
+const SWEEP_POSITION = OTHER_PROFILE_POSITION + 1;
 const GATE_POSITION = SWEEP_POSITION + 1;
 
 function loadedIn(values: Values): readonly LoadedDelivery[] {
   const delivery = DELIVERY.at(values, 0);
   const schedule = FIRING_SCHEDULE.at(values, SCHEDULE_POSITION);
   if (delivery === null || schedule === null) return [];
-  const profile = valuesIn(values[PROFILE_POSITION] as string | null);
+  const profile = profileIn(values[PROFILE_POSITION]);
+  const { endpointId } = delivery.target;
   const sweep = valuesIn(values[SWEEP_POSITION] as string | null);
   const gate = values[GATE_POSITION] as string | null;
   return [
     {
       delivery,
       schedule,
-      profile: profile === null ? null : firingProfileAt(profile, 0),
+      profile,
+      endpointProfile: endpointId === profile?.id ? profile : profileIn(values[OTHER_PROFILE_POSITION]),
       sweep: sweep === null ? null : SWEEP.at(sweep, 0),
       gate: gate === null ? null : readGate(gate),
     },
   ];
+}
+
+function profileIn(list: Values[number] | undefined): FiringProfile | null {
+  const values = valuesIn(list as string | null);
+  return values === null ? null : firingProfileAt(values, 0);
 }
 
 /** SQL: these columns as the text of a JSON list. */
