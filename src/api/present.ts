@@ -8,10 +8,12 @@ import { nextRuns, pendingFireAt } from '#src/domain/occurrence.ts';
 import type { Mode } from '#src/domain/project.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import { methodOf, retryPolicyOf, type ScheduleView, urlOf } from '#src/domain/schedule.ts';
+import type { RecentAttempt } from '#src/ports/store.ts';
 import type {
   AttemptResource,
   DeliveryResource,
   EndpointResource,
+  RecentAttemptResource,
   RetryPolicyResource,
   ScheduleResource,
 } from './contract/resources.ts';
@@ -105,6 +107,23 @@ export function presentAttempt(attempt: Attempt): AttemptResource {
     finished_at: orNull(attempt.finishedAt),
     egress_ms: attempt.egressMs,
     error: attempt.error,
+  };
+}
+
+export function presentRecentAttempt({
+  attempt,
+  scheduleId,
+  scheduleName,
+  url,
+  method,
+}: RecentAttempt): RecentAttemptResource {
+  return {
+    ...presentAttempt(attempt),
+    schedule_id: scheduleId,
+    schedule_name: scheduleName,
+    url,
+    method,
+    endpoint_id: attempt.endpointId,
   };
 }
 
