@@ -154,7 +154,7 @@ function ProfileDetails({ endpoint }: { readonly endpoint: Endpoint }) {
         items={[
           endpoint.name === null
             ? null
-            : ['Name', <TruncatedText key="name" text={endpoint.name} charactersMax={90} canCopy />],
+            : ['Name', <TruncatedText key="name" text={endpoint.name} charactersMax={255} canCopy />],
           [
             'Destination',
             <DestinationText

@@ -78,7 +78,7 @@ function ScheduleDetails({ schedule }: { readonly schedule: Schedule }) {
         items={[
           schedule.name === null
             ? null
-            : ['Name', <TruncatedText key="name" text={schedule.name} charactersMax={90} canCopy />],
+            : ['Name', <TruncatedText key="name" text={schedule.name} charactersMax={255} canCopy />],
           [
             'Destination',
             <DestinationText
