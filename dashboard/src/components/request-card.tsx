@@ -28,10 +28,15 @@ export function RequestCard({ delivery, headerNames, hasBody }: RequestCardProps
               {method}
             </span>,
           ],
-          ['URL', <TruncatedText key="url" text={url} charactersMax={URL_CHARACTERS_MAX} canCopy />],
+          [
+            'URL',
+            <span key="url" class="wrap-anywhere">
+              <TruncatedText text={url} charactersMax={URL_CHARACTERS_MAX} canCopy />
+            </span>,
+          ],
           ['Headers', <HeaderNames key="headers" names={headerNames} />],
           ['Body', hasBody === null ? 'unreadable' : hasBody ? 'hidden' : 'none'],
-          ['Idempotency-Key', <TruncatedText key="key" text={key} charactersMax={64} isMono canCopy />],
+          ['Idempotency-Key', <TruncatedText key="key" text={key} charactersMax={28} isMono canCopy />],
         ]}
       />
       {/* Viewers see no query, so the command would be another request. */}
