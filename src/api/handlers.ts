@@ -1,4 +1,5 @@
 /** Implements each operation: parse the call, run the command or the query, present the result. */
+import { openResponse } from '#src/commands/attempt-response.ts';
 import { type Commands, type Render, type RenderedAnswer, requireFound } from '#src/commands/command.ts';
 import { cancelDelivery, replayDelivery } from '#src/commands/deliveries.ts';
 import type { IdempotentAnswer } from '#src/commands/idempotency.ts';
@@ -29,7 +30,13 @@ import type { Call } from './call.ts';
 import type { OperationId } from './contract/operations.ts';
 import type { PlanResource } from './contract/resources.ts';
 import { answerPage, answerSmallPage, type PageRequest, readPage } from './lists.ts';
-import { presentAttempt, presentDelivery, presentProfile, presentSchedule } from './present.ts';
+import {
+  presentAttempt,
+  presentDelivery,
+  presentProfile,
+  presentResponse,
+  presentSchedule,
+} from './present.ts';
 import { readChoice, readInstant, readText } from './query.ts';
 import {
   readEndpointCreate,
@@ -358,7 +365,15 @@ function ungatedHandlers(
         () => call.fields(),
       ),
 
-    getAttemptResponse: notBuilt,
+    getAttemptResponse: (call) =>
+      call.answer(async () =>
+        json(
+          200,
+          presentResponse(
+            await openResponse(commands, call.tenant.partition, call.id('dlv'), call.attemptNo),
+          ),
+        ),
+      ),
     listRecentAttempts: notBuilt,
 
     listAttempts: async (call) => {

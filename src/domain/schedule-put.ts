@@ -23,6 +23,7 @@ import {
   occurrenceOf,
   resumePoint,
   type ScheduleChange,
+  targetAfterEdit,
   targetOf,
 } from './schedule-lifecycle.ts';
 
@@ -144,7 +145,6 @@ function isElsewhere(one: Destination, other: Destination): boolean {
   return one.endpointId !== other.endpointId;
 }
 
-/** The URL of an inline destination follows the schedule. A profile keeps the version that the delivery was made with. */
 function targetAfter(
   pending: Delivery,
   before: Destination,
@@ -155,6 +155,5 @@ function targetAfter(
   if (isElsewhere(before, destination)) {
     return pending.attemptCount === 0 ? targetOf(after, profile) : pending.target;
   }
-  if (destination.kind === 'profile' || pending.target.endpointId !== null) return pending.target;
-  return { ...pending.target, url: destination.url, method: destination.method };
+  return targetAfterEdit(pending.target, destination);
 }
