@@ -95,7 +95,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
   [`/v1/deliveries/${DELIVERY.id}/attempts/1/response`]: RESPONSE,
   [`/v1/schedules/named/${NAME}`]: SCHEDULE,
   [`/v1/schedules/${SCHEDULE.id}/trigger`]: DELIVERY,
-  '/v1/attempts': list(ATTEMPT),
+  '/v1/attempts': list({ ...ATTEMPT, url: SCHEDULE.endpoint, method: 'POST', schedule_name: HOSTILE }),
 };
 const REFUSAL = {
   error: {

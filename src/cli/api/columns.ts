@@ -1,5 +1,5 @@
 /** The columns of each list. */
-import type { Attempt, Delivery, Endpoint, Schedule } from '#sdk/index.ts';
+import type { Attempt, Delivery, Endpoint, RecentAttempt, Schedule } from '#sdk/index.ts';
 import type { Cut } from '#src/cli/terminal/fit-columns.ts';
 import { ABSENT, type Cell, type Column, styled } from '#src/cli/terminal/output.ts';
 import { styleOf } from '#src/cli/terminal/screen.ts';
@@ -105,21 +105,25 @@ export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
 ];
 
 /** The columns of attempts of several deliveries. */
-export function recentAttemptColumns(now: number): readonly Column<Attempt>[] {
+export function recentAttemptColumns(now: number): readonly Column<RecentAttempt>[] {
   return [
     { title: 'DELIVERY', cell: ({ delivery_id }) => delivery_id, rank: 1 },
-    { title: 'ATTEMPT', cell: ({ attempt_no }) => String(attempt_no), rank: 5 },
+    { title: 'ATTEMPT', cell: ({ attempt_no }) => String(attempt_no), rank: 6 },
     { title: 'OUTCOME', cell: outcomeCell, rank: 2 },
     { title: 'CODE', cell: ({ status_code }) => String(status_code ?? ABSENT), rank: 3 },
-    { title: 'FINISHED AT', cell: ({ finished_at }) => instantText(finished_at), rank: 8 },
+    { title: 'FINISHED AT', cell: ({ finished_at }) => instantText(finished_at), rank: 9 },
     {
       title: 'WHEN',
       cell: ({ finished_at }) => styled(relativeText(finished_at, now), 'dim'),
       rank: 4,
       isForPeople: true,
     },
-    { title: 'TOOK', cell: tookText, rank: 7 },
-    { title: 'ERROR', cell: ({ error }) => error ?? ABSENT, rank: 6, cut: { min: 12, wanted: 18 } },
+    { title: 'TOOK', cell: tookText, rank: 10 },
+    { title: 'METHOD', cell: ({ method }) => method, rank: 8 },
+    { title: 'URL', cell: ({ url }) => url, rank: 5, cut: DESTINATION_CUT },
+    { title: 'ERROR', cell: ({ error }) => error ?? ABSENT, rank: 7, cut: { min: 12, wanted: 18 } },
+    { title: 'SCHEDULE', cell: ({ schedule_id }) => schedule_id ?? ABSENT, rank: 12 },
+    { title: 'NAME', cell: ({ schedule_name }) => textOr(schedule_name), rank: 11, isRare: true },
   ];
 }
 
