@@ -624,6 +624,65 @@ export interface AttemptResponse {
   readonly truncated: boolean;
 }
 
+/** One page of a list of RecentAttempt objects. */
+export interface RecentAttemptList {
+  /** The type of this object, always `list`. */
+  readonly object: 'list';
+  /** The items of this page. */
+  readonly data: readonly RecentAttempt[];
+  /** Whether there are more items. */
+  readonly has_more: boolean;
+  /**
+   * Send it as `cursor` to get the next page. Null on the last page. For example
+   * `q83vEjRWc2NoXzAxbTdmM2dzMDB6cWd3NW0ycjduOXgwYWJj`.
+   */
+  readonly next_cursor: string | null;
+}
+
+/** An attempt that has ended, with the destination of its delivery. */
+export interface RecentAttempt {
+  /** The id of the attempt. For example `att_01m7f3gs00zqgw5m2r7n9x0abc`. */
+  readonly id: string;
+  /** The type of this object, always `attempt`. */
+  readonly object: 'attempt';
+  /** The delivery that it belongs to. For example `dlv_01m7f3gs00zqgw5m2r7n9x0abc`. */
+  readonly delivery_id: string;
+  /** Counts from 1. The receiver gets it as `Sched-Attempt`. */
+  readonly attempt_no: number;
+  /**
+   * `success`: answered with 2xx. `retryable`: failed, or still in flight. `terminal`: failed, and no retry
+   * can help.
+   */
+  readonly outcome: 'success' | 'retryable' | 'terminal';
+  /** The status that the receiver answered, or null without an answer. */
+  readonly status_code: number | null;
+  /** When the attempt was due. For example `2026-11-16T08:00:00.000Z`. */
+  readonly due_at: string;
+  /** When the attempt started. For example `2026-11-16T08:00:00.000Z`. */
+  readonly fired_at: string;
+  /** How long after its due instant the attempt started, in milliseconds. */
+  readonly lateness_ms: number;
+  /** When the attempt ended. Null while it is in flight. For example `2026-11-16T08:00:00.000Z`. */
+  readonly finished_at: string | null;
+  /** How long the request took, in milliseconds. Null while in flight. */
+  readonly egress_ms: number | null;
+  /** Why the attempt failed, or null. For example `timeout`. */
+  readonly error: string | null;
+  /** The schedule that its delivery belongs to. For example `sch_01m7f3gs00zqgw5m2r7n9x0abc`. */
+  readonly schedule_id: string | null;
+  /** The present name of that schedule, or null. For example `nightly-report`. */
+  readonly schedule_name: string | null;
+  /** The URL that its delivery is sent to. For example `https://example.com/hooks/reminder`. */
+  readonly url: string;
+  /** The HTTP method of the request. */
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'GET' | 'DELETE';
+  /**
+   * The endpoint profile that its delivery is sent with, or null. For example
+   * `ep_01m7f3gs00zqgw5m2r7n9x0abc`.
+   */
+  readonly endpoint_id: string | null;
+}
+
 export interface ListSchedulesQuery {
   /**
    * `next_cursor` of the previous page of the same list. Leave it out for the first page. For example
@@ -636,6 +695,21 @@ export interface ListSchedulesQuery {
   readonly state?: 'active' | 'paused' | 'canceled' | 'completed' | undefined;
   /** Lists only schedules of this kind. */
   readonly kind?: 'one_shot' | 'recurring' | undefined;
+  /**
+   * Lists only schedules with exactly this name: the one that has not ended, and those that had it when they
+   * ended. For example `daily-report`.
+   */
+  readonly name?: string | undefined;
+  /**
+   * Lists only schedules of this endpoint profile. An unknown id gives an empty list. For example
+   * `ep_01m7f3gs00zqgw5m2r7n9x0abc`.
+   */
+  readonly endpoint_id?: string | undefined;
+  /**
+   * Lists only schedules whose URL contains this text. Upper and lower case of the letters A to Z are the
+   * same. With an endpoint profile, its present URL counts. For example `example.com/hooks`.
+   */
+  readonly q?: string | undefined;
   /**
    * Lists only schedules with these labels, sent as `metadata[team]=billing`. Several labels must all match.
    */
@@ -698,6 +772,16 @@ export interface ListDeliveriesQuery {
    * `sch_01m7f3gs00zqgw5m2r7n9x0abc`.
    */
   readonly schedule_id?: string | undefined;
+  /**
+   * Lists only deliveries of this endpoint profile. An unknown id gives an empty list. For example
+   * `ep_01m7f3gs00zqgw5m2r7n9x0abc`.
+   */
+  readonly endpoint_id?: string | undefined;
+  /**
+   * Lists only replays of this delivery. An unknown id gives an empty list. For example
+   * `dlv_01m7f3gs00zqgw5m2r7n9x0abc`.
+   */
+  readonly replay_of?: string | undefined;
   /** Lists only deliveries that were created after this instant. For example `2026-11-15T00:00:00Z`. */
   readonly created_after?: string | undefined;
   /** Lists only deliveries that were created before this instant. For example `2026-11-15T00:00:00Z`. */

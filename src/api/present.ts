@@ -1,6 +1,6 @@
 /** Presents domain objects as API resources. Header values, bodies and secrets are not available here. */
 import type { OpenedResponse } from '#src/commands/attempt-response.ts';
-import type { Attempt, Delivery } from '#src/domain/delivery.ts';
+import { type Attempt, type Delivery, nominalInstant } from '#src/domain/delivery.ts';
 import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import { excerptText } from '#src/domain/excerpt-text.ts';
@@ -77,7 +77,7 @@ export function presentDelivery(delivery: Delivery, mode: Mode): DeliveryResourc
     url: delivery.target.url,
     method: delivery.target.method,
     status: delivery.status,
-    occurrence: orNull(delivery.movedFrom ?? delivery.occurrence),
+    occurrence: orNull(nominalInstant(delivery)),
     triggered: delivery.occurrence === null,
     scheduled_for: formatInstant(delivery.scheduledFor),
     deadline: orNull(delivery.deadline),

@@ -25,6 +25,19 @@ export function readText(query: URLSearchParams, name: string): string | null {
   return text === '' ? null : text;
 }
 
+/** The longest part of a URL that a list is filtered by. */
+export const URL_PART_CHARACTERS_MAX = 512;
+
+export function readUrlPart(query: URLSearchParams, name: string): string | null {
+  const text = readText(query, name);
+  if (text === null || text.length <= URL_PART_CHARACTERS_MAX) return text;
+  throw new Refusal(
+    'invalid_request',
+    name,
+    `${name} has ${text.length} characters. At most ${URL_PART_CHARACTERS_MAX} are allowed.`,
+  );
+}
+
 export function readChoice<T extends string>(
   query: URLSearchParams,
   name: string,

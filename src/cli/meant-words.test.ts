@@ -46,7 +46,7 @@ test.each([
     'schedules reschedule sch_1 --ttl 1h',
     'There is no option --ttl. "sched schedules update" changes everything but the time: it has --ttl.',
   ],
-  ['schedules show', 'The argument <id> is missing: sched schedules show <id>'],
+  ['schedules show', 'The argument <schedule> is missing: sched schedules show <schedule>'],
   ['key create', 'The option --mode <mode> is missing. It must be one of test, live.'],
 ])('sched %s', async (words, answer) => {
   expect(await answerTo(words)).toBe(`sched: ${answer}\n`);

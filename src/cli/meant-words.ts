@@ -93,6 +93,10 @@ const ELSEWHERE: Readonly<Record<string, (flag: string) => string | null>> = {
     UPDATE_FLAGS.has(flag)
       ? `"sched schedules update" changes everything but the time: it has ${flag}.`
       : null,
+  'sched schedules put': (flag) =>
+    inUse(flag) === '--delay'
+      ? 'A delay means another instant each time. Give --at or --local, or use "sched schedules create".'
+      : null,
 };
 
 function inUse(flag: string): string {

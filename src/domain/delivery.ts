@@ -73,6 +73,14 @@ export interface Delivery {
   readonly revision: number;
 }
 
+/**
+ * The nominal instant that customers and receivers see: before jitter, and also if the delivery was moved. Null for a
+ * delivery that was triggered.
+ */
+export function nominalInstant({ movedFrom, occurrence }: Pick<Delivery, 'movedFrom' | 'occurrence'>) {
+  return movedFrom ?? occurrence;
+}
+
 export interface InFlightDelivery extends Delivery {
   readonly claim: Claim;
 }

@@ -1,10 +1,11 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Builders } from '#test/store-contract/builders.ts';
+import { Builders, START } from '#test/store-contract/builders.ts';
+import type { Delivery } from './delivery.ts';
 import type { Headers } from './headers.ts';
 import type { AttemptId, DeliveryId } from './id.ts';
-import { instant } from './instant.ts';
+import { formatInstant, instant } from './instant.ts';
 import {
   customerHeaders,
   outboundHeaders,
@@ -22,6 +23,7 @@ const SECRET = 'whsec_Z3V0ZW4gVGFn';
 const NOW = instant(1_794_729_600_999);
 
 interface Given {
+  readonly delivery?: Delivery;
   readonly custom?: Headers;
   readonly body?: string | null;
   readonly url?: string;
@@ -30,9 +32,16 @@ interface Given {
 }
 
 function sentWith(given: Given): Headers {
-  const { custom = [], body = null, url = pending.target.url, attemptNo = 1, isJson = false } = given;
+  const {
+    delivery = pending,
+    custom = [],
+    body = null,
+    url = pending.target.url,
+    attemptNo = 1,
+    isJson = false,
+  } = given;
   return outboundHeaders({
-    delivery: pending,
+    delivery,
     attempt: { id: 'att_1' as AttemptId, attemptNo },
     path: new URL(url).pathname,
     trace: traceId(pending.id),
@@ -54,6 +63,7 @@ const OWN = [
   'Idempotency-Key',
   'Sched-Delivery-Id',
   'Sched-Attempt',
+  'Sched-Occurrence',
   'Sched-Timestamp',
   'Sched-Signature',
 ];
@@ -67,8 +77,17 @@ describe('every delivery carries', () => {
       'Idempotency-Key': 'order-7',
       'Sched-Delivery-Id': pending.id,
       'Sched-Attempt': '3',
+      'Sched-Occurrence': formatInstant(pending.occurrence ?? START),
       'Sched-Timestamp': '1794729600',
     });
+  });
+
+  test('the nominal instant: of a moved delivery that of the recurrence, of a triggered one none', () => {
+    const at = (change: Partial<typeof pending>) =>
+      valuesOf(sentWith({ delivery: { ...pending, ...change } }), 'Sched-Occurrence');
+    expect(at({ occurrence: NOW })).toEqual(['2026-11-15T08:00:00.999Z']);
+    expect(at({ occurrence: instant(NOW + 7), movedFrom: NOW })).toEqual(['2026-11-15T08:00:00.999Z']);
+    expect(at({ occurrence: null })).toEqual([]);
   });
 
   test('no Sched-Request-Id', () => {

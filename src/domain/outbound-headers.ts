@@ -4,10 +4,10 @@
  * the attempt and sign it.
  */
 import { hash, type KeyObject } from 'node:crypto';
-import type { Attempt, Delivery } from './delivery.ts';
+import { type Attempt, type Delivery, nominalInstant } from './delivery.ts';
 import { type HeaderFault, type Headers, headerFault } from './headers.ts';
 import type { AttemptId, DeliveryId } from './id.ts';
-import type { Instant } from './instant.ts';
+import { formatInstant, type Instant } from './instant.ts';
 import { signatureHeader } from './signature.ts';
 
 const USER_AGENT = ['User-Agent', 'Sched/1'] as const;
@@ -29,7 +29,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
 const OWN_PREFIX = 'sched-';
 
 export interface Outbound {
-  readonly delivery: Pick<Delivery, 'id' | 'idempotencyKey' | 'target'>;
+  readonly delivery: Pick<Delivery, 'id' | 'idempotencyKey' | 'target' | 'occurrence' | 'movedFrom'>;
   readonly attempt: Pick<Attempt, 'id' | 'attemptNo'>;
   /** The path of the URL, without the query. */
   readonly path: string;
@@ -66,6 +66,7 @@ export function customerHeaders(custom: Headers, isJson: boolean): Headers {
 export function outboundHeaders(outbound: Outbound): Headers {
   const { delivery, attempt, path, trace, headers, body, keys, now } = outbound;
   const timestamp = Math.floor(now / MS_PER_SECOND);
+  const nominal = nominalInstant(delivery);
   const signature = signatureHeader(
     {
       timestamp,
@@ -84,6 +85,7 @@ export function outboundHeaders(outbound: Outbound): Headers {
     ['Idempotency-Key', delivery.idempotencyKey],
     ['Sched-Delivery-Id', delivery.id],
     ['Sched-Attempt', String(attempt.attemptNo)],
+    ...(nominal === null ? [] : [['Sched-Occurrence', formatInstant(nominal)] as const]),
     ['Sched-Timestamp', String(timestamp)],
     ['Sched-Signature', signature],
   ];

@@ -79,6 +79,7 @@ function faultsOf(
       attempts.some(({ lateness_ms }) => lateness_ms < 0),
       'an attempt was fired early',
     ),
+    ...occurrenceFaults(delivery, requests),
     ...faultIf(new Set(traces.map(([, trace]) => trace)).size !== 1, 'more than one trace'),
     ...faultIf(new Set(traces.map(([, , span]) => span)).size !== requests.length, 'a span was used again'),
     ...requests.flatMap((request, i) => {
@@ -95,6 +96,18 @@ function faultsOf(
       ];
     }),
   ];
+}
+
+/** A one-shot delivery may be moved between attempts, so only the attempt that ended the delivery is compared. */
+function occurrenceFaults(
+  { status, attempt_count, occurrence }: Delivery,
+  requests: readonly ReceivedRequest[],
+): readonly string[] {
+  const last = requests.find((request) => headerOf(request, 'Sched-Attempt') === String(attempt_count));
+  if (last === undefined || (status !== 'succeeded' && status !== 'dead_letter')) return [];
+  const sent = valuesOf(last, 'Sched-Occurrence');
+  const expected = occurrence === null ? [] : [occurrence];
+  return faultIf(sent.join() !== expected.join(), `Sched-Occurrence was ${sent.join()}, not ${occurrence}`);
 }
 
 function clockFaults(

@@ -11,7 +11,14 @@ import { waitForEnd } from './waits.ts';
 
 const { api, live, hook, given, sched } = useDeliveries();
 
-const OWN = ['Sched-Delivery-Id', 'Sched-Attempt', 'Idempotency-Key', 'Sched-Timestamp', 'Sched-Signature'];
+const OWN = [
+  'Sched-Delivery-Id',
+  'Sched-Attempt',
+  'Sched-Occurrence',
+  'Idempotency-Key',
+  'Sched-Timestamp',
+  'Sched-Signature',
+];
 
 function namesOf({ headers }: ReceivedRequest): readonly string[] {
   return headers.map(([name]) => name.toLowerCase());
@@ -46,6 +53,7 @@ describe.concurrent('the service’s own headers', () => {
     const headers = {
       'Sched-Delivery-Id': chosen,
       'sched-attempt': '7',
+      'SCHED-occurrence': '2001-01-01T00:00:00.000Z',
       'IDEMPOTENCY-KEY': chosen,
       'sChEd-TiMeStAmP': '1',
       'Sched-Signature': `t=1,v1=${'0'.repeat(64)}`,
@@ -57,6 +65,7 @@ describe.concurrent('the service’s own headers', () => {
     const request = await target.arrived();
     expect(headerOf(request, 'Sched-Delivery-Id')).toBe(pending.id);
     expect(headerOf(request, 'Sched-Attempt')).toBe('1');
+    expect(headerOf(request, 'Sched-Occurrence')).toBe(pending.occurrence);
     expect(headerOf(request, 'Idempotency-Key')).toBe(pending.idempotency_key);
     expect(Number(headerOf(request, 'Sched-Timestamp'))).toBeGreaterThan(1);
     expect(headerOf(request, 'Sched-Signature')).not.toContain('0'.repeat(64));

@@ -89,6 +89,9 @@ describe.concurrent('idempotency keys, one per occurrence', () => {
     await waitForStatus(api, moved.id, 'succeeded');
     const keys = target.requests.map((request) => headerOf(request, 'Idempotency-Key'));
     expect(keys).toEqual([`report:${moved.scheduled_for}`, `report:${moved.scheduled_for}`]);
+    const nominal = target.requests.map((request) => headerOf(request, 'Sched-Occurrence'));
+    // A moved occurrence keeps the instant of its recurrence.
+    expect(nominal).toEqual([newYear(0), newYear(0)]);
     expect((await waiting(id)).idempotency_key).toBe(`report:${newYear(1)}`);
   });
 });

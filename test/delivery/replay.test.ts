@@ -44,6 +44,7 @@ describe.concurrent('succeeded, dead_letter and expired: sent again at once', ()
     expect(headerOf(after, 'Sched-Delivery-Id')).toBe(fresh.id);
     expect(headerOf(after, 'Sched-Attempt')).toBe('1');
     expect(headerOf(after, 'Idempotency-Key')).toBe(headerOf(before, 'Idempotency-Key'));
+    expect(headerOf(after, 'Sched-Occurrence')).toBe(headerOf(before, 'Sched-Occurrence'));
     expect(headerOf(after, 'X-Kept')).toBe(planted('kept'));
     expect(after.body.equals(before.body)).toBe(true);
     expect(headerOf(after, 'traceparent').slice(0, 35)).not.toBe(

@@ -221,8 +221,8 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'the breaker takes one failure more to open': {
     caughtBy: ['breaker'],
     firstSeed: 2,
-    store: alteringLoads(({ profile }) => ({
-      profile: profile?.breakerPolicy
+    store: alteringLoads(({ endpointProfile: profile }) => ({
+      endpointProfile: profile?.breakerPolicy
         ? {
             ...profile,
             breakerPolicy: { ...profile.breakerPolicy, threshold: profile.breakerPolicy.threshold + 1 },
@@ -233,12 +233,16 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'the window of the breaker is forgotten: the default is used': {
     caughtBy: ['breaker'],
     firstSeed: 2,
-    store: alteringLoads(({ profile }) => ({ profile: profile && { ...profile, breakerPolicy: null } })),
+    store: alteringLoads(({ endpointProfile: profile }) => ({
+      endpointProfile: profile && { ...profile, breakerPolicy: null },
+    })),
   },
   'the retry budget of the profile is forgotten': {
     caughtBy: ['budget'],
     firstSeed: 3,
-    store: alteringLoads(({ profile }) => ({ profile: profile && { ...profile, retryBudget: null } })),
+    store: alteringLoads(({ endpointProfile: profile }) => ({
+      endpointProfile: profile && { ...profile, retryBudget: null },
+    })),
   },
   'the rate limit is forgotten': {
     caughtBy: ['rate'],

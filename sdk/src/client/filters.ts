@@ -12,6 +12,9 @@ export const FILTERS = {
     ...PAGE,
     state: true,
     kind: true,
+    name: true,
+    endpoint_id: true,
+    q: true,
     metadata: true,
   } satisfies NamesOf<Api.ListSchedulesQuery>,
   'schedules.deliveries': PAGE satisfies NamesOf<Api.ListScheduleDeliveriesQuery>,
@@ -20,9 +23,16 @@ export const FILTERS = {
     ...PAGE,
     status: true,
     schedule_id: true,
+    endpoint_id: true,
+    replay_of: true,
     created_after: true,
     created_before: true,
   } satisfies NamesOf<Api.ListDeliveriesQuery>,
+  'attempts.list': {
+    ...PAGE,
+    outcome: true,
+    endpoint_id: true,
+  } satisfies NamesOf<Api.ListRecentAttemptsQuery>,
   'deliveries.attempts': PAGE satisfies NamesOf<Api.ListAttemptsQuery>,
 } as const;
 

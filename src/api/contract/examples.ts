@@ -13,6 +13,7 @@ import type {
   DeliveryResource,
   EndpointResource,
   PlanResource,
+  RecentAttemptResource,
   RetryPolicyResource,
   ScheduleResource,
 } from './resources.ts';
@@ -162,6 +163,15 @@ const attempt: AttemptResource = {
   finished_at: '2026-11-16T08:00:00.086Z',
   egress_ms: 84,
   error: null,
+};
+
+const recentAttempt: RecentAttemptResource = {
+  ...attempt,
+  schedule_id: delivery.schedule_id,
+  schedule_name: null,
+  url: delivery.url,
+  method: delivery.method,
+  endpoint_id: null,
 };
 
 const triggered: DeliveryResource = {
@@ -315,5 +325,5 @@ export const OPERATION_EXAMPLES: Readonly<Record<OperationId, OperationExamples>
   cancelDelivery: { answer: one('The canceled delivery', canceled) },
   listAttempts: list('One attempt', attempt),
   getAttemptResponse: { answer: one('The beginning of an answer', response) },
-  listRecentAttempts: list('One attempt', attempt),
+  listRecentAttempts: list('One attempt', recentAttempt),
 };

@@ -1,13 +1,23 @@
 /** The texts, the query and the answer of each operation, for the OpenAPI document. */
 import { z } from 'zod';
 import { CURSOR_CHARACTERS_MAX } from '#src/api/cursor.ts';
-import { LIMIT_DEFAULT, LIMIT_MAX } from '#src/api/query.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX, URL_PART_CHARACTERS_MAX } from '#src/api/query.ts';
 import { ATTEMPT_OUTCOMES, DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { LABELS_MAX } from '#src/domain/labels.ts';
+import { NAME_CHARACTERS_MAX } from '#src/domain/name.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import { exampleId, INSTANT_FORM } from './forms.ts';
 import type { OperationId } from './operations.ts';
-import { Attempt, AttemptResponse, Delivery, Endpoint, listOf, Plan, Schedule } from './resources.ts';
+import {
+  Attempt,
+  AttemptResponse,
+  Delivery,
+  Endpoint,
+  listOf,
+  Plan,
+  RecentAttempt,
+  Schedule,
+} from './resources.ts';
 
 export const TAGS = {
   Schedules: 'A schedule says what to send, where and when. It is one-shot or recurring.',
@@ -62,6 +72,16 @@ function createdBound(description: string) {
     .meta({ ...INSTANT_FORM, description, example: '2026-11-15T00:00:00Z' });
 }
 
+function ofProfile(what: string) {
+  return z
+    .string()
+    .optional()
+    .meta({
+      description: `Lists only ${what} of this endpoint profile. An unknown id gives an empty list.`,
+      example: exampleId('ep'),
+    });
+}
+
 const dryRun = z.boolean().optional().meta({
   description: 'Writes nothing, and answers what would happen (`Plan`).',
   default: false,
@@ -71,6 +91,7 @@ const dryRun = z.boolean().optional().meta({
 const ScheduleList = listOf('Schedule', Schedule);
 const DeliveryList = listOf('Delivery', Delivery);
 const AttemptList = listOf('Attempt', Attempt);
+const RecentAttemptList = listOf('RecentAttempt', RecentAttempt);
 const EndpointList = listOf('Endpoint', Endpoint);
 
 function schedules(
@@ -107,7 +128,7 @@ export const OPERATION_DOCS: Readonly<Record<OperationId, OperationDoc>> = {
   ),
   listSchedules: schedules(
     'List schedules',
-    'The newest schedules come first. With several labels, a page may be short or empty although `has_more` is true.',
+    'The newest schedules come first. With `q`, or with several of `metadata`, `name` and `endpoint_id`, a page may be short or empty although `has_more` is true.',
     ScheduleList,
     z.object({
       ...page,
@@ -119,6 +140,19 @@ export const OPERATION_DOCS: Readonly<Record<OperationId, OperationDoc>> = {
         .enum(SCHEDULE_KINDS)
         .optional()
         .meta({ description: 'Lists only schedules of this kind.', example: 'recurring' }),
+      name: z.string().optional().meta({
+        description:
+          'Lists only schedules with exactly this name: the one that has not ended, and those that had it when they ended.',
+        maxLength: NAME_CHARACTERS_MAX,
+        example: 'daily-report',
+      }),
+      endpoint_id: ofProfile('schedules'),
+      q: z.string().optional().meta({
+        description:
+          'Lists only schedules whose URL contains this text. Upper and lower case of the letters A to Z are the same. With an endpoint profile, its present URL counts.',
+        maxLength: URL_PART_CHARACTERS_MAX,
+        example: 'example.com/hooks',
+      }),
       metadata: labelFilter,
     }),
   ),
@@ -160,7 +194,7 @@ export const OPERATION_DOCS: Readonly<Record<OperationId, OperationDoc>> = {
   ),
   listScheduleDeliveries: schedules(
     'List the deliveries of a schedule',
-    'The newest deliveries come first.',
+    'The newest deliveries come first. With several of `schedule_id`, `endpoint_id` and `replay_of`, or with `replay_of` and `status`, a page may be short or empty although `has_more` is true.',
     DeliveryList,
     z.object(page),
   ),
@@ -216,6 +250,14 @@ export const OPERATION_DOCS: Readonly<Record<OperationId, OperationDoc>> = {
           description: 'Lists only deliveries of this schedule. An unknown id gives an empty list.',
           example: exampleId('sch'),
         }),
+      endpoint_id: ofProfile('deliveries'),
+      replay_of: z
+        .string()
+        .optional()
+        .meta({
+          description: 'Lists only replays of this delivery. An unknown id gives an empty list.',
+          example: exampleId('dlv'),
+        }),
       created_after: createdBound('Lists only deliveries that were created after this instant.'),
       created_before: createdBound('Lists only deliveries that were created before this instant.'),
     }),
@@ -237,20 +279,14 @@ export const OPERATION_DOCS: Readonly<Record<OperationId, OperationDoc>> = {
   listRecentAttempts: deliveries(
     'List attempts',
     'Lists the attempts of all deliveries that have ended. Those that ended last come first.',
-    AttemptList,
+    RecentAttemptList,
     z.object({
       ...page,
       outcome: z
         .enum(ATTEMPT_OUTCOMES)
         .optional()
         .meta({ description: 'Lists only attempts with this outcome.', example: 'retryable' }),
-      endpoint_id: z
-        .string()
-        .optional()
-        .meta({
-          description: 'Lists only attempts of this endpoint profile. An unknown id gives an empty list.',
-          example: exampleId('ep'),
-        }),
+      endpoint_id: ofProfile('attempts'),
     }),
   ),
   listAttempts: deliveries(

@@ -230,6 +230,23 @@ export const Attempt = z
   })
   .meta({ id: 'Attempt', description: 'One HTTP request of a delivery.' });
 
+export const RecentAttempt = Attempt.extend({
+  schedule_id: id('sch', 'The schedule that its delivery belongs to.').nullable(),
+  schedule_name: field.scheduleName
+    .nullable()
+    .meta({ description: 'The present name of that schedule, or null.' }),
+  url: z.string().meta({
+    format: 'uri',
+    description: 'The URL that its delivery is sent to.',
+    example: 'https://example.com/hooks/reminder',
+  }),
+  method,
+  endpoint_id: id('ep', 'The endpoint profile that its delivery is sent with, or null.').nullable(),
+}).meta({
+  id: 'RecentAttempt',
+  description: 'An attempt that has ended, with the destination of its delivery.',
+});
+
 export const Endpoint = z
   .object({
     id: id('ep', 'The id of the endpoint profile.'),
@@ -352,6 +369,7 @@ export type DeliveryResource = z.infer<typeof Delivery>;
 export type PlanResource = z.infer<typeof Plan>;
 export type AttemptResponseResource = z.infer<typeof AttemptResponse>;
 export type AttemptResource = z.infer<typeof Attempt>;
+export type RecentAttemptResource = z.infer<typeof RecentAttempt>;
 export type EndpointResource = z.infer<typeof Endpoint>;
 export type RetryPolicyResource = z.infer<typeof RetryPolicy>;
 export type ErrorResource = z.infer<typeof ApiError>;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { parseId } from '#src/domain/id.ts';
 import { signatureHeader } from '#src/domain/signature.ts';
-import { exampleId, idForm } from './forms.ts';
+import { exampleId, INSTANT_ANSWER_FORM, idForm } from './forms.ts';
 import type { Tag } from './operation-docs.ts';
 
 const DESCRIPTION = `Sched sends this request to the \`endpoint\` of a schedule or to the \`url\` of its endpoint
@@ -53,6 +53,16 @@ const headers = z.object({
     description: 'The number of the attempt. A number above 1 is a retry of the same delivery.',
     example: 1,
   }),
+  'Sched-Occurrence': z
+    .string()
+    .regex(new RegExp(INSTANT_ANSWER_FORM.pattern))
+    .optional()
+    .meta({
+      ...INSTANT_ANSWER_FORM,
+      description:
+        'The nominal instant of the occurrence, before jitter, also if the delivery was moved or is late. Absent if the delivery was triggered. It is not signed.',
+      example: '2026-11-16T08:00:00.000Z',
+    }),
   'Idempotency-Key': z.string().min(1).meta({
     description:
       'The key of the occurrence, the same for every attempt and every replay. Receivers deduplicate on it.',

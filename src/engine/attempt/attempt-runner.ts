@@ -226,7 +226,7 @@ export class AttemptRunner {
     const { due, loaded, epoch, probeOf, attempt } = claimed;
     const isOurs = ownership.isOwnedSince(due, epoch);
     const isCounted = !isAgainstEndpoint(evidence) || gates.isFailureCounted(due, attempt.firedAt, now);
-    const { breaker } = gateTerms(loaded.profile, null);
+    const { breaker } = gateTerms(loaded.endpointProfile, null);
     const taught = isOurs && isCounted ? evidence : 'nothing';
     return gates.endAttempt(due, breaker, taught, isOurs ? probeOf : null, now);
   }
