@@ -24,8 +24,10 @@ import { makeMixed } from './mixed.ts';
 
 const PROJECT = 'p/default/test/';
 const REQUESTS_EACH = 15;
-/** The queries that the overview and the list of deliveries watch. */
-const WATCHED = [`${PROJECT}overview?range=1h`, `${PROJECT}deliveries?limit=50`];
+/** The filter by it matches nothing, so it reads the most. */
+const UNUSED_PROFILE = `ep_${'0'.repeat(26)}`;
+/** The queries that the overview and the list of attempts watch. */
+const WATCHED = [`${PROJECT}overview?range=1h`, `${PROJECT}attempts?limit=50`];
 
 /** Each store has one step for filling, one for its pages and one for each round. */
 export function dashboardSteps({ dashboard }: Scale): number {
@@ -119,9 +121,18 @@ async function pathsOf(user: DashboardUser): Promise<readonly (readonly [page: s
       `${PROJECT}schedules/${schedule}/calendar?from=${at(-15 * day)}&until=${at(15 * day)}`,
     ],
     ['schedule, deliveries', `${PROJECT}schedules/${schedule}/deliveries`],
-    ['deliveries', `${PROJECT}deliveries?limit=50`],
-    ['deliveries, dead letters', `${PROJECT}deliveries?status=dead_letter&limit=50`],
-    ['deliveries, of a day', `${PROJECT}deliveries?limit=50&created_after=${at(-day)}`],
+    ['activity', `${PROJECT}attempts?limit=50`],
+    ['activity, failures', `${PROJECT}attempts?outcome=terminal&limit=50`],
+    ['waiting', `${PROJECT}search/deliveries?group=waiting&limit=50`],
+    ['waiting for a retry', `${PROJECT}search/deliveries?group=waiting&status=retry_scheduled&limit=50`],
+    ['ended', `${PROJECT}search/deliveries?group=ended&limit=50`],
+    ['ended, dead letters', `${PROJECT}search/deliveries?group=ended&status=dead_letter&limit=50`],
+    ['ended, of a day', `${PROJECT}search/deliveries?group=ended&limit=50&created_after=${at(-day)}`],
+    ['activity, of a profile without any', `${PROJECT}attempts?limit=50&endpoint_id=${UNUSED_PROFILE}`],
+    [
+      'ended, of a profile without any',
+      `${PROJECT}search/deliveries?group=ended&limit=50&endpoint_id=${UNUSED_PROFILE}`,
+    ],
     ['dead letters to replay, counted', `${PROJECT}replays/count?status=dead_letter`],
     ['delivery', `${PROJECT}deliveries/${id}/details`],
     ['endpoints', `${PROJECT}destinations`],

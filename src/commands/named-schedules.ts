@@ -9,7 +9,7 @@ import { decodePayload, NO_PAYLOAD, type Payload } from '#src/domain/payload.ts'
 import type { Partition } from '#src/domain/project.ts';
 import { isEnded, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
-import { differingFields, equalize, type WantedSchedule } from '#src/domain/schedule-put.ts';
+import { differingFields, equalize, isInProgress, type WantedSchedule } from '#src/domain/schedule-put.ts';
 import { payloadContext } from '#src/domain/sealing-contexts.ts';
 import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import type { PayloadReplacement } from '#src/ports/store.ts';
@@ -122,6 +122,8 @@ async function change(
     return { written: 'done', answer: answers.plan?.('none', []) ?? unchanged(answers.present(view)) };
   }
 
+  // The state of the schedule is checked before the profile is looked up.
+  if (isInProgress(view, wanted.terms)) throw new Refusal('delivery_in_progress');
   const profile = await profileOf(commands, partition, view, wanted.terms);
   const equal = equalize(
     view,

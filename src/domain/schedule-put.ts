@@ -76,9 +76,9 @@ export function equalize(
   now: Instant,
 ): ScheduleChange | 'in_progress' | 'never_occurs' {
   const { schedule, pending } = view;
+  if (isInProgress(view, wanted)) return 'in_progress';
   const isPending = pending !== null && deliveryLife.isPending(pending.status);
   const isMoved = isOtherTiming(schedule, wanted);
-  if (!isPending && (isMoved || schedule.timing.kind === 'one_shot')) return 'in_progress';
 
   const equal: Schedule = {
     ...schedule,
@@ -103,6 +103,12 @@ export function equalize(
     pending: { ...moved, revision: refitted.revision },
     sweep: null,
   };
+}
+
+/** Whether the delivery that would have to change is being sent. */
+export function isInProgress({ schedule, pending }: ScheduleView, wanted: WantedSchedule): boolean {
+  if (pending !== null && deliveryLife.isPending(pending.status)) return false;
+  return schedule.timing.kind === 'one_shot' || isOtherTiming(schedule, wanted);
 }
 
 /** A one-shot that stays at its instant is not moved because of its time zone. */

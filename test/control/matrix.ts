@@ -143,6 +143,7 @@ export const MATRIX: Readonly<Record<string, Entry>> = {
   },
   'POST p/:project/:mode/preview': { needs: 'viewer', status: 200, prepare: given({ delay: '1h' }) },
   'GET p/:project/:mode/search/schedules': { needs: 'viewer', status: 200, prepare: nothing },
+  'GET p/:project/:mode/search/deliveries': { needs: 'viewer', status: 200, prepare: nothing },
 
   'POST p/:project/:mode/endpoints': {
     needs: 'operator',

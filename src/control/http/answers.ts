@@ -48,6 +48,7 @@ export const PROJECT_ANSWERS = {
   'GET overview': data.Overview,
   'GET upcoming': data.Upcoming,
   'GET search/schedules': data.scheduleSearchPage(Schedule),
+  'GET search/deliveries': listed(data.listedDelivery(Delivery)),
   'POST preview': data.Preview,
   'GET schedules/:id/calendar': data.Calendar,
   'GET deliveries/:id/details': data.deliveryDetails(Delivery, Schedule),
