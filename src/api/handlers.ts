@@ -71,7 +71,7 @@ function requireName(name: string): string {
 /** The plan of a request with `dry_run=true`. All given fields of an object that would be created differ. */
 function planOf(call: Call): RenderPlan | null {
   // A misspelt dry run would write.
-  const other = call.query.keys().find((name) => name !== 'dry_run');
+  const other = [...call.query.keys()].find((name) => name !== 'dry_run');
   if (other !== undefined) throw new Refusal('invalid_request', null, unknownParameterText(other, 'dry_run'));
   if (readChoice(call.query, 'dry_run', ['true', 'false']) !== 'true') return null;
   return (action, fields) =>
