@@ -217,7 +217,7 @@ export function listCases({ scansCarryRows }: Syntax): readonly PlanCase[] {
 
 const UNARCHIVED = 'endpoint_profiles_unarchived(partition,id)';
 const ITEM_KEY = 'replay_items_pkey(partition,job_id,endpoint_digest)';
-const DUE_OF_PARTITION = 'deliveries_due_of_partition(partition,due_at)';
+const DUE_OF_PARTITION = 'deliveries_due_of_partition(partition,due_at,id)';
 
 export const PLAN_CASES: readonly PlanCase[] = [
   ['profiles', (reads) => reads.listProfiles(LARGE, true, PAGE), [PROFILE_KEY, VERSION_KEY], PAGE_ROWS_MAX],
@@ -353,7 +353,7 @@ export const PLAN_CASES: readonly PlanCase[] = [
   ],
   [
     'what comes up',
-    ({ insight }) => insight.listUpcoming(2 as Partition, ...WINDOW, 10),
+    ({ insight }) => insight.listUpcoming(2 as Partition, { dueAt: WINDOW[0], id: '' }, WINDOW[1], 10),
     [DUE_OF_PARTITION, DELIVERY_KEY, SCHEDULE_KEY],
     // Two deliveries wait, and each is joined with its schedule.
     6,

@@ -1,5 +1,6 @@
 /** `@sched/sdk`: the client of a Sched service, and `verify`. Receivers for frameworks have their own entry points. */
 export type * from './api-types.ts';
+export type { Attempts } from './client/attempts.ts';
 export type { TemporalInstant } from './client/convenient.ts';
 export type { Deliveries } from './client/deliveries.ts';
 export type { Endpoints } from './client/endpoints.ts';
@@ -20,17 +21,20 @@ export type {
   BreakerPolicyInput,
   Destination,
   EndpointCreate,
+  EndpointPut,
   EndpointUpdate,
   ListDeliveriesQuery,
   Payload,
   RetryPolicyInput,
   ScheduleCreate,
+  SchedulePut,
   ScheduleReschedule,
   ScheduleUpdate,
   Timing,
 } from './client/inputs.ts';
 export type { CallOptions, SchedOptions, WriteOptions } from './client/options.ts';
 export type { List, Pages } from './client/pages.ts';
+export type { DryRun, Put, PutOptions, PutResult } from './client/put.ts';
 export { Sched } from './client/sched.ts';
 export type { Schedules } from './client/schedules.ts';
 export * from './receiver/verify.ts';

@@ -1,4 +1,5 @@
 /** Implements each operation: parse the call, run the command or the query, present the result. */
+import { openResponse } from '#src/commands/attempt-response.ts';
 import { type Commands, type Render, type RenderedAnswer, requireFound } from '#src/commands/command.ts';
 import { cancelDelivery, replayDelivery } from '#src/commands/deliveries.ts';
 import type { IdempotentAnswer } from '#src/commands/idempotency.ts';
@@ -29,7 +30,13 @@ import type { OperationId } from './contract/operations.ts';
 import type { PlanResource } from './contract/resources.ts';
 import { listDeliveries, listDeliveriesIn } from './delivery-list.ts';
 import { answerPage, answerSmallPage, readPage } from './lists.ts';
-import { presentAttempt, presentDelivery, presentProfile, presentSchedule } from './present.ts';
+import {
+  presentAttempt,
+  presentDelivery,
+  presentProfile,
+  presentResponse,
+  presentSchedule,
+} from './present.ts';
 import { readChoice } from './query.ts';
 import {
   readEndpointCreate,
@@ -41,8 +48,6 @@ import {
   readScheduleUpdate,
 } from './read-bodies.ts';
 import { listSchedules } from './schedule-list.ts';
-
-const notBuilt: Handler = () => Promise.reject(new Error('This is not built yet.'));
 
 export type Handler = (call: Call) => Promise<RenderedAnswer | IdempotentAnswer>;
 
@@ -335,7 +340,15 @@ function ungatedHandlers(
         () => call.fields(),
       ),
 
-    getAttemptResponse: notBuilt,
+    getAttemptResponse: (call) =>
+      call.answer(async () =>
+        json(
+          200,
+          presentResponse(
+            await openResponse(commands, call.tenant.partition, call.id('dlv'), call.attemptNo),
+          ),
+        ),
+      ),
     listRecentAttempts: (call) => listRecentAttempts(commands, call),
 
     listAttempts: async (call) => {

@@ -1,7 +1,9 @@
 /** Presents domain objects as API resources. Header values, bodies and secrets are not available here. */
+import type { OpenedResponse } from '#src/commands/attempt-response.ts';
 import { type Attempt, type Delivery, nominalInstant } from '#src/domain/delivery.ts';
 import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
+import { excerptText } from '#src/domain/excerpt-text.ts';
 import { formatInstant, type Instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import { nextRuns, pendingFireAt } from '#src/domain/occurrence.ts';
@@ -11,6 +13,7 @@ import { methodOf, retryPolicyOf, type ScheduleView, urlOf } from '#src/domain/s
 import type { RecentAttempt } from '#src/ports/store.ts';
 import type {
   AttemptResource,
+  AttemptResponseResource,
   DeliveryResource,
   EndpointResource,
   RecentAttemptResource,
@@ -107,6 +110,17 @@ export function presentAttempt(attempt: Attempt): AttemptResource {
     finished_at: orNull(attempt.finishedAt),
     egress_ms: attempt.egressMs,
     error: attempt.error,
+  };
+}
+
+export function presentResponse(response: OpenedResponse): AttemptResponseResource {
+  const { statusCode, contentType, isTruncated, bytes } = response;
+  return {
+    object: 'attempt_response',
+    status_code: statusCode,
+    content_type: contentType,
+    ...excerptText(bytes, isTruncated),
+    truncated: isTruncated,
   };
 }
 

@@ -13,7 +13,7 @@ import type { Destination, Schedule, Timing } from '#src/domain/schedule.ts';
 import type { ScheduleEdit } from '#src/domain/schedule-lifecycle.ts';
 import { readTiming, TIMING_FIELDS } from '#src/domain/timing.ts';
 import { isZone } from '#src/domain/zone.ts';
-import { otherNameText, PUT_DELAY_TEXT } from '#src/texts/body-fault-text.ts';
+import { otherNameText } from '#src/texts/body-fault-text.ts';
 import {
   EndpointWrite,
   ScheduleCreate,
@@ -38,17 +38,28 @@ function parse<S extends z.ZodType>(schema: S, body: JsonObject, faults: Faults)
   return parsed.success ? parsed.data : null;
 }
 
-/** `kept`: the instant that a one-shot has already, which may have come. */
+interface TimingRules {
+  /** The instant that a one-shot has already, which may have come. */
+  readonly kept: Instant | null;
+  readonly takesDelay: boolean;
+}
+
+const CREATION_RULES: TimingRules = { kept: null, takesDelay: true };
+
 function collectTiming(
   body: JsonObject,
   now: Instant,
   faults: Faults,
-  kept: Instant | null = null,
+  { kept, takesDelay }: TimingRules = CREATION_RULES,
 ): Timing | null {
   const given = TIMING_FIELDS.filter((name) => has(body, name));
   const timezone = has(body, 'timezone') ? body.timezone : null;
   if (given.length > 1) faults.add('multiple_timing', given[1] ?? null);
   if (given.length === 0) faults.add('missing_timing', null);
+  if (!takesDelay && has(body, 'delay')) {
+    faults.add('invalid_duration', 'delay');
+    return null;
+  }
   if (timezone !== null && !(typeof timezone === 'string' && isZone(timezone))) {
     faults.add('invalid_cron', 'timezone');
     return null;
@@ -83,8 +94,7 @@ export function readSchedulePut(
 ): NewSchedule {
   const timing = present?.timing;
   const kept = timing?.kind === 'one_shot' ? timing.fireAt : null;
-  if (has(body, 'delay')) throw new Refusal('invalid_duration', 'delay', PUT_DELAY_TEXT);
-  const given = readScheduleCreate(body, now, httpAllowed, kept);
+  const given = readScheduleCreate(body, now, httpAllowed, { kept, takesDelay: false });
   return { ...given, name: nameInPath(given.name, name) };
 }
 
@@ -103,14 +113,14 @@ export function readScheduleCreate(
   body: JsonObject,
   now: Instant,
   httpAllowed: boolean,
-  kept: Instant | null = null,
+  rules: TimingRules = CREATION_RULES,
 ): NewSchedule {
-  const faults = new Faults({ body, now, httpAllowed });
+  const faults = new Faults({ body, now, httpAllowed, takesDelay: rules.takesDelay });
   const isProfileBacked = has(body, 'endpoint_id');
   if (isProfileBacked && has(body, 'endpoint')) faults.add('multiple_endpoint', 'endpoint_id');
   if (isProfileBacked && has(body, 'method')) faults.add('method_on_profile', 'method');
   if (!isProfileBacked && !has(body, 'endpoint')) faults.add('missing_endpoint', 'endpoint');
-  const timing = collectTiming(body, now, faults, kept);
+  const timing = collectTiming(body, now, faults, rules);
   collectUrl(body, 'endpoint', httpAllowed, faults);
   const fields = parse(ScheduleCreate, body, faults);
   faults.throwIfAny();

@@ -72,7 +72,9 @@ export async function composeService(
       allowHttp: settings.egressAllowHttp,
       allowLocalhost: variant.isPlayground,
       certificates: settings.egressCertificates,
+      keepsPrivateAnswers: variant.isPlayground,
       timers,
+      ...io.network,
     });
     undo.unshift(() => egress.close());
     const dependencies = {
@@ -93,7 +95,7 @@ export async function composeService(
               ...dependencies,
               cluster: cluster === null ? null : clusterDependencies(cluster, store, metrics),
             },
-            { retentionMs: settings.retentionMs },
+            { retentionMs: settings.retentionMs, excerptBytesMax: settings.responseExcerpt },
           );
     if (engine !== null) cluster?.listen(engine.heard);
     const { aheadMs } = scanPlanOf(store);

@@ -26,6 +26,7 @@ describe('settings', () => {
       egressAllow: null,
       egressAllowHttp: false,
       egressCertificates: null,
+      responseExcerpt: 0,
       bootstrapTestKey: null,
       bootstrapLiveKey: null,
       bootstrapSigningSecret: null,

@@ -33,6 +33,7 @@ export function readSettings(given: Given): Settings {
     egressAllow: read(SETTINGS.egressAllow, given),
     egressAllowHttp: read(SETTINGS.egressAllowHttp, given),
     egressCertificates: read(SETTINGS.egressCertificates, given),
+    responseExcerpt: read(SETTINGS.responseExcerpt, given),
     bootstrapTestKey: read(SETTINGS.bootstrapTestKey, given),
     bootstrapLiveKey: read(SETTINGS.bootstrapLiveKey, given),
     bootstrapSigningSecret: read(SETTINGS.bootstrapSigningSecret, given),

@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isLoopbackHost } from '#src/domain/public-address.ts';
 import { prepareZones } from '#src/domain/zone.ts';
+import type { EgressOptions } from '#src/egress/client.ts';
 import type { Clock, Timers } from '#src/ports/system.ts';
 import type { Log } from '#src/ports/telemetry.ts';
 import { describeHost, unverifiedHosts } from '#src/store/postgres/address.ts';
@@ -24,6 +25,8 @@ export interface ServiceIo {
   readonly clock?: Clock;
   /** The default is the timers of the process. */
   readonly timers?: Timers;
+  /** The default is the network of the machine. */
+  readonly network?: Pick<EgressOptions, 'resolve' | 'connect'>;
 }
 
 export interface Service {

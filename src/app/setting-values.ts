@@ -27,12 +27,14 @@ export function parseHost(text: string): string | undefined {
 }
 
 export function parsePort(text: string): number | undefined {
-  return wholeNumber(text, PORT_MAX);
+  return wholeNumberUpTo(PORT_MAX)(text);
 }
 
-function wholeNumber(text: string, max: number): number | undefined {
-  const value = DIGITS.test(text) ? Number(text) : Number.NaN;
-  return value <= max ? value : undefined;
+export function wholeNumberUpTo(max: number): (text: string) => number | undefined {
+  return (text) => {
+    const value = DIGITS.test(text) ? Number(text) : Number.NaN;
+    return value <= max ? value : undefined;
+  };
 }
 
 export function parseMasterKeys(text: string): readonly Uint8Array[] | undefined {
@@ -79,7 +81,7 @@ function parseCidr(text: string): Cidr | undefined {
   const family = isIP(address);
   // An address with a zone (fe80::1%eth0) belongs to a link of this machine and is not a network.
   if (family === 0 || address.includes('%') || more.length > 0) return undefined;
-  const prefixBits = wholeNumber(prefix, family === 4 ? 32 : 128);
+  const prefixBits = wholeNumberUpTo(family === 4 ? 32 : 128)(prefix);
   return prefixBits === undefined ? undefined : { address, prefixBits, family: `ipv${family === 4 ? 4 : 6}` };
 }
 

@@ -3,6 +3,7 @@
  * line, its help and the table in `docs/settings.md` all come from here.
  */
 import { API_KEY_CHARACTERS_MIN } from '#src/domain/api-key.ts';
+import { RESPONSE_EXCERPT_BYTES_MAX } from '#src/domain/endpoint-profile.ts';
 import { LOG_LEVELS } from '#src/ports/telemetry.ts';
 import { parseMasterKey } from '#src/vault/master-key.ts';
 import {
@@ -22,6 +23,7 @@ import {
   parseSigningSecret,
   readCertificates,
   SIGNING_SECRET_CHARACTERS_MIN,
+  wholeNumberUpTo,
 } from './setting-values.ts';
 
 export const ROLES = ['all', 'api', 'dispatcher'] as const;
@@ -179,6 +181,13 @@ export const SETTINGS = {
     about: 'A PEM file with more certificate authorities, for private receivers.',
     complaint: 'must be a readable file of certificates in PEM form',
     parse: readCertificates,
+  }),
+  responseExcerpt: setting('0', {
+    env: 'SCHED_RESPONSE_EXCERPT',
+    value: 'bytes',
+    about: `How many bytes are kept of an answer that is not 2xx, up to ${RESPONSE_EXCERPT_BYTES_MAX}, where the endpoint profile does not say it. With \`0\` none are. Nothing is kept from addresses that only \`SCHED_EGRESS_ALLOW\` permits.`,
+    complaint: `must be a whole number from 0 to ${RESPONSE_EXCERPT_BYTES_MAX}`,
+    parse: wholeNumberUpTo(RESPONSE_EXCERPT_BYTES_MAX),
   }),
   bootstrapTestKey: optional({
     env: 'SCHED_BOOTSTRAP_TEST_KEY',

@@ -7,6 +7,8 @@ import type { Command } from 'commander';
 /** A word is suggested only where it exists. Several words are alternatives. */
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   add: ['create', 'schedules create'],
+  apply: ['put', 'schedules put'],
+  attempt: ['attempts'],
   auth: ['context'],
   change: ['update'],
   config: ['context'],
@@ -18,6 +20,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   disable: ['pause'],
   edit: ['update'],
   enable: ['resume'],
+  fire: ['trigger', 'schedules trigger'],
   get: ['show', 'schedules show'],
   init: ['dev'],
   list: ['schedules list', 'deliveries list'],
@@ -31,6 +34,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   patch: ['update'],
   pause: ['schedules pause'],
   profile: ['context'],
+  put: ['schedules put'],
   redeliver: ['replay'],
   remove: ['cancel', 'archive', 'revoke'],
   replay: ['deliveries replay'],
@@ -38,12 +42,14 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   resume: ['schedules resume'],
   retry: ['replay', 'deliveries replay'],
   rm: ['cancel', 'archive', 'revoke', 'remove', 'schedules cancel'],
-  run: ['dev', 'serve'],
+  run: ['dev', 'serve', 'trigger'],
   server: ['serve', 'dev'],
   show: ['schedules show'],
   start: ['dev', 'serve', 'resume'],
   stop: ['pause', 'cancel'],
+  trigger: ['schedules trigger'],
   up: ['dev', 'serve'],
+  upsert: ['put', 'schedules put'],
   version: ['--version'],
   view: ['show'],
   watch: ['tail'],
@@ -51,6 +57,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
 
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
   '--destination': ['--endpoint'],
+  '--endpoint-id': ['--endpoint'],
   '--fire-at': ['--at'],
   '--format': ['--json'],
   '--headers': ['--header'],
@@ -60,7 +67,11 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   '--local-fire-at': ['--local'],
   '--output': ['--json'],
   '--payload': ['--body'],
+  '--plan': ['--dry-run'],
+  '--profile': ['--context'],
+  '--query': ['--search'],
   '--retries': ['--max-attempts'],
+  '--schedule-id': ['--schedule'],
   '--time': ['--at', '--local'],
   '--timezone': ['--tz'],
   '--to': ['--endpoint'],
@@ -92,6 +103,10 @@ const ELSEWHERE: Readonly<Record<string, (flag: string) => string | null>> = {
   'sched schedules reschedule': (flag) =>
     UPDATE_FLAGS.has(flag)
       ? `"sched schedules update" changes everything but the time: it has ${flag}.`
+      : null,
+  'sched schedules put': (flag) =>
+    inUse(flag) === '--delay'
+      ? 'A delay means another instant each time. Give --at or --local, or use "sched schedules create".'
       : null,
 };
 

@@ -46,7 +46,7 @@ function apiCommandsAndTools() {
 
 describe('docs/cli.md', () => {
   test('names every command', () => {
-    expect(leaves(whole)).toHaveLength(43);
+    expect(leaves(whole)).toHaveLength(49);
     for (const [path] of leaves(whole)) expect(PAGE).toContain(`\`${path}`);
   });
 

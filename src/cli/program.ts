@@ -95,8 +95,12 @@ const GROUPS: readonly Group[] = [
         load: async () => (await import('./api/schedule-commands.ts')).scheduleCommands,
       },
       deliveries: {
-        about: 'List, show and replay deliveries',
+        about: 'List, show, replay and cancel deliveries',
         load: async () => (await import('./api/delivery-commands.ts')).deliveryCommands,
+      },
+      attempts: {
+        about: 'List the attempts of all deliveries',
+        load: async () => (await import('./api/attempt-commands.ts')).attemptCommands,
       },
       endpoints: {
         about: 'Create, show and change endpoint profiles: destinations that schedules share',

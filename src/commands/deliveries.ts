@@ -3,6 +3,7 @@ import { cancel, isReplayable, replay } from '#src/domain/delivery-lifecycle.ts'
 import { Refusal } from '#src/domain/errors.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
+import type { Schedule } from '#src/domain/schedule.ts';
 import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import { notCancelableText, notReplayableText } from '#src/texts/state-fault-text.ts';
 import {
@@ -13,6 +14,14 @@ import {
   requireFound,
   retryUntilWritten,
 } from './command.ts';
+
+/** The only delivery of a one-shot is canceled with its schedule. */
+export function isCancelable(
+  { id, status }: Pick<Delivery, 'id' | 'status'>,
+  schedule: Pick<Schedule, 'pendingId'> | null,
+): boolean {
+  return status === 'retry_scheduled' && schedule?.pendingId !== id;
+}
 
 /** `checkFields` throws to refuse the request after the delivery and its status were checked. */
 export function cancelDelivery(
@@ -25,9 +34,8 @@ export function cancelDelivery(
   return retryUntilWritten(async () => {
     const delivery = requireFound(await store.findDelivery(partition, id), id);
     const view = await store.findSchedule(partition, delivery.scheduleId);
-    const { status } = delivery;
-    if (status !== 'retry_scheduled' || view?.schedule.pendingId === id) {
-      throw new Refusal('not_cancelable', null, notCancelableText(status));
+    if (!isCancelable(delivery, view?.schedule ?? null)) {
+      throw new Refusal('not_cancelable', null, notCancelableText(delivery.status));
     }
     checkFields();
     const canceled = cancel(delivery, clock.now());

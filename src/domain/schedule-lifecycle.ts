@@ -211,14 +211,20 @@ export function edit(view: ScheduleView, changes: ScheduleEdit, now: Instant): S
     return { schedule: edited, pending: null, sweep: null };
   }
   const refitted = deliveryLife.applyEdit(pending, {
-    target:
-      destination.kind === 'inline'
-        ? { ...pending.target, url: destination.url, method: destination.method }
-        : pending.target,
+    target: targetAfterEdit(pending.target, destination),
     ttl: edited.ttl,
     retryPolicy: changes.retryPolicy === undefined ? pending.retryPolicy : retryPolicyOf(edited, profile),
   });
   return { schedule: edited, pending: refitted, sweep: null };
+}
+
+/**
+ * The URL of an inline destination follows the schedule. A delivery to a profile keeps the URL of its version, because
+ * the headers of that version belong to it. Its schedule may be inline by now, if the delivery has had an attempt.
+ */
+export function targetAfterEdit(target: Target, destination: Destination): Target {
+  if (destination.kind === 'profile' || target.endpointId !== null) return target;
+  return { ...target, url: destination.url, method: destination.method };
 }
 
 function labelDigestsAfter(

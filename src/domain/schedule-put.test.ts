@@ -159,6 +159,19 @@ describe('a schedule that is made equal', () => {
     expect(equal(retried, onProfile, { profile }).pending.target).toEqual(view.pending.target);
   });
 
+  test('keeps the profile of a delivery that had an attempt, also when it is edited later', () => {
+    const profile = build.profile();
+    const view = viewOf({ destination: { kind: 'profile', endpointId: profile.id }, profile });
+    const { target } = view.pending;
+    const inline = { kind: 'inline', url: 'https://b.example/', method: 'PUT' } as const;
+    const retried = equal(afterAttempt(view), { destination: inline }, { profile: null });
+    expect(retried.pending.target).toEqual(target);
+    const changes = { endpoint: 'https://c.example/', method: 'POST' } as const;
+    const edited = life.edit(retried, changes, build.now);
+    expect(edited.schedule.destination).toEqual({ kind: 'inline', url: changes.endpoint, method: 'POST' });
+    expect(edited.pending?.target).toEqual(target);
+  });
+
   test('is refused while the delivery of a one-shot is being sent, or has just ended', () => {
     const view = viewOf();
     const pending = claim(view.pending, 'node-1', build.ids.mint('att', build.now), build.now);

@@ -23,6 +23,7 @@ import {
   occurrenceOf,
   resumePoint,
   type ScheduleChange,
+  targetAfterEdit,
   targetOf,
 } from './schedule-lifecycle.ts';
 
@@ -75,9 +76,9 @@ export function equalize(
   now: Instant,
 ): ScheduleChange | 'in_progress' | 'never_occurs' {
   const { schedule, pending } = view;
+  if (isInProgress(view, wanted)) return 'in_progress';
   const isPending = pending !== null && deliveryLife.isPending(pending.status);
   const isMoved = isOtherTiming(schedule, wanted);
-  if (!isPending && (isMoved || schedule.timing.kind === 'one_shot')) return 'in_progress';
 
   const equal: Schedule = {
     ...schedule,
@@ -102,6 +103,12 @@ export function equalize(
     pending: { ...moved, revision: refitted.revision },
     sweep: null,
   };
+}
+
+/** Whether the delivery that would have to change is being sent. */
+export function isInProgress({ schedule, pending }: ScheduleView, wanted: WantedSchedule): boolean {
+  if (pending !== null && deliveryLife.isPending(pending.status)) return false;
+  return schedule.timing.kind === 'one_shot' || isOtherTiming(schedule, wanted);
 }
 
 /** A one-shot that stays at its instant is not moved because of its time zone. */
@@ -144,7 +151,6 @@ function isElsewhere(one: Destination, other: Destination): boolean {
   return one.endpointId !== other.endpointId;
 }
 
-/** The URL of an inline destination follows the schedule. A profile keeps the version that the delivery was made with. */
 function targetAfter(
   pending: Delivery,
   before: Destination,
@@ -155,6 +161,5 @@ function targetAfter(
   if (isElsewhere(before, destination)) {
     return pending.attemptCount === 0 ? targetOf(after, profile) : pending.target;
   }
-  if (destination.kind === 'profile' || pending.target.endpointId !== null) return pending.target;
-  return { ...pending.target, url: destination.url, method: destination.method };
+  return targetAfterEdit(pending.target, destination);
 }

@@ -20,11 +20,18 @@ export interface EgressOptions extends ConnectorOptions {
   /** The default resolver reads the hosts file and asks the name servers of the machine. */
   readonly resolve?: Resolve;
   readonly connect?: Connect;
+  /**
+   * Whether the beginnings of answers may also be kept if the address is not public. Otherwise customers could read the
+   * private networks that they may only send to. The default is false.
+   */
+  readonly keepsPrivateAnswers?: boolean;
 }
 
 export function createEgress(options: EgressOptions): Egress {
   const { timers, resolve = systemResolver({ timers }), connect = tcpConnect } = options;
-  const pool = new ConnectionPool(new Connector(options, { timers, resolve, connect }), timers);
+  const { keepsPrivateAnswers = false } = options;
+  const connector = new Connector(options, { timers, resolve, connect });
+  const pool = new ConnectionPool(connector, timers, keepsPrivateAnswers);
   return new GuardedEgress(options, { pool, timers });
 }
 

@@ -14,6 +14,7 @@ function harness(connect: Connect = tcpConnect) {
   const pool = new ConnectionPool(
     new Connector(options, { timers: systemTimers, connect, resolve }),
     systemTimers,
+    false,
   );
   onTestFinished(() => pool.close());
   const send = (url: URL, onStarted: (exchange: Exchange) => void = () => {}) =>
@@ -21,7 +22,7 @@ function harness(connect: Connect = tcpConnect) {
       const options = { method: 'GET', path: '/' } as const;
       const exchange = new Exchange(
         { pool, timers: systemTimers },
-        { url, customer: CUSTOMER, isOverdue: false },
+        { url, customer: CUSTOMER, isOverdue: false, excerptBytesMax: 0 },
         options,
         {
           onEnd: resolve,

@@ -45,8 +45,8 @@ export class ConnectionPool {
   readonly #spare = new FairShareLimit(SPARE_MAX, SPARE_SHARE);
   #isClosed = false;
 
-  constructor(connector: Connector, timers: Timers & Stopwatch) {
-    this.#dependencies = { connector, limiter: new ConnectLimiter(timers) };
+  constructor(connector: Connector, timers: Timers & Stopwatch, keepsPrivateAnswers: boolean) {
+    this.#dependencies = { connector, limiter: new ConnectLimiter(timers), keepsPrivateAnswers };
     this.#timers = timers;
   }
 

@@ -8,13 +8,12 @@
  * intervals, so a request every 5, 30 or 60 seconds would meet a closing connection again and again. Little
  * is lost: connections for expected requests are opened ahead of time.
  */
-import type { Socket } from 'node:net';
 import type { buildConnector, Dispatcher } from 'undici';
 import Client from 'undici/lib/dispatcher/client.js';
 import type { Partition } from '#src/domain/project.ts';
 import type { OutboundRequest } from '#src/ports/egress.ts';
 import type { ConnectLimiter, ConnectPermit } from './connect-limiter.ts';
-import type { Connector } from './connector.ts';
+import type { Connector, OpenedSocket } from './connector.ts';
 import { SendFailure, toSendFailure } from './failures.ts';
 import { InformationalFilter } from './informational.ts';
 
@@ -46,6 +45,8 @@ export function connectionKeyOf({ url, customer }: Destination): string {
 export interface ConnectionDependencies {
   readonly connector: Connector;
   readonly limiter: ConnectLimiter;
+  /** Whether the beginnings of answers from addresses that are not public may be kept. */
+  readonly keepsPrivateAnswers: boolean;
 }
 
 export class Connection {
@@ -60,6 +61,7 @@ export class Connection {
   #permit: ConnectPermit | null = null;
   #isConnected = false;
   #hasServed = false;
+  #isPublic = false;
 
   constructor(
     destination: Destination,
@@ -93,6 +95,14 @@ export class Connection {
 
   get isConnected(): boolean {
     return this.#isConnected;
+  }
+
+  /**
+   * Whether the beginning of an answer may be shown to people. An address that only the operator's list permits belongs
+   * to a private network, which customers must not be able to read.
+   */
+  get mayKeepAnswers(): boolean {
+    return this.#isPublic || this.#dependencies.keepsPrivateAnswers;
   }
 
   /** Whether a request was dispatched on it before. */
@@ -139,17 +149,19 @@ export class Connection {
     const permit = limiter.acquire(this.customer, this.#url.origin);
     this.#permit = permit;
     signal.addEventListener('abort', permit.release);
-    let socket: Socket;
+    let opened: OpenedSocket;
     try {
       await permit.granted;
-      socket = await connector.open(this.#url, signal, () => limiter.awaitHandshake(this.customer));
+      opened = await connector.open(this.#url, signal, () => limiter.awaitHandshake(this.customer));
     } catch (error) {
       return callback(toSendFailure(error), null);
     } finally {
       signal.removeEventListener('abort', permit.release);
       permit.release();
     }
+    const { socket, isPublic } = opened;
     if (socket.destroyed) return callback(new SendFailure('connection_reset'), null);
+    this.#isPublic = isPublic;
     this.#filter = InformationalFilter.install(socket);
     callback(null, socket);
   }

@@ -12,6 +12,7 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import { LRUCache } from 'lru-cache';
+import { isPublicAddress } from '#src/domain/public-address.ts';
 import { type DialDependencies, dial } from './dial.ts';
 import { SendFailure, toSendFailure } from './failures.ts';
 import { checkAddresses, type EgressRules, type Host, hostOf, knownAddresses } from './guard.ts';
@@ -28,6 +29,12 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:'
 export interface ConnectorOptions extends EgressRules {
   /** PEM certificates that are trusted in addition to the built-in roots. */
   readonly certificates: string | null;
+}
+
+export interface OpenedSocket {
+  readonly socket: Socket;
+  /** Whether the peer is on the public Internet. Otherwise only the operator's list permits its address. */
+  readonly isPublic: boolean;
 }
 
 export interface ConnectorDependencies extends DialDependencies {
@@ -48,15 +55,16 @@ export class Connector {
   }
 
   /** `awaitHandshake` resolves when the TLS handshake may start. */
-  async open(url: URL, signal: AbortSignal, awaitHandshake: () => Promise<void>): Promise<Socket> {
+  async open(url: URL, signal: AbortSignal, awaitHandshake: () => Promise<void>): Promise<OpenedSocket> {
     try {
       const host = hostOf(url);
       const addresses = checkAddresses(url, await this.#addressesOf(host, signal), this.#rules);
       const port = url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port);
       const socket = await dial(addresses, port, this.#dependencies, signal);
-      if (url.protocol !== 'https:') return socket;
+      const isPublic = isPublicAddress(socket.remoteAddress ?? '');
+      if (url.protocol !== 'https:') return { socket, isPublic };
       await awaitHandshake();
-      return await this.#secure(socket, host, port, signal);
+      return { socket: await this.#secure(socket, host, port, signal), isPublic };
     } catch (error) {
       throw toSendFailure(error);
     }

@@ -1,12 +1,15 @@
 /**
  * One request and its answer. The caller gets the result when the head of the final answer arrives. The body
- * is then read within limits and thrown away, only so that the connection can serve again.
+ * is then read within limits and thrown away, only so that the connection can serve again. Its first bytes are
+ * kept if the caller asked for them.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { OutboundRequest, SendResult } from '#src/ports/egress.ts';
 import type { Timers } from '#src/ports/system.ts';
 import type { Connection, Destination } from './connection.ts';
 import type { ConnectionPool } from './connection-pool.ts';
+import { ExcerptReader } from './excerpt-reader.ts';
 import { toSendFailure } from './failures.ts';
 import type { Waiter } from './origin-pool.ts';
 
@@ -14,6 +17,7 @@ export const BODY_BYTES_MAX = 65_536;
 export const BODY_MS_MAX = 2_000;
 
 const FINAL_STATUS_MIN = 200;
+const SUCCESS_STATUS_MAX = 299;
 
 export interface ExchangeDependencies {
   readonly pool: ConnectionPool;
@@ -25,11 +29,14 @@ export interface ExchangeCallbacks {
   readonly onConnected: (wasOpen: boolean) => void;
 }
 
+export type ExchangeRequest = Destination & Pick<OutboundRequest, 'isOverdue' | 'excerptBytesMax'>;
+
 export class Exchange implements Waiter<Connection>, Dispatcher.DispatchHandler {
   readonly #pool: ConnectionPool;
   readonly #timers: Timers;
   readonly #destination: Destination;
   readonly isOverdue: boolean;
+  readonly #excerptBytesMax: number;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #callbacks: ExchangeCallbacks;
   #connection: Connection | null = null;
@@ -41,11 +48,12 @@ export class Exchange implements Waiter<Connection>, Dispatcher.DispatchHandler 
   #isAnswered = false;
   #hasBodyEnded = false;
   #bodyBytes = 0;
+  #excerpt: ExcerptReader | null = null;
   #cancelBodyTimer: (() => void) | null = null;
 
   constructor(
     { pool, timers }: ExchangeDependencies,
-    { url, customer, isOverdue }: Destination & Pick<OutboundRequest, 'isOverdue'>,
+    { url, customer, isOverdue, excerptBytesMax }: ExchangeRequest,
     options: Dispatcher.DispatchOptions,
     callbacks: ExchangeCallbacks,
   ) {
@@ -53,6 +61,7 @@ export class Exchange implements Waiter<Connection>, Dispatcher.DispatchHandler 
     this.#timers = timers;
     this.#destination = { url, customer };
     this.isOverdue = isOverdue;
+    this.#excerptBytesMax = excerptBytesMax;
     this.#options = options;
     this.#callbacks = callbacks;
   }
@@ -78,33 +87,43 @@ export class Exchange implements Waiter<Connection>, Dispatcher.DispatchHandler 
     if (!this.#isOver) this.#callbacks.onConnected(this.#wasOpen);
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    statusCode: number,
+    headers: IncomingHttpHeaders,
+  ): void {
     if (statusCode < FINAL_STATUS_MIN || this.#connection === null) return;
     this.#isAnswered = true;
     // Nearly always the body arrives with the head, and has ended before this microtask runs.
     queueMicrotask(() => this.#awaitBody());
-    this.#end({ kind: 'answered', statusCode });
+    const isKept =
+      this.#excerptBytesMax > 0 && statusCode > SUCCESS_STATUS_MAX && this.#connection.mayKeepAnswers;
+    if (isKept) this.#excerpt = new ExcerptReader(this.#excerptBytesMax, headers['content-type']);
+    if (this.#excerpt === null) this.#end({ kind: 'answered', statusCode });
+    else this.#end({ kind: 'answered', statusCode, excerpt: this.#excerpt.excerpt });
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bodyBytes += chunk.length;
+    this.#excerpt?.add(chunk);
     if (this.#bodyBytes > BODY_BYTES_MAX) this.#discard();
   }
 
   onResponseEnd(): void {
-    this.#endBody();
+    this.#endBody(true);
     if (this.#connection !== null) this.#pool.release(this.#connection);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.#endBody();
+    this.#endBody(false);
     if (this.#isAnswered || this.#connection === null) this.#discard();
     else this.#pool.discardBroken(this.#connection);
     this.#end({ kind: 'failed', failure: toSendFailure(error).failure });
   }
 
-  /** Does nothing after the answer: the body is still read, for the next request on the connection. */
+  /** After the answer the body is still read, for the next request on the connection. */
   abort(): void {
+    this.#excerpt?.end(false);
     if (this.#isOver) return;
     this.#end({ kind: 'failed', failure: 'aborted' });
     this.#discard();
@@ -116,12 +135,14 @@ export class Exchange implements Waiter<Connection>, Dispatcher.DispatchHandler 
     this.#cancelBodyTimer = this.#timers.after(BODY_MS_MAX, () => this.#discard());
   }
 
-  #endBody(): void {
+  #endBody(isWhole: boolean): void {
     this.#hasBodyEnded = true;
+    this.#excerpt?.end(isWhole);
     this.#cancelBodyTimer?.();
   }
 
   #discard(): void {
+    this.#excerpt?.end(false);
     if (this.#connection === null) this.#pool.cancel(this.#destination, this);
     else this.#pool.discard(this.#connection);
   }

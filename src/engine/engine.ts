@@ -45,6 +45,8 @@ export interface EngineOptions {
   readonly retentionMs: number;
   /** Permits to send, in all; left out, `PERMITS_MAX`. */
   readonly permitsMax?: number;
+  /** How many bytes are kept of an answer that is not 2xx, unless the endpoint profile says it; left out, none. */
+  readonly excerptBytesMax?: number;
 }
 
 export class Engine implements Hints {
@@ -79,7 +81,7 @@ export class Engine implements Hints {
     const gates = new Gates(dependencies, ownership);
     const stats = new StatsRecorder(dependencies);
     const settler = new Settler(dependencies);
-    const builder = new RequestBuilder(dependencies);
+    const builder = new RequestBuilder(dependencies, options.excerptBytesMax);
     const upcoming = new DueQueue();
     const ready = new FairQueue(options.permitsMax);
     const batches = new BatchesInFlight();

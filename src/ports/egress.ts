@@ -1,6 +1,6 @@
 /**
- * Sends guarded HTTP requests. Addresses are checked at every connection, redirects are not followed, and only the
- * status of the answer is kept.
+ * Sends guarded HTTP requests. Addresses are checked at every connection, redirects are not followed, and of the answer
+ * only the status is kept, unless the request asks for the beginning of its body.
  */
 import type { Method } from '#src/domain/destination.ts';
 import type { FailureCode } from '#src/domain/failures.ts';
@@ -18,18 +18,38 @@ export interface OutboundRequest {
   readonly body: Uint8Array | null;
   /** Overdue requests of a customer to one origin wait for a connection behind its other requests to it. */
   readonly isOverdue: boolean;
+  /** How many bytes are kept of an answer that is not 2xx. With 0 none are, which costs nothing. */
+  readonly excerptBytesMax: number;
+}
+
+/** The beginning of the body of an answer. */
+export interface AnswerExcerpt {
+  /** At most 255 visible ASCII characters. */
+  readonly contentType: string | null;
+  /** The bytes as they were sent. */
+  readonly bytes: Uint8Array;
+  /** Whether more may have followed. */
+  readonly isTruncated: boolean;
 }
 
 export type SendResult =
-  | { readonly kind: 'answered'; readonly statusCode: number }
+  | {
+      readonly kind: 'answered';
+      readonly statusCode: number;
+      /**
+       * Resolves when enough of the body was read, at most 2 s after the head. Never rejects. It is left out if none was
+       * asked for, for 2xx, and if the address is not public.
+       */
+      readonly excerpt?: Promise<AnswerExcerpt>;
+    }
   | { readonly kind: 'failed'; readonly failure: FailureCode };
 
 export interface Egress {
   /**
    * Sends a request and calls `onEnd` once with its result, at once or later. Before that it calls `onConnected` as
    * soon as there is a connection for the request. `wasOpen` is true when the connection was open already, so that the
-   * request did not wait for it. The returned function aborts the request; its result then no longer matters. Never
-   * throws.
+   * request did not wait for it. The returned function aborts the request; its result then no longer matters. After the
+   * answer it ends the excerpt with what was read. Never throws.
    */
   send(
     request: OutboundRequest,

@@ -5,7 +5,7 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
-import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
@@ -39,6 +39,12 @@ export interface DueCounts {
   readonly counts: readonly number[];
   /** False when there was more to scan than allowed. The counts are then lower bounds. */
   readonly isComplete: boolean;
+}
+
+/** The position of a waiting delivery in the order of (dueAt, id). An empty id is before all of that instant. */
+export interface DuePosition {
+  readonly dueAt: Instant;
+  readonly id: DeliveryId | '';
 }
 
 /** A waiting delivery with its schedule, from which later runs are computed. */
@@ -115,10 +121,10 @@ export interface InsightStore {
     stepMs: number,
     scanMax: number,
   ): Promise<DueCounts>;
-  /** Lists the same deliveries in the order of their due instants. */
+  /** Lists waiting deliveries in the order of (dueAt, id), after a position and due before `until`. */
   listUpcoming(
     partition: Partition,
-    from: Instant,
+    after: DuePosition,
     until: Instant,
     limit: number,
   ): Promise<readonly UpcomingDelivery[]>;

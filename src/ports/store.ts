@@ -249,8 +249,10 @@ export interface KeptResponse {
 export interface LoadedDelivery {
   readonly delivery: Delivery;
   readonly schedule: FiringSchedule;
-  /** The current profile; null for an inline destination. */
+  /** The current profile of the schedule; null for an inline destination. */
   readonly profile: FiringProfile | null;
+  /** The current profile that the delivery goes to. The schedule may have another destination by now. */
+  readonly endpointProfile: FiringProfile | null;
   /** The gate of its endpoint as it was last saved. */
   readonly gate: Gate | null;
   /** The unfinished sweep of its schedule. */

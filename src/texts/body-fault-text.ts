@@ -21,6 +21,8 @@ export interface RefusedBody {
   readonly now: Instant | null;
   /** Whether the operator allows plain http:// destinations. */
   readonly httpAllowed: boolean;
+  /** Whether a time may be given as `delay`; by default it may. */
+  readonly takesDelay?: boolean;
 }
 
 /** `path` leads to the value at fault. It is empty if the whole body is at fault. */
@@ -31,14 +33,16 @@ export function bodyFaultText(code: ErrorCode, path: readonly PropertyKey[], ref
 
 /** Codes that are about more than the form of one value. A null leaves the text to the value. */
 const TEXT_OF_CODE: Partial<Record<ErrorCode, (field: string, refused: RefusedBody) => string | null>> = {
-  multiple_timing: (_field, { body }) => {
+  multiple_timing: (_field, { body, takesDelay }) => {
     const given = TIMING_FIELDS.filter((name) => isGiven(body[name]));
-    return `${listed(given, 'and')} were given. Give exactly one of ${listed(TIMING_FIELDS, 'and')}.`;
+    return `${listed(given, 'and')} were given. Give exactly one of ${listed(timingFields(takesDelay), 'and')}.`;
   },
-  missing_timing: (_field, { body }) =>
+  missing_timing: (_field, { body, takesDelay = true }) =>
     isGiven(body.timezone)
       ? 'timezone was given without a time. Add cron or local_fire_at, such as "cron": "0 9 * * *".'
-      : `No time was given. Give one of ${listed(TIMING_FIELDS, 'and')}, such as "delay": "5m".`,
+      : `No time was given. Give one of ${listed(timingFields(takesDelay), 'and')}, such as ${takesDelay ? '"delay": "5m"' : '"cron": "0 9 * * *"'}.`,
+  invalid_duration: (field, { takesDelay = true }) =>
+    field === 'delay' && !takesDelay ? PUT_DELAY_TEXT : null,
   multiple_endpoint: (field) =>
     field === 'endpoint'
       ? 'This schedule sends to an endpoint profile, so it has no endpoint of its own. Change url of the profile.'
@@ -55,29 +59,34 @@ const TEXT_OF_CODE: Partial<Record<ErrorCode, (field: string, refused: RefusedBo
       : 'An endpoint profile needs a url, such as "https://example.com/hook".',
   sub_floor_delay: (field, { body }) =>
     `${field} ${described(body[field])} is too short: it must be at least 1s. Below that, send the request yourself.`,
-  fire_at_in_past: (field, { body, now }) => (now === null ? null : pastText(field, body, now)),
+  fire_at_in_past: (field, { body, now, takesDelay = true }) =>
+    now === null ? null : pastText(field, body, now, takesDelay),
   fire_at_too_far: (field, { body, now }) =>
     now === null
       ? null
       : `${field} ${described(body[field])} is more than 10 years ahead. The latest instant is ${formatInstant(horizon(now))}.`,
 };
 
-export const PUT_DELAY_TEXT =
+const PUT_DELAY_TEXT =
   'A schedule with a name cannot have a delay: the same body would mean another instant each time. Give fire_at, such as "2030-01-01T09:00:00Z", local_fire_at or cron.';
 
 export function otherNameText(given: string, name: string): string {
   return `name is ${described(given)}, but the path names "${name}". Leave name out, or rename the object with PATCH.`;
 }
 
+function timingFields(takesDelay = true): readonly string[] {
+  return TIMING_FIELDS.filter((name) => takesDelay || name !== 'delay');
+}
+
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function pastText(field: string, body: RefusedBody['body'], now: Instant): string {
+function pastText(field: string, body: RefusedBody['body'], now: Instant, takesDelay: boolean): string {
   const at = instantOf(field, body);
   const shown = at === null || field === 'fire_at' ? '' : ` (${formatInstant(at)})`;
   const when = outOfBounds(at ?? now, now);
-  return `${field} ${described(body[field])}${shown} is ${when}: it is ${formatInstant(now)} now. Give a time at least 1s ahead, or use delay, such as "5m".`;
+  return `${field} ${described(body[field])}${shown} is ${when}: it is ${formatInstant(now)} now. Give a time at least 1s ahead${takesDelay ? ', or use delay, such as "5m"' : ''}.`;
 }
 
 function instantOf(field: string, body: RefusedBody['body']): Instant | null {

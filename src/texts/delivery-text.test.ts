@@ -8,7 +8,7 @@ import { Builders, FAILURE, REDIRECT, SUCCESS } from '#test/store-contract/build
 import { type DeliveryCircumstances, deliveryText } from './delivery-text.ts';
 
 const build = new Builders(1 as Partition);
-const ALONE: DeliveryCircumstances = { attempts: [], scheduleState: 'active', isDeferredByBreaker: false };
+const ALONE: DeliveryCircumstances = { attempts: [], scheduleState: 'active', wait: null };
 
 /** Returns a delivery after so many attempts, each with the same result. */
 function attempted(
@@ -29,16 +29,18 @@ function attempted(
 
 test('a delivery that waits says what it waits for', () => {
   const { pending } = build.schedule();
-  expect(deliveryText(pending, ALONE)).toBe('The delivery waits until it is due.');
-  expect(deliveryText(pending, { ...ALONE, isDeferredByBreaker: true })).toBe(
+  expect(deliveryText(pending, { ...ALONE, wait: { reason: 'not_due' } })).toBe(
+    'The delivery waits until it is due.',
+  );
+  expect(deliveryText(pending, { ...ALONE, wait: { reason: 'breaker_open' } })).toBe(
     'Too many attempts to its endpoint failed in a row, so the circuit breaker is open. The delivery is deferred until the breaker lets a probe through.',
   );
-  expect(deliveryText({ ...pending, reserved: true }, ALONE)).toBe(
-    'The delivery waits until it is due. A token of the rate limit or the retry budget is reserved for it.',
+  expect(deliveryText(pending, { ...ALONE, wait: { reason: 'rate_limit' } })).toBe(
+    'The rate limit of its schedule defers the delivery. A token is reserved for that instant, so it does not wait again.',
   );
-  expect(deliveryText(life.pause(pending, build.now), ALONE)).toBe(
-    'The delivery waits because its schedule is paused. Resume the schedule to send it.',
-  );
+  expect(
+    deliveryText(life.pause(pending, build.now), { ...ALONE, wait: { reason: 'schedule_paused' } }),
+  ).toBe('The delivery waits because its schedule is paused. Resume the schedule to send it.');
 });
 
 test('a delivery that is being sent says which attempt is in flight', () => {
@@ -49,10 +51,10 @@ test('a delivery that is being sent says which attempt is in flight', () => {
 
 test('a retry says what failed, which attempt follows and how long after', () => {
   const { delivery, attempts } = attempted(FAILURE, 1);
-  expect(deliveryText(delivery, { ...ALONE, attempts })).toBe(
+  expect(deliveryText(delivery, { ...ALONE, attempts, wait: { reason: 'backoff' } })).toBe(
     'example.com answered 503 (service unavailable). Check whether the receiver is overloaded or in maintenance. Attempt 2 of 8 follows 10 s after attempt 1 ended.',
   );
-  expect(deliveryText(delivery, { ...ALONE, attempts, isDeferredByBreaker: true })).toMatch(
+  expect(deliveryText(delivery, { ...ALONE, attempts, wait: { reason: 'breaker_open' } })).toMatch(
     /^example\.com answered 503 .* the circuit breaker is open\./,
   );
 });

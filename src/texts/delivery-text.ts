@@ -4,44 +4,42 @@
  */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { ScheduleState } from '#src/domain/schedule.ts';
+import type { Wait } from '#src/domain/wait.ts';
 import { attemptText, explainFailure } from './attempt-text.ts';
+import { WAIT_SENTENCES } from './wait-text.ts';
 
 export interface DeliveryCircumstances {
   /** The attempts, in their order. */
   readonly attempts: readonly Attempt[];
   readonly scheduleState: ScheduleState | null;
-  /** True when the delivery waits because the breaker of its endpoint is open. */
-  readonly isDeferredByBreaker: boolean;
+  /** Why it waits. Null if it does not. */
+  readonly wait: Pick<Wait, 'reason'> | null;
 }
 
 type DescribedDelivery = Pick<
   Delivery,
-  'status' | 'attemptCount' | 'retryPolicy' | 'dueAt' | 'deadline' | 'reserved' | 'target'
+  'status' | 'attemptCount' | 'retryPolicy' | 'dueAt' | 'deadline' | 'target'
 >;
 
-const DEFERRED_BY_BREAKER =
-  'Too many attempts to its endpoint failed in a row, so the circuit breaker is open. The delivery is deferred until the breaker lets a probe through.';
-const RESERVED = 'A token of the rate limit or the retry budget is reserved for it.';
 const REPLAY = 'replay the delivery';
 const REPLAY_REPEATS = 'A replay does not help, because it repeats the old request.';
 
 export function deliveryText(
   delivery: DescribedDelivery,
-  { attempts, scheduleState, isDeferredByBreaker }: DeliveryCircumstances,
+  { attempts, scheduleState, wait }: DeliveryCircumstances,
 ): string {
   const { attemptCount, retryPolicy, target } = delivery;
   const last = attempts.at(-1) ?? null;
   const lastFailure = last === null || last.outcome === 'success' ? null : last;
   const whatFailed = lastFailure === null ? '' : attemptText(lastFailure, target.url);
+  const why = wait === null ? '' : WAIT_SENTENCES[wait.reason];
   switch (delivery.status) {
     case 'scheduled':
-      if (isDeferredByBreaker) return DEFERRED_BY_BREAKER;
-      return sentences('The delivery waits until it is due.', delivery.reserved ? RESERVED : '');
+      return why;
     case 'claimed':
       return `Attempt ${attemptCount} of ${retryPolicy.maxAttempts} is in flight.`;
     case 'retry_scheduled':
-      if (isDeferredByBreaker) return sentences(whatFailed, DEFERRED_BY_BREAKER);
-      return sentences(whatFailed, nextAttemptText(delivery, last), delivery.reserved ? RESERVED : '');
+      return sentences(whatFailed, why === '' ? nextAttemptText(delivery, last) : why);
     case 'succeeded':
       return attemptCount === 1
         ? 'The first attempt succeeded.'
@@ -57,10 +55,7 @@ export function deliveryText(
         'A replay has a new deadline.',
       );
     case 'paused':
-      return sentences(
-        whatFailed,
-        'The delivery waits because its schedule is paused. Resume the schedule to send it.',
-      );
+      return sentences(whatFailed, why);
     case 'canceled':
       return sentences(
         whatFailed,

@@ -45,3 +45,8 @@ export function noObjectText(id: string): string {
   const what = kind === undefined ? 'object' : OBJECTS[kind];
   return `No ${what} has this id in this project and mode. A test key sees no live data, and a live key no test data.`;
 }
+
+/** The message about an attempt of which no answer is kept. */
+export function noResponseText(attemptNo: number): string {
+  return `No answer is kept of attempt ${attemptNo}. Sched keeps the beginning of an answer that is not 2xx, if \`response_excerpt\` of the endpoint profile or the operator's setting allows it and the address is public.`;
+}

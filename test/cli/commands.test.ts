@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test, vi } from 'vitest';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
+import { answer } from '#test/receiver/behaviours.ts';
 import { headerOf } from '#test/receiver/receiver.ts';
 import { MAIN, startPiped } from './command.ts';
 import { useService } from './service.ts';
@@ -98,7 +99,149 @@ describe.concurrent('schedules', () => {
   });
 });
 
+describe.concurrent('schedules with a name', () => {
+  const nightly = [
+    '--endpoint',
+    'https://example.com/report',
+    '--cron',
+    '0 3 * * *',
+    '--tz',
+    'Europe/Berlin',
+  ];
+
+  test.concurrent('put creates, changes nothing, or changes, and says which', async () => {
+    const put = (...flags: string[]) => sched(['schedules', 'put', 'put-report', ...nightly, ...flags]);
+    const [made, same, changed] = [await put(), await put(), await put('--ttl', '1h')];
+    expect(made.stdout).toMatch(/^Created put-report\.\n\nSchedule +sch_\w{26}\nName +put-report\n/);
+    expect(same.stdout).toMatch(/^put-report is unchanged\.\n\n/);
+    expect(changed.stdout).toMatch(/^Changed put-report\.\n(?:.*\n)+TTL +1h\n/);
+    expect([made, same, changed].every(({ code, stderr }) => code === 0 && stderr === '')).toBe(true);
+    expect(await json('schedules', 'put', 'put-report', ...nightly, '--ttl', '1h')).toMatchObject({
+      name: 'put-report',
+      put_result: 'unchanged',
+    });
+  });
+
+  test.concurrent('a dry run prints what would happen, and writes nothing', async () => {
+    const put = (...flags: string[]) => sched(['schedules', 'put', 'dry-report', ...nightly, ...flags]);
+    expect((await put('--dry-run')).stdout).toMatch(/^Would create dry-report\. Fields: .*\bcron\b.*\.\n$/);
+    expect((await sched(['schedules', 'show', 'dry-report'])).code).toBe(3);
+    await put();
+    expect((await put('--dry-run')).stdout).toBe('dry-report would not change.\n');
+    expect((await put('--ttl', '1h', '--dry-run')).stdout).toBe('Would change dry-report. Fields: ttl.\n');
+    expect(await json('schedules', 'put', 'dry-report', ...nightly, '--ttl', '1h', '--dry-run')).toEqual({
+      object: 'plan',
+      action: 'change',
+      fields: ['ttl'],
+    });
+    expect((await client().schedules.getNamed('dry-report')).ttl).toBeNull();
+  });
+
+  test.concurrent('a name works where an id does, and what begins with sch_ is an id', async () => {
+    const made = await json<Shown>('schedules', 'create', ...nightly, '--name', 'by-name');
+    expect(await json('schedules', 'show', 'by-name')).toMatchObject({ id: made.id, name: 'by-name' });
+    expect(await json('schedules', 'update', 'by-name', '--ttl', '5m')).toMatchObject({ ttl: '5m' });
+    expect(await json('schedules', 'reschedule', 'by-name', '--cron', '0 4 * * *')).toMatchObject({
+      cron: '0 4 * * *',
+    });
+    expect(await json('schedules', 'pause', 'by-name')).toMatchObject({ state: 'paused' });
+    expect(await json('schedules', 'resume', 'by-name')).toMatchObject({ state: 'active' });
+    expect(await json('schedules', 'deliveries', 'by-name')).toMatchObject([{ schedule_id: made.id }]);
+    expect(await json('deliveries', 'list', '--schedule', 'by-name')).toMatchObject([
+      { schedule_id: made.id },
+    ]);
+    expect(await json('schedules', 'update', 'by-name', '--name', 'renamed')).toMatchObject({
+      name: 'renamed',
+    });
+    expect(await json('schedules', 'cancel', 'renamed')).toMatchObject({ state: 'canceled' });
+    await json('schedules', 'create', ...nightly, '--name', 'sch_mine');
+    expect((await sched(['schedules', 'show', 'sch_mine'])).stderr).toContain('404 not_found');
+  });
+
+  test.concurrent('trigger sends a request now, beside the recurrence', async () => {
+    const hook = receiver().hook();
+    const schedule = ['--endpoint', hook.url, '--cron', '0 3 * * *', '--body', 'now'];
+    const { id } = await json<Shown>('schedules', 'put', 'trigger-report', ...schedule);
+    const { stdout } = await sched(['schedules', 'trigger', 'trigger-report']);
+    expect(stdout).toMatch(/^Delivery +dlv_\w{26}$/m);
+    expect(stdout).toContain(`POST ${hook.url}`);
+    expect(stdout).toMatch(/^Occurrence +none: it was triggered$/m);
+    expect((await hook.arrived()).body.toString()).toBe('now');
+    expect((await client().schedules.get(id)).state).toBe('active');
+  });
+
+  test.concurrent('a delay is refused, because it names no fixed instant', async () => {
+    const { code, stderr } = await sched(['schedules', 'put', 'a', '--delay', '5m']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('There is no option --delay. A delay means another instant each time.');
+  });
+});
+
+test.concurrent('endpoint profiles are put, and used by their names', async () => {
+  const put = (timeout: string) =>
+    json<Shown>('endpoints', 'put', 'cli-hooks', '--endpoint', 'https://e.com/hook', '--timeout', timeout);
+  const made = await put('5s');
+  expect(made).toMatchObject({ name: 'cli-hooks', put_result: 'created', version: 1 });
+  expect(await put('5s')).toMatchObject({ put_result: 'unchanged', version: 1 });
+  expect(await put('7s')).toMatchObject({ put_result: 'changed', version: 2 });
+  const { stdout } = await sched([
+    'endpoints',
+    'put',
+    'cli-hooks',
+    '--endpoint',
+    'https://e.com/',
+    '--dry-run',
+  ]);
+  expect(stdout).toMatch(/^Would change cli-hooks\. Fields: /);
+  expect(await json('endpoints', 'show', 'cli-hooks')).toMatchObject({ id: made.id });
+  expect(
+    await json('schedules', 'create', '--endpoint-id', 'cli-hooks', '--cron', '0 3 * * *'),
+  ).toMatchObject({ endpoint_id: made.id });
+  expect((await sched(['endpoints', 'archive', 'cli-hooks'])).stderr).toContain('409 profile_in_use');
+});
+
+test.concurrent('lists are filtered by profile, name, destination and replayed delivery', async () => {
+  const profile = await json<Shown>('endpoints', 'put', 'filtered', '--endpoint', 'https://e.com/filtered');
+  const schedule = ['--endpoint-id', 'filtered', '--cron', '0 3 * * *', '--name', 'filtered-report'];
+  const { id } = await json<Shown>('schedules', 'create', ...schedule);
+  const made = [expect.objectContaining({ id, endpoint_id: profile.id })];
+  expect(await json('schedules', 'list', '--endpoint', 'filtered')).toEqual(made);
+  expect(await json('schedules', 'list', '--name', 'filtered-report')).toEqual(made);
+  expect(await json('schedules', 'list', '--search', 'e.com/filt')).toEqual(made);
+  expect(await json('schedules', 'list', '--search', 'nowhere')).toEqual([]);
+  expect(await json('deliveries', 'list', '--endpoint', 'filtered')).toMatchObject([{ schedule_id: id }]);
+  expect(await json('deliveries', 'list', '--replay-of', 'dlv_0')).toEqual([]);
+  expect((await sched(['deliveries', 'list', '--endpoint', 'nobody'])).code).toBe(3);
+});
+
 describe.concurrent('deliveries', () => {
+  test.concurrent('attempts of all deliveries are listed with their destinations', async () => {
+    const hook = receiver().hook();
+    const profile = await json<Shown>('endpoints', 'create', '--endpoint', hook.url);
+    const { id } = await json<Shown>('schedules', 'create', '--endpoint-id', profile.id, '--delay', '24h');
+    await json('schedules', 'trigger', id);
+    await hook.arrived();
+    const list = ['attempts', 'list', '--endpoint', profile.id, '--outcome', 'success'];
+    const isListed = async () => (await json<readonly unknown[]>(...list)).length === 1;
+    await vi.waitUntil(isListed, { timeout: 10_000 });
+    expect((await sched(list)).stdout).toMatch(/^DELIVERY .+\n.+ success +200 .+ POST +http:\/\/.+ sch_\w+/);
+    expect(await json(...list.slice(0, -1), 'terminal')).toEqual([]);
+  });
+
+  test.concurrent('a delivery that waits for a retry is canceled', async () => {
+    const hook = receiver().hook(answer(500));
+    const schedule = ['--endpoint', hook.url, '--cron', '0 3 * * *', '--retry-base', '1h'];
+    const { id } = await json<Shown>('schedules', 'create', ...schedule);
+    const delivery = await json<Shown>('schedules', 'trigger', id);
+    await hook.arrived();
+    const isWaiting = async () => (await client().deliveries.get(delivery.id)).status === 'retry_scheduled';
+    await vi.waitUntil(isWaiting, { timeout: 10_000 });
+    expect(await json('deliveries', 'cancel', delivery.id)).toMatchObject({ status: 'canceled' });
+    const { code, stderr } = await sched(['deliveries', 'cancel', delivery.id]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('409 not_cancelable');
+  });
+
   test.concurrent('a delivery is listed, shown with its attempts, and replayed', async () => {
     const hook = receiver().hook();
     const schedule = await client().schedules.create({ endpoint: hook.url, delay: '1s' });
@@ -271,7 +414,7 @@ describe.concurrent('a failed command has an exit code and one line that says wh
       1,
       /400 invalid_duration \(delay\): .+ \[req_\w+\]\n$/,
     ],
-    ['an empty id', ['schedules', 'show', ''], {}, 2, /^sched: <id> must not be empty\.\n$/],
+    ['an empty id', ['schedules', 'show', ''], {}, 2, /^sched: <schedule> must not be empty\.\n$/],
     ['not found', ['schedules', 'show', 'sch_nope'], {}, 3, /^sched: 404 not_found: .+\[req_\w+\]\n$/],
     [
       'API key not accepted',

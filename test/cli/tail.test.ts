@@ -113,7 +113,7 @@ test.concurrent('--schedule and --status limit the output to one schedule and st
   expect(stdout.split('\n').slice(0, -1)).toEqual(
     Array.from({ length: 2 }, () =>
       expect.stringMatching(
-        /^\S+Z {2}dlv_\w+ {2}sch_\w+ {2}attempt 1 {3}terminal {3}302 {2}\d+ ms late +→ dead_letter: .+$/,
+        /^\S+Z {2}dlv_\w+ {2}sch_\w+ {2}attempt 1 {3}terminal {3}302 {2}\d+ ms late +POST \S+ +→ dead_letter: .+$/,
       ),
     ),
   );

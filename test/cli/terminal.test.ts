@@ -12,6 +12,7 @@ const ID = '01jcq3v8k4zqgw5m2r7n9x0abc';
 const SCHEDULE = {
   id: `sch_${ID}`,
   object: 'schedule',
+  name: HOSTILE,
   mode: 'test',
   kind: 'recurring',
   state: 'active',
@@ -38,6 +39,10 @@ const DELIVERY = {
   object: 'delivery',
   schedule_id: SCHEDULE.id,
   mode: 'test',
+  url: SCHEDULE.endpoint,
+  method: 'POST',
+  occurrence: HOSTILE,
+  triggered: false,
   status: 'dead_letter',
   scheduled_for: '2026-11-15T08:00:00.007Z',
   deadline: null,
@@ -67,6 +72,16 @@ const ATTEMPT = {
   error: HOSTILE,
 };
 
+const RESPONSE = {
+  object: 'attempt_response',
+  status_code: 500,
+  content_type: HOSTILE,
+  excerpt: `${HOSTILE}\n\tat <b>owned</b>`,
+  encoding: 'utf-8',
+  truncated: true,
+};
+const NAME = 'nightly-report';
+
 function list(...data: readonly object[]) {
   return { object: 'list', data, has_more: false, next_cursor: null };
 }
@@ -77,6 +92,10 @@ const ANSWERS: Readonly<Record<string, object>> = {
   '/v1/deliveries': list(DELIVERY, { ...DELIVERY, status: 'succeeded', last_status_code: 200, error: null }),
   [`/v1/deliveries/${DELIVERY.id}`]: DELIVERY,
   [`/v1/deliveries/${DELIVERY.id}/attempts`]: list(ATTEMPT),
+  [`/v1/deliveries/${DELIVERY.id}/attempts/1/response`]: RESPONSE,
+  [`/v1/schedules/named/${NAME}`]: SCHEDULE,
+  [`/v1/schedules/${SCHEDULE.id}/trigger`]: DELIVERY,
+  '/v1/attempts': list({ ...ATTEMPT, url: SCHEDULE.endpoint, method: 'POST', schedule_name: HOSTILE }),
 };
 const REFUSAL = {
   error: {
@@ -110,6 +129,11 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['deliveries', 'show', DELIVERY.id],
   ['deliveries', 'attempts', DELIVERY.id],
   ['deliveries', 'replay', 'dlv_refused'],
+  ['deliveries', 'response', DELIVERY.id],
+  ['deliveries', 'response', DELIVERY.id, '1', '--json'],
+  ['schedules', 'put', NAME, '--cron', '0 9 * * *'],
+  ['schedules', 'trigger', NAME],
+  ['attempts', 'list'],
 ];
 
 describe.concurrent('texts from the service cannot control the terminal', () => {
@@ -162,13 +186,13 @@ describe.concurrent('tables', () => {
   );
 
   test.concurrent.each([
-    ['schedules', 80, 'ID STATE FIRES IN ENDPOINT'],
-    ['schedules', 110, 'ID STATE FIRES IN TIMING (METHOD )?ENDPOINT'],
-    ['schedules', 500, 'ID STATE NEXT FIRES IN TIMING METHOD ENDPOINT METADATA'],
+    ['schedules', 80, 'ID STATE NAME FIRES IN ENDPOINT'],
+    ['schedules', 110, 'ID STATE NAME FIRES IN (TIMING )?METHOD ENDPOINT'],
+    ['schedules', 500, 'ID STATE NAME NEXT FIRES IN TIMING METHOD ENDPOINT METADATA'],
     ['deliveries', 60, 'ID STATUS WHEN'],
-    ['deliveries', 80, 'ID STATUS WHEN (ATTEMPTS )?LAST RESPONSE'],
-    ['deliveries', 120, 'ID STATUS SCHEDULED FOR WHEN ATTEMPTS LAST RESPONSE'],
-    ['deliveries', 200, 'ID STATUS SCHEDULED FOR WHEN ATTEMPTS LAST RESPONSE SCHEDULE'],
+    ['deliveries', 80, 'ID STATUS WHEN RESPONSE URL'],
+    ['deliveries', 120, 'ID STATUS WHEN ATTEMPTS RESPONSE METHOD URL'],
+    ['deliveries', 200, 'ID STATUS SCHEDULED FOR WHEN ATTEMPTS RESPONSE METHOD URL SCHEDULE'],
   ])('of %s at %i columns have the columns %s', async (what, columns, titles) => {
     const { screen } = await runAsAtTerminal([what, 'list'], { env, columns });
     const [first = ''] = withoutColours(screen).split('\r\n');
@@ -189,7 +213,7 @@ describe.concurrent('tables', () => {
   });
 
   test.concurrent('show the distance of an instant at a terminal only', async () => {
-    const { screen } = await runAsAtTerminal(['deliveries', 'list'], { env, columns: 132 });
+    const { screen } = await runAsAtTerminal(['deliveries', 'list'], { env, columns: 200 });
     expect(screen).toMatch(/2026-11-15 08:00:00.007Z .*(?:ago|in \d)/);
     expect((await runPiped(['deliveries', 'list'], { env })).stdout).not.toMatch(/ago|in \d/);
   });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { OPERATION_DOCS } from '#src/api/contract/operation-docs.ts';
 import { OPERATIONS, type OperationId } from '#src/api/contract/operations.ts';
 import { ANSWERS, PROJECT_ANSWERS } from '#src/control/http/answers.ts';
-import { DeliveryTarget } from '#src/control/http/data-contract.ts';
+import { DeliveryFailure } from '#src/control/http/data-contract.ts';
 import { Router } from '#src/control/http/router.ts';
 
 const ERROR = z.strictObject({
@@ -16,12 +16,12 @@ const ERROR = z.strictObject({
   }),
 });
 
-/** The dashboard shows each delivery with its destination. */
-const WITH_TARGET: Readonly<Partial<Record<OperationId, z.ZodType>>> = {
-  getDelivery: DeliveryTarget,
-  replayDelivery: DeliveryTarget,
-  listDeliveries: z.object({ data: z.array(DeliveryTarget) }),
-  listScheduleDeliveries: z.object({ data: z.array(DeliveryTarget) }),
+/** The dashboard shows each delivery with the code of its failure. */
+const WITH_FAILURE: Readonly<Partial<Record<OperationId, z.ZodType>>> = {
+  getDelivery: DeliveryFailure,
+  replayDelivery: DeliveryFailure,
+  listDeliveries: z.object({ data: z.array(DeliveryFailure) }),
+  listScheduleDeliveries: z.object({ data: z.array(DeliveryFailure) }),
 };
 
 /** The names of all routes with a schema, as in the matrix. */
@@ -32,7 +32,7 @@ export const ANSWERED: ReadonlyMap<string, z.ZodType> = new Map([
   ),
   ...(Object.keys(OPERATIONS) as OperationId[]).map((id) => {
     const { method, path } = OPERATIONS[id];
-    const answer = OPERATION_DOCS[id].answer.and(WITH_TARGET[id] ?? z.unknown());
+    const answer = OPERATION_DOCS[id].answer.and(WITH_FAILURE[id] ?? z.unknown());
     return [`${method} p/:project/:mode${path.replace('{id}', ':id')}`, answer] as const;
   }),
 ]);

@@ -18,6 +18,7 @@ import { COMMAND_LINE } from '#src/control/user-rules.ts';
 import { IdMint } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import { ROLES, type Role } from '#src/domain/role.ts';
+import type { Vault } from '#src/ports/vault.ts';
 import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { DATABASE_FILE, openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import { prometheusMetrics } from '#src/system/metrics.ts';
@@ -41,6 +42,7 @@ export interface TestDashboard extends Readonly<Record<Role, Browser>> {
   /** The routes below `/dashboard`. */
   readonly served: readonly string[];
   readonly store: SqlStore;
+  readonly vault: Vault;
   /** Opens a browser without a session. */
   readonly browse: () => Browser;
   /** Adds a user and signs them in. `projects` are names. The default is every project. */
@@ -138,6 +140,7 @@ async function openDashboard(
     routes,
     served,
     store,
+    vault: harness.vault,
     viewer,
     operator,
     admin,

@@ -7,6 +7,7 @@ import { expect } from 'vitest';
 import type { Listed } from '#src/control/http/contract.ts';
 import { IdMint } from '#src/domain/id.ts';
 import type { Role } from '#src/domain/role.ts';
+import { responseContext } from '#src/domain/sealing-contexts.ts';
 import { Builders, REDIRECT } from '#test/store-contract/builders.ts';
 import { PASSWORD, type TestDashboard } from './harness.ts';
 
@@ -142,6 +143,7 @@ export const MATRIX: Readonly<Record<string, Entry>> = {
   },
   'POST p/:project/:mode/preview': { needs: 'viewer', status: 200, prepare: given({ delay: '1h' }) },
   'GET p/:project/:mode/search/schedules': { needs: 'viewer', status: 200, prepare: nothing },
+  'GET p/:project/:mode/search/deliveries': { needs: 'viewer', status: 200, prepare: nothing },
 
   'POST p/:project/:mode/endpoints': {
     needs: 'operator',
@@ -221,6 +223,11 @@ export const MATRIX: Readonly<Record<string, Entry>> = {
     needs: 'operator',
     status: 201,
     prepare: (prepared) => prepared.of('endedDelivery'),
+  },
+  'POST p/:project/:mode/deliveries/:id/reveal': {
+    needs: 'operator',
+    status: 200,
+    prepare: async (prepared) => ({ id: await prepared.endedDelivery(), body: { attempt_no: 1 } }),
   },
   'GET p/:project/:mode/replays/count': {
     needs: 'viewer',
@@ -327,8 +334,9 @@ export class Preparations {
     return this.#firstOf(`${PROJECT_PATH}/schedules/${await this.schedule()}/deliveries`);
   }
 
+  /** A delivery whose one attempt was answered, and the answer was kept. */
   async endedDelivery(): Promise<string> {
-    const { store } = this.#dashboard;
+    const { store, vault } = this.#dashboard;
     const project = await store.findProject(PROJECT);
     if (project === null) throw new Error(`There is no project ${PROJECT}.`);
     const build = new Builders(project.partitions.test, this.#ids);
@@ -336,7 +344,9 @@ export class Preparations {
     await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
     const claimed = build.claim(pending, { schedule, profile: null });
     await store.claim([claimed]);
-    await store.settle([build.settle(claimed, schedule, REDIRECT)]);
+    const sealed = vault.seal(responseContext(schedule.partition, pending.id, 1), Buffer.from('hidden'));
+    const response = { statusCode: 301, contentType: null, isTruncated: false, sealed };
+    await store.settle([{ ...build.settle(claimed, schedule, REDIRECT), response }]);
     return pending.id;
   }
 

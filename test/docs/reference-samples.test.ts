@@ -9,6 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { openApiDocument } from '#src/api/contract/openapi.ts';
 import { type Operation, ReferenceDocument } from '#src/api/reference/document.ts';
 import { type Sample, samplesOf } from '#src/api/reference/samples.ts';
+import { SERVER_ERROR } from '#test/e2e/drive.ts';
 import { TEST_KEY, useSched } from '#test/e2e/harness.ts';
 import type { Delivery } from '#test/e2e/resources.ts';
 import { readersProject, write } from './project.ts';
@@ -27,18 +28,22 @@ interface Runnable {
 
 /** Every sample in a language, with ids of new objects. */
 async function samplesIn(language: Sample['language']): Promise<readonly Runnable[]> {
-  const ended = await endedDelivery();
+  const [ended, waiting] = [await endedDelivery(), await waitingDelivery()];
   const samples = document.operations.flatMap((operation) =>
     examplesOf(operation).flatMap((example, at) =>
       samplesOf(document, operation, example)
         .filter((sample) => sample.language === language)
-        .map(({ code }) => ({ name: `${operation.id}-${at}`, code })),
+        .map(({ code }) => ({
+          name: `${operation.id}-${at}`,
+          code,
+          delivery: operation.id === 'cancelDelivery' ? waiting : ended,
+        })),
     ),
   );
   return Promise.all(
-    samples.map(async ({ name, code }) => {
+    samples.map(async ({ name, code, delivery }) => {
       const [schedule, endpoint] = await Promise.all([newSchedule(), newEndpoint()]);
-      const ids: Readonly<Record<string, string>> = { sch: schedule, ep: endpoint, dlv: ended };
+      const ids: Readonly<Record<string, string>> = { sch: schedule, ep: endpoint, dlv: delivery };
       return { name, code: code.replaceAll(EXAMPLE_ID, (_id, kind: string) => ids[kind] ?? '') };
     }),
   );
@@ -57,14 +62,22 @@ async function newEndpoint(): Promise<string> {
   return (await api.post<{ readonly id: string }>('/v1/endpoints', { url: 'https://example.com/' })).json.id;
 }
 
-/** Only an ended delivery can be replayed. */
+/** Only an ended delivery can be replayed. The answer of its attempt was kept. */
 async function endedDelivery(): Promise<string> {
   const schedule = { endpoint: 'https://example.com/', delay: '1h', retry_policy: { max_attempts: 1 } };
   const { json } = await api.post<{ readonly id: string }>('/v1/schedules', schedule);
   const list = await api.get<{ readonly data: readonly Delivery[] }>(`/v1/schedules/${json.id}/deliveries`);
   const id = list.json.data[0]?.id ?? '';
-  await drive.fire(id, FAILED);
+  await drive.claim(id);
+  await drive.settle(id, FAILED, 0, 'upstream timed out');
   return id;
+}
+
+/** Only a delivery that waits for a retry can be canceled. */
+async function waitingDelivery(): Promise<string> {
+  const { json } = await api.post<Delivery>(`/v1/schedules/${await newSchedule()}/trigger`);
+  await drive.fire(json.id, SERVER_ERROR);
+  return json.id;
 }
 
 function environment() {
@@ -96,7 +109,10 @@ describe('every sample of the reference works as it is', () => {
     const imports = samples.map(({ name }) => `console.log('${name}');\nawait import('./${name}.ts');`);
     write(join(folder, 'all.ts'), imports.join('\n'));
     const { stdout } = await run(process.execPath, [join(folder, 'all.ts')], environment());
-    for (const { name } of samples) expect(stdout).toMatch(new RegExp(`^${name}\\n(sch|ep|dlv|att)_`, 'm'));
+    for (const { name } of samples)
+      expect(stdout).toMatch(
+        new RegExp(`^${name}\\n((sch|ep|dlv|att)_|created|unchanged|upstream timed out)`, 'm'),
+      );
   });
 
   test('in Python', async ({ skip }) => {

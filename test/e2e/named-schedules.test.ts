@@ -14,7 +14,7 @@ import {
   patched,
 } from './expectations.ts';
 import { LIVE_KEY, useSched } from './harness.ts';
-import { ONE_SHOT, PROFILE, RECURRING, type Schedule, URL } from './resources.ts';
+import { type ErrorBody, ONE_SHOT, PROFILE, RECURRING, type Schedule, UNKNOWN, URL } from './resources.ts';
 
 const { api, drive } = useSched();
 
@@ -206,6 +206,9 @@ describe('PUT /v1/schedules/named/{name}', () => {
     expect(isUnchanged(await put(name, once))).toBe(true);
     expectError(await put(name, { ...once, ttl: '1h' }), 409, 'delivery_in_progress');
     expectError(await put(name, { ...once, ttl: '1h' }, '?dry_run=true'), 409, 'delivery_in_progress');
+    // The profile is looked up last.
+    const unknown = { endpoint_id: UNKNOWN.endpoint, fire_at: once.fire_at };
+    expectError(await put(name, unknown), 409, 'delivery_in_progress');
   });
 
   it('creates a new schedule once the one of that name has ended', async () => {
@@ -286,6 +289,27 @@ describe('PUT /v1/schedules/named/{name}', () => {
       expect(expectStatus(await api.get<Schedule>(pathOf(taken)), 200)).toEqual(before);
     },
   );
+
+  it.each<[string, object]>([
+    ['multiple_endpoint', { endpoint: URL, endpoint_id: 'ep_1', delay: '5m' }],
+    ['invalid_method', { endpoint: URL, method: 'BREW', delay: '5m' }],
+    ['multiple_timing', { endpoint: URL, cron: '0 9 * * *', delay: '5m' }],
+  ])('is refused with %s before a delay', async (code, wrong) => {
+    const answer = await put(newName(), wrong);
+    expect([answer.status, (answer.json as unknown as ErrorBody).error.code]).toEqual([400, code]);
+  });
+
+  it('is never advised to give a delay', async () => {
+    for (const wrong of [
+      { endpoint: URL },
+      { endpoint: URL, delay: 5 },
+      { endpoint: URL, fire_at: '2020-01-01T00:00:00Z' },
+      { endpoint: URL, cron: '0 9 * * *', fire_at: '2030-01-01T00:00:00Z' },
+    ]) {
+      const { error } = (await put(newName(), wrong)).json as unknown as ErrorBody;
+      expect(error.message).not.toMatch(/use delay|"delay"|of delay/);
+    }
+  });
 
   it.each(['a b', '-a', 'ü', 'a/b', 'a'.repeat(256)])('is refused for the name %s', async (name) => {
     expectError(await put(name, RECURRING), 422, 'invalid_name', 'name');

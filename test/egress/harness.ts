@@ -133,15 +133,18 @@ export interface SendOptions {
   readonly method?: Method;
   readonly headers?: Headers;
   readonly body?: string | null;
+  readonly excerptBytesMax?: number;
   readonly signal?: AbortSignal;
   readonly onConnected?: (wasOpen: boolean) => void;
 }
 
 export function send(egress: Egress, url: URL | string, options: SendOptions = {}): Promise<SendResult> {
-  const { method = 'POST', headers = [], body = '{}', signal, onConnected = () => {} } = options;
+  const { method = 'POST', headers = [], body = '{}', excerptBytesMax = 0 } = options;
+  const { signal, onConnected = () => {} } = options;
   const request: OutboundRequest = {
     customer: CUSTOMER,
     isOverdue: false,
+    excerptBytesMax,
     method,
     url: new URL(url),
     headers,

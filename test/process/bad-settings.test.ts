@@ -35,6 +35,8 @@ const BAD: readonly (readonly [setting: string, value: string])[] = [
   ['SCHED_EGRESS_ALLOW_HTTP', 'yes'],
   ['SCHED_EGRESS_CA_FILE', '/nowhere/ca.pem'],
   ['SCHED_EGRESS_CA_FILE', 'package.json'],
+  ['SCHED_RESPONSE_EXCERPT', '16385'],
+  ['SCHED_RESPONSE_EXCERPT', '4k'],
   ['SCHED_BOOTSTRAP_TEST_KEY', 'sk_live_hidden-value-0000'],
   ['SCHED_BOOTSTRAP_TEST_KEY', 'sk_test_hidden-value'],
   ['SCHED_BOOTSTRAP_LIVE_KEY', 'hidden-value-hidden-value'],

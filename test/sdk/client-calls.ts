@@ -35,6 +35,11 @@ export function uniqueMetadata(): Readonly<Record<string, string>> {
   return { sdk: `${process.pid}-${uniqueLabels++}` };
 }
 
+/** A name that nothing else in the store has. */
+export function uniqueName(): string {
+  return `sdk-${process.pid}-${uniqueLabels++}`;
+}
+
 /** Resolves with the error of a call that must reject. */
 export async function rejection(call: Promise<unknown>): Promise<unknown> {
   const outcome = await call.then(

@@ -1,17 +1,19 @@
 /** Every operation of the API, called through the client and checked by its effect. */
 import { expect, it } from 'vitest';
-import type { Delivery, Endpoint, Sched, Schedule } from '#sdk/index.ts';
+import { type Delivery, type Endpoint, NotFoundError, type Sched, type Schedule } from '#sdk/index.ts';
 import { OPERATIONS, type OperationId } from '#src/api/contract/operations.ts';
 import { OK, SERVER_ERROR } from '#test/e2e/drive.ts';
 import type { Sched as Service } from '#test/e2e/harness.ts';
 import { ONE_SHOT, PROFILE, RECURRING } from '#test/e2e/resources.ts';
-import { clientAt, recordingClient, uniqueMetadata } from './client-calls.ts';
+import { clientAt, recordingClient, rejection, uniqueMetadata, uniqueName } from './client-calls.ts';
 
 /** The objects that exist before a call. */
 interface Given {
   readonly schedule: Schedule;
   /** A delivery that succeeded at its second attempt. */
   readonly delivery: Delivery;
+  /** A delivery of a recurring schedule that waits for a retry. */
+  readonly waiting: Delivery;
   readonly endpoint: Endpoint;
 }
 
@@ -43,6 +45,29 @@ const CHECKS: Readonly<Record<OperationId, Check>> = {
     const changed = await sched.schedules.update(id, { ttl: '5m', method: undefined, metadata: labels });
     expect(changed).toMatchObject({ id, ttl: '5m', method: 'POST', metadata: labels });
     expect((await sched.schedules.update(id, { ttl: null })).ttl).toBeNull();
+  },
+  async putSchedule(sched) {
+    const name = uniqueName();
+    const made = await sched.schedules.put(name, RECURRING);
+    expect(made).toMatchObject({ object: 'schedule', name, kind: 'recurring' });
+    expect(await sched.schedules.getNamed(name)).toEqual(made);
+  },
+  async getNamedSchedule(sched) {
+    const name = uniqueName();
+    const made = await sched.schedules.create({ ...RECURRING, name });
+    expect(await sched.schedules.getNamed(name)).toEqual(made);
+  },
+  async triggerSchedule(sched) {
+    const { id } = await sched.schedules.create(RECURRING);
+    const made = await sched.schedules.trigger(id);
+    expect(made).toMatchObject({ object: 'delivery', schedule_id: id, triggered: true, occurrence: null });
+    expect(await sched.schedules.deliveries(id).toArray(10)).toHaveLength(2);
+    const oneShot = await sched.schedules.create(ONE_SHOT);
+    expect(await sched.schedules.trigger(oneShot.id)).toMatchObject({
+      schedule_id: oneShot.id,
+      triggered: true,
+    });
+    expect(await sched.schedules.deliveries(oneShot.id).toArray(10)).toHaveLength(1);
   },
   async rescheduleSchedule(sched) {
     const { id } = await sched.schedules.create(ONE_SHOT);
@@ -87,6 +112,17 @@ const CHECKS: Readonly<Record<OperationId, Check>> = {
     const changed = await sched.endpoints.update(endpoint.id, { timeout: '7s' });
     expect(changed).toMatchObject({ id: endpoint.id, timeout: '7s', version: 2, url: endpoint.url });
   },
+  async putEndpoint(sched) {
+    const name = uniqueName();
+    const made = await sched.endpoints.put(name, { ...PROFILE, timeout: 9_000 });
+    expect(made).toMatchObject({ object: 'endpoint', name, timeout: '9s', version: 1 });
+    expect(await sched.endpoints.getNamed(name)).toEqual(made);
+  },
+  async getNamedEndpoint(sched) {
+    const name = uniqueName();
+    const made = await sched.endpoints.create({ ...PROFILE, name });
+    expect(await sched.endpoints.getNamed(name)).toEqual(made);
+  },
   async archiveEndpoint(sched, { endpoint }) {
     expect((await sched.endpoints.archive(endpoint.id)).archived).toBe(true);
   },
@@ -107,6 +143,31 @@ const CHECKS: Readonly<Record<OperationId, Check>> = {
     expect(made).toMatchObject({ replay_of: delivery.id, idempotency_key: delivery.idempotency_key });
     expect(made.id).not.toBe(delivery.id);
   },
+  async cancelDelivery(sched, { waiting }) {
+    expect(await sched.deliveries.cancel(waiting.id)).toMatchObject({ id: waiting.id, status: 'canceled' });
+  },
+  async getAttemptResponse(sched, { delivery, waiting }) {
+    expect(await sched.deliveries.response(waiting.id, 1)).toEqual({
+      object: 'attempt_response',
+      status_code: 503,
+      content_type: 'text/plain',
+      excerpt: 'no database',
+      encoding: 'utf-8',
+      truncated: false,
+    });
+    const error = await rejection(sched.deliveries.response(delivery.id, 1));
+    expect(error).toBeInstanceOf(NotFoundError);
+  },
+  async listRecentAttempts(sched, { delivery }) {
+    const [last, first] = await sched.attempts.list().toArray(2);
+    expect([last, first]).toMatchObject([
+      { delivery_id: delivery.id, attempt_no: 2, outcome: 'success' },
+      { delivery_id: delivery.id, attempt_no: 1, outcome: 'retryable' },
+    ]);
+    const outcomes: string[] = [];
+    for await (const { outcome } of sched.attempts.list({ outcome: 'success' })) outcomes.push(outcome);
+    expect(new Set(outcomes)).toEqual(new Set(['success']));
+  },
   async listAttempts(sched, { delivery }) {
     const attempts = await sched.deliveries.attempts(delivery.id).toArray(10);
     expect(attempts).toMatchObject([
@@ -121,10 +182,15 @@ export function operations({ url, drive }: Service): void {
     const sched = clientAt(url());
     const { id } = await sched.schedules.create({ ...ONE_SHOT, metadata: uniqueMetadata() });
     const [pending] = await sched.schedules.deliveries(id).toArray(1);
+    const { id: recurring } = await sched.schedules.create(RECURRING);
+    const triggered = await sched.schedules.trigger(recurring);
+    await drive.claim(triggered.id);
+    await drive.settle(triggered.id, SERVER_ERROR, 0, 'no database');
     await drive.fire(pending?.id ?? '', SERVER_ERROR, OK);
     return {
       schedule: await sched.schedules.get(id),
       delivery: await sched.deliveries.get(pending?.id ?? ''),
+      waiting: await sched.deliveries.get(triggered.id),
       endpoint: await sched.endpoints.create(PROFILE),
     };
   }
@@ -134,7 +200,10 @@ export function operations({ url, drive }: Service): void {
     await CHECKS[operation](sched, await given());
 
     const { method, path, idempotent } = OPERATIONS[operation];
-    const form = new RegExp(`^/v1${path.replace('{id}', '[a-z]+_[0-9a-z]{26}')}$`);
+    const pattern = path.replaceAll(/\{(\w+)\}/g, (_, name) =>
+      name === 'id' ? '[a-z]+_[0-9a-z]{26}' : '[\\w-]+',
+    );
+    const form = new RegExp(`^/v1${pattern}$`);
     const own = seen.filter((each) => each.method === method && form.test(each.url.pathname));
     expect(own.length).toBeGreaterThan(0);
     const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

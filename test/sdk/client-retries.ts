@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Sched } from '#sdk/index.ts';
 import { OK } from '#test/e2e/drive.ts';
 import { type Sched as Service, TEST_KEY } from '#test/e2e/harness.ts';
-import { ONE_SHOT, PROFILE } from '#test/e2e/resources.ts';
+import { ONE_SHOT, PROFILE, RECURRING } from '#test/e2e/resources.ts';
 import { clientAt, recordingClient, rejection, uniqueMetadata } from './client-calls.ts';
 import { type Fault, PREFIX, startFaultyProxy } from './client-proxy.ts';
 
@@ -60,6 +60,14 @@ export function retries({ url, drive }: Service): void {
       await drive.fire(pending?.id ?? '', OK);
       return {
         call: ({ deliveries }) => deliveries.replay(pending?.id ?? ''),
+        effects: async () => (await direct().schedules.deliveries(id).toArray(10)).length - 1,
+        hasIdempotencyKey: true,
+      };
+    },
+    async 'trigger a schedule'() {
+      const { id } = await direct().schedules.create(RECURRING);
+      return {
+        call: ({ schedules }) => schedules.trigger(id),
         effects: async () => (await direct().schedules.deliveries(id).toArray(10)).length - 1,
         hasIdempotencyKey: true,
       };

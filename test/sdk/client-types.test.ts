@@ -44,6 +44,7 @@ test('the client knows the filters of every list', () => {
     'endpoints.list': 'listEndpoints',
     'deliveries.list': 'listDeliveries',
     'deliveries.attempts': 'listAttempts',
+    'attempts.list': 'listRecentAttempts',
   };
   const known = (Object.keys(FILTERS) as ListName[]).map((call) => [
     OPERATION_OF[call],

@@ -5,6 +5,7 @@ import { aborts } from './client-aborts.ts';
 import { errors } from './client-errors.ts';
 import { inputs } from './client-inputs.ts';
 import { lists } from './client-lists.ts';
+import { names } from './client-names.ts';
 import { operations } from './client-operations.ts';
 import { retries } from './client-retries.ts';
 
@@ -14,5 +15,6 @@ describe('every operation', () => operations(service));
 describe('inputs', () => inputs(service));
 describe('lists', () => lists(service));
 describe('errors', () => errors(service));
+describe('names', () => names(service));
 describe('retries', () => retries(service));
 describe('aborts', () => aborts(service));

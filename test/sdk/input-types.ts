@@ -6,11 +6,13 @@ import type {
   BreakerPolicyInput,
   Destination,
   EndpointCreate,
+  EndpointPut,
   EndpointUpdate,
   ListDeliveriesQuery,
   Payload,
   RetryPolicyInput,
   ScheduleCreate,
+  SchedulePut,
   ScheduleReschedule,
   ScheduleUpdate,
   Timing,
@@ -107,6 +109,17 @@ export const changes: readonly ScheduleUpdate[] = [
   { json: {} },
 ];
 
+/** What `put` takes. Its first argument is the name. */
+export const put: readonly SchedulePut[] = [
+  { endpoint, cron: '0 9 * * *', timezone: 'Europe/Berlin', ttl: 60_000, json: {} },
+  { endpoint_id: 'ep_1', fire_at: at },
+  { ...destination, ...(isRecurring ? { cron: '0 9 * * *' } : { fire_at: at }), ...payload },
+  // @ts-expect-error: no fixed instant
+  { endpoint, delay: '5m' },
+  // @ts-expect-error: the name is the first argument
+  { endpoint, cron: '0 9 * * *', name: 'nightly-report' },
+];
+
 export const timings: readonly ScheduleReschedule[] = [
   { delay: 5_000 },
   { fire_at: at },
@@ -127,6 +140,13 @@ export const endpoints: readonly EndpointCreate[] = [
   { timeout: 10_000 },
   // @ts-expect-error: all four are needed
   { url: endpoint, breaker_policy: { threshold: 5 } },
+];
+export const endpointsPut: readonly EndpointPut[] = [
+  { url: endpoint, timeout: 10_000 },
+  // @ts-expect-error: no url
+  { timeout: 10_000 },
+  // @ts-expect-error: the name is the first argument
+  { url: endpoint, name: 'billing-hooks' },
 ];
 export const endpointChanges: readonly EndpointUpdate[] = [{}, { timeout: null }, { timeout: 5_000 }];
 

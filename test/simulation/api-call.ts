@@ -1,20 +1,29 @@
 /** One call of the API, as its client knows it. */
+import type { PlanAction } from '#src/commands/put.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 
 export type Rendered =
   | { readonly of: 'schedule'; readonly view: ScheduleView }
   | { readonly of: 'delivery'; readonly delivery: Delivery }
-  | { readonly of: 'profile'; readonly profile: EndpointProfile };
+  | { readonly of: 'profile'; readonly profile: EndpointProfile }
+  | { readonly of: 'plan'; readonly action: PlanAction; readonly fields: readonly string[] };
 
 export interface ApiCall {
   readonly what: string;
-  /** The metadata label of what the call creates. */
+  /** Each call has its own. It is the idempotency key, and what the call creates has it as metadata. */
   readonly label: string;
+  /** What the schedule or profile shall send after the call: the label of the call that asked for that first. */
+  readonly contentOf?: string;
+  /** The schedule that the call triggers. */
+  readonly triggers?: ScheduleId;
   readonly calledMs: number;
   /** The object in the answer, or null for a refusal. */
   readonly rendered: Rendered | null;
   readonly error: Error | null;
   readonly replayed: boolean;
+  /** The answer says that nothing was written. */
+  readonly isUnchanged: boolean;
 }

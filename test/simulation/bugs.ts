@@ -7,27 +7,12 @@ import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import { FairQueue } from '#src/engine/queue/fair-queue.ts';
 import type { Egress } from '#src/ports/egress.ts';
-import type { Hints } from '#src/ports/hints.ts';
-import { type LoadedDelivery, StoreUnavailable } from '#src/ports/store.ts';
-import type { Clock } from '#src/ports/system.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sql/steps.ts';
-import { overriding, type Patch, patched, without } from './bug-tools.ts';
+import { alteringLoads, type Bug, overriding, type Patch, patched, without } from './bug-tools.ts';
+import { NAMED_BUGS } from './named-bugs.ts';
 import type { Observer } from './observer.ts';
 import type { AnyStore } from './watched-store.ts';
-
-export interface Bug {
-  /** The checkers that may be the first to notice the bug. */
-  readonly caughtBy: readonly string[];
-  /** The search begins here, because no earlier seed shows the bug. The default is the first seed. */
-  readonly firstSeed?: number;
-  readonly store?: (store: AnyStore) => AnyStore;
-  /** Changes the steps of a verb before the writer thread runs them. */
-  readonly steps?: (steps: readonly Step[], observer: Observer) => readonly Step[];
-  readonly clock?: (clock: Clock) => Clock;
-  readonly egress?: (egress: Egress) => Egress;
-  readonly hints?: (hints: Hints) => Hints;
-  readonly patch?: Patch;
-}
 
 /** The position of the attempt's id in the step `claimDelivery`. */
 const ATTEMPT_ID = 7;
@@ -59,18 +44,6 @@ function countingBodies(egress: Egress): Egress {
       return egress.send(request, ended, ...rest);
     },
   };
-}
-
-/** Changes deliveries as the engine loads them. */
-function alteringLoads(
-  change: (work: LoadedDelivery) => Partial<LoadedDelivery>,
-): (store: AnyStore) => AnyStore {
-  return overriding<AnyStore>((store) => ({
-    async loadDeliveries(deliveries) {
-      const works = await store.loadDeliveries(deliveries);
-      return works.map((work) => work && { ...work, ...change(work) });
-    },
-  }));
 }
 
 const DONE = 'done' as const;
@@ -221,8 +194,8 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'the breaker takes one failure more to open': {
     caughtBy: ['breaker'],
     firstSeed: 2,
-    store: alteringLoads(({ profile }) => ({
-      profile: profile?.breakerPolicy
+    store: alteringLoads(({ endpointProfile: profile }) => ({
+      endpointProfile: profile?.breakerPolicy
         ? {
             ...profile,
             breakerPolicy: { ...profile.breakerPolicy, threshold: profile.breakerPolicy.threshold + 1 },
@@ -233,12 +206,16 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'the window of the breaker is forgotten: the default is used': {
     caughtBy: ['breaker'],
     firstSeed: 2,
-    store: alteringLoads(({ profile }) => ({ profile: profile && { ...profile, breakerPolicy: null } })),
+    store: alteringLoads(({ endpointProfile: profile }) => ({
+      endpointProfile: profile && { ...profile, breakerPolicy: null },
+    })),
   },
   'the retry budget of the profile is forgotten': {
     caughtBy: ['budget'],
     firstSeed: 3,
-    store: alteringLoads(({ profile }) => ({ profile: profile && { ...profile, retryBudget: null } })),
+    store: alteringLoads(({ endpointProfile: profile }) => ({
+      endpointProfile: profile && { ...profile, retryBudget: null },
+    })),
   },
   'the rate limit is forgotten': {
     caughtBy: ['rate'],
@@ -358,7 +335,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     patch: stopTakingWhile(() => bodyBytesInFlight >= 1_048_576),
   },
   'a body is cut off after 64 KiB': {
-    caughtBy: ['sends'],
+    caughtBy: ['payloads'],
     firstSeed: 12,
     egress: (egress) => ({
       ...egress,
@@ -400,6 +377,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       prune: (what, before, limit) => store.prune(what, instant(before + 300_000), limit),
     })),
   },
+  ...NAMED_BUGS,
 };
 
 function waitingAgain(delivery: Delivery): Delivery {

@@ -5,6 +5,7 @@
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Checker } from './checkers/checker.ts';
 import type { SimulationView } from './checkers/simulation-view.ts';
+import { NAMED_SITUATIONS, namedCoverage } from './named-coverage.ts';
 import { HANGING_HOST, PROMPT_HOST, type SentRequest } from './network.ts';
 import { isWaitingStatus } from './observer.ts';
 
@@ -42,11 +43,12 @@ export const SITUATIONS = [
   'a repeated API call answered from its receipt',
   'an API call refused',
   'sent beside the flood of another customer',
+  ...NAMED_SITUATIONS,
 ] as const;
 export type Situation = (typeof SITUATIONS)[number];
 
 export function coverageOf(simulation: SimulationView): {
-  readonly checker: Checker;
+  readonly checkers: readonly Checker[];
   readonly covered: Map<Situation, number>;
 } {
   const covered = new Map<Situation, number>();
@@ -125,7 +127,7 @@ export function coverageOf(simulation: SimulationView): {
       }
     },
   };
-  return { checker, covered };
+  return { checkers: [checker, namedCoverage(simulation, count)], covered };
 }
 
 function isTo({ url }: SentRequest, host: string): boolean {

@@ -23,6 +23,28 @@ import { SYNTAX } from '#src/store/sqlite/syntax.ts';
 const { profile: PROFILE } = objectTexts(SYNTAX.longText);
 /** SQLite takes a negative limit for none. */
 const ALL = -1;
+const PAYLOAD_VERSIONS = `
+  SELECT version, 0 AS isEarlier, NULL AS checkAt FROM payloads WHERE partition = ? AND schedule_id = ?
+  UNION ALL SELECT version, 1, check_at FROM earlier_payloads WHERE partition = ? AND schedule_id = ?`;
+
+/** A version of a schedule's payload. */
+export interface StoredVersion {
+  readonly version: number;
+  readonly isEarlier: boolean;
+  /** When it is looked at again. Null until a delivery that names it is removed, and for the present version. */
+  readonly checkAt: number | null;
+}
+
+interface VersionRow extends Omit<StoredVersion, 'isEarlier'> {
+  readonly isEarlier: 0 | 1;
+}
+
+export interface StoredName {
+  readonly partition: Partition;
+  readonly kind: string;
+  readonly name: string;
+  readonly id: string;
+}
 
 export class DurableRows {
   readonly #db: Db;
@@ -65,6 +87,15 @@ export class DurableRows {
   profile(partition: Partition, id: EndpointId): EndpointProfile | null {
     const row = this.#ask.get<Row>(PROFILE, partition, partition, id);
     return row === undefined ? null : profileIn(row);
+  }
+
+  payloadVersions(partition: Partition, id: ScheduleId): readonly StoredVersion[] {
+    const rows = this.#ask.all<VersionRow>(PAYLOAD_VERSIONS, partition, id, partition, id);
+    return rows.map((row) => ({ ...row, isEarlier: row.isEarlier === 1 }));
+  }
+
+  names(): readonly StoredName[] {
+    return this.#ask.all<StoredName>('SELECT partition, kind, name, id FROM names');
   }
 
   close(): void {

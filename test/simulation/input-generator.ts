@@ -5,12 +5,14 @@
 import type { ProfileFields } from '#src/commands/profiles.ts';
 import type { NewSchedule } from '#src/commands/schedules.ts';
 import type { Method } from '#src/domain/destination.ts';
+import type { Headers } from '#src/domain/headers.ts';
 import type { EndpointId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import type { Timing } from '#src/domain/schedule.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
-import { bodyBytes, bodyText, labelsFor } from './bodies.ts';
+import { bodyBytes, bodyText } from './bodies.ts';
+import { labelsFor } from './contents.ts';
 import { HOSTS } from './network.ts';
 
 const CRONS: readonly (readonly [number, string])[] = [
@@ -121,6 +123,42 @@ export class InputGenerator {
     };
   }
 
+  /** Most of them say which call asked for them. */
+  headers(label: string): Headers {
+    return this.#prng.weighted<Headers>([
+      [18, []],
+      [10, [['X-Shop', label]]],
+      [
+        3,
+        [
+          ['X-Shop', label],
+          ['Content-Type', 'text/plain'],
+        ],
+      ],
+      [1, [['Connection', 'close']]],
+    ]);
+  }
+
+  /** The second of them is hidden by the schedule's own. */
+  profileHeaders(label: string): Headers {
+    return this.#prng.weighted<Headers>([
+      [4, []],
+      [4, [['X-Profile', label]]],
+      [
+        2,
+        [
+          ['X-Profile', label],
+          ['x-shop', `profile ${label}`],
+        ],
+      ],
+    ]);
+  }
+
+  payload(label: string): Pick<NewSchedule, 'headers' | 'body' | 'metadata'> {
+    const { body, metadata } = bodyAndLabels(label, bodyBytes(this.#prng));
+    return { headers: this.headers(label), body, metadata };
+  }
+
   schedule(label: string, now: Instant, profile: EndpointId | null): NewSchedule {
     const prng = this.#prng;
     const timing = this.timing(now);
@@ -132,11 +170,7 @@ export class InputGenerator {
         profile === null
           ? { kind: 'inline', url: this.url(), method: prng.pick(METHODS) }
           : { kind: 'profile', endpointId: profile },
-      headers: prng.weighted<NewSchedule['headers']>([
-        [20, []],
-        [10, [['X-Shop', 'seventeen']]],
-        [1, [['Connection', 'close']]],
-      ]),
+      headers: this.headers(label),
       jitter: prng.chance(jitterChance) ? prng.pick(['2s', '30s', '10m']) : null,
       ttl: this.ttl(),
       idempotencyKey: prng.chance(0.3) ? `key-${label}` : null,
@@ -146,14 +180,14 @@ export class InputGenerator {
     };
   }
 
-  profile(): ProfileFields {
+  profile(label: string): ProfileFields {
     const prng = this.#prng;
     return {
       name: null,
       responseExcerpt: null,
       url: this.url(),
       method: prng.pick(METHODS),
-      headers: prng.chance(0.5) ? [['X-Profile', 'yes']] : [],
+      headers: this.profileHeaders(label),
       timeout: prng.pick([null, '500ms', '2s', '10s']),
       retryPolicy: this.retryPolicy(),
       retryBudget: prng.weighted([
@@ -170,12 +204,12 @@ export class InputGenerator {
             maxOpen: prng.pick(['5s', '30s', '10m']),
             probeTimeout: prng.pick(['1s', '5s', '30s']),
           },
-      metadata: [],
+      metadata: labelsFor(label),
     };
   }
 }
 
 /** The body of a schedule, and the labels that say which call created it. */
 export function bodyAndLabels(label: string, bytes: number | null): Pick<NewSchedule, 'body' | 'metadata'> {
-  return { body: bytes === null ? null : bodyText(label, bytes), metadata: labelsFor(label, bytes) };
+  return { body: bytes === null ? null : bodyText(label, bytes), metadata: labelsFor(label) };
 }

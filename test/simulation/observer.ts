@@ -15,6 +15,8 @@ import { ms } from './durations.ts';
 import type { SentRequest } from './network.ts';
 
 const ID = /^(dlv|sch|ep)_[0-9a-z]{26}$/;
+/** These steps change versions of payloads, which no object shows. */
+const PAYLOAD_STEP = /payload/i;
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** These steps change deliveries that they do not name. */
 const SWEEPS: ReadonlySet<Step[0]> = new Set(['sweepFirstDeliveries', 'sweepDeliveries']);
@@ -80,16 +82,19 @@ export class Observer {
    */
   observe(steps: readonly Step[], wasDone: boolean): string {
     const touched = new Set<string>();
+    const schedules = new Set<ScheduleId>();
     for (const [name, , ...parameters] of steps) {
       for (const parameter of parameters) {
         if (typeof parameter === 'string' && ID.test(parameter)) touched.add(parameter);
       }
+      if (PAYLOAD_STEP.test(name)) schedules.add(parameters.find(isScheduleId) as ScheduleId);
+      if (wasDone && name === 'saveTrustedTime')
+        for (const checker of this.#checkers) checker.cleanerRound?.();
       if (SWEEPS.has(name)) this.#addAll(touched, parameters);
       if (wasDone && (name === 'saveGate' || name === 'removeGate')) this.#gate(name, parameters);
     }
     if (touched.size === 0) return '';
     const changes: string[] = [];
-    const schedules = new Set<ScheduleId>();
     this.#rows.inSnapshot(() => {
       // Schedules come first, because the rules for a delivery depend on its schedule.
       for (const id of touched) if (id.startsWith('ep_')) this.#profile(id as EndpointId);
@@ -100,13 +105,13 @@ export class Observer {
         if (id.startsWith('dlv_')) this.#delivery(id as DeliveryId, schedules, changes);
       }
     });
-    if (schedules.size > 0) for (const checker of this.#checkers) checker.verbEnded?.(schedules);
+    for (const checker of this.#checkers) checker.verbEnded?.(schedules);
     return changes.join(' ');
   }
 
   #addAll(touched: Set<string>, parameters: readonly unknown[]): void {
-    const schedule = parameters.find((value) => typeof value === 'string' && value.startsWith('sch_'));
-    for (const id of this.deliveriesOf.get(schedule as ScheduleId) ?? [])
+    const schedule = parameters.find(isScheduleId);
+    for (const id of (schedule && this.deliveriesOf.get(schedule)) ?? [])
       if (this.open.has(id)) touched.add(id);
   }
 
@@ -201,6 +206,10 @@ export class Observer {
     }
     return null;
   }
+}
+
+function isScheduleId(value: unknown): value is ScheduleId {
+  return typeof value === 'string' && value.startsWith('sch_');
 }
 
 function same(a: readonly Attempt[], b: readonly Attempt[]): boolean {

@@ -10,17 +10,19 @@ import type { Vault } from '#src/ports/vault.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { InMemoryInsight } from '#test/in-memory-insight.ts';
 import { Backlog } from './backlog.ts';
-import type { Bug } from './bugs.ts';
+import type { Bug } from './bug-tools.ts';
 import { CheckerRunner } from './checker-runner.ts';
 import { CHECKERS } from './checkers/all.ts';
 import { type Checker, Violation } from './checkers/checker.ts';
 import type { SimulationView } from './checkers/simulation-view.ts';
+import { Contents } from './contents.ts';
 import { coverageOf, type Situation } from './coverage.ts';
 import { DurableRows } from './durable-rows.ts';
 import { FaultyDisk } from './faulty-disk.ts';
 import { PendingWrites, watchInstance } from './instance-watch.ts';
 import { Network, type SentRequest } from './network.ts';
 import { isWaitingStatus, Observer, shortId } from './observer.ts';
+import { PayloadModel } from './payload-model.ts';
 import type { Plan } from './plan.ts';
 import { ServiceInstance } from './service-instance.ts';
 import { START, seededRandom, type Template, vaultOf } from './template.ts';
@@ -67,15 +69,17 @@ export class SimulatedService implements SimulationView {
   readonly time = new VirtualTime(START);
   readonly trace = new Trace(this.time, TRACE_LINES);
   readonly observer: Observer;
+  readonly payloads: PayloadModel;
+  readonly rows: DurableRows;
   readonly covered: ReadonlyMap<Situation, number>;
   readonly retentionMs: number;
   readonly handOverMs = 0;
   readonly #plan: Plan;
   readonly #template: Template;
   readonly #directory: string;
-  readonly #rows: DurableRows;
   readonly #vault: Vault;
   readonly #bug: Bug | null;
+  readonly #contents = new Contents();
   readonly #runner = new CheckerRunner<Checker>(this.trace);
   readonly #network: Network;
   readonly #disk: FaultyDisk;
@@ -102,12 +106,13 @@ export class SimulatedService implements SimulationView {
     this.retentionMs = plan.retentionMs;
     const stream = (index: number) => Prng.of(plan.seed, index);
     this.#prngs = { faults: stream(2), ids: stream(3), timers: stream(4) };
-    this.#rows = new DurableRows(this.#directory);
+    this.rows = new DurableRows(this.#directory);
     this.#vault = vaultOf(seededRandom(this.#prngs.ids));
-    this.observer = new Observer(this.#rows, template.partitions, this.#runner.checkers);
-    const { checker, covered } = coverageOf(this);
+    this.observer = new Observer(this.rows, template.partitions, this.#runner.checkers);
+    this.payloads = new PayloadModel(this.#contents, this.observer);
+    const { checkers, covered } = coverageOf(this);
     this.covered = covered;
-    this.#runner.checkers.push(checker, ...CHECKERS.map((make) => make(this)));
+    this.#runner.checkers.push(this.payloads, ...checkers, ...CHECKERS.map((make) => make(this)));
     this.#network = new Network(this.time, stream(5), {
       sent: (sent) => this.#sent(sent),
       ended: (sent) => this.#ended(sent),
@@ -175,7 +180,7 @@ export class SimulatedService implements SimulationView {
     } finally {
       undo?.();
       await this.#instance?.end();
-      this.#rows.close();
+      this.rows.close();
     }
   }
 
@@ -343,11 +348,13 @@ export class SimulatedService implements SimulationView {
       time: this.time,
       observer: this.observer,
       partitions: this.#template.partitions,
+      contents: this.#contents,
       pickService: () => (this.#instance?.state === 'up' ? this.#instance : null),
       timeoutMs: null,
       later: (ms, act) => this.#later(ms, act),
       trace: (what) => this.trace.add(what),
       maybeCrashAround: (at) => this.#crashAround(at),
+      callSent: (call) => this.#runner.notify((checker) => checker.callSent?.(call)),
       callAnswered: (call) => {
         this.stats.calls++;
         this.#runner.notify((checker) => checker.callAnswered?.(call));

@@ -2,9 +2,8 @@
  * The customers. They create, edit, move, pause, resume, cancel and replay, often at the very instant when a
  * delivery is due. A client without an answer retries with the same idempotency key.
  */
-import type { Commands, MakeReceipt, Render, RenderedAnswer } from '#src/commands/command.ts';
-import { replayDelivery } from '#src/commands/deliveries.ts';
-import type { Idempotency } from '#src/commands/idempotency.ts';
+import type { RenderedAnswer } from '#src/commands/command.ts';
+import { cancelDelivery, replayDelivery } from '#src/commands/deliveries.ts';
 import { archiveProfile, createProfile, editProfile } from '#src/commands/profiles.ts';
 import {
   applyScheduleAction,
@@ -13,23 +12,28 @@ import {
   type NewSchedule,
   rescheduleSchedule,
 } from '#src/commands/schedules.ts';
+import { triggerSchedule } from '#src/commands/trigger.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
-import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
+import { isEnded, type Schedule } from '#src/domain/schedule.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { ApiCall, Rendered } from './api-call.ts';
+import type { Contents } from './contents.ts';
 import { floodOf } from './flood.ts';
 import { bodyAndLabels, InputGenerator } from './input-generator.ts';
+import { NamedRequests } from './named-requests.ts';
 import { type Observer, shortId, TERMINAL } from './observer.ts';
 import type { Plan } from './plan.ts';
+import { delivered, profiled, type Request, type Service, viewed } from './request.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 export interface Clients {
   readonly time: VirtualTime;
   readonly observer: Observer;
   readonly partitions: readonly Partition[];
+  readonly contents: Contents;
   /** A service or node that answers, or null while there is none. */
   pickService(): Service | null;
   /**
@@ -41,13 +45,12 @@ export interface Clients {
   trace(what: string): void;
   /** A process may crash around that instant. */
   maybeCrashAround(at: Instant): void;
+  /** A client sends a request, perhaps again. */
+  callSent(request: Request): void;
   callAnswered(call: ApiCall): void;
 }
 
-export interface Service {
-  readonly commands: Commands;
-  readonly idempotency: Idempotency;
-}
+type ScheduleOrder = 'put' | 'trigger' | 'pause' | 'resume' | 'cancel' | 'edit' | 'move';
 
 /** A call that was sent and not answered yet. */
 interface PendingCall {
@@ -56,24 +59,13 @@ interface PendingCall {
   readonly service: Service;
 }
 
-/** A request that stays the same in every retry. */
-interface Request {
-  readonly what: string;
-  readonly label: string;
-  readonly partition: Partition;
-  readonly isIdempotent: boolean;
-  readonly send: (
-    service: Service,
-    keep: MakeReceipt,
-    show: (rendered: Rendered) => RenderedAnswer,
-  ) => Promise<RenderedAnswer>;
-}
-
 const RETRIES_MAX = 3;
 /** More than the permits of one endpoint, and more than one page of the scanner. */
 const BURST_MAX = 600;
 /** More deliveries of one schedule than an action changes in one step. */
 const REPLAYS_MAX = 8;
+/** The deployments of one schedule in a row. */
+const DEPLOYMENTS_MAX = 5;
 const ACTIONS_WITHIN_MS = 30_000;
 const BURST_BODY_BYTES_MAX = 2_000;
 /** The other customers' share of the work. */
@@ -83,6 +75,7 @@ export class Workload {
   readonly #clients: Clients;
   readonly #prng: Prng;
   readonly #inputs: InputGenerator;
+  readonly #named: NamedRequests;
   readonly #pending = new Set<PendingCall>();
   #made = 0;
 
@@ -90,6 +83,7 @@ export class Workload {
     this.#clients = clients;
     this.#prng = prng;
     this.#inputs = new InputGenerator(prng, plan.spanMs);
+    this.#named = new NamedRequests(prng, this.#inputs, clients.contents, () => this.#label());
     for (let at = 0; at < plan.calls; at++) {
       // Many calls come at the beginning, so that the later ones find something to change.
       const share = prng.chance(0.25) ? prng.int(60_000) : prng.int(plan.spanMs);
@@ -119,11 +113,13 @@ export class Workload {
   }
 
   #create(partition: Partition, label: string, order: NewSchedule, what: string): void {
+    this.#clients.contents.add(label, order);
     this.#sendNew({
       what: `create ${label} of a ${what}`,
       label,
       partition,
-      isIdempotent: true,
+      contentOf: label,
+      repeats: 'with_its_key',
       send: ({ commands }, keep, show) =>
         createSchedule(commands, partition, () => order, viewed(show), keep),
     });
@@ -170,7 +166,7 @@ export class Workload {
   }
 
   #retry(request: Request, times: number): void {
-    if (!request.isIdempotent || times >= RETRIES_MAX) return;
+    if (request.repeats === 'never' || times >= RETRIES_MAX) return;
     this.#clients.later(this.#prng.between(100, 60_000), () => this.#send(request, times + 1));
   }
 
@@ -195,9 +191,39 @@ export class Workload {
     }
   }
 
+  /**
+   * Deploys a named schedule several times, and meanwhile triggers it, replays what it has sent, and changes it in
+   * other ways.
+   */
+  #deployOften(): void {
+    const { observer } = this.#clients;
+    const prng = this.#prng;
+    const later = (act: () => void) => this.#clients.later(prng.int(ACTIONS_WITHIN_MS), act);
+    const named = [...observer.schedules.values()].filter((one) => one.name !== null && !isEnded(one));
+    if (named.length === 0) return;
+    const { id } = prng.pick(named);
+    for (let left = prng.between(2, DEPLOYMENTS_MAX); left > 0; left--) {
+      later(() => {
+        const schedule = observer.schedules.get(id);
+        if (schedule === undefined || isEnded(schedule) || schedule.name === null) return;
+        this.#sendNew(prng.chance(0.7) ? this.#put(schedule) : this.#scheduleChange(schedule));
+      });
+    }
+    for (let left = prng.int(4); left > 0; left--) {
+      later(() => {
+        const own = [...(observer.deliveriesOf.get(id) ?? [])].map((one) => observer.deliveries.get(one));
+        const ended = own.filter(
+          (one) => one !== undefined && TERMINAL.has(one.status),
+        ) as readonly Delivery[];
+        if (ended.length > 0) this.#sendNew(this.#replay(prng.pick(ended)));
+      });
+    }
+  }
+
   #act(): void {
     const prng = this.#prng;
     if (prng.chance(0.05)) this.#replayMany();
+    if (prng.chance(0.1)) this.#deployOften();
     if (prng.chance(0.5)) {
       this.#sendNew(this.#creation());
       return;
@@ -229,13 +255,19 @@ export class Workload {
     const profile = profiles.length > 0 && prng.chance(0.5) ? prng.pick(profiles) : null;
     const partition = profile?.partition ?? this.#customer();
     const label = this.#label();
-    const order = this.#inputs.schedule(label, this.#clients.time.now(), profile?.id ?? null);
+    if (prng.chance(0.1)) return this.#named.putAny(partition, this.#clients.time.now(), profile?.id ?? null);
+    const order: NewSchedule = {
+      ...this.#inputs.schedule(label, this.#clients.time.now(), profile?.id ?? null),
+      name: this.#named.scheduleName(),
+    };
+    this.#clients.contents.add(label, order);
     const isNear = order.timing.kind === 'one_shot';
     return {
       what: `create ${label} ${isNear ? 'once' : 'recurring'} ${profile ? shortId(profile.id) : 'inline'}`,
       label,
       partition,
-      isIdempotent: true,
+      contentOf: label,
+      repeats: 'with_its_key',
       send: ({ commands }, keep, show) =>
         createSchedule(commands, partition, () => order, viewed(show), keep),
     };
@@ -243,13 +275,15 @@ export class Workload {
 
   #profileCreation(): Request {
     const partition = this.#customer();
-    const order = this.#inputs.profile();
     const label = this.#label();
+    const order = { ...this.#inputs.profile(label), name: this.#named.profileName() };
+    this.#clients.contents.add(label, { headers: order.headers, body: null });
     return {
       what: `create profile ${label}`,
       label,
       partition,
-      isIdempotent: true,
+      contentOf: label,
+      repeats: 'with_its_key',
       send: ({ commands }, keep, show) =>
         createProfile(commands, partition, () => order, profiled(show), keep),
     };
@@ -263,6 +297,7 @@ export class Workload {
     if (aimed === null && profiles.length > 0 && prng.chance(0.15)) {
       return this.#profileChange(prng.pick(profiles));
     }
+    if (aimed?.status === 'retry_scheduled' && prng.chance(0.25)) return this.#cancelDelivery(aimed);
     const ended = [...observer.deliveries.values()].filter(({ status }) => TERMINAL.has(status));
     if (ended.length > 0 && prng.chance(0.15)) return this.#replay(prng.pick(ended));
     const schedules = [...observer.schedules.values()];
@@ -277,29 +312,46 @@ export class Workload {
     return paused.length > 0 && this.#prng.chance(0.5) ? this.#prng.pick(paused) : this.#prng.pick(schedules);
   }
 
-  #scheduleChange({ id, partition, state, destination }: Schedule): Request {
+  #scheduleChange(schedule: Schedule): Request {
+    const { id, partition, name, state, destination } = schedule;
     const prng = this.#prng;
-    const order = prng.weighted<'pause' | 'resume' | 'cancel' | 'edit' | 'move'>([
+    const order = prng.weighted<ScheduleOrder>([
+      [name === null || isEnded(schedule) ? 0 : 12, 'put'],
+      [2, 'trigger'],
       [state === 'paused' ? 1 : 3, 'pause'],
       [state === 'paused' ? 6 : 1, 'resume'],
       [2, 'cancel'],
       [3, 'edit'],
       [3, 'move'],
     ]);
+    if (order === 'put') return this.#put(schedule);
     const label = this.#label();
     const base = { what: `${order} ${shortId(id)}`, label, partition };
+    if (order === 'trigger') {
+      return {
+        ...base,
+        triggers: id,
+        repeats: 'with_its_key',
+        send: ({ commands }, keep, show) => {
+          const answers = { added: delivered(show), moved: delivered(show) };
+          return triggerSchedule(commands, partition, id, answers, keep);
+        },
+      };
+    }
     if (order === 'edit') {
       const ttl = prng.chance(0.3) ? this.#inputs.ttl() : undefined;
       const retryPolicy = prng.chance(0.4) ? this.#inputs.retryPolicy() : undefined;
       const endpoint = destination.kind === 'inline' && prng.chance(0.3) ? this.#inputs.url() : undefined;
+      const renamed = prng.chance(0.15) ? { name: this.#named.scheduleName() } : {};
       const edit = {
+        ...renamed,
         ...(ttl === undefined ? {} : { ttl }),
         ...(retryPolicy === undefined ? {} : { retryPolicy }),
         ...(endpoint === undefined ? {} : { endpoint }),
       };
       return {
         ...base,
-        isIdempotent: true,
+        repeats: 'with_its_key',
         send: ({ commands }, keep, show) =>
           editSchedule(commands, partition, id, () => edit, viewed(show), keep),
       };
@@ -308,15 +360,34 @@ export class Workload {
       const timing = this.#inputs.timing(this.#clients.time.now());
       return {
         ...base,
-        isIdempotent: true,
+        repeats: 'with_its_key',
         send: ({ commands }, keep, show) =>
           rescheduleSchedule(commands, partition, id, () => timing, viewed(show), keep),
       };
     }
     return {
       ...base,
-      isIdempotent: false,
+      repeats: 'never',
       send: ({ commands }, _, show) => applyScheduleAction(commands, partition, id, order, viewed(show)),
+    };
+  }
+
+  #put(schedule: Schedule): Request {
+    const { observer, time } = this.#clients;
+    const profiles = [...observer.profiles.values()].filter(
+      ({ partition, archived }) => partition === schedule.partition && !archived,
+    );
+    return this.#named.putSchedule(schedule, time.now(), profiles);
+  }
+
+  /** Only a delivery that waits for a retry can be canceled. */
+  #cancelDelivery({ id, partition }: Delivery): Request {
+    return {
+      what: `cancel ${shortId(id)}`,
+      label: this.#label(),
+      partition,
+      repeats: 'never',
+      send: ({ commands }, _, show) => cancelDelivery(commands, partition, id, delivered(show)),
     };
   }
 
@@ -325,30 +396,33 @@ export class Workload {
       what: `replay ${shortId(id)}`,
       label: this.#label(),
       partition,
-      isIdempotent: true,
-      send: ({ commands }, keep, show) =>
-        replayDelivery(commands, partition, id, (delivery) => show({ of: 'delivery', delivery }), keep),
+      repeats: 'with_its_key',
+      send: ({ commands }, keep, show) => replayDelivery(commands, partition, id, delivered(show), keep),
     };
   }
 
-  #profileChange({ id, partition }: EndpointProfile): Request {
-    const { url, timeout, retryBudget, breakerPolicy } = this.#inputs.profile();
+  #profileChange(profile: EndpointProfile): Request {
+    const { id, partition, name, archived } = profile;
     const prng = this.#prng;
+    if (name !== null && !archived && prng.chance(0.5)) return this.#named.putProfile(profile);
     if (prng.chance(0.1)) {
       return {
         what: `archive ${shortId(id)}`,
         label: this.#label(),
         partition,
-        isIdempotent: false,
+        repeats: 'never',
         send: ({ commands }, _, show) => archiveProfile(commands, partition, id, profiled(show)),
       };
     }
-    const edit = prng.pick([{ url }, { timeout }, { retryBudget }, { breakerPolicy }]);
+    const label = this.#label();
+    const { url, timeout, retryBudget, breakerPolicy, headers, metadata } = this.#inputs.profile(label);
+    this.#clients.contents.add(label, { headers, body: null });
+    const edit = prng.pick([{ url }, { timeout }, { retryBudget }, { breakerPolicy }, { headers, metadata }]);
     return {
       what: `edit profile ${shortId(id)}`,
-      label: this.#label(),
+      label,
       partition,
-      isIdempotent: true,
+      repeats: 'with_its_key',
       send: ({ commands }, keep, show) =>
         editProfile(commands, partition, id, () => edit, profiled(show), keep),
     };
@@ -368,13 +442,14 @@ export class Workload {
       this.#retry(request, times);
       return;
     }
-    const { what, label, partition } = request;
+    const { what, label, partition, contentOf, triggers } = request;
     this.#clients.trace(`→ ${what}`);
-    const askedMs = this.#clients.time.elapsedMs;
+    this.#clients.callSent(request);
+    const calledMs = this.#clients.time.elapsedMs;
     const open: PendingCall = { request, retries: times, service };
     this.#pending.add(open);
     const { timeoutMs: patienceMs } = this.#clients;
-    if (patienceMs !== null && request.isIdempotent) {
+    if (patienceMs !== null && request.repeats !== 'never') {
       this.#clients.later(patienceMs, () => void (this.#pending.has(open) && this.#timeOut(open)));
     }
     let rendered: Rendered | null = null;
@@ -382,25 +457,20 @@ export class Workload {
       rendered = shown;
       return { status: 200, body: '{}' };
     };
-    const asked = request.isIdempotent
-      ? service.idempotency.once(partition, { key: label, fingerprint: label }, (keep) =>
-          request.send(service, keep, show),
-        )
-      : request.send(service, () => null, show).then((finished) => ({ ...finished, replayed: false }));
+    const asked =
+      request.repeats === 'with_its_key'
+        ? service.idempotency.once(partition, { key: label, fingerprint: label }, (keep) =>
+            request.send(service, keep, show),
+          )
+        : request.send(service, () => null, show).then((finished) => ({ ...finished, replayed: false }));
+    const call = { what, label, ...(contentOf && { contentOf }), ...(triggers && { triggers }), calledMs };
     asked.then(
-      ({ replayed }) =>
-        this.#answered(open, { what, label, calledMs: askedMs, rendered, error: null, replayed }),
+      ({ replayed, isUnchanged = false }) =>
+        this.#answered(open, { ...call, rendered, error: null, replayed, isUnchanged }),
       (thrown: unknown) => {
         const error = thrown instanceof Error ? thrown : new Error('Thrown was no error.');
-        const isUnsure = this.#answered(open, {
-          what,
-          label,
-          calledMs: askedMs,
-          rendered: null,
-          error,
-          replayed: false,
-        });
-        if (isUnsure) this.#retry(request, times);
+        const answer = { rendered: null, error, replayed: false, isUnchanged: false };
+        if (this.#answered(open, { ...call, ...answer })) this.#retry(request, times);
       },
     );
   }
@@ -415,12 +485,4 @@ export class Workload {
     this.#clients.callAnswered(call);
     return isAwaited && error?.name === 'StoreUnavailable';
   }
-}
-
-function viewed(show: (rendered: Rendered) => RenderedAnswer): Render<ScheduleView> {
-  return (view) => show({ of: 'schedule', view });
-}
-
-function profiled(show: (rendered: Rendered) => RenderedAnswer): Render<EndpointProfile> {
-  return (profile) => show({ of: 'profile', profile });
 }

@@ -4,6 +4,7 @@ import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { cancel, pause } from '#src/domain/schedule-lifecycle.ts';
+import type { DuePosition } from '#src/ports/insight-store.ts';
 import type { ScheduleSearch } from '#src/ports/store.ts';
 import { FAILURE, HOUR_MS, HOURLY, MINUTE_MS, SECOND_MS, START, SUCCESS } from './builders.ts';
 import { ALL_DELIVERIES, ANY_SCHEDULES } from './everything.ts';
@@ -70,14 +71,16 @@ export function insightContract(suite: Suite): void {
       const first = await fixture.addSchedule({ timing: HOURLY });
       await fixture.addSchedule({ timing: fixture.oneShot(3 * HOUR_MS) });
       await addNeighbour(fixture, HOUR_MS);
-      const list = (limit: number) =>
-        fixture.store.insight.listUpcoming(fixture.partition, START, later(3 * HOUR_MS), limit);
+      const list = (limit: number, after: DuePosition = { dueAt: START, id: '' }) =>
+        fixture.store.insight.listUpcoming(fixture.partition, after, later(3 * HOUR_MS), limit);
       const expected = [first, second].map((view) => ({
         delivery: pendingOf(view),
         schedule: firingSchedule(view.schedule),
       }));
       expect(await list(10)).toEqual(expected);
       expect(await list(1)).toEqual(expected.slice(0, 1));
+      const { dueAt, id } = pendingOf(first);
+      expect(await list(10, { dueAt: dueAt ?? START, id })).toEqual(expected.slice(1));
     });
   });
 

@@ -17,6 +17,7 @@ export function loadingContract(suite: Suite): void {
         delivery: inline.pending,
         schedule: firingSchedule(inline.schedule),
         profile: null,
+        endpointProfile: null,
         gate: null,
         sweep: null,
       });
@@ -31,10 +32,41 @@ export function loadingContract(suite: Suite): void {
         delivery: view.pending,
         schedule: firingSchedule(view.schedule),
         profile: firingProfile(edited),
+        endpointProfile: firingProfile(edited),
         gate: saved.gate,
         sweep: null,
       });
       expect(pendingOf(view).target.endpointVersion).toBe(1);
+    });
+
+    test('comes with the profile that it goes to, when its schedule has another destination by now', async () => {
+      const fixture = await suite.fixture();
+      const [first, second] = [await fixture.addProfile(), await fixture.addProfile()];
+      const destinations = [
+        { kind: 'profile', endpointId: second.id },
+        { kind: 'inline', url: 'https://example.com/elsewhere', method: 'POST' },
+      ] as const;
+      const [moved, inline] = [await addOn(fixture, first), await addOn(fixture, first)];
+      const taken = await fixture.addSchedule();
+      const changes = [
+        [moved, destinations[0]],
+        [inline, destinations[1]],
+        [taken, destinations[0]],
+      ] as const;
+      for (const [{ schedule }, destination] of changes) {
+        const changed = { ...schedule, destination, revision: schedule.revision + 1 };
+        const replacement = { schedule: changed, pending: null, sweep: null, receipt: null };
+        expect(await fixture.store.replaceSchedule(replacement)).toBe('done');
+      }
+      const found = await fixture.store.loadDeliveries([moved, inline, taken].map(pendingOf));
+      expect(
+        found.map((loaded) => [loaded?.profile?.id ?? null, loaded?.endpointProfile?.id ?? null]),
+      ).toEqual([
+        [second.id, first.id],
+        [null, first.id],
+        [second.id, null],
+      ]);
+      expect(found[0]?.endpointProfile).toEqual(firingProfile(first));
     });
 
     test('is returned in the requested order, with null for one that is gone or of another partition', async () => {

@@ -123,6 +123,25 @@ export function payloadVersionsContract(suite: Suite): void {
       expect(hex(await store.findPayload(partition, id, 2))).toBe('020202');
     });
 
+    test('stays for every replay, whatever the order in which they are stored', async () => {
+      const fixture = await own.fixture();
+      const { store, partition } = fixture;
+      const id = await addWithPayload(fixture);
+      fixture.tick(HOUR_MS);
+      const first = await fixture.fire(await fixture.pending(id), SUCCESS);
+      await nextVersion(fixture, id);
+      fixture.tick(HOUR_MS);
+      // The clocks of two nodes differ, so the id of the second replay is the lower one.
+      const [early, late] = [fixture.replay(first), fixture.replay(first)];
+      for (const delivery of [late, early]) await store.addReplay({ delivery, receipt: null });
+      await fixture.fire(early, SUCCESS);
+      fixture.tick(HOUR_MS);
+      await prune(fixture, 'deliveries');
+      await prune(fixture, 'payloads');
+      expect(await store.findDelivery(partition, early.id)).toBeNull();
+      expect(await payloadOf(fixture, late)).toBe('010101');
+    });
+
     test('cannot be replayed once its delivery is gone', async () => {
       const fixture = await own.fixture();
       const id = await addWithPayload(fixture);

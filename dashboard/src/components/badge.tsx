@@ -50,6 +50,13 @@ export const DELIVERY_BADGES: Readonly<Record<string, BadgeStyle>> = {
   canceled: { tone: 'neutral', icon: 'stop', label: 'Canceled' },
 };
 
+/** Badges by the outcome of an attempt. The delivery shows whether another attempt follows. */
+export const OUTCOME_BADGES: Readonly<Record<string, BadgeStyle>> = {
+  success: { tone: 'good', icon: 'check', label: 'Succeeded' },
+  retryable: { tone: 'warn', icon: 'retry', label: 'Failed' },
+  terminal: { tone: 'bad', icon: 'cross', label: 'Failed, not retryable' },
+};
+
 export const SCHEDULE_BADGES: Readonly<Record<string, BadgeStyle>> = {
   active: { tone: 'good', icon: 'clock', label: 'Active' },
   paused: { tone: 'warn', icon: 'pause', label: 'Paused' },

@@ -32,9 +32,9 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
   );
 }
 
-/** A line may break after a separator of a URL, so that it does not break inside a word. */
-function withLineBreaks(text: string): ComponentChildren {
-  return text.split(/(?<=[/?&.@])/).flatMap((part, index) => [part, <wbr key={index} />]);
+/** A line may break after a separator of a URL or a name, so that it does not break inside a word. */
+export function withLineBreaks(text: string): ComponentChildren {
+  return text.split(/(?<=[/?&.@:])/).flatMap((part, index) => [part, <wbr key={index} />]);
 }
 
 /** Truncates a long text in the middle. The title and the clipboard have the whole text. */

@@ -2,34 +2,46 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Delivery as ApiDelivery } from '../../../sdk/src/api-types.ts';
 import type { Listed } from '../../../src/control/http/contract.ts';
-import type { DeliveryWithTarget } from '../../../src/control/http/data-contract.ts';
-import { plural } from '../format.ts';
+import type { ListedDelivery } from '../../../src/control/http/data-contract.ts';
+import { plural, truncateMiddle } from '../format.ts';
 import { DELIVERY_BADGES, StateBadge } from './badge.tsx';
 import { IdLink, TruncatedText } from './copy.tsx';
 import { Instant, Relative } from './instant.tsx';
+import { SubjectLink } from './subject.tsx';
 import { type Column, Table } from './table.tsx';
 import { announce } from './toast.tsx';
+import { WaitText } from './wait-text.tsx';
 
-type Delivery = DeliveryWithTarget<ApiDelivery>;
+type Delivery = ListedDelivery<ApiDelivery>;
 export type DeliveryList = Listed<Delivery>;
 
 const DELIVERY: Column<Delivery> = {
   heading: 'Delivery',
   isRowHeading: true,
-  cell: (delivery) => <IdLink page="deliveries" id={delivery.id} isShort />,
-};
-
-const WITH_DESTINATION: Column<Delivery> = {
-  ...DELIVERY,
   cell: (delivery) => (
     <div>
-      {DELIVERY.cell(delivery)}
-      <div class="text-sm text-dim">
-        <TruncatedText text={delivery.url} charactersMax={44} />
-      </div>
+      <IdLink page="deliveries" id={delivery.id} isShort />
+      <div class="text-sm text-dim">{originOf(delivery)}</div>
     </div>
   ),
 };
+
+const WITH_SUBJECT: Column<Delivery> = {
+  ...DELIVERY,
+  className: 'lg:min-w-64',
+  cell: (delivery) => (
+    <SubjectLink
+      subject={{ ...delivery, name: delivery.schedule_name }}
+      page={`deliveries/${delivery.id}`}
+      note={[truncateMiddle(delivery.id, 16), originOf(delivery)].filter((text) => text !== '').join(' · ')}
+    />
+  ),
+};
+
+/** Why it exists, if its schedule did not fire by itself. */
+function originOf({ replay_of: original, triggered }: ApiDelivery): string {
+  return original !== null ? 'replay' : triggered ? 'triggered' : '';
+}
 
 const STATUS: Column<Delivery> = {
   heading: 'Status',
@@ -48,26 +60,32 @@ const DUE: Column<Delivery> = {
     <div>
       <Instant at={delivery.scheduled_for} />
       <div class="text-sm text-dim">
-        {delivery.next_fire_at !== null && delivery.status === 'retry_scheduled' ? (
-          <>
-            retry <Relative at={delivery.next_fire_at} />
-          </>
-        ) : isDeferred(delivery) ? (
-          <>
-            deferred, attempt <Relative at={delivery.next_fire_at ?? delivery.scheduled_for} />
-          </>
-        ) : (
-          <Relative at={delivery.scheduled_for} />
-        )}
+        <Relative at={delivery.scheduled_for} />
       </div>
     </div>
   ),
 };
 
-/** Whether the gate delays the first attempt. */
-function isDeferred({ status, scheduled_for: due, next_fire_at: next }: Delivery): boolean {
-  return status === 'scheduled' && next !== null && Date.parse(next) > Date.parse(due);
-}
+const WAITS: Column<Delivery> = {
+  heading: 'Next attempt',
+  cell: ({ waiting }) =>
+    waiting === null ? <span class="text-dim">–</span> : <WaitText waiting={waiting} />,
+};
+
+const ENDED: Column<Delivery> = {
+  heading: 'Ended',
+  cell: ({ finalized_at: at }) =>
+    at === null ? (
+      <span class="text-dim">–</span>
+    ) : (
+      <div>
+        <Instant at={at} />
+        <div class="text-sm text-dim">
+          <Relative at={at} />
+        </div>
+      </div>
+    ),
+};
 
 const ATTEMPTS: Column<Delivery> = {
   heading: 'Attempts',
@@ -75,53 +93,67 @@ const ATTEMPTS: Column<Delivery> = {
   cell: (delivery) => delivery.attempt_count,
 };
 
+export function LastResponse({
+  code,
+  error,
+  failure,
+}: {
+  readonly code: number | null;
+  readonly error: string | null;
+  /** True if the error says no more than the code. */
+  readonly failure: boolean;
+}) {
+  if (code === null && error === null) return <span class="text-dim">–</span>;
+  return (
+    <span>
+      {code === null ? null : <span class="font-medium tabular-nums">{code} </span>}
+      {error === null || failure ? null : (
+        <span class="text-sm text-dim">
+          <TruncatedText text={error} charactersMax={44} />
+        </span>
+      )}
+    </span>
+  );
+}
+
 const ANSWER: Column<Delivery> = {
   heading: 'Last response',
-  cell: ({ last_status_code: code, error, failure_code: failure }) => {
-    if (code === null && error === null) return <span class="text-dim">–</span>;
-    return (
-      <span>
-        {code === null ? null : <span class="font-medium tabular-nums">{code} </span>}
-        {error === null || failure === 'http_status' ? null : (
-          <span class="text-sm text-dim">
-            <TruncatedText text={error} charactersMax={44} />
-          </span>
-        )}
-      </span>
-    );
-  },
+  cell: ({ last_status_code: code, error, failure_code: failure }) => (
+    <LastResponse code={code} error={error} failure={failure === 'http_status'} />
+  ),
 };
 
-const ALL = [WITH_DESTINATION, STATUS, DUE, ATTEMPTS, ANSWER, SCHEDULE];
-const OF_ONE_SCHEDULE = [DELIVERY, STATUS, DUE, ATTEMPTS, ANSWER];
+const COLUMNS = {
+  waiting: [WITH_SUBJECT, STATUS, WAITS, DUE, ATTEMPTS, ANSWER, SCHEDULE],
+  ended: [WITH_SUBJECT, STATUS, ENDED, DUE, ATTEMPTS, ANSWER, SCHEDULE],
+  of_schedule: [DELIVERY, STATUS, DUE, WAITS, ATTEMPTS, ANSWER],
+} as const;
 
 export function DeliveryTable({
   deliveries,
   caption,
-  isOfOneSchedule = false,
+  kind,
 }: {
   readonly deliveries: readonly Delivery[];
   readonly caption: string;
-  readonly isOfOneSchedule?: boolean;
+  readonly kind: keyof typeof COLUMNS;
 }) {
-  useAnnounceNew(deliveries);
+  useAnnounceNew(
+    deliveries.map(({ id }) => id),
+    ['new delivery', 'new deliveries'],
+  );
   return (
-    <Table
-      caption={caption}
-      columns={isOfOneSchedule ? OF_ONE_SCHEDULE : ALL}
-      rows={deliveries}
-      rowKey={(delivery) => delivery.id}
-    />
+    <Table caption={caption} columns={COLUMNS[kind]} rows={deliveries} rowKey={(delivery) => delivery.id} />
   );
 }
 
-/** Announces deliveries above the one that was the newest. Older ones that move up are not new. */
-function useAnnounceNew(deliveries: readonly Delivery[]): void {
+/** Announces rows above the one that was the newest. Older ones that move up are not new. */
+export function useAnnounceNew(ids: readonly string[], [one, many]: readonly [string, string]): void {
   const newest = useRef<string | null>(null);
   useEffect(() => {
     const before = newest.current;
-    const fresh = before === null ? 0 : deliveries.findIndex((delivery) => delivery.id === before);
-    if (fresh > 0) announce(plural(fresh, 'new delivery', 'new deliveries'));
-    newest.current = deliveries[0]?.id ?? null;
-  }, [deliveries]);
+    const fresh = before === null ? 0 : ids.indexOf(before);
+    if (fresh > 0) announce(plural(fresh, one, many));
+    newest.current = ids[0] ?? null;
+  }, [ids.join()]);
 }

@@ -10,6 +10,7 @@ import { apiPath } from '../session.ts';
 import { useForm } from '../use-form.ts';
 import { DestinationFields } from './destination-fields.tsx';
 import { Dialog, DialogEnd } from './dialog.tsx';
+import { NameField } from './field.tsx';
 import { PairsField } from './pairs-field.tsx';
 import { RetryFields, TtlField } from './retry-fields.tsx';
 import { toast } from './toast.tsx';
@@ -21,7 +22,7 @@ function check(form: ScheduleForm): FieldErrors {
 
 function fieldsOf({ destination }: ScheduleForm): readonly string[] {
   const place = destination === 'inline' ? ['endpoint', 'method'] : [];
-  return [...place, 'ttl', 'retry_policy', 'metadata'];
+  return ['name', ...place, 'ttl', 'retry_policy', 'metadata'];
 }
 
 export function EditScheduleDialog({
@@ -45,6 +46,12 @@ export function EditScheduleDialog({
   return (
     <Dialog title="Edit schedule" onClose={onClose} isWide isKept>
       <form ref={element} onSubmit={submit} noValidate class="space-y-5">
+        <NameField
+          value={form.name}
+          error={errors.name}
+          of="schedules"
+          onValue={(name) => change({ ...form, name })}
+        />
         {form.destination === 'profile' ? (
           <p class="text-dim">
             The destination and the method come from the endpoint profile. Edit them there.

@@ -3,7 +3,7 @@ import type { EndpointForm } from '../model/endpoint-form.ts';
 import type { FieldErrors } from '../model/field-errors.ts';
 import { HEADERS_MAX, LABELS_MAX } from '../model/pairs.ts';
 import { DestinationFields } from './destination-fields.tsx';
-import { Checkbox, TextField } from './field.tsx';
+import { Checkbox, NameField, TextField } from './field.tsx';
 import { FieldGroup, type GroupedField } from './field-group.tsx';
 import { PairsField } from './pairs-field.tsx';
 import { RetryFields } from './retry-fields.tsx';
@@ -34,6 +34,12 @@ interface EndpointFieldsProps {
 export function EndpointFields({ form, change, errors, headersBefore }: EndpointFieldsProps) {
   return (
     <div class="space-y-5">
+      <NameField
+        value={form.name}
+        error={errors.name}
+        of="endpoint profiles"
+        onValue={(name) => change({ ...form, name })}
+      />
       <DestinationFields
         method={form.method}
         url={form.url}
@@ -82,6 +88,14 @@ export function EndpointFields({ form, change, errors, headersBefore }: Endpoint
         form={form.breaker}
         onForm={(breaker) => change({ ...form, breaker })}
         error={errors.breaker_policy}
+      />
+      <TextField
+        label="Keep of answers"
+        value={form.excerptBytes}
+        error={errors.response_excerpt}
+        inputMode="numeric"
+        hint="Bytes of an answer that is not 2xx, encrypted with its attempt, at most 16384. 0 keeps none. Empty: the default of the operator."
+        onValue={(excerptBytes) => change({ ...form, excerptBytes })}
       />
       <PairsField
         legend="Metadata"

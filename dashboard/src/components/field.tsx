@@ -195,3 +195,20 @@ export function Checkbox({
     </div>
   );
 }
+
+/** The name of a schedule or an endpoint profile. */
+export function NameField({
+  of,
+  ...field
+}: Pick<TextFieldProps, 'value' | 'error' | 'onValue'> & { readonly of: string }) {
+  return (
+    <TextField
+      label="Name"
+      placeholder="nightly-report"
+      maxLength={255}
+      autocomplete="off"
+      hint={`Optional. Letters, digits and . _ : - after the first. Unique among the ${of} that have not ended.`}
+      {...field}
+    />
+  );
+}

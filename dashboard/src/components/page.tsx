@@ -2,12 +2,17 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { type Live, refreshLive } from '../live.ts';
-import { scope } from '../session.ts';
-import { TruncatedText } from './copy.tsx';
+import { hrefInProject, scope } from '../session.ts';
+import { TruncatedText, withLineBreaks } from './copy.tsx';
 import { ErrorPanel } from './error.tsx';
 
 export interface PageProps {
+  /** The kind of page, or of the object that it shows. */
   readonly title: string;
+  /** What the object is called. Null until it is loaded. */
+  readonly subject?: string | null;
+  /** The page of the list that the object is in. */
+  readonly parent?: readonly [href: string, label: string];
   /** A badge beside the heading. */
   readonly badge?: ComponentChildren;
   /** The id of the object that the page shows. */
@@ -18,21 +23,36 @@ export interface PageProps {
 }
 
 /** The heading gets the focus, so that screen readers read it after a link. */
-export function Page({ title, badge, id, actions, lead, children }: PageProps) {
+export function Page({ title, subject = null, parent, badge, id, actions, lead, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   useEffect(() => {
     const where = scope.peek()?.project;
-    document.title = [title, where, 'Sched'].filter((part) => part !== undefined).join(' · ');
-  }, [title]);
+    const parts = [subject, title, where, 'Sched'];
+    document.title = parts.filter((part) => part !== undefined && part !== null).join(' · ');
+  }, [title, subject]);
   return (
     <>
       <div class="mb-4">
         <div class="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
           <div class="min-w-0">
+            {parent === undefined ? null : (
+              <nav aria-label="Breadcrumb" class="text-sm">
+                <a class="link" href={hrefInProject(parent[0])}>
+                  {parent[1]}
+                </a>
+              </nav>
+            )}
             <div class="flex min-h-8.5 flex-wrap items-center gap-x-2.5">
-              <h1 ref={heading} tabIndex={-1} class="text-xl font-semibold tracking-tight">
-                {title}
+              <h1 ref={heading} tabIndex={-1} class="min-w-0 text-xl font-semibold tracking-tight">
+                {subject === null ? (
+                  title
+                ) : (
+                  <>
+                    <span class="sr-only">{title} </span>
+                    {withLineBreaks(subject)}
+                  </>
+                )}
               </h1>
               {badge}
             </div>

@@ -1,9 +1,10 @@
 /** The buttons of a schedule, by its state. Canceling asks for a confirmation. */
 import { useState } from 'preact/hooks';
-import type { Schedule } from '../../../sdk/src/api-types.ts';
+import type { Delivery, Schedule } from '../../../sdk/src/api-types.ts';
 import { post } from '../api.ts';
 import { refreshLive } from '../live.ts';
-import { apiPath } from '../session.ts';
+import { navigate } from '../router.ts';
+import { apiPath, hrefInProject } from '../session.ts';
 import { useRequest } from '../use-request.ts';
 import { Button } from './button.tsx';
 import { Confirm } from './dialog.tsx';
@@ -11,7 +12,7 @@ import { EditScheduleDialog } from './edit-schedule-dialog.tsx';
 import { RescheduleDialog } from './reschedule-dialog.tsx';
 import { toast } from './toast.tsx';
 
-type Open = 'edit' | 'reschedule' | 'cancel' | null;
+type Open = 'trigger' | 'edit' | 'reschedule' | 'cancel' | null;
 
 export function ScheduleActions({ schedule }: { readonly schedule: Schedule }) {
   const [open, setOpen] = useState<Open>(null);
@@ -30,11 +31,22 @@ export function ScheduleActions({ schedule }: { readonly schedule: Schedule }) {
       toast('bad', error instanceof Error ? error.message : 'The request failed. Try again.');
     }
   });
+  const trigger = async () => {
+    const sent = await post<Delivery>(apiPath(`schedules/${schedule.id}/trigger`));
+    toast('good', 'It is sent now. This is its delivery.');
+    navigate(hrefInProject(`deliveries/${sent.id}`));
+  };
+  const isOneShot = schedule.kind === 'one_shot';
   if (schedule.state === 'canceled' || schedule.state === 'completed') return null;
   return (
     <>
-      {/* Without icons, the four buttons fit in one row on a phone. */}
+      {/* Without icons, the buttons need less room on a phone. */}
       <div class="contents max-sm:[&_button]:px-2.5 max-sm:[&_svg]:hidden">
+        {isOneShot && schedule.state === 'paused' ? null : (
+          <Button icon="deliveries" onClick={() => setOpen('trigger')}>
+            {isOneShot ? 'Send now…' : 'Trigger now…'}
+          </Button>
+        )}
         <Button
           icon={schedule.state === 'paused' ? 'bolt' : 'pause'}
           isBusy={pausing.isBusy}
@@ -52,6 +64,26 @@ export function ScheduleActions({ schedule }: { readonly schedule: Schedule }) {
           Cancel…
         </Button>
       </div>
+      {open === 'trigger' ? (
+        <Confirm
+          title={isOneShot ? 'Send now' : 'Trigger now'}
+          action={isOneShot ? 'Send now' : 'Trigger now'}
+          onConfirm={trigger}
+          onClose={close}
+        >
+          {isOneShot ? (
+            <p>The request is sent now instead of at its time. The schedule then ends as usual.</p>
+          ) : (
+            <>
+              <p>One more request is sent now. The next runs do not change.</p>
+              <p class="text-dim">
+                It has an Idempotency-Key of its own, so a receiver that deduplicates does not ignore it.
+                {schedule.state === 'paused' ? ' The schedule stays paused.' : ''}
+              </p>
+            </>
+          )}
+        </Confirm>
+      ) : null}
       {open === 'edit' ? <EditScheduleDialog schedule={schedule} onClose={close} /> : null}
       {open === 'reschedule' ? <RescheduleDialog schedule={schedule} onClose={close} /> : null}
       {open === 'cancel' ? (

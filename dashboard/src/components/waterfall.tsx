@@ -3,6 +3,7 @@
  * is a button that opens the exact figures, so that hovering is not needed. A table shows the same figures.
  */
 import { useState } from 'preact/hooks';
+import type { Delivery } from '../../../sdk/src/api-types.ts';
 import type { AttemptInfo } from '../../../src/control/http/data-contract.ts';
 import { formatMs } from '../format.ts';
 import {
@@ -16,6 +17,7 @@ import {
   positionOf,
 } from '../model/waterfall.ts';
 import { displayZone, formatInstant } from '../time.ts';
+import { AnswerExcerpt } from './answer-excerpt.tsx';
 import { AttemptsTable } from './attempts-table.tsx';
 import { Choice } from './choice.tsx';
 import { Icon } from './icon.tsx';
@@ -38,10 +40,10 @@ type View = (typeof VIEWS)[number]['value'];
 
 interface WaterfallProps {
   readonly attempts: readonly AttemptInfo[];
-  readonly deadline: string | null;
+  readonly delivery: Pick<Delivery, 'id' | 'deadline' | 'finalized_at'>;
 }
 
-export function Waterfall({ attempts, deadline }: WaterfallProps) {
+export function Waterfall({ attempts, delivery }: WaterfallProps) {
   const [view, setView] = useState<View>('bars');
   const all = attemptRows(attempts);
   return (
@@ -50,7 +52,7 @@ export function Waterfall({ attempts, deadline }: WaterfallProps) {
         <Legend />
         <Choice label="View" options={VIEWS} value={view} onValue={setView} />
       </div>
-      {view === 'table' ? <AttemptsTable all={all} /> : <Bars all={all} deadline={deadline} />}
+      {view === 'table' ? <AttemptsTable all={all} /> : <Bars all={all} delivery={delivery} />}
     </div>
   );
 }
@@ -68,15 +70,25 @@ function Legend() {
   );
 }
 
-function Bars({ all, deadline }: { readonly all: readonly AttemptRow[]; readonly deadline: string | null }) {
+interface BarsProps extends Pick<WaterfallProps, 'delivery'> {
+  readonly all: readonly AttemptRow[];
+}
+
+function Bars({ all, delivery }: BarsProps) {
   const ticks = axisTicks(all);
   const spanMs = ticks.at(-1) ?? 1;
   return (
     <div>
       <Axis ticks={ticks} spanMs={spanMs} />
       <ol>
-        {all.map((row) => (
-          <BarRow key={row.attempt.attempt_no} row={row} spanMs={spanMs} deadline={deadline} />
+        {all.map((row, index) => (
+          <BarRow
+            key={row.attempt.attempt_no}
+            row={row}
+            spanMs={spanMs}
+            delivery={delivery}
+            isLast={index === all.length - 1}
+          />
         ))}
       </ol>
     </div>
@@ -109,14 +121,16 @@ function Axis({ ticks, spanMs }: { readonly ticks: readonly number[]; readonly s
 function BarRow({
   row,
   spanMs,
-  deadline,
-}: {
+  delivery: { id, deadline, finalized_at },
+  isLast,
+}: Pick<WaterfallProps, 'delivery'> & {
   readonly row: AttemptRow;
   readonly spanMs: number;
-  readonly deadline: string | null;
+  readonly isLast: boolean;
 }) {
-  const [isOpen, setOpen] = useState(false);
   const { attempt, phases, waitMs, totalMs } = row;
+  // The attempt with which a delivery failed is what people look for.
+  const [isOpen, setOpen] = useState(isLast && finalized_at !== null && attempt.outcome !== 'success');
   const detailId = `attempt-${attempt.attempt_no}`;
   const deadlineMs = deadline === null ? null : Date.parse(deadline) - Date.parse(attempt.due_at);
   return (
@@ -158,7 +172,7 @@ function BarRow({
         <span class="sr-only">{describeRow(row)}</span>
       </button>
       <div id={detailId} hidden={!isOpen}>
-        {isOpen ? <AttemptDetails row={row} /> : null}
+        {isOpen ? <AttemptDetails row={row} deliveryId={id} /> : null}
       </div>
     </li>
   );
@@ -195,7 +209,15 @@ function describeRow({ attempt, phases }: AttemptRow): string {
   return `${outcomeLabel(attempt)}. ${parts.join(', ')}.`;
 }
 
-function AttemptDetails({ row: { attempt, phases } }: { readonly row: AttemptRow }) {
+function AttemptDetails({
+  row: { attempt, phases },
+  deliveryId,
+}: {
+  readonly row: AttemptRow;
+  readonly deliveryId: string;
+}) {
+  const isFailedAnswer =
+    attempt.status_code !== null && attempt.outcome !== 'success' && attempt.finished_at !== null;
   const zone = displayZone.value;
   const facts: readonly (readonly [string, string])[] = [
     ['Due', formatInstant(attempt.due_at, zone, 'exact')],
@@ -219,6 +241,7 @@ function AttemptDetails({ row: { attempt, phases } }: { readonly row: AttemptRow
           </div>
         ))}
       </dl>
+      {isFailedAnswer ? <AnswerExcerpt deliveryId={deliveryId} attemptNo={attempt.attempt_no} /> : null}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** Describes policies. */
 import type { BreakerPolicy, RetryBudget, RetryPolicy } from '../../../sdk/src/api-types.ts';
 import { parseDuration } from '../duration.ts';
-import { formatMs, plural } from '../format.ts';
+import { formatBytes, formatMs, plural } from '../format.ts';
 
 type Waits = Pick<RetryPolicy, 'max_attempts' | 'base' | 'factor' | 'max'>;
 
@@ -34,4 +34,9 @@ export function describeBreaker(policy: BreakerPolicy | null): string {
 export function describeBudget(budget: RetryBudget | null): string {
   if (budget === null) return 'default of the service (10 per second, 100 at once)';
   return `${budget.rate} per second, ${budget.burst} at once`;
+}
+
+export function describeExcerpt(bytes: number | null): string {
+  if (bytes === null) return 'default of the operator';
+  return bytes === 0 ? 'nothing' : `the first ${formatBytes(bytes)} of an answer that is not 2xx`;
 }

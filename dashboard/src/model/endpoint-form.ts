@@ -17,6 +17,7 @@ import {
 import { isSame, type Method } from './schedule-form.ts';
 
 export interface EndpointForm {
+  readonly name: string;
   readonly url: string;
   readonly method: Method;
   /** Header values cannot be read, so either all headers stay or all are replaced. */
@@ -28,10 +29,12 @@ export interface EndpointForm {
   readonly budgetBurst: string;
   readonly perSecond: string;
   readonly breaker: BreakerForm;
+  readonly excerptBytes: string;
   readonly labels: readonly Pair[];
 }
 
 export const NEW_ENDPOINT: EndpointForm = {
+  name: '',
   url: '',
   method: 'POST',
   replacesHeaders: true,
@@ -42,11 +45,13 @@ export const NEW_ENDPOINT: EndpointForm = {
   budgetBurst: '',
   perSecond: '',
   breaker: NO_BREAKER,
+  excerptBytes: '',
   labels: [],
 };
 
 export function endpointFormOf(endpoint: Endpoint): EndpointForm {
   return {
+    name: endpoint.name ?? '',
     url: endpoint.url,
     method: endpoint.method,
     replacesHeaders: endpoint.header_keys.length === 0,
@@ -57,6 +62,7 @@ export function endpointFormOf(endpoint: Endpoint): EndpointForm {
     budgetBurst: String(endpoint.retry_budget?.burst ?? ''),
     perSecond: String(endpoint.rate_limit?.per_second ?? ''),
     breaker: breakerFormOf(endpoint.breaker_policy),
+    excerptBytes: String(endpoint.response_excerpt ?? ''),
     labels: pairsOf(endpoint.metadata),
   };
 }
@@ -72,6 +78,9 @@ export function validateEndpoint(form: EndpointForm): FieldErrors {
   if (form.url.trim() === '') errors.url = 'Enter a URL.';
   const headers = form.replacesHeaders ? findPairError(form.headers, 'header') : null;
   const labels = findPairError(form.labels, 'label');
+  // A text that is no number would clear the field.
+  if (!/^\s*\d{0,6}\s*$/.test(form.excerptBytes))
+    errors.response_excerpt = 'Enter a whole number of bytes, from 0 to 16384.';
   if (headers !== null) errors.headers = headers;
   if (labels !== null) errors.metadata = labels;
   return errors;
@@ -80,6 +89,7 @@ export function validateEndpoint(form: EndpointForm): FieldErrors {
 /** Every field. An empty field is null. */
 function fullBody(form: EndpointForm) {
   return {
+    name: form.name.trim() === '' ? null : form.name.trim(),
     url: form.url.trim(),
     method: form.method,
     timeout: form.timeout.trim() === '' ? null : form.timeout.trim(),
@@ -87,6 +97,7 @@ function fullBody(form: EndpointForm) {
     retry_budget: budgetBody(form.budgetRate, form.budgetBurst),
     rate_limit: rateLimitBody(form.perSecond),
     breaker_policy: breakerBody(form.breaker),
+    response_excerpt: form.excerptBytes.trim() === '' ? null : Number(form.excerptBytes),
     metadata: recordOf(form.labels),
   };
 }

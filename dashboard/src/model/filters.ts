@@ -43,7 +43,9 @@ const RANGE_MS: Readonly<Record<Range, number>> = {
 
 export interface DeliveryFilter {
   readonly status: DeliveryStatus | null;
+  /** At most one of schedule and endpoint profile is given, since there is no index for both. */
   readonly scheduleId: string | null;
+  readonly endpointId: string | null;
   /** A range moves with the clock. `after` and `before` are fixed. */
   readonly range: Range | null;
   readonly after: string | null;
@@ -53,6 +55,7 @@ export interface DeliveryFilter {
 export const NO_DELIVERY_FILTER: DeliveryFilter = {
   status: null,
   scheduleId: null,
+  endpointId: null,
   range: null,
   after: null,
   before: null,
@@ -60,9 +63,11 @@ export const NO_DELIVERY_FILTER: DeliveryFilter = {
 
 export function readDeliveryFilter(query: URLSearchParams): DeliveryFilter {
   const range = RANGES.find((known) => known === query.get('range')) ?? null;
+  const scheduleId = readScheduleId(query.get('schedule'));
   return {
     status: readStatus(query.get('status')),
-    scheduleId: readScheduleId(query.get('schedule')),
+    scheduleId,
+    endpointId: scheduleId === null ? readEndpointId(query.get('endpoint')) : null,
     range,
     after: range === null ? readInstant(query.get('after')) : null,
     before: range === null ? readInstant(query.get('before')) : null,
@@ -70,11 +75,11 @@ export function readDeliveryFilter(query: URLSearchParams): DeliveryFilter {
 }
 
 export function writeDeliveryFilter(filter: DeliveryFilter): URLSearchParams {
-  const { status, scheduleId, range, after, before } = filter;
-  return queryOf({ status, schedule: scheduleId, range, after, before });
+  const { status, scheduleId, endpointId, range, after, before } = filter;
+  return queryOf({ status, schedule: scheduleId, endpoint: endpointId, range, after, before });
 }
 
-/** The query of the API. A range begins at a whole minute, so that the query does not change every second. */
+/** The query of a bulk replay, which knows no endpoint profile. A range begins at a whole minute, so that the query does not change every second. */
 export function deliveryQuery(filter: DeliveryFilter, nowMs: number): DeliveryQuery {
   const after = filter.range === null ? filter.after : rangeStart(filter.range, nowMs);
   return {
@@ -91,6 +96,7 @@ export function filterOfQuery(query: DeliveryQuery): DeliveryFilter {
   return {
     status: readStatus(status ?? null),
     scheduleId: schedule_id ?? null,
+    endpointId: null,
     range: null,
     after: created_after ?? null,
     before: created_before ?? null,
@@ -109,6 +115,10 @@ function readStatus(text: string | null): DeliveryStatus | null {
 export function readScheduleId(text: string | null): string | null {
   const trimmed = (text ?? '').trim();
   return /^sch_[0-9a-z]{1,40}$/.test(trimmed) ? trimmed : null;
+}
+
+export function readEndpointId(text: string | null): string | null {
+  return text !== null && /^ep_[0-9a-z]{1,40}$/.test(text) ? text : null;
 }
 
 function readInstant(text: string | null): string | null {

@@ -34,6 +34,7 @@ const RETRY = {
 const SCHEDULE: Schedule = {
   id: 'sch_1',
   object: 'schedule',
+  name: null,
   mode: 'test',
   kind: 'one_shot',
   state: 'active',
@@ -59,6 +60,8 @@ const SCHEDULE: Schedule = {
 const ENDPOINT: Endpoint = {
   id: 'ep_1',
   object: 'endpoint',
+  name: null,
+  response_excerpt: null,
   mode: 'test',
   url: 'https://example.com/a',
   method: 'POST',

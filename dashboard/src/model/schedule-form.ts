@@ -9,6 +9,7 @@ export const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'] as const;
 export type Method = Endpoint['method'];
 
 export interface ScheduleForm {
+  readonly name: string;
   readonly destination: 'inline' | 'profile';
   readonly url: string;
   readonly endpointId: string;
@@ -26,6 +27,7 @@ export interface ScheduleForm {
 
 export function newSchedule(timing: TimingForm): ScheduleForm {
   return {
+    name: '',
     destination: 'inline',
     url: '',
     endpointId: '',
@@ -45,6 +47,7 @@ export function newSchedule(timing: TimingForm): ScheduleForm {
 export function scheduleFormOf(schedule: Schedule, timing: TimingForm): ScheduleForm {
   return {
     ...newSchedule(timing),
+    name: schedule.name ?? '',
     destination: schedule.endpoint_id === null ? 'inline' : 'profile',
     url: schedule.endpoint,
     endpointId: schedule.endpoint_id ?? '',
@@ -68,7 +71,7 @@ export const ADVANCED_FIELDS: readonly string[] = [
 /** The fields of the API that the form shows. An error of any other field belongs to the whole form. */
 export function scheduleFields({ destination, timing }: ScheduleForm): readonly string[] {
   const place = destination === 'inline' ? ['endpoint', 'method'] : ['endpoint_id'];
-  return [...place, ...timingFields(timing), 'headers', 'body', ...ADVANCED_FIELDS];
+  return ['name', ...place, ...timingFields(timing), 'headers', 'body', ...ADVANCED_FIELDS];
 }
 
 /** Errors that the page finds without a request. */
@@ -91,6 +94,7 @@ export function scheduleBody(form: ScheduleForm): ScheduleCreate {
   const rateLimit = rateLimitBody(form.perSecond);
   const retry = retryBody(form.retry);
   return {
+    ...(form.name.trim() !== '' && { name: form.name.trim() }),
     ...(form.destination === 'inline'
       ? { endpoint: form.url.trim(), method: form.method }
       : { endpoint_id: form.endpointId }),
@@ -112,7 +116,9 @@ export function scheduleChanges(form: ScheduleForm, before: Schedule): ScheduleU
   const retry = retryBody(form.retry);
   const ttl = form.ttl.trim() === '' ? null : form.ttl.trim();
   const isInline = before.endpoint_id === null;
+  const name = form.name.trim() === '' ? null : form.name.trim();
   return {
+    ...(name !== before.name && { name }),
     ...(isInline && form.url.trim() !== before.endpoint && { endpoint: form.url.trim() }),
     ...(isInline && form.method !== before.method && { method: form.method }),
     ...(ttl !== before.ttl && { ttl }),

@@ -1,48 +1,60 @@
-/** Deliveries by status, time and schedule. Dead letters and expired deliveries can be replayed in bulk. */
-import { useEffect, useState } from 'preact/hooks';
-import { DELIVERY_BADGES } from '../components/badge.tsx';
+/** What happened last, what waits, and what ended. Dead letters and expired deliveries can be replayed in bulk. */
+import { useState } from 'preact/hooks';
+import type { RecentAttemptList } from '../../../sdk/src/api-types.ts';
+import { AttemptList } from '../components/attempt-list.tsx';
+import { OUTCOME_BADGES } from '../components/badge.tsx';
 import { Button, ButtonLink } from '../components/button.tsx';
+import { ChipFilter } from '../components/chip-filter.tsx';
+import {
+  DeliveryFilters,
+  EndpointFilter,
+  StatusFilter,
+  writeFilter,
+} from '../components/delivery-filters.tsx';
 import { type DeliveryList, DeliveryTable } from '../components/delivery-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
-import { SelectField, TextField } from '../components/field.tsx';
+import { FindById } from '../components/find-by-id.tsx';
 import { FirstScheduleHelp } from '../components/first-schedule.tsx';
-import { Icon } from '../components/icon.tsx';
 import { Card, Loaded, Page } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
 import { ReplayDialog } from '../components/replay-dialog.tsx';
 import { TableSkeleton } from '../components/skeleton.tsx';
+import { TabLinks } from '../components/tabs.tsx';
 import { useLive } from '../live.ts';
 import {
+  filterOfTab,
+  OUTCOMES,
+  readOutcome,
+  readTab,
+  searchQuery,
+  TAB_LABELS,
+  TABS,
+  type Tab,
+  tabQuery,
+} from '../model/delivery-tabs.ts';
+import {
   type DeliveryFilter,
-  deliveryQuery,
   NO_DELIVERY_FILTER,
   pathWithQuery,
   queryOf,
-  RANGES,
-  type Range,
-  readDeliveryFilter,
-  readScheduleId,
+  readEndpointId,
   writeDeliveryFilter,
 } from '../model/filters.ts';
-import { DELIVERY_STATUSES, isBulkReplayable } from '../model/status.ts';
-import { toInstant, toWallTime } from '../model/wall-clock.ts';
+import { isBulkReplayable } from '../model/status.ts';
 import { query, setQuery } from '../router.ts';
 import { apiPath, hasRole, hrefInProject } from '../session.ts';
-import { currentMinute, displayZone } from '../time.ts';
+import { currentMinute } from '../time.ts';
 
 const PAGE_LENGTH = '50';
 
+type DeliveryTab = Exclude<Tab, 'activity'>;
+
 export function DeliveriesPage() {
-  const filter = readDeliveryFilter(query.value);
-  const search = queryOf({
-    ...deliveryQuery(filter, currentMinute.value),
-    cursor: query.value.get('cursor'),
-    limit: PAGE_LENGTH,
-  });
-  const live = useLive<DeliveryList>(apiPath(pathWithQuery('deliveries', search)));
+  const tab = readTab(query.value);
   const [isConfirming, setConfirming] = useState(false);
-  const canReplay =
-    hasRole('operator') && isBulkReplayable(filter.status) && (live.data?.data.length ?? 0) > 0;
+  const filter = tab === 'ended' ? filterOfTab(tab, query.value) : NO_DELIVERY_FILTER;
+  // A bulk replay knows no endpoint profile, and would replay more than the list shows.
+  const canReplay = hasRole('operator') && isBulkReplayable(filter.status) && filter.endpointId === null;
   return (
     <Page
       title="Deliveries"
@@ -59,148 +71,148 @@ export function DeliveriesPage() {
         </>
       }
     >
-      <StatusChips filter={filter} />
-      <MoreFilters filter={filter} />
-      <Card isFlush>
-        <Loaded live={live} skeleton={<TableSkeleton label="Loading deliveries" />}>
-          {(page) => <DeliveryResults page={page} filter={filter} />}
-        </Loaded>
-      </Card>
+      <TabLinks
+        label="Deliveries"
+        tabs={TABS.map((each) => ({
+          href: pathWithQuery(hrefInProject('deliveries'), tabQuery(each, query.value)),
+          label: TAB_LABELS[each],
+          isCurrent: each === tab,
+        }))}
+      />
+      {tab === 'activity' ? <Activity /> : <Deliveries key={tab} tab={tab} />}
       {isConfirming ? <ReplayDialog filter={filter} onClose={() => setConfirming(false)} /> : null}
     </Page>
   );
 }
 
-/** Writes every field, so that a filter that was cleared leaves the address. */
-function choose(filter: DeliveryFilter): void {
-  const written = writeDeliveryFilter(filter);
-  const fields = ['status', 'schedule', 'range', 'after', 'before'];
-  setQuery(Object.fromEntries([['cursor', null], ...fields.map((name) => [name, written.get(name)])]));
-}
+const OUTCOME_CHIPS = OUTCOMES.map((outcome) => ({ value: outcome, badge: OUTCOME_BADGES[outcome] }));
 
-function StatusChips({ filter }: { readonly filter: DeliveryFilter }) {
+function Activity() {
+  const outcome = readOutcome(query.value);
+  const endpoint = readEndpointId(query.value.get('endpoint'));
+  const cursor = query.value.get('cursor');
+  const search = queryOf({ outcome, endpoint_id: endpoint, cursor, limit: PAGE_LENGTH });
+  const live = useLive<RecentAttemptList>(apiPath(pathWithQuery('attempts', search)));
+  const isFiltered = outcome !== null || endpoint !== null || cursor !== null;
   return (
-    <fieldset class="mb-3 flex flex-wrap gap-1.5">
-      <legend class="sr-only">Status</legend>
-      {[null, ...DELIVERY_STATUSES].map((status) => {
-        const badge = status === null ? undefined : DELIVERY_BADGES[status];
-        return (
-          <button
-            key={status ?? 'any'}
-            type="button"
-            aria-pressed={filter.status === status}
-            class="chip"
-            onClick={() => choose({ ...filter, status })}
-          >
-            {badge === undefined ? null : <Icon name={badge.icon} size={12} />}
-            {badge?.label ?? 'Any status'}
-          </button>
-        );
-      })}
-    </fieldset>
-  );
-}
-
-const RANGE_LABELS: Readonly<Record<Range, string>> = {
-  '15m': '15 minutes',
-  '1h': 'hour',
-  '24h': '24 hours',
-  '7d': '7 days',
-  '30d': '30 days',
-};
-const RANGE_OPTIONS = [
-  { value: '', label: 'At any time' },
-  ...RANGES.map((range) => ({ value: range, label: `In the last ${RANGE_LABELS[range]}` })),
-  { value: 'custom', label: 'Between two times' },
-];
-
-function MoreFilters({ filter }: { readonly filter: DeliveryFilter }) {
-  const zone = displayZone.value;
-  const { after, before } = filter;
-  const isCustom = query.value.get('range') === 'custom' || after !== null || before !== null;
-  const chosen = isCustom ? 'custom' : (filter.range ?? '');
-  // The range is in the address even while both times are empty, so that the fields stay visible.
-  const chooseTimes = (times: Pick<DeliveryFilter, 'after' | 'before'>) => {
-    choose({ ...filter, range: null, ...times });
-    setQuery({ range: 'custom' });
-  };
-  const chooseRange = (value: string) => {
-    if (value === 'custom') return chooseTimes({ after: null, before: null });
-    const range = RANGES.find((known) => known === value) ?? null;
-    choose({ ...filter, range, after: null, before: null });
-  };
-  return (
-    <div class="mb-3 flex flex-wrap items-start gap-2">
-      <div class="w-full sm:w-48">
-        <SelectField label="Created" value={chosen} options={RANGE_OPTIONS} onValue={chooseRange} />
-      </div>
-      {isCustom ? (
-        <>
-          <TextField
-            type="datetime-local"
-            label={`Created after (${zone})`}
-            value={toWallTime(after, zone)}
-            onValue={(text) => chooseTimes({ after: toInstant(text, zone), before })}
-          />
-          <TextField
-            type="datetime-local"
-            label={`Created before (${zone})`}
-            value={toWallTime(before, zone)}
-            onValue={(text) => chooseTimes({ after, before: toInstant(text, zone) })}
-          />
-        </>
-      ) : null}
-      <ScheduleField filter={filter} />
-    </div>
-  );
-}
-
-function ScheduleField({ filter }: { readonly filter: DeliveryFilter }) {
-  const [text, setText] = useState(filter.scheduleId ?? '');
-  // The filter may change elsewhere: by a link, by going back, by clearing it. An id that is half typed stays.
-  useEffect(() => {
-    if (readScheduleId(text) !== filter.scheduleId) setText(filter.scheduleId ?? '');
-  }, [filter.scheduleId]);
-  const isWrong = text.trim() !== '' && readScheduleId(text) === null;
-  return (
-    <div class="w-full sm:w-80">
-      <TextField
-        type="search"
-        label="Schedule id"
-        isMono
-        placeholder="sch_…"
-        value={text}
-        error={isWrong ? 'This is not a schedule id. Ids begin with sch_.' : null}
-        autocomplete="off"
-        onValue={(next) => {
-          setText(next);
-          const scheduleId = readScheduleId(next);
-          if (scheduleId !== filter.scheduleId) choose({ ...filter, scheduleId });
-        }}
+    <>
+      <ChipFilter
+        label="Outcome"
+        any="Any outcome"
+        options={OUTCOME_CHIPS}
+        value={outcome}
+        onValue={(next) => setQuery({ outcome: next, cursor: null })}
       />
-    </div>
+      <div class="mb-3 flex flex-wrap items-start gap-2">
+        <EndpointFilter value={endpoint} onValue={(next) => setQuery({ endpoint: next, cursor: null })} />
+        <FindById />
+      </div>
+      <Card isFlush>
+        <Loaded live={live} skeleton={<TableSkeleton label="Loading attempts" />}>
+          {({ data, next_cursor }) =>
+            data.length > 0 ? (
+              <>
+                <AttemptList attempts={data} />
+                <Pager nextCursor={next_cursor} />
+              </>
+            ) : isFiltered ? (
+              <EmptyState icon="search" title="No attempt matches the filters">
+                <Button onClick={() => setQuery({ outcome: null, endpoint: null, cursor: null })}>
+                  Clear filters
+                </Button>
+              </EmptyState>
+            ) : (
+              <NothingSent />
+            )
+          }
+        </Loaded>
+      </Card>
+    </>
   );
 }
 
-function DeliveryResults({ page, filter }: { readonly page: DeliveryList; readonly filter: DeliveryFilter }) {
-  if (page.data.length > 0) {
-    return (
-      <>
-        <DeliveryTable deliveries={page.data} caption="Deliveries, newest first" />
-        <Pager nextCursor={page.next_cursor} />
-      </>
-    );
-  }
-  if (writeDeliveryFilter(filter).size === 0 && !query.value.has('cursor')) return <FirstScheduleHelp />;
+/** Explains how to begin only where nothing waits either. */
+function NothingSent() {
+  const live = useLive<DeliveryList>(apiPath('search/deliveries?limit=1'));
+  if (live.data === null) return <TableSkeleton label="Loading attempts" />;
+  if (live.data.data.length === 0) return <FirstScheduleHelp />;
   return (
-    <EmptyState icon={filter.status === 'dead_letter' ? 'check' : 'search'} title={emptyTitle(filter)}>
-      <Button onClick={() => choose(NO_DELIVERY_FILTER)}>Clear filters</Button>
+    <EmptyState icon="clock" title="Nothing was sent yet">
+      <ButtonLink href={`${hrefInProject('deliveries')}?tab=waiting`}>See what waits</ButtonLink>
     </EmptyState>
   );
 }
 
-function emptyTitle({ status }: DeliveryFilter): string {
-  if (status === 'dead_letter') return 'No dead letters';
-  if (status === 'retry_scheduled') return 'No delivery waits for a retry';
-  return 'No delivery matches the filters';
+function Deliveries({ tab }: { readonly tab: DeliveryTab }) {
+  const filter = filterOfTab(tab, query.value);
+  const search = queryOf({
+    ...searchQuery(tab, filter, currentMinute.value),
+    cursor: query.value.get('cursor'),
+    limit: PAGE_LENGTH,
+  });
+  const live = useLive<DeliveryList>(apiPath(pathWithQuery('search/deliveries', search)));
+  return (
+    <>
+      <StatusFilter tab={tab} filter={filter} />
+      <div class="mb-3 flex flex-wrap items-start gap-2">
+        <DeliveryFilters filter={filter} />
+        <FindById />
+      </div>
+      <Card isFlush>
+        <Loaded live={live} skeleton={<TableSkeleton label="Loading deliveries" />}>
+          {(page) => <DeliveryResults tab={tab} page={page} filter={filter} />}
+        </Loaded>
+      </Card>
+    </>
+  );
+}
+
+function DeliveryResults({
+  tab,
+  page,
+  filter,
+}: {
+  readonly tab: DeliveryTab;
+  readonly page: DeliveryList;
+  readonly filter: DeliveryFilter;
+}) {
+  const isFiltered = writeDeliveryFilter(filter).size > 0;
+  if (page.data.length > 0) {
+    const order = tab === 'waiting' && !isFiltered ? 'in flight first, then soonest first' : 'newest first';
+    return (
+      <>
+        <DeliveryTable deliveries={page.data} kind={tab} caption={`${CAPTIONS[tab]}, ${order}`} />
+        <Pager nextCursor={page.next_cursor} />
+      </>
+    );
+  }
+  const { icon, title } = emptyOf(tab, filter);
+  return (
+    <EmptyState icon={icon} title={title}>
+      {isFiltered || query.value.has('cursor') ? (
+        <Button onClick={() => writeFilter(NO_DELIVERY_FILTER)}>Clear filters</Button>
+      ) : tab === 'waiting' ? (
+        <p>Deliveries appear here from their creation until they have ended.</p>
+      ) : (
+        <p>Deliveries appear here when they have succeeded or failed for good.</p>
+      )}
+    </EmptyState>
+  );
+}
+
+const CAPTIONS: Readonly<Record<DeliveryTab, string>> = {
+  waiting: 'Waiting deliveries',
+  ended: 'Ended deliveries',
+};
+
+function emptyOf(tab: DeliveryTab, filter: DeliveryFilter) {
+  const { status } = filter;
+  if (status === 'dead_letter') return { icon: 'check', title: 'No dead letters' } as const;
+  if (status === 'retry_scheduled') return { icon: 'check', title: 'No delivery waits for a retry' } as const;
+  if (writeDeliveryFilter(filter).size > 0)
+    return { icon: 'search', title: 'No delivery matches the filters' } as const;
+  return {
+    icon: 'deliveries',
+    title: tab === 'waiting' ? 'Nothing waits' : 'Nothing has ended yet',
+  } as const;
 }

@@ -1,22 +1,19 @@
-/** One delivery: its state in plain words, its attempts, and the replay. */
-import { useState } from 'preact/hooks';
+/** One delivery: its state in plain words, its attempts, and its request. */
 import type { Delivery, Schedule } from '../../../sdk/src/api-types.ts';
 import type { DeliveryDetails } from '../../../src/control/http/data-contract.ts';
-import { post } from '../api.ts';
-import { DELIVERY_BADGES, StateBadge } from '../components/badge.tsx';
-import { Button } from '../components/button.tsx';
-import { DestinationText, IdLink, TruncatedText } from '../components/copy.tsx';
-import { Confirm } from '../components/dialog.tsx';
+import { Badge, DELIVERY_BADGES, StateBadge } from '../components/badge.tsx';
+import { IdLink } from '../components/copy.tsx';
+import { DeliveryActions } from '../components/delivery-actions.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { Instant, Relative } from '../components/instant.tsx';
 import { Card, DetailList, Loaded, Page } from '../components/page.tsx';
+import { RequestCard } from '../components/request-card.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
+import { SubjectLink, titleOf } from '../components/subject.tsx';
 import { TimingText } from '../components/timing-text.tsx';
-import { toast } from '../components/toast.tsx';
 import { Waterfall } from '../components/waterfall.tsx';
 import { useLive } from '../live.ts';
-import { isReplayable } from '../model/status.ts';
-import { navigate, type Params } from '../router.ts';
+import type { Params } from '../router.ts';
 import { apiPath, hasRole, hrefInProject } from '../session.ts';
 
 type Details = DeliveryDetails<Delivery, Schedule>;
@@ -24,30 +21,45 @@ type Details = DeliveryDetails<Delivery, Schedule>;
 export function DeliveryPage({ params }: { readonly params: Params }) {
   const id = params.id ?? '';
   const live = useLive<Details>(apiPath(`deliveries/${encodeURIComponent(id)}/details`));
-  const delivery = live.data?.delivery;
-  const [isConfirming, setConfirming] = useState(false);
+  const details = live.data;
+  const delivery = details?.delivery;
   return (
     <Page
       title="Delivery"
-      badge={
-        delivery === undefined ? undefined : <StateBadge state={delivery.status} badges={DELIVERY_BADGES} />
+      subject={
+        delivery === undefined ? null : titleOf({ ...delivery, name: details?.schedule?.name ?? null })
       }
+      parent={['deliveries', 'Deliveries']}
+      badge={delivery === undefined ? undefined : <Badges delivery={delivery} />}
       id={id}
       actions={
-        delivery !== undefined && hasRole('operator') && isReplayable(delivery.status) ? (
-          <Button icon="retry" onClick={() => setConfirming(true)}>
-            Replay…
-          </Button>
+        details !== null && hasRole('operator') ? (
+          <DeliveryActions delivery={details.delivery} canCancel={details.can_cancel} />
         ) : undefined
       }
     >
       <Loaded live={live} skeleton={<DeliverySkeleton />}>
-        {(details) => <DeliveryView details={details} />}
+        {(loaded) => <DeliveryView details={loaded} />}
       </Loaded>
-      {isConfirming && delivery !== undefined ? (
-        <ReplayConfirm delivery={delivery} onClose={() => setConfirming(false)} />
-      ) : null}
     </Page>
+  );
+}
+
+function Badges({ delivery }: { readonly delivery: Delivery }) {
+  return (
+    <span class="flex flex-wrap gap-1.5">
+      <StateBadge state={delivery.status} badges={DELIVERY_BADGES} />
+      {delivery.triggered ? (
+        <Badge tone="neutral" icon="bolt">
+          Triggered
+        </Badge>
+      ) : null}
+      {delivery.replay_of === null ? null : (
+        <Badge tone="neutral" icon="retry">
+          Replay
+        </Badge>
+      )}
+    </span>
   );
 }
 
@@ -62,31 +74,40 @@ function DeliverySkeleton() {
 }
 
 function DeliveryView({ details }: { readonly details: Details }) {
-  const { delivery, attempts, words } = details;
+  const { delivery, attempts, words, waiting } = details;
+  const hasWords = words !== '';
   return (
     <div class="space-y-4">
-      {words === '' ? null : (
-        <p class={`card border-l-4 px-4 py-3 ${borderOf(delivery.status)}`} aria-live="polite">
-          {words}
-        </p>
-      )}
+      {hasWords ? (
+        <div class={`card border-l-4 px-4 py-3 ${borderOf(delivery.status)}`}>
+          <p aria-live="polite">{words}</p>
+          {waiting === null || waiting.until === null ? null : (
+            <p class="mt-1 text-dim">
+              Until <Instant at={waiting.until} /> (<Relative at={waiting.until} />)
+            </p>
+          )}
+        </div>
+      ) : null}
       <Card title="Attempts">
         {attempts.length === 0 ? (
           <EmptyState icon="clock" title="No attempts yet">
             {delivery.next_fire_at === null ? null : (
               <p>
-                The first attempt starts <Relative at={delivery.next_fire_at} />.
+                The first attempt is due <Relative at={delivery.next_fire_at} />.
               </p>
             )}
           </EmptyState>
         ) : (
-          <Waterfall attempts={attempts} deadline={delivery.deadline} />
+          <Waterfall attempts={attempts} delivery={delivery} />
         )}
         <NextAttempt delivery={delivery} hasAttempts={attempts.length > 0} />
       </Card>
-      <div class="grid gap-4 lg:grid-cols-2">
-        <DeliveryFields details={details} />
-        <ScheduleCard details={details} />
+      <div class="grid items-start gap-4 lg:grid-cols-2">
+        <RequestCard delivery={delivery} headerNames={details.header_names} hasBody={details.has_body} />
+        <div class="min-w-0 space-y-4">
+          <DeliveryFields details={details} />
+          <ScheduleCard details={details} />
+        </div>
       </div>
     </div>
   );
@@ -131,14 +152,21 @@ function NextAttempt({
   );
 }
 
-function DeliveryFields({ details: { delivery, schedule, url, method } }: { readonly details: Details }) {
+function DeliveryFields({ details: { delivery, schedule } }: { readonly details: Details }) {
   const zone = schedule?.timezone ?? null;
   return (
     <Card title="Details">
       <DetailList
         items={[
-          ['Destination', <DestinationText key="to" url={url} method={method} charactersMax={80} canCopy />],
           ['Due', <Instant key="due" at={delivery.scheduled_for} zone={zone} style="exact" />],
+          delivery.triggered
+            ? ['Occurrence', 'none: it was triggered']
+            : delivery.occurrence === null || delivery.occurrence === delivery.scheduled_for
+              ? null
+              : [
+                  'Occurrence',
+                  <Instant key="occurrence" at={delivery.occurrence} zone={zone} style="exact" />,
+                ],
           ['Created', <Instant key="created" at={delivery.created_at} style="exact" />],
           delivery.finalized_at === null
             ? null
@@ -153,10 +181,6 @@ function DeliveryFields({ details: { delivery, schedule, url, method } }: { read
                   {delivery.error}
                 </code>,
               ],
-          [
-            'Idempotency-Key',
-            <TruncatedText key="key" text={delivery.idempotency_key} charactersMax={28} isMono canCopy />,
-          ],
           delivery.endpoint_id === null
             ? null
             : ['Endpoint profile', <IdLink key="profile" page="endpoints" id={delivery.endpoint_id} />],
@@ -177,10 +201,13 @@ function ScheduleCard({ details: { schedule, delivery } }: { readonly details: D
         <p class="text-dim">The schedule was removed by retention.</p>
       ) : (
         <div class="space-y-3">
+          <SubjectLink
+            subject={{ ...schedule, url: schedule.endpoint }}
+            page={`schedules/${schedule.id}`}
+            note={schedule.id}
+            charactersMax={60}
+          />
           <TimingText schedule={schedule} />
-          <p>
-            <IdLink page="schedules" id={schedule.id} />
-          </p>
           <p>
             <a
               class="link"
@@ -192,22 +219,5 @@ function ScheduleCard({ details: { schedule, delivery } }: { readonly details: D
         </div>
       )}
     </Card>
-  );
-}
-
-function ReplayConfirm({ delivery, onClose }: { readonly delivery: Delivery; readonly onClose: () => void }) {
-  const replay = async () => {
-    const created = await post<Delivery>(apiPath(`deliveries/${encodeURIComponent(delivery.id)}/replay`));
-    toast('good', 'Replayed. This is the new delivery.');
-    navigate(hrefInProject(`deliveries/${created.id}`));
-  };
-  return (
-    <Confirm title="Replay this delivery" action="Replay" onConfirm={replay} onClose={onClose}>
-      <p>A new delivery is created and sent now. This one does not change.</p>
-      <p class="text-dim">
-        The new delivery has the same Idempotency-Key. A receiver that deduplicates ignores the new one,{' '}
-        {delivery.status === 'succeeded' ? 'because' : 'if'} it has processed this one.
-      </p>
-    </Confirm>
   );
 }

@@ -5,7 +5,7 @@ import type { Destinations, ScheduleSearchPage } from '../../../src/control/http
 import { patch, post } from '../api.ts';
 import { Badge, SCHEDULE_BADGES, StateBadge } from '../components/badge.tsx';
 import { Button, ButtonLink } from '../components/button.tsx';
-import { DestinationText, IdLink } from '../components/copy.tsx';
+import { DestinationText, TruncatedText } from '../components/copy.tsx';
 import { Confirm, Dialog, DialogEnd } from '../components/dialog.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { EndpointFields } from '../components/endpoint-fields.tsx';
@@ -16,11 +16,18 @@ import { Labels } from '../components/labels.tsx';
 import { Card, DetailList, Loaded, Page } from '../components/page.tsx';
 import { PayloadCard } from '../components/payload-card.tsx';
 import { Skeleton, TableSkeleton } from '../components/skeleton.tsx';
+import { SubjectLink, titleOf } from '../components/subject.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { TimingText } from '../components/timing-text.tsx';
 import { toast } from '../components/toast.tsx';
+import { truncateMiddle } from '../format.ts';
 import { refreshLive, useLive } from '../live.ts';
-import { describeBreaker, describeBudget, describeRetries } from '../model/describe-policy.ts';
+import {
+  describeBreaker,
+  describeBudget,
+  describeExcerpt,
+  describeRetries,
+} from '../model/describe-policy.ts';
 import {
   type EndpointForm,
   endpointChanges,
@@ -40,6 +47,8 @@ export function EndpointPage({ params }: { readonly params: Params }) {
   return (
     <Page
       title="Endpoint profile"
+      subject={endpoint && titleOf(endpoint)}
+      parent={['endpoints', 'Endpoints']}
       badge={endpoint?.archived === true ? <Badge tone="neutral">Archived</Badge> : undefined}
       id={params.id}
       actions={endpoint !== null && hasRole('operator') ? <Actions endpoint={endpoint} /> : undefined}
@@ -143,6 +152,9 @@ function ProfileDetails({ endpoint }: { readonly endpoint: Endpoint }) {
     <Card title="Details">
       <DetailList
         items={[
+          endpoint.name === null
+            ? null
+            : ['Name', <TruncatedText key="name" text={endpoint.name} charactersMax={90} canCopy />],
           [
             'Destination',
             <DestinationText
@@ -157,6 +169,7 @@ function ProfileDetails({ endpoint }: { readonly endpoint: Endpoint }) {
           ['Retry policy', describeRetries(endpoint.retry_policy)],
           ['Retry budget', describeBudget(endpoint.retry_budget)],
           ['Circuit breaker', describeBreaker(endpoint.breaker_policy)],
+          ['Kept of answers', describeExcerpt(endpoint.response_excerpt)],
           endpoint.rate_limit === null
             ? null
             : ['Rate limit', `${endpoint.rate_limit.per_second} per second, not enforced`],
@@ -201,7 +214,13 @@ const COLUMNS: readonly Column<Schedule>[] = [
   {
     heading: 'Schedule',
     isRowHeading: true,
-    cell: (schedule) => <IdLink page="schedules" id={schedule.id} isShort />,
+    cell: (schedule) => (
+      <SubjectLink
+        subject={{ ...schedule, url: schedule.endpoint }}
+        page={`schedules/${schedule.id}`}
+        note={truncateMiddle(schedule.id, 20)}
+      />
+    ),
   },
   { heading: 'State', cell: (schedule) => <StateBadge state={schedule.state} badges={SCHEDULE_BADGES} /> },
   { heading: 'Fires', cell: (schedule) => <TimingText schedule={schedule} /> },

@@ -4,15 +4,16 @@ import type { Endpoint } from '../../../sdk/src/api-types.ts';
 import type { Destination, Destinations } from '../../../src/control/http/data-contract.ts';
 import { Badge } from '../components/badge.tsx';
 import { ButtonLink } from '../components/button.tsx';
-import { DestinationText, TruncatedText } from '../components/copy.tsx';
+import { DestinationText } from '../components/copy.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { BreakerState, CloseBreaker, SuccessRate } from '../components/endpoint-health.tsx';
 import { Checkbox } from '../components/field.tsx';
 import { Card, Loaded, Page } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
 import { TableSkeleton } from '../components/skeleton.tsx';
+import { SubjectLink } from '../components/subject.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { formatCount } from '../format.ts';
+import { formatCount, truncateMiddle } from '../format.ts';
 import { useLive } from '../live.ts';
 import { pathWithQuery, queryOf } from '../model/filters.ts';
 import { query, setQuery } from '../router.ts';
@@ -120,13 +121,13 @@ const COLUMNS: readonly Column<Row>[] = [
         </div>
       ) : (
         <div>
-          <a class="link font-medium" href={hrefInProject(`endpoints/${profile.id}`)}>
-            <DestinationText url={url} charactersMax={52} />
-          </a>
-          <div class="font-mono text-xs text-dim">
-            {profile.method} · <TruncatedText text={profile.id} charactersMax={20} />{' '}
-            {profile.archived ? <Badge tone="neutral">Archived</Badge> : null}
-          </div>
+          <SubjectLink
+            subject={profile}
+            page={`endpoints/${profile.id}`}
+            note={truncateMiddle(profile.id, 20)}
+            charactersMax={52}
+          />
+          {profile.archived ? <Badge tone="neutral">Archived</Badge> : null}
         </div>
       ),
   },

@@ -6,11 +6,12 @@ import { Button, ButtonLink } from '../components/button.tsx';
 import { Choice } from '../components/choice.tsx';
 import { DestinationFields } from '../components/destination-fields.tsx';
 import { ErrorNote } from '../components/error.tsx';
-import { SelectField, TextArea, TextField } from '../components/field.tsx';
+import { NameField, SelectField, TextArea, TextField } from '../components/field.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { PairsField } from '../components/pairs-field.tsx';
 import { RetryFields, TtlField } from '../components/retry-fields.tsx';
+import { titleOf } from '../components/subject.tsx';
 import { previewErrors, TimingControl, TimingPreview } from '../components/timing-control.tsx';
 import { toast } from '../components/toast.tsx';
 import { formatBytes } from '../format.ts';
@@ -114,8 +115,14 @@ const DESTINATIONS = [
 
 function DestinationPart({ form, change, errors }: PartProps) {
   return (
-    <Card title="Destination">
+    <Card title="Name and destination">
       <div class="space-y-4">
+        <NameField
+          value={form.name}
+          error={errors.name}
+          of="schedules"
+          onValue={(name) => change({ ...form, name })}
+        />
         <Choice
           label="Kind of destination"
           value={form.destination}
@@ -161,7 +168,7 @@ function ProfileField({ form, change, errors }: PartProps) {
       hint="The profile sets the method, the headers and the timeout. A delivery uses the version that is current when the delivery is created."
       options={[
         { value: '', label: live.data === null ? 'Loading…' : 'Choose an endpoint profile' },
-        ...profiles.map(({ id, method, url }) => ({ value: id, label: `${method} ${url}` })),
+        ...profiles.map((profile) => ({ value: profile.id, label: titleOf(profile) })),
       ]}
       onValue={(endpointId) => change({ ...form, endpointId })}
     />

@@ -15,6 +15,7 @@ import { PayloadCard } from '../components/payload-card.tsx';
 import { ClockChanges, RunsList } from '../components/runs-list.tsx';
 import { ScheduleActions } from '../components/schedule-actions.tsx';
 import { Skeleton, TableSkeleton } from '../components/skeleton.tsx';
+import { titleOf } from '../components/subject.tsx';
 import { TimingText } from '../components/timing-text.tsx';
 import { useLive } from '../live.ts';
 import { dateIn, isMonth, monthOf, offsetAt, windowOf } from '../model/calendar-month.ts';
@@ -33,6 +34,8 @@ export function SchedulePage({ params }: { readonly params: Params }) {
   return (
     <Page
       title="Schedule"
+      subject={schedule && titleOf({ ...schedule, url: schedule.endpoint })}
+      parent={['schedules', 'Schedules']}
       badge={schedule === null ? undefined : <StateBadge state={schedule.state} badges={SCHEDULE_BADGES} />}
       id={params.id}
       actions={schedule !== null && hasRole('operator') ? <ScheduleActions schedule={schedule} /> : undefined}
@@ -73,6 +76,9 @@ function ScheduleDetails({ schedule }: { readonly schedule: Schedule }) {
     <Card title="Details">
       <DetailList
         items={[
+          schedule.name === null
+            ? null
+            : ['Name', <TruncatedText key="name" text={schedule.name} charactersMax={90} canCopy />],
           [
             'Destination',
             <DestinationText
@@ -186,7 +192,9 @@ function CalendarCard({ schedule }: { readonly schedule: Schedule }) {
 }
 
 function Deliveries({ schedule }: { readonly schedule: Schedule }) {
-  const live = useLive<DeliveryList>(apiPath(`schedules/${schedule.id}/deliveries`));
+  const live = useLive<DeliveryList>(
+    apiPath(`search/deliveries?${new URLSearchParams({ schedule_id: schedule.id })}`),
+  );
   return (
     <Card
       title="Deliveries"
@@ -208,7 +216,7 @@ function Deliveries({ schedule }: { readonly schedule: Schedule }) {
             <DeliveryTable
               deliveries={data}
               caption="Deliveries of this schedule, newest first"
-              isOfOneSchedule
+              kind="of_schedule"
             />
           )
         }

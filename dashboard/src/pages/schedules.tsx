@@ -5,7 +5,6 @@ import type { Schedule } from '../../../sdk/src/api-types.ts';
 import type { ScheduleSearchPage } from '../../../src/control/http/data-contract.ts';
 import { SCHEDULE_BADGES, StateBadge } from '../components/badge.tsx';
 import { Button, ButtonLink } from '../components/button.tsx';
-import { DestinationText, TruncatedText } from '../components/copy.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { SelectField, TextField } from '../components/field.tsx';
 import { FirstScheduleHelp } from '../components/first-schedule.tsx';
@@ -14,9 +13,10 @@ import { Labels } from '../components/labels.tsx';
 import { Card, Loaded, Page } from '../components/page.tsx';
 import { Pager } from '../components/pager.tsx';
 import { TableSkeleton } from '../components/skeleton.tsx';
+import { SubjectLink } from '../components/subject.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { TimingText } from '../components/timing-text.tsx';
-import { formatCount, plural } from '../format.ts';
+import { formatCount, plural, truncateMiddle } from '../format.ts';
 import { useLive } from '../live.ts';
 import {
   pathWithQuery,
@@ -108,18 +108,15 @@ function Filters({ filter }: { readonly filter: ScheduleFilter }) {
 
 const COLUMNS: readonly Column<Schedule>[] = [
   {
-    heading: 'Destination',
+    heading: 'Schedule',
     isRowHeading: true,
     className: 'lg:min-w-72',
     cell: (schedule) => (
-      <div class="min-w-0">
-        <a class="link font-medium" href={hrefInProject(`schedules/${schedule.id}`)}>
-          <DestinationText url={schedule.endpoint} charactersMax={46} />
-        </a>
-        <div class="font-mono text-xs text-dim">
-          {schedule.method} · <TruncatedText text={schedule.id} charactersMax={20} />
-        </div>
-      </div>
+      <SubjectLink
+        subject={{ ...schedule, url: schedule.endpoint }}
+        page={`schedules/${schedule.id}`}
+        note={truncateMiddle(schedule.id, 20)}
+      />
     ),
   },
   { heading: 'State', cell: (schedule) => <StateBadge state={schedule.state} badges={SCHEDULE_BADGES} /> },

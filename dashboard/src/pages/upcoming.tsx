@@ -5,7 +5,7 @@ import type { Upcoming } from '../../../src/control/http/data-contract.ts';
 import { Badge } from '../components/badge.tsx';
 import { ButtonLink } from '../components/button.tsx';
 import { Choice } from '../components/choice.tsx';
-import { DestinationText, IdLink } from '../components/copy.tsx';
+import { IdLink } from '../components/copy.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { TextField } from '../components/field.tsx';
 import { HeatTable, isLongerThanADay } from '../components/heat-table.tsx';
@@ -13,9 +13,10 @@ import { Icon } from '../components/icon.tsx';
 import { Instant, Relative } from '../components/instant.tsx';
 import { Card, Loaded, Page } from '../components/page.tsx';
 import { Skeleton, TableSkeleton } from '../components/skeleton.tsx';
+import { SubjectLink } from '../components/subject.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { CronText } from '../components/timing-text.tsx';
-import { formatCount, formatMs, plural } from '../format.ts';
+import { formatCount, formatMs, plural, truncateMiddle } from '../format.ts';
 import { useLive } from '../live.ts';
 import { pathWithQuery } from '../model/filters.ts';
 import {
@@ -210,7 +211,17 @@ const COLUMNS: readonly Column<ComingRun>[] = [
       </div>
     ),
   },
-  { heading: 'Destination', cell: (run) => <DestinationText url={run.url} charactersMax={44} /> },
+  {
+    heading: 'Schedule',
+    cell: (run) => (
+      <SubjectLink
+        subject={{ ...run, name: run.schedule_name }}
+        page={`schedules/${run.schedule_id}`}
+        note={truncateMiddle(run.schedule_id, 20)}
+        charactersMax={44}
+      />
+    ),
+  },
   {
     heading: 'Fires',
     cell: (run) =>
@@ -225,24 +236,9 @@ const COLUMNS: readonly Column<ComingRun>[] = [
       ),
   },
   {
-    heading: 'Schedule',
-    cell: (run) => (
-      <span class="font-mono text-sm whitespace-nowrap">
-        <IdLink page="schedules" id={run.schedule_id} isShort />
-        {run.delivery_id === null ? null : (
-          <>
-            {' · '}
-            <a
-              class="link"
-              href={hrefInProject(`deliveries/${run.delivery_id}`)}
-              aria-label={`Delivery ${run.delivery_id}`}
-            >
-              delivery
-            </a>
-          </>
-        )}
-      </span>
-    ),
+    heading: 'Delivery',
+    cell: ({ delivery_id: id }) =>
+      id === null ? <span class="text-dim">–</span> : <IdLink page="deliveries" id={id} isShort />,
   },
 ];
 

@@ -1,5 +1,5 @@
-import type { Attempt, Delivery, ListAttemptsQuery } from '../api-types.ts';
-import { encodeId } from './arguments.ts';
+import type { Attempt, AttemptResponse, Delivery, ListAttemptsQuery } from '../api-types.ts';
+import { checkAttemptNo, encodeId } from './arguments.ts';
 import type { ListDeliveriesQuery } from './inputs.ts';
 import type { CallOptions, WriteOptions } from './options.ts';
 import { list, type Pages } from './pages.ts';
@@ -36,9 +36,28 @@ export class Deliveries {
     return this.#transport.call({ method: 'POST', path, hasIdempotencyKey: true, ...ANSWERS }, options);
   }
 
+  /**
+   * Ends a delivery that waits for a retry. The only delivery of a one-shot schedule is canceled with its schedule
+   * (`not_cancelable`).
+   */
+  async cancel(id: string, options?: CallOptions): Promise<Delivery> {
+    const path = `${DELIVERIES}/${encodeId('deliveries.cancel', id)}/cancel`;
+    return this.#transport.call({ method: 'POST', path, ...ANSWERS }, options);
+  }
+
   /** Lists the attempts of a delivery, in the order in which they were made. */
   attempts(id: string, query?: ListAttemptsQuery, options?: CallOptions): Pages<Attempt> {
     const path = () => `${DELIVERIES}/${encodeId('deliveries.attempts', id)}/attempts`;
     return list(this.#transport, 'deliveries.attempts', path, query, options);
+  }
+
+  /**
+   * Reads the beginning of an answer that was not 2xx. It is kept only if the endpoint profile has a `response_excerpt`, or
+   * the operator of the service set one. Rejects with a `NotFoundError` if there is none.
+   */
+  async response(id: string, attemptNo: number, options?: CallOptions): Promise<AttemptResponse> {
+    const delivery = encodeId('deliveries.response', id);
+    const path = `${DELIVERIES}/${delivery}/attempts/${checkAttemptNo('deliveries.response', attemptNo)}/response`;
+    return this.#transport.call({ method: 'GET', path, answers: 'attempt_response' }, options);
   }
 }

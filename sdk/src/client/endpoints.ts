@@ -1,9 +1,10 @@
-import type { Endpoint, ListEndpointsQuery } from '../api-types.ts';
+import type { Endpoint, ListEndpointsQuery, Plan } from '../api-types.ts';
 import { checkBody, encodeId } from './arguments.ts';
 import { toApiBody } from './convenient.ts';
-import type { EndpointCreate, EndpointUpdate } from './inputs.ts';
+import type { EndpointCreate, EndpointPut, EndpointUpdate } from './inputs.ts';
 import type { CallOptions, WriteOptions } from './options.ts';
 import { list, type Pages } from './pages.ts';
+import { type DryRun, namedPath, type Put, type PutOptions, put } from './put.ts';
 import type { Transport } from './transport.ts';
 
 const ENDPOINTS = '/endpoints';
@@ -36,6 +37,32 @@ export class Endpoints {
   async get(id: string, options?: CallOptions): Promise<Endpoint> {
     const path = `${ENDPOINTS}/${encodeId('endpoints.get', id)}`;
     return this.#transport.call({ method: 'GET', path, ...ANSWERS }, options);
+  }
+
+  /**
+   * Creates the endpoint profile with this name, or makes it equal to `endpoint`. Fields that are left out take their
+   * defaults. A change creates a new version. If everything is equal, nothing is written. With `dryRun: true` nothing is
+   * written in any case, and the call returns what would happen.
+   */
+  async put(name: string, endpoint: EndpointPut, options: DryRun): Promise<Plan>;
+  async put(
+    name: string,
+    endpoint: EndpointPut,
+    options?: CallOptions & { readonly dryRun?: false | undefined },
+  ): Promise<Put<Endpoint>>;
+  async put(name: string, endpoint: EndpointPut, options?: PutOptions): Promise<Put<Endpoint> | Plan>;
+  async put(name: string, endpoint: EndpointPut, options?: PutOptions): Promise<Put<Endpoint> | Plan> {
+    const example = "{ url: 'https://example.com/hook' }";
+    const body = toApiBody(checkBody('endpoints.put', endpoint, example));
+    return put(this.#transport, 'endpoints', name, body, ANSWERS, options);
+  }
+
+  /** Reads the endpoint profile that has this name. Rejects with a `NotFoundError` if there is none. */
+  async getNamed(name: string, options?: CallOptions): Promise<Endpoint> {
+    return this.#transport.call(
+      { method: 'GET', path: namedPath('endpoints', 'getNamed', name), ...ANSWERS },
+      options,
+    );
   }
 
   /**

@@ -21,6 +21,9 @@ export const ERROR_CODES = [
   'not_replayable',
   'profile_in_use',
   'schedule_not_active',
+  'name_taken',
+  'delivery_in_progress',
+  'not_cancelable',
   'missing_timing',
   'missing_endpoint',
   'sub_floor_delay',
@@ -37,6 +40,8 @@ export const ERROR_CODES = [
   'invalid_retry_budget',
   'invalid_rate_limit',
   'invalid_breaker_policy',
+  'invalid_name',
+  'invalid_response_excerpt',
   'internal_error',
   'unavailable',
 ] as const;

@@ -31,6 +31,7 @@ describe('an answer', () => {
       status: 200,
       requestId: 'req_1',
       retryAfter: '7',
+      isUnchanged: false,
       text: '{"name":"Zoë €"}',
     });
   });

@@ -24,6 +24,8 @@ export interface Answer {
   readonly status: number;
   readonly requestId: string | null;
   readonly retryAfter: string | null;
+  /** Whether a write by name found everything equal, and wrote nothing. */
+  readonly isUnchanged: boolean;
   readonly text: string;
 }
 
@@ -88,7 +90,13 @@ async function fetchAnswer(fetch: Fetch, request: OutgoingRequest, signal: Abort
       `with more than ${ANSWER_BYTES_MAX} bytes. Use a smaller limit.`,
     );
   }
-  return { status, requestId, retryAfter: response.headers.get('retry-after'), text };
+  return {
+    status,
+    requestId,
+    retryAfter: response.headers.get('retry-after'),
+    isUnchanged: response.headers.get('sched-unchanged') === 'true',
+    text,
+  };
 }
 
 /** Resolves with null if the body is too large. */

@@ -28,6 +28,11 @@ export const FILTERS = {
     created_after: true,
     created_before: true,
   } satisfies NamesOf<Api.ListDeliveriesQuery>,
+  'attempts.list': {
+    ...PAGE,
+    outcome: true,
+    endpoint_id: true,
+  } satisfies NamesOf<Api.ListRecentAttemptsQuery>,
   'deliveries.attempts': PAGE satisfies NamesOf<Api.ListAttemptsQuery>,
 } as const;
 

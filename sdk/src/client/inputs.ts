@@ -72,6 +72,12 @@ export interface ScheduleSettings
 /** A new schedule. Durations may be milliseconds, and instants may be a `Date`. */
 export type ScheduleCreate = Destination & Timing & Payload & ScheduleSettings;
 
+/**
+ * A schedule as `put` writes it. Its name is the first argument. It has no `delay`, which names no fixed instant: the same
+ * call would mean another schedule each time.
+ */
+export type SchedulePut = Destination & Exclude<Timing, WithDelay> & Payload & Omit<ScheduleSettings, 'name'>;
+
 /** Changes of a schedule. Fields that are left out do not change. Use `reschedule` to change the timing. */
 export interface ScheduleUpdate extends Convenient<Api.ScheduleUpdate> {}
 
@@ -83,6 +89,9 @@ export interface EndpointUpdate extends Convenient<Api.EndpointWrite> {}
 
 /** A new endpoint profile. `url` is required. */
 export interface EndpointCreate extends Omit<EndpointUpdate, 'url'>, Needs<EndpointUpdate, 'url'> {}
+
+/** An endpoint profile as `put` writes it. Its name is the first argument. */
+export interface EndpointPut extends Omit<EndpointCreate, 'name'> {}
 
 export interface RetryPolicyInput extends Convenient<Api.RetryPolicyInput> {}
 export interface BreakerPolicyInput extends Convenient<Api.BreakerPolicy> {}

@@ -2,7 +2,7 @@
  * Decides which calls are retried, and how long to wait before a retry.
  *
  * Every call can be repeated safely. Calls that create or change something have an `Idempotency-Key`, the same for each
- * attempt. Other calls are idempotent by nature: reads, and pause, resume, cancel and archive. Transient failures are
+ * attempt. Other calls are idempotent by nature: reads, PUT, pause, resume, cancel and archive. Transient failures are
  * therefore retried: no answer, a failure of the service, and an earlier attempt of the same call that is still in
  * progress. A refusal is not retried.
  */

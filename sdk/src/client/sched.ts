@@ -1,3 +1,4 @@
+import { Attempts } from './attempts.ts';
 import { Deliveries } from './deliveries.ts';
 import { Endpoints } from './endpoints.ts';
 import { readOptions, type SchedOptions } from './options.ts';
@@ -16,12 +17,14 @@ import { SYSTEM_DEPENDENCIES, Transport } from './transport.ts';
 export class Sched {
   readonly schedules: Schedules;
   readonly deliveries: Deliveries;
+  readonly attempts: Attempts;
   readonly endpoints: Endpoints;
 
   constructor(options?: SchedOptions) {
     const transport = new Transport(readOptions(options), SYSTEM_DEPENDENCIES);
     this.schedules = new Schedules(transport);
     this.deliveries = new Deliveries(transport);
+    this.attempts = new Attempts(transport);
     this.endpoints = new Endpoints(transport);
   }
 }

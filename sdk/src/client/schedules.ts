@@ -1,9 +1,16 @@
-import type { Delivery, ListScheduleDeliveriesQuery, ListSchedulesQuery, Schedule } from '../api-types.ts';
+import type {
+  Delivery,
+  ListScheduleDeliveriesQuery,
+  ListSchedulesQuery,
+  Plan,
+  Schedule,
+} from '../api-types.ts';
 import { checkBody, encodeId } from './arguments.ts';
 import { toApiBody, toApiSchedule } from './convenient.ts';
-import type { ScheduleCreate, ScheduleReschedule, ScheduleUpdate } from './inputs.ts';
+import type { ScheduleCreate, SchedulePut, ScheduleReschedule, ScheduleUpdate } from './inputs.ts';
 import type { CallOptions, WriteOptions } from './options.ts';
 import { list, type Pages } from './pages.ts';
+import { type DryRun, namedPath, type Put, type PutOptions, put } from './put.ts';
 import type { Transport } from './transport.ts';
 
 const SCHEDULES = '/schedules';
@@ -44,6 +51,38 @@ export class Schedules {
   }
 
   /**
+   * Creates the schedule with this name, or makes it equal to `schedule`. Fields that are left out take their defaults. If
+   * everything is equal, nothing is written. The call can be repeated at any time, such as at each deployment.
+   *
+   *     const { putResult } = await sched.schedules.put('nightly-report', {
+   *       endpoint: 'https://example.com/report',
+   *       cron: '0 3 * * *',
+   *     });
+   *
+   * With `dryRun: true` nothing is written. The call then returns what would happen, with the names of the fields that differ.
+   */
+  async put(name: string, schedule: SchedulePut, options: DryRun): Promise<Plan>;
+  async put(
+    name: string,
+    schedule: SchedulePut,
+    options?: CallOptions & { readonly dryRun?: false | undefined },
+  ): Promise<Put<Schedule>>;
+  async put(name: string, schedule: SchedulePut, options?: PutOptions): Promise<Put<Schedule> | Plan>;
+  async put(name: string, schedule: SchedulePut, options?: PutOptions): Promise<Put<Schedule> | Plan> {
+    const example = "{ endpoint: 'https://example.com/hook', cron: '0 9 * * *' }";
+    const body = toApiSchedule(checkBody('schedules.put', schedule, example));
+    return put(this.#transport, 'schedules', name, body, ANSWERS, options);
+  }
+
+  /** Reads the active or paused schedule that has this name. Rejects with a `NotFoundError` if there is none. */
+  async getNamed(name: string, options?: CallOptions): Promise<Schedule> {
+    return this.#transport.call(
+      { method: 'GET', path: namedPath('schedules', 'getNamed', name), ...ANSWERS },
+      options,
+    );
+  }
+
+  /**
    * Changes a schedule. Fields that are left out stay as they are. The change also applies to the pending delivery,
    * unless it is being sent.
    */
@@ -79,6 +118,18 @@ export class Schedules {
   /** Cancels a schedule for good. A delivery that is being sent finishes its attempt and is not retried. */
   async cancel(id: string, options?: CallOptions): Promise<Schedule> {
     return this.#changeState(id, 'cancel', options);
+  }
+
+  /**
+   * Sends a request now. For a recurring schedule it is an additional delivery, and the recurrence does not move. A one-shot
+   * schedule that waits fires now. Returns the delivery.
+   */
+  async trigger(id: string, options?: WriteOptions): Promise<Delivery> {
+    const path = `${SCHEDULES}/${encodeId('schedules.trigger', id)}/trigger`;
+    return this.#transport.call(
+      { method: 'POST', path, hasIdempotencyKey: true, answers: 'delivery' },
+      options,
+    );
   }
 
   /** Lists the deliveries of a schedule, newest first. */

@@ -1,7 +1,7 @@
 /** Makes calls to the API. A call is one HTTP exchange, or several if transient failures are retried. */
 import { readAnswer } from './answer.ts';
 import { SchedError } from './errors.ts';
-import { exchange, type OutgoingRequest } from './exchange.ts';
+import { type Answer, exchange, type OutgoingRequest } from './exchange.ts';
 import {
   checkCallOptions,
   checkIdempotencyKey,
@@ -14,7 +14,7 @@ import { backoffMs, isRetryable, parseRetryAfter } from './retry.ts';
 import { sleep } from './sleep.ts';
 
 export interface Call {
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT';
   /** The path below `/v1`. */
   readonly path: string;
   readonly query?: URLSearchParams;
@@ -22,7 +22,7 @@ export interface Call {
   /** Whether the call has an `Idempotency-Key`. */
   readonly hasIdempotencyKey?: boolean;
   /** The value of `object` in the answer. */
-  readonly answers: 'schedule' | 'delivery' | 'endpoint' | 'list';
+  readonly answers: 'schedule' | 'delivery' | 'endpoint' | 'attempt_response' | 'plan' | 'list';
 }
 
 /** Sources of randomness and time, which tests replace. */
@@ -53,6 +53,14 @@ export class Transport {
   }
 
   async call<T>(call: Call, options?: WriteOptions): Promise<T> {
+    return (await this.exchange<T>(call, options)).object;
+  }
+
+  /** Returns the answer too, because some facts are only in its status and headers. */
+  async exchange<T>(
+    call: Call,
+    options?: WriteOptions,
+  ): Promise<{ readonly object: T; readonly answer: Answer }> {
     const { fetch, retries } = this.#settings;
     const { signal, idempotencyKey, timeoutMs = this.#settings.timeoutMs } = checkCallOptions(options);
     const request = this.#buildRequest(call, idempotencyKey);
@@ -62,7 +70,7 @@ export class Transport {
       try {
         const answer = await exchange(fetch, request, limits);
         retryAfter = answer.retryAfter;
-        return readAnswer<T>(answer, call.answers);
+        return { object: readAnswer<T>(answer, call.answers), answer };
       } catch (error) {
         if (!(error instanceof SchedError && isRetryable(error)) || attempts > retries) throw error;
       }

@@ -16,18 +16,26 @@ export interface Sample {
 interface SampleRequest {
   readonly method: string;
   readonly path: string;
-  readonly ids: readonly string[];
+  /** The values of the path, such as an id and the number of an attempt. */
+  readonly inPath: readonly unknown[];
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: unknown;
 }
 
+interface SdkCall {
+  readonly call: string;
+  readonly result: string;
+  /** The field of the result that the sample prints, `id` by default. */
+  readonly shows?: string;
+}
+
 /** How the SDK calls each operation. A list returns pages, and the others return an object. */
-const SDK_CALLS: Readonly<Record<OperationId, { readonly call: string; readonly result: string }>> = {
+const SDK_CALLS: Readonly<Record<OperationId, SdkCall>> = {
   createSchedule: { call: 'schedules.create', result: 'schedule' },
   listSchedules: { call: 'schedules.list', result: 'schedule' },
   getSchedule: { call: 'schedules.get', result: 'schedule' },
   updateSchedule: { call: 'schedules.update', result: 'schedule' },
-  putSchedule: { call: 'schedules.put', result: 'schedule' },
+  putSchedule: { call: 'schedules.put', result: 'schedule', shows: 'putResult' },
   getNamedSchedule: { call: 'schedules.getNamed', result: 'schedule' },
   triggerSchedule: { call: 'schedules.trigger', result: 'delivery' },
   rescheduleSchedule: { call: 'schedules.reschedule', result: 'schedule' },
@@ -39,7 +47,7 @@ const SDK_CALLS: Readonly<Record<OperationId, { readonly call: string; readonly 
   listEndpoints: { call: 'endpoints.list', result: 'endpoint' },
   getEndpoint: { call: 'endpoints.get', result: 'endpoint' },
   updateEndpoint: { call: 'endpoints.update', result: 'endpoint' },
-  putEndpoint: { call: 'endpoints.put', result: 'endpoint' },
+  putEndpoint: { call: 'endpoints.put', result: 'endpoint', shows: 'putResult' },
   getNamedEndpoint: { call: 'endpoints.getNamed', result: 'endpoint' },
   archiveEndpoint: { call: 'endpoints.archive', result: 'endpoint' },
   listDeliveries: { call: 'deliveries.list', result: 'delivery' },
@@ -47,7 +55,7 @@ const SDK_CALLS: Readonly<Record<OperationId, { readonly call: string; readonly 
   replayDelivery: { call: 'deliveries.replay', result: 'delivery' },
   cancelDelivery: { call: 'deliveries.cancel', result: 'delivery' },
   listAttempts: { call: 'deliveries.attempts', result: 'attempt' },
-  getAttemptResponse: { call: 'deliveries.response', result: 'response' },
+  getAttemptResponse: { call: 'deliveries.response', result: 'response', shows: 'excerpt' },
   listRecentAttempts: { call: 'attempts.list', result: 'attempt' },
 };
 
@@ -78,7 +86,7 @@ function requestOf(document: ReferenceDocument, operation: Operation, body: unkn
       (filled, one) => filled.replace(`{${one.name}}`, String(document.exampleOf(one))),
       path,
     ),
-    ids: inPath.map((one) => String(document.exampleOf(one))),
+    inPath: inPath.map((one) => document.exampleOf(one)),
     query: Object.fromEntries(filters.map((one) => [one.name, document.exampleOf(one)])),
     body,
   };
@@ -109,18 +117,18 @@ function shellQuoted(value: string): string {
   return `'${value.replaceAll("'", "'\\''")}'`;
 }
 
-function typeScript({ ids, query, body }: SampleRequest, { id }: Operation): string {
-  const { call, result } = SDK_CALLS[id as OperationId];
+function typeScript({ inPath, query, body }: SampleRequest, { id }: Operation): string {
+  const { call, result, shows = 'id' } = SDK_CALLS[id as OperationId];
   const isList = id.startsWith('list');
   const given = Object.keys(query).length === 0 ? withJson(body) : query;
   const values = [
-    ...ids.map((one) => asTypeScript(one)),
+    ...inPath.map((one) => asTypeScript(one)),
     ...(given === undefined ? [] : [asTypeScript(given)]),
   ];
   const made = `sched.${call}(${values.join(', ')})`;
   const use = isList
-    ? `for await (const ${result} of ${made}) {\n  console.log(${result}.id);\n}`
-    : `const ${result} = await ${made};\nconsole.log(${result}.id);`;
+    ? `for await (const ${result} of ${made}) {\n  console.log(${result}.${shows});\n}`
+    : `const ${result} = await ${made};\nconsole.log(${result}.${shows});`;
   return `import { Sched } from '@sched/sdk';\n\nconst sched = new Sched();\n${use}`;
 }
 

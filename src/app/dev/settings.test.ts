@@ -22,6 +22,7 @@ test('without settings it uses SQLite in a temporary directory, with fixed keys'
       role: 'all',
       egressAllow: LOOPBACK,
       egressAllowHttp: true,
+      responseExcerpt: 4_096,
       bootstrapTestKey: DEV_TEST_KEY,
       bootstrapLiveKey: DEV_LIVE_KEY,
       bootstrapSigningSecret: DEV_SIGNING_SECRET,

@@ -12,6 +12,8 @@ import { DEV_LIVE_KEY, DEV_SIGNING_SECRET, DEV_TEST_KEY } from './keys.ts';
 const SHUTDOWN_GRACE_MS = 1_000;
 /** Attempts are printed anyway, so only errors of the service itself are logged. */
 const LOG_LEVEL = 'error';
+/** A developer wants to see why a receiver refused a request, and it is their own. */
+const RESPONSE_EXCERPT_BYTES = 4_096;
 
 const USED: ReadonlySet<string> = new Set(
   [SETTINGS.host, SETTINGS.port, SETTINGS.egressAllow, SETTINGS.egressCertificates].map(({ env }) => env),
@@ -38,6 +40,7 @@ export function readDevSettings({ flags, env }: Given, createTemporary: () => st
       dataDir: flags[SETTINGS.dataDir.flag] || createTemporary(),
       egressAllow: [...LOOPBACK, ...(read.egressAllow ?? [])],
       egressAllowHttp: true,
+      responseExcerpt: RESPONSE_EXCERPT_BYTES,
       bootstrapTestKey: DEV_TEST_KEY,
       bootstrapLiveKey: DEV_LIVE_KEY,
       bootstrapSigningSecret: DEV_SIGNING_SECRET,

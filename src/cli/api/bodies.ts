@@ -4,7 +4,13 @@
  * field is an object, the flag sets only its own member of the object.
  */
 import { asIs } from '#sdk/client/convenient.ts';
-import type { EndpointCreate, ScheduleCreate, ScheduleReschedule, ScheduleUpdate } from '#sdk/index.ts';
+import type {
+  EndpointCreate,
+  ScheduleCreate,
+  SchedulePut,
+  ScheduleReschedule,
+  ScheduleUpdate,
+} from '#sdk/index.ts';
 import { wrongUsage } from '#src/cli/failure.ts';
 import { type Options, textOf, textsOf } from '#src/cli/options.ts';
 import { readText } from '#src/cli/terminal/input.ts';
@@ -21,8 +27,10 @@ const TIMING_FIELDS = {
   cron: 'cron',
   tz: 'timezone',
 } as const;
+const NAME_FIELD = { name: 'name' } as const;
 const DELIVERY_FIELDS = { endpoint: 'endpoint', method: 'method', ttl: 'ttl' } as const;
 const CREATE_FIELDS = {
+  ...NAME_FIELD,
   ...DELIVERY_FIELDS,
   ...TIMING_FIELDS,
   endpointId: 'endpoint_id',
@@ -37,7 +45,13 @@ const GROUPS: ReadonlySet<string> = new Set([
   'retry_budget',
   'breaker_policy',
 ]);
-const ENDPOINT_PROFILE_FIELDS = { endpoint: 'url', method: 'method', timeout: 'timeout' } as const;
+const ENDPOINT_PROFILE_FIELDS = {
+  ...NAME_FIELD,
+  endpoint: 'url',
+  method: 'method',
+  timeout: 'timeout',
+} as const;
+const ENDPOINT_PROFILE_NUMBERS = { responseExcerpt: 'response_excerpt' } as const;
 /** Members of the fields that are objects, by option name. */
 const RETRY_NUMBERS = { maxAttempts: 'max_attempts', retryFactor: 'factor' } as const;
 const RETRY_DURATIONS = { retryBase: 'base', retryMax: 'max' } as const;
@@ -50,7 +64,16 @@ const BREAKER_DURATIONS = {
   breakerProbeTimeout: 'probe_timeout',
 } as const;
 
-export async function createBody(options: Options): Promise<ScheduleCreate> {
+export function createBody(options: Options): Promise<ScheduleCreate> {
+  return wholeSchedule(options);
+}
+
+/** The name of the schedule is not in the body. */
+export function putBody(options: Options): Promise<SchedulePut> {
+  return wholeSchedule(options);
+}
+
+async function wholeSchedule<T extends object>(options: Options): Promise<T> {
   const { body: given, data } = options;
   if (given === '-' && data === '-')
     throw wrongUsage('--body - and --data - cannot both read standard input. Give one of them as a file.');
@@ -67,7 +90,7 @@ export async function createBody(options: Options): Promise<ScheduleCreate> {
 
 export async function updateBody(options: Options): Promise<ScheduleUpdate> {
   return mergeIntoData(options, {
-    ...plainFields(options, DELIVERY_FIELDS),
+    ...plainFields(options, { ...NAME_FIELD, ...DELIVERY_FIELDS }),
     ...metadataField(options),
     ...retryField(options),
   });
@@ -80,6 +103,7 @@ export async function rescheduleBody(options: Options): Promise<ScheduleReschedu
 export async function endpointBody(options: Options): Promise<EndpointCreate> {
   return mergeIntoData(options, {
     ...plainFields(options, ENDPOINT_PROFILE_FIELDS),
+    ...numberFields(options, ENDPOINT_PROFILE_NUMBERS),
     ...headersField(options),
     ...metadataField(options),
     ...retryField(options),
@@ -190,12 +214,17 @@ function groupField(
   numbers: Readonly<Record<string, string>>,
   texts: Readonly<Record<string, string>>,
 ): Body {
-  const group = plainFields(options, texts);
-  for (const [option, name] of Object.entries(numbers)) {
-    const text = textOf(options, option);
-    if (text !== undefined) group[name] = numberOf(text, option);
-  }
+  const group = { ...plainFields(options, texts), ...numberFields(options, numbers) };
   return Object.keys(group).length === 0 ? {} : { [field]: group };
+}
+
+function numberFields(options: Options, fields: Readonly<Record<string, string>>): Body {
+  const body: Body = {};
+  for (const [option, field] of Object.entries(fields)) {
+    const text = textOf(options, option);
+    if (text !== undefined) body[field] = numberOf(text, option);
+  }
+  return body;
 }
 
 function numberOf(text: string, option: string): number {
@@ -213,6 +242,9 @@ const OTHER_FIELDS = {
   createdAfter: 'created_after',
   createdBefore: 'created_before',
   schedule: 'schedule_id',
+  replayOf: 'replay_of',
+  search: 'q',
+  responseExcerpt: 'response_excerpt',
   header: 'headers',
   body: 'body',
   metadata: 'metadata',

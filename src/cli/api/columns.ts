@@ -1,16 +1,22 @@
 /** The columns of each list. */
-import type { Attempt, Delivery, Endpoint, Schedule } from '#sdk/index.ts';
+import type { Attempt, Delivery, Endpoint, RecentAttempt, Schedule } from '#sdk/index.ts';
 import type { Cut } from '#src/cli/terminal/fit-columns.ts';
-import { type Cell, type Column, styled } from '#src/cli/terminal/output.ts';
+import { ABSENT, type Cell, type Column, styled } from '#src/cli/terminal/output.ts';
 import { styleOf } from '#src/cli/terminal/screen.ts';
 import { shortUrl } from '#src/cli/terminal/short-url.ts';
 import { relative, shortInstant } from '#src/cli/terminal/time-text.ts';
 import { type Instant, parseInstant } from '#src/domain/instant.ts';
 
-const NOTHING = '-';
-
 export const URL_CUT: Cut = { min: 16, wanted: 30, shorten: shortUrl };
 const STATUS_CUT: Cut = { min: 8, wanted: 11 };
+/** With these, a name, a destination and a status fit 80 columns together. */
+const NAME_CUT: Cut = { min: 8, wanted: 9 };
+const DESTINATION_CUT: Cut = { min: 12, wanted: 24, shorten: shortUrl };
+
+/** A service of an earlier version does not send newer fields. */
+function textOr(text: string | null | undefined): string {
+  return text ?? ABSENT;
+}
 
 export function statusCell(status: string): Cell {
   return styled(status, styleOf(status));
@@ -18,7 +24,7 @@ export function statusCell(status: string): Cell {
 
 /** Shortens an instant. A text that is not an instant is shown unchanged. */
 export function instantText(text: string | null): string {
-  if (text === null) return NOTHING;
+  if (text === null) return ABSENT;
   const at = parseInstant(text);
   return at === null ? text : shortInstant(at);
 }
@@ -43,20 +49,21 @@ export function scheduleColumns(now: number): readonly Column<Schedule>[] {
   return [
     { title: 'ID', cell: ({ id }) => id, rank: 1 },
     { title: 'STATE', cell: ({ state }) => statusCell(state), rank: 2, cut: STATUS_CUT },
-    { title: 'NEXT', cell: ({ next_fire_at }) => instantText(next_fire_at), rank: 6 },
+    { title: 'NAME', cell: ({ name }) => textOr(name), rank: 4, cut: NAME_CUT, isRare: true },
+    { title: 'NEXT', cell: ({ next_fire_at }) => instantText(next_fire_at), rank: 8 },
     {
       title: 'FIRES IN',
-      cell: ({ next_fire_at }) => styled(distance(next_fire_at) || NOTHING, 'dim'),
+      cell: ({ next_fire_at }) => styled(distance(next_fire_at) || ABSENT, 'dim'),
       rank: 3,
       isForPeople: true,
     },
-    { title: 'TIMING', cell: timingText, rank: 5, cut: { min: 11, wanted: 28 } },
-    { title: 'METHOD', cell: ({ method }) => method, rank: 7 },
-    { title: 'ENDPOINT', cell: ({ endpoint }) => endpoint, rank: 4, cut: URL_CUT },
+    { title: 'TIMING', cell: timingText, rank: 7, cut: { min: 11, wanted: 28 } },
+    { title: 'METHOD', cell: ({ method }) => method, rank: 6 },
+    { title: 'ENDPOINT', cell: ({ endpoint }) => endpoint, rank: 5, cut: URL_CUT },
     {
       title: 'METADATA',
       cell: ({ metadata }) => metadataText(metadata),
-      rank: 8,
+      rank: 9,
       cut: { min: 16, wanted: 32 },
     },
   ];
@@ -66,34 +73,63 @@ export function deliveryColumns(now: number): readonly Column<Delivery>[] {
   return [
     { title: 'ID', cell: ({ id }) => id, rank: 1 },
     { title: 'STATUS', cell: ({ status }) => statusCell(status), rank: 2, cut: STATUS_CUT },
-    { title: 'SCHEDULED FOR', cell: ({ scheduled_for }) => instantText(scheduled_for), rank: 6 },
+    { title: 'SCHEDULED FOR', cell: ({ scheduled_for }) => instantText(scheduled_for), rank: 8 },
     {
       title: 'WHEN',
       cell: ({ scheduled_for }) => styled(relativeText(scheduled_for, now), 'dim'),
       rank: 3,
       isForPeople: true,
     },
-    { title: 'ATTEMPTS', cell: ({ attempt_count }) => String(attempt_count), rank: 5 },
-    { title: 'LAST RESPONSE', cell: lastText, rank: 4, cut: { min: 13, wanted: 13 } },
-    { title: 'SCHEDULE', cell: ({ schedule_id }) => schedule_id ?? NOTHING, rank: 7 },
+    { title: 'ATTEMPTS', cell: ({ attempt_count }) => String(attempt_count), rank: 7 },
+    { title: 'RESPONSE', cell: lastText, rank: 4, cut: { min: 8, wanted: 8 } },
+    { title: 'METHOD', cell: ({ method }) => textOr(method), rank: 6 },
+    { title: 'URL', cell: ({ url }) => textOr(url), rank: 5, cut: DESTINATION_CUT },
+    { title: 'SCHEDULE', cell: ({ schedule_id }) => schedule_id ?? ABSENT, rank: 9 },
   ];
 }
 
 /** The result of the last attempt. An error that only repeats the status code is left out. */
 export function lastText({ last_status_code: code, error }: Delivery): string {
-  if (code === null) return error ?? NOTHING;
+  if (code === null) return error ?? ABSENT;
   return error === null || error === `HTTP ${code}` ? String(code) : `${code} ${error}`;
 }
 
 export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   { title: 'ATTEMPT', cell: ({ attempt_no }) => String(attempt_no), rank: 1 },
   { title: 'OUTCOME', cell: outcomeCell, rank: 2 },
-  { title: 'CODE', cell: ({ status_code }) => String(status_code ?? NOTHING), rank: 3 },
+  { title: 'CODE', cell: ({ status_code }) => String(status_code ?? ABSENT), rank: 3 },
   { title: 'FIRED AT', cell: ({ fired_at }) => instantText(fired_at), rank: 5 },
   { title: 'LATE', cell: ({ lateness_ms }) => `${lateness_ms} ms`, rank: 7 },
-  { title: 'TOOK', cell: ({ egress_ms }) => (egress_ms === null ? NOTHING : `${egress_ms} ms`), rank: 6 },
-  { title: 'ERROR', cell: ({ error }) => error ?? NOTHING, rank: 4, cut: { min: 12, wanted: 18 } },
+  { title: 'TOOK', cell: tookText, rank: 6 },
+  { title: 'ERROR', cell: ({ error }) => error ?? ABSENT, rank: 4, cut: { min: 12, wanted: 18 } },
 ];
+
+/** The columns of attempts of several deliveries. */
+export function recentAttemptColumns(now: number): readonly Column<RecentAttempt>[] {
+  return [
+    { title: 'DELIVERY', cell: ({ delivery_id }) => delivery_id, rank: 1 },
+    { title: 'ATTEMPT', cell: ({ attempt_no }) => String(attempt_no), rank: 6 },
+    { title: 'OUTCOME', cell: outcomeCell, rank: 2 },
+    { title: 'CODE', cell: ({ status_code }) => String(status_code ?? ABSENT), rank: 3 },
+    { title: 'FINISHED AT', cell: ({ finished_at }) => instantText(finished_at), rank: 9 },
+    {
+      title: 'WHEN',
+      cell: ({ finished_at }) => styled(relativeText(finished_at, now), 'dim'),
+      rank: 4,
+      isForPeople: true,
+    },
+    { title: 'TOOK', cell: tookText, rank: 10 },
+    { title: 'METHOD', cell: ({ method }) => method, rank: 8 },
+    { title: 'URL', cell: ({ url }) => url, rank: 5, cut: DESTINATION_CUT },
+    { title: 'ERROR', cell: ({ error }) => error ?? ABSENT, rank: 7, cut: { min: 12, wanted: 18 } },
+    { title: 'SCHEDULE', cell: ({ schedule_id }) => schedule_id ?? ABSENT, rank: 12 },
+    { title: 'NAME', cell: ({ schedule_name }) => textOr(schedule_name), rank: 11, isRare: true },
+  ];
+}
+
+function tookText({ egress_ms }: Attempt): string {
+  return egress_ms === null ? ABSENT : `${egress_ms} ms`;
+}
 
 /** An attempt in flight has the outcome `retryable` until its real outcome is known. */
 export function outcomeCell({ outcome, finished_at }: Attempt): Cell {
@@ -102,14 +138,15 @@ export function outcomeCell({ outcome, finished_at }: Attempt): Cell {
 
 export const ENDPOINT_COLUMNS: readonly Column<Endpoint>[] = [
   { title: 'ID', cell: ({ id }) => id, rank: 1 },
-  { title: 'VERSION', cell: ({ version }) => String(version), rank: 4 },
-  { title: 'METHOD', cell: ({ method }) => method, rank: 3 },
-  { title: 'URL', cell: ({ url }) => url, rank: 2, cut: URL_CUT },
-  { title: 'ARCHIVED', cell: ({ archived }) => (archived ? 'yes' : 'no'), rank: 5 },
+  { title: 'NAME', cell: ({ name }) => textOr(name), rank: 2, cut: NAME_CUT, isRare: true },
+  { title: 'VERSION', cell: ({ version }) => String(version), rank: 5 },
+  { title: 'METHOD', cell: ({ method }) => method, rank: 4 },
+  { title: 'URL', cell: ({ url }) => url, rank: 3, cut: URL_CUT },
+  { title: 'ARCHIVED', cell: ({ archived }) => (archived ? 'yes' : 'no'), rank: 6 },
   {
     title: 'METADATA',
     cell: ({ metadata }) => metadataText(metadata),
-    rank: 6,
+    rank: 7,
     cut: { min: 16, wanted: 32 },
   },
 ];

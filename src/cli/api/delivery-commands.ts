@@ -1,17 +1,16 @@
 import type { Command } from 'commander';
 import type { Delivery } from '#sdk/index.ts';
 import type { CliDependencies } from '#src/cli/command.ts';
-import { addChoice, type Options, textOf } from '#src/cli/options.ts';
-import { type Answer, type Json, tableOf } from '#src/cli/terminal/output.ts';
+import { addChoice, countParser, textOf } from '#src/cli/options.ts';
+import type { Json } from '#src/cli/terminal/output.ts';
 import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { ATTEMPT_COLUMNS, deliveryColumns } from './columns.ts';
-import { deliveryText } from './details.ts';
+import { ATTEMPTS_MAX, deliveryAnswer } from './delivery-answer.ts';
 import { addListOptions, listAnswer } from './lists.ts';
+import { givenProfileId, givenScheduleId } from './named.ts';
+import { responseText } from './response-text.ts';
 import { type ServiceCall, withService } from './service-command.ts';
 import { addRequestKey, requestKeyOf } from './write-options.ts';
-
-/** The most attempts that a retry policy allows. */
-const ATTEMPTS_MAX = 50;
 
 export function deliveryCommands(deliveries: Command, dependencies: CliDependencies): void {
   listCommand(deliveries, dependencies);
@@ -52,6 +51,52 @@ Examples:
   withService(addRequestKey(replay), dependencies, async (call) =>
     deliveryAnswer(call, await call.sched.deliveries.replay(call.argument, requestKeyOf(call.options))),
   );
+
+  const cancel = deliveries
+    .command('cancel')
+    .argument('<id>')
+    .description('End a delivery that waits for a retry')
+    .addHelpText(
+      'after',
+      `
+The only delivery of a one-shot schedule is canceled with its schedule:
+  sched schedules cancel sch_…`,
+    );
+  withService(cancel, dependencies, async (call) =>
+    deliveryAnswer(call, await call.sched.deliveries.cancel(call.argument)),
+  );
+
+  responseCommand(deliveries, dependencies);
+}
+
+function responseCommand(deliveries: Command, dependencies: CliDependencies): void {
+  const command = deliveries
+    .command('response')
+    .argument('<id>')
+    .argument('[attempt]', 'number of the attempt; default: the last one', countParser(ATTEMPTS_MAX))
+    .description('Show the beginning of an answer that was not 2xx')
+    .addHelpText(
+      'after',
+      `
+Answers are kept only if the endpoint profile has --response-excerpt, or the
+operator of the service set a default. Control characters are shown as \\u001b.
+--json has the text as it is.
+
+Examples:
+  sched deliveries response dlv_…
+  sched deliveries response dlv_… 2 --json | jq -r .excerpt`,
+    );
+  withService(command, dependencies, async (call) => {
+    const { deliveries: all } = call.sched;
+    const response = await all.response(call.argument, await attemptOf(call));
+    return { json: response as unknown as Json, text: responseText(response, call.screen) };
+  });
+}
+
+/** Without an attempt, the service says that there is no answer. */
+async function attemptOf({ sched, argument, secondArgument }: ServiceCall): Promise<number> {
+  if (secondArgument !== undefined) return Number(secondArgument);
+  return Math.max((await sched.deliveries.get(argument)).attempt_count, 1);
 }
 
 function listCommand(deliveries: Command, dependencies: CliDependencies): void {
@@ -59,7 +104,9 @@ function listCommand(deliveries: Command, dependencies: CliDependencies): void {
   addChoice(command, '--status <status>', 'only deliveries with this status', DELIVERY_STATUSES);
   addListOptions(
     command
-      .option('--schedule <id>', 'only deliveries of this schedule')
+      .option('--schedule <schedule>', 'only deliveries of this schedule: id or name')
+      .option('--endpoint <profile>', 'only deliveries of this endpoint profile: id or name')
+      .option('--replay-of <id>', 'only replays of this delivery')
       .option('--created-after <instant>', 'only deliveries created after this instant (RFC 3339)')
       .option('--created-before <instant>', 'only deliveries created before this instant (RFC 3339)'),
   ).addHelpText(
@@ -69,36 +116,25 @@ Examples:
   sched deliveries list --status dead_letter
   sched deliveries list --schedule sch_… --limit 100`,
   );
-  withService(command, dependencies, (call) =>
-    listAnswer(
+  withService(command, dependencies, async (call) => {
+    const filters = await deliveryFilters(call);
+    return listAnswer(
       call,
       dependencies.notify,
-      (query) => call.sched.deliveries.list({ ...query, ...deliveryFilters(call.options) }),
+      (query) => call.sched.deliveries.list({ ...query, ...filters }),
       deliveryColumns(call.now()),
-    ),
-  );
+    );
+  });
 }
 
-function deliveryFilters(options: Options) {
+async function deliveryFilters({ sched, options }: ServiceCall) {
   return {
     // Commander accepts only values of this set.
     status: textOf(options, 'status') as Delivery['status'] | undefined,
-    schedule_id: textOf(options, 'schedule'),
+    schedule_id: await givenScheduleId(sched, textOf(options, 'schedule')),
+    endpoint_id: await givenProfileId(sched, textOf(options, 'endpoint')),
+    replay_of: textOf(options, 'replayOf'),
     created_after: textOf(options, 'createdAfter'),
     created_before: textOf(options, 'createdBefore'),
   };
-}
-
-async function deliveryAnswer(
-  { sched, isJson, screen, now }: ServiceCall,
-  delivery: Delivery,
-): Promise<Answer> {
-  const json = delivery as unknown as Json;
-  if (isJson) return { json, text: '' };
-  const text = deliveryText(delivery, screen, now());
-  if (delivery.attempt_count === 0) return { json, text };
-  const attempts = await sched.deliveries
-    .attempts(delivery.id, { limit: ATTEMPTS_MAX })
-    .toArray(ATTEMPTS_MAX);
-  return { json, text: `${text}\n\n${tableOf(ATTEMPT_COLUMNS, attempts, screen)}` };
 }

@@ -11,6 +11,7 @@ export function scheduleText(schedule: Schedule, screen: Screen, now: number): s
   return fields(
     [
       ['Schedule', id],
+      ...optionalPair('Name', schedule.name),
       ['Mode', mode],
       ['State', statusCell(state)],
       ['Timing', timingText(schedule)],
@@ -37,7 +38,9 @@ export function deliveryText(delivery: Delivery, screen: Screen, now: number): s
       ['Delivery', delivery.id],
       ['Mode', delivery.mode],
       ['Status', statusCell(delivery.status)],
+      ...optionalPair('Destination', destinationText(delivery)),
       ['Schedule', delivery.schedule_id ?? '-'],
+      ...optionalPair('Occurrence', occurrenceText(delivery)),
       ['Scheduled for', instantWithDistance(delivery.scheduled_for, now)],
       ...optionalPair('Next attempt', instantWithDistance(delivery.next_fire_at, now)),
       ...optionalPair('Deadline', instantWithDistance(delivery.deadline, now)),
@@ -58,12 +61,14 @@ export function endpointText(endpoint: Endpoint, screen: Screen, now: number): s
   return fields(
     [
       ['Endpoint profile', endpoint.id],
+      ...optionalPair('Name', endpoint.name),
       ['Mode', endpoint.mode],
       ['Destination', `${endpoint.method} ${endpoint.url}`],
       ['Version', String(endpoint.version)],
       ['Archived', endpoint.archived ? 'yes' : 'no'],
       ...optionalPair('Headers', endpoint.header_keys.join(', ')),
       ...optionalPair('Timeout', endpoint.timeout),
+      ...optionalPair('Keeps of answers', excerptText(endpoint.response_excerpt)),
       ['Retries', retryText(endpoint.retry_policy)],
       ...optionalPair('Retry budget', budget && `${budget.rate} per second, burst ${budget.burst}`),
       ...optionalPair('Rate limit', rateText(endpoint.rate_limit)),
@@ -81,8 +86,8 @@ export function endpointText(endpoint: Endpoint, screen: Screen, now: number): s
 }
 
 /** A field without a value has no line. */
-function optionalPair(name: string, value: string | null): readonly Pair[] {
-  return value === null || value === '' ? [] : [[name, value]];
+function optionalPair(name: string, value: string | null | undefined): readonly Pair[] {
+  return value === null || value === undefined || value === '' ? [] : [[name, value]];
 }
 
 function instantWithDistance(text: string | null, now: number): string {
@@ -99,4 +104,19 @@ function rateText(limit: { readonly per_second: number } | null): string | null 
 
 function endpointProfileText({ endpoint_id, endpoint_version }: Delivery): string | null {
   return endpoint_id === null ? null : `${endpoint_id}, version ${endpoint_version}`;
+}
+
+/** A service of an earlier version does not say where a delivery goes. */
+function destinationText({ method, url }: Partial<Delivery>): string | null {
+  return url === undefined ? null : `${method} ${url}`;
+}
+
+/** The nominal instant is shown where it differs from the instant at which the delivery was due. */
+function occurrenceText({ triggered, occurrence, scheduled_for }: Delivery): string | null {
+  if (triggered) return 'none: it was triggered';
+  return occurrence === scheduled_for ? null : occurrence && instantText(occurrence);
+}
+
+function excerptText(bytes: number | null | undefined): string | null {
+  return bytes === null || bytes === undefined ? null : `${bytes} bytes`;
 }

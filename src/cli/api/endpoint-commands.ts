@@ -8,8 +8,10 @@ import { endpointBody, requireChange } from './bodies.ts';
 import { ENDPOINT_COLUMNS } from './columns.ts';
 import { endpointText } from './details.ts';
 import { addListOptions, listAnswer } from './lists.ts';
+import { addProfileArgument, profileIdOf } from './named.ts';
+import { planAnswer, putAnswer } from './put-answer.ts';
 import { type ServiceCall, withService } from './service-command.ts';
-import { addRequestKey, addRetryOptions, requestKeyOf } from './write-options.ts';
+import { addDryRun, addRequestKey, addRetryOptions, isDryRun, requestKeyOf } from './write-options.ts';
 
 export function endpointCommands(endpoints: Command, dependencies: CliDependencies): void {
   const create = endpoints
@@ -23,12 +25,14 @@ Examples:
     --header "X-Tenant: acme"
   sched endpoints create --data @profile.json`,
     );
-  withService(addBodyOptions(create), dependencies, async (call) =>
+  withService(addRequestKey(addBodyOptions(addName(create))), dependencies, async (call) =>
     endpointAnswer(
       call,
       await call.sched.endpoints.create(await endpointBody(call.options), requestKeyOf(call.options)),
     ),
   );
+
+  putCommand(endpoints, dependencies);
 
   const list = endpoints
     .command('list')
@@ -44,30 +48,56 @@ Examples:
     ),
   );
 
-  const show = endpoints.command('show').argument('<id>').description('Show an endpoint profile');
+  const show = addProfileArgument(endpoints.command('show')).description('Show an endpoint profile');
   withService(show, dependencies, async (call) =>
-    endpointAnswer(call, await call.sched.endpoints.get(call.argument)),
+    endpointAnswer(call, await call.sched.endpoints.get(await profileIdOf(call.sched, call.argument))),
   );
 
-  const update = endpoints
-    .command('update')
-    .argument('<id>')
-    .description('Change an endpoint profile; fields that are not given stay as they are');
-  withService(addBodyOptions(update), dependencies, async (call) => {
+  const update = addProfileArgument(endpoints.command('update')).description(
+    'Change an endpoint profile; fields that are not given stay as they are',
+  );
+  withService(addRequestKey(addBodyOptions(addName(update))), dependencies, async (call) => {
     const change = requireChange(await endpointBody(call.options), call.options);
-    return endpointAnswer(
-      call,
-      await call.sched.endpoints.update(call.argument, change, requestKeyOf(call.options)),
-    );
+    const id = await profileIdOf(call.sched, call.argument);
+    return endpointAnswer(call, await call.sched.endpoints.update(id, change, requestKeyOf(call.options)));
   });
 
-  const archive = endpoints
-    .command('archive')
-    .argument('<id>')
-    .description('Archive an endpoint profile; it stays readable');
-  withService(archive, dependencies, async (call) =>
-    endpointAnswer(call, await call.sched.endpoints.archive(call.argument)),
+  const archive = addProfileArgument(endpoints.command('archive')).description(
+    'Archive an endpoint profile; it stays readable',
   );
+  withService(archive, dependencies, async (call) =>
+    endpointAnswer(call, await call.sched.endpoints.archive(await profileIdOf(call.sched, call.argument))),
+  );
+}
+
+function putCommand(endpoints: Command, dependencies: CliDependencies): void {
+  const command = endpoints
+    .command('put')
+    .argument('<name>')
+    .description('Create the endpoint profile of this name, or make it equal to the flags')
+    .addHelpText(
+      'after',
+      `
+A field that is not given gets its default value. A change creates a new
+version. If everything is equal already, nothing is written.
+
+Examples:
+  sched endpoints put billing-hooks --endpoint https://example.com/hook \\
+    --timeout 10s
+  sched endpoints put billing-hooks --data @billing-hooks.json --dry-run`,
+    );
+  addDryRun(addBodyOptions(command));
+  withService(command, dependencies, async (call) => {
+    const { argument: name, options } = call;
+    const body = await endpointBody(options);
+    const written = await call.sched.endpoints.put(name, body, { dryRun: isDryRun(options) });
+    if (written.object === 'plan') return planAnswer(name, written);
+    return putAnswer(name, written.putResult, await endpointAnswer(call, written));
+  });
+}
+
+function addName(command: Command): Command {
+  return command.option('--name <name>', 'name, unique among the profiles that are not archived');
 }
 
 function addBodyOptions(command: Command): Command {
@@ -79,6 +109,7 @@ function addBodyOptions(command: Command): Command {
     'header "Name: value"; the given headers replace all existing ones',
   );
   addRetryOptions(command.option('--timeout <duration>', 'timeout of one attempt; default 30s'))
+    .option('--response-excerpt <bytes>', 'keep this much of an answer that is not 2xx; at most 16384')
     .option('--retry-budget-rate <number>', 'retry budget: retries per second to this endpoint')
     .option('--retry-budget-burst <number>', 'retry budget: retries at once')
     .option('--rate-limit <number>', 'maximum deliveries per second; stored, not enforced yet')
@@ -91,7 +122,7 @@ function addBodyOptions(command: Command): Command {
     );
   addRepeatable(command, '--metadata <key=value>', 'label; the given labels replace all existing ones');
   command.option('--data <json>', 'whole request as JSON: TEXT, @file or -; other flags set its fields');
-  return addRequestKey(command);
+  return command;
 }
 
 async function endpointAnswer({ screen, now }: ServiceCall, endpoint: Endpoint): Promise<Answer> {

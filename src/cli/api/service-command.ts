@@ -17,6 +17,8 @@ export interface ServiceCall {
   readonly options: Options;
   /** The first argument, usually an id. */
   readonly argument: string;
+  /** The second argument, or undefined. */
+  readonly secondArgument: string | undefined;
   readonly isJson: boolean;
   readonly screen: Screen;
   /** The current time. It is read after the answer, so that no instant in the answer lies ahead of it. */
@@ -74,6 +76,7 @@ export async function callService(
       connection,
       options,
       argument,
+      secondArgument: command.args[1],
       isJson: isSet(options, 'json'),
       screen: dependencies.screen,
       now: () => dependencies.clock.now(),

@@ -4,6 +4,7 @@ import { addChoice, textOf } from '#src/cli/options.ts';
 import type { DeliveryStatus } from '#src/domain/delivery.ts';
 import { durationMs } from '#src/domain/duration.ts';
 import type { Timers } from '#src/ports/system.ts';
+import { givenScheduleId } from './named.ts';
 import { addConnectionOptions, callService, type ServiceCall } from './service-command.ts';
 
 /** The longest time that a timer supports. */
@@ -19,7 +20,7 @@ const STATUSES: readonly DeliveryStatus[] = [
 
 export function tailCommand(command: Command, dependencies: CliDependencies): void {
   command
-    .option('--schedule <id>', 'only deliveries of this schedule', readId)
+    .option('--schedule <schedule>', 'only deliveries of this schedule: id or name', readId)
     .option('--for <duration>', 'stop after this long; default: until Ctrl-C', readFor)
     .addHelpText(
       'after',
@@ -66,7 +67,7 @@ async function tail(
   const status = textOf(options, 'status');
   const end = endOf(options.for, dependencies.timers);
   const following = new Tail(sched, {
-    scheduleId: textOf(options, 'schedule'),
+    scheduleId: await givenScheduleId(sched, textOf(options, 'schedule')),
     signal: end.signal,
     clock: dependencies.clock,
     timers: dependencies.timers,

@@ -6,6 +6,7 @@
 import type { Delivery } from '#sdk/index.ts';
 import { jsonLine, printable } from '#src/cli/terminal/printable.ts';
 import { paint, type Screen, type Style, styleOf } from '#src/cli/terminal/screen.ts';
+import { shortUrl } from '#src/cli/terminal/short-url.ts';
 import { relative } from '#src/cli/terminal/time-text.ts';
 import { cutTo, padTo, widthOf } from '#src/cli/terminal/width.ts';
 import { parseInstant } from '#src/domain/instant.ts';
@@ -28,6 +29,7 @@ const TIME: Column = { width: 12, text: (event) => timeOfDay(event, 'HH:MM:SS.mm
 const CLOCK: Column = { width: 8, text: (event) => timeOfDay(event, 'HH:MM:SS') };
 const ID: Column = { width: 30, text: ({ delivery }) => delivery.id };
 const SCHEDULE: Column = { width: 30, text: ({ delivery }) => delivery.schedule_id ?? '-' };
+const DESTINATION: Column = { width: 30, text: (event) => destinationOf(event, 'whole') };
 const ATTEMPT: Column = {
   width: 10,
   text: (event) => ofAttempt(event, 'end', ({ attempt_no }) => `attempt ${attempt_no}`),
@@ -46,17 +48,15 @@ const LATE: Column = {
   width: 12,
   text: (event) => ofAttempt(event, '', ({ lateness_ms }) => `${lateness_ms} ms late`),
 };
-const DELAY: Column = {
-  width: 7,
-  text: (event) => ofAttempt(event, '', ({ lateness_ms }) => `+${lateness_ms} ms`),
-};
 
-const PIPE: readonly Column[] = [INSTANT, ID, SCHEDULE, ATTEMPT, OUTCOME, CODE, LATE];
-/** Layouts for terminals with at least 129, 86, 77, 58 columns, and for narrower ones. */
+const PIPE: readonly Column[] = [INSTANT, ID, SCHEDULE, ATTEMPT, OUTCOME, CODE, LATE, DESTINATION];
+/** Layouts for terminals with at least 161, 129, 118, 94, 80, 58 columns, and for narrower ones. */
 const TERMINAL: readonly (readonly Column[])[] = [
-  [TIME, ID, SCHEDULE, ATTEMPT_NUMBER, OUTCOME, CODE, LATE],
-  [TIME, ID, ATTEMPT_NUMBER, CODE, LATE],
-  [CLOCK, ID, ATTEMPT_NUMBER, CODE, DELAY],
+  [TIME, ID, SCHEDULE, shortDestination(30), ATTEMPT_NUMBER, OUTCOME, CODE, LATE],
+  [TIME, ID, shortDestination(30), ATTEMPT_NUMBER, OUTCOME, CODE, LATE],
+  [TIME, ID, shortDestination(30), ATTEMPT_NUMBER, CODE, LATE],
+  [CLOCK, ID, shortDestination(24), ATTEMPT_NUMBER, CODE],
+  [ID, shortDestination(20), ATTEMPT_NUMBER, CODE],
   [ID, ATTEMPT_NUMBER, CODE],
   [ID],
 ];
@@ -90,7 +90,7 @@ function shownColumns(
 ): readonly Column[] {
   if (columns === null) return layout;
   let shown = layout;
-  for (const spare of [LATE, DELAY, ...(CODE.text(event) === NO_CODE ? [CODE] : [])]) {
+  for (const spare of [LATE, ...(CODE.text(event) === NO_CODE ? [CODE] : [])]) {
     const width = shown.reduce((sum, { width }) => sum + width + GAP.length, endWidth);
     if (width > columns) shown = shown.filter((column) => column !== spare);
   }
@@ -131,12 +131,24 @@ function nextOf({ delivery, attempt }: AttemptEvent): string {
   return next === null || finished === null ? status : `retry ${relative(next, finished)}`;
 }
 
+/** The method and the URL, shortened to the width of the column. */
+function shortDestination(width: number): Column {
+  return { width, text: (event) => destinationOf(event, width) };
+}
+
 function ofAttempt(
   event: TailEvent,
   otherwise: string,
   text: (attempt: AttemptEvent['attempt']) => string,
 ): string {
   return event.kind === 'attempt' ? text(event.attempt) : otherwise;
+}
+
+/** A service of an earlier version does not say where a delivery goes. */
+function destinationOf({ delivery }: TailEvent, cells: number | 'whole'): string {
+  const { method, url }: Partial<Delivery> = delivery;
+  if (method === undefined || url === undefined) return '-';
+  return `${method} ${cells === 'whole' ? url : shortUrl(printable(url), cells - method.length - 1)}`;
 }
 
 function atOf(event: TailEvent): Delivery['finalized_at'] {

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { WriteOptions } from '#sdk/index.ts';
 import { wrongUsage } from '#src/cli/failure.ts';
-import { type Options, textOf } from '#src/cli/options.ts';
+import { isSet, type Options, textOf } from '#src/cli/options.ts';
 
 const REQUEST_KEY = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
@@ -26,4 +26,12 @@ export function requestKeyOf(options: Options): WriteOptions {
   if (idempotencyKey !== undefined && !REQUEST_KEY.test(idempotencyKey))
     throw wrongUsage('--request-key must be visible ASCII characters, without white space at either end.');
   return { idempotencyKey };
+}
+
+export function addDryRun(command: Command): Command {
+  return command.option('--dry-run', 'print what would happen, and write nothing');
+}
+
+export function isDryRun(options: Options): boolean {
+  return isSet(options, 'dryRun');
 }

@@ -31,9 +31,13 @@ export interface Column<T> extends Fit {
   readonly cell: (item: T) => Cell;
   /** The column repeats another one in a friendlier form. A pipe does not get it. */
   readonly isForPeople?: boolean;
+  /** Few objects have this field. A terminal leaves out the column if none has it. */
+  readonly isRare?: boolean;
 }
 
 const GAP = '  ';
+/** The cell of a field that an object does not have. */
+export const ABSENT = '-';
 
 export function styled(text: string, style: Style | null): Styled {
   return { text, style };
@@ -41,7 +45,10 @@ export function styled(text: string, style: Style | null): Styled {
 
 /** Formats one line for each item, below the titles. */
 export function tableOf<T>(columns: readonly Column<T>[], items: readonly T[], screen: Screen): string {
-  const shown = columns.filter(({ isForPeople = false }) => screen.columns !== null || !isForPeople);
+  const isAbsent = ({ cell }: Column<T>) => items.every((item) => cell(item) === ABSENT);
+  const shown = columns.filter((column) =>
+    screen.columns === null ? column.isForPeople !== true : column.isRare !== true || !isAbsent(column),
+  );
   const titles = shown.map(({ title }) => styled(title, 'bold'));
   const rows = items.map((item) => shown.map(({ cell }) => cell(item)));
   return table([titles, ...rows], screen, shown);

@@ -16,6 +16,22 @@ export function printable(text: string): string {
   return text.replace(WHITE, ' ').replace(CONTROLS, '').replace(BIDI_CONTROLS, '');
 }
 
+const CONTROLS_IN_LINES = /[^\P{Cc}\n]/gu;
+const TAB = '    ';
+
+/**
+ * Returns a text of several lines, whose control characters are visible, such as \u001b. The lines are indented, so that
+ * none of them looks like a line of the command itself.
+ */
+export function printableLines(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replaceAll('\t', TAB)
+    .replace(CONTROLS_IN_LINES, escaped)
+    .replace(UNESCAPED_IN_JSON, escaped)
+    .replace(/^(?=.)/gm, '  ');
+}
+
 /** Returns one line for standard error. */
 export function errorLine(text: string): string {
   return `sched: ${printable(joinLines(text))}\n`;

@@ -20,10 +20,16 @@ test('a delivery is shown with the timing of its attempts, and in plain words', 
 
   const { body } = await harness.get(`deliveries/${pending.id}/details`, 'viewer');
   expect(body).toMatchObject({
-    delivery: { id: pending.id, status: 'retry_scheduled' },
+    delivery: {
+      id: pending.id,
+      status: 'retry_scheduled',
+      url: 'https://example.com/hook',
+      method: 'POST',
+    },
     schedule: { id: schedule.id },
-    url: 'https://example.com/hook',
-    method: 'POST',
+    waiting: { reason: 'backoff', until: body.delivery.next_fire_at },
+    // It is the only delivery of a one-shot.
+    can_cancel: false,
   });
   expect(body.attempts).toMatchObject([
     {
@@ -53,6 +59,7 @@ test('a delivery that an open breaker defers says so', async () => {
   ]);
   const { body } = await harness.get(`deliveries/${pending.id}/details`);
   expect(body.attempts).toEqual([]);
+  expect(body.waiting).toMatchObject({ reason: 'breaker_open', until: body.delivery.next_fire_at });
   expect(body.words).toContain('circuit breaker is open');
 });
 
@@ -68,6 +75,29 @@ test('a delivery that is due after the window of the breaker is not deferred by 
   expect((await harness.get(`deliveries/${pending.id}/details`)).body.words).toBe(
     'The delivery waits until it is due.',
   );
+});
+
+test('the names of its headers are shown, and whether it has a body, but no value', async () => {
+  const harness = await open();
+  const profile = await harness.post('endpoints', {
+    url: 'https://example.com/hook',
+    headers: { 'X-Tenant': 'hidden', 'X-Key': 'hidden' },
+  });
+  const delivery = async (fields: object) => {
+    const { body } = await harness.post('schedules', { delay: '5m', ...fields });
+    const listed = await harness.get(`search/deliveries?schedule_id=${body.id}`);
+    return (await harness.get(`deliveries/${listed.body.data[0].id}/details`, 'viewer')).body;
+  };
+  const full = await delivery({
+    endpoint_id: profile.body.id,
+    headers: { 'x-key': 'hidden', 'X-Order': 'hidden' },
+    body: '{"value":"hidden"}',
+  });
+  expect(full).toMatchObject({ has_body: true });
+  expect(full.header_names.toSorted()).toEqual(['Content-Type', 'X-Order', 'X-Tenant', 'x-key']);
+  expect(JSON.stringify(full)).not.toContain('hidden');
+  const bare = await delivery({ endpoint: 'https://example.com/hook' });
+  expect(bare).toMatchObject({ header_names: [], has_body: false });
 });
 
 test('an unknown delivery is not found', async () => {

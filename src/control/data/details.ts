@@ -1,63 +1,56 @@
 /** `GET deliveries/:id/details` shows a delivery with its attempts as a waterfall, and explains both in plain words. */
 import { presentDelivery, presentSchedule } from '#src/api/present.ts';
 import { requireFound } from '#src/commands/command.ts';
+import { isCancelable } from '#src/commands/deliveries.ts';
 import type { AttemptInfo } from '#src/control/http/data-contract.ts';
 import { byId } from '#src/control/http/fields.ts';
 import { orNull } from '#src/control/http/present.ts';
 import { json, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
-import { stateOf } from '#src/domain/breaker.ts';
-import type { Attempt, Delivery } from '#src/domain/delivery.ts';
-import { isWaiting } from '#src/domain/delivery-lifecycle.ts';
-import { formatInstant, type Instant } from '#src/domain/instant.ts';
+import type { Attempt } from '#src/domain/delivery.ts';
+import { formatInstant } from '#src/domain/instant.ts';
 import { RETRY_BOUNDS } from '#src/domain/retry.ts';
-import type { Store } from '#src/ports/store.ts';
+import { waitOf } from '#src/domain/wait.ts';
 import { attemptText } from '#src/texts/attempt-text.ts';
 import { deliveryText } from '#src/texts/delivery-text.ts';
 import type { DataDependencies } from './dependencies.ts';
+import { presentWait } from './present.ts';
+import { RequestShapes } from './request-shape.ts';
 
 /** A rescheduled delivery keeps its attempts, and may then have more than its policy allows. */
 const ATTEMPTS_SHOWN_MAX = 2 * RETRY_BOUNDS.maxAttempts.max;
 
-export function detailsRoute({ commands: { store, clock } }: DataDependencies): ProjectRoute {
+export function detailsRoute({ commands }: DataDependencies): ProjectRoute {
+  const { store, clock } = commands;
+  const shapes = new RequestShapes(commands);
   return projectRoute('GET deliveries/:id/details', {
     needs: 'viewer',
     params: byId('dlv'),
     handle: async ({ params: { id }, partition, mode }) => {
       const delivery = requireFound(await store.findDelivery(partition, id));
-      const [attempts, view, isDeferredByBreaker] = await Promise.all([
+      const [attempts, view, [loaded], shape] = await Promise.all([
         store.listAttempts(partition, id, 0, ATTEMPTS_SHOWN_MAX),
         store.findSchedule(partition, delivery.scheduleId),
-        waitsForBreaker(store, delivery, clock.now()),
+        store.loadDeliveries([delivery]),
+        shapes.get(delivery),
       ]);
-      const { url, method } = delivery.target;
+      const wait = waitOf({ ...(loaded ?? NO_CIRCUMSTANCES), delivery }, clock.now());
       const scheduleState = view?.schedule.state ?? null;
       return json({
         delivery: presentDelivery(delivery, mode),
         schedule: view === null ? null : presentSchedule(view, mode),
-        url,
-        method,
-        attempts: attempts.map((attempt) => presentAttempt(attempt, url)),
-        words: deliveryText(delivery, { attempts, scheduleState, isDeferredByBreaker }),
+        header_names: shape && [...shape.headerNames],
+        has_body: shape?.hasBody ?? null,
+        attempts: attempts.map((attempt) => presentAttempt(attempt, delivery.target.url)),
+        waiting: presentWait(wait),
+        can_cancel: isCancelable(delivery, view?.schedule ?? null),
+        words: deliveryText(delivery, { attempts, scheduleState, wait }),
       });
     },
   });
 }
 
-/**
- * Uses the gate that was saved last. A delivery that is due after the breaker's window does not wait for the breaker.
- */
-async function waitsForBreaker(
-  store: Pick<Store, 'loadDeliveries'>,
-  delivery: Delivery,
-  now: Instant,
-): Promise<boolean> {
-  const { dueAt, status } = delivery;
-  if (!isWaiting(status) || dueAt === null) return false;
-  const [work = null] = await store.loadDeliveries([delivery]);
-  const breaker = work?.gate?.breaker ?? null;
-  if (breaker === null || stateOf(breaker, now) !== 'open') return false;
-  return dueAt <= (breaker.openUntil ?? now);
-}
+/** Of a delivery that was removed meanwhile. */
+const NO_CIRCUMSTANCES = { schedule: null, gate: null, sweep: null };
 
 function presentAttempt(attempt: Attempt, url: string): AttemptInfo {
   const { timing } = attempt;

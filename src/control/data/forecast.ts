@@ -12,7 +12,7 @@ import type { Occurrence } from '#src/domain/occurrence.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { fastForward, nextRun, pendingRun } from '#src/domain/projection.ts';
 import type { FiringSchedule } from '#src/domain/schedule.ts';
-import type { InsightStore, UpcomingDelivery } from '#src/ports/insight-store.ts';
+import type { DuePosition, InsightStore, UpcomingDelivery } from '#src/ports/insight-store.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { RevalidatingCache } from './revalidating-cache.ts';
 import { TimeSlicer } from './time-slicer.ts';
@@ -30,9 +30,11 @@ const WINDOW_PARTS = 24;
 /** The schedule and destination of a run. */
 export interface Source {
   readonly scheduleId: ScheduleId;
+  readonly name: string | null;
   readonly endpoint: EndpointKey;
   readonly endpointId: EndpointId | null;
   readonly url: string;
+  readonly method: string;
   readonly cron: string | null;
   readonly timezone: string | null;
 }
@@ -162,9 +164,11 @@ function sourceOf({ delivery, schedule }: UpcomingDelivery): Source {
   const { timing } = schedule;
   return {
     scheduleId: schedule.id,
+    name: schedule.name,
     endpoint: endpointKeyOf(target),
     endpointId: target.endpointId,
     url: target.url,
+    method: target.method,
     cron: timing.kind === 'recurring' ? timing.cron : null,
     timezone: timing.timezone,
   };
@@ -172,7 +176,7 @@ function sourceOf({ delivery, schedule }: UpcomingDelivery): Source {
 
 /**
  * Calls `act` for each waiting delivery that is due from `from` on and before `until`. Returns false if there are too
- * many. The next page begins at the instant of the last row, and rows that were seen already are skipped.
+ * many.
  */
 async function eachUpcoming(
   insight: Pick<InsightStore, 'listUpcoming'>,
@@ -182,24 +186,17 @@ async function eachUpcoming(
   slicer: TimeSlicer,
   act: (upcoming: UpcomingDelivery) => void,
 ): Promise<boolean> {
-  let seen = new Set<DeliveryId>();
-  let since = from;
-  let rows = PAGE_ROWS;
+  let after: DuePosition = { dueAt: from, id: '' };
   for (let taken = 0; taken < WAITING_MAX; ) {
-    const page = await insight.listUpcoming(partition, since, until, rows);
-    const last = page.at(-1)?.delivery.dueAt ?? null;
+    const page = await insight.listUpcoming(partition, after, until, PAGE_ROWS);
     for (const upcoming of page) {
-      if (seen.has(upcoming.delivery.id)) continue;
       if (slicer.isUsedUp) await slicer.pause();
       act(upcoming);
       taken += 1;
     }
-    if (page.length < rows || last === null) return true;
-    // If more rows than a page are due at one instant, a larger page gets past it.
-    rows = last === since ? Math.min(rows * 2, WAITING_MAX + 1) : PAGE_ROWS;
-    if (last !== since) seen = new Set();
-    for (const { delivery } of page) if (delivery.dueAt === last) seen.add(delivery.id);
-    since = last;
+    const last = page.at(-1)?.delivery;
+    if (page.length < PAGE_ROWS || last === undefined || last.dueAt === null) return true;
+    after = { dueAt: last.dueAt, id: last.id };
   }
   return false;
 }

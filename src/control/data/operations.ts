@@ -5,7 +5,7 @@ import { OPERATIONS, type Operation, type OperationId } from '#src/api/contract/
 import type { DeliveryResource } from '#src/api/contract/resources.ts';
 import { handlers } from '#src/api/handlers.ts';
 import { presentDelivery } from '#src/api/present.ts';
-import type { DeliveryWithTarget } from '#src/control/http/data-contract.ts';
+import type { DeliveryWithFailure } from '#src/control/http/data-contract.ts';
 import { asGiven } from '#src/control/http/fields.ts';
 import {
   type AuditRule,
@@ -60,7 +60,7 @@ interface OperationRequest extends ProjectRequest {
 
 export function operationRoutes(dependencies: DataDependencies): readonly ProjectRoute[] {
   const { commands, idempotency, upgrade, httpAllowed } = dependencies;
-  const options = { httpAllowed, upgrade, showDelivery: presentWithTarget };
+  const options = { httpAllowed, upgrade, showDelivery: presentWithFailure };
   const unguarded = handlers(commands, options);
   const guarded = handlers(commands, { ...options, guard: editGuard(dependencies) });
   const hiding = handlers(commands, { ...options, guard: editGuard(dependencies), hidesQueries: true });
@@ -107,11 +107,9 @@ function nameOf({ method, path }: Operation): string {
 /** No budget is needed, since one user has few requests at a time (`http/concurrency-limit.ts`). */
 const answerAtOnce: AnswerWithinBudget = (read) => read(Number.POSITIVE_INFINITY);
 
-/** Customers know where their schedules send to. A user who looks through deliveries wants to see it beside each. */
-function presentWithTarget(delivery: Delivery, mode: Mode): DeliveryWithTarget<DeliveryResource> {
-  const { url, method } = delivery.target;
+export function presentWithFailure(delivery: Delivery, mode: Mode): DeliveryWithFailure<DeliveryResource> {
   const failure_code = delivery.error === null ? null : (findFailure(delivery.error)?.code ?? null);
-  return { ...presentDelivery(delivery, mode), url, method, failure_code };
+  return { ...presentDelivery(delivery, mode), failure_code };
 }
 
 function auditedAs(

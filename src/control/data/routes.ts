@@ -1,6 +1,7 @@
 /** The routes of one project in one mode, except keys and secrets. */
 import type { ProjectRoute } from '#src/control/http/route.ts';
 import { calendarRoute } from './calendar.ts';
+import { deliverySearchRoute } from './delivery-search.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { destinationRoutes } from './destinations.ts';
 import { detailsRoute } from './details.ts';
@@ -18,6 +19,7 @@ export function dataRoutes(dependencies: DataDependencies): readonly ProjectRout
     overviewRoute(dependencies),
     upcomingRoute(dependencies),
     searchRoute(dependencies),
+    deliverySearchRoute(dependencies),
     previewRoute(dependencies),
     calendarRoute(dependencies),
     detailsRoute(dependencies),

@@ -118,10 +118,12 @@ function presentRun({ at, source, deliveryId, isRetry }: ForecastRun): Upcoming[
   return {
     at: formatInstant(at),
     schedule_id: source.scheduleId,
+    schedule_name: source.name,
     delivery_id: deliveryId,
     is_retry: isRetry,
     endpoint: source.endpoint,
     url: source.url,
+    method: source.method,
     cron: source.cron,
     timezone: source.timezone,
   };

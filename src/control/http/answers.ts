@@ -2,7 +2,7 @@
  * The answer of each route below `/dashboard/api`, as a schema. Only tests load this file: they check every answer. The
  * type of a handler follows from it, so a route without an answer here does not compile.
  */
-import { Delivery, Endpoint, Schedule } from '#src/api/contract/resources.ts';
+import { AttemptResponse, Delivery, Endpoint, Schedule } from '#src/api/contract/resources.ts';
 import * as shown from './contract.ts';
 import * as data from './data-contract.ts';
 
@@ -48,6 +48,7 @@ export const PROJECT_ANSWERS = {
   'GET overview': data.Overview,
   'GET upcoming': data.Upcoming,
   'GET search/schedules': data.scheduleSearchPage(Schedule),
+  'GET search/deliveries': listed(data.listedDelivery(Delivery)),
   'POST preview': data.Preview,
   'GET schedules/:id/calendar': data.Calendar,
   'GET deliveries/:id/details': data.deliveryDetails(Delivery, Schedule),
@@ -60,4 +61,5 @@ export const PROJECT_ANSWERS = {
   'POST replays/:id/stop': data.ReplayJobInfo,
   'POST schedules/:id/reveal': data.Revealed,
   'POST endpoints/:id/reveal': data.Revealed,
+  'POST deliveries/:id/reveal': AttemptResponse,
 } as const;

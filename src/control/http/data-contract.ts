@@ -3,6 +3,7 @@
  * the page has their types from the SDK.
  */
 import { z } from 'zod';
+import { WAIT_REASONS } from '#src/domain/wait-reasons.ts';
 import { at, type Listed, listed, type Shown } from './contract.ts';
 
 const count = z.int().min(0);
@@ -95,11 +96,13 @@ export const Upcoming = z.strictObject({
     z.strictObject({
       at,
       schedule_id: z.string(),
+      schedule_name: z.string().nullable(),
       /** Null for a run of a recurring schedule that has no delivery yet. */
       delivery_id: z.string().nullable(),
       is_retry: z.boolean(),
       endpoint: z.string(),
       url: z.string(),
+      method: z.string(),
       cron: z.string().nullable(),
       timezone: z.string().nullable(),
     }),
@@ -183,22 +186,46 @@ const AttemptInfo = z.strictObject({
 });
 export type AttemptInfo = Shown<typeof AttemptInfo>;
 
-/** The destination of a delivery, which is shown beside its fields of /v1. */
-export const DeliveryTarget = z.object({
-  url: z.string(),
-  method: z.string(),
+/** Shown beside the fields of /v1. */
+export const DeliveryFailure = z.object({
   /** The code of its `error` in `domain/failures.ts`. Null if there is no error, or an unknown one. */
   failure_code: z.string().nullable(),
 });
-export type DeliveryWithTarget<Delivery> = Delivery & Shown<typeof DeliveryTarget>;
+export type DeliveryWithFailure<Delivery> = Delivery & Shown<typeof DeliveryFailure>;
+
+const WaitInfo = z.strictObject({
+  reason: z.enum(WAIT_REASONS),
+  /** Null if it is not known. */
+  until: at.nullable(),
+  /** The reason in a few words. */
+  words: z.string(),
+});
+export type WaitInfo = Shown<typeof WaitInfo>;
+
+const ListedDelivery = DeliveryFailure.extend({
+  schedule_name: z.string().nullable(),
+  /** Why it is not sent yet. Null if it is in flight or has ended. */
+  waiting: WaitInfo.nullable(),
+});
+export type ListedDelivery<Delivery> = Delivery & Shown<typeof ListedDelivery>;
+
+export function listedDelivery<D extends z.ZodType>(delivery: D) {
+  return delivery.and(ListedDelivery);
+}
+
+export const FoundDelivery = z.strictObject({ delivery_id: z.string() });
+export type FoundDelivery = Shown<typeof FoundDelivery>;
 
 export function deliveryDetails<D extends z.ZodType, S extends z.ZodType>(delivery: D, schedule: S) {
   return z.strictObject({
     delivery,
     schedule: schedule.nullable(),
-    url: z.string(),
-    method: z.string(),
+    /** The customer's headers. Null if the request cannot be read. */
+    header_names: z.array(z.string()).nullable(),
+    has_body: z.boolean().nullable(),
     attempts: z.array(AttemptInfo),
+    waiting: WaitInfo.nullable(),
+    can_cancel: z.boolean(),
     /** The state of the delivery, its reason, and what comes next, in plain words. */
     words: z.string(),
   });

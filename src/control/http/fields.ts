@@ -61,6 +61,14 @@ export function idOf<K extends IdKind>(kind: K) {
   );
 }
 
+const ATTEMPT_NO_MAX = 999_999;
+const MUST_BE_ATTEMPT_NO = saying((name) => `${name} must be the number of an attempt, such as 1.`);
+
+export const attemptNo = z
+  .int(MUST_BE_ATTEMPT_NO)
+  .min(1, MUST_BE_ATTEMPT_NO)
+  .max(ATTEMPT_NO_MAX, MUST_BE_ATTEMPT_NO);
+
 /** The wildcard of a path that names one object. */
 export function byId<K extends IdKind>(kind: K) {
   return z.object({ id: idOf(kind) });

@@ -19,11 +19,12 @@ import type { AttemptRecovery } from '#src/engine/upkeep/attempt-recovery.ts';
 import type { StatsRecorder } from '#src/engine/upkeep/stats-recorder.ts';
 import type { SendResult } from '#src/ports/egress.ts';
 import { dueDeliveryOf, hostOfOrigin } from '#src/ports/endpoint-cache.ts';
-import type { SettleWrite, UnsettledAttempt } from '#src/ports/store.ts';
+import type { KeptResponse, SettleWrite, UnsettledAttempt } from '#src/ports/store.ts';
 import { pause } from '#src/ports/system.ts';
 import { AttemptStopwatch } from './attempt-stopwatch.ts';
 import type { AttemptRequest, AttemptsInFlight } from './attempts-in-flight.ts';
 import { type JudgedAttempt, judgeSent, judgeUnsent } from './judged-attempt.ts';
+import { keptResponse } from './kept-response.ts';
 import { type Draft, type RequestBuilder, UNREADABLE, type Unsendable } from './request-builder.ts';
 import { Sender } from './sender.ts';
 import type { Settler } from './settler.ts';
@@ -34,7 +35,7 @@ const READ_AGAIN_MS = 250;
 const READS_MAX = 240;
 
 export interface AttemptRunnerDependencies
-  extends Pick<EngineDependencies, 'store' | 'egress' | 'clock' | 'timers' | 'log' | 'metrics'> {
+  extends Pick<EngineDependencies, 'store' | 'egress' | 'vault' | 'clock' | 'timers' | 'log' | 'metrics'> {
   readonly ownership: SlotOwnership;
   readonly queue: WorkQueue;
   readonly gates: Gates;
@@ -113,7 +114,7 @@ export class AttemptRunner {
    * further asynchronous function allocates half a kilobyte for each attempt.
    */
   async #run(claimed: ClaimedDelivery): Promise<void> {
-    const { clock, attempts, settler, log, recovery } = this.#dependencies;
+    const { clock, vault, attempts, settler, log, recovery } = this.#dependencies;
     const { write, attempt } = claimed;
     try {
       // Its permits are given back with the answer, so nothing may keep the body in memory after that.
@@ -123,9 +124,17 @@ export class AttemptRunner {
       request = null;
       const judged = 'judged' in sent ? sent.judged : judgeSent(await sent.result);
       const endedAt = clock.now();
-      const released = this.#release(claimed, judged, endedAt);
+      let released = this.#release(claimed, judged, endedAt);
       const timing = sent.stopwatch?.timing(endedAt, judged.result.statusCode !== null) ?? null;
-      const settled = await settler.settle(unsettledAttempt(claimed), judged.result, endedAt, timing);
+      let response: KeptResponse | null = null;
+      if (judged.excerpt !== undefined) {
+        // The body may take a while, and no other delivery waits for it.
+        await releaseDeferred(this.#dependencies, released);
+        released = [];
+        response = keptResponse(vault, attempt, judged.result, await judged.excerpt);
+      }
+      const unsettled = unsettledAttempt(claimed);
+      const settled = await settler.settle(unsettled, judged.result, endedAt, timing, response);
       this.#settled(claimed, judged, settled, endedAt);
       if (released.length > 0) await releaseDeferred(this.#dependencies, released);
     } catch (error) {
@@ -217,7 +226,7 @@ export class AttemptRunner {
     const { due, loaded, epoch, probeOf, attempt } = claimed;
     const isOurs = ownership.isOwnedSince(due, epoch);
     const isCounted = !isAgainstEndpoint(evidence) || gates.isFailureCounted(due, attempt.firedAt, now);
-    const { breaker } = gateTerms(loaded.profile, null);
+    const { breaker } = gateTerms(loaded.endpointProfile, null);
     const taught = isOurs && isCounted ? evidence : 'nothing';
     return gates.endAttempt(due, breaker, taught, isOurs ? probeOf : null, now);
   }

@@ -11,17 +11,21 @@ import {
   type FailureCode,
   failureResult,
 } from '#src/domain/failures.ts';
-import type { SendResult } from '#src/ports/egress.ts';
+import type { AnswerExcerpt, SendResult } from '#src/ports/egress.ts';
 import type { Unsendable } from './request-builder.ts';
 
 export interface JudgedAttempt {
   readonly result: AttemptResult;
   readonly evidence: Evidence;
+  /** The beginning of the answer, which may still arrive. It decides nothing. */
+  readonly excerpt?: Promise<AnswerExcerpt>;
 }
 
 export function judgeSent(sent: SendResult): JudgedAttempt {
   if (sent.kind === 'failed') return failed(sent.failure);
-  return { result: answerResult(sent.statusCode), evidence: answerEvidence(sent.statusCode) };
+  const { statusCode, excerpt } = sent;
+  const judged = { result: answerResult(statusCode), evidence: answerEvidence(statusCode) };
+  return excerpt === undefined ? judged : { ...judged, excerpt };
 }
 
 /** Judges an attempt without a request: it cannot be sent, or (null) it was interrupted before. */

@@ -29,6 +29,8 @@ export interface Draft {
   readonly headers: Headers;
   readonly body: Uint8Array | null;
   readonly timeoutMs: number;
+  /** How many bytes are kept of an answer that is not 2xx. */
+  readonly excerptBytesMax: number;
 }
 
 /** The attempt ends before anything leaves the process, because its request cannot be sent. */
@@ -51,9 +53,12 @@ export const UNREADABLE: Unsendable = { kind: 'unsendable', failure: 'request_un
 export class RequestBuilder {
   readonly #dependencies: EngineDependencies;
   readonly #keys: SigningKeys;
+  readonly #excerptBytesMax: number;
 
-  constructor(dependencies: EngineDependencies) {
+  /** `excerptBytesMax` holds where the endpoint profile does not say how much is kept of an answer. */
+  constructor(dependencies: EngineDependencies, excerptBytesMax = 0) {
     this.#dependencies = dependencies;
+    this.#excerptBytesMax = excerptBytesMax;
     this.#keys = new SigningKeys(dependencies);
   }
 
@@ -96,6 +101,7 @@ export class RequestBuilder {
       headers: customerHeaders(custom, isJson),
       body,
       timeoutMs: timeoutMsOf(message),
+      excerptBytesMax: message.profile?.responseExcerpt ?? this.#excerptBytesMax,
     };
   }
 
@@ -157,7 +163,7 @@ export class RequestBuilder {
   #sign(draft: Draft, delivery: Delivery, attempt: Attempt, keys: Keys): Sendable | Unsendable {
     // A request never goes out unsigned.
     if (keys.length === 0) return { kind: 'unsendable', failure: 'no_signing_secret' };
-    const { url, path, trace, body, timeoutMs } = draft;
+    const { url, path, trace, body, timeoutMs, excerptBytesMax } = draft;
     const now = this.#dependencies.clock.now();
     const headers = outboundHeaders({
       delivery,
@@ -172,7 +178,7 @@ export class RequestBuilder {
     const { partition: customer, target } = delivery;
     const { method } = target;
     const isLate = isOverdue(attempt.dueAt, attempt.firedAt);
-    const request = { customer, method, url, headers, body, isOverdue: isLate };
+    const request = { customer, method, url, headers, body, isOverdue: isLate, excerptBytesMax };
     return { kind: 'request', request, timeoutMs };
   }
 }

@@ -8,6 +8,7 @@ import { Sender } from './sender.ts';
 const REQUEST: OutboundRequest = {
   customer: 1 as Partition,
   isOverdue: false,
+  excerptBytesMax: 0,
   method: 'POST',
   url: new URL('https://example.com/hook'),
   headers: [],

@@ -23,6 +23,8 @@ export class Sender {
     const end = (result: SendResult) => {
       if (!this.#inFlight.delete(interrupt)) return;
       cancelTimer();
+      if (result.kind === 'answered' && result.excerpt !== undefined)
+        this.#watchExcerpt(result.excerpt, () => drop());
       resolve(result);
     };
     const interrupt = (failure: FailureCode) => {
@@ -37,6 +39,12 @@ export class Sender {
       end({ kind: 'failed', failure: 'egress_error' });
     }
     return promise;
+  }
+
+  /** An interrupt ends the excerpt of an answer with what was read. */
+  #watchExcerpt(excerpt: Promise<unknown>, end: () => void): void {
+    this.#inFlight.add(end);
+    void excerpt.then(() => this.#inFlight.delete(end));
   }
 
   /** Interrupts all requests in flight. */

@@ -17,7 +17,7 @@ import type { Partition } from '#src/domain/project.ts';
 import { completedBy } from '#src/domain/schedule-lifecycle.ts';
 import type { EngineDependencies } from '#src/engine/dependencies.ts';
 import { OutageLog } from '#src/engine/outage-log.ts';
-import type { SettleWrite, UnsettledAttempt } from '#src/ports/store.ts';
+import type { KeptResponse, SettleWrite, UnsettledAttempt } from '#src/ports/store.ts';
 import { pause } from '#src/ports/system.ts';
 
 const RETRY_MS = 500;
@@ -61,12 +61,13 @@ export class Settler {
     result: AttemptResult,
     endedAt: Instant,
     timing: AttemptTiming | null = null,
+    response: KeptResponse | null = null,
   ): Promise<SettleWrite | null> {
     const { store, timers } = this.#dependencies;
     let hasFailed = false;
     for (let current: UnsettledAttempt | null = given; current !== null; ) {
       try {
-        const write = decide(current, result, endedAt, timing);
+        const write = decide(current, result, endedAt, timing, response);
         const isAlone = hasFailed || (store.worksByCustomer && isDueWithin(write, endedAt, GATHERING_MS_MAX));
         const answer = isAlone ? (await store.settle([write]))[0] : await this.#settleTogether(write);
         this.#outage.succeeded();
@@ -145,12 +146,13 @@ function decide(
   result: AttemptResult,
   endedAt: Instant,
   timing: AttemptTiming | null,
+  response: KeptResponse | null,
 ): SettleWrite {
   const settled = settle(delivery, result, schedule, endedAt, timing);
   return {
     ...settled,
     decidedUnder: schedule.state,
     completed: completedBy(schedule, settled.delivery, endedAt),
-    response: null,
+    response,
   };
 }

@@ -87,7 +87,7 @@ export class Claimer {
         continue;
       }
       const prefetched = prefetcher.take(due);
-      if (prefetched?.loaded.profile === null) {
+      if (prefetched !== null && !dependsOnProfile(prefetched.loaded)) {
         candidates.push({ ...prefetched, due });
         continue;
       }
@@ -159,9 +159,9 @@ export class Claimer {
   #needsPayload({ due, loaded, draft, isPrefetched }: CandidateDelivery, now: Instant): boolean {
     const { gates, queue } = this.#dependencies;
     if (draft !== null || due.payloadBytes <= SMALL_PAYLOAD_BYTES_MAX || queue.isClosed) return false;
-    const { delivery, schedule, profile } = loaded;
+    const { delivery, schedule, endpointProfile } = loaded;
     if (!isPrefetched && dueDeliveryOf(delivery)?.endpoint !== due.endpoint) return false;
-    const terms = gateTerms(profile, schedule.rateLimit);
+    const terms = gateTerms(endpointProfile, schedule.rateLimit);
     return decideDispatch(delivery, gates.get(due, loaded.gate), terms, now, loaded.sweep).kind === 'send';
   }
 
@@ -196,4 +196,8 @@ export class Claimer {
     const { ownership, queue } = this.#dependencies;
     return !queue.isClosed && ownership.epochOf(due) === epoch;
   }
+}
+
+function dependsOnProfile({ profile, endpointProfile }: LoadedDelivery): boolean {
+  return profile !== null || endpointProfile !== null;
 }

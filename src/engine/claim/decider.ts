@@ -60,7 +60,7 @@ export class Decider {
   #decide(candidate: CandidateDelivery, now: Instant, decisions: Decisions): void {
     const { gates, queue } = this.#dependencies;
     const { due, epoch, loaded, isPrefetched } = candidate;
-    const { delivery, schedule, profile } = loaded;
+    const { delivery, schedule, endpointProfile } = loaded;
     // The prefetcher compared a prefetched delivery when it read it.
     const seen = isPrefetched ? due : dueDeliveryOf(delivery);
     if (seen !== null && seen.endpoint !== due.endpoint) {
@@ -79,7 +79,7 @@ export class Decider {
     const verdict = decideDispatch(
       delivery,
       before,
-      gateTerms(profile, schedule.rateLimit),
+      gateTerms(endpointProfile, schedule.rateLimit),
       now,
       loaded.sweep,
     );

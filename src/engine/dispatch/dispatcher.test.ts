@@ -6,7 +6,9 @@ import type { BreakerPolicy } from '#src/domain/endpoint-profile.ts';
 import { NEW_GATE } from '#src/domain/gate.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { DEFAULT_RETRY_POLICY } from '#src/domain/retry.ts';
+import type { Destination } from '#src/domain/schedule.ts';
 import { cancel, edit, pause, reschedule, resume } from '#src/domain/schedule-lifecycle.ts';
+import { equalize } from '#src/domain/schedule-put.ts';
 import { Engine } from '#src/engine/engine.ts';
 import { BROKEN, EngineHarness, OK, PARTITION, requireDue } from '#test/engine-harness.ts';
 import { HOUR_MS, HOURLY } from '#test/store-contract/builders.ts';
@@ -603,6 +605,39 @@ describe('rate limit and retry budget', () => {
     expect(await harness.attempts(pending.id)).toHaveLength(2);
     expect(harness.metrics.unsents).toEqual(['dead_letter']);
   });
+
+  test.for([
+    ['its own URL', 'a profile without tokens', 'retry_scheduled'],
+    ['a profile with tokens', 'a profile without tokens', 'retry_scheduled'],
+    ['a profile without tokens', 'its own URL', 'dead_letter'],
+    ['a profile without tokens', 'a profile with tokens', 'dead_letter'],
+  ] as const)(
+    'a retry to %s keeps to its budget when its schedule has %s',
+    async ([before, after, status]) => {
+      await using harness = await EngineHarness.open();
+      harness.egress.respond = () => BROKEN;
+      const profiles = {
+        'its own URL': null,
+        'a profile with tokens': await harness.profile({ retryBudget: { rate: 1, burst: 1 } }),
+        'a profile without tokens': await harness.profile({ retryBudget: { rate: 0, burst: 0 } }),
+      };
+      const [own, other] = [profiles[before], profiles[after]];
+      const { schedule, pending } = await harness.schedule(own === null ? {} : { profile: own });
+      await started(harness);
+      await harness.time.advance(6_000);
+      await harness.change(schedule.id, (view) => {
+        const destination: Destination =
+          other === null
+            ? { kind: 'inline', url: 'https://example.com/other', method: 'POST' }
+            : { kind: 'profile', endpointId: other.id };
+        const wanted = { ...view.schedule, destination };
+        const equal = equalize(view, { wanted, profile: other, hasNewPayload: false }, harness.now);
+        return typeof equal === 'string' ? null : equal;
+      });
+      await harness.time.advance(20_000);
+      expect((await harness.delivery(pending.id)).status).toBe(status);
+    },
+  );
 
   test('tokens that could not be stored are given back', async () => {
     await using harness = await EngineHarness.open();

@@ -60,7 +60,7 @@ export class ConnectionWarmer {
       one.asked = 0;
     }
     if (one.requests >= CONNECTIONS_MAX) return;
-    const { rateLimit } = gateTerms(loaded.profile, loaded.schedule.rateLimit);
+    const { rateLimit } = gateTerms(loaded.endpointProfile, loaded.schedule.rateLimit);
     if (rateLimit !== null && !loaded.delivery.reserved) {
       if (one.rateLimited.has(endpointRefKey(due))) return;
       one.rateLimited.add(endpointRefKey(due));

@@ -47,7 +47,11 @@ export function earlierPayloadStatements(placement: Placement) {
     insertEarlierPayload: { ...ofVersion, ...insertion(placement), scans: true },
     extendEarlierPayload: {
       ...ofVersion,
-      ...update(placement, ['last_id', ...VERSION], ({ value }) => `last_id = ${value('last_id')}`),
+      ...update(
+        placement,
+        ['last_id', ...VERSION],
+        ({ value }) => `last_id = greatest(r.last_id, ${value('last_id')})`,
+      ),
     },
     checkEarlierPayload: { ...ofVersion, ...update(placement, VERSION, () => 'check_at = 0') },
     keepEarlierPayload: {

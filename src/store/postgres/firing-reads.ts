@@ -3,7 +3,8 @@
  * is due. Each is one statement: a short index scan or a few look-ups by key.
  */
 import { isInFlight } from '#src/domain/delivery.ts';
-import type { DueDelivery } from '#src/domain/due-delivery.ts';
+import type { FiringProfile } from '#src/domain/endpoint-profile.ts';
+import type { Partition } from '#src/domain/project.ts';
 import type { LoadedDelivery, Store, UnsettledAttempt } from '#src/ports/store.ts';
 import { firingProfileAt, JOINED_DELIVERY, JOINED_FIRING_SCHEDULE } from '#src/store/sql/joined-rows.ts';
 import type { Mapping, Row, Values } from '#src/store/sql/mapping.ts';
@@ -40,6 +41,17 @@ function loadQuery({ rowOf, tableText }: Placement): PlacedText {
   });
 }
 
+/** A profile that only the delivery names, because its schedule has another destination by now. */
+function profileQuery({ rowOf, tableText }: Placement): PlacedText {
+  return tableText(['partition', 'id'], ({ table, value }) => {
+    const partition = value('partition');
+    return `SELECT ${listOf([...under('p', PROFILE_HEAD), ...under('v', FIRING_PROFILE_VERSION)])} AS profile
+      FROM ${table}
+      ${rowOf('endpoint_profiles', 'p', `p.partition = ${partition} AND p.id = t.id`)}
+      ${rowOf('endpoint_profile_versions', 'v', 'v.partition = p.partition AND v.endpoint_id = p.id AND v.version = p.version')}`;
+  });
+}
+
 /** Scans the index only between the names of living nodes, so their claims are not read. */
 function lostClaimsQuery({ rowOf }: Placement): string {
   return `SELECT ${JOINED_DELIVERY.columns}, ${JOINED_FIRING_SCHEDULE.columns} FROM (
@@ -58,20 +70,46 @@ export function firingReads(
   placement: Placement,
 ): Pick<Store, 'loadDeliveries' | 'listLostClaims'> {
   const load = loadQuery(placement);
+  const profile = profileQuery(placement);
   const lostClaims = lostClaimsQuery(placement);
+
+  const lookUp = async (text: PlacedText, keys: readonly Key[]): Promise<readonly Values[]> => {
+    const pages = await Promise.all(
+      placement.together(keys).map((some) => {
+        const { sql, parameters } = queryOf(
+          text,
+          some.map(({ partition, id }) => [partition, id]),
+        );
+        return reader.lookUpValues(sql, ...parameters);
+      }),
+    );
+    return pages.flat();
+  };
+
+  /** Nearly all deliveries go to the destination of their schedule, so this reads nothing for them. */
+  const withEndpointProfiles = async (
+    loaded: readonly LoadedDelivery[],
+  ): Promise<readonly LoadedDelivery[]> => {
+    const others = new Map<string, Key>();
+    for (const one of loaded) {
+      const key = otherProfileOf(one);
+      if (key !== null) others.set(keyOf(key), key);
+    }
+    if (others.size === 0) return loaded;
+    const found = new Map<string, FiringProfile>();
+    for (const one of (await lookUp(profile, [...others.values()])).flatMap(profileIn))
+      found.set(keyOf(one), one);
+    return loaded.map((one) => {
+      const key = otherProfileOf(one);
+      return key === null ? one : { ...one, endpointProfile: found.get(keyOf(key)) ?? null };
+    });
+  };
+
   return {
     loadDeliveries: async (deliveries) => {
-      const pages = await Promise.all(
-        placement.together(deliveries).map((some) => {
-          const { sql, parameters } = queryOf(
-            load,
-            some.map(({ partition, id }) => [partition, id]),
-          );
-          return reader.lookUpValues(sql, ...parameters);
-        }),
-      );
+      const loaded = (await lookUp(load, deliveries)).flatMap(loadedIn);
       const found = new Map<string, LoadedDelivery>();
-      for (const loaded of pages.flat().flatMap(loadedIn)) found.set(keyOf(loaded.delivery), loaded);
+      for (const one of await withEndpointProfiles(loaded)) found.set(keyOf(one.delivery), one);
       return deliveries.map((delivery) => found.get(keyOf(delivery)) ?? null);
     },
     listLostClaims: async (livingNodes, limit) => {
@@ -83,8 +121,20 @@ export function firingReads(
   };
 }
 
-function keyOf({ partition, id }: Pick<DueDelivery, 'partition' | 'id'>): string {
+interface Key {
+  readonly partition: Partition;
+  readonly id: string;
+}
+
+function keyOf({ partition, id }: Key): string {
   return `${partition} ${id}`;
+}
+
+/** The profile that the delivery goes to, if it is not that of its schedule. */
+function otherProfileOf({ delivery, profile }: LoadedDelivery): Key | null {
+  const { partition, target } = delivery;
+  const { endpointId } = target;
+  return endpointId === null || endpointId === profile?.id ? null : { partition, id: endpointId };
 }
 
 const SCHEDULE_POSITION = DELIVERY.columns.length;
@@ -96,18 +146,25 @@ function loadedIn(values: Values): readonly LoadedDelivery[] {
   const delivery = DELIVERY.at(values, 0);
   const schedule = FIRING_SCHEDULE.at(values, SCHEDULE_POSITION);
   if (delivery === null || schedule === null) return [];
-  const profile = valuesIn(values[PROFILE_POSITION] as string | null);
+  const [profile = null] = profileIn([values[PROFILE_POSITION] ?? null]);
   const sweep = valuesIn(values[SWEEP_POSITION] as string | null);
   const gate = values[GATE_POSITION] as string | null;
   return [
     {
       delivery,
       schedule,
-      profile: profile === null ? null : firingProfileAt(profile, 0),
+      profile,
+      endpointProfile: delivery.target.endpointId === null ? null : profile,
       sweep: sweep === null ? null : SWEEP.at(sweep, 0),
       gate: gate === null ? null : readGate(gate),
     },
   ];
+}
+
+function profileIn([list = null]: Values): readonly FiringProfile[] {
+  const values = valuesIn(list as string | null);
+  const profile = values === null ? null : firingProfileAt(values, 0);
+  return profile === null ? [] : [profile];
 }
 
 /** SQL: these columns as the text of a JSON list. */

@@ -17,6 +17,7 @@ import { WAITING } from './due-rows.ts';
 import { JOINED_DELIVERY, JOINED_FIRING_SCHEDULE } from './joined-rows.ts';
 import { lists } from './lists.ts';
 import type { Row } from './mapping.ts';
+import { BEFORE_EVERY_ID } from './page-bounds.ts';
 import { type Query, raw, sql } from './query.ts';
 import { readCluster } from './reads.ts';
 import { DELIVERY, readGate } from './rows.ts';
@@ -60,13 +61,16 @@ const BREAKER_RESETS = 'SELECT partition, endpoint, at FROM breaker_resets LIMIT
  * Every part of a query names the partition, because Citus needs it, and a limit counts only rows of that partition.
  */
 function textsOf({ indexedBy }: Syntax) {
-  /** Waiting deliveries in the order in which they are due. The parameters are numbered from `first` on. */
+  /**
+   * Waiting deliveries in the order in which they are due, after a position. The parameters are numbered from `first`
+   * on.
+   */
   const waiting = (
     first: number,
   ) => `SELECT id, due_at FROM deliveries ${indexedBy('deliveries_due_of_partition')}
     WHERE partition = $${first} AND ${WAITING} AND id <> ''
-      AND due_at >= $${first + 1} AND due_at < $${first + 2}
-    ORDER BY due_at, id LIMIT $${first + 3}`;
+      AND (due_at, id) > ($${first + 1}, $${first + 2}) AND due_at < $${first + 3}
+    ORDER BY due_at, id LIMIT $${first + 4}`;
   return {
     activeEndpoints: `SELECT (SELECT endpoint FROM endpoint_stats e
         WHERE e.partition = $1 AND e.endpoint_digest = k.endpoint_digest LIMIT 1) AS endpoint
@@ -81,8 +85,8 @@ function textsOf({ indexedBy }: Syntax) {
       FROM (${waiting(3)}) w GROUP BY 1`,
     // Outer joins keep the order of the tables, so the schedules of a partition are not scanned.
     upcoming: `SELECT ${JOINED_DELIVERY.columns}, ${JOINED_FIRING_SCHEDULE.columns} FROM (${waiting(1)}) w
-      LEFT JOIN deliveries d ON d.partition = $5 AND d.id = w.id
-      LEFT JOIN schedules s ON s.partition = $6 AND s.id = d.schedule_id
+      LEFT JOIN deliveries d ON d.partition = $6 AND d.id = w.id
+      LEFT JOIN schedules s ON s.partition = $7 AND s.id = d.schedule_id
       ORDER BY w.due_at, w.id`,
     occurrences: `SELECT ${DELIVERY.columns.join(', ')}
       FROM deliveries ${indexedBy('deliveries_occurrence')}
@@ -153,7 +157,7 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
     countDue: async (partition, from, until, stepMs, scanMax) => {
       const steps = countSteps(from, until, stepMs);
       const rowsMax = Math.min(scanMax, dueRowsMax);
-      const window = [from, stepMs, partition, from, until] as const;
+      const window = [from, stepMs, partition, from, BEFORE_EVERY_ID, until] as const;
       return toDueCounts(
         await reader.query<DueStepRow>(texts.dueByStep, ...window, rowsMax + 1),
         steps,
@@ -161,8 +165,8 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
       );
     },
 
-    listUpcoming: async (partition, from, until, limit) => {
-      const parameters = [partition, from, until, limit, partition, partition] as const;
+    listUpcoming: async (partition, { dueAt, id }, until, limit) => {
+      const parameters = [partition, dueAt, id, until, limit, partition, partition] as const;
       return (await reader.query<Row>(texts.upcoming, ...parameters)).flatMap(upcomingIn);
     },
 

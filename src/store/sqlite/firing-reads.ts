@@ -149,10 +149,12 @@ export class FiringReads {
         const schedule = values === undefined ? null : FIRING_SCHEDULE.at(values, DELIVERY.columns.length);
         if (delivery === null || schedule === null) return null;
         const { destination } = schedule;
+        const { endpointId } = delivery.target;
         return {
           delivery,
           schedule,
           profile: destination.kind === 'inline' ? null : profiles.of(partition, destination.endpointId),
+          endpointProfile: endpointId === null ? null : profiles.of(partition, endpointId),
           gate: gates.of(partition, cachedEndpointKey(delivery.target)),
           sweep: sweeps?.of(partition, schedule.id) ?? null,
         };

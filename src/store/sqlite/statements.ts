@@ -50,7 +50,7 @@ const OWN_STATEMENTS: Readonly<Record<OwnStatementName, string>> = {
         sinceId: 'p.since_id',
         lastId: 'o.last_id',
       })} <> 'none'`,
-  extendEarlierPayload: `UPDATE earlier_payloads SET last_id = ? WHERE ${PAYLOAD_VERSION}`,
+  extendEarlierPayload: `UPDATE earlier_payloads SET last_id = max(last_id, ?) WHERE ${PAYLOAD_VERSION}`,
   checkEarlierPayload: `UPDATE earlier_payloads SET check_at = 0 WHERE ${PAYLOAD_VERSION}`,
   keepEarlierPayload: `UPDATE earlier_payloads SET check_at = ? WHERE ${PAYLOAD_VERSION} AND check_at = ?`,
   removeEarlierPayload: `DELETE FROM earlier_payloads WHERE ${PAYLOAD_VERSION} AND last_id = ?`,

@@ -4,6 +4,8 @@ import { breakerChecker } from './breaker.ts';
 import { completionChecker } from './completion.ts';
 import { fairnessChecker } from './fairness.ts';
 import { lifecycleChecker } from './lifecycle.ts';
+import { namesChecker } from './names.ts';
+import { payloadsChecker } from './payloads.ts';
 import { punctualityChecker } from './punctuality.ts';
 import { rateLimitsChecker } from './rate-limits.ts';
 import { reservationsChecker } from './reservations.ts';
@@ -13,11 +15,15 @@ import { settlingChecker } from './settling.ts';
 import type { CheckerFactory } from './simulation-view.ts';
 import { stopsChecker } from './stops.ts';
 import { sweepsChecker } from './sweeps.ts';
+import { triggersChecker } from './triggers.ts';
 
 export const CHECKERS: readonly CheckerFactory[] = [
   lifecycleChecker,
   attemptsChecker,
   sendsChecker,
+  payloadsChecker,
+  namesChecker,
+  triggersChecker,
   settlingChecker,
   schedulesChecker,
   sweepsChecker,

@@ -6,10 +6,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { Refusal } from '#src/domain/errors.ts';
-import type { DeliveryId } from '#src/domain/id.ts';
+import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
+import { isEnded } from '#src/domain/schedule.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import type { ApiCall } from '../api-call.ts';
-import { callOf } from '../bodies.ts';
+import { callOf } from '../contents.ts';
 import { type Checker, Violation } from './checker.ts';
 import type { SimulationView } from './simulation-view.ts';
 
@@ -17,13 +18,13 @@ const NAME = 'api';
 
 export function apiChecker(simulation: SimulationView): Checker {
   const { observer } = simulation;
-  const labels = new Map<string, string>();
+  const labels = new Map<string, ScheduleId>();
   /** Deliveries that were acknowledged as canceled, with the revision in the answer. */
   const held = new Map<DeliveryId, { readonly revision: number; readonly status: string }>();
 
   const checkStored = (call: ApiCall): void => {
     const { rendered } = call;
-    if (rendered === null || call.replayed) return;
+    if (rendered === null || rendered.of === 'plan' || call.replayed) return;
     const violation = (what: string) => new Violation(NAME, `${call.what} was acknowledged, ${what}`);
     if (rendered.of === 'profile') {
       const known = observer.profiles.get(rendered.profile.id);
@@ -69,7 +70,11 @@ export function apiChecker(simulation: SimulationView): Checker {
       if (before !== null || after === null) return;
       const label = callOf(after);
       const other = labels.get(label);
-      if (other !== undefined) throw new Violation(NAME, `${label} made both ${other} and ${after.id}`);
+      const earlier = observer.schedules.get(other ?? after.id);
+      // A PUT that is repeated after its schedule has ended creates another.
+      const isPutAgain = after.name !== null && (earlier === undefined || isEnded(earlier));
+      if (other !== undefined && !isPutAgain)
+        throw new Violation(NAME, `${label} made both ${other} and ${after.id}`);
       labels.set(label, after.id);
     },
     requestSent({ deliveryId }) {

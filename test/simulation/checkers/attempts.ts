@@ -8,6 +8,7 @@ import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import { isWaitingStatus, sameAttempt } from '../observer.ts';
 import { type Checker, type DeliveryChange, Violation } from './checker.ts';
 import type { SimulationView } from './simulation-view.ts';
+import { isTriggered } from './triggers.ts';
 
 const NAME = 'attempts';
 const PUNCTUAL_MS = 300;
@@ -30,10 +31,10 @@ export function attemptsChecker(simulation: SimulationView): Checker {
     const schedule = simulation.observer.schedules.get(after.scheduleId);
     if (schedule === undefined) throw violation('belongs to no schedule');
     const isHeld = schedule.state === 'paused' || schedule.state === 'canceled';
-    // A pause or cancel does not apply to a replay that was made after it.
-    const isLaterReplay =
-      before.replayOf !== null && (createdMs.get(before.id) ?? 0) >= (heldMs.get(schedule.id) ?? 0);
-    if (isHeld && !isLaterReplay) throw violation(`began while its schedule was ${schedule.state}`);
+    // A pause or cancel does not apply to a replay or a trigger that was made after it.
+    const isBeside = before.replayOf !== null || isTriggered(before);
+    const isLater = isBeside && (createdMs.get(before.id) ?? 0) >= (heldMs.get(schedule.id) ?? 0);
+    if (isHeld && !isLater) throw violation(`began while its schedule was ${schedule.state}`);
   };
   const createdMs = new Map<DeliveryId, number>();
   /** When a schedule was last paused or canceled. */

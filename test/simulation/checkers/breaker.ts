@@ -118,9 +118,8 @@ export function breakerChecker(simulation: SimulationView): Checker {
   };
 
   const policyOf = (delivery: Delivery): Policy => {
-    const schedule = observer.schedules.get(delivery.scheduleId);
-    if (schedule?.destination.kind !== 'profile') return DEFAULT;
-    return policyIn(observer.profiles.get(schedule.destination.endpointId));
+    const { endpointId } = delivery.target;
+    return endpointId === null ? DEFAULT : policyIn(observer.profiles.get(endpointId));
   };
 
   const isGraceOver = ({ stopping }: InstanceFacts): boolean =>

@@ -65,7 +65,9 @@ export interface Checker {
   schedule?(before: Schedule | null, after: Schedule | null): void;
   profile?(before: EndpointProfile | null, after: EndpointProfile): void;
   gateSaved?(save: GateSave): void;
-  /** All steps of one verb are done. */
+  /** The cleaner begins to remove what retention does not keep. */
+  cleanerRound?(): void;
+  /** All steps of one verb are done. `touched`: schedules that changed, or whose deliveries or payloads did. */
   verbEnded?(touched: ReadonlySet<ScheduleId>): void;
   /** The engine has decided, but nothing is stored yet. */
   claimRequested?(write: RequestedClaim, by: InstanceFacts): void;
@@ -80,6 +82,8 @@ export interface Checker {
   /** The network received a request, or knows how it ended. */
   requestSent?(sent: SentRequest): void;
   requestEnded?(sent: SentRequest): void;
+  /** A client sends a request, perhaps again. */
+  callSent?(call: Pick<ApiCall, 'what' | 'label' | 'triggers'>): void;
   callAnswered?(call: ApiCall): void;
   instanceEnded?(instance: InstanceFacts, how: 'crash' | 'stop'): void;
   /**

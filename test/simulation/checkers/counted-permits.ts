@@ -1,7 +1,6 @@
 /** Counts the permits in use, from the engine's writes to the store and from the requests on the network. */
 import type { Attempt, Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
-import { bodyBytesOf } from '../bodies.ts';
 import type { Checker, InstanceFacts, RequestedClaim } from './checker.ts';
 import { Permits, type Punctuality } from './permits.ts';
 import type { SimulationView } from './simulation-view.ts';
@@ -48,8 +47,7 @@ export function countedPermits(simulation: SimulationView): CountedPermits {
   };
 
   const hold = (token: string, delivery: Delivery, dueMs: number, by: InstanceFacts): void => {
-    const schedule = observer.schedules.get(delivery.scheduleId);
-    const bodyBytes = schedule === undefined ? null : bodyBytesOf(schedule);
+    const bodyBytes = simulation.payloads.bodyBytesOf(delivery.id);
     const kinds = waitsAs(delivery, dueMs);
     permits.hold(token, { delivery, kinds, bodyBytes, node: by.node }, time.elapsedMs);
   };

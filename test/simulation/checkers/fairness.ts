@@ -16,7 +16,6 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
-import { bodyBytesOf } from '#test/simulation/bodies.ts';
 import { isWaitingStatus } from '#test/simulation/observer.ts';
 import { gateKey } from './breaker.ts';
 import { type Checker, Violation } from './checker.ts';
@@ -59,13 +58,12 @@ export function fairnessChecker(simulation: SimulationView): Checker {
 
   /** Whether only other customers can be the reason that it was not handled at its instant. */
   const isDelayedByOthers = (delivery: Delivery, dueMs: number): boolean => {
-    const { id, partition, scheduleId } = delivery;
+    const { id, partition } = delivery;
     const undisturbedMs = simulation.undisturbedSinceMs(delivery);
     const knownMs = changedMs.get(id);
     if (undisturbedMs === null || knownMs === undefined) return false;
     if (Math.max(undisturbedMs, knownMs) > dueMs - KNOWN_MS) return false;
-    const schedule = observer.schedules.get(scheduleId);
-    if (schedule === undefined || (bodyBytesOf(schedule) ?? 0) > SMALL_BYTES_MAX) return false;
+    if ((simulation.payloads.bodyBytesOf(id) ?? 0) > SMALL_BYTES_MAX) return false;
     if (!isQuiet(delivery) || (busyMs.get(gateKey(delivery)) ?? -1) >= dueMs) return false;
     return permits.held - permits.heldBy(partition) >= FLOOD_PERMITS;
   };

@@ -9,6 +9,7 @@ import { firstAfter } from '../cron-model.ts';
 import { TERMINAL } from '../observer.ts';
 import { type Checker, Violation } from './checker.ts';
 import type { SimulationView } from './simulation-view.ts';
+import { isTriggered } from './triggers.ts';
 
 const NAME = 'schedules';
 
@@ -16,10 +17,17 @@ export function schedulesChecker(simulation: SimulationView): Checker {
   const { observer } = simulation;
   const occurrences = new Map<ScheduleId, Map<number, string>>();
 
+  /** Replays and triggered deliveries are beside the recurrence. */
+  const isOccurrence = (delivery: Delivery): boolean => {
+    const { id, replayOf, scheduleId } = delivery;
+    const isPending = observer.schedules.get(scheduleId)?.pendingId === id;
+    return replayOf === null && (isPending || !isTriggered(delivery));
+  };
+
   const own = (id: ScheduleId): readonly Delivery[] =>
     [...(observer.deliveriesOf.get(id) ?? [])]
       .map((delivery) => observer.deliveries.get(delivery))
-      .filter((delivery) => delivery !== undefined && delivery.replayOf === null) as Delivery[];
+      .filter((delivery) => delivery !== undefined && isOccurrence(delivery)) as Delivery[];
 
   const checkState = (schedule: Schedule): void => {
     const violation = (what: string) => new Violation(NAME, `${schedule.id} (${schedule.state}) ${what}`);
@@ -38,7 +46,9 @@ export function schedulesChecker(simulation: SimulationView): Checker {
       return;
     }
     if (schedule.state === 'completed') {
-      if (open.length > 0) throw violation('has a delivery that has not ended');
+      // It may have been a recurring one before, whose earlier occurrences wait for a retry.
+      const left = open.find(({ id, attemptCount }) => id === schedule.pendingId || attemptCount === 0);
+      if (left !== undefined) throw violation('has a delivery that has not ended');
       if (pending?.status === 'canceled') throw violation('ended with a canceled delivery');
       return;
     }

@@ -1,13 +1,18 @@
 /** The part of the simulation that a checker may read. */
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Partition } from '#src/domain/project.ts';
+import type { DurableRows } from '#test/simulation/durable-rows.ts';
 import type { Observer } from '#test/simulation/observer.ts';
+import type { PayloadModel } from '#test/simulation/payload-model.ts';
 import type { VirtualTime } from '#test/simulation/virtual-time.ts';
 import type { Checker, InstanceFacts } from './checker.ts';
 
 export interface SimulationView {
   readonly time: VirtualTime;
   readonly observer: Observer;
+  /** What each delivery is made with. */
+  readonly payloads: PayloadModel;
+  readonly rows: Pick<DurableRows, 'payloadVersions' | 'names'>;
   /** Processes that have not ended. */
   readonly instances: readonly InstanceFacts[];
   findInstance(node: string | undefined): InstanceFacts | null;

@@ -16,7 +16,7 @@ export const CLUSTER_SITUATIONS = [
 export type ClusterSituation = (typeof CLUSTER_SITUATIONS)[number];
 
 export function clusterCoverageOf(simulation: ClusterSimulationView): {
-  readonly checker: ClusterChecker;
+  readonly checkers: readonly ClusterChecker[];
   readonly covered: ReadonlyMap<ClusterSituation, number>;
 } {
   const covered = new Map<ClusterSituation, number>();
@@ -62,5 +62,5 @@ export function clusterCoverageOf(simulation: ClusterSimulationView): {
         count('a gate saved for the next owner');
     },
   };
-  return { checker, covered };
+  return { checkers: [checker], covered };
 }

@@ -16,11 +16,13 @@ import { InMemoryInsight } from '#test/in-memory-insight.ts';
 import { CheckerRunner } from '../checker-runner.ts';
 import { gateKey } from '../checkers/breaker.ts';
 import { Violation } from '../checkers/checker.ts';
+import { Contents } from '../contents.ts';
 import { coverageOf } from '../coverage.ts';
 import { DurableRows } from '../durable-rows.ts';
 import { PendingWrites, watchInstance } from '../instance-watch.ts';
 import { Network, type SentRequest } from '../network.ts';
 import { isWaitingStatus, Observer, shortId } from '../observer.ts';
+import { PayloadModel } from '../payload-model.ts';
 import { START, seededRandom, type Template, vaultOf } from '../template.ts';
 import { Trace } from '../trace.ts';
 import { drainCallbacks, lateTimers, Scope, VirtualTime } from '../virtual-time.ts';
@@ -58,6 +60,8 @@ export class SimulatedCluster implements ClusterSimulationView {
   readonly time = new VirtualTime(START);
   readonly trace = new Trace(this.time, TRACE_LINES);
   readonly observer: Observer;
+  readonly payloads: PayloadModel;
+  readonly rows: DurableRows;
   readonly #covered: readonly Iterable<readonly [string, number]>[];
   readonly directory: string;
   readonly retentionMs = 0;
@@ -71,9 +75,9 @@ export class SimulatedCluster implements ClusterSimulationView {
   readonly #plan: ClusterPlan;
   readonly #template: Template;
   readonly #bug: ClusterBug | null;
+  readonly #contents = new Contents();
   readonly #runner = new CheckerRunner<ClusterChecker>(this.trace);
   readonly #backend: Backend;
-  readonly #rows: DurableRows;
   readonly #vault: Vault;
   readonly #network: Network;
   readonly #insight = new InMemoryInsight(null);
@@ -99,13 +103,14 @@ export class SimulatedCluster implements ClusterSimulationView {
     this.directory = template.copy();
     const stream = (index: number) => Prng.of(plan.seed, index);
     this.#prngs = { clients: stream(12), ids: stream(13), timers: stream(14) };
-    this.#rows = new DurableRows(this.directory);
+    this.rows = new DurableRows(this.directory);
     this.#vault = vaultOf(seededRandom(this.#prngs.ids));
-    this.observer = new Observer(this.#rows, template.partitions, this.#runner.checkers);
+    this.observer = new Observer(this.rows, template.partitions, this.#runner.checkers);
+    this.payloads = new PayloadModel(this.#contents, this.observer);
     this.#backend = this.#createBackend(stream(15));
     const coverages = [coverageOf(this), clusterCoverageOf(this)];
     this.#covered = coverages.map(({ covered }) => covered);
-    this.#runner.checkers.push(...coverages.map(({ checker }) => checker));
+    this.#runner.checkers.push(this.payloads, ...coverages.flatMap(({ checkers }) => checkers));
     this.#runner.checkers.push(...CLUSTER_CHECKERS.map((make) => make(this)));
     this.#network = new Network(this.time, stream(16), {
       sent: (sent) => this.#sent(sent),
@@ -189,7 +194,7 @@ export class SimulatedCluster implements ClusterSimulationView {
       undo?.();
       for (const node of this.#nodes) node.end();
       await this.#backend.close();
-      this.#rows.close();
+      this.rows.close();
     }
   }
 
@@ -360,6 +365,7 @@ export class SimulatedCluster implements ClusterSimulationView {
       time: this.time,
       observer: this.observer,
       partitions: this.#template.partitions,
+      contents: this.#contents,
       pickService: () => {
         const up = this.#nodes.filter(({ state }) => state === 'up');
         return up.length === 0 ? null : this.#prngs.clients.pick(up);
@@ -368,6 +374,7 @@ export class SimulatedCluster implements ClusterSimulationView {
       later: (ms, act) => this.#later(ms, act),
       trace: (what) => this.trace.add(what),
       maybeCrashAround: (at) => this.#nodeFaults.maybeCrashAround(at),
+      callSent: (call) => this.#runner.notify((checker) => checker.callSent?.(call)),
       callAnswered: (call) => {
         this.stats.calls++;
         this.#runner.notify((checker) => checker.callAnswered?.(call));

@@ -5,12 +5,15 @@ import { apiChecker } from '../../checkers/api.ts';
 import { attemptsChecker } from '../../checkers/attempts.ts';
 import { breakerChecker } from '../../checkers/breaker.ts';
 import { lifecycleChecker } from '../../checkers/lifecycle.ts';
+import { namesChecker } from '../../checkers/names.ts';
+import { payloadsChecker } from '../../checkers/payloads.ts';
 import { reservationsChecker } from '../../checkers/reservations.ts';
 import { schedulesChecker } from '../../checkers/schedules.ts';
 import { sendsChecker } from '../../checkers/sends.ts';
 import { settlingChecker } from '../../checkers/settling.ts';
 import { stopsChecker } from '../../checkers/stops.ts';
 import { sweepsChecker } from '../../checkers/sweeps.ts';
+import { triggersChecker } from '../../checkers/triggers.ts';
 import type { ClusterCheckerFactory } from '../simulation-view.ts';
 import { ownershipChecker } from './ownership.ts';
 import { punctualityInCluster } from './punctuality.ts';
@@ -22,6 +25,9 @@ export const CLUSTER_CHECKERS: readonly ClusterCheckerFactory[] = [
   lifecycleChecker,
   attemptsChecker,
   sendsChecker,
+  payloadsChecker,
+  namesChecker,
+  triggersChecker,
   settlingChecker,
   schedulesChecker,
   sweepsChecker,

@@ -1,0 +1,158 @@
+/** The filters of a list of deliveries. They are in the address. */
+import { useEffect, useState } from 'preact/hooks';
+import type { EndpointList } from '../../../sdk/src/api-types.ts';
+import { useLive } from '../live.ts';
+import { readTab, TAB_STATUSES, type Tab } from '../model/delivery-tabs.ts';
+import {
+  type DeliveryFilter,
+  RANGES,
+  type Range,
+  readScheduleId,
+  writeDeliveryFilter,
+} from '../model/filters.ts';
+import { toInstant, toWallTime } from '../model/wall-clock.ts';
+import { query, setQuery } from '../router.ts';
+import { apiPath } from '../session.ts';
+import { displayZone } from '../time.ts';
+import { DELIVERY_BADGES } from './badge.tsx';
+import { ChipFilter } from './chip-filter.tsx';
+import { SelectField, TextField } from './field.tsx';
+import { titleOf } from './subject.tsx';
+
+/** Writes every field, so that a filter that was cleared leaves the address. The tab stays. */
+export function writeFilter(filter: DeliveryFilter): void {
+  const tab = readTab(query.peek());
+  const written = writeDeliveryFilter(filter);
+  const fields = ['status', 'schedule', 'endpoint', 'range', 'after', 'before'];
+  setQuery({ tab, cursor: null, ...Object.fromEntries(fields.map((name) => [name, written.get(name)])) });
+}
+
+export function StatusFilter({
+  tab,
+  filter,
+}: {
+  readonly tab: Exclude<Tab, 'activity'>;
+  readonly filter: DeliveryFilter;
+}) {
+  return (
+    <ChipFilter
+      label="Status"
+      any="Any status"
+      options={TAB_STATUSES[tab].map((status) => ({ value: status, badge: DELIVERY_BADGES[status] }))}
+      value={filter.status}
+      onValue={(status) => writeFilter({ ...filter, status })}
+    />
+  );
+}
+
+const RANGE_LABELS: Readonly<Record<Range, string>> = {
+  '15m': '15 minutes',
+  '1h': 'hour',
+  '24h': '24 hours',
+  '7d': '7 days',
+  '30d': '30 days',
+};
+const RANGE_OPTIONS = [
+  { value: '', label: 'At any time' },
+  ...RANGES.map((range) => ({ value: range, label: `In the last ${RANGE_LABELS[range]}` })),
+  { value: 'custom', label: 'Between two times' },
+];
+
+export function DeliveryFilters({ filter }: { readonly filter: DeliveryFilter }) {
+  const zone = displayZone.value;
+  const { after, before } = filter;
+  const isCustom = query.value.get('range') === 'custom' || after !== null || before !== null;
+  const chosen = isCustom ? 'custom' : (filter.range ?? '');
+  // The range is in the address even while both times are empty, so that the fields stay visible.
+  const chooseTimes = (times: Pick<DeliveryFilter, 'after' | 'before'>) => {
+    writeFilter({ ...filter, range: null, ...times });
+    setQuery({ range: 'custom' });
+  };
+  const chooseRange = (value: string) => {
+    if (value === 'custom') return chooseTimes({ after: null, before: null });
+    const range = RANGES.find((known) => known === value) ?? null;
+    writeFilter({ ...filter, range, after: null, before: null });
+  };
+  return (
+    <>
+      <div class="w-full sm:w-48">
+        <SelectField label="Created" value={chosen} options={RANGE_OPTIONS} onValue={chooseRange} />
+      </div>
+      {isCustom ? (
+        <>
+          <TextField
+            type="datetime-local"
+            label={`Created after (${zone})`}
+            value={toWallTime(after, zone)}
+            onValue={(text) => chooseTimes({ after: toInstant(text, zone), before })}
+          />
+          <TextField
+            type="datetime-local"
+            label={`Created before (${zone})`}
+            value={toWallTime(before, zone)}
+            onValue={(text) => chooseTimes({ after, before: toInstant(text, zone) })}
+          />
+        </>
+      ) : null}
+      <EndpointFilter
+        value={filter.endpointId}
+        onValue={(endpointId) => writeFilter({ ...filter, endpointId, scheduleId: null })}
+      />
+      <ScheduleField filter={filter} />
+    </>
+  );
+}
+
+/** The newest profiles can be chosen. A link may name any. */
+export function EndpointFilter({
+  value,
+  onValue,
+}: {
+  readonly value: string | null;
+  readonly onValue: (value: string | null) => void;
+}) {
+  const live = useLive<EndpointList>(apiPath('endpoints?limit=100&include_archived=true'));
+  const profiles = live.data?.data ?? [];
+  const isListed = value === null || profiles.some(({ id }) => id === value);
+  return (
+    <div class="w-full sm:w-56">
+      <SelectField
+        label="Endpoint profile"
+        value={value ?? ''}
+        options={[
+          { value: '', label: 'Any destination' },
+          ...(isListed ? [] : [{ value: value ?? '', label: value ?? '' }]),
+          ...profiles.map((profile) => ({ value: profile.id, label: titleOf(profile) })),
+        ]}
+        onValue={(id) => onValue(id === '' ? null : id)}
+      />
+    </div>
+  );
+}
+
+function ScheduleField({ filter }: { readonly filter: DeliveryFilter }) {
+  const [text, setText] = useState(filter.scheduleId ?? '');
+  // The filter may change elsewhere: by a link, by going back, by clearing it. An id that is half typed stays.
+  useEffect(() => {
+    if (readScheduleId(text) !== filter.scheduleId) setText(filter.scheduleId ?? '');
+  }, [filter.scheduleId]);
+  const isWrong = text.trim() !== '' && readScheduleId(text) === null;
+  return (
+    <div class="w-full sm:w-80">
+      <TextField
+        type="search"
+        label="Schedule id"
+        isMono
+        placeholder="sch_…"
+        value={text}
+        error={isWrong ? 'This is not a schedule id. Ids begin with sch_.' : null}
+        autocomplete="off"
+        onValue={(next) => {
+          setText(next);
+          const scheduleId = readScheduleId(next);
+          if (scheduleId !== filter.scheduleId) writeFilter({ ...filter, scheduleId, endpointId: null });
+        }}
+      />
+    </div>
+  );
+}

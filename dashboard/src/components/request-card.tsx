@@ -1,0 +1,74 @@
+/** The request of a delivery: everything but values of headers and the body. */
+import type { Delivery } from '../../../sdk/src/api-types.ts';
+import { curlOf } from '../model/curl.ts';
+import { hasRole } from '../session.ts';
+import { CopyBlock, TruncatedText } from './copy.tsx';
+import { Card, DetailList } from './page.tsx';
+
+interface RequestCardProps {
+  readonly delivery: Delivery;
+  /** Null if the request cannot be read. */
+  readonly headerNames: readonly string[] | null;
+  readonly hasBody: boolean | null;
+}
+
+const URL_CHARACTERS_MAX = 320;
+
+export function RequestCard({ delivery, headerNames, hasBody }: RequestCardProps) {
+  const { method, url, idempotency_key: key } = delivery;
+  return (
+    <Card title="Request">
+      <DetailList
+        items={[
+          [
+            'Method',
+            <span key="method" class="font-mono text-sm">
+              {method}
+            </span>,
+          ],
+          ['URL', <TruncatedText key="url" text={url} charactersMax={URL_CHARACTERS_MAX} canCopy />],
+          ['Headers', <HeaderNames key="headers" names={headerNames} />],
+          ['Body', hasBody === null ? 'unreadable' : hasBody ? 'hidden' : 'none'],
+          ['Idempotency-Key', <TruncatedText key="key" text={key} charactersMax={64} isMono canCopy />],
+        ]}
+      />
+      {/* Viewers see no query, so the command would be another request. */}
+      {hasRole('operator') && headerNames !== null ? (
+        <details class="mt-3">
+          <summary class="link w-fit text-sm">Copy as curl</summary>
+          <div class="mt-2 space-y-2">
+            <CopyBlock
+              label="curl command"
+              text={curlOf({
+                method,
+                url,
+                headerNames,
+                hasBody: hasBody === true,
+                deliveryId: delivery.id,
+                idempotencyKey: key,
+              })}
+            />
+            <p class="text-sm text-dim">
+              Fill in the values of the headers{hasBody === true ? ' and the body' : ''}. The command has no
+              signature, so a receiver that verifies it refuses the request.
+            </p>
+          </div>
+        </details>
+      ) : null}
+    </Card>
+  );
+}
+
+function HeaderNames({ names }: { readonly names: readonly string[] | null }) {
+  if (names === null) return <>unreadable</>;
+  if (names.length === 0) return <>none of your own</>;
+  return (
+    <ul class="space-y-0.5 font-mono text-sm">
+      {names.map((name) => (
+        <li key={name}>
+          <TruncatedText text={name} charactersMax={64} />: <span class="font-sans text-dim">hidden</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
