@@ -19,6 +19,7 @@ const run = promisify(execFile);
 
 const document = new ReferenceDocument(openApiDocument());
 const EXAMPLE_ID = /\b(sch|ep|dlv)_01m7f3gs00zqgw5m2r7n9x0abc\b/g;
+const ANSWER = 'upstream timed out';
 const FAILED = { outcome: 'terminal', statusCode: 500, error: 'status 500' } as const;
 
 interface Runnable {
@@ -68,7 +69,7 @@ async function endedDelivery(): Promise<string> {
   const { json } = await api.post<{ readonly id: string }>('/v1/schedules', schedule);
   const list = await api.get<{ readonly data: readonly Delivery[] }>(`/v1/schedules/${json.id}/deliveries`);
   const id = list.json.data[0]?.id ?? '';
-  await drive.fire(id, FAILED);
+  await drive.fireWithAnswer(id, FAILED, ANSWER);
   return id;
 }
 
@@ -109,7 +110,7 @@ describe('every sample of the reference works as it is', () => {
     write(join(folder, 'all.ts'), imports.join('\n'));
     const { stdout } = await run(process.execPath, [join(folder, 'all.ts')], environment());
     for (const { name } of samples)
-      expect(stdout).toMatch(new RegExp(`^${name}\\n((sch|ep|dlv|att)_|created|unchanged)`, 'm'));
+      expect(stdout).toMatch(new RegExp(`^${name}\\n((sch|ep|dlv|att)_|created|unchanged|${ANSWER})`, 'm'));
   });
 
   test('in Python', async ({ skip }) => {

@@ -8,6 +8,7 @@ import Database from 'better-sqlite3';
 import { Client } from 'pg';
 import { readControlSettings } from '#src/app/config.ts';
 import { openStore } from '#src/app/open-store.ts';
+import { openVault } from '#src/app/open-vault.ts';
 import { type Delivery, isInFlight } from '#src/domain/delivery.ts';
 import { type AttemptResult, endUnsent, move, settle } from '#src/domain/delivery-lifecycle.ts';
 import { IdMint, parseId } from '#src/domain/id.ts';
@@ -15,8 +16,11 @@ import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import { claim, completedBy } from '#src/domain/schedule-lifecycle.ts';
+import { keptResponse } from '#src/engine/attempt/kept-response.ts';
+import type { Vault } from '#src/ports/vault.ts';
 import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { DATABASE_FILE } from '#src/store/sqlite/open-sqlite.ts';
+import { systemClock } from '#src/system/clock.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { databaseUrlOf, IS_POSTGRES, storeSettings } from '#test/process/store-in-use.ts';
 
@@ -45,6 +49,7 @@ interface Read {
 interface Opened {
   readonly store: SqlStore;
   readonly partition: Partition;
+  readonly vault: Vault;
 }
 
 /**
@@ -91,12 +96,26 @@ export class Drive {
 
   /** Ends the attempt in flight, `tookMs` after it began. */
   async settle(id: string, result: AttemptResult, tookMs = 0): Promise<void> {
+    await this.#settle(id, result, tookMs, null);
+  }
+
+  async #settle(id: string, result: AttemptResult, tookMs: number, answer: string | null): Promise<void> {
     const { store, delivery, view } = await this.#read(id);
     if (!isInFlight(delivery)) throw new Error(`No attempt of ${id} is in flight.`);
     const at = instant(delivery.claim.firedAt + tookMs);
     const settled = settle(delivery, result, view.schedule, at);
     const completed = completedBy(view.schedule, settled.delivery, at);
-    done(await store.settle([{ ...settled, completed, decidedUnder: view.schedule.state, response: null }]));
+    const { attempt } = settled;
+    const { vault } = await this.#open();
+    const excerpt = { contentType: null, bytes: Buffer.from(answer ?? ''), isTruncated: false };
+    const response = answer === null ? null : keptResponse(vault, attempt, result, excerpt);
+    done(await store.settle([{ ...settled, completed, decidedUnder: view.schedule.state, response }]));
+  }
+
+  /** Makes an attempt, and keeps this beginning of its answer. */
+  async fireWithAnswer(id: string, result: AttemptResult, answer: string): Promise<void> {
+    await this.claim(id);
+    await this.#settle(id, result, 0, answer);
   }
 
   /** Makes one complete attempt after the other. */
@@ -158,7 +177,10 @@ async function open(dataDir: string): Promise<Opened> {
   const store = await openStore(settings, { exclusive: false, create: false, node: NODE });
   const project = await store.findProject('default');
   if (project === null) throw new Error('There is no project default.');
-  return { store, partition: project.partitions.test };
+  const random = systemRandom();
+  const ids = new IdMint((count) => random.bytes(count));
+  const vault = await openVault(settings, { store, clock: systemClock, random, ids }, false);
+  return { store, partition: project.partitions.test, vault };
 }
 
 async function whileFileIsHeld<T>(dataDir: string, act: () => Promise<T>): Promise<T> {

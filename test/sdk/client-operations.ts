@@ -147,7 +147,13 @@ const CHECKS: Readonly<Record<OperationId, Check>> = {
     expect(await sched.deliveries.cancel(waiting.id)).toMatchObject({ id: waiting.id, status: 'canceled' });
   },
   async getAttemptResponse(sched, { delivery }) {
-    const error = await rejection(sched.deliveries.response(delivery.id, 1));
+    expect(await sched.deliveries.response(delivery.id, 1)).toMatchObject({
+      status_code: 503,
+      excerpt: 'upstream timed out',
+      encoding: 'utf-8',
+      truncated: false,
+    });
+    const error = await rejection(sched.deliveries.response(delivery.id, 2));
     expect(error).toBeInstanceOf(NotFoundError);
   },
   async listRecentAttempts(sched, { delivery }) {
@@ -177,7 +183,8 @@ export function operations({ url, drive }: Service): void {
     const { id: recurring } = await sched.schedules.create(RECURRING);
     const triggered = await sched.schedules.trigger(recurring);
     await drive.fire(triggered.id, SERVER_ERROR);
-    await drive.fire(pending?.id ?? '', SERVER_ERROR, OK);
+    await drive.fireWithAnswer(pending?.id ?? '', SERVER_ERROR, 'upstream timed out');
+    await drive.fire(pending?.id ?? '', OK);
     return {
       schedule: await sched.schedules.get(id),
       delivery: await sched.deliveries.get(pending?.id ?? ''),
@@ -192,7 +199,7 @@ export function operations({ url, drive }: Service): void {
 
     const { method, path, idempotent } = OPERATIONS[operation];
     const form = new RegExp(
-      `^/v1${path.replace('{id}', '[a-z]+_[0-9a-z]{26}').replace(/\{\w+\}/, '[\\w-]+')}$`,
+      `^/v1${path.replace('{id}', '[a-z]+_[0-9a-z]{26}').replace(/\{[a-z_]+\}/, '[\\w-]+')}$`,
     );
     const own = seen.filter((each) => each.method === method && form.test(each.url.pathname));
     expect(own.length).toBeGreaterThan(0);
