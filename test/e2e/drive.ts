@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Client } from 'pg';
-import { readControlSettings } from '#src/app/config.ts';
+import { type ControlSettings, readControlSettings } from '#src/app/config.ts';
 import { openStore } from '#src/app/open-store.ts';
 import { openVault } from '#src/app/open-vault.ts';
 import { type Delivery, isInFlight } from '#src/domain/delivery.ts';
@@ -47,9 +47,9 @@ interface Read {
 }
 
 interface Opened {
+  readonly settings: ControlSettings;
   readonly store: SqlStore;
   readonly partition: Partition;
-  readonly vault: Vault;
 }
 
 /**
@@ -94,28 +94,22 @@ export class Drive {
     return at;
   }
 
-  /** Ends the attempt in flight, `tookMs` after it began. */
-  async settle(id: string, result: AttemptResult, tookMs = 0): Promise<void> {
-    await this.#settle(id, result, tookMs, null);
-  }
-
-  async #settle(id: string, result: AttemptResult, tookMs: number, answer: string | null): Promise<void> {
+  /** Ends the attempt in flight, `tookMs` after it began. The text of the answer is kept, if there is one. */
+  async settle(id: string, result: AttemptResult, tookMs = 0, answer: string | null = null): Promise<void> {
     const { store, delivery, view } = await this.#read(id);
     if (!isInFlight(delivery)) throw new Error(`No attempt of ${id} is in flight.`);
     const at = instant(delivery.claim.firedAt + tookMs);
     const settled = settle(delivery, result, view.schedule, at);
     const completed = completedBy(view.schedule, settled.delivery, at);
-    const { attempt } = settled;
-    const { vault } = await this.#open();
-    const excerpt = { contentType: null, bytes: Buffer.from(answer ?? ''), isTruncated: false };
-    const response = answer === null ? null : keptResponse(vault, attempt, result, excerpt);
+    const response =
+      answer === null
+        ? null
+        : keptResponse(await this.#vault(), settled.attempt, result, {
+            contentType: 'text/plain',
+            bytes: Buffer.from(answer),
+            isTruncated: false,
+          });
     done(await store.settle([{ ...settled, completed, decidedUnder: view.schedule.state, response }]));
-  }
-
-  /** Makes an attempt, and keeps this beginning of its answer. */
-  async fireWithAnswer(id: string, result: AttemptResult, answer: string): Promise<void> {
-    await this.claim(id);
-    await this.#settle(id, result, 0, answer);
   }
 
   /** Makes one complete attempt after the other. */
@@ -124,6 +118,11 @@ export class Drive {
       await this.claim(id);
       await this.settle(id, result);
     }
+  }
+
+  async #vault(): Promise<Vault> {
+    const { store, settings } = await this.#open();
+    return openVault(settings, { store, clock: systemClock, random: systemRandom(), ids: this.#ids }, false);
   }
 
   /** As if a node with another version of the program had joined. */
@@ -177,10 +176,7 @@ async function open(dataDir: string): Promise<Opened> {
   const store = await openStore(settings, { exclusive: false, create: false, node: NODE });
   const project = await store.findProject('default');
   if (project === null) throw new Error('There is no project default.');
-  const random = systemRandom();
-  const ids = new IdMint((count) => random.bytes(count));
-  const vault = await openVault(settings, { store, clock: systemClock, random, ids }, false);
-  return { store, partition: project.partitions.test, vault };
+  return { settings, store, partition: project.partitions.test };
 }
 
 async function whileFileIsHeld<T>(dataDir: string, act: () => Promise<T>): Promise<T> {

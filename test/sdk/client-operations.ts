@@ -146,14 +146,16 @@ const CHECKS: Readonly<Record<OperationId, Check>> = {
   async cancelDelivery(sched, { waiting }) {
     expect(await sched.deliveries.cancel(waiting.id)).toMatchObject({ id: waiting.id, status: 'canceled' });
   },
-  async getAttemptResponse(sched, { delivery }) {
-    expect(await sched.deliveries.response(delivery.id, 1)).toMatchObject({
+  async getAttemptResponse(sched, { delivery, waiting }) {
+    expect(await sched.deliveries.response(waiting.id, 1)).toEqual({
+      object: 'attempt_response',
       status_code: 503,
-      excerpt: 'upstream timed out',
+      content_type: 'text/plain',
+      excerpt: 'no database',
       encoding: 'utf-8',
       truncated: false,
     });
-    const error = await rejection(sched.deliveries.response(delivery.id, 2));
+    const error = await rejection(sched.deliveries.response(delivery.id, 1));
     expect(error).toBeInstanceOf(NotFoundError);
   },
   async listRecentAttempts(sched, { delivery }) {
@@ -182,9 +184,9 @@ export function operations({ url, drive }: Service): void {
     const [pending] = await sched.schedules.deliveries(id).toArray(1);
     const { id: recurring } = await sched.schedules.create(RECURRING);
     const triggered = await sched.schedules.trigger(recurring);
-    await drive.fire(triggered.id, SERVER_ERROR);
-    await drive.fireWithAnswer(pending?.id ?? '', SERVER_ERROR, 'upstream timed out');
-    await drive.fire(pending?.id ?? '', OK);
+    await drive.claim(triggered.id);
+    await drive.settle(triggered.id, SERVER_ERROR, 0, 'no database');
+    await drive.fire(pending?.id ?? '', SERVER_ERROR, OK);
     return {
       schedule: await sched.schedules.get(id),
       delivery: await sched.deliveries.get(pending?.id ?? ''),
@@ -198,9 +200,10 @@ export function operations({ url, drive }: Service): void {
     await CHECKS[operation](sched, await given());
 
     const { method, path, idempotent } = OPERATIONS[operation];
-    const form = new RegExp(
-      `^/v1${path.replace('{id}', '[a-z]+_[0-9a-z]{26}').replace(/\{[a-z_]+\}/, '[\\w-]+')}$`,
+    const pattern = path.replaceAll(/\{(\w+)\}/g, (_, name) =>
+      name === 'id' ? '[a-z]+_[0-9a-z]{26}' : '[\\w-]+',
     );
+    const form = new RegExp(`^/v1${pattern}$`);
     const own = seen.filter((each) => each.method === method && form.test(each.url.pathname));
     expect(own.length).toBeGreaterThan(0);
     const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
