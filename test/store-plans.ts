@@ -5,20 +5,27 @@
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { DeliveryId, EndpointId, JobId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
-import type { Labels } from '#src/domain/labels.ts';
+import { type Labels, labelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
-import type { DeliveryFilter, ListFilter, Prunable, ScheduleFilter } from '#src/ports/store.ts';
+import type {
+  AttemptFilter,
+  DeliveryFilter,
+  ListFilter,
+  Prunable,
+  ScheduleSearch,
+} from '#src/ports/store.ts';
 import type { OldestStatsQueries, SqlReader, SqlWriter, Syntax } from '#src/store/sql/dialect.ts';
 import { lists } from '#src/store/sql/lists.ts';
 import type { Query } from '#src/store/sql/query.ts';
 import { keyedReads } from '#src/store/sql/reads.ts';
 import { SqlReplayJobs } from '#src/store/sql/replay-jobs.ts';
 import { retentionQueries } from '#src/store/sql/retention.ts';
-import { labelCountsQuery, scanQuery } from '#src/store/sql/search-queries.ts';
+import { countsQuery, deliveryScanQuery, scanQuery } from '#src/store/sql/search-queries.ts';
+import { wantedSchedules } from '#src/store/sql/searches.ts';
 import { makeSqlInsight } from '#src/store/sql/sql-insight.ts';
 import type { makeVerbs } from '#src/store/sql/verbs.ts';
 import { START } from '#test/store-contract/builders.ts';
-import { ALL_DELIVERIES, ALL_SCHEDULES } from '#test/store-contract/everything.ts';
+import { ALL_DELIVERIES, ALL_SCHEDULES, ANY_SCHEDULES } from '#test/store-contract/everything.ts';
 
 const UNWRITTEN: SqlWriter = { run: async () => 'done', runAll: async () => [] };
 
@@ -46,8 +53,16 @@ export function readsOf({ reader, syntax, oldestStats, verbs }: PlanDependencies
       { query: (sql, ...values) => reader.query(sql, ...values), run: async () => 'done' },
       verbs,
     ),
-    scan: (filter: ScheduleFilter, rows: number) => ask(scanQuery(syntax, LARGE, filter, null, null, rows)),
-    countLabels: (labels: Labels, countMax: number) => ask(labelCountsQuery(LARGE, labels, countMax)),
+    scan: (given: Partial<ScheduleSearch>, rows: number, position = 0) => {
+      const wanted = wantedSchedules({ ...ANY_SCHEDULES, ...given }, position);
+      return ask(scanQuery(syntax, LARGE, wanted, null, rows));
+    },
+    scanDeliveries: (given: Partial<DeliveryFilter>, rows: number) =>
+      ask(deliveryScanQuery(syntax, LARGE, { ...ALL_DELIVERIES, ...given }, null, rows)),
+    count: (labels: Labels, endpointId: EndpointId | null, countMax: number) => {
+      const digests = labels.map((label) => labelDigest(...label));
+      return ask(countsQuery(syntax, LARGE, digests, endpointId, countMax));
+    },
     findOld: (what: Prunable, limit: number) => {
       const cursor = what === 'schedules' ? [0, ''] : [];
       return reader.query(retentionQueries(syntax.indexedBy)[what], ...cursor, START, limit);
@@ -65,6 +80,7 @@ export const LARGE = 1 as Partition;
 export const SCHEDULE = 'sch_00000003' as ScheduleId;
 export const DELIVERY = 'dlv_00000003' as DeliveryId;
 export const ENDPOINT = 'ep_3' as EndpointId;
+const NO_ENDPOINT = 'ep_none' as EndpointId;
 export const ITEM_ENDPOINT = 'https://a.example/' as EndpointKey;
 const JOB = 'job_001' as JobId;
 const PAGE = { before: null, limit: 20 };
@@ -92,6 +108,12 @@ const VERSION_KEY = 'endpoint_profile_versions_pkey(partition,endpoint_id,versio
 const LABEL_KEY = 'schedule_labels_pkey(partition,digest,state,kind,schedule_id)';
 const STATE = 'schedules_by_state(partition,state,kind,id)';
 const STATUS = 'deliveries_by_status(partition,status,id)';
+const STATE_OF_PROFILE = 'schedules_of_endpoint(partition,endpoint_id,state,kind,id)';
+const STATUS_OF_PROFILE = 'deliveries_of_endpoint(partition,endpoint_id,status,id)';
+const REPLAYS = 'deliveries_replays(partition,replay_of,id)';
+const OUTCOME = 'attempts_by_time(partition,outcome,finished_at,id)';
+const OUTCOME_OF_PROFILE = 'attempts_of_endpoint(partition,endpoint_id,outcome,finished_at,id)';
+const ATTEMPT_KEY = 'attempts_pkey(partition,delivery_id,attempt_no)';
 const OF_SCHEDULE = 'deliveries_of_schedule(partition,schedule_id,status,id)';
 const JOINED = [DELIVERY_KEY, PROFILE_KEY, VERSION_KEY];
 
@@ -119,7 +141,32 @@ const SCHEDULE_LISTS: Filters<ListFilter> = [
   ],
 ];
 
+const PROFILE_LISTS: Filters<ListFilter> = [
+  ['of a profile', { endpointId: ENDPOINT }, STATE_OF_PROFILE],
+  ['of a profile that none has', { endpointId: NO_ENDPOINT }, STATE_OF_PROFILE],
+  ['of a profile, of a state that most have', { endpointId: ENDPOINT, state: 'completed' }, STATE_OF_PROFILE],
+  ['of a profile, of a state that none has', { endpointId: ENDPOINT, state: 'paused' }, STATE_OF_PROFILE],
+  ['of a profile, of a kind', { endpointId: ENDPOINT, kind: 'recurring' }, STATE_OF_PROFILE],
+  ['with a name', { name: 'report' }, LABEL_KEY],
+  ['with a name, of a state', { name: 'report', state: 'active' }, LABEL_KEY],
+];
+
+const ATTEMPT_LISTS: Filters<AttemptFilter> = [
+  ['all', {}, OUTCOME],
+  ['of an outcome that most have', { outcome: 'success' }, OUTCOME],
+  ['of an outcome that none has', { outcome: 'terminal' }, OUTCOME],
+  ['of a profile', { endpointId: ENDPOINT }, OUTCOME_OF_PROFILE],
+  ['of a profile that none has', { endpointId: NO_ENDPOINT }, OUTCOME_OF_PROFILE],
+  ['of a profile and an outcome', { endpointId: ENDPOINT, outcome: 'success' }, OUTCOME_OF_PROFILE],
+];
+
 const DELIVERY_LISTS: Filters<DeliveryFilter> = [
+  ['of a profile', { endpointId: ENDPOINT }, STATUS_OF_PROFILE],
+  ['of a profile that none has', { endpointId: NO_ENDPOINT }, STATUS_OF_PROFILE],
+  ['of a profile and a status', { endpointId: ENDPOINT, status: 'succeeded' }, STATUS_OF_PROFILE],
+  ['of a profile, created after', { endpointId: ENDPOINT, createdAfter: START }, STATUS_OF_PROFILE],
+  ['that are replays of one', { replayOf: DELIVERY }, REPLAYS],
+  ['that are replays of one, created before', { replayOf: DELIVERY, createdBefore: START }, REPLAYS],
   ['all', {}, DELIVERY_KEY],
   ['created between', { createdAfter: START, createdBefore: START }, DELIVERY_KEY],
   ['of a status that most have', { status: 'succeeded' }, STATUS],
@@ -141,10 +188,10 @@ const SEARCHES = [
 
 /** `scansCarryRows`: see `Syntax`. If they do not, the schedules of a list are looked up. */
 export function listCases({ scansCarryRows }: Syntax): readonly PlanCase[] {
-  const schedules = SCHEDULE_LISTS.map(([name, filter, index]): PlanCase => {
+  const schedules = [...SCHEDULE_LISTS, ...PROFILE_LISTS].map(([name, filter, index]): PlanCase => {
     const isLookedUp = index === LABEL_KEY || !scansCarryRows;
     const indexes = [...new Set([...JOINED, index, ...(isLookedUp ? [SCHEDULE_KEY] : [])])];
-    const wanted = { ...ALL_SCHEDULES, ...filter };
+    const wanted = { ...ALL_SCHEDULES, ...filter } as ListFilter;
     return [`schedules ${name}`, (reads) => reads.listSchedules(LARGE, wanted, PAGE), indexes, PAGE_ROWS_MAX];
   });
   const deliveries = DELIVERY_LISTS.map(([name, filter, index]): PlanCase => {
@@ -156,13 +203,21 @@ export function listCases({ scansCarryRows }: Syntax): readonly PlanCase[] {
       PAGE_ROWS_MAX,
     ];
   });
-  return [...schedules, ...deliveries];
+  const attempts = ATTEMPT_LISTS.map(([name, filter, index]): PlanCase => {
+    const wanted = { outcome: null, endpointId: null, ...filter };
+    return [
+      `attempts ${name}`,
+      (reads) => reads.listRecentAttempts(LARGE, wanted, null, PAGE.limit),
+      [ATTEMPT_KEY, DELIVERY_KEY, SCHEDULE_KEY, index],
+      PAGE_ROWS_MAX,
+    ];
+  });
+  return [...schedules, ...deliveries, ...attempts];
 }
 
 const UNARCHIVED = 'endpoint_profiles_unarchived(partition,id)';
 const ITEM_KEY = 'replay_items_pkey(partition,job_id,endpoint_digest)';
 const DUE_OF_PARTITION = 'deliveries_due_of_partition(partition,due_at,id)';
-const ANY = { ...ALL_SCHEDULES, destination: null, hidesQueries: false };
 
 export const PLAN_CASES: readonly PlanCase[] = [
   ['profiles', (reads) => reads.listProfiles(LARGE, true, PAGE), [PROFILE_KEY, VERSION_KEY], PAGE_ROWS_MAX],
@@ -186,14 +241,56 @@ export const PLAN_CASES: readonly PlanCase[] = [
   ...SEARCHES.map(
     ([name, filter]): PlanCase => [
       `a batch of a search by ${name}`,
-      (reads) => reads.scan({ ...ALL_SCHEDULES, ...filter }, SCANNED_MAX),
+      (reads) => reads.scan(filter, SCANNED_MAX),
       [LABEL_KEY],
       3 * SCANNED_MAX,
     ],
   ),
   [
+    'a batch of a search by destination',
+    (reads) => reads.scan({ destination: 'a' }, SCANNED_MAX),
+    [VERSION_KEY, PROFILE_KEY, SCHEDULE_KEY],
+    4 * SCANNED_MAX,
+  ],
+  [
+    'a batch of a search by profile and label, that scans the profile',
+    (reads) => reads.scan({ endpointId: ENDPOINT, labels: COMMON }, SCANNED_MAX, 1),
+    [LABEL_KEY, STATE_OF_PROFILE],
+    3 * SCANNED_MAX,
+  ],
+  [
+    'a batch of a search by profile and label, that scans the label',
+    (reads) => reads.scan({ endpointId: ENDPOINT, labels: COMMON }, SCANNED_MAX),
+    [LABEL_KEY, SCHEDULE_KEY],
+    3 * SCANNED_MAX,
+  ],
+  [
+    'a batch of a search by profile and destination',
+    (reads) => reads.scan({ endpointId: ENDPOINT, destination: 'a' }, SCANNED_MAX),
+    [STATE_OF_PROFILE, VERSION_KEY, PROFILE_KEY],
+    4 * SCANNED_MAX,
+  ],
+  [
+    'how many schedules a label and a profile have',
+    (reads) => reads.count(COMMON, ENDPOINT, SCANNED_MAX),
+    ['schedule_labels_pkey(partition,digest)', STATE_OF_PROFILE],
+    2 * SCANNED_MAX,
+  ],
+  [
+    'a batch of a search for deliveries of a schedule and a profile',
+    (reads) => reads.scanDeliveries({ scheduleId: SCHEDULE, endpointId: ENDPOINT }, SCANNED_MAX),
+    [OF_SCHEDULE],
+    SCANNED_MAX,
+  ],
+  [
+    'a batch of a search for replays of a status',
+    (reads) => reads.scanDeliveries({ replayOf: DELIVERY, status: 'succeeded' }, SCANNED_MAX),
+    [REPLAYS],
+    SCANNED_MAX,
+  ],
+  [
     'how common labels are',
-    (reads) => reads.countLabels([...COMMON, ...RARE], SCANNED_MAX),
+    (reads) => reads.count([...COMMON, ...RARE], null, SCANNED_MAX),
     ['schedule_labels_pkey(partition,digest)'],
     2 * SCANNED_MAX,
   ],
@@ -264,23 +361,33 @@ export const PLAN_CASES: readonly PlanCase[] = [
   [
     'schedules of a destination',
     ({ insight }) =>
-      insight.searchSchedules(LARGE, { ...ANY, destination: 'a', hidesQueries: true }, PAGE, SCANNED_MAX),
-    [VERSION_KEY, 'endpoint_profiles_pkey(partition)', SCHEDULE_KEY],
-    // 500 profiles, each with its version and its head, which a bitmap scan counts twice.
-    SCANNED_MAX + 3 * 500,
+      insight.searchSchedules(
+        LARGE,
+        { ...ANY_SCHEDULES, destination: 'a', hidesQueries: true },
+        PAGE,
+        SCANNED_MAX,
+      ),
+    [VERSION_KEY, PROFILE_KEY, SCHEDULE_KEY],
+    // Each schedule has a profile, with its version. Those that match are read once more.
+    4 * SCANNED_MAX,
   ],
   [
     'schedules of a destination with labels',
     ({ insight }) => {
-      const wanted = { ...ANY, labels: [...COMMON, ...RARE], state: 'completed', destination: 'a' } as const;
+      const wanted = {
+        ...ANY_SCHEDULES,
+        labels: [...COMMON, ...RARE],
+        state: 'completed',
+        destination: 'a',
+      } as const;
       return insight.searchSchedules(LARGE, wanted, PAGE, SCANNED_MAX);
     },
-    [LABEL_KEY, VERSION_KEY, 'endpoint_profiles_pkey(partition)', SCHEDULE_KEY],
-    4 * SCANNED_MAX + 3 * 500,
+    [LABEL_KEY, VERSION_KEY, PROFILE_KEY, SCHEDULE_KEY],
+    6 * SCANNED_MAX,
   ],
   [
     'schedules of a state',
-    ({ insight }) => insight.searchSchedules(LARGE, { ...ANY, state: 'paused' }, PAGE, SCANNED_MAX),
+    ({ insight }) => insight.searchSchedules(LARGE, { ...ANY_SCHEDULES, state: 'paused' }, PAGE, SCANNED_MAX),
     [STATE],
     0,
   ],

@@ -24,9 +24,9 @@ import { makeMixed } from './mixed.ts';
 
 const PROJECT = 'p/default/test/';
 const REQUESTS_EACH = 15;
-/** The filter by it matches nothing, so it reads the most. */
-const UNUSED_PROFILE = `ep_${'0'.repeat(26)}`;
-/** The queries that the overview and the list of attempts watch. */
+/** No delivery is of a profile. The filter must not scan those without one. */
+const NO_PROFILE = 'ep_00000000000000000000000000';
+/** The queries that the overview and the activity of the deliveries watch. */
 const WATCHED = [`${PROJECT}overview?range=1h`, `${PROJECT}attempts?limit=50`];
 
 /** Each store has one step for filling, one for its pages and one for each round. */
@@ -106,6 +106,7 @@ async function pathsOf(user: DashboardUser): Promise<readonly (readonly [page: s
   const now = Date.now();
   const at = (ms: number) => encodeURIComponent(new Date(now + ms).toISOString());
   const day = 86_400_000;
+  const searched = `${PROJECT}search/deliveries?limit=50`;
   return [
     ...['1h', '6h', '24h', '7d', '30d'].map(
       (range) => [`overview, ${range}`, `${PROJECT}overview?range=${range}`] as const,
@@ -120,19 +121,16 @@ async function pathsOf(user: DashboardUser): Promise<readonly (readonly [page: s
       'schedule, calendar',
       `${PROJECT}schedules/${schedule}/calendar?from=${at(-15 * day)}&until=${at(15 * day)}`,
     ],
-    ['schedule, deliveries', `${PROJECT}schedules/${schedule}/deliveries`],
+    ['schedule, deliveries', `${searched}&group=all&schedule_id=${schedule}`],
     ['activity', `${PROJECT}attempts?limit=50`],
-    ['activity, failures', `${PROJECT}attempts?outcome=terminal&limit=50`],
-    ['waiting', `${PROJECT}search/deliveries?group=waiting&limit=50`],
-    ['waiting for a retry', `${PROJECT}search/deliveries?group=waiting&status=retry_scheduled&limit=50`],
-    ['ended', `${PROJECT}search/deliveries?group=ended&limit=50`],
-    ['ended, dead letters', `${PROJECT}search/deliveries?group=ended&status=dead_letter&limit=50`],
-    ['ended, of a day', `${PROJECT}search/deliveries?group=ended&limit=50&created_after=${at(-day)}`],
-    ['activity, of a profile without any', `${PROJECT}attempts?limit=50&endpoint_id=${UNUSED_PROFILE}`],
-    [
-      'ended, of a profile without any',
-      `${PROJECT}search/deliveries?group=ended&limit=50&endpoint_id=${UNUSED_PROFILE}`,
-    ],
+    ['activity, not retryable', `${PROJECT}attempts?limit=50&outcome=terminal`],
+    ['an attempt by its id', `${PROJECT}attempts/${id.replace('dlv_', 'att_')}/delivery`],
+    ['waiting', `${searched}&group=waiting`],
+    ['waiting, scheduled', `${searched}&group=waiting&status=scheduled`],
+    ['waiting, of an endpoint profile', `${searched}&group=waiting&endpoint_id=${NO_PROFILE}`],
+    ['ended', `${searched}&group=ended`],
+    ['ended, dead letters', `${searched}&group=ended&status=dead_letter`],
+    ['ended, of a day', `${searched}&group=ended&created_after=${at(-day)}`],
     ['dead letters to replay, counted', `${PROJECT}replays/count?status=dead_letter`],
     ['delivery', `${PROJECT}deliveries/${id}/details`],
     ['endpoints', `${PROJECT}destinations`],

@@ -37,7 +37,7 @@ export const HANGING =
   'This is the same work for a hundred endpoints that answer. First they are alone, then other endpoints accept requests and never answer.';
 
 export const DASHBOARD =
-  'The data of each page of the dashboard is requested over HTTP. The store looks as it would after months: most deliveries have ended, tens of thousands of them without success, and some wait. After that comes the paced workload, in turns with and without an open page. The page watches the overview and the list of deliveries.';
+  'The data of each page of the dashboard is requested over HTTP. The store looks as it would after months: most deliveries have ended, tens of thousands of them without success, and some wait. After that comes the paced workload, in turns with and without an open page. The page watches the overview and the activity of the deliveries.';
 
 export const START =
   'The program is packed and unpacked, as an installation would do it. Each start is a new process on a store that exists already. The program’s files are in the cache of the operating system. A process is *ready* when `/readyz` says that it can store and send. Then its first delivery is due, over a connection that is not open yet. A client creates it as soon as the process is ready, or an earlier process has stored it. The receiver measures how late it arrives, so the way to the receiver is part of it.';

@@ -16,20 +16,20 @@ import {
   type ScheduleAction,
 } from '#src/commands/schedules.ts';
 import { triggerSchedule } from '#src/commands/trigger.ts';
-import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
+import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import { Refusal } from '#src/domain/errors.ts';
-import { type DeliveryId, parseId } from '#src/domain/id.ts';
 import { isName } from '#src/domain/name.ts';
 import type { Mode } from '#src/domain/project.ts';
 import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { ScheduleEdit } from '#src/domain/schedule-lifecycle.ts';
-import type { DeliveryFilter } from '#src/ports/store.ts';
 import { nameFaultText } from '#src/texts/field-fault-text.ts';
+import { listRecentAttempts } from './attempt-list.ts';
 import type { Call } from './call.ts';
 import type { OperationId } from './contract/operations.ts';
 import type { PlanResource } from './contract/resources.ts';
-import { answerPage, answerSmallPage, type PageRequest, readPage } from './lists.ts';
+import { listDeliveries, listDeliveriesIn } from './delivery-list.ts';
+import { answerPage, answerSmallPage, readPage } from './lists.ts';
 import {
   presentAttempt,
   presentDelivery,
@@ -37,7 +37,7 @@ import {
   presentResponse,
   presentSchedule,
 } from './present.ts';
-import { readChoice, readInstant, readText } from './query.ts';
+import { readChoice } from './query.ts';
 import {
   readEndpointCreate,
   readEndpointPut,
@@ -48,8 +48,6 @@ import {
   readScheduleUpdate,
 } from './read-bodies.ts';
 import { listSchedules } from './schedule-list.ts';
-
-const notBuilt: Handler = () => Promise.reject(new Error('This is not built yet.'));
 
 export type Handler = (call: Call) => Promise<RenderedAnswer | IdempotentAnswer>;
 
@@ -92,6 +90,8 @@ export interface HandlerOptions {
   readonly upgrade: Pick<RollingUpgrade, 'requireSince'>;
   /** Presents a delivery, by default as customers see it. */
   readonly showDelivery?: (delivery: Delivery, mode: Mode) => object;
+  /** True when URLs are searched in the form that viewers see. They could guess a query one character at a time. */
+  readonly hidesQueries?: boolean;
   /** The API of customers has none. */
   readonly guard?: EditGuard;
 }
@@ -114,7 +114,7 @@ export function handlers(
 
 function ungatedHandlers(
   commands: Commands,
-  { httpAllowed, showDelivery = presentDelivery, guard }: HandlerOptions,
+  { httpAllowed, showDelivery = presentDelivery, hidesQueries = false, guard }: HandlerOptions,
 ): Readonly<Record<OperationId, Handler>> {
   const { store, pause } = commands;
 
@@ -130,23 +130,6 @@ function ungatedHandlers(
       );
   }
 
-  /** A filter of null gives an empty list. */
-  function deliveryList(
-    { tenant, answer }: Call,
-    page: PageRequest<DeliveryId>,
-    filter: DeliveryFilter | null,
-  ): Promise<RenderedAnswer> {
-    return answer((bytesMax) =>
-      answerSmallPage(
-        { ...page, bytesMax },
-        async (before, limit) =>
-          filter === null ? [] : store.listDeliveries(tenant.partition, filter, { before, limit }),
-        (delivery) => ({ position: delivery.id, resource: showDelivery(delivery, tenant.mode) }),
-        (length) => pause(tenant.partition, length),
-      ),
-    );
-  }
-
   return {
     createSchedule: (call) =>
       call.once((keep) =>
@@ -159,7 +142,7 @@ function ungatedHandlers(
         ),
       ),
 
-    listSchedules: (call) => listSchedules(commands, call),
+    listSchedules: (call) => listSchedules(commands, call, hidesQueries),
 
     getSchedule: (call) =>
       call.answer(async () => {
@@ -204,7 +187,12 @@ function ungatedHandlers(
       const scheduleId = call.id('sch');
       requireFound(await store.findSchedule(call.tenant.partition, scheduleId), scheduleId);
       const page = readPage(call.query, call.tenant.partition, `deliveries of ${scheduleId}`, 'dlv');
-      return deliveryList(call, page, { scheduleId, status: null, createdAfter: null, createdBefore: null });
+      return listDeliveriesIn(commands, call, showDelivery, page, {
+        scheduleId,
+        status: null,
+        createdAfter: null,
+        createdBefore: null,
+      });
     },
 
     createEndpoint: (call) =>
@@ -259,20 +247,7 @@ function ungatedHandlers(
         call.fields(),
       ),
 
-    listDeliveries: async (call) => {
-      const { query } = call;
-      const page = readPage(query, call.tenant.partition, 'deliveries', 'dlv');
-      const scheduleText = readText(query, 'schedule_id');
-      const filter = {
-        status: readChoice(query, 'status', DELIVERY_STATUSES),
-        createdAfter: readInstant(query, 'created_after', 'down'),
-        createdBefore: readInstant(query, 'created_before', 'up'),
-      };
-      if (scheduleText === null) return deliveryList(call, page, { ...filter, scheduleId: null });
-      const scheduleId = parseId('sch', scheduleText);
-      // A text that is not an id names no schedule, so the list is empty.
-      return deliveryList(call, page, scheduleId === null ? null : { ...filter, scheduleId });
-    },
+    listDeliveries: (call) => listDeliveries(commands, call, showDelivery),
 
     getDelivery: async (call) => {
       const id = call.id('dlv');
@@ -374,7 +349,7 @@ function ungatedHandlers(
           ),
         ),
       ),
-    listRecentAttempts: notBuilt,
+    listRecentAttempts: (call) => listRecentAttempts(commands, call),
 
     listAttempts: async (call) => {
       const id = call.id('dlv');

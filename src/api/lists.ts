@@ -2,8 +2,9 @@
 import type { RenderedAnswer } from '#src/commands/command.ts';
 import type { PauseLength } from '#src/commands/pauses.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
+import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
-import type { Listed } from '#src/ports/store.ts';
+import type { AttemptPosition, Listed } from '#src/ports/store.ts';
 import { AnswerTooLong } from './answer-budget.ts';
 import { decodeCursor, encodeCursor, type List } from './cursor.ts';
 import { readLimit, readText } from './query.ts';
@@ -27,11 +28,17 @@ export interface PageRequest<Position> {
   readonly after: Position | null;
 }
 
-type PositionOf<K extends IdKind | 'attempt_no'> = K extends IdKind
-  ? NonNullable<ReturnType<typeof parseId<K>>>
-  : number;
+/** Where an attempt is in the list of all that ended: `<finished_at in ms>/<id>`. */
+export type AttemptEnd = string & { readonly __brand: 'AttemptEnd' };
 
-export function readPage<K extends IdKind | 'attempt_no'>(
+type PositionKind = IdKind | 'attempt_no' | 'attempt_end';
+type PositionOf<K extends PositionKind> = K extends IdKind
+  ? NonNullable<ReturnType<typeof parseId<K>>>
+  : K extends 'attempt_end'
+    ? AttemptEnd
+    : number;
+
+export function readPage<K extends PositionKind>(
   query: URLSearchParams,
   partition: Partition,
   name: string,
@@ -43,7 +50,19 @@ export function readPage<K extends IdKind | 'attempt_no'>(
   return { list, limit: readLimit(query), after: after as PositionOf<K> | null };
 }
 
-function positionOf(kind: IdKind | 'attempt_no', text: string): string | number | null {
+export function attemptEnd({ finishedAt, id }: AttemptPosition): AttemptEnd {
+  return `${finishedAt}/${id}` as AttemptEnd;
+}
+
+/** Returns null if the text is no such position. */
+export function parseAttemptEnd(text: string): AttemptPosition | null {
+  const [, ms = '', idText = ''] = /^(0|[1-9]\d{0,14})\/(.+)$/.exec(text) ?? [];
+  const id = parseId('att', idText);
+  return id === null ? null : { finishedAt: instant(Number(ms)), id };
+}
+
+function positionOf(kind: PositionKind, text: string): string | number | null {
+  if (kind === 'attempt_end') return parseAttemptEnd(text) && text;
   if (kind !== 'attempt_no') return parseId(kind, text);
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) : null;
 }

@@ -10,11 +10,13 @@ import { nextRuns, pendingFireAt } from '#src/domain/occurrence.ts';
 import type { Mode } from '#src/domain/project.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import { methodOf, retryPolicyOf, type ScheduleView, urlOf } from '#src/domain/schedule.ts';
+import type { RecentAttempt } from '#src/ports/store.ts';
 import type {
   AttemptResource,
   AttemptResponseResource,
   DeliveryResource,
   EndpointResource,
+  RecentAttemptResource,
   RetryPolicyResource,
   ScheduleResource,
 } from './contract/resources.ts';
@@ -119,6 +121,23 @@ export function presentResponse(response: OpenedResponse): AttemptResponseResour
     content_type: contentType,
     ...excerptText(bytes, isTruncated),
     truncated: isTruncated,
+  };
+}
+
+export function presentRecentAttempt({
+  attempt,
+  scheduleId,
+  scheduleName,
+  url,
+  method,
+}: RecentAttempt): RecentAttemptResource {
+  return {
+    ...presentAttempt(attempt),
+    schedule_id: scheduleId,
+    schedule_name: scheduleName,
+    url,
+    method,
+    endpoint_id: attempt.endpointId,
   };
 }
 

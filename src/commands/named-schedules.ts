@@ -114,8 +114,10 @@ async function change(
   const given = read(now, schedule);
   if (areLarge(schedule.metadata) || areLarge(given.metadata)) await pause(partition);
   const stored = await openPayload(commands, schedule);
-  if (stored === null) return { written: 'stale', answer: answers.present(view) };
-  const payloadFields = differingPayloadFields(stored, given);
+  if (stored === null && (await isPayloadReplaced(commands, schedule))) {
+    return { written: 'stale', answer: answers.present(view) };
+  }
+  const payloadFields = stored === null ? PAYLOAD_FIELDS : differingPayloadFields(stored, given);
   const wanted = await wantedOf(commands, partition, schedule, given, payloadFields.length > 0);
   const fields = [...differingFields(schedule, wanted.terms), ...payloadFields];
   if (fields.length === 0) {
@@ -149,13 +151,23 @@ async function change(
   return { written, answer };
 }
 
-/** Null if the payload has been replaced since the schedule was read. */
+/** Null if the payload has been replaced since the schedule was read, or is lost. A lost one differs from every other. */
 async function openPayload({ store, vault }: Commands, schedule: Schedule): Promise<Payload | null> {
   const { partition, id, payloadBytes, payloadVersion } = schedule;
   if (payloadBytes === 0) return NO_PAYLOAD;
   const sealed = await store.findPayload(partition, id, payloadVersion);
   return sealed && decodePayload(vault.open(payloadContext(partition, id, payloadVersion), sealed));
 }
+
+async function isPayloadReplaced(
+  { store }: Pick<Commands, 'store'>,
+  { partition, id, payloadVersion }: Schedule,
+): Promise<boolean> {
+  const view = await store.findSchedule(partition, id);
+  return view?.schedule.payloadVersion !== payloadVersion;
+}
+
+const PAYLOAD_FIELDS = ['headers', 'body'];
 
 function differingPayloadFields(stored: Payload, { headers, body }: NewSchedule): readonly string[] {
   const isSameBody =

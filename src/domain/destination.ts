@@ -7,6 +7,7 @@ export const URL_CHARACTERS_MAX = 8192;
 
 // URL parsers drop or escape control characters silently, so the URL that is shown would not be the URL that is sent.
 const UNWRITABLE = /\p{Cc}|\\|^ | $/u;
+const UNWRITABLE_ANYWHERE = /\p{Cc}|\\/u;
 // URL parsers also accept `https:example.com`. A stored URL must be complete.
 const WRITTEN_OUT = /^https?:\/\/[^/]/i;
 
@@ -20,6 +21,11 @@ export function isDestination(text: string, httpAllowed: boolean): boolean {
   const url = URL.parse(text);
   if (url === null || url.username !== '' || url.password !== '') return false;
   return url.protocol === 'https:' || (httpAllowed && url.protocol === 'http:');
+}
+
+/** Whether the text may be a part of a stored destination. */
+export function mayBeInDestination(part: string): boolean {
+  return part.length <= URL_CHARACTERS_MAX && part.isWellFormed() && !UNWRITABLE_ANYWHERE.test(part);
 }
 
 /** Returns the URL without its query, which is often a credential. Returns null when the text is not a URL. */

@@ -11,7 +11,7 @@ import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { Stats, StatsSpanMs } from '#src/domain/stats.ts';
 import type { ClusterState } from './cluster-store.ts';
-import type { DeliveryFilter, Page, ScheduleFilter } from './store.ts';
+import type { DeliveryFilter, Page, ScheduleSearch } from './store.ts';
 
 /** Only the node itself writes its rows. It saves the complete stats so far, so saving twice does no harm. */
 export interface SavedStats {
@@ -51,13 +51,6 @@ export interface DuePosition {
 export interface UpcomingDelivery {
   readonly delivery: Delivery;
   readonly schedule: FiringSchedule;
-}
-
-export interface ScheduleSearch extends ScheduleFilter {
-  /** A part of the destination in any case; null for any destination. */
-  readonly destination: string | null;
-  /** True when destinations are compared in the form that viewers see (`domain/role.ts`). */
-  readonly hidesQueries: boolean;
 }
 
 export interface Found<T, Id> {

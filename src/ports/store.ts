@@ -11,12 +11,14 @@
  */
 import type {
   Attempt,
+  AttemptOutcome,
   Delivery,
   DeliveryStatus,
   FinishedAttempt,
   InFlightDelivery,
 } from '#src/domain/delivery.ts';
 import type { Sweep, SweepCursor, UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
+import type { Method } from '#src/domain/destination.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
@@ -81,26 +83,82 @@ export interface ScheduleFilter {
   readonly kind: ScheduleKind | null;
   /** All labels must match. */
   readonly labels: Labels;
+  /** Ended schedules are found by the name that they had. */
+  readonly name?: string | null;
+  readonly endpointId?: EndpointId | null;
 }
 
-/** A filter for which there is an index: at most one label, with any state and kind. */
-export interface ListFilter extends ScheduleFilter {
-  readonly labels: readonly [] | readonly [Label];
+/** A filter for which there is an index: at most one label, name or endpoint profile, with any state and kind. */
+export type ListFilter = ScheduleFilter &
+  (
+    | { readonly labels: readonly [] | readonly [Label]; readonly name?: null; readonly endpointId?: null }
+    | { readonly labels: readonly []; readonly endpointId?: null }
+    | { readonly labels: readonly []; readonly name?: null }
+  );
+
+/** Returns the filter of a search for which there is an index, else null. */
+export function listFilterOf({
+  state,
+  kind,
+  labels,
+  name = null,
+  endpointId = null,
+  destination,
+}: ScheduleSearch): ListFilter | null {
+  const [label, ...others] = labels;
+  const given = [label ?? null, name, endpointId, destination].filter((one) => one !== null);
+  if (others.length > 0 || given.length > 1 || destination !== null) return null;
+  if (label !== undefined) return { state, kind, labels: [label] };
+  return name === null ? { state, kind, labels: [], endpointId } : { state, kind, labels: [], name };
 }
 
-export interface FoundSchedules {
-  /** The schedules that were found, newest first. */
-  readonly found: readonly ScheduleId[];
+export interface ScheduleSearch extends ScheduleFilter {
+  /** A part of the destination in any case; null for any destination. */
+  readonly destination: string | null;
+  /** True when destinations are compared in the form that viewers see (`domain/role.ts`). */
+  readonly hidesQueries: boolean;
+}
+
+export interface FoundIds<Id extends string> {
+  /** What was found, newest first. */
+  readonly found: readonly Id[];
   /** The search continues before this id; null when it has reached the end. */
-  readonly next: ScheduleId | null;
+  readonly next: Id | null;
 }
+export type FoundSchedules = FoundIds<ScheduleId>;
 
 export interface DeliveryFilter {
   readonly status: DeliveryStatus | null;
   readonly scheduleId: ScheduleId | null;
+  readonly endpointId?: EndpointId | null;
+  /** The original of replays. */
+  readonly replayOf?: DeliveryId | null;
   /** Both ends are exclusive. */
   readonly createdAfter: Instant | null;
   readonly createdBefore: Instant | null;
+}
+
+/** Whether there is an index: for one schedule, profile or original, and for a status except of replays. */
+export function hasIndex({ status, scheduleId, endpointId, replayOf }: DeliveryFilter): boolean {
+  const owners = [scheduleId, endpointId ?? null, replayOf ?? null].filter((id) => id !== null);
+  return owners.length === 0 || (owners.length === 1 && (replayOf == null || status === null));
+}
+
+export interface AttemptFilter {
+  readonly outcome: AttemptOutcome | null;
+  readonly endpointId: EndpointId | null;
+}
+
+/** The position of an attempt in the list of attempts that ended. */
+export type AttemptPosition = Pick<FinishedAttempt, 'finishedAt' | 'id'>;
+
+/** An attempt with what a list shows of its delivery and schedule. */
+export interface RecentAttempt {
+  readonly attempt: FinishedAttempt;
+  readonly scheduleId: ScheduleId;
+  readonly scheduleName: string | null;
+  readonly url: string;
+  readonly method: Method;
 }
 
 export interface ScheduleAddition {
@@ -278,16 +336,16 @@ export interface Store {
   /** Finds the schedules with these ids, newest first. Unknown ids are skipped. */
   findSchedules(partition: Partition, ids: readonly ScheduleId[]): Promise<Listed<ScheduleView>>;
   /**
-   * Searches schedules with several labels, for which there is no index. It scans those with one of the labels, apart
-   * from the thread and the connections that send. It finds at most `limit`. It finds fewer only when it has scanned
-   * for a second or has reached the end. A customer has one such scan at a time, and there are only a few in total;
-   * others wait.
+   * Searches schedules by a filter for which there is no index. It scans those with the rarest of the labels or of the
+   * profile, apart from the thread and the connections that send. It finds at most `limit`. It finds fewer only when
+   * its time is up or it has reached the end. A customer has one such scan at a time, and there are only a few in
+   * total; others wait.
    */
   searchSchedules(
     partition: Partition,
-    filter: ScheduleFilter,
+    search: ScheduleSearch,
     page: Page<ScheduleId>,
-  ): Promise<FoundSchedules>;
+  ): Promise<FoundIds<ScheduleId>>;
   addSchedule(addition: ScheduleAddition): Promise<WriteOutcome>;
   replaceSchedule(replacement: ScheduleReplacement): Promise<WriteOutcome>;
   /** Finds the unfinished sweep of a schedule; null when it has reached all deliveries. */
@@ -304,11 +362,20 @@ export interface Store {
   findPayload(partition: Partition, id: ScheduleId, version: number): Promise<Uint8Array | null>;
 
   findDelivery(partition: Partition, id: DeliveryId): Promise<Delivery | null>;
+  /** A filter without an index (`hasIndex`) reads an unlimited number of rows. */
   listDeliveries(
     partition: Partition,
     filter: DeliveryFilter,
     page: Page<DeliveryId>,
   ): Promise<readonly Delivery[]>;
+  /** Searches deliveries by a filter without an index (`hasIndex`), as `searchSchedules` does. */
+  searchDeliveries(
+    partition: Partition,
+    filter: DeliveryFilter,
+    page: Page<DeliveryId>,
+  ): Promise<FoundIds<DeliveryId>>;
+  /** Finds the deliveries with these ids, newest first. Unknown ids are skipped. */
+  findDeliveries(partition: Partition, ids: readonly DeliveryId[]): Promise<readonly Delivery[]>;
   /** `stale`: the original or its schedule is gone. */
   addReplay(addition: ReplayAddition): Promise<WriteOutcome>;
   addTriggered(addition: TriggeredAddition): Promise<WriteOutcome>;
@@ -321,6 +388,13 @@ export interface Store {
     afterAttemptNo: number,
     limit: number,
   ): Promise<readonly Attempt[]>;
+  /** Lists attempts that ended before the position, those that ended last first. */
+  listRecentAttempts(
+    partition: Partition,
+    filter: AttemptFilter,
+    before: AttemptPosition | null,
+    limit: number,
+  ): Promise<readonly RecentAttempt[]>;
   findResponse(partition: Partition, id: DeliveryId, attemptNo: number): Promise<KeptResponse | null>;
 
   findProfile(partition: Partition, id: EndpointId): Promise<EndpointProfile | null>;

@@ -56,6 +56,7 @@ beforeAll(async () => {
     query: `?next=javascript:alert(1)&text=${encodeURIComponent(SCRIPT)}&long=${'y'.repeat(1_500)}`,
     header: HEADER,
     idempotencyKey: SCRIPT,
+    name: `n${'.long-name'.repeat(25)}`,
   });
   const replay = await replayDeadLetters(admin, service.sched().url);
   pages = everyPage(made, replay);

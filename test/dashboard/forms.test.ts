@@ -9,6 +9,7 @@ import { IS_POSTGRES } from '#test/process/store-in-use.ts';
 import { Person } from './person.ts';
 import { PROJECT } from './sample-data.ts';
 import { useService } from './service.ts';
+import { PROFILE } from './visited-pages.ts';
 
 const URL_OF_RECEIVER = 'https://shop.example/hook';
 const service = useService();
@@ -43,7 +44,7 @@ async function expectAtField(field: Locator, message: string): Promise<void> {
   expect(await person.page.locator('[aria-invalid="true"]').count()).toBe(1);
 }
 
-async function open(path: string, title: string): Promise<void> {
+async function open(path: string, title: string | RegExp): Promise<void> {
   await person.page.goto(`${service.sched().url}/dashboard/${path}`);
   await person.heading(title);
 }
@@ -131,7 +132,7 @@ describe.skipIf(IS_POSTGRES)('an error of the service is shown once, at its fiel
     expect(await person.page.locator('[aria-invalid="true"]').count()).toBe(1);
 
     const { id } = expectStatus<{ readonly id: string }>(await service.api.post('/v1/endpoints', body), 201);
-    await open(`${PROJECT}/endpoints/${id}`, 'Endpoint profile');
+    await open(`${PROJECT}/endpoints/${id}`, PROFILE);
     await person.press('Edit…');
     await person.fill('Rate limit', '-1');
     await person.press('Save');

@@ -8,6 +8,7 @@ import type { Hook } from '#test/receiver/receiver.ts';
 import { expectedSignature, signatureOf, verify } from '#test/receiver/verify.ts';
 import { PASSWORD, Person } from './person.ts';
 import { useService } from './service.ts';
+import { DELIVERY, SCHEDULE } from './visited-pages.ts';
 
 const service = useService();
 /**
@@ -59,7 +60,7 @@ test('the form of a recurring schedule previews its runs and its clock changes',
   await admin.sees('The next 10 runs in Europe/Berlin', preview);
   await admin.sees(/02:30 does not exist on \d{4}-03-\d\d, fires 03:00/, preview);
   await admin.press('Create schedule');
-  await admin.heading('Schedule');
+  await admin.heading(SCHEDULE);
   await admin.sees(/02:30 does not exist on/, admin.part('Next runs'));
   await admin.sees('Europe/Berlin', admin.part('Details'));
   admin.expectNoErrors();
@@ -77,7 +78,7 @@ test('a schedule from the form fires, and its page and the deliveries show it', 
   await admin.fill('Body', '{"hello": "browser"}');
   await admin.sees('Valid JSON', admin.part('Payload'));
   await admin.press('Create schedule');
-  await admin.heading('Schedule');
+  await admin.heading(SCHEDULE);
   const deliveries = 'Deliveries of this schedule, newest first';
   await admin.rows(deliveries, 'Scheduled').waitFor();
 
@@ -88,7 +89,10 @@ test('a schedule from the form fires, and its page and the deliveries show it', 
   const second = await Person.at(service.browser(), `${service.sched().url}/dashboard/login`);
   await second.signIn('ada@example.com');
   await second.go('Deliveries');
-  await second.rows('Deliveries, newest first', 'Claimed').waitFor();
+  await second.follow('Waiting');
+  await second.rows(/^Waiting deliveries/, 'Claimed').waitFor();
+  await second.follow('Activity');
+  await second.sees('Nothing was sent yet');
   const releasedAt = Date.now();
   response.release();
   const [onSchedule, onDeliveries] = await Promise.all([
@@ -97,7 +101,7 @@ test('a schedule from the form fires, and its page and the deliveries show it', 
   ]);
   report('a claim shown on the page of the schedule', sendingAt - request.arrivedAt);
   report('its end shown there', onSchedule - releasedAt);
-  report('its end shown among the deliveries', onDeliveries - releasedAt);
+  report('its end shown in the activity', onDeliveries - releasedAt);
   expect(Math.max(onSchedule, onDeliveries) - releasedAt).toBeLessThan(PROMPT_MS_MAX);
   await admin.sees('Completed', admin.page.getByRole('main'));
   second.expectNoErrors();
@@ -116,9 +120,9 @@ test('a failing delivery is retried and dead-lettered, and its page shows every 
   await admin.fill('Base', '5s');
   await admin.fill('Factor', '1');
   await admin.press('Create schedule');
-  await admin.heading('Schedule');
+  await admin.heading(SCHEDULE);
   await admin.follow(/^dlv_/);
-  await admin.heading('Delivery');
+  await admin.heading(DELIVERY);
   await failing.arrived();
   await admin.sees('Retry scheduled', admin.page.getByRole('main'));
   await admin.sees(/Next attempt/, admin.part('Attempts'));
@@ -146,8 +150,9 @@ test('dead letters are counted, confirmed, replayed in bulk and delivered', asyn
     });
   }
   await admin.go('Deliveries');
+  await admin.follow('Ended');
   await admin.press('Dead letter');
-  const table = 'Deliveries, newest first';
+  const table = /^Ended deliveries, newest first/;
   await admin
     .rows(table, 'Dead letter')
     .nth(DEAD_LETTERS - 1)
@@ -168,7 +173,58 @@ test('dead letters are counted, confirmed, replayed in bulk and delivered', asyn
   await admin.follow('All bulk replays');
   await admin.rows('Bulk replays, newest first', 'Done', 'ada@example.com').waitFor();
   await admin.go('Deliveries');
+  await admin.follow('Ended');
   await admin.rows(table, 'Succeeded').nth(DEAD_LETTERS).waitFor();
+  admin.expectNoErrors();
+});
+
+test('a named schedule is triggered, and its delivery is found by what happened and by its id', async () => {
+  const target = service.receiver().hook(answer(503));
+  await admin.beginSchedule(target.url);
+  await admin.fill('Name', 'nightly report');
+  await admin.choose('Recurring');
+  await admin.fill('Cron expression', '0 4 * * *');
+  await admin.page.getByText('Metadata, TTL, retry policy and more').click();
+  await admin.fill('Base', '1h');
+  await admin.press('Create schedule');
+  await admin.sees(/name/, admin.page.getByRole('alert'));
+  admin.expectRefused('/schedules', 422);
+  await admin.fill('Name', 'nightly-report');
+  await admin.press('Create schedule');
+  await admin.heading('Schedule nightly-report');
+  await admin.press('Trigger now…');
+  await admin.press('Trigger now', admin.dialog('Trigger now'));
+  await admin.heading('Delivery nightly-report');
+  const id = admin.id();
+  await admin.sees('Triggered', admin.page.getByRole('main'));
+  await target.arrived();
+  await admin.sees('Retry scheduled', admin.page.getByRole('main'));
+
+  await admin.follow('Deliveries', admin.page.getByRole('navigation', { name: 'Breadcrumb' }));
+  await admin.heading('Deliveries');
+  const activity = 'Attempts, newest first';
+  await admin.press('Failed');
+  await admin.rows(activity, 'nightly-report', 'attempt 1', '503').waitFor();
+  await admin.follow('Waiting');
+  await admin.rows(/^Waiting deliveries/, 'nightly-report', 'backoff before the retry').waitFor();
+  // Each filter is a link, and the way back leads through the tabs.
+  await admin.page.goBack();
+  await admin.rows(activity, 'nightly-report').waitFor();
+  expect(new URL(admin.page.url()).search).toBe('?outcome=retryable');
+  await admin.page.reload();
+  await admin.rows(activity, 'nightly-report').waitFor();
+  await admin.fill('Go to an id', id);
+  await admin.heading('Delivery nightly-report');
+
+  const { json } = await service.api.get<{ data: readonly [{ id: string }] }>(
+    `/v1/deliveries/${id}/attempts`,
+  );
+  await admin.go('Deliveries');
+  await admin.fill('Go to an id', json.data[0].id);
+  await admin.heading('Delivery nightly-report');
+  await admin.press('Cancel…');
+  await admin.press('Cancel delivery', admin.dialog('Cancel this delivery'));
+  await admin.sees('Canceled', admin.page.getByRole('main'));
   admin.expectNoErrors();
 });
 
@@ -263,7 +319,7 @@ test('an admin reveals a payload, and the audit log records it', async () => {
   // One row is left, so the search is done.
   await admin.rows('Schedules', /sch_/).and(admin.rows('Schedules', seen.url)).waitFor();
   await admin.follow(seen.url);
-  await admin.heading('Schedule');
+  await admin.heading(SCHEDULE);
   const id = admin.id();
   const payload = admin.part('Payload');
   await admin.sees('X-Order', payload);
@@ -308,15 +364,29 @@ test('an invited viewer sees everything except values, and no button that change
   await viewer.rows('Schedules', 'Completed').first().waitFor();
   expect(await viewer.page.getByRole('link', { name: 'New schedule' }).count()).toBe(0);
   await viewer.rows('Schedules', 'reports').getByRole('link').first().click();
-  await viewer.heading('Schedule');
+  await viewer.heading(SCHEDULE);
   await viewer.sees('An admin can reveal them.');
-  for (const name of ['Pause', 'Reschedule…', 'Edit…', 'Cancel…', 'Reveal…']) {
+  for (const name of ['Trigger now…', 'Pause', 'Reschedule…', 'Edit…', 'Cancel…', 'Reveal…']) {
     expect(await viewer.page.getByRole('button', { name, exact: true }).count()).toBe(0);
   }
   await viewer.go('Deliveries');
+  await viewer.follow('Ended');
   await viewer.press('Dead letter');
-  await viewer.rows('Deliveries, newest first', 'Dead letter').first().waitFor();
+  await viewer
+    .rows(/^Ended deliveries/, 'Dead letter')
+    .first()
+    .waitFor();
   expect(await viewer.page.getByRole('button', { name: /^Replay/ }).count()).toBe(0);
+  await viewer
+    .rows(/^Ended deliveries/, 'Dead letter')
+    .first()
+    .getByRole('link')
+    .first()
+    .click();
+  await viewer.heading(DELIVERY);
+  await viewer.sees('503', viewer.part('Attempts'));
+  expect(await viewer.page.getByRole('button', { name: /^Replay|^Cancel|^Reveal/ }).count()).toBe(0);
+  expect(await viewer.page.getByText('Copy as curl').count()).toBe(0);
   await viewer.goToSettings('API keys');
   await viewer.rows('API keys', 'Valid').first().waitFor();
   expect(await viewer.page.getByRole('button', { name: /New key|^Revoke/ }).count()).toBe(0);
@@ -328,7 +398,7 @@ test('an invited viewer sees everything except values, and no button that change
 
 test('signing out leaves no data on the page, and signing out everywhere ends other sessions', async () => {
   await admin.go('Deliveries');
-  await admin.rows('Deliveries, newest first', 'dlv_').first().waitFor();
+  await admin.rows('Attempts, newest first', 'dlv_').first().waitFor();
   await admin.signOut();
   await admin.page.goBack();
   await admin.heading('Sign in to Sched');

@@ -6,7 +6,7 @@ import { PROJECT } from './sample-data.ts';
 import { useRestartableService } from './service.ts';
 
 const service = useRestartableService();
-const TABLE = 'Deliveries, newest first';
+const TABLE = 'Attempts, newest first';
 
 test('a page keeps its data while the service restarts, and catches up', async () => {
   const person = await Person.invited(service.browser(), service.invitation(), 'ada@example.com');

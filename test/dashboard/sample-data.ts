@@ -5,7 +5,8 @@
 
 import { waitForStatus } from '#test/delivery/waits.ts';
 import type { Api } from '#test/e2e/client.ts';
-import { created, createdProfile, onlyDelivery, ordered } from '#test/e2e/expectations.ts';
+import { created, createdProfile, expectStatus, onlyDelivery, ordered } from '#test/e2e/expectations.ts';
+import type { Delivery } from '#test/e2e/resources.ts';
 import { answer, type Behaviour, delayed, hang } from '#test/receiver/behaviours.ts';
 import type { Receiver } from '#test/receiver/receiver.ts';
 import type { Person } from './person.ts';
@@ -19,6 +20,8 @@ export interface Texts {
   readonly query: string;
   readonly header: string;
   readonly idempotencyKey: string;
+  /** The name of a schedule. */
+  readonly name: string;
 }
 
 export const PLAIN_TEXTS: Texts = {
@@ -26,6 +29,7 @@ export const PLAIN_TEXTS: Texts = {
   query: '?order=4711',
   header: 'X-Order',
   idempotencyKey: 'order-4711',
+  name: 'nightly-report',
 };
 
 export interface SampleData {
@@ -37,6 +41,7 @@ export interface SampleData {
     readonly expired: string;
     readonly sending: string;
     readonly waiting: string;
+    readonly triggered: string;
   };
   readonly endpoint: string;
 }
@@ -96,11 +101,19 @@ export async function createSampleData(
     }),
     sending: await sent({ endpoint: at('/hangs', hang()), idempotency_key: texts.idempotencyKey }),
     recurring: await sent({
+      name: texts.name,
       endpoint: at('/report'),
       delay: null,
       cron: '30 2 * * *',
       timezone: 'Europe/Berlin',
       jitter: '5m',
+    }),
+    flaky: await created(api, {
+      ...common,
+      delay: null,
+      endpoint: at('/flaky', answer(503)),
+      cron: '0 4 * * *',
+      retry_policy: { base: '2h', max: '4h' },
     }),
     paused: await sent({ endpoint: at('/paused'), delay: '3h' }),
     canceled: await sent({ endpoint: at('/canceled'), delay: '2h' }),
@@ -108,11 +121,13 @@ export async function createSampleData(
   for (let collision = 0; collision < COLLIDING; collision++) {
     await sent({ endpoint: at('/report'), delay: null, cron: '*/15 * * * *', timezone: 'UTC' });
   }
+  const triggered = await triggeredDelivery(api, made.flaky.id);
   await ordered(api, made.paused.id, 'pause');
   await ordered(api, made.canceled.id, 'cancel');
   const waiting = (await onlyDelivery(api, onProfile.id)).id;
   await Promise.all([
     waitForStatus(api, waiting, 'retry_scheduled'),
+    waitForStatus(api, triggered, 'retry_scheduled'),
     waitForStatus(api, made.succeeded.delivery, 'succeeded'),
     waitForStatus(api, made.retrying.delivery, 'retry_scheduled'),
     waitForStatus(api, made.deadLetter.delivery, 'dead_letter'),
@@ -129,9 +144,15 @@ export async function createSampleData(
       expired: made.expired.delivery,
       sending: made.sending.delivery,
       waiting,
+      triggered,
     },
     endpoint: profile.id,
   };
+}
+
+async function triggeredDelivery(api: Api, schedule: string): Promise<string> {
+  const answered = await api.post<Delivery>(`/v1/schedules/${schedule}/trigger`);
+  return expectStatus(answered, 201).id;
 }
 
 /** Replays all dead letters in bulk on the page, waits for the end, and returns the id of the replay. */

@@ -16,6 +16,11 @@ export interface VisitedPage {
   readonly open?: (person: Person) => Promise<void>;
 }
 
+/** The headings of objects: what it is, and its name or its destination once it is loaded. */
+export const SCHEDULE = /^Schedule( |$)/;
+export const DELIVERY = /^Delivery( |$)/;
+export const PROFILE = /^Endpoint profile( |$)/;
+
 const NO_SUCH_PAGE: VisitedPage = {
   name: 'no such page',
   path: 'nowhere',
@@ -32,7 +37,7 @@ export const SIGNED_OUT_PAGES: readonly VisitedPage[] = [
 /** `replay` is the id of a bulk replay. */
 export function everyPage(made: SampleData, replay: string): readonly VisitedPage[] {
   const { schedules, deliveries, endpoint } = made;
-  const page = (name: string, path: string, title: string, shows: string | RegExp): VisitedPage => ({
+  const page = (name: string, path: string, title: string | RegExp, shows: string | RegExp): VisitedPage => ({
     name,
     path,
     title,
@@ -43,7 +48,7 @@ export function everyPage(made: SampleData, replay: string): readonly VisitedPag
     isVariant: true,
   });
   const delivery = (name: string, id: string, shows: string | RegExp) =>
-    variant(`delivery, ${name}`, `${PROJECT}/deliveries/${id}`, 'Delivery', shows);
+    variant(`delivery, ${name}`, `${PROJECT}/deliveries/${id}`, DELIVERY, shows);
   return [
     page('overview', PROJECT, 'Overview', 'Open breakers'),
     variant('overview of 30 days', `${PROJECT}?range=30d`, 'Overview', 'Open breakers'),
@@ -54,21 +59,36 @@ export function everyPage(made: SampleData, replay: string): readonly VisitedPag
       'Schedules',
       'No schedule matches the filters',
     ),
-    page('schedule, recurring', `${PROJECT}/schedules/${schedules.recurring}`, 'Schedule', /Europe\/Berlin/),
-    variant('schedule, completed', `${PROJECT}/schedules/${schedules.completed}`, 'Schedule', /dlv_/),
-    variant('schedule, paused', `${PROJECT}/schedules/${schedules.paused}`, 'Schedule', /dlv_/),
-    variant('schedule, unknown', `${PROJECT}/schedules/sch_unknown`, 'Schedule', 'Try again'),
+    page('schedule, recurring', `${PROJECT}/schedules/${schedules.recurring}`, SCHEDULE, /Europe\/Berlin/),
+    variant('schedule, completed', `${PROJECT}/schedules/${schedules.completed}`, SCHEDULE, /dlv_/),
+    variant('schedule, paused', `${PROJECT}/schedules/${schedules.paused}`, SCHEDULE, /dlv_/),
+    variant('schedule, unknown', `${PROJECT}/schedules/sch_unknown`, SCHEDULE, 'Try again'),
     page('new schedule', `${PROJECT}/schedules/new`, 'New schedule', 'One run'),
-    page('deliveries', `${PROJECT}/deliveries`, 'Deliveries', /dlv_/),
-    page('dead letters', `${PROJECT}/deliveries?status=dead_letter`, 'Deliveries', 'Replay dead letters…'),
+    page('activity', `${PROJECT}/deliveries`, 'Deliveries', /attempt 1/),
+    page('waiting', `${PROJECT}/deliveries?tab=waiting`, 'Deliveries', 'circuit breaker is open'),
+    variant(
+      'waiting of an endpoint profile',
+      `${PROJECT}/deliveries?tab=waiting&endpoint=${endpoint}`,
+      'Deliveries',
+      'circuit breaker is open',
+    ),
+    page('ended', `${PROJECT}/deliveries?tab=ended`, 'Deliveries', /dlv_/),
+    variant(
+      'activity, none found',
+      `${PROJECT}/deliveries?endpoint=ep_unknown`,
+      'Deliveries',
+      'No attempt matches the filters',
+    ),
+    variant('dead letters', `${PROJECT}/deliveries?status=dead_letter`, 'Deliveries', 'Replay dead letters…'),
     delivery('succeeded', deliveries.succeeded, /#2/),
     delivery('retrying', deliveries.retrying, 'Next attempt'),
-    page('delivery, dead letter', `${PROJECT}/deliveries/${deliveries.deadLetter}`, 'Delivery', /#3/),
+    page('delivery, dead letter', `${PROJECT}/deliveries/${deliveries.deadLetter}`, DELIVERY, /#3/),
     delivery('expired', deliveries.expired, 'Expired'),
     delivery('sending', deliveries.sending, 'Attempts'),
     delivery('waiting for a breaker', deliveries.waiting, 'Next attempt'),
+    delivery('triggered', deliveries.triggered, 'Triggered'),
     page('endpoints', `${PROJECT}/endpoints`, 'Endpoints', 'Close breaker…'),
-    page('endpoint', `${PROJECT}/endpoints/${endpoint}`, 'Endpoint profile', 'Close breaker…'),
+    page('endpoint', `${PROJECT}/endpoints/${endpoint}`, PROFILE, 'Close breaker…'),
     page('new endpoint', `${PROJECT}/endpoints/new`, 'New endpoint profile', 'Timeout'),
     page('upcoming', `${PROJECT}/upcoming`, 'Upcoming', 'Runs in order'),
     variant('upcoming week', `${PROJECT}/upcoming?window=7d`, 'Upcoming', 'Runs in order'),
@@ -102,7 +122,12 @@ const REFUSED_FORM: VisitedPage = {
 export function everyDialog(made: SampleData): readonly VisitedPage[] {
   const { schedules, deliveries, endpoint } = made;
   const schedule = `${PROJECT}/schedules/${schedules.recurring}`;
-  const dialog = (path: string, title: string, button: string | RegExp, name: string): VisitedPage => ({
+  const dialog = (
+    path: string,
+    title: string | RegExp,
+    button: string | RegExp,
+    name: string,
+  ): VisitedPage => ({
     name: `dialog: ${name}`,
     path,
     title,
@@ -113,21 +138,19 @@ export function everyDialog(made: SampleData): readonly VisitedPage[] {
     },
   });
   return [
-    dialog(schedule, 'Schedule', /^Reschedule…/, 'Reschedule'),
-    dialog(schedule, 'Schedule', /^Edit…/, 'Edit schedule'),
-    dialog(schedule, 'Schedule', /^Cancel…/, 'Cancel this schedule'),
-    dialog(schedule, 'Schedule', /^Reveal…/, 'Reveal headers and body'),
+    dialog(schedule, SCHEDULE, /^Trigger now…/, 'Trigger now'),
+    dialog(schedule, SCHEDULE, /^Reschedule…/, 'Reschedule'),
+    dialog(schedule, SCHEDULE, /^Edit…/, 'Edit schedule'),
+    dialog(schedule, SCHEDULE, /^Cancel…/, 'Cancel this schedule'),
+    dialog(schedule, SCHEDULE, /^Reveal…/, 'Reveal headers and body'),
     dialog(`${PROJECT}/deliveries?status=dead_letter`, 'Deliveries', /^Replay dead/, 'Replay in bulk'),
-    dialog(`${PROJECT}/deliveries/${deliveries.deadLetter}`, 'Delivery', /^Replay…/, 'Replay this delivery'),
+    dialog(`${PROJECT}/deliveries/${deliveries.deadLetter}`, DELIVERY, /^Replay…/, 'Replay this delivery'),
+    dialog(`${PROJECT}/deliveries/${deliveries.triggered}`, DELIVERY, /^Cancel…/, 'Cancel this delivery'),
+    dialog(`${PROJECT}/deliveries/${deliveries.deadLetter}`, DELIVERY, /^Reveal the/, 'Reveal the answer'),
     dialog(`${PROJECT}/endpoints`, 'Endpoints', /^Close breaker…/, 'Close this breaker'),
-    dialog(`${PROJECT}/endpoints/${endpoint}`, 'Endpoint profile', /^Edit…/, 'Edit endpoint profile'),
-    dialog(
-      `${PROJECT}/endpoints/${endpoint}`,
-      'Endpoint profile',
-      /^Archive…/,
-      'Archive this endpoint profile',
-    ),
-    dialog(`${PROJECT}/endpoints/${endpoint}`, 'Endpoint profile', /^Create…/, 'Create a signing secret'),
+    dialog(`${PROJECT}/endpoints/${endpoint}`, PROFILE, /^Edit…/, 'Edit endpoint profile'),
+    dialog(`${PROJECT}/endpoints/${endpoint}`, PROFILE, /^Archive…/, 'Archive this endpoint profile'),
+    dialog(`${PROJECT}/endpoints/${endpoint}`, PROFILE, /^Create…/, 'Create a signing secret'),
     dialog(`${PROJECT}/settings/keys`, 'API keys', /^Revoke/, 'Revoke this key?'),
     dialog(`${PROJECT}/settings/secrets`, 'Signing secrets', /^Rotate…/, 'Rotate the signing secret'),
     dialog(`${PROJECT}/settings/secrets`, 'Signing secrets', /^Reveal/, 'Reveal this secret?'),

@@ -4,14 +4,15 @@ import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
 import type { ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { cancel, pause } from '#src/domain/schedule-lifecycle.ts';
-import type { DuePosition, ScheduleSearch } from '#src/ports/insight-store.ts';
+import type { DuePosition } from '#src/ports/insight-store.ts';
+import type { ScheduleSearch } from '#src/ports/store.ts';
 import { FAILURE, HOUR_MS, HOURLY, MINUTE_MS, SECOND_MS, START, SUCCESS } from './builders.ts';
-import { ALL_DELIVERIES, ALL_SCHEDULES } from './everything.ts';
+import { ALL_DELIVERIES, ANY_SCHEDULES } from './everything.ts';
 import { type Fixture, firingSchedule, ownSuite, pendingOf, type Suite } from './fixture.ts';
 
 const LATER = instant(START + 24 * HOUR_MS);
 const LOOK_AT_MAX = 1_000;
-const ANYTHING: ScheduleSearch = { ...ALL_SCHEDULES, destination: null, hidesQueries: false };
+const ANYTHING: ScheduleSearch = ANY_SCHEDULES;
 
 function later(ms: number): Instant {
   return instant(START + ms);

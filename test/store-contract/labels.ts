@@ -5,7 +5,7 @@ import { LABELS_MAX, type Labels } from '#src/domain/labels.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { HOURLY, SUCCESS } from './builders.ts';
-import { ALL_SCHEDULES } from './everything.ts';
+import { ALL_SCHEDULES, ANY_SCHEDULES } from './everything.ts';
 import { type Fixture, pendingOf, type Suite } from './fixture.ts';
 import { isListed, listSchedules, populateSchedules, TEAMS } from './lists.ts';
 
@@ -81,7 +81,7 @@ export function labelsContract(suite: Suite): void {
         [rare, common],
         [common, rare, rare],
       ]) {
-        const filter = { ...ALL_SCHEDULES, labels };
+        const filter = { ...ANY_SCHEDULES, labels };
         const find = (before: ScheduleId | null, limit: number) =>
           fixture.store.searchSchedules(fixture.partition, filter, { before, limit });
         expect(await find(null, 2)).toEqual({ found: expected.slice(0, 2), next: expected[1] });
@@ -91,7 +91,7 @@ export function labelsContract(suite: Suite): void {
       const labels = [common, ['env', 'test'], rare] as const;
       const fruitless = await fixture.store.searchSchedules(
         fixture.partition,
-        { ...ALL_SCHEDULES, labels },
+        { ...ANY_SCHEDULES, labels },
         { before: null, limit: 10 },
       );
       expect(fruitless).toEqual({ found: [], next: null });
@@ -104,7 +104,7 @@ export function labelsContract(suite: Suite): void {
       await fixture.addSchedule({ metadata: labels.slice(1) });
       const page = { before: null, limit: 10 };
       const find = (wanted: Labels) =>
-        fixture.store.searchSchedules(fixture.partition, { ...ALL_SCHEDULES, labels: wanted }, page);
+        fixture.store.searchSchedules(fixture.partition, { ...ANY_SCHEDULES, labels: wanted }, page);
       expect(await find(labels)).toEqual({ found: [schedule.id], next: null });
       expect((await find(labels.slice(1))).found).toHaveLength(2);
     });

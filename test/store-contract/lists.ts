@@ -1,22 +1,34 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DELIVERY_STATUSES, type Delivery } from '#src/domain/delivery.ts';
+import {
+  ATTEMPT_OUTCOMES,
+  DELIVERY_STATUSES,
+  type Delivery,
+  type FinishedAttempt,
+} from '#src/domain/delivery.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Labels } from '#src/domain/labels.ts';
+import { withHiddenQuery } from '#src/domain/role.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import {
+  type AttemptFilter,
+  type AttemptPosition,
   type DeliveryFilter,
-  type FoundSchedules,
+  type FoundIds,
+  hasIndex,
   LISTED_BYTES_MAX,
   type Listed,
+  listFilterOf,
   type Page,
+  type RecentAttempt,
   type ScheduleFilter,
+  type ScheduleSearch,
 } from '#src/ports/store.ts';
-import { FAILURE, HOURLY, SUCCESS } from './builders.ts';
-import { ALL_DELIVERIES, ALL_SCHEDULES, allListed, allPages } from './everything.ts';
+import { FAILURE, HOURLY, REDIRECT, SUCCESS } from './builders.ts';
+import { ALL_DELIVERIES, ALL_SCHEDULES, ANY_SCHEDULES, allListed, allPages } from './everything.ts';
 import { type Fixture, pendingOf, type Suite } from './fixture.ts';
 
 export const TEAMS = [
@@ -57,6 +69,81 @@ export function listsContract(suite: Suite): void {
         }),
         { numRuns: 300, seed: 2 },
       );
+    });
+
+    test('by name, profile and destination with all other filters', async () => {
+      const fixture = await suite.fixture();
+      const profiles = [
+        await fixture.addProfile({ url: 'https://example.com/Profile?key=1' }),
+        await fixture.addProfile({ url: 'https://example.com/other' }),
+      ];
+      const urlOf = (schedule: Schedule) =>
+        schedule.destination.kind === 'inline'
+          ? schedule.destination.url
+          : (profiles.find(({ id }) => id === profileOf(schedule))?.url ?? '');
+      const added = await populateSchedules(fixture, 60, profiles);
+      const filters = fc.record({
+        state: fc.option(fc.constantFrom(...SCHEDULE_STATES)),
+        kind: fc.option(fc.constantFrom(...SCHEDULE_KINDS)),
+        labels: fc.subarray([...TEAMS], { maxLength: 2 }),
+        name: fc.option(fc.constantFrom('name-0', 'name-4', 'Name-4', 'name-8', 'nobody')),
+        endpointId: fc.option(
+          fc.constantFrom(...profiles.map(({ id }) => id), fixture.ids.mint('ep', fixture.now)),
+        ),
+        destination: fc.option(fc.constantFrom('EXAMPLE.com/p', '/hook', 'key', '?', '%', "'", 'nowhere')),
+        hidesQueries: fc.boolean(),
+      });
+      await fc.assert(
+        fc.asyncProperty(filters, fc.integer({ min: 1, max: 30 }), async (wanted, limit) => {
+          const { destination, hidesQueries } = wanted;
+          const isThere = (schedule: Schedule) => {
+            const url = hidesQueries ? withHiddenQuery(urlOf(schedule)) : urlOf(schedule);
+            return destination === null || url.toLowerCase().includes(destination.toLowerCase());
+          };
+          const expected = added.filter((schedule) => isListed(schedule, wanted) && isThere(schedule));
+          expect(await listSchedules(fixture, wanted, limit)).toEqual(
+            expected.map(({ id }) => id).toReversed(),
+          );
+        }),
+        { numRuns: 150, seed: 4 },
+      );
+    });
+
+    test('by a name also when they have ended, and not by an earlier name', async () => {
+      const fixture = await suite.fixture();
+      const ids: ScheduleId[] = [];
+      for (let i = 0; i < 3; i++) {
+        const { schedule } = await fixture.addSchedule({ name: 'report', timing: HOURLY });
+        ids.unshift(schedule.id);
+        if (i < 2) await fixture.change(schedule.id, (view) => life.cancel(view, fixture.tick()));
+      }
+      const [newest] = ids;
+      if (newest === undefined) throw new Error('There is no schedule.');
+      expect(await listSchedules(fixture, { name: 'report' })).toEqual(ids);
+      expect(await listSchedules(fixture, { name: 'report', state: 'active' })).toEqual([newest]);
+      await fixture.change(newest, (view) => life.edit(view, { name: 'other' }, fixture.tick()));
+      expect(await listSchedules(fixture, { name: 'report' })).toEqual(ids.slice(1));
+      expect(await listSchedules(fixture, { name: 'other' })).toEqual([newest]);
+      const named = { ...ALL_SCHEDULES, name: 'other' };
+      const page = { before: null, limit: 9 };
+      expect(await fixture.store.listSchedules(fixture.neighbour, named, page)).toEqual(NOTHING);
+    });
+
+    test('by the present URL of their profile', async () => {
+      const fixture = await suite.fixture();
+      const profile = await fixture.addProfile({ url: 'https://example.com/before' });
+      const { schedule } = await fixture.addSchedule({
+        destination: { kind: 'profile', endpointId: profile.id },
+        profile,
+      });
+      const found = (destination: string) => listSchedules(fixture, { destination });
+      expect(await found('/BEFORE')).toEqual([schedule.id]);
+      const changed = { ...profile, url: 'https://example.com/after', version: 2, revision: 2 };
+      expect(await fixture.store.replaceProfile({ profile: changed, headers: null, receipt: null })).toBe(
+        'done',
+      );
+      expect(await found('/before')).toEqual([]);
+      expect(await found('/after')).toEqual([schedule.id]);
     });
 
     test('by their current labels, not by earlier ones', async () => {
@@ -118,7 +205,7 @@ export function listsContract(suite: Suite): void {
           expect(await fixture.store.listSchedules(fixture.neighbour, filter, page)).toEqual(NOTHING);
         }
       }
-      const several = { ...ALL_SCHEDULES, labels: TEAMS.slice(0, 2) };
+      const several = { ...ANY_SCHEDULES, labels: TEAMS.slice(0, 2) };
       const page = { before: null, limit: 100 };
       expect(await fixture.store.searchSchedules(fixture.neighbour, several, page)).toEqual({
         found: [],
@@ -222,9 +309,11 @@ export function listsContract(suite: Suite): void {
   });
 
   describe('deliveries are listed', () => {
-    test('by status, schedule and time of creation in every combination, newest first, in pages', async () => {
+    test('by every combination of filters, newest first, in pages', async () => {
       const fixture = await suite.fixture();
-      const added = await populateDeliveries(fixture, 80);
+      const profile = await fixture.addProfile();
+      const added = await populateDeliveries(fixture, 80, profile);
+      const originals = added.slice(0, 4).map(({ id }) => id);
       const schedules = [...new Set(added.map(({ scheduleId }) => scheduleId))];
       const times = fc.constantFrom(
         ...added.flatMap(({ createdAt }) => [instant(createdAt - 1), createdAt, instant(createdAt + 1)]),
@@ -234,16 +323,14 @@ export function listsContract(suite: Suite): void {
       const filters = fc.record({
         status: fc.option(fc.constantFrom(...DELIVERY_STATUSES)),
         scheduleId: fc.option(fc.constantFrom(...schedules, fixture.ids.mint('sch', fixture.now))),
+        endpointId: fc.option(fc.constantFrom(profile.id, fixture.ids.mint('ep', fixture.now))),
+        replayOf: fc.option(fc.constantFrom(...originals, fixture.ids.mint('dlv', fixture.now))),
         createdAfter: fc.option(times),
         createdBefore: fc.option(times),
       });
       await fc.assert(
         fc.asyncProperty(filters, fc.integer({ min: 1, max: 30 }), async (filter, limit) => {
-          const listed = await allPages(
-            (page) => fixture.store.listDeliveries(fixture.partition, filter, page),
-            ({ id }: Delivery): DeliveryId => id,
-            limit,
-          );
+          const listed = await listDeliveries(fixture, filter, limit);
           const expected = added.filter((delivery) => isDeliveryListed(delivery, filter));
           expect(listed).toEqual(expected.toReversed());
         }),
@@ -305,6 +392,62 @@ export function listsContract(suite: Suite): void {
     });
   });
 
+  describe('attempts that ended are listed', () => {
+    test('by outcome and profile, those that ended last first, in pages', async () => {
+      const fixture = await suite.fixture();
+      const profile = await fixture.addProfile({ url: 'https://example.com/profile' });
+      const ended = await populateAttempts(fixture, 40, profile);
+      const filters = fc.record({
+        outcome: fc.option(fc.constantFrom(...ATTEMPT_OUTCOMES)),
+        endpointId: fc.option(fc.constantFrom(profile.id, fixture.ids.mint('ep', fixture.now))),
+      });
+      await fc.assert(
+        fc.asyncProperty(filters, fc.integer({ min: 1, max: 30 }), async (filter, limit) => {
+          const expected = ended.filter(
+            ({ attempt }) =>
+              (filter.outcome === null || attempt.outcome === filter.outcome) &&
+              (filter.endpointId === null || attempt.endpointId === filter.endpointId),
+          );
+          expect(await allAttempts(fixture, filter, limit)).toEqual(expected.toSorted(byEnd));
+        }),
+        { numRuns: 100, seed: 5 },
+      );
+    });
+
+    test('without gaps or repetitions while others end, and without those in flight', async () => {
+      const fixture = await suite.fixture();
+      const ended = await populateAttempts(fixture, 12, await fixture.addProfile());
+      await fixture.addClaim(await fixture.addSchedule());
+      const seen: RecentAttempt[] = [];
+      for (let before: AttemptPosition | null = null; ; ) {
+        const page: readonly RecentAttempt[] = await fixture.store.listRecentAttempts(
+          fixture.partition,
+          ALL_ATTEMPTS,
+          before,
+          5,
+        );
+        seen.push(...page);
+        before = page.at(-1)?.attempt ?? null;
+        if (before === null) break;
+        fixture.tick();
+        await fixture.fire(pendingOf(await fixture.addSchedule()), SUCCESS);
+      }
+      expect(seen).toEqual(ended.toSorted(byEnd));
+    });
+
+    test('of one partition only', async () => {
+      const fixture = await suite.fixture();
+      const profile = await fixture.addProfile();
+      await populateAttempts(fixture, 3, profile);
+      for (const outcome of [null, 'success'] as const) {
+        for (const endpointId of [null, profile.id]) {
+          const filter = { outcome, endpointId };
+          expect(await fixture.store.listRecentAttempts(fixture.neighbour, filter, null, 9)).toEqual([]);
+        }
+      }
+    });
+  });
+
   describe('profiles are listed', () => {
     test('newest first in pages, with archived ones on demand, of one partition only', async () => {
       const fixture = await suite.fixture();
@@ -346,21 +489,19 @@ async function partsOf<Row, Id extends string>(
   return parts;
 }
 
+/** Reads a list of schedules to its end: by an index if there is one, else by a search. */
 export function listSchedules(
   fixture: Fixture,
-  filter: ScheduleFilter,
+  given: Partial<ScheduleSearch>,
   limit = 100,
 ): Promise<readonly ScheduleId[]> {
-  const [label, ...others] = filter.labels;
-  if (others.length > 0) return searchSchedules(fixture, filter, limit);
-  const labels = label === undefined ? ([] as const) : ([label] as const);
+  const wanted = { ...ANY_SCHEDULES, ...given };
+  const filter = listFilterOf(wanted);
+  const { partition, store } = fixture;
+  if (filter === null) return allFound((page) => store.searchSchedules(partition, wanted, page), limit);
   return allListed(
     async (page) => {
-      const { items, hasMore } = await fixture.store.listSchedules(
-        fixture.partition,
-        { ...filter, labels },
-        page,
-      );
+      const { items, hasMore } = await store.listSchedules(partition, filter, page);
       return { items: items.map(({ schedule }) => schedule.id), hasMore };
     },
     (id: ScheduleId) => id,
@@ -368,17 +509,30 @@ export function listSchedules(
   );
 }
 
-async function searchSchedules(
+async function listDeliveries(
   fixture: Fixture,
-  filter: ScheduleFilter,
+  given: Partial<DeliveryFilter>,
+  limit = 100,
+): Promise<readonly Delivery[]> {
+  const filter = { ...ALL_DELIVERIES, ...given };
+  const { partition, store } = fixture;
+  if (hasIndex(filter)) {
+    const list = (page: Page<DeliveryId>) => store.listDeliveries(partition, filter, page);
+    return allPages(list, ({ id }: Delivery): DeliveryId => id, limit);
+  }
+  const find = (page: Page<DeliveryId>) => store.searchDeliveries(partition, filter, page);
+  const ids = await allFound(find, limit);
+  return store.findDeliveries(partition, ids);
+}
+
+/** Reads a search to its end. */
+async function allFound<Id extends string>(
+  find: (page: Page<Id>) => Promise<FoundIds<Id>>,
   limit: number,
-): Promise<readonly ScheduleId[]> {
-  const all: ScheduleId[] = [];
-  for (let before: ScheduleId | null = null; ; ) {
-    const { found, next }: FoundSchedules = await fixture.store.searchSchedules(fixture.partition, filter, {
-      before,
-      limit,
-    });
+): Promise<readonly Id[]> {
+  const all: Id[] = [];
+  for (let before: Id | null = null; ; ) {
+    const { found, next }: FoundIds<Id> = await find({ before, limit });
     expect(found.length).toBeLessThanOrEqual(limit);
     all.push(...found);
     if (next === null) return all;
@@ -387,19 +541,32 @@ async function searchSchedules(
   }
 }
 
-export function isListed(schedule: Schedule, { state, kind, labels }: ScheduleFilter): boolean {
-  const has = (name: string, value: string) => schedule.metadata.some(([n, v]) => n === name && v === value);
+export function isListed(
+  schedule: Schedule,
+  { state, kind, labels, name = null, endpointId = null }: ScheduleFilter,
+): boolean {
+  const has = (label: string, value: string) =>
+    schedule.metadata.some(([n, v]) => n === label && v === value);
   return (
     (state === null || schedule.state === state) &&
     (kind === null || schedule.timing.kind === kind) &&
-    labels.every(([name, value]) => has(name, value))
+    (name === null || schedule.name === name) &&
+    (endpointId === null || profileOf(schedule) === endpointId) &&
+    labels.every(([label, value]) => has(label, value))
   );
 }
 
+function profileOf({ destination }: Schedule): EndpointId | null {
+  return destination.kind === 'profile' ? destination.endpointId : null;
+}
+
 function isDeliveryListed(delivery: Delivery, filter: DeliveryFilter): boolean {
+  const { endpointId = null, replayOf = null } = filter;
   return (
     (filter.status === null || delivery.status === filter.status) &&
     (filter.scheduleId === null || delivery.scheduleId === filter.scheduleId) &&
+    (endpointId === null || delivery.target.endpointId === endpointId) &&
+    (replayOf === null || delivery.replayOf === replayOf) &&
     (filter.createdAfter === null || delivery.createdAt > filter.createdAfter) &&
     (filter.createdBefore === null || delivery.createdAt < filter.createdBefore)
   );
@@ -409,24 +576,98 @@ function isDeliveryListed(delivery: Delivery, filter: DeliveryFilter): boolean {
  * Adds schedules of every state and kind with some of the labels, several in one millisecond. Returns the oldest
  * first.
  */
-export async function populateSchedules(fixture: Fixture, count: number): Promise<readonly Schedule[]> {
+export async function populateSchedules(
+  fixture: Fixture,
+  count: number,
+  profiles: readonly EndpointProfile[] = [],
+): Promise<readonly Schedule[]> {
   const all = Array.from({ length: count }, (_, i) => {
+    const profile = profiles[i % 4] ?? null;
+    const url = `https://example.com/${i % 7 === 0 ? "HOOK?key=it's" : 'p%20q'}`;
     const made = fixture.schedule({
+      name: i % 4 === 0 ? `name-${i}` : null,
+      destination:
+        profile === null
+          ? { kind: 'inline', url, method: 'POST' }
+          : { kind: 'profile', endpointId: profile.id },
+      profile,
       timing: i % 3 === 0 ? HOURLY : fixture.oneShot(),
       metadata: TEAMS.filter((_label, bit) => ((i * 7) >> bit) & 1),
     });
     const state = SCHEDULE_STATES[(i >> 1) % SCHEDULE_STATES.length] ?? 'active';
     fixture.tick(i % 2);
-    return { ...made, schedule: { ...made.schedule, state } };
+    return { made: { ...made, schedule: { ...made.schedule, state } }, profile };
   });
-  const added = await Promise.all(all.map((made) => fixture.addMade(made)));
+  const added = await Promise.all(all.map(({ made, profile }) => fixture.addMade(made, profile)));
   return added.map(({ schedule }) => schedule);
 }
 
-/** Adds deliveries of every status to several schedules, several in one millisecond. Returns the oldest first. */
-async function populateDeliveries(fixture: Fixture, count: number): Promise<readonly Delivery[]> {
+/** Adds attempts of every outcome, several that end in one millisecond. */
+async function populateAttempts(
+  fixture: Fixture,
+  count: number,
+  profile: EndpointProfile,
+): Promise<readonly RecentAttempt[]> {
+  const ended: RecentAttempt[] = [];
+  const results = [SUCCESS, FAILURE, REDIRECT];
+  for (let i = 0; i < count; i++) {
+    const isOnProfile = i % 2 === 0;
+    const { schedule, pending } = await fixture.addSchedule({
+      name: i % 5 === 0 ? `name-${i}` : null,
+      ...(isOnProfile ? { destination: { kind: 'profile', endpointId: profile.id }, profile } : {}),
+    });
+    const result = results[i % results.length] ?? SUCCESS;
+    if (pending === null) throw new Error('There is no pending delivery.');
+    const { id, target } = await fixture.fire(pending, result);
+    const attempts = await fixture.store.listAttempts(fixture.partition, id, 0, 9);
+    for (const attempt of attempts) {
+      ended.push({
+        attempt: attempt as FinishedAttempt,
+        scheduleId: schedule.id,
+        scheduleName: schedule.name,
+        url: target.url,
+        method: target.method,
+      });
+    }
+    fixture.tick((i >> 1) % 2);
+  }
+  return ended;
+}
+
+const ALL_ATTEMPTS = { outcome: null, endpointId: null };
+
+function byEnd({ attempt: one }: RecentAttempt, { attempt: other }: RecentAttempt): number {
+  return other.finishedAt - one.finishedAt || (one.id < other.id ? 1 : -1);
+}
+
+async function allAttempts(
+  fixture: Fixture,
+  filter: AttemptFilter,
+  limit: number,
+): Promise<readonly RecentAttempt[]> {
+  const all: RecentAttempt[] = [];
+  for (;;) {
+    const before = all.at(-1)?.attempt ?? null;
+    const page = await fixture.store.listRecentAttempts(fixture.partition, filter, before, limit);
+    all.push(...page);
+    if (page.length < limit) return all;
+  }
+}
+
+/**
+ * Adds deliveries of every status to several schedules, several in one millisecond. Half of the schedules are on the
+ * profile. Returns the oldest first.
+ */
+async function populateDeliveries(
+  fixture: Fixture,
+  count: number,
+  profile: EndpointProfile,
+): Promise<readonly Delivery[]> {
   const added: Delivery[] = [];
-  for (let i = 0; i < 4; i++) added.push(pendingOf(await fixture.addSchedule()));
+  const onProfile = { destination: { kind: 'profile', endpointId: profile.id }, profile } as const;
+  for (let i = 0; i < 4; i++) {
+    added.push(pendingOf(await fixture.addSchedule(i % 2 === 0 ? onProfile : {})));
+  }
   const originals = [...added];
   for (let i = 0; i < count; i++) {
     const original = originals[(i >> 2) % originals.length];

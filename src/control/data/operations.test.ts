@@ -43,6 +43,21 @@ test('deliveries show their destination in every list', async () => {
   }
 });
 
+test('a viewer searches URLs as they are shown, without their queries', async () => {
+  const harness = await open();
+  await harness.post('schedules', { ...NEW, endpoint: 'https://example.com/hook?key=secret' });
+  const found = async (q: string, role: 'viewer' | 'operator') =>
+    (await harness.get(`schedules?q=${encodeURIComponent(q)}`, role)).body.data.length;
+  for (const [q, byViewer] of [
+    ['EXAMPLE.com/hook?', 1],
+    ['key=s', 0],
+    ['secret', 0],
+  ] as const) {
+    expect(await found(q, 'operator')).toBe(1);
+    expect(await found(q, 'viewer')).toBe(byViewer);
+  }
+});
+
 test.each([
   [answerResult(503), 'http_status'],
   [answerResult(302), 'redirect'],

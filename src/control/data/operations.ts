@@ -17,7 +17,7 @@ import type { Delivery } from '#src/domain/delivery.ts';
 import { findFailure } from '#src/domain/failures.ts';
 import { readJson } from '#src/domain/json.ts';
 import type { Mode } from '#src/domain/project.ts';
-import { mayAct } from '#src/domain/role.ts';
+import { mayAct, maySeeQueries } from '#src/domain/role.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { editGuard, findDestinationChange } from './destination-guard.ts';
 
@@ -63,6 +63,7 @@ export function operationRoutes(dependencies: DataDependencies): readonly Projec
   const options = { httpAllowed, upgrade, showDelivery: presentWithFailure };
   const unguarded = handlers(commands, options);
   const guarded = handlers(commands, { ...options, guard: editGuard(dependencies) });
+  const hiding = handlers(commands, { ...options, guard: editGuard(dependencies), hidesQueries: true });
   const here = (Object.entries(OPERATIONS) as [OperationId, Operation][]).filter(([id]) => !NOT_HERE.has(id));
   return here.map(([id, operation]) =>
     projectRoute(nameOf(operation), {
@@ -72,7 +73,8 @@ export function operationRoutes(dependencies: DataDependencies): readonly Projec
       body: asGiven,
       audited: auditedAs(dependencies, id, operation),
       handle: async (request) => {
-        const operations = mayAct(request.caller.user.role, 'admin') ? unguarded : guarded;
+        const { role } = request.caller.user;
+        const operations = mayAct(role, 'admin') ? unguarded : maySeeQueries(role) ? guarded : hiding;
         const { status, body } = await operations[id](callOf(request, operation));
         const isNew = request.params.id === undefined && operation.method === 'POST';
         return isNew ? { status, body, subject: idIn(body) } : { status, body };

@@ -72,8 +72,10 @@ const FILL = [
      CASE WHEN i % 100 = 1 THEN i END, CASE WHEN i % 100 = 1 THEN i END,
      i, CASE WHEN i % 100 > 1 THEN i END, 1, i / 100 % 256, 'key-' || i % 50
    FROM ${SIZES}, generate_series(1, n) i`,
-  `INSERT INTO attempts (partition, delivery_id, attempt_no, id, outcome, due_at, fired_at, finished_at, egress_ms)
-   SELECT partition, id, 1, 'att', 'success', 1, 1, 1, 0 FROM deliveries`,
+  `INSERT INTO attempts (partition, delivery_id, attempt_no, id, outcome, due_at, fired_at, finished_at, egress_ms,
+     endpoint_id)
+   SELECT partition, id, 1, 'att', CASE WHEN status = 'dead_letter' THEN 'retryable' ELSE 'success' END, 1, 1,
+     scheduled_for, 0, endpoint_id FROM deliveries`,
   `INSERT INTO payloads (partition, schedule_id, sealed) SELECT partition, id, '' FROM schedules`,
   `INSERT INTO endpoint_profiles (partition, id, version, archived, created_at, updated_at, revision)
    SELECT p, 'ep_' || i, 1, i % 2, 1, 1, 1 FROM generate_series(1, 21) p, generate_series(0, 499) i`,

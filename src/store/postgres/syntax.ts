@@ -1,9 +1,17 @@
 /** SQL that PostgreSQL writes in another way, and what its planner needs to follow an index. */
-import type { Syntax } from '#src/store/sql/dialect.ts';
-import { endpointDigest, labelBytes } from '#src/store/sql/digests.ts';
+import type { IndexRange, Syntax } from '#src/store/sql/dialect.ts';
+import { digestBytes, endpointDigest } from '#src/store/sql/digests.ts';
 import { raw, sql } from '#src/store/sql/query.ts';
-import { firstOfEach } from '#src/store/sql/scans.ts';
-import { STATE_KEY, STATUS_KEY } from './migrations.ts';
+import { firstOfEach, NEWEST_FIRST } from '#src/store/sql/scans.ts';
+import {
+  ENDPOINT_OUTCOME_KEY,
+  ENDPOINT_STATE_KEY,
+  ENDPOINT_STATUS_KEY,
+  OUTCOME_KEY,
+  REPLAY_KEY,
+  STATE_KEY,
+  STATUS_KEY,
+} from './migrations.ts';
 import { chosenByPlanner } from './placement.ts';
 
 export const SYNTAX: Syntax = {
@@ -13,19 +21,34 @@ export const SYNTAX: Syntax = {
   lower: (text) => sql`lower(${text} COLLATE "C")`,
   positionOf: 'strpos',
   isOneOf: (column, values) => sql`${raw(column)} = ANY(${values}::text[])`,
-  isDigestOfOne: (column, labels) =>
-    sql`${raw(column)} = ANY(${labels.map((label) => labelBytes(...label))}::bytea[])`,
+  isDigestOfOne: (column, digests) => sql`${raw(column)} = ANY(${digests.map(digestBytes)}::bytea[])`,
   isGateOf: (endpoint) => sql`endpoint_digest = ${endpointDigest(endpoint)}`,
-  // A range of one expression. The planner cannot take another index for its order.
-  ofState: (state, kind, before) => ({
-    condition: sql`${raw(STATE_KEY)} >= ${`${state}/${kind}/`} AND ${raw(STATE_KEY)} < ${`${state}/${kind}/${before}`}`,
-    order: STATE_KEY,
-  }),
-  ofStatus: (status, from, before) => ({
-    condition: sql`${raw(STATUS_KEY)} >= ${`${status}/${from}`} AND ${raw(STATUS_KEY)} < ${`${status}/${before}`}`,
-    order: STATUS_KEY,
-  }),
-  merge: (scans, limit) =>
-    sql`SELECT * FROM (${firstOfEach(scans, limit)}) a ORDER BY id DESC LIMIT ${limit}`,
+  ofState: (state, kind, before, endpointId) =>
+    endpointId === null
+      ? rangeOf(STATE_KEY, `${state}/${kind}/`, '', before)
+      : rangeOf(ENDPOINT_STATE_KEY, `${endpointId}/${state}/${kind}/`, '', before, OF_PROFILE),
+  ofStatus: (status, from, before, endpointId) =>
+    endpointId === null
+      ? rangeOf(STATUS_KEY, `${status}/`, from, before)
+      : rangeOf(ENDPOINT_STATUS_KEY, `${endpointId}/${status}/`, from, before, OF_PROFILE),
+  ofOriginal: (original, from, before) => rangeOf(REPLAY_KEY, `${original}/`, from, before, IS_REPLAY),
+  ofOutcome: (outcome, endpointId) =>
+    endpointId === null
+      ? sql`${raw(OUTCOME_KEY)} = ${outcome}`
+      : sql`${raw(OF_PROFILE)} ${raw(ENDPOINT_OUTCOME_KEY)} = ${`${endpointId}/${outcome}`}`,
+  merge: (scans, limit, order = NEWEST_FIRST) =>
+    sql`SELECT * FROM (${firstOfEach(scans, limit)}) a ORDER BY ${raw(order)} LIMIT ${limit}`,
   scansCarryRows: true,
 };
+
+/** The planner takes an index of some rows only if the query says that it wants no others. */
+const OF_PROFILE = 'endpoint_id IS NOT NULL AND';
+const IS_REPLAY = 'replay_of IS NOT NULL AND';
+
+/** A range of one expression. The planner cannot take another index for its order. */
+function rangeOf(key: string, head: string, from: string, before: string, some = ''): IndexRange {
+  return {
+    condition: sql`${raw(some)} ${raw(key)} >= ${`${head}${from}`} AND ${raw(key)} < ${`${head}${before}`}`,
+    order: `${key} DESC`,
+  };
+}

@@ -3,6 +3,7 @@
  * list reads both in one query.
  */
 import { type Attempt, type AttemptTiming, type FinishedAttempt, NO_RESULT } from '#src/domain/delivery.ts';
+import type { RecentAttempt } from '#src/ports/store.ts';
 import { field, mapping, plain, type Row } from './mapping.ts';
 
 const timing = field(toTimingText, (stored) => fromTimingText(stored as string | null));
@@ -42,6 +43,29 @@ export const LIST_ATTEMPTS = `SELECT ${ATTEMPT.columns.join(', ')} FROM attempts
   SELECT ${[...IN_FLIGHT, ...NO_VALUES].join(', ')}
     FROM deliveries WHERE partition = $4 AND id = $5 AND attempt_count > $6 AND claim_attempt_id IS NOT NULL
   ORDER BY attempt_no LIMIT $7`;
+
+const JOINED_ATTEMPT = ATTEMPT.joined('a');
+
+/** An attempt with its delivery `d` and its schedule `s`. */
+export const RECENT_ATTEMPT_COLUMNS = `${JOINED_ATTEMPT.columns}, d.schedule_id, s.name AS schedule_name, d.url, d.method`;
+
+export function recentAttemptIn(row: Row): RecentAttempt {
+  const { schedule_id, schedule_name, url, method } = row as unknown as DeliveryOfAttempt;
+  return {
+    attempt: JOINED_ATTEMPT.from(row),
+    scheduleId: schedule_id,
+    scheduleName: schedule_name,
+    url,
+    method,
+  };
+}
+
+interface DeliveryOfAttempt {
+  readonly schedule_id: RecentAttempt['scheduleId'];
+  readonly schedule_name: string | null;
+  readonly url: string;
+  readonly method: RecentAttempt['method'];
+}
 
 /** The columns of `attempt_responses`. */
 export const RESPONSE_COLUMNS = [

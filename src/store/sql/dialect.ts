@@ -4,10 +4,11 @@
  *
  * Shared SQL has the parameters `$1`, `$2` and so on, each used once and in this order: see `query.ts`.
  */
-import type { DeliveryStatus } from '#src/domain/delivery.ts';
+import type { AttemptOutcome, DeliveryStatus } from '#src/domain/delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import type { DeliveryId, EndpointId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Labels } from '#src/domain/labels.ts';
+import type { LabelDigest } from '#src/domain/labels.ts';
 import type { ScheduleKind, ScheduleState } from '#src/domain/schedule.ts';
 import type { ClusterStore } from '#src/ports/cluster-store.ts';
 import type { Store } from '#src/ports/store.ts';
@@ -64,25 +65,39 @@ export interface Syntax {
   /** The function that finds a text in another. */
   readonly positionOf: string;
   readonly isOneOf: (column: string, values: readonly string[]) => Query;
-  readonly isDigestOfOne: (column: string, labels: Labels) => Query;
+  readonly isDigestOfOne: (column: string, digests: readonly LabelDigest[]) => Query;
   readonly isGateOf: (endpoint: EndpointKey) => Query;
-  /** Schedules of one state and kind, before an id. */
-  readonly ofState: (state: ScheduleState, kind: ScheduleKind, before: string) => IndexRange;
-  /** Deliveries of one status, from an id on and before another. */
-  readonly ofStatus: (status: DeliveryStatus, from: string, before: string) => IndexRange;
-  /** The newest rows of several scans. */
-  readonly merge: (scans: readonly Scan[], limit: number) => Query;
+  /** Schedules of one state and kind, of a profile if there is one, before an id. */
+  readonly ofState: (
+    state: ScheduleState,
+    kind: ScheduleKind,
+    before: string,
+    endpointId: EndpointId | null,
+  ) => IndexRange;
+  /** Deliveries of one status, of a profile if there is one, from an id on and before another. */
+  readonly ofStatus: (
+    status: DeliveryStatus,
+    from: string,
+    before: string,
+    endpointId: EndpointId | null,
+  ) => IndexRange;
+  /** Replays of a delivery, from an id on and before another. */
+  readonly ofOriginal: (original: DeliveryId, from: string, before: string) => IndexRange;
+  /** Attempts of one outcome, of a profile if there is one. */
+  readonly ofOutcome: (outcome: AttemptOutcome, endpointId: EndpointId | null) => Query;
+  /** The first rows of several scans, all in the order `order`, which is by default that of the ids, newest first. */
+  readonly merge: (scans: readonly Scan[], limit: number, order?: string) => Query;
   /** Whether a scan selects whole rows. Otherwise it selects ids, because the database copies what it sorts. */
   readonly scansCarryRows: boolean;
 }
 
-/** The condition for one range of an index, and the order of the index, which is the order of the ids. */
+/** The condition for one range of an index, and the order of the index, newest first. */
 export interface IndexRange {
   readonly condition: Query;
   readonly order: string;
 }
 
-/** The rows of one range of an index. Each has an `id`. */
+/** The rows of one range of an index, and their order. Each has an `id`. */
 export interface Scan {
   readonly rows: Query;
   readonly order: string;
@@ -103,7 +118,7 @@ export interface Dialect extends Pick<ClusterStore, 'readClock' | 'renewLease'> 
     readonly engine: SqlReader;
     /** Queries of the dashboard, which may read tens of thousands of rows. The engine never waits for them. */
     readonly insight: SqlReader;
-    /** Searches by several labels. The engine never waits for them either. */
+    /** Searches without an index. The engine never waits for them either. */
     readonly search: SqlReader;
   };
   readonly writers: SqlWriters;

@@ -2,8 +2,9 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import { type LabelDigest, labelDigest } from '#src/domain/labels.ts';
+import { type LabelDigest, labelDigest, labelDigests } from '#src/domain/labels.ts';
 import { ENDPOINTS_MAX } from '#src/ports/endpoint-cache.ts';
+import type { ScheduleFilter } from '#src/ports/store.ts';
 
 const ENDPOINT_DIGEST_CHARACTERS = 32;
 
@@ -33,4 +34,12 @@ export function labelBytes(name: string, value: string): Uint8Array {
 
 export function digestBytes(digest: LabelDigest): Uint8Array {
   return Buffer.from(digest, 'hex');
+}
+
+/** The distinct digests that a schedule must have. */
+export function digestsIn({
+  labels,
+  name = null,
+}: Pick<ScheduleFilter, 'labels' | 'name'>): readonly LabelDigest[] {
+  return [...new Set(labelDigests(labels, name))];
 }

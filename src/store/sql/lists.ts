@@ -2,17 +2,26 @@
  * The lists of the API and the dashboard. Each is one query: bounded index scans, and joins after the page was cut.
  * Every table is asked for its partition by a parameter, so that Citus sends the whole query to one server.
  */
-import type { ScheduleId } from '#src/domain/id.ts';
+import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { LISTED_BYTES_MAX, type Listed, type Store } from '#src/ports/store.ts';
+import { RECENT_ATTEMPT_COLUMNS, recentAttemptIn } from './attempt-rows.ts';
 import type { SqlReader, Syntax } from './dialect.ts';
+import { digestsIn } from './digests.ts';
 import { profileIn, viewIn } from './joined-rows.ts';
 import type { Row } from './mapping.ts';
 import { PAST_EVERY_ID } from './page-bounds.ts';
 import { type Query, raw, sql } from './query.ts';
 import { objectTexts, VIEW_JOINS } from './reads.ts';
 import { DELIVERY } from './rows.ts';
-import { deliveryScans, labelScans, scheduleScans, schedulesOf } from './scans.ts';
+import {
+  attemptScans,
+  deliveryScans,
+  LAST_ENDED_FIRST,
+  labelScans,
+  scheduleScans,
+  schedulesOf,
+} from './scans.ts';
 
 /** Both databases know the size of a value without reading it. */
 const SCHEDULE_BYTES = `octet_length(s.metadata) + octet_length(s.header_names)
@@ -21,7 +30,15 @@ const PROFILE_BYTES = `SELECT octet_length(v.metadata) + octet_length(v.header_n
   FROM endpoint_profile_versions v`;
 const DELIVERY_COLUMNS = raw(DELIVERY.columns.join(', '));
 
-type Lists = Pick<Store, 'listSchedules' | 'findSchedules' | 'listDeliveries' | 'listProfiles'>;
+type Lists = Pick<
+  Store,
+  | 'listSchedules'
+  | 'findSchedules'
+  | 'listDeliveries'
+  | 'findDeliveries'
+  | 'listRecentAttempts'
+  | 'listProfiles'
+>;
 
 export function lists(reader: SqlReader, syntax: Syntax): Lists {
   const { indexedBy, merge, scansCarryRows } = syntax;
@@ -43,11 +60,11 @@ export function lists(reader: SqlReader, syntax: Syntax): Lists {
     listSchedules: (partition, filter, { before, limit }) => {
       // One row more than the page shows tells whether there is more.
       const rows = limit + 1;
-      const [label] = filter.labels;
-      if (label === undefined) {
+      const [digest] = digestsIn(filter);
+      if (digest === undefined) {
         return views(partition, merge(scheduleScans(syntax, sized, partition, filter, before), rows), rows);
       }
-      const labelled = merge(labelScans(label, partition, filter, before), rows);
+      const labelled = merge(labelScans(digest, partition, filter, before), rows);
       return views(partition, sql`SELECT ${sized} FROM (${labelled}) l ${schedulesOf(partition)}`, rows);
     },
 
@@ -61,6 +78,24 @@ export function lists(reader: SqlReader, syntax: Syntax): Lists {
     listDeliveries: async (partition, filter, { before, limit }) => {
       const scans = deliveryScans(syntax, DELIVERY_COLUMNS, partition, filter, before);
       return (await ask(merge(scans, limit))).map(DELIVERY.from);
+    },
+
+    findDeliveries: async (partition, ids: readonly DeliveryId[]) => {
+      if (ids.length === 0) return [];
+      const rows = await ask(sql`SELECT ${DELIVERY_COLUMNS} FROM deliveries
+        WHERE partition = ${partition} AND ${syntax.isOneOf('id', ids)}`);
+      return newestFirst(rows, 'id').map(DELIVERY.from);
+    },
+
+    listRecentAttempts: async (partition, filter, before, limit) => {
+      const ended = merge(attemptScans(syntax, partition, filter, before), limit, LAST_ENDED_FIRST);
+      const rows = await ask(sql`SELECT ${raw(RECENT_ATTEMPT_COLUMNS)} FROM (${ended}) k
+        LEFT JOIN attempts a
+          ON a.partition = ${partition} AND a.delivery_id = k.delivery_id AND a.attempt_no = k.attempt_no
+        LEFT JOIN deliveries d ON d.partition = ${partition} AND d.id = k.delivery_id
+        LEFT JOIN schedules s ON s.partition = ${partition} AND s.id = d.schedule_id
+        ORDER BY k.finished_at DESC, k.id DESC`);
+      return rows.map(recentAttemptIn);
     },
 
     listProfiles: async (partition, includeArchived, { before, limit }) => {
@@ -93,8 +128,11 @@ function fitting(rows: Query, limit: number): Query {
     ) r WHERE r.position = 1 OR r.position < ${limit} AND r.bytes_so_far <= ${LISTED_BYTES_MAX}`;
 }
 
-/** Newest first. Rows are sorted here: SQLite would copy all their columns to sort them. */
 function listed<T>(rows: readonly Row[], id: string, itemIn: (row: Row) => T): Listed<T> {
-  const newestFirst = rows.toSorted((one, other) => (String(one[id]) < String(other[id]) ? 1 : -1));
-  return { items: newestFirst.map(itemIn), hasMore: Number(rows[0]?.scanned ?? 0) > rows.length };
+  return { items: newestFirst(rows, id).map(itemIn), hasMore: Number(rows[0]?.scanned ?? 0) > rows.length };
+}
+
+/** Rows are sorted here: SQLite would copy all their columns to sort them. */
+function newestFirst(rows: readonly Row[], id: string): readonly Row[] {
+  return rows.toSorted((one, other) => (String(one[id]) < String(other[id]) ? 1 : -1));
 }

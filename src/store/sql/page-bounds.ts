@@ -16,6 +16,9 @@ export const BEFORE_EVERY_ID = '';
 /** Sorts after every id. A list that shows the newest first starts here. */
 export const PAST_EVERY_ID = '\u{10ffff}';
 
+/** Sorts after every attempt that ended. */
+export const PAST_EVERY_ATTEMPT = { finishedAt: Number.MAX_SAFE_INTEGER, id: PAST_EVERY_ID };
+
 /** The lowest id of a delivery that was created after this instant. */
 export function idsAfter(createdAfter: Instant | null): string {
   return createdAfter === null ? BEFORE_EVERY_ID : firstIdAt('dlv', instant(createdAfter + 1));

@@ -34,7 +34,7 @@ export class ScanLimiter {
   #begin(partition: Partition): Promise<void> {
     const customer = this.#customers.get(partition) ?? { isScanning: false, waiting: [] };
     if (customer.waiting.length >= WAITING_PER_CUSTOMER_MAX || this.#waiting >= WAITING_MAX) {
-      return Promise.reject(new StoreUnavailable('Too many searches by several labels are waiting.'));
+      return Promise.reject(new StoreUnavailable('Too many searches are waiting.'));
     }
     this.#customers.set(partition, customer);
     return new Promise((resolve) => {

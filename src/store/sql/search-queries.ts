@@ -1,83 +1,105 @@
-/** The queries of a search for schedules. Each batch follows a single index, whatever the filter is. */
-import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
-import { type Labels, labelDigest } from '#src/domain/labels.ts';
+/** The queries of searches. Each batch follows a single index, whatever the filter is. */
+import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { LabelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { HIDDEN_QUERY } from '#src/domain/role.ts';
-import type { ScheduleFilter } from '#src/ports/store.ts';
+import type { DeliveryFilter, ScheduleSearch } from '#src/ports/store.ts';
 import type { Syntax } from './dialect.ts';
-import { labelBytes } from './digests.ts';
+import { digestBytes } from './digests.ts';
 import { joined, type Query, raw, sql } from './query.ts';
-import { labelScans, scheduleScans, schedulesOf } from './scans.ts';
+import { deliveryScans, firstOfEach, labelScans, scheduleScans, schedulesOf, uncoveredBy } from './scans.ts';
 
-/** The newest endpoint profiles that a search by destination reads. */
-const PROFILES_SCANNED_MAX = 10_000;
-/** Endpoint profiles that may match a search by destination. */
-const PROFILES_MATCHING_MAX = 1_000;
-
-/** A text that the destination of a schedule must contain. */
-export interface WantedPart {
-  readonly part: string;
-  readonly hidesQueries: boolean;
-}
-
-/** The destination that a schedule must have. */
-export interface WantedDestination extends WantedPart {
-  /** Endpoint profiles whose URL contains the text. */
-  readonly profiles: readonly EndpointId[];
+export interface WantedSchedules extends ScheduleSearch {
+  /** Of the label or the name whose rows are scanned. Null: the schedules of the profile or the state are. */
+  readonly scannedDigest: LabelDigest | null;
+  readonly otherDigests: readonly LabelDigest[];
 }
 
 /** The rows of a batch that match, and its last row; newest first. */
-export interface ScannedRow {
-  readonly id: ScheduleId;
-  readonly is_match: number | boolean;
+export interface ScannedRow<Id> {
+  readonly id: Id;
+  readonly is_match: number | boolean | null;
   /** How many rows the batch has. */
   readonly scanned_rows: number;
 }
 
-/** Reads the next rows before an id, and tells which of them match. Its rows are `ScannedRow`. */
+/** Reads the next schedules before an id, and tells which of them match. Its rows are `ScannedRow`. */
 export function scanQuery(
   syntax: Syntax,
   partition: Partition,
-  filter: ScheduleFilter,
-  wanted: WantedDestination | null,
+  wanted: WantedSchedules,
   before: ScheduleId | null,
   rows: number,
 ): Query {
-  const [label, ...others] = filter.labels;
-  const isWanted = wanted === null ? raw('true') : destinationIs(syntax, wanted);
-  const batch =
-    label === undefined
-      ? syntax.merge(
-          scheduleScans(syntax, sql`s.id, ${isWanted} AS is_match`, partition, filter, before),
-          rows,
-        )
-      : // The schedule itself is read only for a search by destination.
-        sql`SELECT l.id, ${hasLabels(syntax, partition, others)} AND ${isWanted} AS is_match
-          FROM (${syntax.merge(labelScans(label, partition, filter, before), rows)}) l
-          ${wanted === null ? raw('') : schedulesOf(partition)}`;
+  const { scannedDigest: digest, otherDigests, endpointId = null, destination } = wanted;
+  const isWanted = destination === null ? raw('true') : destinationIs(syntax, partition, wanted, destination);
+  if (digest === null) {
+    const isMatch = sql`${hasDigests(syntax, partition, 's', 's.id', otherDigests)} AND ${isWanted}`;
+    const scans = scheduleScans(syntax, sql`s.id, ${isMatch} AS is_match`, partition, wanted, before);
+    return matchesIn(syntax.merge(scans, rows));
+  }
+  const hasProfile = endpointId === null ? raw('true') : sql`s.endpoint_id = ${endpointId}`;
+  // The schedule itself is read only for its profile and its destination.
+  const schedules = endpointId === null && destination === null ? raw('') : schedulesOf(partition);
+  return matchesIn(
+    sql`SELECT l.id, ${hasDigests(syntax, partition, 'l', 'l.id', otherDigests)} AND ${hasProfile} AND ${isWanted}
+        AS is_match
+      FROM (${syntax.merge(labelScans(digest, partition, wanted, before), rows)}) l ${schedules}`,
+  );
+}
+
+/** The same of deliveries. */
+export function deliveryScanQuery(
+  syntax: Syntax,
+  partition: Partition,
+  wanted: DeliveryFilter,
+  before: DeliveryId | null,
+  rows: number,
+): Query {
+  const columns = sql`id, ${uncoveredBy(wanted)} AS is_match`;
+  return matchesIn(syntax.merge(deliveryScans(syntax, columns, partition, wanted, before), rows));
+}
+
+function matchesIn(batch: Query): Query {
   // SQLite would otherwise scan a batch once for each of its two uses.
   return sql`WITH scanned AS MATERIALIZED (${batch}) SELECT id, is_match, scanned_rows FROM scanned
     CROSS JOIN (SELECT min(id) AS last, count(*) AS scanned_rows FROM scanned) AS batch
     WHERE is_match OR id = last ORDER BY id DESC`;
 }
 
-/** Another label of the same schedule has a row with the same state and kind, so it is found by its whole key. */
-function hasLabels(syntax: Syntax, partition: Partition, labels: Labels): Query {
-  if (labels.length === 0) return raw('true');
-  // Labels are distinct, because they are counted.
-  const distinct = [...new Map(labels.map((label) => [labelDigest(...label), label])).values()];
+/**
+ * Another label of the schedule in the table `row` has a row with the same state and kind, so it is found by its whole
+ * key.
+ */
+function hasDigests(
+  syntax: Syntax,
+  partition: Partition,
+  row: string,
+  id: string,
+  digests: readonly LabelDigest[],
+): Query {
+  if (digests.length === 0) return raw('true');
   return sql`(SELECT count(*) FROM schedule_labels o
-    WHERE o.partition = ${partition} AND ${syntax.isDigestOfOne('o.digest', distinct)}
-      AND o.state = l.state AND o.kind = l.kind AND o.schedule_id = l.id) = ${distinct.length}`;
+    WHERE o.partition = ${partition} AND ${syntax.isDigestOfOne('o.digest', digests)}
+      AND o.state = ${raw(row)}.state AND o.kind = ${raw(row)}.kind AND o.schedule_id = ${raw(id)}) = ${digests.length}`;
 }
 
-function destinationIs(syntax: Syntax, wanted: WantedDestination): Query {
-  return sql`CASE WHEN s.endpoint_id IS NULL THEN ${contains(syntax, 's.url', wanted)}
-    ELSE ${syntax.isOneOf('s.endpoint_id', wanted.profiles)} END`;
+/** The URL of the schedule `s`, or the present URL of its profile, contains a text. */
+function destinationIs(
+  syntax: Syntax,
+  partition: Partition,
+  { hidesQueries }: ScheduleSearch,
+  part: string,
+): Query {
+  const ofProfile = sql`(SELECT ${contains(syntax, 'v.url', part, hidesQueries)} FROM endpoint_profiles p
+    JOIN endpoint_profile_versions v
+      ON v.partition = ${partition} AND v.endpoint_id = p.id AND v.version = p.version
+    WHERE p.partition = ${partition} AND p.id = s.endpoint_id)`;
+  return sql`CASE WHEN s.endpoint_id IS NULL THEN ${contains(syntax, 's.url', part, hidesQueries)} ELSE ${ofProfile} END`;
 }
 
 /** The URL contains a text, ignoring the case of ASCII letters. */
-function contains({ lower, positionOf }: Syntax, url: string, { part, hidesQueries }: WantedPart): Query {
+function contains({ lower, positionOf }: Syntax, url: string, part: string, hidesQueries: boolean): Query {
   const queryAt = `${positionOf}(${url}, '?')`;
   const shown = hidesQueries
     ? `CASE WHEN ${queryAt} > 0 THEN substr(${url}, 1, ${queryAt}) || '${HIDDEN_QUERY}' ELSE ${url} END`
@@ -85,24 +107,29 @@ function contains({ lower, positionOf }: Syntax, url: string, { part, hidesQueri
   return sql`${raw(positionOf)}(${lower(raw(`(${shown})`))}, ${lower(sql`CAST(${part} AS text)`)}) > 0`;
 }
 
-/** The newest profiles whose URL contains a text. */
-export function profilesQuery(syntax: Syntax, partition: Partition, wanted: WantedPart): Query {
-  return sql`SELECT id FROM (
-      SELECT p.id, (
-        SELECT v.url FROM endpoint_profile_versions v
-        WHERE v.partition = ${partition} AND v.endpoint_id = p.id AND v.version = p.version
-      ) AS url FROM endpoint_profiles p WHERE p.partition = ${partition}
-      ORDER BY p.id DESC LIMIT ${PROFILES_SCANNED_MAX}
-    ) newest WHERE ${contains(syntax, 'url', wanted)} LIMIT ${PROFILES_MATCHING_MAX}`;
-}
-
-/** Counts the schedules of each label, named by its position. Counting stops at `countMax`. */
-export function labelCountsQuery(partition: Partition, labels: Labels, countMax: number): Query {
-  const counts = labels.map(
-    (label, position) => sql`SELECT ${raw(String(position))} AS position, count(*) AS count FROM (
-      SELECT 1 FROM schedule_labels
-      WHERE partition = ${partition} AND digest = ${labelBytes(...label)} LIMIT ${countMax}
-    ) a`,
+/**
+ * Counts the schedules of each digest, named by its position, and then those of the profile. Counting stops at
+ * `countMax`.
+ */
+export function countsQuery(
+  syntax: Syntax,
+  partition: Partition,
+  digests: readonly LabelDigest[],
+  endpointId: EndpointId | null,
+  countMax: number,
+): Query {
+  const counted = digests.map(
+    (digest) => sql`schedule_labels WHERE partition = ${partition} AND digest = ${digestBytes(digest)}`,
+  );
+  if (endpointId !== null) {
+    const filter = { state: null, kind: null, endpointId };
+    const ofProfile = scheduleScans(syntax, raw('s.id'), partition, filter, null);
+    counted.push(sql`(${firstOfEach(ofProfile, countMax)}) c`);
+  }
+  const counts = counted.map(
+    (rows, position) =>
+      sql`SELECT ${raw(String(position))} AS position, count(*) AS count
+        FROM (SELECT 1 FROM ${rows} LIMIT ${countMax}) a`,
   );
   return joined(counts, ' UNION ALL ');
 }

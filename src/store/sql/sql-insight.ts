@@ -1,17 +1,16 @@
 /** The reads and writes of the dashboard and the stats, for every database that speaks SQL. */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import type { EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Partition } from '#src/domain/project.ts';
 import type {
   BreakerReset,
   DueCounts,
   InsightStore,
   SavedEndpointStats,
   SavedStats,
-  ScheduleSearch,
   UpcomingDelivery,
 } from '#src/ports/insight-store.ts';
+import { fitOnPage, search } from './batched-search.ts';
 import type { Dialect, Syntax } from './dialect.ts';
 import { endpointDigest } from './digests.ts';
 import { WAITING } from './due-rows.ts';
@@ -23,8 +22,8 @@ import { type Query, raw, sql } from './query.ts';
 import { readCluster } from './reads.ts';
 import { DELIVERY, readGate } from './rows.ts';
 import { deliveryScans, firstOfEach } from './scans.ts';
-import { fitOnPage, search } from './schedule-search.ts';
-import { profilesQuery, type ScannedRow, scanQuery, type WantedDestination } from './search-queries.ts';
+import { type ScannedRow, scanQuery } from './search-queries.ts';
+import { wantedSchedules } from './searches.ts';
 import { pruneStats } from './stats-retention.ts';
 import { byEndpoint, byInstant, type EndpointStatsRow, type StatsRow, toCounts } from './stats-rows.ts';
 import type { Step } from './steps.ts';
@@ -110,16 +109,6 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
   const { findSchedules } = lists(reader, syntax);
   const ask = <Row>(query: Query) => reader.query<Row>(query.sql, ...query.parameters);
 
-  async function destinationOf(
-    partition: Partition,
-    { destination: part, hidesQueries }: ScheduleSearch,
-  ): Promise<WantedDestination | null> {
-    if (part === null) return null;
-    const wanted = { part, hidesQueries };
-    const rows = await ask<{ readonly id: EndpointId }>(profilesQuery(syntax, partition, wanted));
-    return { ...wanted, profiles: rows.map(({ id }) => id) };
-  }
-
   return {
     warmUp: () => {
       // If this fails, the first dashboard query reports why.
@@ -182,9 +171,8 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
     },
 
     searchSchedules: async (partition, wanted, page, scanMax) => {
-      const destination = await destinationOf(partition, wanted);
       const scan = (before: ScheduleId | null, rows: number) =>
-        ask<ScannedRow>(scanQuery(syntax, partition, wanted, destination, before, rows));
+        ask<ScannedRow<ScheduleId>>(scanQuery(syntax, partition, wantedSchedules(wanted), before, rows));
       const { found, ...rest } = await search(scan, page, { scanMax });
       return fitOnPage(rest, await findSchedules(partition, found));
     },

@@ -9,7 +9,6 @@ import type { SealedStore } from '#src/ports/vault.ts';
 import { cluster } from './cluster.ts';
 import { control } from './control.ts';
 import type { Dialect, SqlReader, SqlWriter } from './dialect.ts';
-import { LabelSearch } from './label-search.ts';
 import { lists } from './lists.ts';
 import { maintenance } from './maintenance.ts';
 import { SqlPeople } from './people.ts';
@@ -17,6 +16,7 @@ import { keyedReads } from './reads.ts';
 import { SqlReplayJobs } from './replay-jobs.ts';
 import { Retention } from './retention.ts';
 import { SqlSealed } from './sealed.ts';
+import { Searches } from './searches.ts';
 import { makeSqlInsight } from './sql-insight.ts';
 import type { SqlRunner } from './steps.ts';
 import { SWEEP_BATCH_MAX } from './sweep-verbs.ts';
@@ -32,10 +32,11 @@ export function makeSqlStore(dialect: Dialect): SqlStore {
   const { readers, writers, verbs, syntax, timers, sweepBatchMax = SWEEP_BATCH_MAX } = dialect;
   const sql = sqlRunner(readers.api, writers.api);
   const background = sqlRunner(readers.api, writers.maintenance);
-  const search = new LabelSearch(readers.search, syntax, timers);
+  const searches = new Searches(readers.search, syntax, timers);
   return {
     ...dialect.reads,
-    searchSchedules: (...list) => search.find(...list),
+    searchSchedules: (...list) => searches.schedules(...list),
+    searchDeliveries: (...list) => searches.deliveries(...list),
     ...maintenance(background, sweepBatchMax),
     ...scheduleVerbs(dialect, sweepBatchMax),
     ...deliveryVerbs(dialect),

@@ -9,10 +9,10 @@ import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { FoundSchedules } from '#src/ports/store.ts';
 import { labelBytes } from '#src/store/sql/digests.ts';
-import { SCAN_MS_MAX } from '#src/store/sql/label-search.ts';
+import { SCAN_MS_MAX } from '#src/store/sql/searches.ts';
 import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { START } from '#test/store-contract/builders.ts';
-import { ALL_SCHEDULES } from '#test/store-contract/everything.ts';
+import { ANY_SCHEDULES } from '#test/store-contract/everything.ts';
 import { DATABASE_FILE, openSqlite } from './open-sqlite.ts';
 
 const PARTITION = 1 as Partition;
@@ -56,7 +56,7 @@ afterAll(async () => {
 });
 
 function find(labels: Labels, before: ScheduleId | null = null): Promise<FoundSchedules> {
-  return store.searchSchedules(PARTITION, { ...ALL_SCHEDULES, labels }, { before, limit: 2 });
+  return store.searchSchedules(PARTITION, { ...ANY_SCHEDULES, labels }, { before, limit: 2 });
 }
 
 test('a search without a match ends in one page if there is time', async () => {

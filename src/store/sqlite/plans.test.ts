@@ -70,6 +70,7 @@ const LOOK_UP =
 
 /** Tables whose alias shows in the steps that use their primary key. */
 const ALIASES: Readonly<Record<string, string>> = {
+  a: 'attempts',
   e: 'endpoint_stats',
   i: 'replay_items',
   o: 'schedule_labels',

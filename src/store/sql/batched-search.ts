@@ -1,5 +1,5 @@
 /**
- * A search that no index can answer: it scans schedules, newest first, and checks each. It reads in batches. The
+ * A search that no index can answer: it scans rows, newest first, and checks each. It reads in batches. The
  * first ones are small, because a match is often among the newest. The search stops when it has found enough, has
  * read enough, or its time is up. It reads at least one batch, so a caller that continues from `next` reaches the
  * end.
@@ -10,7 +10,7 @@ import type { Found } from '#src/ports/insight-store.ts';
 import type { Listed, Page } from '#src/ports/store.ts';
 import type { ScannedRow } from './search-queries.ts';
 
-type Scan = (before: ScheduleId | null, rows: number) => Promise<readonly ScannedRow[]>;
+type Scan<Id> = (before: Id | null, rows: number) => Promise<readonly ScannedRow<Id>[]>;
 
 const FIRST_SCAN_ROWS = 256;
 export const SCAN_ROWS_MAX = 4_096;
@@ -29,12 +29,12 @@ export function fitOnPage(
   return { found: items, next: hasMore ? (items.at(-1)?.schedule.id ?? next) : next, scanned };
 }
 
-export async function search(
-  scan: Scan,
-  { before, limit }: Page<ScheduleId>,
+export async function search<Id extends string>(
+  scan: Scan<Id>,
+  { before, limit }: Page<Id>,
   { scanMax, scanRowsMax = SCAN_ROWS_MAX, isTimeUp = () => false }: SearchLimits,
-): Promise<Found<ScheduleId, ScheduleId>> {
-  const found: ScheduleId[] = [];
+): Promise<Found<Id, Id>> {
+  const found: Id[] = [];
   let scanned = 0;
   let from = before;
   for (let rows = FIRST_SCAN_ROWS; scanned < scanMax; rows *= 2) {
