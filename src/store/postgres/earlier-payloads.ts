@@ -16,8 +16,8 @@ function insertion({ tableText }: Placement): PlacedText {
       sinceId: 'p.since_id',
       lastId: value('last_id'),
     });
-    return `INSERT INTO earlier_payloads (${COPIED.join(', ')}, last_id, sealed)
-      SELECT ${COPIED.map((column) => `p.${column}`).join(', ')}, ${value('last_id')}, p.sealed
+    return `INSERT INTO earlier_payloads (${COPIED.join(', ')}, last_id, check_at, sealed)
+      SELECT ${COPIED.map((column) => `p.${column}`).join(', ')}, ${value('last_id')}, 0, p.sealed
       FROM ${tables(source, 'payloads p')}
       WHERE p.partition = ${value('partition')} AND p.schedule_id = ${value('schedule_id')}
         AND p.version = ${value('version')} AND ${use} <> 'none'`;
