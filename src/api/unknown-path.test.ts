@@ -13,6 +13,8 @@ describe('the call that was meant', () => {
     ['POST /v1/schedules/sch_1/pause/', 'Leave out the slash at the end.'],
     ['DELETE /v1/schedules/sch_1/', 'To end a schedule, use POST /v1/schedules/{id}/cancel.'],
     ['DELETE /v1/schedules', 'This path has POST and GET.'],
+    ['DELETE /v1/schedules/named/report', 'This path has PUT and GET.'],
+    ['PATCH /v1/endpoints/named/hooks', 'This path has PUT and GET.'],
     ['GET /', 'GET /docs lists all paths.'],
     ['GET /favicon.ico', 'GET /docs lists all paths.'],
     [`GET /${'a'.repeat(50_000)}`, 'GET /docs lists all paths.'],

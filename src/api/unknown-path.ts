@@ -10,6 +10,7 @@ const ROUTES = Object.values<Operation>(OPERATIONS).map(({ method, path }) => ({
 }));
 const PATHS = new Names(new Set(ROUTES.map(({ path }) => path)));
 const ID_AFTER = /^(\/v1\/[^/]+)\/[^/]+/;
+const NAME_AFTER = /^(\/v1\/(?:schedules|endpoints)\/named)\/[^/]+/;
 /** A longer path is not a misspelt one. */
 const PATH_CHARACTERS_MAX = 200;
 
@@ -24,7 +25,7 @@ const MEANT: ReadonlyMap<string, string> = new Map([
   ['PUT /v1/endpoints/{id}', 'To change an endpoint profile, use PATCH /v1/endpoints/{id}.'],
   [
     'DELETE /v1/deliveries/{id}',
-    'To cancel a delivery, use POST /v1/schedules/{id}/cancel with its schedule_id.',
+    'To cancel a delivery that waits for a retry, use POST /v1/deliveries/{id}/cancel. Otherwise use POST /v1/schedules/{id}/cancel with its schedule_id.',
   ],
   ['POST /v1/deliveries', 'A delivery is made by a schedule: use POST /v1/schedules, or replay one.'],
 ]);
@@ -56,7 +57,8 @@ function withPrefix(path: string): string {
   return `${PREFIX}${path.replace(/^(?:\/api)?(?:\/v\d)?(?=\/)/, '')}`;
 }
 
-/** Replaces the id of an object with `{id}`. */
+/** Replaces the id of an object with `{id}`, or its name with `{name}`. */
 function templateOf(path: string): string {
+  if (NAME_AFTER.test(path)) return path.replace(NAME_AFTER, '$1/{name}');
   return path.replace(ID_AFTER, '$1/{id}');
 }

@@ -18,6 +18,9 @@ test.each([
   ['schedules ls', 'There is no command ls. Did you mean list?'],
   ['schedules delete sch_1', 'There is no command delete. Did you mean cancel?'],
   ['schedules get sch_1', 'There is no command get. Did you mean show?'],
+  ['schedules run nightly', 'There is no command run. Did you mean trigger?'],
+  ['schedules apply nightly', 'There is no command apply. Did you mean put?'],
+  ['trigger nightly', 'There is no command trigger. Did you mean schedules trigger?'],
   ['endpoints rm ep_1', 'There is no command rm. Did you mean archive?'],
   ['key delete key_1', 'There is no command delete. Did you mean revoke?'],
   ['deliveries retry dlv_1', 'There is no command retry. Did you mean replay?'],
@@ -29,6 +32,7 @@ test.each([
   ['schedules create --fire-at 2027-01-01', 'There is no option --fire-at. Did you mean --at?'],
   ['schedules create -X POST', 'There is no option -X. Did you mean --method?'],
   ['schedules list -o json', 'There is no option -o. Did you mean --json?'],
+  ['deliveries list --schedule-id a', 'There is no option --schedule-id. Did you mean --schedule?'],
   ['dev -p 9090', 'There is no option -p. Did you mean --port?'],
   [
     'schedules list --nonsense',

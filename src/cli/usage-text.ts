@@ -53,7 +53,11 @@ function tooManyText(message: string, command: Command): string | null {
 
 /** The flag for a URL that was given as an argument: the destination, or the address of the service. */
 function urlFlagOf({ options }: Command): string | null {
-  return ['--endpoint', '--url'].find((flag) => options.some(({ long }) => long === flag)) ?? null;
+  return (
+    ['--endpoint <url>', '--url <url>']
+      .find((flag) => options.some(({ flags }) => flags === flag))
+      ?.split(' ')[0] ?? null
+  );
 }
 
 function optionAdvice(flag: string, suggested: string | undefined, command: Command): string {

@@ -1,5 +1,6 @@
 /** That an equal PUT writes nothing is asked of the databases themselves. The rest is in `test/e2e`. */
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { IdMint } from '#src/domain/id.ts';
@@ -113,4 +114,16 @@ test('an equal PUT and a dry run change no row of PostgreSQL, by the versions of
     return (await client.query(`${versions.join(' UNION ALL ')} ORDER BY 1, 2`)).rows;
   };
   await expectNothingWritten(opened.store, 1 as Partition, state);
+});
+
+test('a PUT replaces a payload that is lost', async () => {
+  await using harness = await openControlHarness();
+  const commands = commandsOf(harness.store);
+  const put = () => putSchedule(commands, 1 as Partition, 'report', () => ORDER, ANSWERS);
+  await put();
+  const db = new Database(join(harness.directory, DATABASE_FILE));
+  db.exec('DELETE FROM payloads');
+  db.close();
+  expect((await put()).isUnchanged).toBeUndefined();
+  expect((await put()).isUnchanged).toBe(true);
 });

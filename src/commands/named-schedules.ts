@@ -9,7 +9,7 @@ import { decodePayload, NO_PAYLOAD, type Payload } from '#src/domain/payload.ts'
 import type { Partition } from '#src/domain/project.ts';
 import { isEnded, type Schedule, type ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
-import { differingFields, equalize, type WantedSchedule } from '#src/domain/schedule-put.ts';
+import { differingFields, equalize, isInProgress, type WantedSchedule } from '#src/domain/schedule-put.ts';
 import { payloadContext } from '#src/domain/sealing-contexts.ts';
 import { dueDeliveryOf } from '#src/ports/endpoint-cache.ts';
 import type { PayloadReplacement } from '#src/ports/store.ts';
@@ -114,14 +114,18 @@ async function change(
   const given = read(now, schedule);
   if (areLarge(schedule.metadata) || areLarge(given.metadata)) await pause(partition);
   const stored = await openPayload(commands, schedule);
-  if (stored === null) return { written: 'stale', answer: answers.present(view) };
-  const payloadFields = differingPayloadFields(stored, given);
+  if (stored === null && (await isPayloadReplaced(commands, schedule))) {
+    return { written: 'stale', answer: answers.present(view) };
+  }
+  const payloadFields = stored === null ? PAYLOAD_FIELDS : differingPayloadFields(stored, given);
   const wanted = await wantedOf(commands, partition, schedule, given, payloadFields.length > 0);
   const fields = [...differingFields(schedule, wanted.terms), ...payloadFields];
   if (fields.length === 0) {
     return { written: 'done', answer: answers.plan?.('none', []) ?? unchanged(answers.present(view)) };
   }
 
+  // The state of the schedule is checked before the profile is looked up.
+  if (isInProgress(view, wanted.terms)) throw new Refusal('delivery_in_progress');
   const profile = await profileOf(commands, partition, view, wanted.terms);
   const equal = equalize(
     view,
@@ -147,13 +151,23 @@ async function change(
   return { written, answer };
 }
 
-/** Null if the payload has been replaced since the schedule was read. */
+/** Null if the payload has been replaced since the schedule was read, or is lost. A lost one differs from every other. */
 async function openPayload({ store, vault }: Commands, schedule: Schedule): Promise<Payload | null> {
   const { partition, id, payloadBytes, payloadVersion } = schedule;
   if (payloadBytes === 0) return NO_PAYLOAD;
   const sealed = await store.findPayload(partition, id, payloadVersion);
   return sealed && decodePayload(vault.open(payloadContext(partition, id, payloadVersion), sealed));
 }
+
+async function isPayloadReplaced(
+  { store }: Pick<Commands, 'store'>,
+  { partition, id, payloadVersion }: Schedule,
+): Promise<boolean> {
+  const view = await store.findSchedule(partition, id);
+  return view?.schedule.payloadVersion !== payloadVersion;
+}
+
+const PAYLOAD_FIELDS = ['headers', 'body'];
 
 function differingPayloadFields(stored: Payload, { headers, body }: NewSchedule): readonly string[] {
   const isSameBody =
@@ -197,10 +211,10 @@ async function profileOf(
 /** The ids of deliveries that may name the new version of the payload, and the version before. */
 function idsAround({ pendingId }: Schedule, now: Instant): Pick<PayloadReplacement, 'sinceId' | 'lastId'> {
   const earliest = firstIdAt('dlv', instant(Math.max(now - CLOCK_MARGIN_MS, 0)));
-  const lastId = firstIdAt('dlv', instant(now + CLOCK_MARGIN_MS));
+  const latest = firstIdAt('dlv', instant(now + CLOCK_MARGIN_MS));
   return {
     sinceId: (pendingId < earliest ? pendingId : earliest) as DeliveryId,
-    lastId: lastId as DeliveryId,
+    lastId: (pendingId > latest ? pendingId : latest) as DeliveryId,
   };
 }
 

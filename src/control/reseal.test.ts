@@ -3,11 +3,16 @@ import { describe, expect, test } from 'vitest';
 import type { SecretId } from '#src/domain/id.ts';
 import { encodeHeaders } from '#src/domain/payload.ts';
 import type { Partition } from '#src/domain/project.ts';
-import { payloadContext, profileHeadersContext, signingSecretContext } from '#src/domain/sealing-contexts.ts';
+import {
+  payloadContext,
+  profileHeadersContext,
+  responseContext,
+  signingSecretContext,
+} from '#src/domain/sealing-contexts.ts';
 import type { ResealingVault, SealedColumnName, SealedKey, SealedStore, Vault } from '#src/ports/vault.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
-import { Builders } from '#test/store-contract/builders.ts';
+import { Builders, REDIRECT } from '#test/store-contract/builders.ts';
 import { PAGE_BYTES_MAX, PAGE_ROWS_MAX, PAUSE_MS, type ResealCounts, reseal } from './reseal.ts';
 
 const PARTITION = 1 as Partition;
@@ -40,6 +45,17 @@ class ResealHarness extends Builders {
     const payload = vault.seal(payloadContext(PARTITION, made.schedule.id, 1), plain);
     await this.control.store.addSchedule({ ...made, payload, profile: null, receipt: null });
     return [PARTITION, made.schedule.id, 1];
+  }
+
+  async response(vault: Vault): Promise<SealedKey> {
+    const { schedule, pending } = this.schedule();
+    await this.control.store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
+    const claimed = this.claim(pending, { schedule, profile: null });
+    await this.control.store.claim([claimed]);
+    const sealed = vault.seal(responseContext(PARTITION, pending.id, 1), Buffer.from('an answer'));
+    const response = { statusCode: 301, contentType: null, isTruncated: false, sealed };
+    await this.control.store.settle([{ ...this.settle(claimed, schedule, REDIRECT), response }]);
+    return [PARTITION, pending.id, 1];
   }
 
   async headers(vault: Vault): Promise<SealedKey> {
@@ -94,13 +110,14 @@ describe('resealing', () => {
     await using harness = await openHarness();
     const payload = await harness.payload(harness.oldVault);
     const headers = await harness.headers(harness.oldVault);
+    const response = await harness.response(harness.oldVault);
     const secret = await harness.secret(harness.oldVault);
     const { columns, total, unreadable } = await harness.reseal();
-    expect({ total, unreadable }).toEqual({ total: { ...NONE, resealed: 3 }, unreadable: [] });
+    expect({ total, unreadable }).toEqual({ total: { ...NONE, resealed: 4 }, unreadable: [] });
     expect(columns).toEqual({
       payloads: { ...NONE, resealed: 1 },
       earlier_payloads: NONE,
-      attempt_responses: NONE,
+      attempt_responses: { ...NONE, resealed: 1 },
       profile_headers: { ...NONE, resealed: 1 },
       signing_secrets: { ...NONE, resealed: 1 },
       endpoint_secrets: NONE,
@@ -114,6 +131,10 @@ describe('resealing', () => {
     harness.onlyNew.open(
       profileHeadersContext(PARTITION, headers[1] as never, 1),
       await now('profile_headers', headers),
+    );
+    harness.onlyNew.open(
+      responseContext(PARTITION, response[1] as never, 1),
+      await now('attempt_responses', response),
     );
     harness.onlyNew.open(
       signingSecretContext(PARTITION, secret),

@@ -6,6 +6,7 @@
 import { type Comparable, comparableLabels, comparablePolicy, differing } from './comparable.ts';
 import type { Delivery, Target } from './delivery.ts';
 import * as deliveryLife from './delivery-lifecycle.ts';
+import { durationMs } from './duration.ts';
 import type { FiringProfile } from './endpoint-profile.ts';
 import type { Instant } from './instant.ts';
 import { labelDigests } from './labels.ts';
@@ -76,9 +77,9 @@ export function equalize(
   now: Instant,
 ): ScheduleChange | 'in_progress' | 'never_occurs' {
   const { schedule, pending } = view;
+  if (isInProgress(view, wanted)) return 'in_progress';
   const isPending = pending !== null && deliveryLife.isPending(pending.status);
   const isMoved = isOtherTiming(schedule, wanted);
-  if (!isPending && (isMoved || schedule.timing.kind === 'one_shot')) return 'in_progress';
 
   const equal: Schedule = {
     ...schedule,
@@ -105,10 +106,20 @@ export function equalize(
   };
 }
 
+/** Whether the delivery that would have to change is being sent. */
+export function isInProgress({ schedule, pending }: ScheduleView, wanted: WantedSchedule): boolean {
+  if (pending !== null && deliveryLife.isPending(pending.status)) return false;
+  return schedule.timing.kind === 'one_shot' || isOtherTiming(schedule, wanted);
+}
+
 /** A one-shot that stays at its instant is not moved because of its time zone. */
 function isOtherTiming(schedule: Schedule, { timing, jitter }: WantedSchedule): boolean {
-  const isOther = schedule.jitter !== jitter || timing.kind !== schedule.timing.kind;
+  const isOther = windowOf(schedule.jitter) !== windowOf(jitter) || timing.kind !== schedule.timing.kind;
   return isOther || !isSameInstant(schedule.timing, timing);
+}
+
+function windowOf(jitter: string | null): number {
+  return jitter === null ? 0 : (durationMs(jitter) ?? 0);
 }
 
 function isSameInstant(one: Timing, other: Timing): boolean {

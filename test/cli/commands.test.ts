@@ -200,7 +200,34 @@ test.concurrent('endpoint profiles are put, and used by their names', async () =
   expect((await sched(['endpoints', 'archive', 'cli-hooks'])).stderr).toContain('409 profile_in_use');
 });
 
+test.concurrent('lists are filtered by profile, name, destination and replayed delivery', async () => {
+  const profile = await json<Shown>('endpoints', 'put', 'filtered', '--endpoint', 'https://e.com/filtered');
+  const schedule = ['--endpoint-id', 'filtered', '--cron', '0 3 * * *', '--name', 'filtered-report'];
+  const { id } = await json<Shown>('schedules', 'create', ...schedule);
+  const made = [expect.objectContaining({ id, endpoint_id: profile.id })];
+  expect(await json('schedules', 'list', '--endpoint', 'filtered')).toEqual(made);
+  expect(await json('schedules', 'list', '--name', 'filtered-report')).toEqual(made);
+  expect(await json('schedules', 'list', '--search', 'e.com/filt')).toEqual(made);
+  expect(await json('schedules', 'list', '--search', 'nowhere')).toEqual([]);
+  expect(await json('deliveries', 'list', '--endpoint', 'filtered')).toMatchObject([{ schedule_id: id }]);
+  expect(await json('deliveries', 'list', '--replay-of', 'dlv_0')).toEqual([]);
+  expect((await sched(['deliveries', 'list', '--endpoint', 'nobody'])).code).toBe(3);
+});
+
 describe.concurrent('deliveries', () => {
+  test.concurrent('attempts of all deliveries are listed with their destinations', async () => {
+    const hook = receiver().hook();
+    const profile = await json<Shown>('endpoints', 'create', '--endpoint', hook.url);
+    const { id } = await json<Shown>('schedules', 'create', '--endpoint-id', profile.id, '--delay', '24h');
+    await json('schedules', 'trigger', id);
+    await hook.arrived();
+    const list = ['attempts', 'list', '--endpoint', profile.id, '--outcome', 'success'];
+    const isListed = async () => (await json<readonly unknown[]>(...list)).length === 1;
+    await vi.waitUntil(isListed, { timeout: 10_000 });
+    expect((await sched(list)).stdout).toMatch(/^DELIVERY .+\n.+ success +200 .+ POST +http:\/\/.+ sch_\w+/);
+    expect(await json(...list.slice(0, -1), 'terminal')).toEqual([]);
+  });
+
   test.concurrent('a delivery that waits for a retry is canceled', async () => {
     const hook = receiver().hook(answer(500));
     const schedule = ['--endpoint', hook.url, '--cron', '0 3 * * *', '--retry-base', '1h'];

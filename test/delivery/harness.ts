@@ -11,7 +11,12 @@ import { systemTimers } from '#src/system/timers.ts';
 import { Api, PLANTED } from '#test/e2e/client.ts';
 import { created, onlyDelivery, ordered } from '#test/e2e/expectations.ts';
 import type { Delivery, Schedule } from '#test/e2e/resources.ts';
-import { type RunningService, runCommand, startCheapest } from '#test/process/run-command.ts';
+import {
+  type RunningService,
+  runCommand,
+  type ServicePorts,
+  startCheapest,
+} from '#test/process/run-command.ts';
 import { type SchedProcess, startSched, temporaryDirectory } from '#test/process/sched-process.ts';
 import { IS_CITUS, NODES } from '#test/process/store-in-use.ts';
 import type { Behaviour } from '#test/receiver/behaviours.ts';
@@ -73,7 +78,7 @@ export interface Deliveries {
 }
 
 /** A test file calls this at its top level. */
-export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliveries {
+export function useDeliveries(env: Readonly<Record<string, string>> = {}, ports?: ServicePorts): Deliveries {
   const secrets = [SIGNING_SECRET];
   let running: { readonly sched: RunningService; readonly receiver: Receiver } | null = null;
   const harness = () => {
@@ -86,7 +91,7 @@ export function useDeliveries(env: Readonly<Record<string, string>> = {}): Deliv
 
   beforeAll(async () => {
     const receiver = await startReceiver();
-    const sched = await startCheapest({ env: { ...SETTINGS, ...GRACE, ...env } });
+    const sched = await startCheapest({ env: { ...SETTINGS, ...GRACE, ...env } }, ports);
     if (NODES > 1) await Promise.all(sched.urls.map(warmUp));
     running = { receiver, sched };
   });

@@ -1,7 +1,7 @@
 /**
  * Runs commands of a shell in the thread of the tests. A process of `sched` costs a fifth of a second of processor
  * time, and the pages have dozens of commands. The first command of each kind is a process all the same, and so is
- * every command that reads a pipe or a captured request: see `npxScript`.
+ * every command that reads a pipe, a file or a captured request: see `npxScript`.
  *
  * A request is a list of texts that each end with a zero byte: the number of words, the words, the environment, and an
  * empty text. The answer is the exit code, standard output and standard error, each ended by a zero byte.
@@ -14,7 +14,7 @@ import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { ROOT } from './pages.ts';
 
 /** These commands use nothing of the process but its environment and folder, unless their input is a pipe. */
-const IN_THREAD = ['schedules', 'deliveries', 'endpoints', 'preview', 'context', 'key', 'secret'];
+const IN_THREAD = ['schedules', 'deliveries', 'attempts', 'endpoints', 'preview', 'context', 'key', 'secret'];
 
 export interface CommandServer extends AsyncDisposable {
   /** A program that runs `npx sched …`. */
@@ -72,6 +72,7 @@ shift
 as_process() { exec node '${ROOT}/bin/sched.js' "$@"; }
 case "$1" in ${IN_THREAD.join('|')}) ;; *) as_process "$@" ;; esac
 [ -p /dev/stdin ] && as_process "$@"
+[[ " $*" == *' @'* ]] && as_process "$@"
 mkdir "${seen}/$1" 2>/dev/null && as_process "$@"
 exec 9<>/dev/tcp/127.0.0.1/${port}
 { printf '%s\\0' "$#" "$@"; env -0; printf '\\0'; } >&9

@@ -62,13 +62,14 @@ async function newEndpoint(): Promise<string> {
   return (await api.post<{ readonly id: string }>('/v1/endpoints', { url: 'https://example.com/' })).json.id;
 }
 
-/** Only an ended delivery can be replayed. */
+/** Only an ended delivery can be replayed. The answer of its attempt was kept. */
 async function endedDelivery(): Promise<string> {
   const schedule = { endpoint: 'https://example.com/', delay: '1h', retry_policy: { max_attempts: 1 } };
   const { json } = await api.post<{ readonly id: string }>('/v1/schedules', schedule);
   const list = await api.get<{ readonly data: readonly Delivery[] }>(`/v1/schedules/${json.id}/deliveries`);
   const id = list.json.data[0]?.id ?? '';
-  await drive.fire(id, FAILED);
+  await drive.claim(id);
+  await drive.settle(id, FAILED, 0, 'upstream timed out');
   return id;
 }
 
@@ -109,7 +110,9 @@ describe('every sample of the reference works as it is', () => {
     write(join(folder, 'all.ts'), imports.join('\n'));
     const { stdout } = await run(process.execPath, [join(folder, 'all.ts')], environment());
     for (const { name } of samples)
-      expect(stdout).toMatch(new RegExp(`^${name}\\n((sch|ep|dlv|att)_|created|unchanged)`, 'm'));
+      expect(stdout).toMatch(
+        new RegExp(`^${name}\\n((sch|ep|dlv|att)_|created|changed|unchanged|upstream timed out)`, 'm'),
+      );
   });
 
   test('in Python', async ({ skip }) => {

@@ -6,8 +6,9 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Client } from 'pg';
-import { readControlSettings } from '#src/app/config.ts';
+import { type ControlSettings, readControlSettings } from '#src/app/config.ts';
 import { openStore } from '#src/app/open-store.ts';
+import { openVault } from '#src/app/open-vault.ts';
 import { type Delivery, isInFlight } from '#src/domain/delivery.ts';
 import { type AttemptResult, endUnsent, move, settle } from '#src/domain/delivery-lifecycle.ts';
 import { IdMint, parseId } from '#src/domain/id.ts';
@@ -15,8 +16,11 @@ import { formatInstant, type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import { claim, completedBy } from '#src/domain/schedule-lifecycle.ts';
+import { keptResponse } from '#src/engine/attempt/kept-response.ts';
+import type { Vault } from '#src/ports/vault.ts';
 import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { DATABASE_FILE } from '#src/store/sqlite/open-sqlite.ts';
+import { systemClock } from '#src/system/clock.ts';
 import { systemRandom } from '#src/system/random.ts';
 import { databaseUrlOf, IS_POSTGRES, storeSettings } from '#test/process/store-in-use.ts';
 
@@ -43,6 +47,7 @@ interface Read {
 }
 
 interface Opened {
+  readonly settings: ControlSettings;
   readonly store: SqlStore;
   readonly partition: Partition;
 }
@@ -89,14 +94,22 @@ export class Drive {
     return at;
   }
 
-  /** Ends the attempt in flight, `tookMs` after it began. */
-  async settle(id: string, result: AttemptResult, tookMs = 0): Promise<void> {
+  /** Ends the attempt in flight, `tookMs` after it began. The text of the answer is kept, if there is one. */
+  async settle(id: string, result: AttemptResult, tookMs = 0, answer: string | null = null): Promise<void> {
     const { store, delivery, view } = await this.#read(id);
     if (!isInFlight(delivery)) throw new Error(`No attempt of ${id} is in flight.`);
     const at = instant(delivery.claim.firedAt + tookMs);
     const settled = settle(delivery, result, view.schedule, at);
     const completed = completedBy(view.schedule, settled.delivery, at);
-    done(await store.settle([{ ...settled, completed, decidedUnder: view.schedule.state, response: null }]));
+    const response =
+      answer === null
+        ? null
+        : keptResponse(await this.#vault(), settled.attempt, result, {
+            contentType: 'text/plain',
+            bytes: Buffer.from(answer),
+            isTruncated: false,
+          });
+    done(await store.settle([{ ...settled, completed, decidedUnder: view.schedule.state, response }]));
   }
 
   /** Makes one complete attempt after the other. */
@@ -105,6 +118,11 @@ export class Drive {
       await this.claim(id);
       await this.settle(id, result);
     }
+  }
+
+  async #vault(): Promise<Vault> {
+    const { store, settings } = await this.#open();
+    return openVault(settings, { store, clock: systemClock, random: systemRandom(), ids: this.#ids }, false);
   }
 
   /** As if a node with another version of the program had joined. */
@@ -158,7 +176,7 @@ async function open(dataDir: string): Promise<Opened> {
   const store = await openStore(settings, { exclusive: false, create: false, node: NODE });
   const project = await store.findProject('default');
   if (project === null) throw new Error('There is no project default.');
-  return { store, partition: project.partitions.test };
+  return { settings, store, partition: project.partitions.test };
 }
 
 async function whileFileIsHeld<T>(dataDir: string, act: () => Promise<T>): Promise<T> {

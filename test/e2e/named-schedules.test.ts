@@ -14,7 +14,7 @@ import {
   patched,
 } from './expectations.ts';
 import { LIVE_KEY, useSched } from './harness.ts';
-import { type ErrorBody, ONE_SHOT, PROFILE, RECURRING, type Schedule, URL } from './resources.ts';
+import { type ErrorBody, ONE_SHOT, PROFILE, RECURRING, type Schedule, UNKNOWN, URL } from './resources.ts';
 
 const { api, drive } = useSched();
 
@@ -206,6 +206,9 @@ describe('PUT /v1/schedules/named/{name}', () => {
     expect(isUnchanged(await put(name, once))).toBe(true);
     expectError(await put(name, { ...once, ttl: '1h' }), 409, 'delivery_in_progress');
     expectError(await put(name, { ...once, ttl: '1h' }, '?dry_run=true'), 409, 'delivery_in_progress');
+    // The profile is looked up last.
+    const unknown = { endpoint_id: UNKNOWN.endpoint, fire_at: once.fire_at };
+    expectError(await put(name, unknown), 409, 'delivery_in_progress');
   });
 
   it('creates a new schedule once the one of that name has ended', async () => {
@@ -345,5 +348,6 @@ describe('?dry_run=true', () => {
     });
     expect(expectStatus(await api.get<Schedule>(pathOf(name)), 200)).toEqual(first);
     expectError(await put(name, body, '?dry_run=yes'), 400, 'invalid_request', 'dry_run');
+    expectError(await put(name, body, '?dryrun=true'), 400, 'invalid_request');
   });
 });

@@ -181,6 +181,9 @@ describe('the receiver answers', () => {
       answered: { status: 302 },
       delivery: { now: { error: 'redirect (HTTP 302)' } },
     });
+    // The network is that of the developer, so the beginning of the answer is kept.
+    const kept = await dev.call('GET', `/v1/deliveries/${line.delivery?.id}/attempts/1/response`);
+    expect(kept).toMatchObject({ status_code: 302, encoding: 'utf-8', truncated: false });
     expect(stream.events.filter(({ data }) => data.arrival?.target.includes('elsewhere'))).toEqual([]);
   });
 

@@ -42,8 +42,8 @@ export interface ServiceInThread extends RunningService, AsyncDisposable {
   stop(): Promise<Finished>;
 }
 
-/** The time of a service in the thread of the tests. The default is that of the machine. */
-export type ServiceTime = Pick<ServiceIo, 'clock' | 'timers'>;
+/** The time and the network of a service in the thread of the tests. The default is those of the machine. */
+export type ServicePorts = Pick<ServiceIo, 'clock' | 'timers' | 'network'>;
 
 /** Collects text. With a number of columns it claims to be a terminal. */
 class Collector {
@@ -79,16 +79,18 @@ export function runCommandWith(
 
 /**
  * Starts the service in the thread of the tests, which costs least. Several nodes share the thread and the modules. With
- * `SCHED_TEST_PROCESSES=true`, as in `npm run test:cluster`, they are processes. Only a thread can be given its own time.
+ * `SCHED_TEST_PROCESSES=true`, as in `npm run test:cluster`, they are processes. Only a thread can be given its own ports.
  */
-export function startCheapest(options: SchedOptions, time?: ServiceTime): Promise<RunningService> {
-  if (NODES === 1) return startInThread(options, time);
-  return NODES_ARE_PROCESSES && time === undefined ? startSched(options) : startNodesInThread(options, time);
+export function startCheapest(options: SchedOptions, ports?: ServicePorts): Promise<RunningService> {
+  if (NODES === 1) return startInThread(options, ports);
+  return NODES_ARE_PROCESSES && ports === undefined
+    ? startSched(options)
+    : startNodesInThread(options, ports);
 }
 
-async function startNodesInThread(options: SchedOptions, time?: ServiceTime): Promise<RunningService> {
+async function startNodesInThread(options: SchedOptions, ports?: ServicePorts): Promise<RunningService> {
   const { dataDir = temporaryDirectory() } = options;
-  const start = () => startInThread({ ...options, dataDir }, time);
+  const start = () => startInThread({ ...options, dataDir }, ports);
   const nodes = await Promise.all(Array.from({ length: NODES }, start));
   const urls = nodes.map(({ url }) => url);
   let turn = 0;
@@ -117,11 +119,11 @@ async function startNodesInThread(options: SchedOptions, time?: ServiceTime): Pr
 /** Starts the service and waits until it listens. */
 export async function startInThread(
   options: SchedOptions = {},
-  time: ServiceTime = {},
+  ports: ServicePorts = {},
 ): Promise<ServiceInThread> {
   const { dataDir = temporaryDirectory(), args = [] } = options;
   const env = { ...(await storeSettings(dataDir)), SCHED_PORT: '0', ...options.env };
-  const command = new Command(['serve', ...args], env, time);
+  const command = new Command(['serve', ...args], env, ports);
   const [started, stopAsked] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
   const finished = command.run((url) => {
     started.resolve(url);
@@ -157,18 +159,18 @@ type WhileListening = (url: string) => Promise<void>;
 class Command implements Output {
   readonly #args: readonly string[];
   readonly #env: Readonly<Record<string, string>>;
-  readonly #time: ServiceTime;
+  readonly #ports: ServicePorts;
   readonly #stdout: Collector;
   readonly #stderr: Collector;
 
   constructor(
     args: readonly string[],
     env: Readonly<Record<string, string>>,
-    { columns, ...time }: ServiceTime & { readonly columns?: number } = {},
+    { columns, ...ports }: ServicePorts & { readonly columns?: number } = {},
   ) {
     this.#args = args;
     this.#env = env;
-    this.#time = time;
+    this.#ports = ports;
     this.#stdout = new Collector(columns);
     this.#stderr = new Collector(columns);
   }
@@ -196,7 +198,7 @@ class Command implements Output {
     const lines = { write: (line: string) => this.#stderr.write(line), flush: () => {} };
     const print = (text: string) => void this.#stdout.write(text);
     const log = systemLog(settings.logLevel, lines);
-    const service = await startService(settings, { print, log, ...this.#time });
+    const service = await startService(settings, { print, log, ...this.#ports });
     try {
       print(`Sched listens on ${service.url}\n`);
       await whileListening(service.url);

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { instant } from '#src/domain/instant.ts';
-import type { RunningService, ServiceTime } from './run-command.ts';
+import type { RunningService, ServicePorts } from './run-command.ts';
 import { type SchedProcess, temporaryDirectory } from './sched-process.ts';
 
 const PRELOAD = join(import.meta.dirname, 'shifted-clock.ts');
@@ -10,7 +10,7 @@ const PRELOAD = join(import.meta.dirname, 'shifted-clock.ts');
 /** A clock of a service that a test sets, by its offset from the clock of the machine. */
 export interface SettableClock {
   /** The time of a service that runs in the thread of the tests. */
-  readonly time: ServiceTime;
+  readonly time: ServicePorts;
   /** The time of the service. */
   now(): number;
   /** Sets the clock for the next start. */
@@ -29,7 +29,7 @@ export class ThreadClock implements SettableClock {
 
   readonly now = (): number => Date.now() + this.#offsetMs;
 
-  readonly time: ServiceTime = { clock: { now: () => instant(this.now()) } };
+  readonly time: ServicePorts = { clock: { now: () => instant(this.now()) } };
 
   set(offsetMs: number): void {
     this.#offsetMs = offsetMs;

@@ -8,6 +8,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Sched } from '#sdk/index.ts';
+import { packageVersion } from '#src/app/process.ts';
 import { type ServiceInThread, startInThread } from '#test/process/run-command.ts';
 import { temporaryDirectory } from '#test/process/sched-process.ts';
 
@@ -230,7 +231,7 @@ test('the package contains the build output and nothing else', () => {
     readonly dependencies?: object;
     readonly version: string;
   };
-  expect({ dependencies, version }).toEqual({ dependencies: undefined, version: '0.1.0' });
+  expect({ dependencies, version }).toEqual({ dependencies: undefined, version: packageVersion() });
   for (const file of ['README.md', 'LICENSE']) expect(existsSync(join(installed(), file))).toBe(true);
   for (const file of ['src', 'tsconfig.json', 'vectors.json', 'dist/esm/client/retry.test.js']) {
     expect(existsSync(join(installed(), file))).toBe(false);

@@ -1,8 +1,28 @@
-/** Tools for deliberate bugs. */
+/** A deliberate bug, and tools to make one. */
+import type { Egress } from '#src/ports/egress.ts';
+import type { Hints } from '#src/ports/hints.ts';
+import type { LoadedDelivery } from '#src/ports/store.ts';
+import type { Clock } from '#src/ports/system.ts';
 import type { Step } from '#src/store/sql/steps.ts';
+import type { Observer } from './observer.ts';
+import type { AnyStore } from './watched-store.ts';
 
 /** Changes the product itself for a deliberate bug. The returned function undoes the change. */
 export type Patch = () => () => void;
+
+export interface Bug {
+  /** The checkers that may be the first to notice the bug. */
+  readonly caughtBy: readonly string[];
+  /** The search begins here, because no earlier seed shows the bug. The default is the first seed. */
+  readonly firstSeed?: number;
+  readonly store?: (store: AnyStore) => AnyStore;
+  /** Changes the steps of a verb before the writer thread runs them. */
+  readonly steps?: (steps: readonly Step[], observer: Observer) => readonly Step[];
+  readonly clock?: (clock: Clock) => Clock;
+  readonly egress?: (egress: Egress) => Egress;
+  readonly hints?: (hints: Hints) => Hints;
+  readonly patch?: Patch;
+}
 
 /** Replaces one member of a class. `change` receives the original member. */
 export function patched(
@@ -31,6 +51,18 @@ export function overriding<S extends object>(verbs: (store: S) => Partial<S>): (
       },
     });
   };
+}
+
+/** Changes deliveries as the engine loads them. */
+export function alteringLoads(
+  change: (loaded: LoadedDelivery) => Partial<LoadedDelivery>,
+): (store: AnyStore) => AnyStore {
+  return overriding<AnyStore>((store) => ({
+    async loadDeliveries(deliveries) {
+      const all = await store.loadDeliveries(deliveries);
+      return all.map((loaded) => loaded && { ...loaded, ...change(loaded) });
+    },
+  }));
 }
 
 /** Removes the steps with these names. */

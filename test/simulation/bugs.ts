@@ -7,27 +7,12 @@ import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import { FairQueue } from '#src/engine/queue/fair-queue.ts';
 import type { Egress } from '#src/ports/egress.ts';
-import type { Hints } from '#src/ports/hints.ts';
-import { type LoadedDelivery, StoreUnavailable } from '#src/ports/store.ts';
-import type { Clock } from '#src/ports/system.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sql/steps.ts';
-import { overriding, type Patch, patched, without } from './bug-tools.ts';
+import { alteringLoads, type Bug, overriding, type Patch, patched, without } from './bug-tools.ts';
+import { NAMED_BUGS } from './named-bugs.ts';
 import type { Observer } from './observer.ts';
 import type { AnyStore } from './watched-store.ts';
-
-export interface Bug {
-  /** The checkers that may be the first to notice the bug. */
-  readonly caughtBy: readonly string[];
-  /** The search begins here, because no earlier seed shows the bug. The default is the first seed. */
-  readonly firstSeed?: number;
-  readonly store?: (store: AnyStore) => AnyStore;
-  /** Changes the steps of a verb before the writer thread runs them. */
-  readonly steps?: (steps: readonly Step[], observer: Observer) => readonly Step[];
-  readonly clock?: (clock: Clock) => Clock;
-  readonly egress?: (egress: Egress) => Egress;
-  readonly hints?: (hints: Hints) => Hints;
-  readonly patch?: Patch;
-}
 
 /** The position of the attempt's id in the step `claimDelivery`. */
 const ATTEMPT_ID = 7;
@@ -59,18 +44,6 @@ function countingBodies(egress: Egress): Egress {
       return egress.send(request, ended, ...rest);
     },
   };
-}
-
-/** Changes deliveries as the engine loads them. */
-function alteringLoads(
-  change: (work: LoadedDelivery) => Partial<LoadedDelivery>,
-): (store: AnyStore) => AnyStore {
-  return overriding<AnyStore>((store) => ({
-    async loadDeliveries(deliveries) {
-      const works = await store.loadDeliveries(deliveries);
-      return works.map((work) => work && { ...work, ...change(work) });
-    },
-  }));
 }
 
 const DONE = 'done' as const;
@@ -362,7 +335,8 @@ export const BUGS: Readonly<Record<string, Bug>> = {
     patch: stopTakingWhile(() => bodyBytesInFlight >= 1_048_576),
   },
   'a body is cut off after 64 KiB': {
-    caughtBy: ['sends'],
+    // The signature of such a body is wrong too.
+    caughtBy: ['payloads', 'sends'],
     firstSeed: 12,
     egress: (egress) => ({
       ...egress,
@@ -404,6 +378,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
       prune: (what, before, limit) => store.prune(what, instant(before + 300_000), limit),
     })),
   },
+  ...NAMED_BUGS,
 };
 
 function waitingAgain(delivery: Delivery): Delivery {

@@ -17,7 +17,7 @@ import type { Vault } from '#src/ports/vault.ts';
 import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
-import type { Bug } from './bugs.ts';
+import type { Bug } from './bug-tools.ts';
 import type { InstanceFacts } from './checkers/checker.ts';
 import { seededRandom } from './template.ts';
 import { Scope } from './virtual-time.ts';

@@ -10,7 +10,7 @@ import type { Vault } from '#src/ports/vault.ts';
 import { Prng } from '#test/fuzz/prng.ts';
 import { InMemoryInsight } from '#test/in-memory-insight.ts';
 import { Backlog } from './backlog.ts';
-import type { Bug } from './bugs.ts';
+import type { Bug } from './bug-tools.ts';
 import { CheckerRunner } from './checker-runner.ts';
 import { CHECKERS } from './checkers/all.ts';
 import { type Checker, Violation } from './checkers/checker.ts';

@@ -1,4 +1,4 @@
-import type { Attempt, ListRecentAttemptsQuery } from '../api-types.ts';
+import type { ListRecentAttemptsQuery, RecentAttempt } from '../api-types.ts';
 import type { CallOptions } from './options.ts';
 import { list, type Pages } from './pages.ts';
 import type { Transport } from './transport.ts';
@@ -11,8 +11,8 @@ export class Attempts {
     this.#transport = transport;
   }
 
-  /** Lists the attempts that have ended. Those that ended last come first. */
-  list(query?: ListRecentAttemptsQuery, options?: CallOptions): Pages<Attempt> {
+  /** Lists the attempts that have ended, with their destinations. Those that ended last come first. */
+  list(query?: ListRecentAttemptsQuery, options?: CallOptions): Pages<RecentAttempt> {
     return list(this.#transport, 'attempts.list', () => '/attempts', query, options);
   }
 }

@@ -164,7 +164,7 @@ describe('a query', () => {
     [{ metadata: { team: null } }, 'metadata[team] must be a text. It got null.'],
     [
       { stat: 'paused' },
-      'schedules.list has no filter "stat". Did you mean "state"? The filters are cursor, limit, state, kind and metadata.',
+      'schedules.list has no filter "stat". Did you mean "state"? The filters are cursor, limit, state, kind, name, endpoint_id, q and metadata.',
     ],
     [{ status: 'paused' }, 'schedules.list has no filter "status". Did you mean "state"?'],
     [{ metdata: { team: 'x' } }, 'schedules.list has no filter "metdata". Did you mean "metadata"?'],

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Attempt } from '#sdk/index.ts';
+import type { RecentAttempt } from '#sdk/index.ts';
 import type { CliDependencies } from '#src/cli/command.ts';
 import { addChoice, type Options, textOf } from '#src/cli/options.ts';
 import { ATTEMPT_OUTCOMES } from '#src/domain/delivery.ts';
@@ -39,6 +39,6 @@ Examples:
 }
 
 /** Commander accepts only values of this set. */
-function outcomeOf(options: Options): Attempt['outcome'] | undefined {
-  return textOf(options, 'outcome') as Attempt['outcome'] | undefined;
+function outcomeOf(options: Options): RecentAttempt['outcome'] | undefined {
+  return textOf(options, 'outcome') as RecentAttempt['outcome'] | undefined;
 }

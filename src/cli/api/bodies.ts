@@ -243,6 +243,7 @@ const OTHER_FIELDS = {
   createdBefore: 'created_before',
   schedule: 'schedule_id',
   replayOf: 'replay_of',
+  search: 'q',
   responseExcerpt: 'response_excerpt',
   header: 'headers',
   body: 'body',

@@ -7,7 +7,7 @@ import { DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import { ATTEMPT_COLUMNS, deliveryColumns } from './columns.ts';
 import { ATTEMPTS_MAX, deliveryAnswer } from './delivery-answer.ts';
 import { addListOptions, listAnswer } from './lists.ts';
-import { givenScheduleId } from './named.ts';
+import { givenProfileId, givenScheduleId } from './named.ts';
 import { responseText } from './response-text.ts';
 import { type ServiceCall, withService } from './service-command.ts';
 import { addRequestKey, requestKeyOf } from './write-options.ts';
@@ -105,6 +105,8 @@ function listCommand(deliveries: Command, dependencies: CliDependencies): void {
   addListOptions(
     command
       .option('--schedule <schedule>', 'only deliveries of this schedule: id or name')
+      .option('--endpoint <profile>', 'only deliveries of this endpoint profile: id or name')
+      .option('--replay-of <id>', 'only replays of this delivery')
       .option('--created-after <instant>', 'only deliveries created after this instant (RFC 3339)')
       .option('--created-before <instant>', 'only deliveries created before this instant (RFC 3339)'),
   ).addHelpText(
@@ -130,6 +132,8 @@ async function deliveryFilters({ sched, options }: ServiceCall) {
     // Commander accepts only values of this set.
     status: textOf(options, 'status') as Delivery['status'] | undefined,
     schedule_id: await givenScheduleId(sched, textOf(options, 'schedule')),
+    endpoint_id: await givenProfileId(sched, textOf(options, 'endpoint')),
+    replay_of: textOf(options, 'replayOf'),
     created_after: textOf(options, 'createdAfter'),
     created_before: textOf(options, 'createdBefore'),
   };

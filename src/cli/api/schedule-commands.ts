@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
 import type { Schedule } from '#sdk/index.ts';
 import type { CliDependencies } from '#src/cli/command.ts';
-import { addChoice, addRepeatable, type Options, textOf } from '#src/cli/options.ts';
+import { addChoice, addRepeatable, textOf } from '#src/cli/options.ts';
 import { METHODS } from '#src/domain/destination.ts';
 import { SCHEDULE_KINDS, SCHEDULE_STATES } from '#src/domain/schedule.ts';
 import { readMetadata, requireChange, rescheduleBody, updateBody } from './bodies.ts';
 import { deliveryColumns, scheduleColumns } from './columns.ts';
 import { deliveryAnswer } from './delivery-answer.ts';
 import { addListOptions, listAnswer } from './lists.ts';
-import { addScheduleArgument, scheduleIdOf } from './named.ts';
+import { addScheduleArgument, givenProfileId, scheduleIdOf } from './named.ts';
 import { scheduleAnswer } from './schedule-answer.ts';
 import { addTimingOptions, createCommand, putCommand } from './schedule-write-commands.ts';
-import { withService } from './service-command.ts';
+import { type ServiceCall, withService } from './service-command.ts';
 import { addRequestKey, addRetryOptions, requestKeyOf } from './write-options.ts';
 
 export function scheduleCommands(schedules: Command, dependencies: CliDependencies): void {
@@ -68,30 +68,39 @@ function listCommand(schedules: Command, dependencies: CliDependencies): void {
   const command = schedules.command('list').description('List schedules, newest first');
   addChoice(command, '--state <state>', 'only schedules in this state', SCHEDULE_STATES);
   addChoice(command, '--kind <kind>', 'only schedules of this kind', SCHEDULE_KINDS);
+  command
+    .option('--name <name>', 'only schedules with this name, also ended ones')
+    .option('--endpoint <profile>', 'only schedules of this endpoint profile: id or name')
+    .option('--search <text>', 'only schedules whose URL has this text in it');
   addRepeatable(command, '--metadata <key=value>', 'only schedules with this label');
   addListOptions(command).addHelpText(
     'after',
     `
 Examples:
   sched schedules list --state active --metadata team=billing
+  sched schedules list --search example.com/hooks
   sched schedules list --all --json | jq -r '.[].id'`,
   );
-  withService(command, dependencies, (call) =>
-    listAnswer(
+  withService(command, dependencies, async (call) => {
+    const filters = await scheduleFilters(call);
+    return listAnswer(
       call,
       dependencies.notify,
-      (query) => call.sched.schedules.list({ ...query, ...scheduleFilters(call.options) }),
-      scheduleColumns(call.now()),
-    ),
-  );
+      (query) => call.sched.schedules.list({ ...query, ...filters }),
+      scheduleColumns(call.now(), call.screen),
+    );
+  });
 }
 
-function scheduleFilters(options: Options) {
+async function scheduleFilters({ sched, options }: ServiceCall) {
   const metadata = readMetadata(options);
   return {
     // Commander accepts only values of these sets.
     state: textOf(options, 'state') as Schedule['state'] | undefined,
     kind: textOf(options, 'kind') as Schedule['kind'] | undefined,
+    name: textOf(options, 'name'),
+    endpoint_id: await givenProfileId(sched, textOf(options, 'endpoint')),
+    q: textOf(options, 'search'),
     ...(metadata === null ? {} : { metadata }),
   };
 }

@@ -158,6 +158,7 @@ describe('the engine finds', () => {
           delivery: pending,
           schedule: firingSchedule(schedule),
           profile: firingProfile(profile),
+          endpointProfile: firingProfile(profile),
           gate: null,
           sweep: null,
         },

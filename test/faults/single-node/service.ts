@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { type ServiceInThread, type ServiceTime, startInThread } from '#test/process/run-command.ts';
+import { type ServiceInThread, type ServicePorts, startInThread } from '#test/process/run-command.ts';
 import { type SchedProcess, startSched } from '#test/process/sched-process.ts';
 import { CA_FILE } from '#test/receiver/receiver.ts';
 
@@ -47,7 +47,7 @@ export function startService(dataDir: string, options: ServiceOptions = {}): Pro
 export function startServiceInThread(
   dataDir: string,
   { env }: Pick<ServiceOptions, 'env'> = {},
-  time?: ServiceTime,
+  time?: ServicePorts,
 ): Promise<ServiceInThread> {
   return startInThread({ dataDir, env: { ...SETTINGS, ...env } }, time);
 }
