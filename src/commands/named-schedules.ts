@@ -211,10 +211,10 @@ async function profileOf(
 /** The ids of deliveries that may name the new version of the payload, and the version before. */
 function idsAround({ pendingId }: Schedule, now: Instant): Pick<PayloadReplacement, 'sinceId' | 'lastId'> {
   const earliest = firstIdAt('dlv', instant(Math.max(now - CLOCK_MARGIN_MS, 0)));
-  const lastId = firstIdAt('dlv', instant(now + CLOCK_MARGIN_MS));
+  const latest = firstIdAt('dlv', instant(now + CLOCK_MARGIN_MS));
   return {
     sinceId: (pendingId < earliest ? pendingId : earliest) as DeliveryId,
-    lastId: lastId as DeliveryId,
+    lastId: (pendingId > latest ? pendingId : latest) as DeliveryId,
   };
 }
 

@@ -1,5 +1,6 @@
 /** Deliberate bugs of names, versions of payloads, triggers and canceled deliveries. */
 import type { Delivery } from '#src/domain/delivery.ts';
+import type { DeliveryId } from '#src/domain/id.ts';
 import type { LoadedDelivery } from '#src/ports/store.ts';
 import type { Step } from '#src/store/sql/steps.ts';
 import { alteringLoads, type Bug, overriding, without } from './bug-tools.ts';
@@ -52,24 +53,24 @@ export const NAMED_BUGS: Readonly<Record<string, Bug>> = {
   },
   'retention removes versions that deliveries still name': {
     caughtBy: ['payloads'],
+    firstSeed: 20,
     steps: removingAllVersions,
   },
   'retention does not ask whether a version is still named': {
     caughtBy: ['payloads'],
+    firstSeed: 20,
     steps: without('checkEarlierPayload'),
   },
   'retention never removes a version': {
     caughtBy: ['payloads'],
+    firstSeed: 20,
     store: overriding<AnyStore>((store) => ({
       prune: async (what, before, limit) => (what === 'payloads' ? 0 : store.prune(what, before, limit)),
     })),
   },
-  'a schedule is removed without the versions of its payload': {
-    caughtBy: ['payloads'],
-    steps: without('removeEarlierPayloads'),
-  },
   'the gate has the policies of another profile: that of the schedule': {
     caughtBy: ['breaker', 'budget', 'rate', 'reservations', 'settling'],
+    firstSeed: 37,
     store: alteringLoads(({ profile }) => ({ endpointProfile: profile })),
   },
   'the claim of a triggered delivery advances the recurrence': {
@@ -78,10 +79,17 @@ export const NAMED_BUGS: Readonly<Record<string, Bug>> = {
       schedule: isTriggered(delivery) ? { ...schedule, pendingId: delivery.id } : schedule,
     })),
   },
-  'a repeated trigger adds another delivery': {
+  'a trigger adds two deliveries': {
     caughtBy: ['triggers'],
     store: overriding<AnyStore>((store) => ({
-      addTriggered: (addition) => store.addTriggered({ ...addition, receipt: null }),
+      async addTriggered(addition) {
+        const { delivery, schedule } = addition;
+        const id = `${delivery.id.slice(0, -5)}zzzzz` as DeliveryId;
+        const other = { ...delivery, id, idempotencyKey: `${schedule.idempotencyKey ?? schedule.id}:${id}` };
+        const written = await store.addTriggered(addition);
+        if (written === 'done') await store.addTriggered({ ...addition, delivery: other, receipt: null });
+        return written;
+      },
     })),
   },
   'the cancel of a delivery is acknowledged but not stored': {

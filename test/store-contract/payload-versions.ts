@@ -93,6 +93,28 @@ export function payloadVersionsContract(suite: Suite): void {
       expect(await payloadOf(fixture, retried)).toBe('010101');
     });
 
+    test('is kept for a delivery that waits, also when its id is of another time because a clock was set', async () => {
+      const fixture = await own.fixture();
+      const id = await addWithPayload(fixture);
+      fixture.tick(HOUR_MS);
+      const retried = await fixture.fire(await fixture.pending(id), FAILURE);
+      const { schedule, pending } = await fixture.view(id);
+      if (pending === null) throw new Error('There is no pending delivery.');
+      const changed = { payloadVersion: 2, payloadBytes: 3 };
+      const past = firstIdAt('dlv', instant(fixture.now - 10 * HOUR_MS)) as DeliveryId;
+      const replaced = await fixture.store.replaceSchedule({
+        schedule: { ...schedule, ...changed, revision: schedule.revision + 1 },
+        pending: { ...pending, ...changed, revision: pending.revision + 1 },
+        payload: { sealed: bytes(2), sinceId: past, lastId: past },
+        sweep: null,
+        receipt: null,
+      });
+      expect(replaced).toBe('done');
+      await prune(fixture, 'payloads');
+      expect(retried.status).toBe('retry_scheduled');
+      expect(await payloadOf(fixture, retried)).toBe('010101');
+    });
+
     test('goes with the last delivery that names it', async () => {
       const fixture = await own.fixture();
       const { store, partition } = fixture;

@@ -6,6 +6,7 @@ import { deletion, matching, positionsOf, rowsIn, type Text, tables } from './st
 const VERSION = ['partition', 'schedule_id', 'version'];
 const COPIED = ['partition', 'schedule_id', 'version', 'since_id'];
 
+/** It is checked once more later: retention may be removing the delivery that is found here, and marks no row yet. */
 function insertion({ tableText }: Placement): PlacedText {
   return tableText([...VERSION, 'last_id'], (source) => {
     const { value } = source;
@@ -16,8 +17,8 @@ function insertion({ tableText }: Placement): PlacedText {
       sinceId: 'p.since_id',
       lastId: value('last_id'),
     });
-    return `INSERT INTO earlier_payloads (${COPIED.join(', ')}, last_id, sealed)
-      SELECT ${COPIED.map((column) => `p.${column}`).join(', ')}, ${value('last_id')}, p.sealed
+    return `INSERT INTO earlier_payloads (${COPIED.join(', ')}, last_id, check_at, sealed)
+      SELECT ${COPIED.map((column) => `p.${column}`).join(', ')}, ${value('last_id')}, 0, p.sealed
       FROM ${tables(source, 'payloads p')}
       WHERE p.partition = ${value('partition')} AND p.schedule_id = ${value('schedule_id')}
         AND p.version = ${value('version')} AND ${use} <> 'none'`;

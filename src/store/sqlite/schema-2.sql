@@ -12,7 +12,8 @@ ALTER TABLE schedules ADD COLUMN name TEXT;
 ALTER TABLE endpoint_profiles ADD COLUMN name TEXT;
 
 -- `payloads` has the present version of each payload. An earlier version is kept while a delivery names it. Such a
--- delivery has an id from since_id to last_id. At check_at it is looked for again; null: when one is removed.
+-- delivery has an id from since_id to last_id, or has not ended. At check_at it is looked for again; null: when one is
+-- removed.
 ALTER TABLE schedules ADD COLUMN payload_version INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE deliveries ADD COLUMN payload_version INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE payloads ADD COLUMN version INTEGER NOT NULL DEFAULT 1;

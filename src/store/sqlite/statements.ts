@@ -40,7 +40,7 @@ const OWN_STATEMENTS: Readonly<Record<OwnStatementName, string>> = {
         AND state IN ('active', 'paused') LIMIT 1`,
   insertEarlierPayload: `INSERT INTO earlier_payloads
         (partition, schedule_id, version, since_id, last_id, check_at, sealed)
-      SELECT p.partition, p.schedule_id, p.version, p.since_id, o.last_id, NULL, p.sealed
+      SELECT p.partition, p.schedule_id, p.version, p.since_id, o.last_id, 0, p.sealed
       FROM (SELECT ? AS partition, ? AS schedule_id, ? AS version, ? AS last_id) AS o
       CROSS JOIN payloads p ON p.partition = o.partition AND p.schedule_id = o.schedule_id AND p.version = o.version
       WHERE ${payloadUse(indexedBy, {

@@ -2,9 +2,11 @@
  * A version of a payload is stored while a delivery names it. The present version stays with its schedule. An earlier
  * one is removed after the last delivery that names it, by the cleaner's next rounds.
  */
+import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { StoredVersion } from '../durable-rows.ts';
+import { TERMINAL } from '../observer.ts';
 import { type Checker, Violation } from './checker.ts';
 import type { SimulationView } from './simulation-view.ts';
 
@@ -48,11 +50,20 @@ export function storedVersionsChecker(simulation: SimulationView) {
     removable.set(id, unnamed);
   };
 
+  /**
+   * A delivery that has ended is found by its id, which has the time of its creation. After the clock was set, that time
+   * may be any.
+   */
+  const isSurelyFound = ({ status, replayOf }: Delivery): boolean =>
+    simulation.clockSetMs < 0 || (!TERMINAL.has(status) && replayOf === null);
+
   const namedBy = (id: ScheduleId): ReadonlyMap<number, DeliveryId> => {
     const named = new Map<number, DeliveryId>();
     for (const one of observer.deliveriesOf.get(id) ?? []) {
       const delivery = observer.deliveries.get(one);
-      if (delivery !== undefined && delivery.payloadBytes > 0) named.set(delivery.payloadVersion, one);
+      if (delivery !== undefined && delivery.payloadBytes > 0 && isSurelyFound(delivery)) {
+        named.set(delivery.payloadVersion, one);
+      }
     }
     return named;
   };
