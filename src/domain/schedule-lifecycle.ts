@@ -39,11 +39,17 @@ export const SCHEDULE_TRANSITIONS: Readonly<
   completed: {},
 };
 
-/** The state of a schedule after an action. Its sweep continues only while the schedule is in this state. */
-export const STATE_AFTER_ACTION: Readonly<Record<deliveryLife.SweepAction, ScheduleState>> = {
-  pause: 'paused',
-  resume: 'active',
-  cancel: 'canceled',
+/**
+ * The states of a schedule after an action. Its sweep continues only while the schedule is in one of them. A schedule
+ * that completes is not paused any more, so the sweep of a resume goes on: it may have recurred before, and then other
+ * deliveries wait for a retry.
+ */
+export const STATES_AFTER_ACTION: Readonly<
+  Record<deliveryLife.SweepAction, readonly [ScheduleState, ...ScheduleState[]]>
+> = {
+  pause: ['paused'],
+  resume: ['active', 'completed'],
+  cancel: ['canceled'],
 };
 
 /** The changes of an operation. Null means that nothing changes, and the answer is what was read. */

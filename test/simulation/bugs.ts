@@ -87,7 +87,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'a claim with another id than that of its attempt': {
     // Such an attempt cannot be settled.
-    caughtBy: ['attempts', 'lifecycle', 'punctuality'],
+    caughtBy: ['attempts', 'lifecycle', 'punctuality', 'stops'],
     steps: (steps) =>
       steps.map((step) =>
         step[0] === 'claimDelivery' ? (step.with(ATTEMPT_ID, 'att_other') as unknown as Step) : step,

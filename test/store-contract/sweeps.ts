@@ -6,7 +6,7 @@ import type { Instant } from '#src/domain/instant.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import * as life from '#src/domain/schedule-lifecycle.ts';
 import { SWEEP_BATCH_MAX, SWEEP_FIRST_BATCH_MAX } from '#src/store/sql/sweep-verbs.ts';
-import { HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
+import { FAILURE, HOUR_MS, HOURLY, SUCCESS } from './builders.ts';
 import { addScheduleWithEveryStatus, deliveriesOf } from './every-status.ts';
 import { ALL_DELIVERIES, allPages } from './everything.ts';
 import { type Fixture, pendingOf, type Suite } from './fixture.ts';
@@ -222,6 +222,41 @@ export function unfinishedSweepsContract(suite: Suite): void {
       const unfinished = (await fixture.store.findSweep(fixture.partition, schedule.id)) ?? raise();
       await fixture.changesNothing(() => fixture.store.continueSweep(unfinished, null));
       expect(await fixture.store.findSweep(fixture.partition, schedule.id)).toBeNull();
+    });
+
+    test('of a resume goes on after its schedule has completed', async () => {
+      const fixture = await suite.fixture();
+      const { schedule, others } = await addManyReplays(fixture);
+      await fixture.change(schedule.id, (read) => life.pause(read, fixture.tick()));
+      await finish(fixture, schedule.id);
+      await fixture.change(schedule.id, (read) => {
+        const resumed = life.resume(read, fixture.tick()) ?? raise();
+        return { ...resumed, schedule: { ...resumed.schedule, state: 'completed', endedAt: fixture.now } };
+      });
+      await finish(fixture, schedule.id);
+      const own = new Set(others.map(({ id }) => id));
+      const after = (await allOf(fixture, schedule.id)).filter(({ id }) => own.has(id));
+      expect(new Set(after.map(({ status }) => status))).toEqual(new Set(['scheduled', 'retry_scheduled']));
+    });
+
+    test('begins when the attempt of a paused schedule completes it', async () => {
+      const fixture = await suite.fixture();
+      const view = await fixture.addSchedule({ timing: HOURLY });
+      fixture.tick(HOUR_MS);
+      const retried = await fixture.fire(pendingOf(view), FAILURE);
+      const { timing } = fixture.schedule().schedule;
+      await fixture.change(view.schedule.id, ({ schedule }) => {
+        const changed = { ...schedule, timing, cronAt: null, revision: schedule.revision + 1 };
+        return { schedule: changed, pending: null, sweep: null };
+      });
+      const claimed = await fixture.addClaim(await fixture.view(view.schedule.id));
+      const paused = await fixture.change(view.schedule.id, (read) => life.pause(read, fixture.tick()));
+      expect((await fixture.delivery(retried.id)).status).toBe('paused');
+      const settled = fixture.settle(claimed, paused.schedule, SUCCESS);
+      expect(await fixture.store.settle([settled])).toEqual(['done']);
+      expect((await fixture.view(view.schedule.id)).schedule.state).toBe('completed');
+      await finish(fixture, view.schedule.id);
+      expect((await fixture.delivery(retried.id)).status).toBe('retry_scheduled');
     });
 
     test('is listed before the second sweep of another customer, however old that is', async () => {

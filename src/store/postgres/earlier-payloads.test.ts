@@ -10,12 +10,13 @@ import { Builders, HOURLY, MINUTE_MS } from '#test/store-contract/builders.ts';
 
 test('a version goes even if its last delivery is being removed while the payload is replaced', async () => {
   const database = await createDatabase(await sharedPostgres());
-  const { store, close } = await openedIn(database);
+  const opened = await openedIn(database);
+  const { store } = opened;
   const retention = new Client({ connectionString: database.url });
   await retention.connect();
   onTestFinished(async () => {
     await retention.end();
-    await close();
+    await opened.close();
   });
   const build = new Builders(1 as Partition);
   const { schedule, pending } = build.schedule({ timing: HOURLY, payloadBytes: 1 });

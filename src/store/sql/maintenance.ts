@@ -3,10 +3,12 @@ import type { DeliveryStatus } from '#src/domain/delivery.ts';
 import { type SweepCursor, sweep, type UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
+import type { ScheduleState } from '#src/domain/schedule.ts';
+import { STATES_AFTER_ACTION } from '#src/domain/schedule-lifecycle.ts';
 import type { Store } from '#src/ports/store.ts';
 import type { Row } from './mapping.ts';
 import { BEFORE_EVERY_ID } from './page-bounds.ts';
-import type { SqlRunner } from './steps.ts';
+import type { SqlRunner, Step } from './steps.ts';
 import { SweepQueue } from './sweep-queue.ts';
 import { SWEEP } from './sweep-rows.ts';
 import { continueSweep, endSweep, removeStaleSweep } from './sweep-verbs.ts';
@@ -45,15 +47,23 @@ export function maintenance(sql: SqlRunner, sweepBatchMax: number): Maintenance 
       const afterId = after?.status === status ? after.id : BEFORE_EVERY_ID;
       const upTo = await batchEnd(unfinished, status, afterId);
       if (upTo === null) continue;
-      const answer = await sql.run<'stale'>(continueSweep(unfinished, upTo, afterId));
-      if (answer === 'done') return upTo;
-      await sql.run(removeStaleSweep(unfinished));
-      return null;
+      const isDone = await inItsState(unfinished, (state) => continueSweep(unfinished, upTo, afterId, state));
+      return isDone ? upTo : null;
     }
-    if ((await sql.run<'stale'>(endSweep(unfinished))) === 'stale') {
-      await sql.run(removeStaleSweep(unfinished));
-    }
+    await inItsState(unfinished, (state) => endSweep(unfinished, state));
     return null;
+  }
+
+  /** Returns whether the schedule is in one of the states of the sweep. If not, the sweep is removed. */
+  async function inItsState(
+    unfinished: UnfinishedSweep,
+    steps: (state: ScheduleState) => readonly Step[],
+  ): Promise<boolean> {
+    for (const state of STATES_AFTER_ACTION[unfinished.action]) {
+      if ((await sql.run<'stale'>(steps(state))) === 'done') return true;
+    }
+    await sql.run(removeStaleSweep(unfinished));
+    return false;
   }
 
   /** The last delivery of the next batch; null if no delivery of this status is left. */

@@ -4,7 +4,7 @@
  * stores the unfinished sweep in the same transaction.
  *
  * Later batches follow the ids, so none has to skip what was swept before. They apply only while the schedule is
- * still in the state that the action led to. When no delivery is left, the stored sweep is removed.
+ * still in a state that the action led to. When no delivery is left, the stored sweep is removed.
  */
 import {
   type Sweep,
@@ -12,8 +12,8 @@ import {
   sweep as sweepOf,
   type UnfinishedSweep,
 } from '#src/domain/delivery-lifecycle.ts';
-import type { Schedule } from '#src/domain/schedule.ts';
-import { STATE_AFTER_ACTION } from '#src/domain/schedule-lifecycle.ts';
+import type { FiringSchedule, ScheduleState } from '#src/domain/schedule.ts';
+import { STATES_AFTER_ACTION } from '#src/domain/schedule-lifecycle.ts';
 import type { Parameter, Step } from './steps.ts';
 
 /** Deliveries of one status that a batch changes. Batches run one at a time (`sweep-queue.ts`). */
@@ -28,7 +28,11 @@ const STATUSES_MAX = 3;
  * The part of the action that changes the first deliveries, and stores the sweep if there are more. It replaces an
  * earlier sweep.
  */
-export function beginSweep({ partition, id }: Schedule, sweep: Sweep, batchMax: number): readonly Step[] {
+export function beginSweep(
+  { partition, id }: Pick<FiringSchedule, 'partition' | 'id'>,
+  sweep: Sweep,
+  batchMax: number,
+): readonly Step[] {
   const { action, requestedAt, from } = sweep;
   const firstMax = Math.min(batchMax, SWEEP_FIRST_BATCH_MAX);
   return [
@@ -45,32 +49,37 @@ export function continueSweep(
   unfinished: UnfinishedSweep,
   { status, id: upTo }: SweepCursor,
   after: string,
+  state: ScheduleState,
 ): readonly Step[] {
   const { partition, scheduleId, action, requestedAt } = unfinished;
   const sweep = sweepOf(action, requestedAt);
   return [
-    scheduleStillInState(unfinished),
+    scheduleStillInState(unfinished, state),
     ['sweepDeliveries', null, partition, scheduleId, status, after, upTo, ...outcomes(sweep)],
   ];
 }
 
 /** Removes a sweep that is complete. Only another action brings deliveries back into a status that was swept. */
-export function endSweep(unfinished: UnfinishedSweep): readonly Step[] {
+export function endSweep(unfinished: UnfinishedSweep, state: ScheduleState): readonly Step[] {
   const { partition, scheduleId, action, requestedAt } = unfinished;
-  return [scheduleStillInState(unfinished), ['endSweep', null, partition, scheduleId, action, requestedAt]];
+  return [
+    scheduleStillInState(unfinished, state),
+    ['endSweep', null, partition, scheduleId, action, requestedAt],
+  ];
 }
 
 /**
- * Removes a sweep whose schedule is no longer in its state. No action causes this, but such a sweep would stay for
- * ever.
+ * Removes a sweep whose schedule is no longer in one of its states. The caller has found it in none of them. It can
+ * still have reached the last of them, but never an earlier one without another action, which replaces the sweep.
  */
 export function removeStaleSweep(unfinished: UnfinishedSweep): readonly Step[] {
   const { partition, scheduleId, action, requestedAt } = unfinished;
-  return [['removeStaleSweep', null, partition, scheduleId, action, requestedAt, STATE_AFTER_ACTION[action]]];
+  const [first, last = first] = STATES_AFTER_ACTION[action];
+  return [['removeStaleSweep', null, partition, scheduleId, action, requestedAt, last]];
 }
 
-function scheduleStillInState({ partition, scheduleId, action }: UnfinishedSweep): Step {
-  return ['scheduleInState', 'stale', partition, scheduleId, STATE_AFTER_ACTION[action]];
+function scheduleStillInState({ partition, scheduleId }: UnfinishedSweep, state: ScheduleState): Step {
+  return ['scheduleInState', 'stale', partition, scheduleId, state];
 }
 
 function outcomes({ unattemptedTo, attemptedTo, finalizedAt }: Sweep): readonly Parameter[] {

@@ -6,6 +6,7 @@
  */
 
 import type { Delivery } from '#src/domain/delivery.ts';
+import { sweep as sweepOf } from '#src/domain/delivery-lifecycle.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
@@ -278,6 +279,10 @@ export function makeVerbs(keyParameters: KeyParameters) {
       ...insertResponse(attempt, response),
       ...(completed === null ? [] : giveUpName('schedule', completed)),
       ...(completed === null ? [] : completeLabels(completed, [decidedUnder])),
+      // Nobody can resume the other deliveries of a schedule that has ended.
+      ...(completed === null || decidedUnder !== 'paused'
+        ? []
+        : beginSweep(completed, sweepOf('resume', attempt.finishedAt), SWEEP_BATCH_MAX)),
     ],
 
     endUnsent: ({ delivery, completed, advanced }: EndWrite, fence?: Fence): readonly Step[] => [

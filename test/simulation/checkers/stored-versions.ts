@@ -3,7 +3,7 @@
  * one is removed after the last delivery that names it, by the cleaner's next rounds.
  */
 import type { Delivery } from '#src/domain/delivery.ts';
-import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
+import type { ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { StoredVersion } from '../durable-rows.ts';
 import { TERMINAL } from '../observer.ts';
@@ -35,7 +35,8 @@ export function storedVersionsChecker(simulation: SimulationView) {
     const named = namedBy(id);
     const stored = new Set(versions.map(({ version }) => version));
     for (const [version, delivery] of named) {
-      if (!stored.has(version)) throw violation(`has no version ${version} stored, which ${delivery} names`);
+      if (stored.has(version) || !isSurelyFound(delivery)) continue;
+      throw violation(`has no version ${version} stored, which ${delivery.id} names`);
     }
     const before = removable.get(id);
     const unnamed = new Map<number, number>();
@@ -57,13 +58,14 @@ export function storedVersionsChecker(simulation: SimulationView) {
   const isSurelyFound = ({ status, replayOf }: Delivery): boolean =>
     simulation.clockSetMs < 0 || (!TERMINAL.has(status) && replayOf === null);
 
-  const namedBy = (id: ScheduleId): ReadonlyMap<number, DeliveryId> => {
-    const named = new Map<number, DeliveryId>();
+  const namedBy = (id: ScheduleId): ReadonlyMap<number, Delivery> => {
+    const named = new Map<number, Delivery>();
     for (const one of observer.deliveriesOf.get(id) ?? []) {
       const delivery = observer.deliveries.get(one);
-      if (delivery !== undefined && delivery.payloadBytes > 0 && isSurelyFound(delivery)) {
-        named.set(delivery.payloadVersion, one);
-      }
+      if (delivery === undefined || delivery.payloadBytes === 0) continue;
+      // Of those that name a version, one that has not ended is kept, because it is surely found.
+      const other = named.get(delivery.payloadVersion);
+      if (other === undefined || !isSurelyFound(other)) named.set(delivery.payloadVersion, delivery);
     }
     return named;
   };
