@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { OPERATION_DOCS } from '#src/api/contract/operation-docs.ts';
 import { OPERATIONS, type OperationId } from '#src/api/contract/operations.ts';
+import { NOT_HERE } from '#src/control/data/operations.ts';
 import { ANSWERS, PROJECT_ANSWERS } from '#src/control/http/answers.ts';
 import { DeliveryFailure } from '#src/control/http/data-contract.ts';
 import { Router } from '#src/control/http/router.ts';
@@ -24,13 +25,17 @@ const WITH_FAILURE: Readonly<Partial<Record<OperationId, z.ZodType>>> = {
   listScheduleDeliveries: z.object({ data: z.array(DeliveryFailure) }),
 };
 
+function isHere(id: OperationId): boolean {
+  return !NOT_HERE.has(id);
+}
+
 /** The names of all routes with a schema, as in the matrix. */
 export const ANSWERED: ReadonlyMap<string, z.ZodType> = new Map([
   ...Object.entries<z.ZodType>(ANSWERS),
   ...Object.entries<z.ZodType>(PROJECT_ANSWERS).map(
     ([name, schema]) => [name.replace(' ', ' p/:project/:mode/'), schema] as const,
   ),
-  ...(Object.keys(OPERATIONS) as OperationId[]).map((id) => {
+  ...(Object.keys(OPERATIONS) as OperationId[]).filter(isHere).map((id) => {
     const { method, path } = OPERATIONS[id];
     const answer = OPERATION_DOCS[id].answer.and(WITH_FAILURE[id] ?? z.unknown());
     return [`${method} p/:project/:mode${path.replace('{id}', ':id')}`, answer] as const;

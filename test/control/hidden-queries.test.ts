@@ -29,6 +29,7 @@ interface Ids {
   readonly deliveries: string;
   readonly endpoints: string;
   readonly replays: string;
+  readonly attempts: string;
 }
 let ids: Ids;
 
@@ -67,7 +68,8 @@ beforeAll(async () => {
     endpoints.map((key) => ({ partition, endpoint: key as EndpointKey, at: build.now, stats })),
   );
   const job = await create('replays', { status: 'dead_letter', expected: 1 });
-  ids = { schedules: schedule, deliveries: pending.id, endpoints: endpoint, replays: job };
+  const attempts = claimed.delivery.claim.attemptId;
+  ids = { schedules: schedule, deliveries: pending.id, endpoints: endpoint, replays: job, attempts };
 });
 
 /** Every path that a viewer may GET, with ids that exist. */
@@ -104,6 +106,8 @@ const WITH_DESTINATIONS = [
   'upcoming',
   'destinations',
   'search/schedules',
+  'search/deliveries',
+  'attempts',
 ];
 
 describe('the query of a destination', () => {

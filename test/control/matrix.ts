@@ -8,7 +8,7 @@ import type { Listed } from '#src/control/http/contract.ts';
 import { IdMint } from '#src/domain/id.ts';
 import type { Role } from '#src/domain/role.ts';
 import { responseContext } from '#src/domain/sealing-contexts.ts';
-import { Builders, REDIRECT } from '#test/store-contract/builders.ts';
+import { Builders, FAILURE, HOURLY, REDIRECT } from '#test/store-contract/builders.ts';
 import { PASSWORD, type TestDashboard } from './harness.ts';
 
 export const PROJECT = 'shop';
@@ -121,6 +121,11 @@ export const MATRIX: Readonly<Record<string, Entry>> = {
     status: 200,
     prepare: (prepared) => prepared.of('schedule'),
   },
+  'POST p/:project/:mode/schedules/:id/trigger': {
+    needs: 'operator',
+    status: 201,
+    prepare: (prepared) => prepared.of('schedule'),
+  },
   'POST p/:project/:mode/schedules/:id/cancel': {
     needs: 'operator',
     status: 200,
@@ -219,6 +224,7 @@ export const MATRIX: Readonly<Record<string, Entry>> = {
     status: 200,
     prepare: (prepared) => prepared.of('delivery'),
   },
+  'GET p/:project/:mode/attempts': { needs: 'viewer', status: 200, prepare: nothing },
   'GET p/:project/:mode/attempts/:id/delivery': {
     needs: 'viewer',
     status: 200,
@@ -228,6 +234,11 @@ export const MATRIX: Readonly<Record<string, Entry>> = {
     needs: 'operator',
     status: 201,
     prepare: (prepared) => prepared.of('endedDelivery'),
+  },
+  'POST p/:project/:mode/deliveries/:id/cancel': {
+    needs: 'operator',
+    status: 200,
+    prepare: (prepared) => prepared.of('retriedDelivery'),
   },
   'POST p/:project/:mode/deliveries/:id/reveal': {
     needs: 'operator',
@@ -272,6 +283,7 @@ type Kind =
   | 'endpoint'
   | 'delivery'
   | 'endedDelivery'
+  | 'retriedDelivery'
   | 'attempt'
   | 'job';
 
@@ -353,6 +365,20 @@ export class Preparations {
     const sealed = vault.seal(responseContext(schedule.partition, pending.id, 1), Buffer.from('hidden'));
     const response = { statusCode: 301, contentType: null, isTruncated: false, sealed };
     await store.settle([{ ...build.settle(claimed, schedule, REDIRECT), response }]);
+    return pending.id;
+  }
+
+  /** A delivery of a recurring schedule that waits for a retry. */
+  async retriedDelivery(): Promise<string> {
+    const { store } = this.#dashboard;
+    const project = await store.findProject(PROJECT);
+    if (project === null) throw new Error(`There is no project ${PROJECT}.`);
+    const build = new Builders(project.partitions.test, this.#ids);
+    const { schedule, pending } = build.schedule({ timing: HOURLY });
+    await store.addSchedule({ schedule, pending, payload: null, profile: null, receipt: null });
+    const claimed = build.claim(pending, { schedule, profile: null });
+    await store.claim([claimed]);
+    await store.settle([build.settle(claimed, schedule, FAILURE)]);
     return pending.id;
   }
 
