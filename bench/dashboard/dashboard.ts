@@ -124,7 +124,6 @@ async function pathsOf(user: DashboardUser): Promise<readonly (readonly [page: s
     ['schedule, deliveries', `${searched}&group=all&schedule_id=${schedule}`],
     ['activity', `${PROJECT}attempts?limit=50`],
     ['activity, not retryable', `${PROJECT}attempts?limit=50&outcome=terminal`],
-    ['an attempt by its id', `${PROJECT}attempts/${id.replace('dlv_', 'att_')}/delivery`],
     ['waiting', `${searched}&group=waiting`],
     ['waiting, scheduled', `${searched}&group=waiting&status=scheduled`],
     ['waiting, of an endpoint profile', `${searched}&group=waiting&endpoint_id=${NO_PROFILE}`],

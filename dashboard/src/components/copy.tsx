@@ -61,20 +61,32 @@ export function TruncatedText({
 }
 
 const SHORT_ID_CHARACTERS = 16;
+const NAME_CHARACTERS_MAX = 60;
 
 /** An id that leads to its page. */
 export function IdLink({
   page,
   id,
+  name = null,
   isShort = false,
 }: {
   readonly page: string;
   readonly id: string;
+  /** Shown instead of the id. */
+  readonly name?: string | null;
   readonly isShort?: boolean;
 }) {
   return (
-    <a class="link font-mono text-sm" href={hrefInProject(`${page}/${id}`)} title={id}>
-      {isShort ? truncateMiddle(id, SHORT_ID_CHARACTERS) : id}
+    <a
+      class={`link ${name === null ? 'font-mono text-sm' : ''}`}
+      href={hrefInProject(`${page}/${id}`)}
+      title={id}
+    >
+      {name === null
+        ? isShort
+          ? truncateMiddle(id, SHORT_ID_CHARACTERS)
+          : id
+        : withLineBreaks(truncateMiddle(name, NAME_CHARACTERS_MAX))}
     </a>
   );
 }

@@ -113,7 +113,7 @@ function RowHeading({ row, isTotal }: { readonly row: HeatRow; readonly isTotal:
         <strong class="font-semibold">All</strong>
       ) : endpoint?.endpoint_id ? (
         <a class="link" href={hrefInProject(`endpoints/${endpoint.endpoint_id}`)}>
-          <EndpointName text={endpoint.url ?? endpoint.endpoint_id} />
+          <EndpointName text={endpoint.name ?? endpoint.url ?? endpoint.endpoint_id} />
         </a>
       ) : endpoint?.endpoint ? (
         <EndpointName text={endpoint.url ?? endpoint.endpoint} />
@@ -205,6 +205,8 @@ function describeCell(heat: Heat, row: HeatRow | undefined, isTotal: boolean, co
   const zone = displayZone.value;
   const from = formatInstant(start, zone, 'minute');
   const until = formatInstant(start + heat.stepMs, zone, 'time');
-  const where = isTotal ? 'in all' : `to ${row.endpoint?.url ?? row.endpoint?.endpoint ?? 'other endpoints'}`;
+  const where = isTotal
+    ? 'in all'
+    : `to ${row.endpoint?.name ?? row.endpoint?.url ?? row.endpoint?.endpoint ?? 'other endpoints'}`;
   return `${from} to ${until}: ${plural(row.cells[column] ?? 0, 'run')} ${where}`;
 }

@@ -6,6 +6,7 @@ import {
   endpointFields,
   endpointFormOf,
   NEW_ENDPOINT,
+  validateEndpoint,
 } from './endpoint-form.ts';
 import { indexNamedIn } from './field-errors.ts';
 import { findPairError, recordOf } from './pairs.ts';
@@ -88,6 +89,12 @@ describe('a new schedule', () => {
     });
   });
 
+  it('has a name if one was given', () => {
+    const form = { ...newSchedule(TIMING), url: 'https://example.com/hook', name: ' nightly-report ' };
+    expect(scheduleBody(form)).toMatchObject({ name: 'nightly-report' });
+    expect(scheduleFields(form)).toContain('name');
+  });
+
   it('takes its method from its endpoint profile', () => {
     const form = { ...newSchedule(TIMING), destination: 'profile', endpointId: 'ep_1' } as const;
     expect(scheduleBody(form)).toEqual({ endpoint_id: 'ep_1', delay: '5m' });
@@ -141,6 +148,14 @@ describe('an edited schedule', () => {
     });
   });
 
+  it('is renamed, and null clears its name', () => {
+    const named = { ...SCHEDULE, name: 'nightly-report' };
+    const form = scheduleFormOf(named, TIMING);
+    expect(scheduleChanges(form, named)).toEqual({});
+    expect(scheduleChanges({ ...form, name: 'weekly' }, named)).toEqual({ name: 'weekly' });
+    expect(scheduleChanges({ ...form, name: ' ' }, named)).toEqual({ name: null });
+  });
+
   it('never sends a destination together with an endpoint profile', () => {
     const backed = { ...SCHEDULE, endpoint_id: 'ep_1' };
     const form = { ...scheduleFormOf(backed, TIMING), url: 'https://example.com/b', method: 'GET' } as const;
@@ -165,6 +180,20 @@ describe('an endpoint profile', () => {
     const form = { ...endpointFormOf(ENDPOINT), headers: [{ name: 'X', value: 'y' }] };
     expect(endpointChanges(form, ENDPOINT)).toEqual({});
     expect(endpointChanges({ ...form, replacesHeaders: true }, ENDPOINT)).toEqual({ headers: { X: 'y' } });
+  });
+
+  it('has a name, and keeps some bytes of answers', () => {
+    const form = { ...NEW_ENDPOINT, url: 'https://example.com/a', name: 'billing', excerptBytes: '0' };
+    expect(endpointBody(form)).toMatchObject({ name: 'billing', response_excerpt: 0 });
+    const kept = { ...ENDPOINT, name: 'billing', response_excerpt: 4_096 };
+    expect(endpointChanges(endpointFormOf(kept), kept)).toEqual({});
+    const cleared = { ...endpointFormOf(kept), name: '', excerptBytes: '' };
+    expect(endpointChanges(cleared, kept)).toEqual({ name: null, response_excerpt: null });
+  });
+
+  it.each(['many', '-1', '1.5', '1e9'])('does not send %j as a number of bytes', (excerptBytes) => {
+    const form = { ...NEW_ENDPOINT, url: 'https://example.com/a', excerptBytes };
+    expect(Object.keys(validateEndpoint(form))).toEqual(['response_excerpt']);
   });
 
   it('sends null for cleared fields', () => {

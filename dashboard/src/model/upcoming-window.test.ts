@@ -39,8 +39,15 @@ describe('the heat map', () => {
     until: '2026-11-15T12:05:00.000Z',
     step_ms: 60_000,
     endpoints: [
-      { endpoint: 'a', endpoint_id: null, url: 'https://a.example', total: 9, counts: [1, 0, 7, 0, 1] },
-      { endpoint: null, endpoint_id: null, url: null, total: 2, counts: [0, 1, 1, 0, 0] },
+      {
+        endpoint: 'a',
+        endpoint_id: null,
+        name: null,
+        url: 'https://a.example',
+        total: 9,
+        counts: [1, 0, 7, 0, 1],
+      },
+      { endpoint: null, endpoint_id: null, name: null, url: null, total: 2, counts: [0, 1, 1, 0, 0] },
     ],
     counts: [1, 1, 8, 0, 1],
     total: 11,

@@ -152,7 +152,11 @@ function NextAttempt({
   );
 }
 
-function DeliveryFields({ details: { delivery, schedule } }: { readonly details: Details }) {
+function DeliveryFields({
+  details: { delivery, schedule, endpoint_name: endpointName },
+}: {
+  readonly details: Details;
+}) {
   const zone = schedule?.timezone ?? null;
   return (
     <Card title="Details">
@@ -183,7 +187,10 @@ function DeliveryFields({ details: { delivery, schedule } }: { readonly details:
               ],
           delivery.endpoint_id === null
             ? null
-            : ['Endpoint profile', <IdLink key="profile" page="endpoints" id={delivery.endpoint_id} />],
+            : [
+                'Endpoint profile',
+                <IdLink key="profile" page="endpoints" id={delivery.endpoint_id} name={endpointName} />,
+              ],
           delivery.endpoint_version === null ? null : ['Endpoint version', delivery.endpoint_version],
           delivery.replay_of === null
             ? null

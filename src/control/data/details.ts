@@ -42,6 +42,7 @@ export function detailsRoute({ commands }: DataDependencies): ProjectRoute {
         has_body: shape?.hasBody ?? null,
         attempts: attempts.map((attempt) => presentAttempt(attempt, delivery.target.url)),
         waiting: presentWait(wait),
+        endpoint_name: loaded?.endpointProfile?.name ?? null,
         can_cancel: isCancelable(delivery, view?.schedule ?? null),
         words: deliveryText(delivery, { attempts, scheduleState, wait }),
       });

@@ -139,6 +139,7 @@ test('open breakers are listed, and closed ones are not', async () => {
   expect(body.breakers).toContainEqual({
     endpoint: 'https://open.example/',
     endpoint_id: null,
+    name: null,
     url: 'https://open.example/',
     state: 'open',
     open_until: '2026-11-15T08:00:30.000Z',

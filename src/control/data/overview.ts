@@ -159,6 +159,7 @@ async function presentBreaker(
   return {
     endpoint,
     endpoint_id: endpointId,
+    name: profile?.name ?? null,
     url: endpointId === null ? endpoint : (profile?.url ?? null),
     state: state === 'open' ? 'open' : 'half_open',
     open_until: formatInstant(openUntil ?? now),

@@ -2,9 +2,12 @@
 import type { Upcoming } from '#src/control/http/data-contract.ts';
 import { json, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
+import { parseId } from '#src/domain/id.ts';
 import { formatInstant, instant } from '#src/domain/instant.ts';
+import type { Partition } from '#src/domain/project.ts';
 import { HOUR_MS } from '#src/domain/stats.ts';
 import type { DueCounts } from '#src/ports/insight-store.ts';
+import type { Store } from '#src/ports/store.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { type Forecast, type ForecastRun, Forecasts, type Source } from './forecast.ts';
 import { RevalidatingCache } from './revalidating-cache.ts';
@@ -18,7 +21,8 @@ const RUNS_SHOWN_MAX = 500;
 /** Larger than any number of runs. So an instant and the index of its run fit into one number, which sorts fast. */
 const INDEX_RANGE = 65_536;
 
-export function upcomingRoute({ commands: { clock }, insight, timers }: DataDependencies): ProjectRoute {
+export function upcomingRoute({ commands, insight, timers }: DataDependencies): ProjectRoute {
+  const { store, clock } = commands;
   const forecasts = new Forecasts({ insight, timers, clock });
   const cache = new RevalidatingCache<Upcoming>(timers);
   return projectRoute('GET upcoming', {
@@ -41,12 +45,13 @@ export function upcomingRoute({ commands: { clock }, insight, timers }: DataDepe
             forecasts.get(partition, from, until),
             insight.countDue(partition, from, until, stepMs, COUNTED_MAX),
           ]);
-          return present(
+          const upcoming = await present(
             window,
             forecast.isComplete ? null : counted,
             forecast,
             new TimeSlicer(timers, partition),
           );
+          return { ...upcoming, endpoints: await withNames(store, partition, upcoming.endpoints) };
         }),
       );
     },
@@ -96,17 +101,32 @@ async function present(
       ...[...shown.values()].map(({ source, total, counts }) => ({
         endpoint: source.endpoint as string,
         endpoint_id: source.endpointId,
+        name: null,
         url: source.endpointId === null ? source.endpoint : source.url,
         total,
         counts,
       })),
-      ...(rest.total > 0 ? [{ endpoint: null, endpoint_id: null, url: null, ...rest }] : []),
+      ...(rest.total > 0 ? [{ endpoint: null, endpoint_id: null, name: null, url: null, ...rest }] : []),
     ],
     counts,
     total,
     runs: earliest(runs, window).map(presentRun),
     is_complete: forecast.isComplete,
   };
+}
+
+async function withNames(
+  store: Pick<Store, 'findProfile'>,
+  partition: Partition,
+  endpoints: Upcoming['endpoints'],
+): Promise<Upcoming['endpoints']> {
+  return Promise.all(
+    endpoints.map(async (endpoint) => {
+      const id = parseId('ep', endpoint.endpoint_id ?? '');
+      const profile = id === null ? null : await store.findProfile(partition, id);
+      return { ...endpoint, name: profile?.name ?? null };
+    }),
+  );
 }
 
 function earliest(runs: readonly ForecastRun[], { from }: SteppedWindow): readonly ForecastRun[] {

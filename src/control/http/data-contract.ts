@@ -36,6 +36,8 @@ const OpenBreaker = z.strictObject({
   /** The id of the endpoint profile, or the origin and path of an inline destination. */
   endpoint: z.string(),
   endpoint_id: z.string().nullable(),
+  /** The name of the endpoint profile. */
+  name: z.string().nullable(),
   url: z.string().nullable(),
   state: z.enum(['open', 'half_open']),
   open_until: at,
@@ -84,6 +86,7 @@ export const Upcoming = z.strictObject({
     z.strictObject({
       endpoint: z.string().nullable(),
       endpoint_id: z.string().nullable(),
+      name: z.string().nullable(),
       url: z.string().nullable(),
       total: count,
       counts: z.array(count),
@@ -225,6 +228,8 @@ export function deliveryDetails<D extends z.ZodType, S extends z.ZodType>(delive
     has_body: z.boolean().nullable(),
     attempts: z.array(AttemptInfo),
     waiting: WaitInfo.nullable(),
+    /** The name of its endpoint profile. */
+    endpoint_name: z.string().nullable(),
     can_cancel: z.boolean(),
     /** The state of the delivery, its reason, and what comes next, in plain words. */
     words: z.string(),

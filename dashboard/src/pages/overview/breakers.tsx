@@ -30,7 +30,7 @@ export function Breakers({ breakers }: { readonly breakers: readonly OpenBreaker
                     breaker.endpoint_id === null ? 'endpoints' : `endpoints/${breaker.endpoint_id}`,
                   )}
                 >
-                  <TruncatedText text={breaker.url ?? breaker.endpoint} charactersMax={56} />
+                  <TruncatedText text={breaker.name ?? breaker.url ?? breaker.endpoint} charactersMax={56} />
                 </a>
                 <p class="text-sm text-dim">
                   {breaker.state === 'open' ? (
