@@ -3,7 +3,7 @@
  * tells the columns. PostgreSQL tells how many rows it read, from the tables of its `plans.test.ts`.
  */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import type { DeliveryId, EndpointId, JobId, ScheduleId } from '#src/domain/id.ts';
+import type { AttemptId, DeliveryId, EndpointId, JobId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import { type Labels, labelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
@@ -79,6 +79,7 @@ export type PlanCase = readonly [string, (reads: Reads) => Promise<unknown>, rea
 export const LARGE = 1 as Partition;
 export const SCHEDULE = 'sch_00000003' as ScheduleId;
 export const DELIVERY = 'dlv_00000003' as DeliveryId;
+const ATTEMPT = 'att_00000003' as AttemptId;
 export const ENDPOINT = 'ep_3' as EndpointId;
 const NO_ENDPOINT = 'ep_none' as EndpointId;
 export const ITEM_ENDPOINT = 'https://a.example/' as EndpointKey;
@@ -357,6 +358,13 @@ export const PLAN_CASES: readonly PlanCase[] = [
     [DUE_OF_PARTITION, DELIVERY_KEY, SCHEDULE_KEY],
     // Two deliveries wait, and each is joined with its schedule.
     6,
+  ],
+  [
+    'the delivery of an attempt',
+    ({ insight }) => insight.findDeliveryOfAttempt(LARGE, ATTEMPT, ...WINDOW, 50),
+    ['attempts_by_time(partition,outcome,finished_at)', STATUS],
+    // 50 attempts of each outcome, and as many in flight.
+    200,
   ],
   [
     'schedules of a destination',

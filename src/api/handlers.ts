@@ -23,7 +23,7 @@ import { isName } from '#src/domain/name.ts';
 import type { Mode } from '#src/domain/project.ts';
 import type { Schedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { ScheduleEdit } from '#src/domain/schedule-lifecycle.ts';
-import { nameFaultText } from '#src/texts/field-fault-text.ts';
+import { nameFaultText, unknownParameterText } from '#src/texts/field-fault-text.ts';
 import { listRecentAttempts } from './attempt-list.ts';
 import type { Call } from './call.ts';
 import type { OperationId } from './contract/operations.ts';
@@ -70,6 +70,9 @@ function requireName(name: string): string {
 
 /** The plan of a request with `dry_run=true`. All given fields of an object that would be created differ. */
 function planOf(call: Call): RenderPlan | null {
+  // A misspelt dry run would write.
+  const other = [...call.query.keys()].find((name) => name !== 'dry_run');
+  if (other !== undefined) throw new Refusal('invalid_request', null, unknownParameterText(other, 'dry_run'));
   if (readChoice(call.query, 'dry_run', ['true', 'false']) !== 'true') return null;
   return (action, fields) =>
     json(200, {

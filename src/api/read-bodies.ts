@@ -92,10 +92,15 @@ export function readSchedulePut(
   body: JsonObject,
   { now, httpAllowed, name, present }: PutContext,
 ): NewSchedule {
-  const timing = present?.timing;
-  const kept = timing?.kind === 'one_shot' ? timing.fireAt : null;
+  const kept = present === null ? null : keptInstant(present, body);
   const given = readScheduleCreate(body, now, httpAllowed, { kept, takesDelay: false });
   return { ...given, name: nameInPath(given.name, name) };
+}
+
+/** Another jitter would move the delivery, so the instant has to lie ahead again. */
+function keptInstant({ timing, jitter }: Schedule, body: JsonObject): Instant | null {
+  const isSameJitter = (body.jitter ?? null) === jitter;
+  return timing.kind === 'one_shot' && isSameJitter ? timing.fireAt : null;
 }
 
 export function readEndpointPut(body: JsonObject, httpAllowed: boolean, name: string): ProfileFields {

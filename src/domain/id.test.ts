@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { seededBytes } from '#test/store-contract/builders.ts';
-import { firstIdAt, ID_RANDOM_BYTES, type IdKind, IdMint, parseId } from './id.ts';
+import { creationOf, firstIdAt, ID_RANDOM_BYTES, type IdKind, IdMint, parseId } from './id.ts';
 import { type Instant, instant } from './instant.ts';
 
 const KINDS: readonly IdKind[] = ['sch', 'dlv', 'ep', 'att', 'req', 'prj', 'key', 'sec'];
@@ -127,4 +127,11 @@ describe('a text is not an id:', () => {
       { numRuns: 500, seed: 3 },
     );
   });
+});
+
+test('an id tells when its object was created', () => {
+  for (const ms of [0, 1, 1_700_000_000_000, 2 ** 48 - 1]) {
+    const mint = new IdMint((count) => new Uint8Array(count).fill(255));
+    expect(creationOf(mint.mint('att', instant(ms)))).toBe(ms);
+  }
 });

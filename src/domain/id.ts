@@ -3,7 +3,7 @@
  * milliseconds, and 16 random ones. The order of texts is therefore the order of creation. Every list of the service is
  * ordered by (created_at, id), and an index on the id alone gives exactly that order.
  */
-import type { Instant } from './instant.ts';
+import { type Instant, instant } from './instant.ts';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /** Ids are written in pairs of characters, ten bits each. */
@@ -100,6 +100,14 @@ export class IdMint {
 /** Returns the smallest id of this kind that an object created at `at` could have. */
 export function firstIdAt(kind: IdKind, at: Instant): string {
   return `${kind}_${encodeTime(Math.min(Math.max(at, 0), TIME_MAX_MS))}${'0'.repeat(2 * RANDOM_PAIRS)}`;
+}
+
+/** Returns the instant in an id, at which the object was created. */
+export function creationOf(id: string): Instant {
+  const time = id.slice(id.indexOf('_') + 1).slice(0, 2 * TIME_PAIRS);
+  return instant(
+    Array.from(time).reduce((ms, character) => ms * ALPHABET.length + ALPHABET.indexOf(character), 0),
+  );
 }
 
 function encodeTime(ms: number): string {

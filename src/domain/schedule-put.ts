@@ -6,6 +6,7 @@
 import { type Comparable, comparableLabels, comparablePolicy, differing } from './comparable.ts';
 import type { Delivery, Target } from './delivery.ts';
 import * as deliveryLife from './delivery-lifecycle.ts';
+import { durationMs } from './duration.ts';
 import type { FiringProfile } from './endpoint-profile.ts';
 import type { Instant } from './instant.ts';
 import { labelDigests } from './labels.ts';
@@ -113,8 +114,12 @@ export function isInProgress({ schedule, pending }: ScheduleView, wanted: Wanted
 
 /** A one-shot that stays at its instant is not moved because of its time zone. */
 function isOtherTiming(schedule: Schedule, { timing, jitter }: WantedSchedule): boolean {
-  const isOther = schedule.jitter !== jitter || timing.kind !== schedule.timing.kind;
+  const isOther = windowOf(schedule.jitter) !== windowOf(jitter) || timing.kind !== schedule.timing.kind;
   return isOther || !isSameInstant(schedule.timing, timing);
+}
+
+function windowOf(jitter: string | null): number {
+  return jitter === null ? 0 : (durationMs(jitter) ?? 0);
 }
 
 function isSameInstant(one: Timing, other: Timing): boolean {

@@ -283,7 +283,7 @@ describe('an answer that does not end', () => {
   test('on a thousand connections at once takes those of one customer, and the oldest excerpts end first', async () => {
     const bodyTimers = new ScriptedTimers();
     const timers: Timers & Stopwatch = {
-      elapsed: systemTimers.elapsed,
+      elapsed: () => systemTimers.elapsed(),
       after: (ms, act) => (ms === BODY_MS_MAX ? bodyTimers : systemTimers).after(ms, act),
     };
     const server = await startHttpsServer((response) => response.writeHead(500).write('slow'));
@@ -292,9 +292,10 @@ describe('an answer that does not end', () => {
     const sent = Array.from({ length: ANSWERS }, async () => {
       const answer = await send(egress, server.url('/', PUBLIC_HOST), { excerptBytesMax: 16_384 });
       if (answer.kind === 'failed') throw new Error(answer.failure);
-      void answer.excerpt?.then(() => {
+      void (async () => {
+        await answer.excerpt;
         ended += 1;
-      });
+      })();
     });
     await Promise.all(sent);
     await eventually(() => expect(server.open()).toBe(CONNECTIONS_OF_ONE_CUSTOMER));

@@ -5,7 +5,7 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { Gate } from '#src/domain/gate.ts';
-import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
+import type { AttemptId, DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
@@ -145,6 +145,17 @@ export interface InsightStore {
     until: Instant,
     limit: number,
   ): Promise<readonly Delivery[]>;
+  /**
+   * Finds the delivery of an attempt that is in flight, or that ended between these instants. It scans at most
+   * `scanMax` attempts of each outcome, so it may miss one that took long.
+   */
+  findDeliveryOfAttempt(
+    partition: Partition,
+    id: AttemptId,
+    from: Instant,
+    until: Instant,
+    scanMax: number,
+  ): Promise<DeliveryId | null>;
   /** Returns true when a schedule of this profile, ended or not, has its own headers or body. */
   hasPayloads(partition: Partition, id: EndpointId): Promise<boolean>;
   /** Returns the gate as it was last saved, or null. */

@@ -219,3 +219,8 @@ function idempotencyKeyFault(value: unknown): string {
   if (value !== value.trim()) return `idempotency_key begins or ends with a space. It must have ${rule}.`;
   return `idempotency_key has a character that a header cannot carry. It must have ${rule}.`;
 }
+
+/** `only`: the parameter that the call has. */
+export function unknownParameterText(name: string, only: string): string {
+  return `This call has no parameter ${quoted(name)}. Its only parameter is ${only}.`;
+}

@@ -97,9 +97,10 @@ test.concurrent('tail reports every attempt and every end, of earlier and of lat
 
 test.concurrent('--schedule and --status limit the output to one schedule and status, over several runs', async () => {
   const hook = receiver().hook(answer(302));
-  const recurring = await client().schedules.create({ endpoint: hook.url, cron: '0 0 1 1 *' });
+  const name = 'tail-yearly';
+  const recurring = await client().schedules.put(name, { endpoint: hook.url, cron: '0 0 1 1 *' });
   const other = await client().schedules.create({ endpoint: receiver().hook().url, delay: '2s' });
-  const args = ['tail', '--schedule', recurring.id, '--status', 'dead_letter', '--for', '15s'];
+  const args = ['tail', '--schedule', name, '--status', 'dead_letter', '--for', '15s'];
   const tail = startPiped(args, { env: env() });
   await tail.waitForText(WATCHING);
   for (const run of [1, 2]) {

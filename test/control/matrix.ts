@@ -219,6 +219,11 @@ export const MATRIX: Readonly<Record<string, Entry>> = {
     status: 200,
     prepare: (prepared) => prepared.of('delivery'),
   },
+  'GET p/:project/:mode/attempts/:id/delivery': {
+    needs: 'viewer',
+    status: 200,
+    prepare: (prepared) => prepared.of('attempt'),
+  },
   'POST p/:project/:mode/deliveries/:id/replay': {
     needs: 'operator',
     status: 201,
@@ -267,6 +272,7 @@ type Kind =
   | 'endpoint'
   | 'delivery'
   | 'endedDelivery'
+  | 'attempt'
   | 'job';
 
 /** Creates the objects of the calls. */
@@ -348,6 +354,10 @@ export class Preparations {
     const response = { statusCode: 301, contentType: null, isTruncated: false, sealed };
     await store.settle([{ ...build.settle(claimed, schedule, REDIRECT), response }]);
     return pending.id;
+  }
+
+  async attempt(): Promise<string> {
+    return this.#firstOf(`${PROJECT_PATH}/deliveries/${await this.endedDelivery()}/attempts`);
   }
 
   async job(): Promise<string> {

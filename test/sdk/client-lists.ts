@@ -1,13 +1,14 @@
 /** Lists request each page only when it is needed. */
 import { beforeAll, expect, it } from 'vitest';
 import type { List, Schedule } from '#sdk/index.ts';
+import { OK } from '#test/e2e/drive.ts';
 import type { Sched as Service } from '#test/e2e/harness.ts';
-import { ONE_SHOT } from '#test/e2e/resources.ts';
-import { clientAt, recordingClient, uniqueMetadata } from './client-calls.ts';
+import { ONE_SHOT, PROFILE } from '#test/e2e/resources.ts';
+import { clientAt, recordingClient, uniqueMetadata, uniqueName } from './client-calls.ts';
 
 const COUNT = 7;
 
-export function lists({ url }: Service): void {
+export function lists({ url, drive }: Service): void {
   /** Metadata with characters that a query must escape. */
   const metadata = { ...uniqueMetadata(), 'a key[of] ours&': 'x=y &?#/ é €' };
   const query = { metadata, limit: 2 };
@@ -77,6 +78,31 @@ export function lists({ url }: Service): void {
     expect(first).toMatchObject({ object: 'list', has_more: true });
     const rest = schedules.list({ ...query, cursor: first.next_cursor ?? '' });
     expect(ids([...first.data, ...(await rest.toArray(100))])).toEqual(newestFirst);
+  });
+
+  it('schedules are found by name, profile and a part of the URL', async () => {
+    const { schedules, endpoints } = clientAt(url());
+    const name = uniqueName();
+    const profile = await endpoints.create({ ...PROFILE, url: `https://example.com/${name}/hook` });
+    const { id } = await schedules.create({ name, endpoint_id: profile.id, delay: '1h' });
+    for (const filter of [{ name }, { endpoint_id: profile.id }, { q: `${name}/ho` }])
+      expect(ids(await schedules.list(filter).toArray(10))).toEqual([id]);
+    expect(ids(await schedules.list({ name, state: 'paused' }).toArray(10))).toEqual([]);
+  });
+
+  it('deliveries and attempts are found by profile, and replays by their original', async () => {
+    const { schedules, endpoints, deliveries, attempts } = clientAt(url());
+    const { id: endpoint_id } = await endpoints.create(PROFILE);
+    const { id } = await schedules.create({ endpoint_id, delay: '1h' });
+    const [pending] = await deliveries.list({ endpoint_id }).toArray(10);
+    expect(pending?.schedule_id).toBe(id);
+    const original = pending?.id ?? '';
+    await drive.fire(original, OK);
+    const replay = await deliveries.replay(original);
+    expect(await deliveries.list({ replay_of: original }).toArray(10)).toEqual([replay]);
+    const found = [];
+    for await (const attempt of attempts.list({ endpoint_id, limit: 1 })) found.push(attempt);
+    expect(found).toMatchObject([{ delivery_id: original, schedule_id: id, url: PROFILE.url, endpoint_id }]);
   });
 
   it('a filter without matches yields an empty list', async () => {

@@ -1,7 +1,7 @@
 /** Transient failures: a call is retried, and takes effect once. */
 import { describe, expect, it } from 'vitest';
 import type { Sched } from '#sdk/index.ts';
-import { OK } from '#test/e2e/drive.ts';
+import { OK, SERVER_ERROR } from '#test/e2e/drive.ts';
 import { type Sched as Service, TEST_KEY } from '#test/e2e/harness.ts';
 import { ONE_SHOT, PROFILE, RECURRING } from '#test/e2e/resources.ts';
 import { clientAt, recordingClient, rejection, uniqueMetadata } from './client-calls.ts';
@@ -100,6 +100,24 @@ export function retries({ url, drive }: Service): void {
       expect(again?.answered?.headers.get('idempotent-replayed')).toBe(hasIdempotencyKey ? 'true' : null);
       if (effects !== undefined) expect(await effects()).toBe(1);
     });
+  });
+
+  it('a cancel of a delivery whose answer was lost is done, and a delivery that ended is refused', async () => {
+    const { id } = await direct().schedules.create(RECURRING);
+    const { id: delivery } = await direct().schedules.trigger(id);
+    await drive.fire(delivery, SERVER_ERROR);
+    await using proxy = await startFaultyProxy(url(), 'lose the answer', 'pass');
+    const canceled = await clientAt(proxy.url).deliveries.cancel(delivery);
+    expect(canceled).toMatchObject({ id: delivery, status: 'canceled' });
+    expect(proxy.requests.map(({ answered }) => answered?.status)).toEqual([200, 409, 200]);
+
+    const again = await rejection(direct().deliveries.cancel(delivery));
+    expect(again).toMatchObject({ code: 'not_cancelable' });
+    const { id: other } = await direct().schedules.trigger(id);
+    await drive.fire(other, OK);
+    await using failing = await startFaultyProxy(url(), { status: 503, body: '' }, 'pass');
+    const late = await rejection(clientAt(failing.url).deliveries.cancel(other));
+    expect(late).toMatchObject({ code: 'not_cancelable' });
   });
 
   it.each<readonly [string, readonly Fault[]]>([

@@ -5,7 +5,7 @@
  */
 import type { DeliveryId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
+import type { AnswerExcerpt, Egress, OutboundRequest, SendResult } from '#src/ports/egress.ts';
 import type { Clock } from '#src/ports/system.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { Scope, VirtualTime } from './virtual-time.ts';
@@ -92,6 +92,25 @@ type Reaction =
   /** The host never answers. */
   | null;
 
+/** The operator's setting in every run. */
+export const EXCERPT_BYTES_MAX = 4_096;
+
+/** How long the bodies of answers take, up to the bound of the egress. */
+const BODY_MS = [0, 0, 0, 0, 0, 40, 700, 2_000];
+
+/** The body of one answer. */
+class AnswerBody {
+  readonly #ended = Promise.withResolvers<AnswerExcerpt>();
+
+  get excerpt(): Promise<AnswerExcerpt> {
+    return this.#ended.promise;
+  }
+
+  end(): void {
+    this.#ended.resolve({ contentType: 'text/plain', bytes: Buffer.from('no'), isTruncated: false });
+  }
+}
+
 export interface NetworkListener {
   sent(sent: SentRequest): void;
   ended(sent: SentRequest): void;
@@ -146,19 +165,38 @@ export class Network {
     this.#inFlight.add(sent);
     this.#listener.sent(sent);
     const reaction = this.#reaction(request.url.hostname);
+    const body = new AnswerBody();
     const callOff =
       reaction === null
         ? () => {}
         : this.#time.after(reaction.afterMs, 'work', scope, () => {
             this.#end(sent, { kind: 'answered', result: reaction.result }, clock);
-            onEnd(reaction.result);
+            onEnd(this.#withExcerpt(reaction.result, sent, request, body, scope));
           });
     return () => {
+      body.end();
       if (sent.outcome !== null) return;
       callOff();
       this.#end(sent, { kind: 'aborted' }, clock);
       onEnd({ kind: 'failed', failure: 'aborted' });
     };
+  }
+
+  /** The body of most answers arrives with the head. Some are slow, and some do not end within the bound. */
+  #withExcerpt(
+    result: SendResult,
+    { deliveryId, attemptNo }: SentRequest,
+    { excerptBytesMax }: OutboundRequest,
+    body: AnswerBody,
+    scope: Scope,
+  ): SendResult {
+    if (result.kind === 'failed' || result.statusCode < 300 || excerptBytesMax === 0) return result;
+    // Not drawn: the seeds of other behaviours stay as they are.
+    const kind = ((deliveryId.codePointAt(deliveryId.length - 1) ?? 0) + attemptNo) % BODY_MS.length;
+    const bodyMs = BODY_MS[kind] ?? 0;
+    if (bodyMs === 0) body.end();
+    else this.#time.after(bodyMs, 'work', scope, () => body.end());
+    return { ...result, excerpt: body.excerpt };
   }
 
   #end(sent: SentRequest, outcome: RequestOutcome, clock: Clock): void {

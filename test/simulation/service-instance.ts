@@ -19,6 +19,7 @@ import { openSqlite } from '#src/store/sqlite/open-sqlite.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { Bug } from './bug-tools.ts';
 import type { InstanceFacts } from './checkers/checker.ts';
+import { EXCERPT_BYTES_MAX } from './network.ts';
 import { seededRandom } from './template.ts';
 import { Scope } from './virtual-time.ts';
 import type { AnyStore } from './watched-store.ts';
@@ -107,7 +108,11 @@ export class ServiceInstance implements InstanceFacts {
         node: dependencies.node,
         cluster: null,
       },
-      { retentionMs: dependencies.retentionMs, permitsMax: dependencies.permitsMax },
+      {
+        retentionMs: dependencies.retentionMs,
+        permitsMax: dependencies.permitsMax,
+        excerptBytesMax: EXCERPT_BYTES_MAX,
+      },
     );
     const arriving: Hints = dependencies.hintsLost ? NO_HINTS : this.#engine;
     const hints: Hints = bug?.hints?.(arriving) ?? arriving;

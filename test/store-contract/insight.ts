@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { CLOSED } from '#src/domain/breaker.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
-import type { ScheduleId } from '#src/domain/id.ts';
+import type { AttemptId, DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { cancel, pause } from '#src/domain/schedule-lifecycle.ts';
 import type { DuePosition } from '#src/ports/insight-store.ts';
 import type { ScheduleSearch } from '#src/ports/store.ts';
-import { FAILURE, HOUR_MS, HOURLY, MINUTE_MS, SECOND_MS, START, SUCCESS } from './builders.ts';
+import { FAILURE, HOUR_MS, HOURLY, MINUTE_MS, REDIRECT, SECOND_MS, START, SUCCESS } from './builders.ts';
 import { ALL_DELIVERIES, ANY_SCHEDULES } from './everything.ts';
 import { type Fixture, firingSchedule, ownSuite, pendingOf, type Suite } from './fixture.ts';
 
@@ -81,6 +81,31 @@ export function insightContract(suite: Suite): void {
       expect(await list(1)).toEqual(expected.slice(0, 1));
       const { dueAt, id } = pendingOf(first);
       expect(await list(10, { dueAt: dueAt ?? START, id })).toEqual(expected.slice(1));
+    });
+  });
+
+  describe('the delivery of an attempt', () => {
+    test('is found by an attempt that ended, of every outcome, or is in flight', async () => {
+      const fixture = await suite.fixture();
+      const from = fixture.now;
+      const find = (id: AttemptId, scanMax = 50, partition = fixture.partition) =>
+        fixture.store.insight.findDeliveryOfAttempt(partition, id, from, later(HOUR_MS), scanMax);
+      const found: (readonly [AttemptId, DeliveryId])[] = [];
+      for (const result of [SUCCESS, FAILURE, REDIRECT]) {
+        fixture.tick();
+        const { id } = await fixture.fire(pendingOf(await fixture.addSchedule()), result);
+        const [attempt] = await fixture.store.listAttempts(fixture.partition, id, 0, 1);
+        if (attempt !== undefined) found.push([attempt.id, id]);
+      }
+      const { delivery } = await fixture.addClaim(await fixture.addSchedule());
+      found.push([delivery.claim.attemptId, delivery.id]);
+      expect(found).toHaveLength(4);
+      for (const [attempt, id] of found) {
+        expect(await find(attempt)).toBe(id);
+        expect(await find(attempt, 50, fixture.neighbour)).toBeNull();
+      }
+      expect(await find('att_00000000000000000000000000' as AttemptId)).toBeNull();
+      expect(await find(found[0]?.[0] as AttemptId, 0)).toBeNull();
     });
   });
 

@@ -35,7 +35,7 @@ export function AnswerExcerpt({
     );
   }
   return (
-    <div class="mt-2">
+    <div class={answer === null ? 'mt-1 -ml-3' : 'mt-2'}>
       {answer === null ? (
         <Button kind="quiet" icon="eye" onClick={() => setConfirming(true)}>
           Reveal the answer…

@@ -24,6 +24,7 @@ const COLUMNS: readonly Column<RecentAttempt>[] = [
   { heading: 'Outcome', cell: ({ outcome }) => <StateBadge state={outcome} badges={OUTCOME_BADGES} /> },
   {
     heading: 'Ended',
+    className: 'whitespace-nowrap',
     cell: ({ finished_at: at }) =>
       at === null ? null : (
         <div>

@@ -48,14 +48,9 @@ const STATUS: Column<Delivery> = {
   cell: (delivery) => <StateBadge state={delivery.status} badges={DELIVERY_BADGES} />,
 };
 
-const SCHEDULE: Column<Delivery> = {
-  heading: 'Schedule',
-  cell: ({ schedule_id: id }) =>
-    id === null ? <span class="text-dim">removed</span> : <IdLink page="schedules" id={id} isShort />,
-};
-
 const DUE: Column<Delivery> = {
   heading: 'Due',
+  className: 'whitespace-nowrap',
   cell: (delivery) => (
     <div>
       <Instant at={delivery.scheduled_for} />
@@ -74,6 +69,7 @@ const WAITS: Column<Delivery> = {
 
 const ENDED: Column<Delivery> = {
   heading: 'Ended',
+  className: 'whitespace-nowrap',
   cell: ({ finalized_at: at }) =>
     at === null ? (
       <span class="text-dim">–</span>
@@ -124,8 +120,8 @@ const ANSWER: Column<Delivery> = {
 };
 
 const COLUMNS = {
-  waiting: [WITH_SUBJECT, STATUS, WAITS, DUE, ATTEMPTS, ANSWER, SCHEDULE],
-  ended: [WITH_SUBJECT, STATUS, ENDED, DUE, ATTEMPTS, ANSWER, SCHEDULE],
+  waiting: [WITH_SUBJECT, STATUS, WAITS, DUE, ATTEMPTS, ANSWER],
+  ended: [WITH_SUBJECT, STATUS, ENDED, DUE, ATTEMPTS, ANSWER],
   of_schedule: [DELIVERY, STATUS, DUE, WAITS, ATTEMPTS, ANSWER],
 } as const;
 

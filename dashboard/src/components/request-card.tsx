@@ -1,5 +1,6 @@
 /** The request of a delivery: everything but values of headers and the body. */
 import type { Delivery } from '../../../sdk/src/api-types.ts';
+import { truncateMiddle } from '../format.ts';
 import { curlOf } from '../model/curl.ts';
 import { hasRole } from '../session.ts';
 import { CopyBlock, TruncatedText } from './copy.tsx';
@@ -13,6 +14,7 @@ interface RequestCardProps {
 }
 
 const URL_CHARACTERS_MAX = 320;
+const NAME_CHARACTERS_MAX = 64;
 
 export function RequestCard({ delivery, headerNames, hasBody }: RequestCardProps) {
   const { method, url, idempotency_key: key } = delivery;
@@ -26,10 +28,15 @@ export function RequestCard({ delivery, headerNames, hasBody }: RequestCardProps
               {method}
             </span>,
           ],
-          ['URL', <TruncatedText key="url" text={url} charactersMax={URL_CHARACTERS_MAX} canCopy />],
+          [
+            'URL',
+            <span key="url" class="wrap-anywhere">
+              <TruncatedText text={url} charactersMax={URL_CHARACTERS_MAX} canCopy />
+            </span>,
+          ],
           ['Headers', <HeaderNames key="headers" names={headerNames} />],
           ['Body', hasBody === null ? 'unreadable' : hasBody ? 'hidden' : 'none'],
-          ['Idempotency-Key', <TruncatedText key="key" text={key} charactersMax={64} isMono canCopy />],
+          ['Idempotency-Key', <TruncatedText key="key" text={key} charactersMax={28} isMono canCopy />],
         ]}
       />
       {/* Viewers see no query, so the command would be another request. */}
@@ -66,7 +73,7 @@ function HeaderNames({ names }: { readonly names: readonly string[] | null }) {
     <ul class="space-y-0.5 font-mono text-sm">
       {names.map((name) => (
         <li key={name}>
-          <TruncatedText text={name} charactersMax={64} />: <span class="font-sans text-dim">hidden</span>
+          {truncateMiddle(name, NAME_CHARACTERS_MAX)}: <span class="font-sans text-dim">hidden</span>
         </li>
       ))}
     </ul>

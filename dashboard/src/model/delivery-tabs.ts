@@ -68,17 +68,15 @@ export function searchQuery(
 
 /** The path of the page of an object, or of the lookup of an attempt. Null for a text that is no id. */
 export function findId(text: string): { readonly page: string } | { readonly attempt: string } | null {
-  const [id, kind] = /^(dlv|sch|ep|att|job)_[0-9a-z]{26}$/.exec(text.trim()) ?? [];
-  switch (kind) {
-    case 'dlv':
-      return { page: `deliveries/${id}` };
-    case 'sch':
-      return { page: `schedules/${id}` };
-    case 'ep':
-      return { page: `endpoints/${id}` };
-    case 'job':
-      return { page: `replays/${id}` };
-    default:
-      return id === undefined ? null : { attempt: id };
-  }
+  const [id, kind = ''] = /^(dlv|sch|ep|att|job)_[0-9a-z]{26}$/.exec(text.trim()) ?? [];
+  if (id === undefined) return null;
+  const folder = FOLDERS[kind];
+  return folder === undefined ? { attempt: id } : { page: `${folder}/${id}` };
 }
+
+const FOLDERS: Readonly<Record<string, string>> = {
+  dlv: 'deliveries',
+  sch: 'schedules',
+  ep: 'endpoints',
+  job: 'replays',
+};

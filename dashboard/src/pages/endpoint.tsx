@@ -154,7 +154,12 @@ function ProfileDetails({ endpoint }: { readonly endpoint: Endpoint }) {
         items={[
           endpoint.name === null
             ? null
-            : ['Name', <TruncatedText key="name" text={endpoint.name} charactersMax={90} canCopy />],
+            : [
+                'Name',
+                <span key="name" class="wrap-anywhere">
+                  <TruncatedText text={endpoint.name} charactersMax={255} canCopy />
+                </span>,
+              ],
           [
             'Destination',
             <DestinationText

@@ -78,7 +78,12 @@ function ScheduleDetails({ schedule }: { readonly schedule: Schedule }) {
         items={[
           schedule.name === null
             ? null
-            : ['Name', <TruncatedText key="name" text={schedule.name} charactersMax={90} canCopy />],
+            : [
+                'Name',
+                <span key="name" class="wrap-anywhere">
+                  <TruncatedText text={schedule.name} charactersMax={255} canCopy />
+                </span>,
+              ],
           [
             'Destination',
             <DestinationText

@@ -1,5 +1,6 @@
 import type { Attempt, AttemptResponse, Delivery, ListAttemptsQuery } from '../api-types.ts';
 import { checkAttemptNo, encodeId } from './arguments.ts';
+import { SchedError } from './errors.ts';
 import type { ListDeliveriesQuery } from './inputs.ts';
 import type { CallOptions, WriteOptions } from './options.ts';
 import { list, type Pages } from './pages.ts';
@@ -42,7 +43,19 @@ export class Deliveries {
    */
   async cancel(id: string, options?: CallOptions): Promise<Delivery> {
     const path = `${DELIVERIES}/${encodeId('deliveries.cancel', id)}/cancel`;
-    return this.#transport.call({ method: 'POST', path, ...ANSWERS }, options);
+    let isRetried = false;
+    const onRetry = () => {
+      isRetried = true;
+    };
+    try {
+      return await this.#transport.call({ method: 'POST', path, onRetry, ...ANSWERS }, options);
+    } catch (error) {
+      // If only the answer was lost, the retry finds a delivery that no longer waits.
+      if (!isRetried || !(error instanceof SchedError) || error.code !== 'not_cancelable') throw error;
+      const delivery = await this.get(id, options);
+      if (delivery.status !== 'canceled') throw error;
+      return delivery;
+    }
   }
 
   /** Lists the attempts of a delivery, in the order in which they were made. */

@@ -21,6 +21,8 @@ export interface Call {
   readonly body?: object;
   /** Whether the call has an `Idempotency-Key`. */
   readonly hasIdempotencyKey?: boolean;
+  /** Called before each retry. */
+  readonly onRetry?: () => void;
   /** The value of `object` in the answer. */
   readonly answers: 'schedule' | 'delivery' | 'endpoint' | 'attempt_response' | 'plan' | 'list';
 }
@@ -74,6 +76,7 @@ export class Transport {
       } catch (error) {
         if (!(error instanceof SchedError && isRetryable(error)) || attempts > retries) throw error;
       }
+      call.onRetry?.();
       const askedMs = parseRetryAfter(retryAfter, this.#dependencies.nowMs());
       await this.#dependencies.sleep(backoffMs(attempts, this.#dependencies.random(), askedMs), signal);
     }

@@ -2,15 +2,21 @@
 import type { Attempt, Delivery, Endpoint, RecentAttempt, Schedule } from '#sdk/index.ts';
 import type { Cut } from '#src/cli/terminal/fit-columns.ts';
 import { ABSENT, type Cell, type Column, styled } from '#src/cli/terminal/output.ts';
-import { styleOf } from '#src/cli/terminal/screen.ts';
+import { type Screen, styleOf } from '#src/cli/terminal/screen.ts';
 import { shortUrl } from '#src/cli/terminal/short-url.ts';
 import { relative, shortInstant } from '#src/cli/terminal/time-text.ts';
+import { cutTo } from '#src/cli/terminal/width.ts';
 import { type Instant, parseInstant } from '#src/domain/instant.ts';
 
 export const URL_CUT: Cut = { min: 16, wanted: 30, shorten: shortUrl };
 const STATUS_CUT: Cut = { min: 8, wanted: 11 };
-/** With these, a name, a destination and a status fit 80 columns together. */
-const NAME_CUT: Cut = { min: 8, wanted: 9 };
+/** A name is cut at its end, and a URL in its middle. */
+const TITLE_CUT: Cut = {
+  min: 8,
+  wanted: 20,
+  shorten: (text, cells) => (text.includes('/') ? shortUrl(text, cells) : cutTo(text, cells)),
+};
+/** With this, a destination and a status fit 80 columns together. */
 const DESTINATION_CUT: Cut = { min: 12, wanted: 24, shorten: shortUrl };
 
 /** A service of an earlier version does not send newer fields. */
@@ -44,12 +50,18 @@ export function timingText({ cron, timezone }: Schedule): string {
   return cron === null ? 'once' : `${cron} ${timezone ?? ''}`;
 }
 
-export function scheduleColumns(now: number): readonly Column<Schedule>[] {
+function isAnyNamed(objects: readonly { readonly name?: string | null }[]): boolean {
+  return objects.some(({ name }) => textOr(name) !== ABSENT);
+}
+
+/** For a person, the title of a schedule is its name, else its destination. */
+export function scheduleColumns(now: number, { columns }: Screen): readonly Column<Schedule>[] {
+  const titleOf = ({ name, endpoint }: Schedule) => (columns === null ? textOr(name) : (name ?? endpoint));
   const distance = (at: string | null) => relativeText(at, now).replace(/^in /, '');
   return [
     { title: 'ID', cell: ({ id }) => id, rank: 1 },
     { title: 'STATE', cell: ({ state }) => statusCell(state), rank: 2, cut: STATUS_CUT },
-    { title: 'NAME', cell: ({ name }) => textOr(name), rank: 4, cut: NAME_CUT, isRare: true },
+    { title: 'NAME', cell: titleOf, rank: 4, cut: TITLE_CUT, isTelling: isAnyNamed },
     { title: 'NEXT', cell: ({ next_fire_at }) => instantText(next_fire_at), rank: 8 },
     {
       title: 'FIRES IN',
@@ -123,7 +135,12 @@ export function recentAttemptColumns(now: number): readonly Column<RecentAttempt
     { title: 'URL', cell: ({ url }) => url, rank: 5, cut: DESTINATION_CUT },
     { title: 'ERROR', cell: ({ error }) => error ?? ABSENT, rank: 7, cut: { min: 12, wanted: 18 } },
     { title: 'SCHEDULE', cell: ({ schedule_id }) => schedule_id ?? ABSENT, rank: 12 },
-    { title: 'NAME', cell: ({ schedule_name }) => textOr(schedule_name), rank: 11, isRare: true },
+    {
+      title: 'NAME',
+      cell: ({ schedule_name }) => textOr(schedule_name),
+      rank: 11,
+      isTelling: (attempts) => attempts.some(({ schedule_name }) => textOr(schedule_name) !== ABSENT),
+    },
   ];
 }
 
@@ -138,7 +155,7 @@ export function outcomeCell({ outcome, finished_at }: Attempt): Cell {
 
 export const ENDPOINT_COLUMNS: readonly Column<Endpoint>[] = [
   { title: 'ID', cell: ({ id }) => id, rank: 1 },
-  { title: 'NAME', cell: ({ name }) => textOr(name), rank: 2, cut: NAME_CUT, isRare: true },
+  { title: 'NAME', cell: ({ name }) => textOr(name), rank: 2, cut: TITLE_CUT, isTelling: isAnyNamed },
   { title: 'VERSION', cell: ({ version }) => String(version), rank: 5 },
   { title: 'METHOD', cell: ({ method }) => method, rank: 4 },
   { title: 'URL', cell: ({ url }) => url, rank: 3, cut: URL_CUT },

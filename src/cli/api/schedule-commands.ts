@@ -87,7 +87,7 @@ Examples:
       call,
       dependencies.notify,
       (query) => call.sched.schedules.list({ ...query, ...filters }),
-      scheduleColumns(call.now()),
+      scheduleColumns(call.now(), call.screen),
     );
   });
 }

@@ -31,8 +31,8 @@ export interface Column<T> extends Fit {
   readonly cell: (item: T) => Cell;
   /** The column repeats another one in a friendlier form. A pipe does not get it. */
   readonly isForPeople?: boolean;
-  /** Few objects have this field. A terminal leaves out the column if none has it. */
-  readonly isRare?: boolean;
+  /** Whether the column says anything about these items. If not, a terminal leaves it out. */
+  readonly isTelling?: (items: readonly T[]) => boolean;
 }
 
 const GAP = '  ';
@@ -45,9 +45,8 @@ export function styled(text: string, style: Style | null): Styled {
 
 /** Formats one line for each item, below the titles. */
 export function tableOf<T>(columns: readonly Column<T>[], items: readonly T[], screen: Screen): string {
-  const isAbsent = ({ cell }: Column<T>) => items.every((item) => cell(item) === ABSENT);
-  const shown = columns.filter((column) =>
-    screen.columns === null ? column.isForPeople !== true : column.isRare !== true || !isAbsent(column),
+  const shown = columns.filter(({ isForPeople = false, isTelling }) =>
+    screen.columns === null ? !isForPeople : (isTelling?.(items) ?? true),
   );
   const titles = shown.map(({ title }) => styled(title, 'bold'));
   const rows = items.map((item) => shown.map(({ cell }) => cell(item)));

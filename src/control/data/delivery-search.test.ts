@@ -75,6 +75,32 @@ test('what ended comes newest first, of all statuses or of one', async () => {
   expect(wrong.status).toBe(400);
 });
 
+test('what has an endpoint profile is found by it, and not by a schedule at once', async () => {
+  const harness = await open();
+  const { store } = harness.control;
+  const profile = harness.build.profile();
+  await store.addProfile({ profile, headers: null, receipt: null });
+  const made = harness.build.scheduleOn(profile);
+  await store.addSchedule({ ...made, payload: null, profile, receipt: null });
+  await add(harness, 1_000);
+  expect(await ids(harness, `group=waiting&endpoint_id=${profile.id}`)).toEqual([made.pending.id]);
+  expect(await ids(harness, `group=ended&endpoint_id=${profile.id}`)).toEqual([]);
+  const both = `search/deliveries?endpoint_id=${profile.id}&schedule_id=${made.schedule.id}`;
+  expect(await harness.get(both)).toMatchObject({ status: 400, body: { error: { param: 'endpoint_id' } } });
+});
+
+test('an attempt leads to its delivery', async () => {
+  const harness = await open();
+  const made = await add(harness, 1);
+  await settle(harness, made, SUCCESS);
+  const { body } = await harness.get(`deliveries/${made.pending.id}/attempts`);
+  const found = await harness.get(`attempts/${body.data[0].id}/delivery`, 'viewer');
+  expect(found).toEqual({ status: 200, body: { delivery_id: made.pending.id } });
+  for (const id of ['att_00000000000000000000000000', 'nonsense', made.pending.id]) {
+    expect((await harness.get(`attempts/${id}/delivery`)).status).toBe(404);
+  }
+});
+
 test('a status of the other group matches nothing', async () => {
   const harness = await open();
   await add(harness, 1_000);

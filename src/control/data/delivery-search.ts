@@ -8,11 +8,12 @@ import { bound, choice, cursor, limit, optional, parsed } from '#src/control/htt
 import { json, type ProjectRoute, projectRoute } from '#src/control/http/route.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '#src/domain/delivery.ts';
 import { isTerminal } from '#src/domain/delivery-lifecycle.ts';
+import { Refusal } from '#src/domain/errors.ts';
 import { type DeliveryId, type IdKind, parseId } from '#src/domain/id.ts';
 import { INSTANT_MS_MAX, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { DuePosition } from '#src/ports/insight-store.ts';
-import type { DeliveryFilter } from '#src/ports/store.ts';
+import { type DeliveryFilter, hasIndex } from '#src/ports/store.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { presentDeliveries } from './listed-deliveries.ts';
 
@@ -31,11 +32,14 @@ const QUERY = z.object({
   group: choice(GROUPS),
   status: choice(DELIVERY_STATUSES),
   schedule_id: ofKind('sch'),
+  endpoint_id: ofKind('ep'),
   created_after: bound('down'),
   created_before: bound('up'),
   cursor,
   limit,
 });
+
+const ONE_OWNER = 'Give either schedule_id or endpoint_id: there is no index for both.';
 
 interface FoundPage {
   readonly ids: readonly DeliveryId[];
@@ -92,9 +96,11 @@ export function deliverySearchRoute({ commands, insight }: DataDependencies): Pr
       const list = { partition, name: `search deliveries ${JSON.stringify([group, status, times])}` };
       const filter = {
         scheduleId: times.schedule_id,
+        endpointId: times.endpoint_id,
         createdAfter: times.created_after,
         createdBefore: times.created_before,
       };
+      if (!hasIndex({ ...filter, status })) throw new Refusal('invalid_request', 'endpoint_id', ONE_OWNER);
       const isFiltered = status !== null || Object.values(filter).some((value) => value !== null);
       const found =
         group === 'waiting' && !isFiltered

@@ -1,5 +1,6 @@
 /** The routes of one project in one mode, except keys and secrets. */
 import type { ProjectRoute } from '#src/control/http/route.ts';
+import { attemptLookupRoute } from './attempt-lookup.ts';
 import { calendarRoute } from './calendar.ts';
 import { deliverySearchRoute } from './delivery-search.ts';
 import type { DataDependencies } from './dependencies.ts';
@@ -23,6 +24,7 @@ export function dataRoutes(dependencies: DataDependencies): readonly ProjectRout
     previewRoute(dependencies),
     calendarRoute(dependencies),
     detailsRoute(dependencies),
+    attemptLookupRoute(dependencies),
     ...destinationRoutes(dependencies),
     ...replayRoutes(dependencies),
     ...revealRoutes(dependencies),

@@ -52,6 +52,7 @@ export const PROJECT_ANSWERS = {
   'POST preview': data.Preview,
   'GET schedules/:id/calendar': data.Calendar,
   'GET deliveries/:id/details': data.deliveryDetails(Delivery, Schedule),
+  'GET attempts/:id/delivery': data.FoundDelivery,
   'GET destinations': listed(data.destination(Endpoint)),
   'POST destinations/close-breaker': shown.Done,
   'GET replays': listed(data.ReplayJobInfo),

@@ -53,7 +53,7 @@ interface Pools {
   readonly api: ReadPool;
   readonly firing: ReadPool;
   readonly insight: ReadPool;
-  /** Searches by several labels. The server ends a scan that takes too long. */
+  /** Searches without an index. The server ends a scan that takes too long. */
   readonly search: ReadPool;
 }
 

@@ -6,6 +6,7 @@ import { deletion, matching, positionsOf, rowsIn, type Text, tables } from './st
 const VERSION = ['partition', 'schedule_id', 'version'];
 const COPIED = ['partition', 'schedule_id', 'version', 'since_id'];
 
+/** It is checked once more later: retention may be removing the delivery that is found here, and marks no row yet. */
 function insertion({ tableText }: Placement): PlacedText {
   return tableText([...VERSION, 'last_id'], (source) => {
     const { value } = source;

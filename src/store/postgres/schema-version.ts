@@ -32,6 +32,8 @@ export const SCHEMA_VERSION = newestVersion(MIGRATIONS);
 /** 'SCHD': the number of our advisory lock. */
 const MIGRATION_LOCK = 0x53434844;
 const LOCK_TIMEOUT_MS = 1_000;
+/** Each statement of a schema ends with its line. */
+const STATEMENT_END = /;\s*\n/;
 const LOCK_ATTEMPTS_MAX = 30;
 const LOCK_PAUSE_MS = 1_000;
 
@@ -110,6 +112,13 @@ export async function migrate(
   await buildIndexes(client, indexesOf(migrations), pause);
 }
 
+/** Citus cannot run some changes of a table if they are sent together with other statements. */
+function statementsOf(migration: PostgresMigration): readonly string[] {
+  return sqlOf(migration)
+    .split(STATEMENT_END)
+    .filter((statement) => statement.trim() !== '');
+}
+
 async function applyMissing(
   client: Queryable,
   now: Instant,
@@ -129,7 +138,7 @@ async function applyMissing(
     );
     const isSpread = await isToBeDistributed(client);
     for (const migration of migrations.filter(({ version }) => version > current)) {
-      await client.query(sqlOf(migration));
+      for (const statement of statementsOf(migration)) await client.query(statement);
       await client.query(
         'INSERT INTO schema_versions (version, name, applied_at, works_with) VALUES ($1, $2, $3, $4)',
         [migration.version, migration.name, now, migration.worksWith],

@@ -4,6 +4,7 @@
  */
 import { ATTEMPT_OUTCOMES, DELIVERY_STATUSES } from '#src/domain/delivery.ts';
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
+import type { Instant } from '#src/domain/instant.ts';
 import type { LabelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { AttemptFilter, AttemptPosition, DeliveryFilter, ScheduleFilter } from '#src/ports/store.ts';
@@ -125,6 +126,21 @@ export function attemptScans(
       WHERE partition = ${partition} AND ${ofOutcome(one, endpointId)}
         AND (finished_at, id) < (${finishedAt}, ${id})`,
     order: LAST_ENDED_FIRST,
+  }));
+}
+
+/** Attempts that ended in a span of time, with both ends, in the order in which they ended. */
+export function attemptsEnding(
+  { indexedBy, ofOutcome }: Syntax,
+  partition: Partition,
+  from: Instant,
+  until: Instant,
+): readonly Scan[] {
+  return ATTEMPT_OUTCOMES.map((outcome) => ({
+    rows: sql`SELECT id, delivery_id FROM attempts ${raw(indexedBy('attempts_by_time'))}
+      WHERE partition = ${partition} AND ${ofOutcome(outcome, null)}
+        AND finished_at >= ${from} AND finished_at <= ${until}`,
+    order: 'finished_at, id',
   }));
 }
 

@@ -27,8 +27,8 @@ import {
 
 /** A search by labels runs at least this long before it returns a page that is not full. */
 export const SCAN_MS_MAX = 1_000;
-/** The same of the other searches. A person may wait for their pages. */
-export const SHORT_SCAN_MS_MAX = 100;
+/** The same of the other searches. People wait for their pages, and a last batch of long URLs takes as long again. */
+const SHORT_SCAN_MS_MAX = 60;
 /** A bound for the case that the clock stands still. */
 const SCANNED_ROWS_MAX = 4_000_000;
 /** Rows that are counted to find what is rarest. Counting takes time too. */
@@ -58,7 +58,8 @@ export class Searches {
     wanted: ScheduleSearch,
     page: Page<ScheduleId>,
   ): Promise<FoundIds<ScheduleId>> {
-    const msMax = wanted.destination === null ? SCAN_MS_MAX : SHORT_SCAN_MS_MAX;
+    const isByLabels = wanted.destination === null && wanted.endpointId == null && wanted.name == null;
+    const msMax = isByLabels ? SCAN_MS_MAX : SHORT_SCAN_MS_MAX;
     return this.#run(partition, page, msMax, async (ask) => {
       const scanned = await this.#rarestFirst(ask, partition, wanted);
       return {

@@ -1,6 +1,6 @@
 /** The reads and writes of the dashboard and the stats, for every database that speaks SQL. */
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
-import type { ScheduleId } from '#src/domain/id.ts';
+import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type {
   BreakerReset,
@@ -17,11 +17,11 @@ import { WAITING } from './due-rows.ts';
 import { JOINED_DELIVERY, JOINED_FIRING_SCHEDULE } from './joined-rows.ts';
 import { lists } from './lists.ts';
 import type { Row } from './mapping.ts';
-import { BEFORE_EVERY_ID } from './page-bounds.ts';
+import { BEFORE_EVERY_ID, PAST_EVERY_ID } from './page-bounds.ts';
 import { type Query, raw, sql } from './query.ts';
 import { readCluster } from './reads.ts';
 import { DELIVERY, readGate } from './rows.ts';
-import { deliveryScans, firstOfEach } from './scans.ts';
+import { attemptsEnding, deliveryScans, firstOfEach } from './scans.ts';
 import { type ScannedRow, scanQuery } from './search-queries.ts';
 import { wantedSchedules } from './searches.ts';
 import { pruneStats } from './stats-retention.ts';
@@ -187,6 +187,21 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
 
     listOccurrences: async (...window) =>
       (await reader.query<Row>(texts.occurrences, ...window)).map(DELIVERY.from),
+
+    findDeliveryOfAttempt: async (partition, id, from, until, scanMax) => {
+      const ended = firstOfEach(attemptsEnding(syntax, partition, from, until), scanMax);
+      const { condition, order } = syntax.ofStatus('claimed', BEFORE_EVERY_ID, PAST_EVERY_ID, null);
+      const claimed = sql`SELECT claim_attempt_id AS id, id AS delivery_id
+        FROM deliveries ${raw(syntax.indexedBy('deliveries_by_status'))}
+        WHERE partition = ${partition} AND ${condition} ORDER BY ${raw(order)} LIMIT ${scanMax}`;
+      for (const found of [ended, claimed]) {
+        const [row] = await ask<{ readonly delivery_id: DeliveryId }>(
+          sql`SELECT delivery_id FROM (${found}) scanned WHERE scanned.id = ${id} LIMIT 1`,
+        );
+        if (row !== undefined) return row.delivery_id;
+      }
+      return null;
+    },
 
     hasPayloads: async (partition, id) => (await reader.query(texts.hasPayloads, partition, id)).length > 0,
 

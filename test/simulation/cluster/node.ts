@@ -16,6 +16,7 @@ import type { Vault } from '#src/ports/vault.ts';
 import { ReferenceClock } from '#src/system/reference-clock.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
 import type { InstanceFacts } from '../checkers/checker.ts';
+import { EXCERPT_BYTES_MAX } from '../network.ts';
 import { NO_METRICS } from '../service-instance.ts';
 import { seededRandom } from '../template.ts';
 import { Scope } from '../virtual-time.ts';
@@ -99,7 +100,7 @@ export class ClusterNode implements InstanceFacts {
           version: '0.0.0',
         },
       },
-      { retentionMs: 0 },
+      { retentionMs: 0, excerptBytesMax: EXCERPT_BYTES_MAX },
     );
     this.commands = {
       store,
