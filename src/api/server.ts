@@ -23,7 +23,8 @@ import { BODY_BYTES_MAX, BodyBudget, SMALL_BODY_BYTES_MAX } from './body-budget.
 import { type AnswerWithinBudget, Call, callOf, rawBody } from './call.ts';
 import { OPERATIONS, type Operation, type OperationId } from './contract/operations.ts';
 import { JSON_TYPE, refusalOf, refuse } from './errors.ts';
-import { type Handler, handlers } from './handlers.ts';
+import type { Handler } from './handler.ts';
+import { handlers } from './handlers.ts';
 import { IGNORED_FIELDS_HEADER, ignoredFieldsHeader } from './ignored-fields.ts';
 import { isLongAnswer, sendLong } from './long-answer.ts';
 import { MalformedRequests } from './malformed-requests.ts';

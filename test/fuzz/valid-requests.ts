@@ -170,6 +170,9 @@ export function read(context: RequestContext): FuzzRequest {
             `&state=${prng.pick(SCHEDULE_STATES)}`,
             `&kind=${prng.pick(SCHEDULE_KINDS)}`,
             '&metadata[constructor]=0&metadata[__proto__]=1s',
+            `&q=${prng.pick(['FUZZ.invalid', '%25', "'", '?'])}`,
+            `&name=${prng.pick(['a', 'A:b.c-d_e'])}`,
+            '&endpoint_id=ep_7zzzzzzzzzzzzzzzzzzzzzzzzz&metadata[a]=b',
           ]),
         ),
     ],
@@ -185,8 +188,15 @@ export function read(context: RequestContext): FuzzRequest {
             `&status=${prng.pick(DELIVERY_STATUSES)}`,
             '&created_after=2026-01-01T00:00:00%2000:00',
             '&created_before=0000-01-01T00:00:00Z',
+            '&endpoint_id=ep_7zzzzzzzzzzzzzzzzzzzzzzzzz',
+            '&replay_of=dlv_7zzzzzzzzzzzzzzzzzzzzzzzzz&status=succeeded',
           ]),
         ),
+    ],
+    [
+      1,
+      () =>
+        list('/attempts', 'listRecentAttempts', prng.pick(['', '&outcome=terminal', '&outcome=retryable'])),
     ],
     [
       3,

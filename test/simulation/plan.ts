@@ -55,7 +55,7 @@ export function planOf(seed: number, calls: number | null): Plan {
     refuseChance: faultKinds.disk ? prng.pick([0, 0.01, 0.05]) : 0,
     loseAnswerChance: faultKinds.disk ? prng.pick([0, 0.01, 0.05]) : 0,
     slowDisk: prng.chance(0.3),
-    retentionMs: prng.chance(0.7) ? 0 : prng.pick([20_000, 10 * 60_000, 6 * HOUR_MS]),
+    retentionMs: prng.chance(0.7) ? 0 : prng.pick([20_000, 60_000, 10 * 60_000, 6 * HOUR_MS]),
     hintsLost: prng.chance(0.15),
     bursts: prng.chance(0.1) ? 1 : 0,
     permitsMax: prng.chance(0.5) ? PERMITS_MAX : FEW_PERMITS,

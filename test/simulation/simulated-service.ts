@@ -15,6 +15,7 @@ import { CheckerRunner } from './checker-runner.ts';
 import { CHECKERS } from './checkers/all.ts';
 import { type Checker, Violation } from './checkers/checker.ts';
 import type { SimulationView } from './checkers/simulation-view.ts';
+import type { Clients } from './client-calls.ts';
 import { Contents } from './contents.ts';
 import { coverageOf, type Situation } from './coverage.ts';
 import { DurableRows } from './durable-rows.ts';
@@ -29,7 +30,7 @@ import { START, seededRandom, type Template, vaultOf } from './template.ts';
 import { Trace } from './trace.ts';
 import { drainCallbacks, lateTimers, Scope, VirtualTime } from './virtual-time.ts';
 import { type Watch, watchedStore } from './watched-store.ts';
-import { type Clients, Workload } from './workload.ts';
+import { Workload } from './workload.ts';
 import type { Disk } from './writer.ts';
 
 const TRACE_LINES = 400;

@@ -1,8 +1,7 @@
 /**
- * The customers. They create, edit, move, pause, resume, cancel and replay, often at the very instant when a
- * delivery is due. A client without an answer retries with the same idempotency key.
+ * The customers. They create, put by name, edit, move, pause, resume, trigger, cancel and replay, often at the very
+ * instant when a delivery is due.
  */
-import type { RenderedAnswer } from '#src/commands/command.ts';
 import { cancelDelivery, replayDelivery } from '#src/commands/deliveries.ts';
 import { archiveProfile, createProfile, editProfile } from '#src/commands/profiles.ts';
 import {
@@ -15,51 +14,20 @@ import {
 import { triggerSchedule } from '#src/commands/trigger.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { EndpointProfile } from '#src/domain/endpoint-profile.ts';
-import { type Instant, instant } from '#src/domain/instant.ts';
+import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { isEnded, type Schedule } from '#src/domain/schedule.ts';
 import type { Prng } from '#test/fuzz/prng.ts';
-import type { ApiCall, Rendered } from './api-call.ts';
-import type { Contents } from './contents.ts';
+import { ClientCalls, type Clients } from './client-calls.ts';
 import { floodOf } from './flood.ts';
 import { bodyAndLabels, InputGenerator } from './input-generator.ts';
 import { NamedRequests } from './named-requests.ts';
-import { type Observer, shortId, TERMINAL } from './observer.ts';
+import { shortId, TERMINAL } from './observer.ts';
 import type { Plan } from './plan.ts';
 import { delivered, profiled, type Request, type Service, viewed } from './request.ts';
-import type { VirtualTime } from './virtual-time.ts';
-
-export interface Clients {
-  readonly time: VirtualTime;
-  readonly observer: Observer;
-  readonly partitions: readonly Partition[];
-  readonly contents: Contents;
-  /** A service or node that answers, or null while there is none. */
-  pickService(): Service | null;
-  /**
-   * A client without an answer retries after this time. Null means that it waits as long as the service runs.
-   */
-  readonly timeoutMs: number | null;
-  /** Plans an event of the simulation. */
-  later(ms: number, act: () => void): void;
-  trace(what: string): void;
-  /** A process may crash around that instant. */
-  maybeCrashAround(at: Instant): void;
-  /** A client sends a request, perhaps again. */
-  callSent(request: Request): void;
-  callAnswered(call: ApiCall): void;
-}
 
 type ScheduleOrder = 'put' | 'trigger' | 'pause' | 'resume' | 'cancel' | 'edit' | 'move';
 
-/** A call that was sent and not answered yet. */
-interface PendingCall {
-  readonly request: Request;
-  readonly retries: number;
-  readonly service: Service;
-}
-
-const RETRIES_MAX = 3;
 /** More than the permits of one endpoint, and more than one page of the scanner. */
 const BURST_MAX = 600;
 /** More deliveries of one schedule than an action changes in one step. */
@@ -76,13 +44,14 @@ export class Workload {
   readonly #prng: Prng;
   readonly #inputs: InputGenerator;
   readonly #named: NamedRequests;
-  readonly #pending = new Set<PendingCall>();
+  readonly #calls: ClientCalls;
   #made = 0;
 
   constructor(clients: Clients, prng: Prng, plan: Pick<Plan, 'calls' | 'spanMs' | 'bursts' | 'floods'>) {
     this.#clients = clients;
     this.#prng = prng;
     this.#inputs = new InputGenerator(prng, plan.spanMs);
+    this.#calls = new ClientCalls(clients, prng);
     this.#named = new NamedRequests(prng, this.#inputs, clients.contents, () => this.#label());
     for (let at = 0; at < plan.calls; at++) {
       // Many calls come at the beginning, so that the later ones find something to change.
@@ -157,17 +126,7 @@ export class Workload {
 
   /** The service ended. Clients that wait for its answers retry. */
   serviceEnded(service: Service): void {
-    for (const open of this.#pending) if (open.service === service) this.#timeOut(open);
-  }
-
-  #timeOut(open: PendingCall): void {
-    this.#pending.delete(open);
-    this.#retry(open.request, open.retries);
-  }
-
-  #retry(request: Request, times: number): void {
-    if (request.repeats === 'never' || times >= RETRIES_MAX) return;
-    this.#clients.later(this.#prng.between(100, 60_000), () => this.#send(request, times + 1));
+    this.#calls.serviceEnded(service);
   }
 
   /**
@@ -206,7 +165,12 @@ export class Workload {
       later(() => {
         const schedule = observer.schedules.get(id);
         if (schedule === undefined || isEnded(schedule) || schedule.name === null) return;
-        this.#sendNew(prng.chance(0.7) ? this.#put(schedule) : this.#scheduleChange(schedule));
+        const request = prng.weighted<() => Request>([
+          [6, () => this.#put(schedule)],
+          [3, () => this.#trigger(schedule)],
+          [2, () => this.#scheduleChange(schedule)],
+        ]);
+        this.#sendNew(request());
       });
     }
     for (let left = prng.int(4); left > 0; left--) {
@@ -294,10 +258,10 @@ export class Workload {
     const prng = this.#prng;
     const { observer } = this.#clients;
     const profiles = [...observer.profiles.values()];
-    if (aimed === null && profiles.length > 0 && prng.chance(0.15)) {
+    if (aimed === null && profiles.length > 0 && prng.chance(0.25)) {
       return this.#profileChange(prng.pick(profiles));
     }
-    if (aimed?.status === 'retry_scheduled' && prng.chance(0.25)) return this.#cancelDelivery(aimed);
+    if (aimed?.status === 'retry_scheduled' && prng.chance(0.4)) return this.#cancelDelivery(aimed);
     const ended = [...observer.deliveries.values()].filter(({ status }) => TERMINAL.has(status));
     if (ended.length > 0 && prng.chance(0.15)) return this.#replay(prng.pick(ended));
     const schedules = [...observer.schedules.values()];
@@ -325,19 +289,9 @@ export class Workload {
       [3, 'move'],
     ]);
     if (order === 'put') return this.#put(schedule);
+    if (order === 'trigger') return this.#trigger(schedule);
     const label = this.#label();
     const base = { what: `${order} ${shortId(id)}`, label, partition };
-    if (order === 'trigger') {
-      return {
-        ...base,
-        triggers: id,
-        repeats: 'with_its_key',
-        send: ({ commands }, keep, show) => {
-          const answers = { added: delivered(show), moved: delivered(show) };
-          return triggerSchedule(commands, partition, id, answers, keep);
-        },
-      };
-    }
     if (order === 'edit') {
       const ttl = prng.chance(0.3) ? this.#inputs.ttl() : undefined;
       const retryPolicy = prng.chance(0.4) ? this.#inputs.retryPolicy() : undefined;
@@ -369,6 +323,20 @@ export class Workload {
       ...base,
       repeats: 'never',
       send: ({ commands }, _, show) => applyScheduleAction(commands, partition, id, order, viewed(show)),
+    };
+  }
+
+  #trigger({ id, partition }: Schedule): Request {
+    return {
+      what: `trigger ${shortId(id)}`,
+      label: this.#label(),
+      partition,
+      triggers: id,
+      repeats: 'with_its_key',
+      send: ({ commands }, keep, show) => {
+        const answers = { added: delivered(show), moved: delivered(show) };
+        return triggerSchedule(commands, partition, id, answers, keep);
+      },
     };
   }
 
@@ -433,56 +401,6 @@ export class Workload {
   }
 
   #sendNew(request: Request): void {
-    this.#send(request, 0);
-  }
-
-  #send(request: Request, times: number): void {
-    const service = this.#clients.pickService();
-    if (service === null) {
-      this.#retry(request, times);
-      return;
-    }
-    const { what, label, partition, contentOf, triggers } = request;
-    this.#clients.trace(`→ ${what}`);
-    this.#clients.callSent(request);
-    const calledMs = this.#clients.time.elapsedMs;
-    const open: PendingCall = { request, retries: times, service };
-    this.#pending.add(open);
-    const { timeoutMs: patienceMs } = this.#clients;
-    if (patienceMs !== null && request.repeats !== 'never') {
-      this.#clients.later(patienceMs, () => void (this.#pending.has(open) && this.#timeOut(open)));
-    }
-    let rendered: Rendered | null = null;
-    const show = (shown: Rendered): RenderedAnswer => {
-      rendered = shown;
-      return { status: 200, body: '{}' };
-    };
-    const asked =
-      request.repeats === 'with_its_key'
-        ? service.idempotency.once(partition, { key: label, fingerprint: label }, (keep) =>
-            request.send(service, keep, show),
-          )
-        : request.send(service, () => null, show).then((finished) => ({ ...finished, replayed: false }));
-    const call = { what, label, ...(contentOf && { contentOf }), ...(triggers && { triggers }), calledMs };
-    asked.then(
-      ({ replayed, isUnchanged = false }) =>
-        this.#answered(open, { ...call, rendered, error: null, replayed, isUnchanged }),
-      (thrown: unknown) => {
-        const error = thrown instanceof Error ? thrown : new Error('Thrown was no error.');
-        const answer = { rendered: null, error, replayed: false, isUnchanged: false };
-        if (this.#answered(open, { ...call, ...answer })) this.#retry(request, times);
-      },
-    );
-  }
-
-  /** Returns whether the client has to retry. */
-  #answered(open: PendingCall, call: ApiCall): boolean {
-    const isAwaited = this.#pending.delete(open);
-    const { error } = call;
-    this.#clients.trace(
-      `← ${call.what}${error === null ? (call.replayed ? ' again' : '') : `: ${String(error)}`}`,
-    );
-    this.#clients.callAnswered(call);
-    return isAwaited && error?.name === 'StoreUnavailable';
+    this.#calls.send(request);
   }
 }

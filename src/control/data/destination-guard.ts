@@ -4,7 +4,7 @@
  */
 
 import type { OperationId } from '#src/api/contract/operations.ts';
-import type { EditGuard } from '#src/api/handlers.ts';
+import type { EditGuard } from '#src/api/handler.ts';
 import type { JsonBody, ProjectRequest } from '#src/control/http/route.ts';
 import { ControlRefusal } from '#src/control/refusal.ts';
 import { isOtherDestination, originAndPath } from '#src/domain/destination.ts';
