@@ -74,11 +74,24 @@ describe('/openapi.json', () => {
   });
 
   it.each([
-    ['/v1/schedules', ['cursor', 'limit', 'state', 'kind', 'metadata']],
+    ['/v1/schedules', ['cursor', 'limit', 'state', 'kind', 'metadata', 'endpoint_id', 'name', 'q']],
     ['/v1/schedules/{id}/deliveries', ['id', 'cursor', 'limit']],
     ['/v1/endpoints', ['cursor', 'limit', 'include_archived']],
-    ['/v1/deliveries', ['cursor', 'limit', 'status', 'schedule_id', 'created_after', 'created_before']],
+    [
+      '/v1/deliveries',
+      [
+        'cursor',
+        'limit',
+        'status',
+        'schedule_id',
+        'endpoint_id',
+        'replay_of',
+        'created_after',
+        'created_before',
+      ],
+    ],
     ['/v1/deliveries/{id}/attempts', ['id', 'cursor', 'limit']],
+    ['/v1/attempts', ['cursor', 'limit', 'outcome', 'endpoint_id']],
   ])('the query of GET %s', async (path, expected) => {
     const parameters = (await openApi()).paths[path]?.get?.parameters ?? [];
     const names = parameters.filter((parameter) => parameter.in !== 'header').map(({ name }) => name);
