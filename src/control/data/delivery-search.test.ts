@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { encodeCursor } from '#src/api/cursor.ts';
 import { CLOSED } from '#src/domain/breaker.ts';
 import type { Delivery } from '#src/domain/delivery.ts';
 import { endpointKeyOf } from '#src/domain/endpoint-key.ts';
@@ -8,6 +9,8 @@ import { type DataHarness, useDataHarness } from '#test/control/data-harness.ts'
 import { FAILURE, REDIRECT, SUCCESS } from '#test/store-contract/builders.ts';
 
 const open = useDataHarness();
+
+const NO_FILTERS = { schedule_id: null, endpoint_id: null, created_after: null, created_before: null };
 
 type Made = { readonly schedule: Schedule; readonly pending: Delivery };
 
@@ -54,6 +57,20 @@ test('what waits comes with attempts in flight first, then soonest first, page b
     cursor = body.next_cursor;
   }
   expect(pages).toEqual(order);
+});
+
+test('a made-up cursor is refused, also one with a time that no delivery can have', async () => {
+  const harness = await open();
+  const name = `search deliveries ${JSON.stringify(['waiting', null, NO_FILTERS])}`;
+  const list = { partition: harness.project.partitions.test, name };
+  for (const position of ['9999999999999999/', '8640000000000001/', '-1/', '01/', '0/x', '/', '1']) {
+    const answer = await harness.get(
+      `search/deliveries?group=waiting&cursor=${encodeCursor(list, position)}`,
+    );
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_cursor' } } });
+  }
+  const first = await harness.get(`search/deliveries?group=waiting&cursor=${encodeCursor(list, '0/')}`);
+  expect(first.status).toBe(200);
 });
 
 test('what ended comes newest first, of all statuses or of one', async () => {

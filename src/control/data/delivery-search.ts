@@ -128,7 +128,7 @@ const LAST_DUE = instant(INSTANT_MS_MAX);
 const NO_DUE_YET = '0/';
 
 function duePosition(text: string): DuePosition | null {
-  const [, dueAt, id] = /^(\d{1,16})\/(.*)$/.exec(text) ?? [];
+  const [, dueAt, id] = /^(0|[1-9]\d{0,14})\/(.*)$/.exec(text) ?? [];
   if (dueAt === undefined || id === undefined) return null;
   const parsedId = id === '' ? '' : parseId('dlv', id);
   return parsedId === null ? null : { dueAt: instant(Number(dueAt)), id: parsedId };
