@@ -35,7 +35,7 @@ import { SendTimeout } from './send-timeout.ts';
 import { unknownPathText } from './unknown-path.ts';
 
 export interface ApiOptions {
-  readonly store: Store & ControlStore & Pick<ClusterStore, 'listVersions'>;
+  readonly store: Store & ControlStore & Pick<ClusterStore, 'listVersions' | 'refuseOlderPrograms'>;
   readonly vault: Vault;
   readonly clock: Clock;
   readonly timers: Timers & Stopwatch;

@@ -11,21 +11,32 @@ import { olderNodeText } from '#src/texts/state-fault-text.ts';
 /** The versions are read again after this time. */
 const KNOWN_MS = 1_000;
 
+type UpgradeStore = Pick<ClusterStore, 'listVersions' | 'refuseOlderPrograms'>;
+
 export class RollingUpgrade {
-  readonly #store: Pick<ClusterStore, 'listVersions'>;
+  readonly #store: UpgradeStore;
   readonly #stopwatch: Stopwatch;
+  /** The versions since which something new was used. Programs before them cannot start any more. */
+  readonly #begun = new Set<string>();
   #versions: Promise<readonly string[]> = Promise.resolve([]);
   #readAt = Number.NEGATIVE_INFINITY;
 
-  constructor(store: Pick<ClusterStore, 'listVersions'>, stopwatch: Stopwatch) {
+  constructor(store: UpgradeStore, stopwatch: Stopwatch) {
     this.#store = store;
     this.#stopwatch = stopwatch;
   }
 
-  /** Refuses a request while a node lives that is older than `since`. */
+  /**
+   * Refuses a request while a node lives that is older than `since`. Before the first request that is not refused, older
+   * programs are kept from starting: they would not know what it leaves behind.
+   */
   async requireSince(since: string): Promise<void> {
-    const older = (await this.#read()).find((version) => isOlder(version, since));
-    if (older !== undefined) throw new Refusal('unavailable', null, olderNodeText(older, since));
+    refuseOlder(await this.#read(), since);
+    if (this.#begun.has(since)) return;
+    await this.#store.refuseOlderPrograms(since);
+    // One may have started in the meantime.
+    refuseOlder(await this.#store.listVersions(), since);
+    this.#begun.add(since);
   }
 
   #read(): Promise<readonly string[]> {
@@ -38,4 +49,9 @@ export class RollingUpgrade {
     });
     return this.#versions;
   }
+}
+
+function refuseOlder(versions: readonly string[], since: string): void {
+  const older = versions.find((version) => isOlder(version, since));
+  if (older !== undefined) throw new Refusal('unavailable', null, olderNodeText(older, since));
 }

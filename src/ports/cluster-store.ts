@@ -36,6 +36,8 @@ export interface ClusterStore {
   readClock(): Promise<number>;
   /** Lists the versions of the program that nodes run, each once. */
   listVersions(): Promise<readonly string[]>;
+  /** From now on, programs with the schema of a version before `since` do not start. Those that run are not ended. */
+  refuseOlderPrograms(since: string): Promise<void>;
   /** Renews or begins the lease. Returns the state after that. */
   renewLease(lease: NodeLease): Promise<ClusterState>;
   /**

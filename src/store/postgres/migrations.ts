@@ -29,6 +29,8 @@ export interface LargeIndex {
 export interface PostgresMigration extends Migration {
   /** The oldest schema version whose programs work with the migrated database. */
   readonly worksWith: number;
+  /** The first version of the program that has this schema. */
+  readonly since: string;
   /** Where there may be rows, they are built after the migration, beside running nodes. */
   readonly indexes?: readonly LargeIndex[];
 }
@@ -54,11 +56,18 @@ const INDEXES_2: readonly LargeIndex[] = [
 ];
 
 export const MIGRATIONS: readonly PostgresMigration[] = [
-  { version: 1, name: 'schema.sql', worksWith: 1, sql: new URL('./schema.sql', import.meta.url) },
+  {
+    version: 1,
+    name: 'schema.sql',
+    worksWith: 1,
+    since: '0.1.0',
+    sql: new URL('./schema.sql', import.meta.url),
+  },
   {
     version: 2,
     name: 'schema-2.sql',
     worksWith: 1,
+    since: '0.2.0',
     sql: new URL('./schema-2.sql', import.meta.url),
     indexes: INDEXES_2,
   },

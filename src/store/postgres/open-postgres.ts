@@ -4,6 +4,7 @@ import { makeSqlStore, type SqlStore } from '#src/store/sql/sql-store.ts';
 import { type Connections, openConnections, type PostgresOptions } from './connections.ts';
 import { dueReads } from './due-reads.ts';
 import { firingReads } from './firing-reads.ts';
+import { refuseOlderPrograms } from './schema-version.ts';
 import { SYNTAX } from './syntax.ts';
 import { verbs } from './verbs.ts';
 
@@ -33,6 +34,7 @@ function postgresDialect(connections: Connections, timers: PostgresOptions['time
     timers,
     readClock: () => lease.readClock(),
     renewLease: (renewed) => lease.renewLease(renewed),
+    refuseOlderPrograms: (since) => refuseOlderPrograms(pools.api, since),
     // Runs a transaction that writes only its own number.
     check: async () => {
       await writers.api.run([]);

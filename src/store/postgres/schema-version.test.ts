@@ -8,7 +8,7 @@ import { START } from '#test/store-contract/builders.ts';
 import { columnTypes, typeOf } from './array-rows.ts';
 import type { Queryable } from './connect.ts';
 import { MIGRATIONS, type PostgresMigration } from './migrations.ts';
-import { migrate, requireCurrent, SCHEMA_VERSION } from './schema-version.ts';
+import { migrate, refuseOlderPrograms, requireCurrent, SCHEMA_VERSION } from './schema-version.ts';
 
 let server: string;
 let database: TestDatabase;
@@ -44,7 +44,7 @@ const ALL = MIGRATIONS.map(({ version, name, worksWith }) => ({ version, name, w
 /** The migrations of a later version of the program. */
 function next(worksWith: number, sql: string): readonly PostgresMigration[] {
   const version = SCHEMA_VERSION + 1;
-  return [...MIGRATIONS, { version, name: 'the next schema', worksWith, sql }];
+  return [...MIGRATIONS, { version, name: 'the next schema', since: '99.0.0', worksWith, sql }];
 }
 
 /** A connection that records its statements. */
@@ -174,6 +174,21 @@ describe('a later schema', () => {
     const refusal = `The database has schema version ${SCHEMA_VERSION + 1}, this version of Sched knows ${SCHEMA_VERSION}. Run a newer Sched.`;
     await expect(requireCurrent(client)).rejects.toThrow(new StoreUnavailable(refusal));
     await expect(migrate(client, START, neverPause)).rejects.toThrow(new StoreUnavailable(refusal));
+  });
+
+  it('is refused by older programs once they would not know what was written, also after the next migration', async () => {
+    const client = await connected();
+    const reader = { query: (sql: string, ...values: unknown[]) => client.query(sql, values) } as never;
+    await migrate(client, START, neverPause);
+    await refuseOlderPrograms(reader, '0.1.0');
+    expect(await rowsOf(client, APPLIED)).toEqual(ALL);
+    await refuseOlderPrograms(reader, '0.2.7');
+    await migrate(client, START, neverPause, next(1, 'ALTER TABLE nodes ADD COLUMN more text'));
+    const older = MIGRATIONS.filter(({ version }) => version === 1);
+    await expect(migrate(client, START, neverPause, older)).rejects.toThrow(
+      `The database has schema version ${SCHEMA_VERSION + 1}, this version of Sched knows 1. Run a newer Sched.`,
+    );
+    await migrate(client, START, neverPause);
   });
 
   it('does not block users of a table: it waits, and runs again later', async () => {

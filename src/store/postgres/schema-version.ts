@@ -10,8 +10,10 @@
  */
 import type { Client } from 'pg';
 import { type Instant, MS_PER_DAY } from '#src/domain/instant.ts';
+import { isOlder } from '#src/domain/program-version.ts';
 import { StoreUnavailable } from '#src/ports/store.ts';
 import { type Clock, pause, type Timers } from '#src/ports/system.ts';
+import type { SqlReader } from '#src/store/sql/dialect.ts';
 import {
   MADE_BY_EARLIER_VERSION,
   newerVersion,
@@ -140,7 +142,8 @@ async function applyMissing(
     for (const migration of migrations.filter(({ version }) => version > current)) {
       for (const statement of statementsOf(migration)) await client.query(statement);
       await client.query(
-        'INSERT INTO schema_versions (version, name, applied_at, works_with) VALUES ($1, $2, $3, $4)',
+        `INSERT INTO schema_versions (version, name, applied_at, works_with)
+         SELECT $1, $2, $3, greatest($4, max(works_with)) FROM schema_versions`,
         [migration.version, migration.name, now, migration.worksWith],
       );
     }
@@ -224,6 +227,17 @@ function hasVersions(table: string): string {
   return `EXISTS (
     SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass(${table}) AND attname = 'works_with'
   )`;
+}
+
+/** Programs whose schema is older than that of the version `since` refuse to start from now on. */
+export async function refuseOlderPrograms(database: SqlReader, since: string): Promise<void> {
+  const needed = newestVersion(MIGRATIONS.filter((migration) => !isOlder(since, migration.since)));
+  await database.query(
+    'UPDATE schema_versions SET works_with = $1 WHERE version >= $2 AND works_with < $3',
+    needed,
+    needed,
+    needed,
+  );
 }
 
 async function only<Row>(client: Queryable, sql: string): Promise<Row> {

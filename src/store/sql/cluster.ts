@@ -12,9 +12,10 @@ export function cluster({
   writers: { membership },
   readers: { api },
   ...dialect
-}: Pick<Dialect, 'writers' | 'readers' | 'readClock' | 'renewLease'>): ClusterStore {
+}: Pick<Dialect, 'writers' | 'readers' | 'readClock' | 'renewLease' | 'refuseOlderPrograms'>): ClusterStore {
   return {
     listVersions: () => listVersions(api),
+    refuseOlderPrograms: (since) => dialect.refuseOlderPrograms(since),
     readClock: () => dialect.readClock(),
     renewLease: (lease) => dialect.renewLease(lease),
     // Taking a slot raises its epoch, so writes under the old epoch are refused.

@@ -111,7 +111,7 @@ export interface OldestStatsQueries {
   readonly endpointStats: string;
 }
 
-export interface Dialect extends Pick<ClusterStore, 'readClock' | 'renewLease'> {
+export interface Dialect extends Pick<ClusterStore, 'readClock' | 'renewLease' | 'refuseOlderPrograms'> {
   readonly verbs: ReturnType<typeof makeVerbs>;
   readonly readers: {
     readonly api: SqlReader;

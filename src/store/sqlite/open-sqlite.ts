@@ -86,6 +86,8 @@ function sqliteDialect(
       await writer.run([renewLease(lease)]);
       return readCluster(reader);
     },
+    // An older program refuses every file with a newer schema.
+    refuseOlderPrograms: async () => {},
     // After a failed write the disk must also take a write of ordinary size: see `statements.ts`.
     check: async (now) => {
       if (writer.isFailing) {
