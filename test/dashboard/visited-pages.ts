@@ -75,7 +75,7 @@ export function everyPage(made: SampleData, replay: string): readonly VisitedPag
     page('ended', `${PROJECT}/deliveries?tab=ended`, 'Deliveries', /dlv_/),
     variant(
       'activity, none found',
-      `${PROJECT}/deliveries?endpoint=ep_unknown`,
+      `${PROJECT}/deliveries?endpoint=ep_${'0'.repeat(26)}`,
       'Deliveries',
       'No attempt matches the filters',
     ),
