@@ -73,7 +73,7 @@ export function DeliveryFilters({ filter }: { readonly filter: DeliveryFilter })
   const chooseRange = (range: string) => changeFilters({ range, after: null, before: null });
   return (
     <>
-      <div class="w-full sm:w-48">
+      <div class="min-w-36 flex-1 sm:w-48 sm:flex-none">
         <SelectField label="Created" value={chosen} options={RANGE_OPTIONS} onValue={chooseRange} />
       </div>
       {isCustom ? (
@@ -113,7 +113,7 @@ export function EndpointFilter({
   const profiles = live.data?.data ?? [];
   const isListed = value === null || profiles.some(({ id }) => id === value);
   return (
-    <div class="w-full sm:w-56">
+    <div class="min-w-36 flex-1 sm:w-56 sm:flex-none">
       <SelectField
         label="Endpoint profile"
         value={value ?? ''}
