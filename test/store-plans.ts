@@ -377,7 +377,7 @@ export const PLAN_CASES: readonly PlanCase[] = [
     ({ insight }) =>
       insight.searchSchedules(
         LARGE,
-        { ...ANY_SCHEDULES, destination: 'a', hidesQueries: true },
+        { ...ANY_SCHEDULES, destination: 'a', inNames: true, hidesQueries: true },
         PAGE,
         SCANNED_MAX,
       ),
