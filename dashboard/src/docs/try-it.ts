@@ -205,8 +205,9 @@ function labelled(control: HTMLElement, name: string, place: string): HTMLElemen
 function fillIds(section: HTMLElement): void {
   const [, , collection = ''] = (section.dataset.path ?? '').split('/');
   const kind = ID_KINDS.get(collection);
-  const input = section.querySelector<HTMLInputElement>(`[id="try-${section.id}-id"]`);
-  if (input !== null && input.value === '' && kind !== undefined) input.value = newestIds.get(kind) ?? '';
+  const item = section.querySelector('li[data-in="path"][data-name="id"]');
+  const input = item && section.querySelector<HTMLInputElement>(`[id="try-${item.id}"]`);
+  if (input?.value === '' && kind !== undefined) input.value = newestIds.get(kind) ?? '';
 }
 
 function warn({ section, warning, submit }: Form): void {
