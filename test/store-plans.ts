@@ -367,11 +367,17 @@ export const PLAN_CASES: readonly PlanCase[] = [
     200,
   ],
   [
+    'the answers that were kept of a delivery',
+    ({ insight }) => insight.listKeptResponses(LARGE, DELIVERY, 50),
+    ['attempt_responses_pkey(partition,delivery_id)'],
+    0,
+  ],
+  [
     'schedules of a destination',
     ({ insight }) =>
       insight.searchSchedules(
         LARGE,
-        { ...ANY_SCHEDULES, destination: 'a', hidesQueries: true },
+        { ...ANY_SCHEDULES, destination: 'a', inNames: true, hidesQueries: true },
         PAGE,
         SCANNED_MAX,
       ),

@@ -156,6 +156,8 @@ export interface InsightStore {
     until: Instant,
     scanMax: number,
   ): Promise<DeliveryId | null>;
+  /** Lists the numbers of the attempts of which an answer was kept. */
+  listKeptResponses(partition: Partition, id: DeliveryId, limit: number): Promise<readonly number[]>;
   /** Returns true when a schedule of this profile, ended or not, has its own headers or body. */
   hasPayloads(partition: Partition, id: EndpointId): Promise<boolean>;
   /** Returns the gate as it was last saved, or null. */

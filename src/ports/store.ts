@@ -115,6 +115,8 @@ export function listFilterOf({
 export interface ScheduleSearch extends ScheduleFilter {
   /** A part of the destination in any case; null for any destination. */
   readonly destination: string | null;
+  /** Whether a schedule is found by a part of its name as well as of its destination. The default is false. */
+  readonly inNames?: boolean;
   /** True when destinations are compared in the form that viewers see (`domain/role.ts`). */
   readonly hidesQueries: boolean;
 }

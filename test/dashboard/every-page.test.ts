@@ -57,6 +57,8 @@ beforeAll(async () => {
     header: HEADER,
     idempotencyKey: SCRIPT,
     name: `n${'.long-name'.repeat(25)}`,
+    // It has no place to break.
+    profileName: 'p'.repeat(255),
   });
   const replay = await replayDeadLetters(admin, service.sched().url);
   pages = everyPage(made, replay);

@@ -9,7 +9,7 @@ import { IS_POSTGRES } from '#test/process/store-in-use.ts';
 import { Person } from './person.ts';
 import { PROJECT } from './sample-data.ts';
 import { useService } from './service.ts';
-import { PROFILE } from './visited-pages.ts';
+import { PROFILE, SCHEDULE } from './visited-pages.ts';
 
 const URL_OF_RECEIVER = 'https://shop.example/hook';
 const service = useService();
@@ -93,7 +93,7 @@ describe.skipIf(IS_POSTGRES)('an error of the service is shown once, at its fiel
 
   test('a change of its timing', async () => {
     const { id } = await created(service.api, { endpoint: URL_OF_RECEIVER, cron: '0 9 * * *' });
-    await open(`${PROJECT}/schedules/${id}`, 'Schedule');
+    await open(`${PROJECT}/schedules/${id}`, SCHEDULE);
     await person.press('Reschedule…');
     await person.fill('Cron expression', '0 25 * * *');
     const message = await messageOf(`/v1/schedules/${id}/reschedule`, { cron: '0 25 * * *' });

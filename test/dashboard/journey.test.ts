@@ -228,6 +228,37 @@ test('a named schedule is triggered, and its delivery is found by what happened 
   admin.expectNoErrors();
 });
 
+test('the other filters stay when one changes, and a text that is no id is explained', async () => {
+  await admin.go('Deliveries');
+  await admin.follow('Ended');
+  await admin.select('Created', 'Between two times');
+  await admin.press('Expired');
+  await admin.fill('Created after (UTC)', '2026-01-01T00:00');
+  await admin.press('Dead letter');
+  const schedule = `sch_${'0'.repeat(26)}`;
+  await admin.fill('Schedule id', schedule.slice(0, -1));
+  await admin.sees('This is not a schedule id.', admin.page.getByRole('alert'));
+  await admin.fill('Schedule id', schedule);
+  await admin.sees('No dead letters');
+  expect(Object.fromEntries(new URL(admin.page.url()).searchParams)).toEqual({
+    tab: 'ended',
+    range: 'custom',
+    after: '2026-01-01T00:00:00.000Z',
+    status: 'dead_letter',
+    schedule,
+  });
+  await admin.press('Clear filters');
+  expect(new URL(admin.page.url()).search).toBe('?tab=ended');
+
+  const field = admin.page.getByLabel('Go to an id');
+  await field.fill('order-4711');
+  await field.press('Enter');
+  await admin.sees(/This is not an id/, admin.page.getByRole('alert'));
+  await field.fill('att_00000000000000000000000000');
+  await admin.sees(/No attempt with this id was found/, admin.page.getByRole('alert'));
+  admin.expectRefused('/delivery', 404);
+});
+
 test('a signing secret is rotated with an overlap, and the next delivery has two signatures', async () => {
   const [old = ''] = /whsec_\S+/.exec(service.sched().output.stdout) ?? [];
   await admin.goToSettings('Signing secrets');

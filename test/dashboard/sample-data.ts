@@ -22,6 +22,8 @@ export interface Texts {
   readonly idempotencyKey: string;
   /** The name of a schedule. */
   readonly name: string;
+  /** The name of the endpoint profile. */
+  readonly profileName: string;
 }
 
 export const PLAIN_TEXTS: Texts = {
@@ -30,6 +32,7 @@ export const PLAIN_TEXTS: Texts = {
   header: 'X-Order',
   idempotencyKey: 'order-4711',
   name: 'nightly-report',
+  profileName: 'orders',
 };
 
 export interface SampleData {
@@ -69,6 +72,7 @@ export async function createSampleData(
   const once = { max_attempts: 1 };
 
   const profile = await createdProfile(api, {
+    name: texts.profileName,
     url: at('/orders', answer(503)),
     headers: common.headers,
     metadata: texts.labels,

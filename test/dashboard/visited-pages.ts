@@ -75,7 +75,7 @@ export function everyPage(made: SampleData, replay: string): readonly VisitedPag
     page('ended', `${PROJECT}/deliveries?tab=ended`, 'Deliveries', /dlv_/),
     variant(
       'activity, none found',
-      `${PROJECT}/deliveries?endpoint=ep_unknown`,
+      `${PROJECT}/deliveries?endpoint=ep_${'0'.repeat(26)}`,
       'Deliveries',
       'No attempt matches the filters',
     ),
@@ -146,7 +146,6 @@ export function everyDialog(made: SampleData): readonly VisitedPage[] {
     dialog(`${PROJECT}/deliveries?status=dead_letter`, 'Deliveries', /^Replay dead/, 'Replay in bulk'),
     dialog(`${PROJECT}/deliveries/${deliveries.deadLetter}`, DELIVERY, /^Replay…/, 'Replay this delivery'),
     dialog(`${PROJECT}/deliveries/${deliveries.triggered}`, DELIVERY, /^Cancel…/, 'Cancel this delivery'),
-    dialog(`${PROJECT}/deliveries/${deliveries.deadLetter}`, DELIVERY, /^Reveal the/, 'Reveal the answer'),
     dialog(`${PROJECT}/endpoints`, 'Endpoints', /^Close breaker…/, 'Close this breaker'),
     dialog(`${PROJECT}/endpoints/${endpoint}`, PROFILE, /^Edit…/, 'Edit endpoint profile'),
     dialog(`${PROJECT}/endpoints/${endpoint}`, PROFILE, /^Archive…/, 'Archive this endpoint profile'),

@@ -145,6 +145,24 @@ export function insightContract(suite: Suite): void {
       expect(await found('s3cret', false)).toEqual([through, secret]);
     });
 
+    test('finds names too, if it is asked to', async () => {
+      const fixture = await suite.fixture();
+      const named = await fixture.addSchedule({
+        name: 'Nightly-report',
+        destination: inline('https://a.example/x'),
+      });
+      const profile = await fixture.addProfile({ url: 'https://b.example/y' });
+      const through = await fixture.addMade(fixture.scheduleOn(profile, { name: 'nightly-backup' }), profile);
+      const unnamed = await fixture.addSchedule({ destination: inline('https://a.example/nightly') });
+      const found = async (destination: string, inNames: boolean) =>
+        (await find(fixture, { destination, inNames })).found;
+      expect(await found('NIGHTLY', true)).toEqual([unnamed, through, named]);
+      expect(await found('nightly', false)).toEqual([unnamed]);
+      expect(await found('-report', true)).toEqual([named]);
+      expect(await found('b.example', true)).toEqual([through]);
+      expect(await found('%', true)).toEqual([]);
+    });
+
     test('uses the current version of a profile', async () => {
       const fixture = await suite.fixture();
       const profile = await fixture.addProfile({ url: 'https://a.example/old' });

@@ -55,9 +55,12 @@ export function triggeredContract(suite: Suite): void {
       expect({ ...found, sealed: Buffer.from(found?.sealed ?? []) }).toEqual(RESPONSE);
       expect(await store.findResponse(partition, id, 2)).toBeNull();
       expect(await store.findResponse(fixture.neighbour, id, 1)).toBeNull();
+      const kept = (where = partition, limit = 10) => store.insight.listKeptResponses(where, id, limit);
+      expect([await kept(), await kept(fixture.neighbour), await kept(partition, 0)]).toEqual([[1], [], []]);
       const before = fixture.tick();
       await store.prune('deliveries', before, 10);
       expect(await store.findDelivery(partition, id)).toBeNull();
+      expect(await kept()).toEqual([]);
       expect(await store.findResponse(partition, id, 1)).toBeNull();
     });
   });

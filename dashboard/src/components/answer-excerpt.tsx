@@ -1,7 +1,7 @@
 /** What was kept of a failed answer. It is hidden: it may contain secrets. The audit log records who reveals it. */
 import { useState } from 'preact/hooks';
 import type { AttemptResponse } from '../../../sdk/src/api-types.ts';
-import { ApiError, post } from '../api.ts';
+import { post } from '../api.ts';
 import { formatBytes } from '../format.ts';
 import { apiPath, hasRole } from '../session.ts';
 import { Button } from './button.tsx';
@@ -16,24 +16,12 @@ export function AnswerExcerpt({
   readonly attemptNo: number;
 }) {
   const [isConfirming, setConfirming] = useState(false);
-  const [answer, setAnswer] = useState<AttemptResponse | 'none' | null>(null);
+  const [answer, setAnswer] = useState<AttemptResponse | null>(null);
   const reveal = async () => {
-    try {
-      const path = apiPath(`deliveries/${encodeURIComponent(deliveryId)}/reveal`);
-      setAnswer(await post<AttemptResponse>(path, { attempt_no: attemptNo }));
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 404)) throw error;
-      setAnswer('none');
-    }
+    const path = apiPath(`deliveries/${encodeURIComponent(deliveryId)}/reveal`);
+    setAnswer(await post<AttemptResponse>(path, { attempt_no: attemptNo }));
   };
   if (!hasRole('operator')) return null;
-  if (answer === 'none') {
-    return (
-      <p class="mt-2 text-dim">
-        Nothing was kept of this answer. The endpoint profile or the operator sets how many bytes are kept.
-      </p>
-    );
-  }
   return (
     <div class={answer === null ? 'mt-1 -ml-3' : 'mt-2'}>
       {answer === null ? (

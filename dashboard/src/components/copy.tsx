@@ -51,7 +51,7 @@ export function TruncatedText({
 }) {
   const cut = truncateMiddle(text, charactersMax);
   return (
-    <span class="inline-flex max-w-full items-center gap-0.5">
+    <span class="inline-flex max-w-full min-w-0 items-center gap-0.5">
       <span class={`min-w-0 ${isMono ? 'font-mono text-sm' : ''}`} title={cut === text ? undefined : text}>
         {withLineBreaks(cut)}
       </span>

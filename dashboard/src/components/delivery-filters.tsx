@@ -3,13 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { EndpointList } from '../../../sdk/src/api-types.ts';
 import { useLive } from '../live.ts';
 import { readTab, TAB_STATUSES, type Tab } from '../model/delivery-tabs.ts';
-import {
-  type DeliveryFilter,
-  RANGES,
-  type Range,
-  readScheduleId,
-  writeDeliveryFilter,
-} from '../model/filters.ts';
+import { type DeliveryFilter, RANGES, type Range, readScheduleId } from '../model/filters.ts';
 import { toInstant, toWallTime } from '../model/wall-clock.ts';
 import { query, setQuery } from '../router.ts';
 import { apiPath } from '../session.ts';
@@ -19,12 +13,22 @@ import { ChipFilter } from './chip-filter.tsx';
 import { SelectField, TextField } from './field.tsx';
 import { titleOf } from './subject.tsx';
 
-/** Writes every field, so that a filter that was cleared leaves the address. The tab stays. */
-export function writeFilter(filter: DeliveryFilter): void {
-  const tab = readTab(query.peek());
-  const written = writeDeliveryFilter(filter);
-  const fields = ['status', 'schedule', 'endpoint', 'range', 'after', 'before'];
-  setQuery({ tab, cursor: null, ...Object.fromEntries(fields.map((name) => [name, written.get(name)])) });
+const NO_FILTERS = {
+  status: null,
+  schedule: null,
+  endpoint: null,
+  range: null,
+  after: null,
+  before: null,
+} as const;
+
+/** Changes some filters in the address. The tab and the other filters stay, and the list begins at its first page. */
+function changeFilters(changes: Partial<Record<keyof typeof NO_FILTERS, string | null>>): void {
+  setQuery({ tab: readTab(query.peek()), cursor: null, ...changes });
+}
+
+export function clearFilters(): void {
+  changeFilters(NO_FILTERS);
 }
 
 export function StatusFilter({
@@ -40,7 +44,7 @@ export function StatusFilter({
       any="Any status"
       options={TAB_STATUSES[tab].map((status) => ({ value: status, badge: DELIVERY_BADGES[status] }))}
       value={filter.status}
-      onValue={(status) => writeFilter({ ...filter, status })}
+      onValue={(status) => changeFilters({ status })}
     />
   );
 }
@@ -64,18 +68,12 @@ export function DeliveryFilters({ filter }: { readonly filter: DeliveryFilter })
   const isCustom = query.value.get('range') === 'custom' || after !== null || before !== null;
   const chosen = isCustom ? 'custom' : (filter.range ?? '');
   // The range is in the address even while both times are empty, so that the fields stay visible.
-  const chooseTimes = (times: Pick<DeliveryFilter, 'after' | 'before'>) => {
-    writeFilter({ ...filter, range: null, ...times });
-    setQuery({ range: 'custom' });
-  };
-  const chooseRange = (value: string) => {
-    if (value === 'custom') return chooseTimes({ after: null, before: null });
-    const range = RANGES.find((known) => known === value) ?? null;
-    writeFilter({ ...filter, range, after: null, before: null });
-  };
+  const chooseTimes = (times: Pick<DeliveryFilter, 'after' | 'before'>) =>
+    changeFilters({ range: 'custom', ...times });
+  const chooseRange = (range: string) => changeFilters({ range, after: null, before: null });
   return (
     <>
-      <div class="w-full sm:w-48">
+      <div class="min-w-36 flex-1 sm:w-48 sm:flex-none">
         <SelectField label="Created" value={chosen} options={RANGE_OPTIONS} onValue={chooseRange} />
       </div>
       {isCustom ? (
@@ -96,7 +94,7 @@ export function DeliveryFilters({ filter }: { readonly filter: DeliveryFilter })
       ) : null}
       <EndpointFilter
         value={filter.endpointId}
-        onValue={(endpointId) => writeFilter({ ...filter, endpointId, scheduleId: null })}
+        onValue={(endpoint) => changeFilters({ endpoint, schedule: null })}
       />
       <ScheduleField filter={filter} />
     </>
@@ -115,7 +113,7 @@ export function EndpointFilter({
   const profiles = live.data?.data ?? [];
   const isListed = value === null || profiles.some(({ id }) => id === value);
   return (
-    <div class="w-full sm:w-56">
+    <div class="min-w-36 flex-1 sm:w-56 sm:flex-none">
       <SelectField
         label="Endpoint profile"
         value={value ?? ''}
@@ -149,8 +147,8 @@ function ScheduleField({ filter }: { readonly filter: DeliveryFilter }) {
         autocomplete="off"
         onValue={(next) => {
           setText(next);
-          const scheduleId = readScheduleId(next);
-          if (scheduleId !== filter.scheduleId) writeFilter({ ...filter, scheduleId, endpointId: null });
+          const schedule = readScheduleId(next);
+          if (schedule !== filter.scheduleId) changeFilters({ schedule, endpoint: null });
         }}
       />
     </div>

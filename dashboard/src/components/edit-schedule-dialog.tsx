@@ -49,7 +49,8 @@ export function EditScheduleDialog({
         <NameField
           value={form.name}
           error={errors.name}
-          of="schedules"
+          of="schedules that have not ended"
+          example="nightly-report"
           onValue={(name) => change({ ...form, name })}
         />
         {form.destination === 'profile' ? (

@@ -37,7 +37,8 @@ export function EndpointFields({ form, change, errors, headersBefore }: Endpoint
       <NameField
         value={form.name}
         error={errors.name}
-        of="endpoint profiles"
+        of="endpoint profiles that are not archived"
+        example="orders"
         onValue={(name) => change({ ...form, name })}
       />
       <DestinationFields

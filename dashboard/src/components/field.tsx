@@ -199,15 +199,20 @@ export function Checkbox({
 /** The name of a schedule or an endpoint profile. */
 export function NameField({
   of,
+  example,
   ...field
-}: Pick<TextFieldProps, 'value' | 'error' | 'onValue'> & { readonly of: string }) {
+}: Pick<TextFieldProps, 'value' | 'error' | 'onValue'> & {
+  /** The objects among which the name is unique. */
+  readonly of: string;
+  readonly example: string;
+}) {
   return (
     <TextField
       label="Name"
-      placeholder="nightly-report"
+      placeholder={example}
       maxLength={255}
       autocomplete="off"
-      hint={`Optional. Letters, digits and . _ : - after the first. Unique among the ${of} that have not ended.`}
+      hint={`Optional. Letters, digits and . _ : - after the first. Unique among the ${of}.`}
       {...field}
     />
   );

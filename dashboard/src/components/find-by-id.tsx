@@ -8,16 +8,20 @@ import { apiPath, hrefInProject } from '../session.ts';
 import { useRequest } from '../use-request.ts';
 import { TextField } from './field.tsx';
 
+const NO_ID = 'This is not an id. Ids begin with dlv_, att_, sch_, ep_ or job_.';
+/** No id is longer, with some spaces around it. While a shorter text is typed, it may still become an id. */
+const ID_CHARACTERS_MAX = 40;
+
 export function FindById() {
   const [text, setText] = useState('');
-  const [isUnknown, setUnknown] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
   const lookup = useRequest(async (id: string) => {
     try {
       const { delivery_id } = await get<FoundDelivery>(apiPath(`attempts/${id}/delivery`));
       navigate(hrefInProject(`deliveries/${delivery_id}`));
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 404)) throw error;
-      setUnknown(true);
+      setFault('No attempt with this id was found. Search for the id of its delivery.');
     }
   });
   const go = (given: string): boolean => {
@@ -27,15 +31,12 @@ export function FindById() {
     else void lookup.run(found.attempt);
     return true;
   };
-  const error = isUnknown
-    ? 'No attempt that has ended has this id. Search for the id of its delivery.'
-    : (lookup.error?.message ?? null);
   return (
     <form
       class="w-full sm:w-80"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!go(text)) setUnknown(false);
+        if (!go(text)) setFault(text.trim() === '' ? null : NO_ID);
       }}
     >
       <TextField
@@ -44,11 +45,11 @@ export function FindById() {
         isMono
         placeholder="dlv_…, att_…, sch_… or ep_…"
         value={text}
-        error={error ?? (text.length > 40 ? 'This is not an id.' : null)}
+        error={fault ?? lookup.error?.message ?? (text.length > ID_CHARACTERS_MAX ? NO_ID : null)}
         autocomplete="off"
         onValue={(next) => {
           setText(next);
-          setUnknown(false);
+          setFault(null);
           lookup.clear();
           go(next);
         }}

@@ -199,14 +199,17 @@ function TimeAxis({ heat }: { readonly heat: Heat }) {
   );
 }
 
+/** Few enough for the two lines below the table, so that the page does not move. */
+const DESCRIBED_CHARACTERS_MAX = 48;
+
 function describeCell(heat: Heat, row: HeatRow | undefined, isTotal: boolean, column: number): string {
   const start = heat.starts[column];
   if (start === undefined || row === undefined) return '';
   const zone = displayZone.value;
   const from = formatInstant(start, zone, 'minute');
   const until = formatInstant(start + heat.stepMs, zone, 'time');
-  const where = isTotal
-    ? 'in all'
-    : `to ${row.endpoint?.name ?? row.endpoint?.url ?? row.endpoint?.endpoint ?? 'other endpoints'}`;
+  const { endpoint } = row;
+  const name = endpoint?.name ?? endpoint?.url ?? endpoint?.endpoint ?? 'other endpoints';
+  const where = isTotal ? 'in all' : `to ${truncateMiddle(name, DESCRIBED_CHARACTERS_MAX)}`;
   return `${from} to ${until}: ${plural(row.cells[column] ?? 0, 'run')} ${where}`;
 }

@@ -100,7 +100,7 @@ export function DetailList({
   readonly items: readonly (readonly [string, ComponentChildren] | null)[];
 }) {
   return (
-    <dl class="grid gap-x-5 gap-y-1.5 sm:grid-cols-[minmax(7rem,auto)_1fr]">
+    <dl class="grid grid-cols-1 gap-x-5 gap-y-1.5 sm:grid-cols-[minmax(7rem,auto)_1fr]">
       {items.map((item) =>
         item === null ? null : (
           <div key={item[0]} class="flex flex-wrap gap-x-3 sm:contents">

@@ -33,7 +33,7 @@ export function ScheduleActions({ schedule }: { readonly schedule: Schedule }) {
   });
   const trigger = async () => {
     const sent = await post<Delivery>(apiPath(`schedules/${schedule.id}/trigger`));
-    toast('good', 'It is sent now. This is its delivery.');
+    toast('good', 'Triggered. This is its delivery.');
     navigate(hrefInProject(`deliveries/${sent.id}`));
   };
   const isOneShot = schedule.kind === 'one_shot';

@@ -216,8 +216,6 @@ function AttemptDetails({
   readonly row: AttemptRow;
   readonly deliveryId: string;
 }) {
-  const isFailedAnswer =
-    attempt.status_code !== null && attempt.outcome !== 'success' && attempt.finished_at !== null;
   const zone = displayZone.value;
   const facts: readonly (readonly [string, string])[] = [
     ['Due', formatInstant(attempt.due_at, zone, 'exact')],
@@ -241,7 +239,9 @@ function AttemptDetails({
           </div>
         ))}
       </dl>
-      {isFailedAnswer ? <AnswerExcerpt deliveryId={deliveryId} attemptNo={attempt.attempt_no} /> : null}
+      {attempt.response_kept ? (
+        <AnswerExcerpt deliveryId={deliveryId} attemptNo={attempt.attempt_no} />
+      ) : null}
     </div>
   );
 }

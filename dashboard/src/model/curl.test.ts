@@ -4,7 +4,7 @@ import { type CurlRequest, curlOf, quoted } from './curl.ts';
 const REQUEST: CurlRequest = {
   method: 'POST',
   url: 'https://example.com/hook?order=4711',
-  headerNames: ['X-Tenant'],
+  headerNames: ['X-Tenant', 'Content-Type'],
   hasBody: true,
   deliveryId: 'dlv_01jcq3v8k4zqgw5m2r7n9x0abc',
   idempotencyKey: 'invoice-1',
@@ -41,6 +41,7 @@ function wordsOf(command: string): readonly string[] {
 it('the command has the request with placeholders for values and body', () => {
   expect(curlOf(REQUEST)).toBe(`curl --globoff --request 'POST' --url 'https://example.com/hook?order=4711' \\
   --header 'X-Tenant: REPLACE_ME' \\
+  --header 'Content-Type: REPLACE_ME' \\
   --header 'Idempotency-Key: invoice-1' \\
   --header 'Sched-Delivery-Id: dlv_01jcq3v8k4zqgw5m2r7n9x0abc' \\
   --data-binary '@body.txt'`);
@@ -48,6 +49,13 @@ it('the command has the request with placeholders for values and body', () => {
 
 it('a request without a body sends none', () => {
   expect(curlOf({ ...REQUEST, hasBody: false })).not.toContain('--data');
+});
+
+it('curl does not add a Content-Type that the request does not have', () => {
+  const without = { ...REQUEST, headerNames: ['X-Tenant'] };
+  expect(wordsOf(curlOf(without))).toContain('Content-Type:');
+  expect(wordsOf(curlOf({ ...without, headerNames: ['content-type'] }))).not.toContain('Content-Type:');
+  expect(curlOf({ ...without, hasBody: false })).not.toContain('Content-Type');
 });
 
 describe('a hostile text stays one argument', () => {
@@ -62,7 +70,7 @@ describe('a hostile text stays one argument', () => {
   ])('in the URL: %j', (url, argument) => {
     const words = wordsOf(curlOf({ ...REQUEST, url }));
     expect(words.slice(0, 6)).toEqual(['curl', '--globoff', '--request', 'POST', '--url', argument]);
-    expect(words).toHaveLength(14);
+    expect(words).toHaveLength(16);
   });
 
   it.each(["x'y", 'x$y', 'x`y`', 'X!#%&*+.^|~-_'])('in the name of a header: %j', (name) => {

@@ -24,6 +24,10 @@ export function curlOf(request: CurlRequest): string {
   const { method, url, headerNames, hasBody, deliveryId, idempotencyKey } = request;
   const headers = [
     ...headerNames.filter((name) => NAME.test(name)).map((name) => `${name}: ${PLACEHOLDER}`),
+    // Without a value, the header is not sent. By default curl says that a body is a form.
+    ...(hasBody && !headerNames.some((name) => name.toLowerCase() === 'content-type')
+      ? ['Content-Type:']
+      : []),
     `Idempotency-Key: ${printable(idempotencyKey)}`,
     `Sched-Delivery-Id: ${printable(deliveryId)}`,
   ];

@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { filterOfTab, findId, readOutcome, readTab, searchQuery, tabQuery } from './delivery-tabs.ts';
 import { NO_DELIVERY_FILTER } from './filters.ts';
 
+const ID = '01jcq3v8k4zqgw5m2r7n9x0abc';
+const ENDPOINT = `ep_${ID}`;
+
 const params = (text: string) => new URLSearchParams(text);
 
 describe('the tab of an address', () => {
@@ -25,9 +28,9 @@ describe('the tab of an address', () => {
 
 describe('another tab', () => {
   it('keeps the filters that it has too', () => {
-    const here = params('tab=ended&status=expired&endpoint=ep_1&range=1h&cursor=abc');
-    expect(tabQuery('waiting', here).toString()).toBe('tab=waiting&endpoint=ep_1&range=1h');
-    expect(tabQuery('activity', here).toString()).toBe('endpoint=ep_1');
+    const here = params(`tab=ended&status=expired&endpoint=${ENDPOINT}&range=1h&cursor=abc`);
+    expect(tabQuery('waiting', here).toString()).toBe(`tab=waiting&endpoint=${ENDPOINT}&range=1h`);
+    expect(tabQuery('activity', here).toString()).toBe(`endpoint=${ENDPOINT}`);
   });
 
   it('ignores a status that it does not have', () => {
@@ -38,16 +41,18 @@ describe('another tab', () => {
 });
 
 it('the query of a list names its group', () => {
-  const filter = { ...NO_DELIVERY_FILTER, status: 'expired', endpointId: 'ep_1' } as const;
-  expect(searchQuery('ended', filter, 0)).toEqual({ group: 'ended', endpoint_id: 'ep_1', status: 'expired' });
+  const filter = { ...NO_DELIVERY_FILTER, status: 'expired', endpointId: ENDPOINT } as const;
+  expect(searchQuery('ended', filter, 0)).toEqual({
+    group: 'ended',
+    endpoint_id: ENDPOINT,
+    status: 'expired',
+  });
 });
 
 it('an unknown outcome is ignored', () => {
   expect(readOutcome(params('outcome=terminal'))).toBe('terminal');
   expect(readOutcome(params('outcome=lost'))).toBeNull();
 });
-
-const ID = '01jcq3v8k4zqgw5m2r7n9x0abc';
 
 it.each([
   [` dlv_${ID}\n`, { page: `deliveries/dlv_${ID}` }],

@@ -53,6 +53,14 @@ describe('filters of deliveries', () => {
     );
   });
 
+  it.each([
+    'schedule=sch_01jcq3v8k4zqgw5m2r7n9x0ab',
+    'endpoint=ep_0',
+    'endpoint=sch_01jcq3v8k4zqgw5m2r7n9x0abc',
+  ])('ignore an id that is half typed or of another kind: %s', (address) =>
+    expect(readDeliveryFilter(params(address))).toEqual(NO_DELIVERY_FILTER),
+  );
+
   it('can be restored from the query of a bulk replay', () => {
     const query = { status: 'expired', created_before: '2026-11-15T00:00:00.000Z' };
     expect(deliveryQuery(filterOfQuery(query), NOW_MS)).toEqual(query);

@@ -112,13 +112,14 @@ function readStatus(text: string | null): DeliveryStatus | null {
   return DELIVERY_STATUSES.find((known) => known === text) ?? null;
 }
 
+/** The whole id: the service refuses one that is half typed. */
 export function readScheduleId(text: string | null): string | null {
   const trimmed = (text ?? '').trim();
-  return /^sch_[0-9a-z]{1,40}$/.test(trimmed) ? trimmed : null;
+  return /^sch_[0-9a-z]{26}$/.test(trimmed) ? trimmed : null;
 }
 
 export function readEndpointId(text: string | null): string | null {
-  return text !== null && /^ep_[0-9a-z]{1,40}$/.test(text) ? text : null;
+  return text !== null && /^ep_[0-9a-z]{26}$/.test(text) ? text : null;
 }
 
 function readInstant(text: string | null): string | null {

@@ -16,6 +16,7 @@ function attempt(changes: Partial<AttemptInfo> = {}): AttemptInfo {
     first_byte_ms: 90,
     end_ms: 100,
     was_connected_before: false,
+    response_kept: false,
     error: null,
     words: '',
     ...changes,

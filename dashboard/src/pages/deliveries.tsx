@@ -6,10 +6,10 @@ import { OUTCOME_BADGES } from '../components/badge.tsx';
 import { Button, ButtonLink } from '../components/button.tsx';
 import { ChipFilter } from '../components/chip-filter.tsx';
 import {
+  clearFilters,
   DeliveryFilters,
   EndpointFilter,
   StatusFilter,
-  writeFilter,
 } from '../components/delivery-filters.tsx';
 import { type DeliveryList, DeliveryTable } from '../components/delivery-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
@@ -190,7 +190,7 @@ function DeliveryResults({
   return (
     <EmptyState icon={icon} title={title}>
       {isFiltered || query.value.has('cursor') ? (
-        <Button onClick={() => writeFilter(NO_DELIVERY_FILTER)}>Clear filters</Button>
+        <Button onClick={clearFilters}>Clear filters</Button>
       ) : tab === 'waiting' ? (
         <p>Deliveries appear here from their creation until they have ended.</p>
       ) : (

@@ -120,7 +120,8 @@ function DestinationPart({ form, change, errors }: PartProps) {
         <NameField
           value={form.name}
           error={errors.name}
-          of="schedules"
+          of="schedules that have not ended"
+          example="nightly-report"
           onValue={(name) => change({ ...form, name })}
         />
         <Choice

@@ -56,7 +56,7 @@ export function OverviewPage() {
 
 function Charts({ overview }: { readonly overview: Overview }) {
   return (
-    <div class="grid gap-4 lg:grid-cols-2">
+    <div class="grid grid-cols-1 gap-4 lg:grid-cols-2">
       <div class="lg:col-span-2">
         <Tiles overview={overview} />
       </div>

@@ -82,7 +82,7 @@ function Filters({ filter }: { readonly filter: ScheduleFilter }) {
         type="search"
         label="Search schedules"
         isLabelHidden
-        placeholder="Id, team=billing or part of a URL"
+        placeholder="Id, team=billing, or part of a name or URL"
         value={text}
         onValue={setText}
         maxLength={SEARCH_CHARACTERS_MAX}

@@ -41,6 +41,7 @@ test('a delivery is shown with the timing of its attempts, and in plain words', 
       first_byte_ms: 40,
       was_connected_before: false,
       error: 'HTTP 503',
+      response_kept: false,
     },
   ]);
   expect(body.attempts[0].words).toContain('answered 503 (service unavailable)');

@@ -19,7 +19,7 @@ import { RequestShapes } from './request-shape.ts';
 /** A rescheduled delivery keeps its attempts, and may then have more than its policy allows. */
 const ATTEMPTS_SHOWN_MAX = 2 * RETRY_BOUNDS.maxAttempts.max;
 
-export function detailsRoute({ commands }: DataDependencies): ProjectRoute {
+export function detailsRoute({ commands, insight }: DataDependencies): ProjectRoute {
   const { store, clock } = commands;
   const shapes = new RequestShapes(commands);
   return projectRoute('GET deliveries/:id/details', {
@@ -33,6 +33,10 @@ export function detailsRoute({ commands }: DataDependencies): ProjectRoute {
         store.loadDeliveries([delivery]),
         shapes.get(delivery),
       ]);
+      // It is read after the attempts, so that no attempt is shown without an answer that was kept with it.
+      const kept = attempts.some(mayBeKept)
+        ? await insight.listKeptResponses(partition, id, ATTEMPTS_SHOWN_MAX)
+        : [];
       const wait = waitOf({ ...(loaded ?? NO_CIRCUMSTANCES), delivery }, clock.now());
       const scheduleState = view?.schedule.state ?? null;
       return json({
@@ -40,7 +44,9 @@ export function detailsRoute({ commands }: DataDependencies): ProjectRoute {
         schedule: view === null ? null : presentSchedule(view, mode),
         header_names: shape && [...shape.headerNames],
         has_body: shape?.hasBody ?? null,
-        attempts: attempts.map((attempt) => presentAttempt(attempt, delivery.target.url)),
+        attempts: attempts.map((attempt) =>
+          presentAttempt(attempt, delivery.target.url, kept.includes(attempt.attemptNo)),
+        ),
         waiting: presentWait(wait),
         endpoint_name: loaded?.endpointProfile?.name ?? null,
         can_cancel: isCancelable(delivery, view?.schedule ?? null),
@@ -53,7 +59,12 @@ export function detailsRoute({ commands }: DataDependencies): ProjectRoute {
 /** Of a delivery that was removed meanwhile. */
 const NO_CIRCUMSTANCES = { schedule: null, gate: null, sweep: null };
 
-function presentAttempt(attempt: Attempt, url: string): AttemptInfo {
+/** Answers with 2xx are never kept. */
+function mayBeKept({ statusCode, outcome }: Attempt): boolean {
+  return statusCode !== null && outcome !== 'success';
+}
+
+function presentAttempt(attempt: Attempt, url: string, isResponseKept: boolean): AttemptInfo {
   const { timing } = attempt;
   return {
     attempt_no: attempt.attemptNo,
@@ -69,6 +80,7 @@ function presentAttempt(attempt: Attempt, url: string): AttemptInfo {
     end_ms: attempt.egressMs,
     was_connected_before: timing?.wasConnected ?? false,
     error: attempt.error,
+    response_kept: isResponseKept,
     words: attemptText(attempt, url),
   };
 }

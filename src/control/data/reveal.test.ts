@@ -86,9 +86,11 @@ describe('what was kept of an answer', () => {
     },
   );
 
-  test('is not shown to a viewer', async () => {
+  test('is not shown to a viewer, who sees that it was kept', async () => {
     const harness = await open();
     const id = await answeredDelivery(harness);
+    const { body } = await harness.get(`deliveries/${id}/details`, 'viewer');
+    expect(body.attempts).toMatchObject([{ attempt_no: 1, response_kept: true }]);
     expect((await harness.post(`deliveries/${id}/reveal`, { attempt_no: 1 }, 'viewer')).status).toBe(403);
   });
 

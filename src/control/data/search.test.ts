@@ -79,6 +79,22 @@ describe('schedules', () => {
     expect((await harness.get('search/schedules?kind=one_shot')).body.data).toHaveLength(2);
   });
 
+  test('are found by a part of their name, also by a viewer', async () => {
+    const harness = await open();
+    const made = await harness.post('schedules', {
+      name: 'nightly-report',
+      endpoint: 'https://shop.example/hook',
+      delay: '5m',
+    });
+    await harness.post('schedules', { endpoint: 'https://shop.example/hook', delay: '5m' });
+    for (const q of ['nightly-report', 'Report', 'nightly']) {
+      const { body } = await harness.get(`search/schedules?q=${q}`, 'viewer');
+      expect(body.data.map(({ id }: { id: string }) => id)).toEqual([made.body.id]);
+    }
+    // The list of /v1 has filters of their own for both.
+    expect((await harness.get('schedules?q=nightly')).body.data).toEqual([]);
+  });
+
   test('come in pages, and a cursor is valid only for the same search', async () => {
     const harness = await open();
     for (let made = 0; made < 3; made++) {

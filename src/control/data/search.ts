@@ -1,6 +1,6 @@
 /**
- * `GET search/schedules`. The search text is an id, or labels written `name=value` together with a part of the
- * destination. The id of a delivery finds its schedule. The id of an endpoint profile stands for its URL.
+ * `GET search/schedules`. The search text is an id, or labels written `name=value` together with a part of the name or
+ * of the destination. The id of a delivery finds its schedule. The id of an endpoint profile stands for its URL.
  */
 
 import { z } from 'zod';
@@ -51,7 +51,14 @@ export function searchRoute({ commands: { store }, insight }: DataDependencies):
       const before = cursor === null ? null : decodeCursor(list, cursor, (id) => parseId('sch', id));
       const { found, next, scanned } = await insight.searchSchedules(
         partition,
-        { state, kind, labels: wanted.labels, destination: url ?? wanted.destination, hidesQueries },
+        {
+          state,
+          kind,
+          labels: wanted.labels,
+          destination: url ?? wanted.destination,
+          inNames: true,
+          hidesQueries,
+        },
         { before, limit },
         SCANNED_MAX,
       );
@@ -75,7 +82,7 @@ const LABEL = /(^|\s)([^\s=?"]+)=(?:"([^"]*)"|([^\s"]+))(?=\s|$)/g;
 export function parseSearch(text: string): Search {
   if (ID.test(text)) return { kind: 'id', id: text };
   const labels: (readonly [string, string])[] = [];
-  // The rest of the text is a part of the destination, which contains no spaces.
+  // The rest of the text is a part of the name or of the destination, which contain no spaces.
   const rest = text.replaceAll(
     LABEL,
     (whole, before: string, name: string, quoted?: string, plain?: string) => {

@@ -184,6 +184,8 @@ const AttemptInfo = z.strictObject({
   end_ms: milliseconds,
   was_connected_before: z.boolean(),
   error: z.string().nullable(),
+  /** Whether the beginning of its answer can be revealed. */
+  response_kept: z.boolean(),
   /** Explains the attempt and what to do, in plain words. */
   words: z.string(),
 });

@@ -84,27 +84,30 @@ function hasDigests(
       AND o.state = ${raw(row)}.state AND o.kind = ${raw(row)}.kind AND o.schedule_id = ${raw(id)}) = ${digests.length}`;
 }
 
-/** The URL of the schedule `s`, or the present URL of its profile, contains a text. */
+/** The URL of the schedule `s`, or the present URL of its profile, contains a text. Its name may contain it instead. */
 function destinationIs(
   syntax: Syntax,
   partition: Partition,
-  { hidesQueries }: ScheduleSearch,
+  { hidesQueries, inNames = false }: ScheduleSearch,
   part: string,
 ): Query {
-  const ofProfile = sql`(SELECT ${contains(syntax, 'v.url', part, hidesQueries)} FROM endpoint_profiles p
+  const urlContains = (url: string) => contains(syntax, hidesQueries ? visible(syntax, url) : url, part);
+  const ofProfile = sql`(SELECT ${urlContains('v.url')} FROM endpoint_profiles p
     JOIN endpoint_profile_versions v
       ON v.partition = ${partition} AND v.endpoint_id = p.id AND v.version = p.version
     WHERE p.partition = ${partition} AND p.id = s.endpoint_id)`;
-  return sql`CASE WHEN s.endpoint_id IS NULL THEN ${contains(syntax, 's.url', part, hidesQueries)} ELSE ${ofProfile} END`;
+  const isTo = sql`CASE WHEN s.endpoint_id IS NULL THEN ${urlContains('s.url')} ELSE ${ofProfile} END`;
+  return inNames ? sql`(${contains(syntax, 's.name', part)} OR ${isTo})` : isTo;
 }
 
-/** The URL contains a text, ignoring the case of ASCII letters. */
-function contains({ lower, positionOf }: Syntax, url: string, part: string, hidesQueries: boolean): Query {
+function visible({ positionOf }: Syntax, url: string): string {
   const queryAt = `${positionOf}(${url}, '?')`;
-  const shown = hidesQueries
-    ? `CASE WHEN ${queryAt} > 0 THEN substr(${url}, 1, ${queryAt}) || '${HIDDEN_QUERY}' ELSE ${url} END`
-    : url;
-  return sql`${raw(positionOf)}(${lower(raw(`(${shown})`))}, ${lower(sql`CAST(${part} AS text)`)}) > 0`;
+  return `(CASE WHEN ${queryAt} > 0 THEN substr(${url}, 1, ${queryAt}) || '${HIDDEN_QUERY}' ELSE ${url} END)`;
+}
+
+/** A column contains a text, ignoring the case of ASCII letters. */
+function contains({ lower, positionOf }: Syntax, column: string, part: string): Query {
+  return sql`${raw(positionOf)}(${lower(raw(column))}, ${lower(sql`CAST(${part} AS text)`)}) > 0`;
 }
 
 /**

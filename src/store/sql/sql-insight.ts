@@ -92,6 +92,8 @@ function textsOf({ indexedBy }: Syntax) {
       FROM deliveries ${indexedBy('deliveries_occurrence')}
       WHERE partition = $1 AND schedule_id = $2 AND occurrence >= $3 AND occurrence < $4 AND replay_of IS NULL
       ORDER BY occurrence LIMIT $5`,
+    keptResponses: `SELECT attempt_no FROM attempt_responses
+      WHERE partition = $1 AND delivery_id = $2 ORDER BY attempt_no LIMIT $3`,
     hasPayloads: `SELECT 1 FROM schedules ${indexedBy('schedules_with_body_by_profile')}
       WHERE partition = $1 AND endpoint_id = $2 AND endpoint_id IS NOT NULL AND payload_bytes > 0 LIMIT 1`,
   };
@@ -201,6 +203,11 @@ export function makeSqlInsight(dependencies: InsightDependencies): InsightStore 
         if (row !== undefined) return row.delivery_id;
       }
       return null;
+    },
+
+    listKeptResponses: async (...key) => {
+      const rows = await reader.query<{ readonly attempt_no: number }>(texts.keptResponses, ...key);
+      return rows.map(({ attempt_no }) => attempt_no);
     },
 
     hasPayloads: async (partition, id) => (await reader.query(texts.hasPayloads, partition, id)).length > 0,
