@@ -212,7 +212,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'the retry budget of the profile is forgotten': {
     caughtBy: ['budget'],
-    firstSeed: 3,
+    firstSeed: 76,
     store: alteringLoads(({ endpointProfile: profile }) => ({
       endpointProfile: profile && { ...profile, retryBudget: null },
     })),
@@ -330,7 +330,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'all customers share one count of body bytes': {
     caughtBy: ['fairness', 'punctuality'],
-    firstSeed: 55,
+    firstSeed: 122,
     egress: countingBodies,
     patch: stopTakingWhile(() => bodyBytesInFlight >= 1_048_576),
   },

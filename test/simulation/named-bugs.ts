@@ -38,6 +38,7 @@ export const NAMED_BUGS: Readonly<Record<string, Bug>> = {
   },
   'a delivery is sent with the headers of the present version of its profile': {
     caughtBy: ['payloads'],
+    firstSeed: 25,
     store: alteringLoads(({ delivery, endpointProfile }) => {
       const endpointVersion = endpointProfile?.version ?? null;
       return { delivery: { ...delivery, target: { ...delivery.target, endpointVersion } } };
@@ -53,12 +54,12 @@ export const NAMED_BUGS: Readonly<Record<string, Bug>> = {
   },
   'retention removes versions that deliveries still name': {
     caughtBy: ['payloads'],
-    firstSeed: 20,
+    firstSeed: 44,
     steps: removingAllVersions,
   },
   'retention does not ask whether a version is still named': {
     caughtBy: ['payloads'],
-    firstSeed: 20,
+    firstSeed: 44,
     steps: without('checkEarlierPayload'),
   },
   'retention never removes a version': {
@@ -70,7 +71,7 @@ export const NAMED_BUGS: Readonly<Record<string, Bug>> = {
   },
   'the gate has the policies of another profile: that of the schedule': {
     caughtBy: ['breaker', 'budget', 'rate', 'reservations', 'settling'],
-    firstSeed: 37,
+    firstSeed: 225,
     store: alteringLoads(({ profile }) => ({ endpointProfile: profile })),
   },
   'the claim of a triggered delivery advances the recurrence': {
@@ -94,6 +95,7 @@ export const NAMED_BUGS: Readonly<Record<string, Bug>> = {
   },
   'the cancel of a delivery is acknowledged but not stored': {
     caughtBy: ['api'],
+    firstSeed: 40,
     store: overriding<AnyStore>(() => ({ replaceDelivery: async () => 'done' })),
   },
   'a name stays with its object when that ends': {

@@ -105,7 +105,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'an attempt updates the gate of a slot that has moved': {
     caughtBy: ['breaker', 'rate'],
-    firstSeed: 124,
+    firstSeed: 138,
     seeds: 160,
     patch: patched(OwnedSlots.prototype, 'isOwnedSince', () => ({ value: () => true })),
   },
