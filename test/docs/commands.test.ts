@@ -61,11 +61,13 @@ let commands: CommandServer;
 /** The service that a page uses until it starts its own. */
 let dev: RunningDev;
 const databases: TestDatabase[] = [];
+/** The services of all pages start at once, beside other tests. */
+const CONNECT_S_MAX = 60;
 
 async function newDatabase(): Promise<string> {
   const database = await createDatabase(await sharedPostgres());
   databases.push(database);
-  return database.url;
+  return `${database.url}?connect_timeout=${CONNECT_S_MAX}`;
 }
 
 async function isFree(port: number): Promise<boolean> {
