@@ -1,4 +1,4 @@
-/** What customers see of it is in `test/e2e/rolling-upgrade.test.ts`. */
+/** This asks the database itself. The answers to customers are in `test/e2e/rolling-upgrade.test.ts`. */
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { instant } from '#src/domain/instant.ts';

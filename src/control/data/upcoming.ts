@@ -17,7 +17,7 @@ import { DAY_MS, inSteps, requireWindow, type SteppedWindow, stepOf, WINDOW_QUER
 const WINDOW = { defaultMs: HOUR_MS, maxMs: 7 * DAY_MS };
 const COUNTED_MAX = 50_000;
 const ENDPOINTS_SHOWN_MAX = 20;
-/** As many as the page lists. */
+/** The page lists this many runs. */
 const RUNS_SHOWN_MAX = 100;
 /** Larger than any number of runs. So an instant and the index of its run fit into one number, which sorts fast. */
 const INDEX_RANGE = 65_536;
