@@ -159,7 +159,7 @@ describe.concurrent('the deadline is the first due instant + ttl, and no retry c
     const target = hook(answer(500));
     const { pending } = await given({
       endpoint: target.url,
-      ttl: '5s',
+      ttl: '10s',
       retry_policy: { base: '1s', factor: 1 },
     });
     const { delivery, attempts } = await waitForEnd(api, pending.id);
@@ -171,7 +171,8 @@ describe.concurrent('the deadline is the first due instant + ttl, and no retry c
 
   it('after max_attempts before the deadline the delivery is a dead letter', async () => {
     const target = hook(answer(500));
-    const { pending } = await given({ endpoint: target.url, ttl: '0', retry_policy: { max_attempts: 1 } });
+    const retry_policy = { max_attempts: 1, base: '1h' };
+    const { pending } = await given({ endpoint: target.url, ttl: '1h', retry_policy });
     expect((await waitForEnd(api, pending.id)).delivery.status).toBe('dead_letter');
   });
 
@@ -198,9 +199,9 @@ describe.concurrent('the deadline is the first due instant + ttl, and no retry c
   it('an answer after the deadline counts', async () => {
     const gate = held(answer(200));
     const target = hook(gate);
-    const { pending } = await given({ endpoint: target.url, ttl: '50ms' });
+    const { pending } = await given({ endpoint: target.url, ttl: '5s' });
     await target.arrived();
-    await sleep(200);
+    await sleep(ms(pending.deadline) - Date.now() + 200);
     expect((await delivery(api, pending.id)).status).toBe('claimed');
     gate.release();
     expect((await waitForEnd(api, pending.id)).delivery.status).toBe('succeeded');

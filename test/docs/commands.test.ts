@@ -61,13 +61,11 @@ let commands: CommandServer;
 /** The service that a page uses until it starts its own. */
 let dev: RunningDev;
 const databases: TestDatabase[] = [];
-/** The services of all pages start at once, beside other tests. */
-const CONNECT_S_MAX = 60;
 
 async function newDatabase(): Promise<string> {
   const database = await createDatabase(await sharedPostgres());
   databases.push(database);
-  return `${database.url}?connect_timeout=${CONNECT_S_MAX}`;
+  return database.url;
 }
 
 async function isFree(port: number): Promise<boolean> {

@@ -2,6 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { Client, escapeIdentifier } from 'pg';
 
+/** Many services connect at once, beside other tests. */
+const CONNECT_S_MAX = 60;
+
 export interface TestDatabase extends AsyncDisposable {
   readonly name: string;
   readonly url: string;
@@ -37,5 +40,6 @@ export async function query(url: string, sql: string): Promise<readonly unknown[
 function withDatabase(serverUrl: string, name: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
+  url.searchParams.set('connect_timeout', String(CONNECT_S_MAX));
   return url.href;
 }
