@@ -428,7 +428,7 @@ test('for any expression, zone and start, the next occurrence is the earliest ma
         expected === undefined ? null : expected * MINUTE_MS,
       );
     }),
-    { numRuns: 1_500 },
+    { numRuns: 600 },
   );
 });
 
@@ -461,6 +461,6 @@ test('for any rare expression, the next occurrence is the earliest matching minu
         textOf(expression),
       ).toBe(due <= from + years ? due * MINUTE_MS : null);
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });

@@ -224,7 +224,7 @@ describe('wall clock to instant', () => {
 
 describe('the results equal those of Intl', () => {
   /** An odd step, so that the samples have all times of day and year. */
-  const STEP_MS = 11 * 86_400_000 + 7_654_321;
+  const STEP_MS = 31 * 86_400_000 + 7_654_321;
 
   test('every zone, 2022 to 2032, and the second before and after each of its clock changes', () => {
     const wrong: string[] = [];

@@ -13,7 +13,7 @@ import { temporaryDirectory } from '#test/process/sched-process.ts';
 import { Client, inParallel } from './client.ts';
 import { type Acknowledged, startStorm, type Unacknowledged } from './storm.ts';
 
-const ROUNDS = Number(process.env.SCHED_TEST_KILLS ?? 5);
+const ROUNDS = Number(process.env.SCHED_TEST_KILLS ?? 3);
 const CLIENTS = 24;
 const AT_ONCE = 16;
 /** The most creates that are answered before a kill. */

@@ -53,8 +53,6 @@ test.each([
 
 test.each([
   ['a wide screen in the light theme', WIDE_AND_LIGHT],
-  ['a wide screen in the dark theme', { ...WIDE_AND_LIGHT, colorScheme: 'dark' }],
-  ['a phone in the light theme', { ...PHONE_AND_DARK, colorScheme: 'light' }],
   ['a phone in the dark theme', PHONE_AND_DARK],
 ] as const)('the inbox is accessible and fits on %s, empty and with arrivals', async (_name, options) => {
   await using own = await startDevInThread();

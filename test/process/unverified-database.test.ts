@@ -25,7 +25,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 /** Returns the log of one run. */
 async function logged(host: string, parameters: string): Promise<readonly Record<string, unknown>[]> {
-  const url = `${database.url.replace('127.0.0.1', host)}?${parameters}`;
+  const url = `${database.url.replace('127.0.0.1', host)}&${parameters}`;
   const finished = await runCommand(['serve'], { env: { ...env, SCHED_DATABASE_URL: url } });
   expect(finished).toMatchObject({ code: 0, stdout: expect.stringContaining('Sched listens on ') });
   return linesOf(finished);

@@ -78,11 +78,12 @@ const REPLACING_DELIVERIES: ReadonlySet<Step[0]> = new Set([
 export const BUGS: Readonly<Record<string, Bug>> = {
   'no fencing: a delivery is replaced in any state': {
     caughtBy: ['lifecycle', 'attempts', 'schedules', 'settling', 'sends', 'api', 'punctuality'],
+    firstSeed: 4,
     steps: (steps, observer) => unguarded(REPLACING_DELIVERIES, steps, observer),
   },
   'a claim without its condition': {
     caughtBy: ['lifecycle', 'attempts', 'schedules', 'settling', 'sends'],
-    firstSeed: 2,
+    firstSeed: 4,
     steps: (steps, observer) => unguarded(new Set(['claimDelivery']), steps, observer),
   },
   'a claim with another id than that of its attempt': {
@@ -95,7 +96,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'settling ignores the state of the schedule': {
     caughtBy: ['settling', 'schedules'],
-    firstSeed: 2,
+    firstSeed: 9,
     steps: without('scheduleInState'),
   },
   'a settled attempt leaves no row': {
@@ -188,7 +189,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'gates are never loaded': {
     caughtBy: ['breaker', 'budget', 'rate'],
-    firstSeed: 4,
+    firstSeed: 8,
     store: alteringLoads(() => ({ gate: null })),
   },
   'the breaker takes one failure more to open': {
@@ -244,7 +245,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'the timeout of the profile is forgotten': {
     // A stop aborts an attempt that should have timed out before. The breaker then misses a failure.
     caughtBy: ['settling', 'breaker'],
-    firstSeed: 2,
+    firstSeed: 9,
     store: overriding<AnyStore>((store) => ({
       async loadPayloads(deliveries) {
         const messages = await store.loadPayloads(deliveries);
@@ -264,7 +265,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   },
   'ending an occurrence unsent does not create the next one': {
     caughtBy: ['schedules'],
-    firstSeed: 14,
+    firstSeed: 17,
     store: overriding<AnyStore>((store) => ({
       endUnsent: (writes) => store.endUnsent(writes.map((write) => ({ ...write, advanced: null }))),
     })),
@@ -337,7 +338,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   'a body is cut off after 64 KiB': {
     // The signature of such a body is wrong too.
     caughtBy: ['payloads', 'sends'],
-    firstSeed: 12,
+    firstSeed: 17,
     egress: (egress) => ({
       ...egress,
       send: (request, ...rest) =>

@@ -26,14 +26,17 @@ function removingAllVersions(steps: readonly Step[]): readonly Step[] {
 export const NAMED_BUGS: Readonly<Record<string, Bug>> = {
   'a retry is sent with the present version of the payload': {
     caughtBy: ['payloads'],
+    firstSeed: 3,
     store: sendingThePresentVersion(({ attemptCount }) => attemptCount > 0),
   },
   'a replay is sent with the present version of the payload': {
     caughtBy: ['payloads'],
+    firstSeed: 3,
     store: sendingThePresentVersion(({ replayOf }) => replayOf !== null),
   },
   'every delivery is sent with the present version of the payload': {
     caughtBy: ['payloads'],
+    firstSeed: 3,
     store: sendingThePresentVersion(() => true),
   },
   'a delivery is sent with the headers of the present version of its profile': {
@@ -46,6 +49,7 @@ export const NAMED_BUGS: Readonly<Record<string, Bug>> = {
   },
   'a PUT forgets the version before': {
     caughtBy: ['payloads'],
+    firstSeed: 3,
     steps: without('insertEarlierPayload'),
   },
   'a PUT does not store its payload': {

@@ -1,7 +1,7 @@
 /**
  * A small part of `npm run sim`. It always runs the same seeds, for one process and for three nodes. It also
- * proves that the checkers can fail: these seeds catch every deliberate bug, or the bug names other seeds
- * that catch it. The message of a failure contains the command that repeats it.
+ * proves that the checkers can fail: each deliberate bug is caught, most of them by the seed that the bug names.
+ * The message of a failure contains the command that repeats it.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BUGS } from './bugs.ts';
@@ -13,6 +13,8 @@ import type { RunResult } from './run.ts';
 
 interface Slice {
   readonly title: string;
+  /** The first of the seeds that together reach every situation. A change of the workload moves it. */
+  readonly firstSeed: number;
   readonly seeds: number;
   readonly shape: Pick<Job, 'nodes' | 'calls' | 'spanMsMax'>;
   readonly situations: readonly string[];
@@ -26,7 +28,9 @@ interface DeliberateBug {
 }
 
 /** A search that takes more seeds is reported: a change of the engine has moved the seed that shows the bug. */
-const QUICK_SEARCH_SEEDS = 8;
+const QUICK_SEARCH_SEEDS = 2;
+/** A deliberate bug that this many seeds do not catch is not caught. */
+const SEARCHED_SEEDS = 80;
 
 /** A generous limit, because seeds need the processor and other tests may need it too. */
 const BUSY_MACHINE_MS = 900_000;
@@ -34,14 +38,16 @@ const BUSY_MACHINE_MS = 900_000;
 const SLICES: readonly Slice[] = [
   {
     title: 'one process',
-    seeds: 80,
+    firstSeed: 79,
+    seeds: 30,
     shape: { calls: 25, spanMsMax: 2 * 3_600_000 },
     situations: SITUATIONS,
     bugs: BUGS,
   },
   {
     title: 'three nodes',
-    seeds: 16,
+    firstSeed: 25,
+    seeds: 8,
     shape: { nodes: 3, calls: 80, spanMsMax: 80_000 },
     situations: CLUSTER_SITUATIONS,
     bugs: CLUSTER_BUGS,
@@ -54,10 +60,10 @@ beforeAll(() => {
 });
 afterAll(() => pool.close());
 
-describe.each(SLICES)('$title', ({ seeds, shape, situations, bugs }) => {
+describe.each(SLICES)('$title', ({ firstSeed, seeds, shape, situations, bugs }) => {
   let results: Promise<readonly RunResult[]> | null = null;
   function allSeeds(): Promise<readonly RunResult[]> {
-    results ??= pool.run(Array.from({ length: seeds }, (_, at): Job => ({ seed: at + 1, ...shape })));
+    results ??= pool.run(Array.from({ length: seeds }, (_, at): Job => ({ seed: firstSeed + at, ...shape })));
     return results;
   }
 
@@ -80,7 +86,7 @@ describe.each(SLICES)('$title', ({ seeds, shape, situations, bugs }) => {
   test('the same seed gives the same run, to the last line of its trace', {
     timeout: BUSY_MACHINE_MS,
   }, async () => {
-    const some = [7, 8, 9, 10];
+    const some = [firstSeed, firstSeed + 1, firstSeed + 2];
     const once = (await allSeeds()).filter(({ seed }) => some.includes(seed));
     const again = await pool.run(some.map((seed) => ({ seed, ...shape })));
     expect(again.map(({ digest }) => digest)).toEqual(once.map(({ digest }) => digest));
@@ -92,13 +98,13 @@ describe.each(SLICES)('$title', ({ seeds, shape, situations, bugs }) => {
   }, async () => {
     const named = Object.entries(bugs);
     const caught = await pool.run(
-      named.map(([bug, { firstSeed = 1, seeds: seedsMax = seeds }]): Job => {
-        return { seed: firstSeed, bug, seedsMax, ...shape };
+      named.map(([bug, { firstSeed: seed = 1, seeds: seedsMax = SEARCHED_SEEDS }]): Job => {
+        return { seed, bug, seedsMax, ...shape };
       }),
     );
-    for (const [at, [bug, { firstSeed = 1 }]] of named.entries()) {
-      const seed = caught[at]?.seed ?? firstSeed;
-      if (seed - firstSeed > QUICK_SEARCH_SEEDS) console.log(`Set \`firstSeed: ${seed}\` for: ${bug}`);
+    for (const [at, [bug, { firstSeed: first = 1 }]] of named.entries()) {
+      const seed = caught[at]?.seed ?? first;
+      if (seed - first > QUICK_SEARCH_SEEDS) console.log(`Set \`firstSeed: ${seed}\` for: ${bug}`);
     }
     const verdicts = named.map(([name, { caughtBy }], at) => {
       const checker = caught[at]?.failure?.checker ?? 'no checker';

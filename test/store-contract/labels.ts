@@ -114,7 +114,9 @@ export function labelsContract(suite: Suite): void {
       const added = await populateSchedules(fixture, 20);
       const labels = TEAMS.slice(0, 2);
       const expected = added.filter((schedule) => isListed(schedule, { ...ALL_SCHEDULES, labels })).length;
-      const lists = Array.from({ length: 20 }, () => listSchedules(fixture, { ...ALL_SCHEDULES, labels }, 3));
+      const lists = Array.from({ length: 20 }, () =>
+        listSchedules(fixture, { ...ALL_SCHEDULES, labels }, 10),
+      );
       for (const found of await Promise.all(lists)) expect(found).toHaveLength(expected);
     });
   });

@@ -3,10 +3,29 @@ import { ANSWER_BYTES_MAX, exchange, type Fetch } from './exchange.ts';
 
 const SENDING = { method: 'GET', url: 'http://sched.example/v1/x?cursor=c', headers: {}, body: null };
 
-beforeEach(() => void vi.useFakeTimers());
+/** No other file in this process has timers of this length. */
+const TIMEOUT_MS = 4_321;
+/** The timers of the calls of a test. */
+const running = new Set<unknown>();
+
+beforeEach(() => {
+  running.clear();
+  vi.useFakeTimers();
+  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((act: () => void, ms: number) => {
+    const timer = set(act, ms);
+    if (ms === TIMEOUT_MS) running.add(timer);
+    return timer;
+  }) as typeof setTimeout);
+  vi.spyOn(globalThis, 'clearTimeout').mockImplementation((timer) => {
+    running.delete(timer);
+    clear(timer as number);
+  });
+});
 afterEach(() => {
   // Nothing may keep running after a test.
-  expect(vi.getTimerCount()).toBe(0);
+  expect(running).toEqual(new Set());
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -27,7 +46,7 @@ describe('an answer', () => {
   test('is read as a whole, even if a chunk ends within a character', async () => {
     const bytes = new TextEncoder().encode('{"name":"Zoë €"}');
     const fetch = bodyOf(...[...bytes].map((byte) => Uint8Array.of(byte)));
-    expect(await exchange(fetch, SENDING, { timeoutMs: 10, signal: undefined })).toEqual({
+    expect(await exchange(fetch, SENDING, { timeoutMs: TIMEOUT_MS, signal: undefined })).toEqual({
       status: 200,
       requestId: 'req_1',
       retryAfter: '7',
@@ -38,7 +57,7 @@ describe('an answer', () => {
 
   test('without a body is empty', async () => {
     const answer = await exchange(async () => new Response(null, { status: 204 }), SENDING, {
-      timeoutMs: 10,
+      timeoutMs: TIMEOUT_MS,
       signal: undefined,
     });
     expect(answer).toMatchObject({ status: 204, requestId: null, text: '' });
@@ -51,14 +70,17 @@ describe('an answer', () => {
       pull: (controller) => controller.enqueue(chunk),
       cancel: cancelled,
     });
-    const call = exchange(async () => new Response(body), SENDING, { timeoutMs: 10_000, signal: undefined });
+    const call = exchange(async () => new Response(body), SENDING, {
+      timeoutMs: TIMEOUT_MS,
+      signal: undefined,
+    });
     await expect(call).rejects.toMatchObject({ name: 'ApiError', code: 'unexpected_answer', status: 200 });
     expect(cancelled).toHaveBeenCalledOnce();
   });
 
   test('redirects are not followed, and fetch gets a signal', async () => {
     const fetch = vi.fn<Fetch>(async () => new Response('{}'));
-    await exchange(fetch, SENDING, { timeoutMs: 10, signal: undefined });
+    await exchange(fetch, SENDING, { timeoutMs: TIMEOUT_MS, signal: undefined });
     expect(fetch).toHaveBeenCalledWith(SENDING.url, {
       method: 'GET',
       headers: {},
@@ -74,20 +96,20 @@ describe('no answer', () => {
   itsOwnCause.cause = itsOwnCause;
 
   test('within the time limit is an error, even if the runtime ignores its signal', async () => {
-    const call = exchange(deaf, SENDING, { timeoutMs: 5_000, signal: undefined });
+    const call = exchange(deaf, SENDING, { timeoutMs: TIMEOUT_MS, signal: undefined });
     const failed = expect(call).rejects.toMatchObject({
       name: 'ConnectionError',
       code: 'timeout',
       status: null,
     });
-    await vi.advanceTimersByTimeAsync(5_000);
+    await vi.advanceTimersByTimeAsync(TIMEOUT_MS);
     await failed;
   });
 
   test('is an error that names the deepest cause, and leaves out the query', async () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     const cause = new TypeError('fetch failed', { cause: refused });
-    const call = exchange(() => Promise.reject(cause), SENDING, { timeoutMs: 10, signal: undefined });
+    const call = exchange(() => Promise.reject(cause), SENDING, { timeoutMs: TIMEOUT_MS, signal: undefined });
     await expect(call).rejects.toMatchObject({
       message: 'GET http://sched.example/v1/x was not answered: nothing listens there (ECONNREFUSED).',
       cause,
@@ -98,7 +120,7 @@ describe('no answer', () => {
     'is an error for a rejection with %j',
     async (reason) => {
       const call = exchange(() => Promise.reject(reason), SENDING, {
-        timeoutMs: 10,
+        timeoutMs: TIMEOUT_MS,
         signal: undefined,
       });
       await expect(call).rejects.toMatchObject({ code: 'connection_failed' });
@@ -111,14 +133,14 @@ describe('an abort', () => {
 
   test('before the call sends nothing', async () => {
     const fetch = vi.fn<Fetch>(deaf);
-    const call = exchange(fetch, SENDING, { timeoutMs: 10, signal: AbortSignal.abort(reason) });
+    const call = exchange(fetch, SENDING, { timeoutMs: TIMEOUT_MS, signal: AbortSignal.abort(reason) });
     await expect(call).rejects.toBe(reason);
     expect(fetch).not.toHaveBeenCalled();
   });
 
   test('during the call ends it, even if the runtime ignores its signal', async () => {
     const end = new AbortController();
-    const call = exchange(deaf, SENDING, { timeoutMs: 10, signal: end.signal });
+    const call = exchange(deaf, SENDING, { timeoutMs: TIMEOUT_MS, signal: end.signal });
     end.abort(reason);
     await expect(call).rejects.toBe(reason);
   });
@@ -128,7 +150,10 @@ describe('an abort', () => {
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(Uint8Array.of(123)),
     });
-    const call = exchange(async () => new Response(body), SENDING, { timeoutMs: 10, signal: end.signal });
+    const call = exchange(async () => new Response(body), SENDING, {
+      timeoutMs: TIMEOUT_MS,
+      signal: end.signal,
+    });
     await vi.advanceTimersByTimeAsync(1);
     end.abort(reason);
     await expect(call).rejects.toBe(reason);
@@ -137,7 +162,7 @@ describe('an abort', () => {
   test('ends every call with this signal, over a single listener', async () => {
     const end = new AbortController();
     const added = vi.spyOn(end.signal, 'addEventListener');
-    const limits = { timeoutMs: 10, signal: end.signal };
+    const limits = { timeoutMs: TIMEOUT_MS, signal: end.signal };
     await exchange(async () => new Response('{}'), SENDING, limits);
     const calls = Array.from({ length: 20 }, () => exchange(deaf, SENDING, limits));
     await exchange(async () => new Response('{}'), SENDING, limits);
@@ -151,7 +176,7 @@ describe('an abort', () => {
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, 'addEventListener');
     const removed = vi.spyOn(signal, 'removeEventListener');
-    await exchange(async () => new Response('{}'), SENDING, { timeoutMs: 10, signal });
+    await exchange(async () => new Response('{}'), SENDING, { timeoutMs: TIMEOUT_MS, signal });
     expect(removed.mock.calls.map(([, listener]) => listener)).toEqual(
       added.mock.calls.map(([, listener]) => listener),
     );

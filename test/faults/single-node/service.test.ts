@@ -9,7 +9,7 @@ import { formatSpread } from './numbers.ts';
 import { runStops } from './stops.ts';
 import { runWriterCrash } from './store-faults.ts';
 
-const STOPS = 3;
+const STOPS = 2;
 const FROZEN_MS = 3_000;
 const SEED = 815;
 const COUNT = 20;

@@ -70,7 +70,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'dead nodes are removed even after they renewed their lease': {
     caughtBy: ['ownership'],
-    firstSeed: 6,
+    firstSeed: 8,
     seeds: 40,
     store: overriding<SharedStore>((store) => ({
       async removeDeadNode({ node }) {
@@ -99,7 +99,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, ClusterBug>> = {
   },
   'gates are not saved before their slot is given back': {
     caughtBy: ['breaker'],
-    firstSeed: 23,
+    firstSeed: 28,
     seeds: 40,
     patch: patched(Gates.prototype, 'saveSlots', DO_NOTHING),
   },
