@@ -4,7 +4,7 @@
  * run.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -33,7 +33,7 @@ import type { Clock, Stopwatch, Timers } from '#src/ports/system.ts';
 import type { AttemptFacts, EngineGauges, EngineMetrics, Log } from '#src/ports/telemetry.ts';
 import type { SqlStore } from '#src/store/sql/sql-store.ts';
 import { Executor, type WriterData } from '#src/store/sqlite/executor.ts';
-import { openSqlite, type SqliteOptions } from '#src/store/sqlite/open-sqlite.ts';
+import { DATABASE_FILE, openSqlite, type SqliteOptions } from '#src/store/sqlite/open-sqlite.ts';
 import { answered, type WriteQueue } from '#src/store/sqlite/writer.ts';
 import { AesVault } from '#src/vault/aes-vault.ts';
 import { InMemoryInsight } from './in-memory-insight.ts';
@@ -265,6 +265,19 @@ export interface ScheduleOptions extends Partial<NewSchedule> {
   readonly payload?: { readonly headers?: Headers; readonly body?: string | null };
 }
 
+let empty: Promise<string> | null = null;
+
+/** Returns the path of a database without projects. Copying it takes less time than making one for each test. */
+function emptyDatabase(): Promise<string> {
+  empty ??= (async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'sched-engine-empty-'));
+    const store = await openSqlite({ directory, now: START, exclusive: false });
+    await store.close();
+    return join(directory, DATABASE_FILE);
+  })();
+  return empty;
+}
+
 export class EngineHarness implements EngineDependencies, AsyncDisposable {
   readonly time: VirtualTime;
   readonly clock: Clock;
@@ -300,6 +313,7 @@ export class EngineHarness implements EngineDependencies, AsyncDisposable {
 
   static async open(given: Pick<SqliteOptions, 'sweepBatchMax' | 'openWriter'> = {}): Promise<EngineHarness> {
     const directory = mkdtempSync(join(tmpdir(), 'sched-engine-'));
+    copyFileSync(await emptyDatabase(), join(directory, DATABASE_FILE));
     const ownWriter = { exclusive: false, durable: false, openWriter: openSynchronousWriter };
     const options: SqliteOptions = { directory, now: START, ...ownWriter, ...given };
     const harness = new EngineHarness(directory, await openSqlite(options), new VirtualTime(START));

@@ -111,11 +111,17 @@ export class Connector {
   }
 }
 
+let newest: { readonly certificates: string | null; readonly context: SecureContext } | null = null;
+
+/** Reading the certificates of all authorities takes a while. Every connector of a process has the same ones. */
 function secureContext(certificates: string | null): SecureContext {
-  return createSecureContext({
+  if (newest?.certificates === certificates) return newest.context;
+  const context = createSecureContext({
     minVersion: 'TLSv1.2',
     ...(certificates === null ? {} : { ca: [...getCACertificates('default'), certificates] }),
   });
+  newest = { certificates, context };
+  return context;
 }
 
 function handshake(socket: TLSSocket, signal: AbortSignal): Promise<void> {

@@ -235,7 +235,7 @@ describe('an answer that does not end', () => {
   test('may arrive byte by byte', async () => {
     const server = await startHttpsServer((response) => {
       response.writeHead(500);
-      const drip = () => response.write('x', () => setImmediate(drip));
+      const drip = () => response.write('x', (error) => error ?? setImmediate(drip));
       drip();
     });
     expect(await answerOf(server)).toEqual(cut(500, 'x'.repeat(BYTES_MAX)));
