@@ -67,7 +67,7 @@ export function listsContract(suite: Suite): void {
           const expected = added.filter((schedule) => isListed(schedule, filter)).toReversed();
           expect(listed).toEqual(expected.map(({ id }) => id));
         }),
-        { numRuns: 300, seed: 2 },
+        { numRuns: 100, seed: 2 },
       );
     });
 
@@ -105,7 +105,7 @@ export function listsContract(suite: Suite): void {
             expected.map(({ id }) => id).toReversed(),
           );
         }),
-        { numRuns: 150, seed: 4 },
+        { numRuns: 60, seed: 4 },
       );
     });
 
@@ -334,7 +334,7 @@ export function listsContract(suite: Suite): void {
           const expected = added.filter((delivery) => isDeliveryListed(delivery, filter));
           expect(listed).toEqual(expected.toReversed());
         }),
-        { numRuns: 300, seed: 3 },
+        { numRuns: 100, seed: 3 },
       );
     });
 
@@ -410,7 +410,7 @@ export function listsContract(suite: Suite): void {
           );
           expect(await allAttempts(fixture, filter, limit)).toEqual(expected.toSorted(byEnd));
         }),
-        { numRuns: 100, seed: 5 },
+        { numRuns: 60, seed: 5 },
       );
     });
 
