@@ -190,7 +190,7 @@ describe.concurrent('tables', () => {
     ['schedules', 110, 'ID STATE NAME FIRES IN (METHOD )?ENDPOINT'],
     ['schedules', 500, 'ID STATE NAME NEXT FIRES IN TIMING METHOD ENDPOINT METADATA'],
     ['deliveries', 60, 'ID STATUS WHEN'],
-    ['deliveries', 80, 'ID STATUS WHEN RESPONSE URL'],
+    ['deliveries', 84, 'ID STATUS WHEN RESPONSE URL'],
     ['deliveries', 120, 'ID STATUS WHEN ATTEMPTS RESPONSE METHOD URL'],
     ['deliveries', 200, 'ID STATUS SCHEDULED FOR WHEN ATTEMPTS RESPONSE METHOD URL SCHEDULE'],
   ])('of %s at %i columns have the columns %s', async (what, columns, titles) => {

@@ -19,7 +19,7 @@ beforeEach(() => {
   }) as typeof setTimeout);
   vi.spyOn(globalThis, 'clearTimeout').mockImplementation((timer) => {
     running.delete(timer);
-    clear(timer as number);
+    clear(timer);
   });
 });
 afterEach(() => {
