@@ -37,6 +37,7 @@ export interface WatchDependencies {
   readonly pendingWrites: PendingWrites;
   /** Tokens of claims whose answers were lost. */
   readonly lostClaims: Set<string>;
+  elapsedMs(): number;
   readsFail(): boolean;
   /** Called after the checkers, before the claim reaches the store. */
   claimRequested(): void;
@@ -64,6 +65,10 @@ export function watchInstance(dependencies: WatchDependencies): Watch {
     settleRequested: (write) => runner.notify((checker) => checker.settleRequested?.(write, instance)),
     endRequested: (write) => runner.notify((checker) => checker.endRequested?.(write, instance)),
     deferRequested: (delivery) => runner.notify((checker) => checker.deferRequested?.(delivery, instance)),
+    loadStarted: () => {
+      const sinceMs = dependencies.elapsedMs();
+      return (loaded) => runner.notify((checker) => checker.loaded?.(loaded, sinceMs, instance));
+    },
     learned: (deliveries) => runner.notify((checker) => checker.learned?.(deliveries)),
   };
 }

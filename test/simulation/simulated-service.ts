@@ -25,6 +25,7 @@ import { Network, type SentRequest } from './network.ts';
 import { isWaitingStatus, Observer, shortId } from './observer.ts';
 import { PayloadModel } from './payload-model.ts';
 import type { Plan } from './plan.ts';
+import { RateLimitModel } from './rate-limit-model.ts';
 import { ServiceInstance } from './service-instance.ts';
 import { START, seededRandom, type Template, vaultOf } from './template.ts';
 import { Trace } from './trace.ts';
@@ -71,6 +72,7 @@ export class SimulatedService implements SimulationView {
   readonly trace = new Trace(this.time, TRACE_LINES);
   readonly observer: Observer;
   readonly payloads: PayloadModel;
+  readonly rateLimits: RateLimitModel;
   readonly rows: DurableRows;
   readonly covered: ReadonlyMap<Situation, number>;
   readonly retentionMs: number;
@@ -111,9 +113,15 @@ export class SimulatedService implements SimulationView {
     this.#vault = vaultOf(seededRandom(this.#prngs.ids));
     this.observer = new Observer(this.rows, template.partitions, this.#runner.checkers);
     this.payloads = new PayloadModel(this.#contents, this.observer);
+    this.rateLimits = new RateLimitModel(this.time, this.observer);
     const { checkers, covered } = coverageOf(this);
     this.covered = covered;
-    this.#runner.checkers.push(this.payloads, ...checkers, ...CHECKERS.map((make) => make(this)));
+    this.#runner.checkers.push(
+      this.payloads,
+      this.rateLimits,
+      ...checkers,
+      ...CHECKERS.map((make) => make(this)),
+    );
     this.#network = new Network(this.time, stream(5), {
       sent: (sent) => this.#sent(sent),
       ended: (sent) => this.#ended(sent),
@@ -319,6 +327,7 @@ export class SimulatedService implements SimulationView {
       runner: this.#runner,
       pendingWrites: this.#pendingWrites,
       lostClaims: this.#lostClaims,
+      elapsedMs: () => this.time.elapsedMs,
       readsFail: () => this.#disk.readsFail(),
       claimRequested: () => {},
     });

@@ -8,6 +8,7 @@ import type { ControlStore } from '#src/ports/control-store.ts';
 import {
   type ClaimWrite,
   type EndWrite,
+  type LoadedDelivery,
   type SettleWrite,
   type Store,
   StoreUnavailable,
@@ -30,12 +31,20 @@ export interface Watch {
   endRequested(write: EndWrite): void;
   deferRequested(delivery: Delivery): void;
   learned(deliveries: readonly Delivery[]): void;
+  /** Returns what is to be called with the deliveries when they were read. */
+  loadStarted(): (loaded: readonly LoadedDelivery[]) => void;
 }
 
 const IS_READ = /^(find|list)/;
 
 export function watchedStore<S extends AnyStore>(store: S, scope: Scope, watch: Watch): S {
   const verbs: Partial<AnyStore> = {
+    async loadDeliveries(deliveries) {
+      const ended = watch.loadStarted();
+      const all = await store.loadDeliveries(deliveries);
+      ended(all.filter((loaded) => loaded !== null));
+      return all;
+    },
     async claim(writes, fence) {
       for (const write of writes) watch.claimRequested(write);
       try {

@@ -71,8 +71,9 @@ export function apiChecker(simulation: SimulationView): Checker {
       const label = callOf(after);
       const other = labels.get(label);
       const earlier = observer.schedules.get(other ?? after.id);
-      // A PUT that is repeated after its schedule has ended creates another.
-      const isPutAgain = after.name !== null && (earlier === undefined || isEnded(earlier));
+      // A PUT that is repeated after its schedule has ended, or got another name, creates another.
+      const hasName = earlier?.name === after.name && !isEnded(earlier);
+      const isPutAgain = after.name !== null && !hasName;
       if (other !== undefined && !isPutAgain)
         throw new Violation(NAME, `${label} made both ${other} and ${after.id}`);
       labels.set(label, after.id);

@@ -5,7 +5,7 @@ import type { ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { Schedule } from '#src/domain/schedule.ts';
-import type { ClaimWrite, EndWrite, SettleWrite } from '#src/ports/store.ts';
+import type { ClaimWrite, EndWrite, LoadedDelivery, SettleWrite } from '#src/ports/store.ts';
 import type { ApiCall } from '../api-call.ts';
 import type { SentRequest } from '../network.ts';
 
@@ -69,6 +69,8 @@ export interface Checker {
   cleanerRound?(): void;
   /** All steps of one verb are done. `touched`: schedules that changed, or whose deliveries or payloads did. */
   verbEnded?(touched: ReadonlySet<ScheduleId>): void;
+  /** The engine has read these deliveries and their schedules, at some time since `sinceMs`. */
+  loaded?(loaded: readonly LoadedDelivery[], sinceMs: number, by: InstanceFacts): void;
   /** The engine has decided, but nothing is stored yet. */
   claimRequested?(write: RequestedClaim, by: InstanceFacts): void;
   claimAnswered?(write: RequestedClaim, answer: ClaimAnswer): void;

@@ -7,7 +7,7 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { DeliveryId } from '#src/domain/id.ts';
 import { gateKey } from './breaker.ts';
-import { type Checker, Violation } from './checker.ts';
+import { type Checker, type InstanceFacts, Violation } from './checker.ts';
 import type { SimulationView } from './simulation-view.ts';
 
 const LAPSE_MS = 300;
@@ -86,22 +86,23 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
 
   /** A reservation is used even when the limits changed since it was made. */
   const reservedUnder = new Map<DeliveryId, string>();
-  const isOfOldTerms = (delivery: Delivery): boolean => {
+  const isOfOldTerms = (delivery: Delivery, by: InstanceFacts): boolean => {
     const reserved = reservedUnder.get(delivery.id);
     reservedUnder.delete(delivery.id);
     const wasReserved = observer.deliveries.get(delivery.id)?.reserved === true;
-    return wasReserved && reserved !== undefined && reserved !== termsOf(delivery);
+    return wasReserved && reserved !== undefined && reserved !== termsOf(delivery, by);
   };
-  const termsOf = ({ target, scheduleId }: Delivery): string => {
-    const profile = target.endpointId === null ? undefined : observer.profiles.get(target.endpointId);
-    return JSON.stringify([profile?.retryBudget, observer.schedules.get(scheduleId)?.rateLimit]);
+  const termsOf = (delivery: Delivery, by: InstanceFacts): string => {
+    const { endpointId } = delivery.target;
+    const profile = endpointId === null ? undefined : observer.profiles.get(endpointId);
+    return JSON.stringify([profile?.retryBudget, simulation.rateLimits.of(delivery, by)]);
   };
 
   return {
     name: 'budget and rate',
-    deferRequested(delivery) {
+    deferRequested(delivery, by) {
       if (!delivery.reserved) return;
-      reservedUnder.set(delivery.id, termsOf(delivery));
+      reservedUnder.set(delivery.id, termsOf(delivery, by));
       const key = gateKey(delivery);
       unsavedReservations.set(key, (unsavedReservations.get(key) ?? new Set()).add(delivery.id));
     },
@@ -110,20 +111,18 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
       const isStale = observer.deliveries.get(delivery.id)?.revision !== delivery.revision - 1;
       if (isStale || !simulation.holds(by, delivery)) return;
       const now = by.now();
-      if (unaccounted.delete(delivery.id) || isOfOldTerms(delivery)) return;
-      const schedule = observer.schedules.get(delivery.scheduleId);
-      if (schedule === undefined) return;
+      if (unaccounted.delete(delivery.id) || isOfOldTerms(delivery, by)) return;
       const key = gateKey(delivery);
       const { endpointId } = delivery.target;
       const profile = endpointId === null ? undefined : observer.profiles.get(endpointId);
       const { rate, burst } = profile?.retryBudget ?? { rate: 10, burst: 100 };
       const takeBack: (() => void)[] = [];
       claimsInFlight.set(attempt.id, { key, takeBack });
-      const perSecond = schedule.rateLimit?.perSecond ?? 0;
+      const perSecond = simulation.rateLimits.of(delivery, by);
       // The delivery reserved its token together with its step, so the token was counted before.
-      const isEarlier = perSecond > 0 && observer.deliveries.get(delivery.id)?.reserved === true;
+      const isEarlier = perSecond !== null && observer.deliveries.get(delivery.id)?.reserved === true;
       if (attempt.attemptNo > 1 && !isEarlier) takeBack.push(takeToken(key, rate, burst, delivery.id, now));
-      if (perSecond > 0) takeBack.push(takeStep(key, perSecond, delivery.id, now));
+      if (perSecond !== null) takeBack.push(takeStep(key, perSecond, delivery.id, now));
     },
     claimAnswered({ attempt }, answer) {
       const taken = claimsInFlight.get(attempt.id)?.takeBack ?? [];

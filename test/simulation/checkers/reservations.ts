@@ -4,7 +4,7 @@
  */
 import type { Delivery } from '#src/domain/delivery.ts';
 import { gateKey } from './breaker.ts';
-import { type Checker, Violation } from './checker.ts';
+import { type Checker, type InstanceFacts, Violation } from './checker.ts';
 import type { SimulationView } from './simulation-view.ts';
 
 const NAME = 'reservations';
@@ -64,17 +64,17 @@ export function reservationsChecker(simulation: SimulationView): Checker {
   };
 
   /** Takes from the gate what letting a delivery through, or reserving for it, costs. */
-  const take = (delivery: Delivery, now: number): Reservation | null => {
+  const take = (delivery: Delivery, by: InstanceFacts): Reservation | null => {
+    const now = by.now();
     const before = observer.deliveries.get(delivery.id);
-    const schedule = observer.schedules.get(delivery.scheduleId);
-    if (before === undefined || schedule === undefined) return null;
+    if (before === undefined) return null;
     const key = gateKey(delivery);
     if (before.reserved && now <= (before.dueAt ?? 0) + LAPSE_MS) return null;
     const { endpointId } = delivery.target;
     const profile = endpointId === null ? undefined : observer.profiles.get(endpointId);
     const terms = profile?.retryBudget ?? { rate: 10, burst: 100 };
     const needsToken = before.attemptCount > 0;
-    const perSecond = schedule.rateLimit?.perSecond || null;
+    const perSecond = simulation.rateLimits.of(delivery, by);
     if (needsToken) takeToken(gateOf(key), terms, now);
     const debt = needsToken ? Math.max(-(gateOf(key).budget?.tokens ?? 0), 0) : 0;
     const debtMs = debt === 0 ? 0 : (debt * 1_000) / terms.rate;
@@ -97,11 +97,11 @@ export function reservationsChecker(simulation: SimulationView): Checker {
   return {
     name: NAME,
     claimRequested({ delivery }, by) {
-      if (simulation.holds(by, delivery)) take(delivery, by.now());
+      if (simulation.holds(by, delivery)) take(delivery, by);
     },
     deferRequested(delivery, by) {
       if (!delivery.reserved || !simulation.holds(by, delivery)) return;
-      const reservation = take(delivery, by.now());
+      const reservation = take(delivery, by);
       if (reservation === null)
         throw new Violation(NAME, `${delivery.id} had a reservation, and has to wait again`);
       made.push(reservation);
