@@ -21,11 +21,11 @@ import { coverageOf, type Situation } from './coverage.ts';
 import { DurableRows } from './durable-rows.ts';
 import { FaultyDisk } from './faulty-disk.ts';
 import { PendingWrites, watchInstance } from './instance-watch.ts';
+import { LimitsModel } from './limits-model.ts';
 import { Network, type SentRequest } from './network.ts';
 import { isWaitingStatus, Observer, shortId } from './observer.ts';
 import { PayloadModel } from './payload-model.ts';
 import type { Plan } from './plan.ts';
-import { RateLimitModel } from './rate-limit-model.ts';
 import { ServiceInstance } from './service-instance.ts';
 import { START, seededRandom, type Template, vaultOf } from './template.ts';
 import { Trace } from './trace.ts';
@@ -72,7 +72,7 @@ export class SimulatedService implements SimulationView {
   readonly trace = new Trace(this.time, TRACE_LINES);
   readonly observer: Observer;
   readonly payloads: PayloadModel;
-  readonly rateLimits: RateLimitModel;
+  readonly limits: LimitsModel;
   readonly rows: DurableRows;
   readonly covered: ReadonlyMap<Situation, number>;
   readonly retentionMs: number;
@@ -113,12 +113,12 @@ export class SimulatedService implements SimulationView {
     this.#vault = vaultOf(seededRandom(this.#prngs.ids));
     this.observer = new Observer(this.rows, template.partitions, this.#runner.checkers);
     this.payloads = new PayloadModel(this.#contents, this.observer);
-    this.rateLimits = new RateLimitModel(this.time, this.observer);
+    this.limits = new LimitsModel(this.time, this.observer);
     const { checkers, covered } = coverageOf(this);
     this.covered = covered;
     this.#runner.checkers.push(
       this.payloads,
-      this.rateLimits,
+      this.limits,
       ...checkers,
       ...CHECKERS.map((make) => make(this)),
     );

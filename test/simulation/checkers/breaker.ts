@@ -196,7 +196,7 @@ export function breakerChecker(simulation: SimulationView): Checker {
       if (status !== 'expired' || deadline === null || attemptCount > 0) return;
       const now = finalizedAt ?? 0;
       if (now > deadline && now > scheduledFor + 300) return;
-      if (simulation.rateLimits.of(delivery, by) !== null) return;
+      if (simulation.limits.of(delivery, by).perSecond !== null) return;
       const model = modelOf(gateKey(delivery));
       if (!simulation.holds(by, delivery)) return;
       if (!model.isInexact && (deferralEnd(model, policyOf(delivery), by.now()) ?? 0) <= deadline) {

@@ -92,11 +92,8 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
     const wasReserved = observer.deliveries.get(delivery.id)?.reserved === true;
     return wasReserved && reserved !== undefined && reserved !== termsOf(delivery, by);
   };
-  const termsOf = (delivery: Delivery, by: InstanceFacts): string => {
-    const { endpointId } = delivery.target;
-    const profile = endpointId === null ? undefined : observer.profiles.get(endpointId);
-    return JSON.stringify([profile?.retryBudget, simulation.rateLimits.of(delivery, by)]);
-  };
+  const termsOf = (delivery: Delivery, by: InstanceFacts): string =>
+    JSON.stringify(simulation.limits.of(delivery, by));
 
   return {
     name: 'budget and rate',
@@ -113,12 +110,10 @@ export function rateLimitsChecker(simulation: SimulationView): Checker {
       const now = by.now();
       if (unaccounted.delete(delivery.id) || isOfOldTerms(delivery, by)) return;
       const key = gateKey(delivery);
-      const { endpointId } = delivery.target;
-      const profile = endpointId === null ? undefined : observer.profiles.get(endpointId);
-      const { rate, burst } = profile?.retryBudget ?? { rate: 10, burst: 100 };
+      const { perSecond, budget } = simulation.limits.of(delivery, by);
+      const { rate, burst } = budget;
       const takeBack: (() => void)[] = [];
       claimsInFlight.set(attempt.id, { key, takeBack });
-      const perSecond = simulation.rateLimits.of(delivery, by);
       // The delivery reserved its token together with its step, so the token was counted before.
       const isEarlier = perSecond !== null && observer.deliveries.get(delivery.id)?.reserved === true;
       if (attempt.attemptNo > 1 && !isEarlier) takeBack.push(takeToken(key, rate, burst, delivery.id, now));

@@ -70,11 +70,8 @@ export function reservationsChecker(simulation: SimulationView): Checker {
     if (before === undefined) return null;
     const key = gateKey(delivery);
     if (before.reserved && now <= (before.dueAt ?? 0) + LAPSE_MS) return null;
-    const { endpointId } = delivery.target;
-    const profile = endpointId === null ? undefined : observer.profiles.get(endpointId);
-    const terms = profile?.retryBudget ?? { rate: 10, burst: 100 };
+    const { perSecond, budget: terms } = simulation.limits.of(delivery, by);
     const needsToken = before.attemptCount > 0;
-    const perSecond = simulation.rateLimits.of(delivery, by);
     if (needsToken) takeToken(gateOf(key), terms, now);
     const debt = needsToken ? Math.max(-(gateOf(key).budget?.tokens ?? 0), 0) : 0;
     const debtMs = debt === 0 ? 0 : (debt * 1_000) / terms.rate;

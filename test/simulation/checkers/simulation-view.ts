@@ -2,9 +2,9 @@
 import type { Delivery } from '#src/domain/delivery.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { DurableRows } from '#test/simulation/durable-rows.ts';
+import type { LimitsModel } from '#test/simulation/limits-model.ts';
 import type { Observer } from '#test/simulation/observer.ts';
 import type { PayloadModel } from '#test/simulation/payload-model.ts';
-import type { RateLimitModel } from '#test/simulation/rate-limit-model.ts';
 import type { VirtualTime } from '#test/simulation/virtual-time.ts';
 import type { Checker, InstanceFacts } from './checker.ts';
 
@@ -13,7 +13,7 @@ export interface SimulationView {
   readonly observer: Observer;
   /** What each delivery is made with. */
   readonly payloads: PayloadModel;
-  readonly rateLimits: RateLimitModel;
+  readonly limits: LimitsModel;
   readonly rows: Pick<DurableRows, 'payloadVersions' | 'names'>;
   /** Processes that have not ended. */
   readonly instances: readonly InstanceFacts[];

@@ -1,0 +1,95 @@
+/**
+ * The rate limit and the retry budget with which a node decides about a delivery. A customer may change them after the
+ * node has read the schedule and the profile. So what a node reads has to be in force at some time since the read
+ * began, and holds until the node reads again.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Delivery } from '#src/domain/delivery.ts';
+import type { EndpointProfile, FiringProfile, RetryBudget } from '#src/domain/endpoint-profile.ts';
+import type { Schedule } from '#src/domain/schedule.ts';
+import type { LoadedDelivery } from '#src/ports/store.ts';
+import type { Checker, InstanceFacts } from './checkers/checker.ts';
+import type { Observer } from './observer.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+export interface Limits {
+  /** The rate limit; null without one. */
+  readonly perSecond: number | null;
+  readonly budget: RetryBudget;
+}
+
+interface FormerValue {
+  readonly value: unknown;
+  readonly untilMs: number;
+}
+
+const DEFAULT_BUDGET: RetryBudget = { rate: 10, burst: 100 };
+
+export class LimitsModel implements Checker {
+  readonly name = 'limits model';
+  readonly #time: Pick<VirtualTime, 'elapsedMs'>;
+  readonly #observer: Pick<Observer, 'schedules' | 'profiles'>;
+  /** Values that were in force before, by the id of the schedule or the profile. */
+  readonly #former = new Map<string, FormerValue[]>();
+  readonly #read = new Map<string, Limits>();
+
+  constructor(time: Pick<VirtualTime, 'elapsedMs'>, observer: Pick<Observer, 'schedules' | 'profiles'>) {
+    this.#time = time;
+    this.#observer = observer;
+  }
+
+  of(delivery: Delivery, by: InstanceFacts): Limits {
+    return this.#read.get(readingOf(delivery, by)) ?? this.#present(delivery);
+  }
+
+  schedule(before: Schedule | null, after: Schedule | null): void {
+    if (before !== null) this.#change(before.id, perSecondOf(before), perSecondOf(after));
+  }
+
+  profile(before: EndpointProfile | null, after: EndpointProfile): void {
+    if (before !== null) this.#change(before.id, budgetOf(before), budgetOf(after));
+  }
+
+  loaded(loaded: readonly LoadedDelivery[], sinceMs: number, by: InstanceFacts): void {
+    for (const { delivery, schedule, endpointProfile } of loaded) {
+      const { scheduleId, target } = delivery;
+      const present = this.#present(delivery);
+      const read = { perSecond: perSecondOf(schedule), budget: budgetOf(endpointProfile) };
+      const isTrue =
+        this.#wasInForce(scheduleId, present.perSecond, read.perSecond, sinceMs) &&
+        this.#wasInForce(target.endpointId, present.budget, read.budget, sinceMs);
+      if (isTrue) this.#read.set(readingOf(delivery, by), read);
+      else this.#read.delete(readingOf(delivery, by));
+    }
+  }
+
+  #present({ scheduleId, target: { endpointId } }: Delivery): Limits {
+    const { schedules, profiles } = this.#observer;
+    const profile = endpointId === null ? null : profiles.get(endpointId);
+    return { perSecond: perSecondOf(schedules.get(scheduleId)), budget: budgetOf(profile) };
+  }
+
+  #change(id: string, before: unknown, after: unknown): void {
+    if (isDeepStrictEqual(before, after)) return;
+    const former = this.#former.get(id) ?? [];
+    this.#former.set(id, [...former, { value: before, untilMs: this.#time.elapsedMs }]);
+  }
+
+  #wasInForce(id: string | null, present: unknown, read: unknown, sinceMs: number): boolean {
+    if (isDeepStrictEqual(present, read)) return true;
+    const former = this.#former.get(id ?? '') ?? [];
+    return former.some(({ value, untilMs }) => untilMs >= sinceMs && isDeepStrictEqual(value, read));
+  }
+}
+
+function readingOf({ id }: Delivery, { node }: InstanceFacts): string {
+  return `${node}/${id}`;
+}
+
+function perSecondOf(schedule: Pick<Schedule, 'rateLimit'> | null | undefined): number | null {
+  return schedule?.rateLimit?.perSecond || null;
+}
+
+function budgetOf(profile: FiringProfile | null | undefined): RetryBudget {
+  return profile?.retryBudget ?? DEFAULT_BUDGET;
+}
