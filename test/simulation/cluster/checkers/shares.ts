@@ -25,6 +25,8 @@ export function sharesChecker(simulation: ClusterSimulationView): ClusterChecker
   /** Slots that were freed by other nodes than their owner. */
   const freedByOthers = new Set<Slot>();
   let checkedMs = 0;
+  /** When a node that had ended was last seen to have a lease. */
+  let deadLeaseMs = Number.NEGATIVE_INFINITY;
 
   /** Since when all nodes have worked undisturbed, or null while one does not. */
   const allUndisturbedSince = (): number | null => {
@@ -43,9 +45,10 @@ export function sharesChecker(simulation: ClusterSimulationView): ClusterChecker
     const isHinted = simulation.areHintsReliable && sinceMs >= undisturbedMs && !freedByOthers.has(slot);
     const freeWithinMs = isHinted ? TAKEN_WITHIN_MS : FOUND_WITHIN_MS;
     const deadWithinMs = nowMs - undisturbedMs <= LENIENT_MS ? LENIENT_MS : TAKEN_OVER_WITHIN_MS;
-    // A dead node keeps its share of the free slots for as long as its lease. Repeated faults make that
-    // longer.
-    const wasLeased = simulation.diedMs > undisturbedMs - LENIENT_MS || hasLeasedDeadNode();
+    // A dead node keeps its share of the free slots for as long as its lease. A lease that it renewed while it
+    // died may be stored later. Repeated faults make that longer.
+    const wasLeased =
+      simulation.diedMs > undisturbedMs - LENIENT_MS || nowMs - deadLeaseMs <= FOUND_WITHIN_MS;
     const isShareOfDeadNode = nowMs - Math.max(simulation.diedMs, undisturbedMs) <= deadWithinMs && wasLeased;
     const withinMs = owner === null && !isShareOfDeadNode ? freeWithinMs : deadWithinMs;
     if (nowMs - since > withinMs) {
@@ -85,6 +88,7 @@ export function sharesChecker(simulation: ClusterSimulationView): ClusterChecker
     step() {
       if (time.elapsedMs - checkedMs < CHECK_EVERY_MS) return;
       checkedMs = time.elapsedMs;
+      if (hasLeasedDeadNode()) deadLeaseMs = checkedMs;
       for (const { node, state, storeDisturbedMs, resumedMs, upSinceMs, isPaused } of simulation.instances) {
         if (state !== 'up' || isPaused) continue;
         const wellMs = Math.max(storeDisturbedMs, resumedMs, upSinceMs);
