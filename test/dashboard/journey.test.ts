@@ -3,10 +3,12 @@
  * tests depend on each other: each continues where the previous one ended.
  */
 import { expect, test } from 'vitest';
+import { created, createdProfile, onlyDelivery } from '#test/e2e/expectations.ts';
 import { answer, held } from '#test/receiver/behaviours.ts';
 import type { Hook } from '#test/receiver/receiver.ts';
 import { expectedSignature, signatureOf, verify } from '#test/receiver/verify.ts';
 import { PASSWORD, Person } from './person.ts';
+import { PROJECT } from './sample-data.ts';
 import { useService } from './service.ts';
 import { DELIVERY, SCHEDULE } from './visited-pages.ts';
 
@@ -138,6 +140,29 @@ test('a failing delivery is retried and dead-lettered, and its page shows every 
   await admin.sees(/after it was due/, attempts);
   await admin.choose('Table', attempts);
   expect(await admin.rows('Attempts, with times since the start of each', '503').count()).toBe(2);
+  admin.expectNoErrors();
+});
+
+test('the page of a delivery says once when the open breaker lets it go on', async () => {
+  const { api } = service;
+  const target = service.receiver().hook(answer(503));
+  const profile = await createdProfile(api, {
+    url: target.url,
+    // The retry would be due in the window of the breaker.
+    retry_policy: { base: '5m' },
+    breaker_policy: { threshold: 1, base_open: '1h', max_open: '1h', probe_timeout: '30s' },
+  });
+  const { id: schedule } = await created(api, { endpoint_id: profile.id, delay: '1s' });
+  const { id } = await onlyDelivery(api, schedule);
+  await target.arrived();
+  await admin.page.goto(`${service.sched().url}/dashboard/${PROJECT}/deliveries/${id}`);
+  await admin.sees(/circuit breaker is open/);
+  const instants = await Promise.all(
+    [admin.page.getByText(/^Until/), admin.part('Attempts').getByText(/^Next attempt/)].map((text) =>
+      text.locator('..').locator('time').first().getAttribute('datetime'),
+    ),
+  );
+  expect(new Set(instants).size).toBe(1);
   admin.expectNoErrors();
 });
 

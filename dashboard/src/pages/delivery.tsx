@@ -76,6 +76,8 @@ function DeliverySkeleton() {
 function DeliveryView({ details }: { readonly details: Details }) {
   const { delivery, attempts, words, waiting } = details;
   const hasWords = words !== '';
+  // While the breaker is open, a delivery that is not due yet will be deferred when it is.
+  const nextAt = waiting?.until ?? delivery.next_fire_at;
   return (
     <div class="space-y-4">
       {hasWords ? (
@@ -91,16 +93,16 @@ function DeliveryView({ details }: { readonly details: Details }) {
       <Card title="Attempts">
         {attempts.length === 0 ? (
           <EmptyState icon="clock" title="No attempts yet">
-            {delivery.next_fire_at === null ? null : (
+            {nextAt === null ? null : (
               <p>
-                The first attempt is due <Relative at={delivery.next_fire_at} />.
+                The first attempt is due <Relative at={nextAt} />.
               </p>
             )}
           </EmptyState>
         ) : (
           <Waterfall attempts={attempts} delivery={delivery} />
         )}
-        <NextAttempt delivery={delivery} hasAttempts={attempts.length > 0} />
+        <NextAttempt delivery={delivery} nextAt={nextAt} hasAttempts={attempts.length > 0} />
       </Card>
       <div class="grid items-start gap-4 lg:grid-cols-2">
         <RequestCard delivery={delivery} headerNames={details.header_names} hasBody={details.has_body} />
@@ -127,20 +129,22 @@ function borderOf(status: string): string {
 
 function NextAttempt({
   delivery,
+  nextAt,
   hasAttempts,
 }: {
   readonly delivery: Delivery;
+  readonly nextAt: string | null;
   readonly hasAttempts: boolean;
 }) {
-  const { next_fire_at: next, deadline, finalized_at: finalized } = delivery;
-  const hasNext = hasAttempts && next !== null && finalized === null;
+  const { deadline, finalized_at: finalized } = delivery;
+  const hasNext = hasAttempts && nextAt !== null && finalized === null;
   if (!hasNext && deadline === null) return null;
   return (
     <div class="mt-3 flex flex-wrap gap-x-6 gap-y-1 border-t border-line pt-3">
       {hasNext ? (
         <p>
-          <span class="text-dim">Next attempt</span> <Relative at={next} /> <span class="text-dim">at</span>{' '}
-          <Instant at={next} />
+          <span class="text-dim">Next attempt</span> <Relative at={nextAt} /> <span class="text-dim">at</span>{' '}
+          <Instant at={nextAt} />
         </p>
       ) : null}
       {deadline === null ? null : (
