@@ -33,7 +33,7 @@ const MEANT: ReadonlyMap<string, string> = new Map([
 /** `url` may have a query. `original` is the URL before a path that cannot be decoded was replaced. */
 export function unknownPathText(method: string, url: string, original: string): string {
   if (url !== original)
-    return 'The path has a % that is not followed by two hexadecimal digits. Write %25 for it.';
+    return 'The path cannot be decoded: after % come two hexadecimal digits, and the bytes must be UTF-8. Write %25 for a percent sign.';
   const [path = ''] = url.split('?', 1);
   const short = path.slice(0, PATH_CHARACTERS_MAX);
   const shown = quoted(`${method} ${templateOf(short)}`);

@@ -158,7 +158,7 @@ export const REQUEST_MISTAKES: readonly RequestMistakes[] = [
       ['GET /v1/jobs', 'There is no "GET /v1/jobs". GET /docs lists all paths.'],
       [
         'GET /v1/schedules/%zz',
-        'The path has a % that is not followed by two hexadecimal digits. Write %25 for it.',
+        'The path cannot be decoded: after % come two hexadecimal digits, and the bytes must be UTF-8. Write %25 for a percent sign.',
       ],
     ],
   },
