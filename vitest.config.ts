@@ -43,9 +43,9 @@ export default defineConfig({
       'test/postgres/global-setup.ts',
       'test/browser/global-setup.ts',
     ],
-    // Files wait for instants, for processes and for the disk. More workers than processors use that time. Several nodes
-    // on Citus open a hundred connections for each file. Every new one plans slowly, on two servers, until it is warm.
-    maxWorkers: IS_CITUS && NODES > 1 ? 1 : 3,
+    // Files wait for instants, for processes and for the disk. More workers than processors use that time. On Citus a node
+    // opens many connections for each file. Every new one plans slowly, on two servers, until it is warm.
+    maxWorkers: IS_CITUS ? (NODES > 1 ? 1 : 3) : 4,
     projects: [
       {
         // On SQLite, unless SCHED_TEST_STORE says otherwise: see `test/process/store-in-use.ts`.
