@@ -9,24 +9,30 @@ import * as deliveryLife from './delivery-lifecycle.ts';
 import type { Method } from './destination.ts';
 import type { EndpointProfile, FiringProfile } from './endpoint-profile.ts';
 import type { AttemptId, DeliveryId, ScheduleId } from './id.ts';
-import { formatInstant, type Instant, instant } from './instant.ts';
+import { type Instant, instant } from './instant.ts';
 import { type LabelDigest, type Labels, labelDigests } from './labels.ts';
-import { nextOccurrenceOf, type Occurrence, recurrenceOf, withJitter } from './occurrence.ts';
+import { nextOccurrenceOf, type Occurrence, recurrenceOf } from './occurrence.ts';
 import type { Partition } from './project.ts';
 import type { RetryPolicy } from './retry.ts';
 import {
   type Destination,
   type FiringSchedule,
   isEnded,
-  methodOf,
   retryPolicyOf,
   type Schedule,
   type ScheduleState,
   type ScheduleTerms,
   type ScheduleView,
   type Timing,
-  urlOf,
 } from './schedule.ts';
+import {
+  distinct,
+  keyOf,
+  materialization,
+  occurrenceOf,
+  pendingFor,
+  resumePoint,
+} from './schedule-deliveries.ts';
 
 export type ScheduleEvent = 'pause' | 'resume' | 'cancel' | 'complete';
 
@@ -104,82 +110,6 @@ export function create(
     revision: 1,
   };
   return { schedule, pending: pendingFor(schedule, profile, deliveryId, occurrence, now) };
-}
-
-export function occurrenceOf(
-  { id, jitter }: Pick<Schedule, 'id' | 'jitter'>,
-  timing: Timing,
-  last: Instant,
-  now: Instant,
-): Occurrence | null {
-  return timing.kind === 'one_shot'
-    ? withJitter(id, timing.fireAt, jitter, now)
-    : nextOccurrenceOf(recurrenceOf(id, timing, jitter), last, now);
-}
-
-/**
- * Returns the instant after which a recurrence continues. Jitter may have sent the last occurrence before its nominal
- * instant, so that may be later than now.
- */
-export function resumePoint({ lastOccurrence }: FiringSchedule, now: Instant): Instant {
-  return instant(Math.max(lastOccurrence ?? now, now));
-}
-
-/** Keeps occurrences distinct. Jitter may have sent the last occurrence before its nominal instant. */
-function distinct(nominal: Instant, { lastOccurrence }: FiringSchedule): Instant {
-  return lastOccurrence !== null && nominal <= lastOccurrence ? instant(lastOccurrence + 1) : nominal;
-}
-
-function pendingFor(
-  schedule: FiringSchedule,
-  profile: FiringProfile | null,
-  id: DeliveryId,
-  occurrence: Occurrence,
-  now: Instant,
-): Delivery {
-  const nominal = distinct(occurrence.nominal, schedule);
-  return deliveryLife.materialize({
-    ...materialization(schedule, profile, id, now),
-    occurrence: nominal,
-    scheduledFor: occurrence.firesAt,
-    idempotencyKey: keyOf(schedule, id, nominal),
-  });
-}
-
-/** What a schedule gives to each of its deliveries. */
-function materialization(
-  schedule: FiringSchedule,
-  profile: FiringProfile | null,
-  id: DeliveryId,
-  now: Instant,
-) {
-  return {
-    partition: schedule.partition,
-    id,
-    scheduleId: schedule.id,
-    ttl: schedule.ttl,
-    target: targetOf(schedule, profile),
-    payloadBytes: schedule.payloadBytes,
-    payloadVersion: schedule.payloadVersion,
-    retryPolicy: retryPolicyOf(schedule, profile),
-    createdAt: now,
-  };
-}
-
-export function targetOf(schedule: FiringSchedule, profile: FiringProfile | null): Target {
-  return {
-    url: urlOf(schedule, profile),
-    method: methodOf(schedule, profile),
-    endpointId: profile?.id ?? null,
-    endpointVersion: profile?.version ?? null,
-  };
-}
-
-/** Each occurrence has its own key. The only delivery of a one-shot has the customer's key, or its id. */
-export function keyOf(schedule: FiringSchedule, id: DeliveryId, nominal: Instant): string {
-  return schedule.timing.kind === 'one_shot'
-    ? (schedule.idempotencyKey ?? id)
-    : `${schedule.idempotencyKey ?? schedule.id}:${formatInstant(nominal)}`;
 }
 
 export interface ScheduleEdit {
@@ -372,11 +302,6 @@ export function completedBy<S extends FiringSchedule>(
   return ends ? transition(schedule, 'complete', now) : null;
 }
 
-export interface Claimed {
-  readonly delivery: InFlightDelivery;
-  readonly advanced: Advance | null;
-}
-
 /** Creates a delivery of a recurring schedule that is due now, beside its recurrence. */
 export function trigger(
   { schedule, profile }: Pick<ScheduleView, 'schedule' | 'profile'>,
@@ -404,6 +329,11 @@ export function fireNow({ schedule }: ScheduleView, pending: Delivery, now: Inst
     pending: moved,
     sweep: null,
   };
+}
+
+export interface Claimed {
+  readonly delivery: InFlightDelivery;
+  readonly advanced: Advance | null;
 }
 
 /** The next occurrence of a recurring schedule, materialized from the current profile. */

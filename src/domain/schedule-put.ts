@@ -18,15 +18,8 @@ import {
   type ScheduleView,
   type Timing,
 } from './schedule.ts';
-import {
-  keyOf,
-  movedTo,
-  occurrenceOf,
-  resumePoint,
-  type ScheduleChange,
-  targetAfterEdit,
-  targetOf,
-} from './schedule-lifecycle.ts';
+import { keyOf, occurrenceOf, resumePoint, targetOf } from './schedule-deliveries.ts';
+import { movedTo, type ScheduleChange, targetAfterEdit } from './schedule-lifecycle.ts';
 
 /** What a schedule is to be. The name stays. */
 export interface WantedSchedule extends Omit<ScheduleTerms, 'name'> {

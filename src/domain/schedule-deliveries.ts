@@ -1,0 +1,91 @@
+/** What a schedule gives to its deliveries: the next occurrence, destination, payload, policy and key. Pure functions. */
+import type { Delivery, Target } from './delivery.ts';
+import { materialize } from './delivery-lifecycle.ts';
+import type { FiringProfile } from './endpoint-profile.ts';
+import type { DeliveryId } from './id.ts';
+import { formatInstant, type Instant, instant } from './instant.ts';
+import { nextOccurrenceOf, type Occurrence, recurrenceOf, withJitter } from './occurrence.ts';
+import {
+  type FiringSchedule,
+  methodOf,
+  retryPolicyOf,
+  type Schedule,
+  type Timing,
+  urlOf,
+} from './schedule.ts';
+
+export function occurrenceOf(
+  { id, jitter }: Pick<Schedule, 'id' | 'jitter'>,
+  timing: Timing,
+  last: Instant,
+  now: Instant,
+): Occurrence | null {
+  return timing.kind === 'one_shot'
+    ? withJitter(id, timing.fireAt, jitter, now)
+    : nextOccurrenceOf(recurrenceOf(id, timing, jitter), last, now);
+}
+
+/**
+ * Returns the instant after which a recurrence continues. Jitter may have sent the last occurrence before its nominal
+ * instant, so that may be later than now.
+ */
+export function resumePoint({ lastOccurrence }: FiringSchedule, now: Instant): Instant {
+  return instant(Math.max(lastOccurrence ?? now, now));
+}
+
+/** Keeps occurrences distinct. Jitter may have sent the last occurrence before its nominal instant. */
+export function distinct(nominal: Instant, { lastOccurrence }: FiringSchedule): Instant {
+  return lastOccurrence !== null && nominal <= lastOccurrence ? instant(lastOccurrence + 1) : nominal;
+}
+
+export function pendingFor(
+  schedule: FiringSchedule,
+  profile: FiringProfile | null,
+  id: DeliveryId,
+  occurrence: Occurrence,
+  now: Instant,
+): Delivery {
+  const nominal = distinct(occurrence.nominal, schedule);
+  return materialize({
+    ...materialization(schedule, profile, id, now),
+    occurrence: nominal,
+    scheduledFor: occurrence.firesAt,
+    idempotencyKey: keyOf(schedule, id, nominal),
+  });
+}
+
+/** What a schedule gives to each of its deliveries. */
+export function materialization(
+  schedule: FiringSchedule,
+  profile: FiringProfile | null,
+  id: DeliveryId,
+  now: Instant,
+) {
+  return {
+    partition: schedule.partition,
+    id,
+    scheduleId: schedule.id,
+    ttl: schedule.ttl,
+    target: targetOf(schedule, profile),
+    payloadBytes: schedule.payloadBytes,
+    payloadVersion: schedule.payloadVersion,
+    retryPolicy: retryPolicyOf(schedule, profile),
+    createdAt: now,
+  };
+}
+
+export function targetOf(schedule: FiringSchedule, profile: FiringProfile | null): Target {
+  return {
+    url: urlOf(schedule, profile),
+    method: methodOf(schedule, profile),
+    endpointId: profile?.id ?? null,
+    endpointVersion: profile?.version ?? null,
+  };
+}
+
+/** Each occurrence has its own key. The only delivery of a one-shot has the customer's key, or its id. */
+export function keyOf(schedule: FiringSchedule, id: DeliveryId, nominal: Instant): string {
+  return schedule.timing.kind === 'one_shot'
+    ? (schedule.idempotencyKey ?? id)
+    : `${schedule.idempotencyKey ?? schedule.id}:${formatInstant(nominal)}`;
+}
