@@ -7,13 +7,8 @@ import type { AttemptId, DeliveryId, EndpointId, JobId, ScheduleId } from '#src/
 import { instant } from '#src/domain/instant.ts';
 import { type Labels, labelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
-import type {
-  AttemptFilter,
-  DeliveryFilter,
-  ListFilter,
-  Prunable,
-  ScheduleSearch,
-} from '#src/ports/store.ts';
+import type { AttemptFilter, DeliveryFilter, ListFilter, ScheduleSearch } from '#src/ports/lists.ts';
+import type { Prunable } from '#src/ports/store.ts';
 import type { OldestStatsQueries, SqlReader, SqlWriter, Syntax } from '#src/store/sql/dialect.ts';
 import { lists } from '#src/store/sql/lists.ts';
 import type { Query } from '#src/store/sql/query.ts';

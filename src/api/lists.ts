@@ -4,7 +4,7 @@ import type { PauseLength } from '#src/commands/pauses.ts';
 import { type IdKind, parseId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
-import type { AttemptPosition, Listed } from '#src/ports/store.ts';
+import type { AttemptPosition, Listed } from '#src/ports/lists.ts';
 import { AnswerTooLong } from './answer-budget.ts';
 import { decodeCursor, encodeCursor, type List } from './cursor.ts';
 import { readLimit, readText } from './query.ts';

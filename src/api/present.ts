@@ -10,7 +10,7 @@ import { nextRuns, pendingFireAt } from '#src/domain/occurrence.ts';
 import type { Mode } from '#src/domain/project.ts';
 import type { RetryPolicy } from '#src/domain/retry.ts';
 import { methodOf, retryPolicyOf, type ScheduleView, urlOf } from '#src/domain/schedule.ts';
-import type { RecentAttempt } from '#src/ports/store.ts';
+import type { RecentAttempt } from '#src/ports/lists.ts';
 import type {
   AttemptResource,
   AttemptResponseResource,

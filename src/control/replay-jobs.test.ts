@@ -5,7 +5,7 @@ import type { JobId, ScheduleId } from '#src/domain/id.ts';
 import { instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { acquireLease, OPEN_REPLAY_JOBS_MAX } from '#src/domain/replay-job.ts';
-import type { DeliveryFilter } from '#src/ports/store.ts';
+import type { DeliveryFilter } from '#src/ports/lists.ts';
 import { type ControlHarness, openControlHarness, START } from '#test/process/control-harness.ts';
 import { createProject } from './bootstrap.ts';
 import { beginReplay, type ReplayJobsDependencies, stopReplay } from './replay-jobs.ts';

@@ -13,8 +13,9 @@ import {
   type ReplayJob,
   stop,
 } from '#src/domain/replay-job.ts';
+import type { DeliveryFilter } from '#src/ports/lists.ts';
 import type { ReplayJobStore } from '#src/ports/replay-job-store.ts';
-import { type DeliveryFilter, StoreUnavailable } from '#src/ports/store.ts';
+import { StoreUnavailable } from '#src/ports/store.ts';
 import type { Clock } from '#src/ports/system.ts';
 import { ControlRefusal } from './refusal.ts';
 

@@ -11,7 +11,7 @@ import type { Partition } from '#src/domain/project.ts';
 import type { FiringSchedule, ScheduleView } from '#src/domain/schedule.ts';
 import type { Stats, StatsSpanMs } from '#src/domain/stats.ts';
 import type { ClusterState } from './cluster-store.ts';
-import type { DeliveryFilter, Page, ScheduleSearch } from './store.ts';
+import type { DeliveryFilter, Page, ScheduleSearch } from './lists.ts';
 
 /** Only the node itself writes its rows. It saves the complete stats so far, so saving twice does no harm. */
 export interface SavedStats {

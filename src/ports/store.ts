@@ -9,34 +9,30 @@
  * A write with a receipt stores it in the same step. An idempotent request therefore has its effect and its finished
  * answer, or neither.
  */
-import type {
-  Attempt,
-  AttemptOutcome,
-  Delivery,
-  DeliveryStatus,
-  FinishedAttempt,
-  InFlightDelivery,
-} from '#src/domain/delivery.ts';
+import type { Attempt, Delivery, FinishedAttempt, InFlightDelivery } from '#src/domain/delivery.ts';
 import type { Sweep, SweepCursor, UnfinishedSweep } from '#src/domain/delivery-lifecycle.ts';
-import type { Method } from '#src/domain/destination.ts';
 import type { DueDelivery } from '#src/domain/due-delivery.ts';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import type { EndpointProfile, FiringProfile } from '#src/domain/endpoint-profile.ts';
 import type { Gate } from '#src/domain/gate.ts';
 import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
-import type { Label, Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
-import type {
-  FiringSchedule,
-  Schedule,
-  ScheduleKind,
-  ScheduleState,
-  ScheduleView,
-} from '#src/domain/schedule.ts';
+import type { FiringSchedule, Schedule, ScheduleState, ScheduleView } from '#src/domain/schedule.ts';
 import type { Advance } from '#src/domain/schedule-lifecycle.ts';
 import type { Fence, Slot } from '#src/domain/slot.ts';
 import type { TrustedTime } from '#src/domain/trusted-time.ts';
+import type {
+  AttemptFilter,
+  AttemptPosition,
+  DeliveryFilter,
+  FoundIds,
+  Listed,
+  ListFilter,
+  Page,
+  RecentAttempt,
+  ScheduleSearch,
+} from './lists.ts';
 
 /** The store cannot be reached, is full or is broken. Nothing was changed. */
 export class StoreUnavailable extends Error {
@@ -58,110 +54,6 @@ export interface Receipt {
 
 /** `key_taken`: another request has stored a receipt under the same key. `name_taken`: another object has the name. */
 export type WriteOutcome = 'done' | 'stale' | 'key_taken' | 'name_taken';
-
-/** A page of a list, newest first, before the id `before`. */
-export interface Page<Id extends string> {
-  readonly before: Id | null;
-  readonly limit: number;
-}
-
-/** A list of large objects is read in parts of this size, so that other queries do not wait long. */
-export const LISTED_BYTES_MAX = 131_072;
-
-/**
- * The first objects of a page. There are fewer than requested at the end of the list, and when one more would exceed
- * `LISTED_BYTES_MAX`. A list that is not empty has at least one.
- */
-export interface Listed<T> {
-  readonly items: readonly T[];
-  /** True when the list has more objects after these. */
-  readonly hasMore: boolean;
-}
-
-export interface ScheduleFilter {
-  readonly state: ScheduleState | null;
-  readonly kind: ScheduleKind | null;
-  /** All labels must match. */
-  readonly labels: Labels;
-  /** Ended schedules are found by the name that they had. */
-  readonly name?: string | null;
-  readonly endpointId?: EndpointId | null;
-}
-
-/** A filter for which there is an index: at most one label, name or endpoint profile, with any state and kind. */
-export type ListFilter = ScheduleFilter &
-  (
-    | { readonly labels: readonly [] | readonly [Label]; readonly name?: null; readonly endpointId?: null }
-    | { readonly labels: readonly []; readonly endpointId?: null }
-    | { readonly labels: readonly []; readonly name?: null }
-  );
-
-/** Returns the filter of a search for which there is an index, else null. */
-export function listFilterOf({
-  state,
-  kind,
-  labels,
-  name = null,
-  endpointId = null,
-  destination,
-}: ScheduleSearch): ListFilter | null {
-  const [label, ...others] = labels;
-  const given = [label ?? null, name, endpointId, destination].filter((one) => one !== null);
-  if (others.length > 0 || given.length > 1 || destination !== null) return null;
-  if (label !== undefined) return { state, kind, labels: [label] };
-  return name === null ? { state, kind, labels: [], endpointId } : { state, kind, labels: [], name };
-}
-
-export interface ScheduleSearch extends ScheduleFilter {
-  /** A part of the destination in any case; null for any destination. */
-  readonly destination: string | null;
-  /** Whether a schedule is found by a part of its name as well as of its destination. The default is false. */
-  readonly inNames?: boolean;
-  /** True when destinations are compared in the form that viewers see (`domain/role.ts`). */
-  readonly hidesQueries: boolean;
-}
-
-export interface FoundIds<Id extends string> {
-  /** What was found, newest first. */
-  readonly found: readonly Id[];
-  /** The search continues before this id; null when it has reached the end. */
-  readonly next: Id | null;
-}
-export type FoundSchedules = FoundIds<ScheduleId>;
-
-export interface DeliveryFilter {
-  readonly status: DeliveryStatus | null;
-  readonly scheduleId: ScheduleId | null;
-  readonly endpointId?: EndpointId | null;
-  /** The original of replays. */
-  readonly replayOf?: DeliveryId | null;
-  /** Both ends are exclusive. */
-  readonly createdAfter: Instant | null;
-  readonly createdBefore: Instant | null;
-}
-
-/** Whether there is an index: for one schedule, profile or original, and for a status except of replays. */
-export function hasIndex({ status, scheduleId, endpointId, replayOf }: DeliveryFilter): boolean {
-  const owners = [scheduleId, endpointId ?? null, replayOf ?? null].filter((id) => id !== null);
-  return owners.length === 0 || (owners.length === 1 && (replayOf == null || status === null));
-}
-
-export interface AttemptFilter {
-  readonly outcome: AttemptOutcome | null;
-  readonly endpointId: EndpointId | null;
-}
-
-/** The position of an attempt in the list of attempts that ended. */
-export type AttemptPosition = Pick<FinishedAttempt, 'finishedAt' | 'id'>;
-
-/** An attempt with what a list shows of its delivery and schedule. */
-export interface RecentAttempt {
-  readonly attempt: FinishedAttempt;
-  readonly scheduleId: ScheduleId;
-  readonly scheduleName: string | null;
-  readonly url: string;
-  readonly method: Method;
-}
 
 export interface ScheduleAddition {
   readonly schedule: Schedule;

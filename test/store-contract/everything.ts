@@ -6,15 +6,8 @@ import { type Instant, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { ApiKey, ControlStore, EndpointSecret, SigningSecret } from '#src/ports/control-store.ts';
-import type {
-  DeliveryFilter,
-  Listed,
-  ListFilter,
-  Page,
-  Receipt,
-  ScheduleSearch,
-  Store,
-} from '#src/ports/store.ts';
+import type { DeliveryFilter, Listed, ListFilter, Page, ScheduleSearch } from '#src/ports/lists.ts';
+import type { Receipt, Store } from '#src/ports/store.ts';
 
 export const ALL_SCHEDULES = { state: null, kind: null, labels: [] } as const satisfies ListFilter;
 /** A search that finds all schedules. */

@@ -5,7 +5,7 @@ import type { AttemptId, DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import { type Instant, instant } from '#src/domain/instant.ts';
 import { cancel, pause } from '#src/domain/schedule-lifecycle.ts';
 import type { DuePosition } from '#src/ports/insight-store.ts';
-import type { ScheduleSearch } from '#src/ports/store.ts';
+import type { ScheduleSearch } from '#src/ports/lists.ts';
 import { FAILURE, HOUR_MS, HOURLY, MINUTE_MS, REDIRECT, SECOND_MS, START, SUCCESS } from './builders.ts';
 import { ALL_DELIVERIES, ANY_SCHEDULES } from './everything.ts';
 import { type Fixture, firingSchedule, ownSuite, pendingOf, type Suite } from './fixture.ts';

@@ -26,7 +26,7 @@ import {
   type RecentAttempt,
   type ScheduleFilter,
   type ScheduleSearch,
-} from '#src/ports/store.ts';
+} from '#src/ports/lists.ts';
 import { FAILURE, HOURLY, REDIRECT, SUCCESS } from './builders.ts';
 import { ALL_DELIVERIES, ALL_SCHEDULES, ANY_SCHEDULES, allListed, allPages } from './everything.ts';
 import { type Fixture, pendingOf, type Suite } from './fixture.ts';

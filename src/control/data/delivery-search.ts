@@ -13,7 +13,7 @@ import { type DeliveryId, type IdKind, parseId } from '#src/domain/id.ts';
 import { INSTANT_MS_MAX, instant } from '#src/domain/instant.ts';
 import type { Partition } from '#src/domain/project.ts';
 import type { DuePosition } from '#src/ports/insight-store.ts';
-import { type DeliveryFilter, hasIndex } from '#src/ports/store.ts';
+import { type DeliveryFilter, hasIndex } from '#src/ports/lists.ts';
 import type { DataDependencies } from './dependencies.ts';
 import { presentDeliveries } from './listed-deliveries.ts';
 

@@ -11,7 +11,7 @@ import { parseId } from '#src/domain/id.ts';
 import { formatInstant } from '#src/domain/instant.ts';
 import type { ReplayJob } from '#src/domain/replay-job.ts';
 import { DELIVERIES_COUNTED_MAX } from '#src/ports/insight-store.ts';
-import type { DeliveryFilter } from '#src/ports/store.ts';
+import type { DeliveryFilter } from '#src/ports/lists.ts';
 import type { DataDependencies } from './dependencies.ts';
 
 const JOBS_SHOWN_MAX = 50;

@@ -7,7 +7,7 @@
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { ScheduleView } from '#src/domain/schedule.ts';
 import type { Found } from '#src/ports/insight-store.ts';
-import type { Listed, Page } from '#src/ports/store.ts';
+import type { Listed, Page } from '#src/ports/lists.ts';
 import type { ScannedRow } from './search-queries.ts';
 
 type Scan<Id> = (before: Id | null, rows: number) => Promise<readonly ScannedRow<Id>[]>;

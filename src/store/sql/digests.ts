@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { EndpointKey } from '#src/domain/endpoint-key.ts';
 import { type LabelDigest, labelDigest, labelDigests } from '#src/domain/labels.ts';
 import { ENDPOINTS_MAX } from '#src/ports/endpoint-cache.ts';
-import type { ScheduleFilter } from '#src/ports/store.ts';
+import type { ScheduleFilter } from '#src/ports/lists.ts';
 
 const ENDPOINT_DIGEST_CHARACTERS = 32;
 

@@ -10,7 +10,7 @@ import {
   type ScheduleKind,
   type ScheduleState,
 } from '#src/domain/schedule.ts';
-import type { ScheduleFilter } from '#src/ports/store.ts';
+import type { ScheduleFilter } from '#src/ports/lists.ts';
 
 /**
  * The columns of a label row, in the order in which statements take their values. Together they are the primary key.

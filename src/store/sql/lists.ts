@@ -4,7 +4,8 @@
  */
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Partition } from '#src/domain/project.ts';
-import { LISTED_BYTES_MAX, type Listed, type Store } from '#src/ports/store.ts';
+import { LISTED_BYTES_MAX, type Listed } from '#src/ports/lists.ts';
+import type { Store } from '#src/ports/store.ts';
 import { RECENT_ATTEMPT_COLUMNS, recentAttemptIn } from './attempt-rows.ts';
 import type { SqlReader, Syntax } from './dialect.ts';
 import { digestsIn } from './digests.ts';

@@ -7,7 +7,7 @@ import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import type { Instant } from '#src/domain/instant.ts';
 import type { LabelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
-import type { AttemptFilter, AttemptPosition, DeliveryFilter, ScheduleFilter } from '#src/ports/store.ts';
+import type { AttemptFilter, AttemptPosition, DeliveryFilter, ScheduleFilter } from '#src/ports/lists.ts';
 import type { Scan, Syntax } from './dialect.ts';
 import { digestBytes } from './digests.ts';
 import { rangesOf } from './label-rows.ts';

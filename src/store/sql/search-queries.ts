@@ -3,7 +3,7 @@ import type { DeliveryId, EndpointId, ScheduleId } from '#src/domain/id.ts';
 import type { LabelDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
 import { HIDDEN_QUERY } from '#src/domain/role.ts';
-import type { DeliveryFilter, ScheduleSearch } from '#src/ports/store.ts';
+import type { DeliveryFilter, ScheduleSearch } from '#src/ports/lists.ts';
 import type { Syntax } from './dialect.ts';
 import { digestBytes } from './digests.ts';
 import { joined, type Query, raw, sql } from './query.ts';

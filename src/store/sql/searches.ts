@@ -9,7 +9,7 @@
 import type { DeliveryId, ScheduleId } from '#src/domain/id.ts';
 import { nameDigest } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
-import type { DeliveryFilter, FoundIds, Page, ScheduleSearch } from '#src/ports/store.ts';
+import type { DeliveryFilter, FoundIds, Page, ScheduleSearch } from '#src/ports/lists.ts';
 import type { Stopwatch, Timers } from '#src/ports/system.ts';
 import { ThrottledTimers } from '#src/ports/throttled-timers.ts';
 import { SCAN_ROWS_MAX, search } from './batched-search.ts';

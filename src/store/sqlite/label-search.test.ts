@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScheduleId } from '#src/domain/id.ts';
 import type { Labels } from '#src/domain/labels.ts';
 import type { Partition } from '#src/domain/project.ts';
-import type { FoundSchedules } from '#src/ports/store.ts';
+import type { FoundSchedules } from '#src/ports/lists.ts';
 import { labelBytes } from '#src/store/sql/digests.ts';
 import { SCAN_MS_MAX } from '#src/store/sql/searches.ts';
 import type { SqlStore } from '#src/store/sql/sql-store.ts';
