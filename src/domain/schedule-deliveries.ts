@@ -1,4 +1,7 @@
-/** What a schedule gives to its deliveries: the next occurrence, destination, payload, policy and key. Pure functions. */
+/**
+ * A schedule gives each of its deliveries an occurrence, a destination, a version of its payload, a policy and a key.
+ * The functions are pure.
+ */
 import type { Delivery, Target } from './delivery.ts';
 import { materialize } from './delivery-lifecycle.ts';
 import type { FiringProfile } from './endpoint-profile.ts';
@@ -54,7 +57,7 @@ export function pendingFor(
   });
 }
 
-/** What a schedule gives to each of its deliveries. */
+/** The part that all deliveries have in common, of an occurrence and triggered. */
 export function materialization(
   schedule: FiringSchedule,
   profile: FiringProfile | null,

@@ -1,6 +1,6 @@
 /**
- * What a list is asked for, and what it answers. Some filters have an index. The others need a search, which reads in
- * parts and may answer before it has found a whole page.
+ * Filters and pages of lists. Some filters have an index. The others need a search, which reads in parts and may answer
+ * before it has found a whole page.
  */
 import type { AttemptOutcome, DeliveryStatus, FinishedAttempt } from '#src/domain/delivery.ts';
 import type { Method } from '#src/domain/destination.ts';
@@ -72,7 +72,7 @@ export interface ScheduleSearch extends ScheduleFilter {
 }
 
 export interface FoundIds<Id extends string> {
-  /** What was found, newest first. */
+  /** The ids of the found objects, newest first. */
   readonly found: readonly Id[];
   /** The search continues before this id; null when it has reached the end. */
   readonly next: Id | null;
