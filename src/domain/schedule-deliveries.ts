@@ -57,7 +57,7 @@ export function pendingFor(
   });
 }
 
-/** The part that all deliveries have in common, of an occurrence and triggered. */
+/** The delivery of an occurrence and a triggered one have these fields in common. */
 export function materialization(
   schedule: FiringSchedule,
   profile: FiringProfile | null,
